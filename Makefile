@@ -10,7 +10,7 @@ endif
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help run test bench docs setup determinism lint tidy test-rust histories fuzz plant test-python format pins clean
+.PHONY: help run test bench docs setup ray determinism lint tidy test-rust histories fuzz plant test-python format pins clean
 
 export PYTHON
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
@@ -57,12 +57,15 @@ docs: $(VENV)/stamp-dev $(VENV)/stamp-package ## Write anew what pages print and
 
 setup: $(VENV)/stamp-dev $(VENV)/stamp-package ## What run and test need: .venv, its packages, the extension
 
+ray: $(VENV)/stamp-ray ## Ray in .venv too: without it the tests of clusters are skipped
+
 determinism: $(VENV)/stamp-dev ## The same seed twice, in debug and in release
 	$(PY) tools/determinism.py
 
 lint: $(VENV)/stamp-dev ## Formatters and linters, Rust and Python; changes nothing
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets $(LOCKED) -- -D warnings
+	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --quiet --no-deps $(LOCKED) --package drivelab-units --package drivelab-core --package drivelab-data
 	$(PY) -m ruff check .
 	$(PY) -m ruff format --check .
 
@@ -77,8 +80,9 @@ test-rust: ## The tests of the rooms
 histories: ## Random histories of small systems, all data checked: HISTORIES=100000 of them
 	DRIVELAB_HISTORIES=$(or $(HISTORIES),100000) $(CARGO) test --release $(LOCKED) --package drivelab-simulate --test histories -- --nocapture what_was
 
-fuzz: ## Random whole scenarios, all that holds of every run held: FUZZ=20000 of them, from seed FROM=1 on
+fuzz: $(VENV)/stamp-dev ## Random whole scenarios, all that holds of every run held (FUZZ=20000, from seed FROM=1 on); then SECONDS=600 of libFuzzer for each reader
 	DRIVELAB_FUZZ=$(or $(FUZZ),20000) DRIVELAB_FUZZ_FROM=$(or $(FROM),1) $(CARGO) test --release $(LOCKED) --package drivelab-simulate --test fuzz -- --nocapture
+	$(PY) tools/fuzz.py --seconds $(or $(SECONDS),600)
 
 plant: $(VENV)/stamp-dev ## Faults planted in a copy of the tree, one at a time: which of them the tests let live
 	$(PY) tools/plant.py
@@ -97,7 +101,7 @@ pins: ## Renew requirements/*.txt from requirements/*.in (needs the network)
 	rm -rf build/pins
 	"$$(sh tools/preflight.sh python)" -m venv build/pins
 	build/pins/bin/python -m pip install --quiet pip-tools==7.6.2
-	for name in run dev; do \
+	for name in run dev ray; do \
 		build/pins/bin/python -m piptools compile --quiet --upgrade --generate-hashes --strip-extras --no-header \
 			--no-emit-index-url --no-emit-find-links --no-emit-trusted-host --no-emit-options \
 			--output-file requirements/$$name.txt requirements/$$name.in || exit 1; \
@@ -118,6 +122,10 @@ $(VENV)/stamp-run: requirements/run.txt $(VENV)/folder
 	touch $@
 
 $(VENV)/stamp-dev: requirements/dev.txt $(VENV)/stamp-run
+	$(PY) -m pip install --quiet --require-hashes -r $<
+	touch $@
+
+$(VENV)/stamp-ray: requirements/ray.txt $(VENV)/stamp-dev
 	$(PY) -m pip install --quiet --require-hashes -r $<
 	touch $@
 

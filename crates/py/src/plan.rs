@@ -3,36 +3,84 @@ use crate::convert::to_python;
 use crate::errors::scenario_error;
 use crate::files::Folder;
 use drivelab_core::storage::Target;
-use drivelab_scenario::{Override, Point, Source, plan};
+use drivelab_scenario::{Override, Point, Source, plan, plan_served};
 use drivelab_simulate::in_arrival_order;
-use pyo3::exceptions::PyIndexError;
+use drivelab_simulate::recorded::Replayed;
+use drivelab_trace::check::Problems;
+use pyo3::exceptions::{PyIndexError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// A checked scenario: every point of its sweep, ready to run.
+#[derive(Clone)]
 #[pyclass(frozen, module = "drivelab._core")]
 pub struct Plan {
     pub inner: drivelab_scenario::Plan,
+    recipe: Recipe,
+    /// The traces that its points replay.
+    replayed: Vec<Arc<Replayed>>,
 }
+
+/// From what a plan is made again in another process.
+#[derive(Clone)]
+struct Recipe {
+    text: String,
+    origin: String,
+    base_dir: PathBuf,
+    overrides: Vec<(String, String, String)>,
+    /// Drive files by their paths in the scenario.
+    files: BTreeMap<String, String>,
+    /// What was made of the plan since, in order.
+    steps: Vec<Step>,
+    /// Whether its target is served, and not run.
+    served: bool,
+}
+
+/// A change of a plan: its name, and (place, I/Os) or a number.
+type Step = (String, Vec<(usize, u64)>);
 
 #[pymethods]
 impl Plan {
     /// Checks `text`, called `origin` in messages. Each override is (key, value, origin); relative paths in the
     /// scenario start from `base_dir`.
+    ///
+    /// `files` are drive files by their paths in the scenario, which are then not read again; `steps` is what another
+    /// process made of the plan: both come from pickling. `served` says that the target is served, and not run.
     #[new]
+    #[pyo3(signature = (text, origin, base_dir, overrides, files=BTreeMap::new(), steps=vec![], served=false))]
+    #[expect(clippy::too_many_arguments, reason = "they are keyword arguments in Python")]
     fn new(
         py: Python<'_>,
         text: String,
         origin: String,
         base_dir: PathBuf,
         overrides: Vec<(String, String, String)>,
+        files: BTreeMap<String, String>,
+        steps: Vec<Step>,
+        served: bool,
     ) -> PyResult<Self> {
-        let overrides: Vec<Override> =
-            overrides.into_iter().map(|(key, value, origin)| Override { key, value, origin }).collect();
-        plan(&Source { origin, text }, &overrides, &Folder::new(base_dir))
-            .map(|inner| Plan { inner })
-            .map_err(|problems| scenario_error(py, &problems))
+        let folder = Folder::new(base_dir.clone(), files);
+        let said = overrides.iter().cloned();
+        let laid_over: Vec<Override> =
+            said.map(|(key, value, origin)| Override { key, value, origin }).collect();
+        let source = Source { origin: origin.clone(), text: text.clone() };
+        let planned = if served { plan_served } else { plan };
+        let inner =
+            planned(&source, &laid_over, &folder).map_err(|problems| scenario_error(py, &problems))?;
+        let files = folder.texts.into_inner();
+        let replayed = folder.replayed.into_inner();
+        let recipe = Recipe { text, origin, base_dir, overrides, files, steps: vec![], served };
+        steps.into_iter().try_fold(Plan { inner, recipe, replayed }, Plan::stepped)
+    }
+
+    /// Pickled it is what it was made from: text, overrides and drive files; a trace has to be there.
+    fn __getnewargs__(&self) -> Pickled {
+        let recipe = self.recipe.clone();
+        let Recipe { text, origin, base_dir, overrides, files, steps, served } = recipe;
+        (text, origin, base_dir, overrides, files, steps, served)
     }
 
     #[getter]
@@ -110,36 +158,83 @@ impl Plan {
     /// Some points once more, each (place in this plan, I/Os to finish), on a drive that serves its commands in the
     /// order of their arrival; a point whose target is no drive is left out. Runs with as many commands logged.
     fn in_arrival_order(&self, wanted: Vec<(usize, u64)>) -> PyResult<Self> {
-        let mut points = Vec::with_capacity(wanted.len());
-        for (place, ios) in wanted {
-            let point = self.inner.points.get(place).ok_or_else(|| PyIndexError::new_err(place))?;
-            if let Some(setup) = in_arrival_order(&point.setup, ios) {
-                points.push(Point { setup, ..point.clone() });
-            }
-        }
-        Ok(Plan { inner: drivelab_scenario::Plan { points, ..self.inner.clone() } })
+        self.clone().stepped(("in_arrival_order".into(), wanted))
     }
 
     /// The same points, each with a seed of its own: the first has the plan's, every other one more than that before it.
-    fn with_own_seeds(&self) -> Self {
-        let mut inner = self.inner.clone();
-        for (place, point) in (0..).zip(&mut inner.points) {
-            point.setup.seed = self.inner.seed.wrapping_add(place);
-        }
-        Plan { inner }
+    fn with_own_seeds(&self) -> PyResult<Self> {
+        self.clone().stepped(("with_own_seeds".into(), vec![]))
     }
 
     /// The same points, each of which logs at least its first `log` commands.
-    fn with_log(&self, log: u64) -> Self {
-        let mut inner = self.inner.clone();
-        for point in &mut inner.points {
-            point.setup.traces = point.setup.traces.max(log);
-        }
-        Plan { inner }
+    fn with_log(&self, log: u64) -> PyResult<Self> {
+        self.clone().stepped(("with_log".into(), vec![(0, log)]))
+    }
+
+    /// One point alone.
+    fn only(&self, place: usize) -> PyResult<Self> {
+        self.clone().stepped(("only".into(), vec![(place, 0)]))
+    }
+
+    /// What the runs of the point at `place` have read its trace in spite of: each problem's name, how often it was
+    /// met, and the number of its first line or record.
+    fn trace_problems(&self, place: usize) -> PyResult<Vec<(&'static str, u64, u64)>> {
+        let point = self.inner.points.get(place).ok_or_else(|| PyIndexError::new_err(place))?;
+        let recording = point.setup.fed.as_ref().and_then(|fed| fed.recording.as_ref());
+        let is_its = |one: &&Arc<Replayed>| {
+            recording.is_some_and(|recording| std::ptr::addr_eq(Arc::as_ptr(recording), Arc::as_ptr(one)))
+        };
+        let problems = self.replayed.iter().find(is_its).map(|replayed| replayed.problems());
+        let met = |problems: Problems| -> Vec<_> {
+            problems.met().map(|(problem, count)| (problem.name(), count.count, count.first)).collect()
+        };
+        Ok(problems.map(met).unwrap_or_default())
     }
 
     fn __len__(&self) -> usize {
         self.inner.points.len()
+    }
+}
+
+/// Text, its origin, folder, overrides, drive files, steps.
+type Pickled =
+    (String, String, PathBuf, Vec<(String, String, String)>, BTreeMap<String, String>, Vec<Step>, bool);
+
+impl Plan {
+    /// The plan with one more change.
+    fn stepped(mut self, step: Step) -> PyResult<Self> {
+        let points = &mut self.inner.points;
+        let (name, given) = (&step.0[..], &step.1);
+        match (name, &given[..]) {
+            ("with_own_seeds", []) => {
+                for (place, point) in (0..).zip(points) {
+                    point.setup.seed = self.inner.seed.wrapping_add(place);
+                }
+            }
+            ("with_log", &[(_, log)]) => {
+                for point in points {
+                    point.setup.traces = point.setup.traces.max(log);
+                }
+            }
+            ("only", &[(place, _)]) => {
+                let point = points.get(place).ok_or_else(|| PyIndexError::new_err(place))?;
+                *points = vec![point.clone()];
+                self.inner.skipped.clear();
+            }
+            ("in_arrival_order", wanted) => {
+                let mut found = Vec::with_capacity(wanted.len());
+                for &(place, ios) in wanted {
+                    let point = points.get(place).ok_or_else(|| PyIndexError::new_err(place))?;
+                    if let Some(setup) = in_arrival_order(&point.setup, ios) {
+                        found.push(Point { setup, ..point.clone() });
+                    }
+                }
+                *points = found;
+            }
+            _ => return Err(PyValueError::new_err(format!("a plan has no step {name}"))),
+        }
+        self.recipe.steps.push(step);
+        Ok(self)
     }
 }
 

@@ -80,7 +80,26 @@ pub struct Point {
 /// Reads a scenario, lays the overrides over it and decides every point; or says all that is wrong with it. A point of a
 /// grid whose values contradict each other is left out as long as another one can run.
 pub fn plan(source: &Source, overrides: &[Override], loader: &dyn Loader) -> Result<Plan, Problems> {
+    planned(source, overrides, loader, false)
+}
+
+/// The same for a target that is served: faults come at run time, and it has no end, so that keys have an effect which
+/// have none in a run.
+///
+/// # Errors
+/// Everything that is wrong with it.
+pub fn plan_served(source: &Source, overrides: &[Override], loader: &dyn Loader) -> Result<Plan, Problems> {
+    planned(source, overrides, loader, true)
+}
+
+fn planned(
+    source: &Source,
+    overrides: &[Override],
+    loader: &dyn Loader,
+    is_served: bool,
+) -> Result<Plan, Problems> {
     let mut log = Log::default();
+    log.is_served = is_served;
     let built = build(source, overrides, loader, &mut log);
     log.settle();
     match built {
@@ -186,6 +205,7 @@ fn point(table: Table, all: Place, first: bool, shared: &mut Shared<'_>, log: &m
     if let Some(workload) = &mut raw.workload {
         words_without_meaning(&mut workload.value, log);
     }
+    log.is_replayed = raw.workload.as_ref().is_some_and(|at| at.value.trace.is_some());
     let target = if raw.readable("target") { shared.target(raw.target.as_ref(), here, log) } else { None };
     let served = target.as_ref().map(|meant| Served::by(&meant.params));
     let found = if clear { jobs(raw.workload.as_ref(), served, here, log) } else { None };

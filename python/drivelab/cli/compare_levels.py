@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from drivelab import executors
 from drivelab.cli import completion
 from drivelab.cli import workload_options as words
 from drivelab.cli.assumed import note_assumed
@@ -14,7 +15,16 @@ from drivelab.cli.exits import Exit
 from drivelab.cli.output import emit, emit_json, emit_table, progress_bar, say
 from drivelab.cli.pictures import draw
 from drivelab.cli.places import check_picture
-from drivelab.cli.run_options import AsCsv, AsJson, Pictures, Quiet, Workers, check_form
+from drivelab.cli.run_options import (
+    AsCsv,
+    AsJson,
+    Checkpoint,
+    Pictures,
+    Quiet,
+    Ray,
+    Workers,
+    check_form,
+)
 from drivelab.csv_text import rows_csv
 from drivelab.errors import InputError
 from drivelab.levels import compare
@@ -119,6 +129,8 @@ def compare_levels(
     dpi: Dpi = None,
     provenance: Provenance = False,
     workers: Workers = None,
+    ray: Ray = None,
+    checkpoint: Checkpoint = None,
     quiet: Quiet = False,
 ) -> int:
     """Compare the levels of an array under a load: what each gives, costs and survives.
@@ -164,7 +176,10 @@ def compare_levels(
     entries = planned(chosen)
     points = sum(len(plan) for entry in entries for plan in entry.plans.values())
     note_assumed([plan for entry in entries for plan in entry.plans.values()][:1])
-    with progress_bar(points, chosen.name, quiet=quiet) as progress:
+    with (
+        executors.using(ray, checkpoint),
+        progress_bar(points, chosen.name, quiet=quiet) as progress,
+    ):
         found = compare.run(chosen, entries, workers, progress)
     _print(found, as_json=as_json, as_csv=as_csv, quiet=quiet)
     for path in output if any(entry.states for entry in found.entries) else ():

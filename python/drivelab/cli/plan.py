@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
+from drivelab import executors
 from drivelab.cli import completion
 from drivelab.cli import workload_options as words
 from drivelab.cli.chart_options import ASK_FOR_ONE, Dpi, Look, Provenance, Title, Width, check_look
@@ -16,7 +17,16 @@ from drivelab.cli.exits import Exit
 from drivelab.cli.output import emit, emit_json, emit_table, progress_bar, say
 from drivelab.cli.pictures import draw
 from drivelab.cli.places import check_picture, place
-from drivelab.cli.run_options import AsCsv, AsJson, Pictures, Quiet, Workers, check_form
+from drivelab.cli.run_options import (
+    AsCsv,
+    AsJson,
+    Checkpoint,
+    Pictures,
+    Quiet,
+    Ray,
+    Workers,
+    check_form,
+)
 from drivelab.csv_text import rows_csv
 from drivelab.levels.compare import failure_texts
 from drivelab.levels.level import COPIES, GROUPS
@@ -139,6 +149,8 @@ def plan(
     dpi: Dpi = None,
     provenance: Provenance = False,
     workers: Workers = None,
+    ray: Ray = None,
+    checkpoint: Checkpoint = None,
     quiet: Quiet = False,
 ) -> int:
     """Which array to buy: the cheapest that holds, of drives, levels, members and controllers.
@@ -156,7 +168,7 @@ def plan(
     check_look(look, pictures=bool(output or tornado), remedy=ASK_FOR_ONE)
     options = {key: given[key] for key in KEYS if given[key] is not None and given[key] != []}
     overrides = words.overrides_of({"randseed": randseed}, settings)
-    with _bar(quiet=quiet) as progress:
+    with executors.using(ray, checkpoint), _bar(quiet=quiet) as progress:
         found = run(options, overrides, workers, progress)
     _print(found, with_table=with_table, as_json=as_json, as_csv=as_csv, quiet=quiet)
     for paths, chart, is_there in (

@@ -7,14 +7,14 @@ from typing import Annotated
 
 import typer
 
-from drivelab import experiment
+from drivelab import executors, experiment
 from drivelab.cli import completion
 from drivelab.cli.chart_options import Dpi, Look, Provenance, Title, Width, check_look
 from drivelab.cli.exits import Exit
 from drivelab.cli.output import emit, emit_json, emit_table, json_text, progress_bar, say
 from drivelab.cli.pictures import draw
 from drivelab.cli.places import place
-from drivelab.cli.run_options import AsCsv, Workers, check_form
+from drivelab.cli.run_options import AsCsv, Checkpoint, Ray, Workers, check_form
 from drivelab.csv_text import rows_csv
 from drivelab.experiment import Experiment, Outcome
 from drivelab.experiment.engine import planned
@@ -48,6 +48,8 @@ def reproduce(
     provenance: Provenance = False,
     strict: Annotated[bool, typer.Option("--strict", help="Exit 3 unless every claim holds")] = False,
     workers: Workers = None,
+    ray: Ray = None,
+    checkpoint: Checkpoint = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no legend")] = False,
 ) -> int:
     """Run a published table again: what was printed, what the model predicts, and how far apart they are."""
@@ -61,7 +63,10 @@ def reproduce(
     for folder in out:
         make_folder(folder)
     ready = planned(loaded)
-    with progress_bar(ready.points, loaded.name, quiet=quiet) as progress:
+    with (
+        executors.using(ray, checkpoint),
+        progress_bar(ready.points, loaded.name, quiet=quiet) as progress,
+    ):
         outcome = experiment.run(loaded, workers, progress, ready)
     if as_json:
         emit_json(outcome.to_dict())

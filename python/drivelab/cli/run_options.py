@@ -27,6 +27,23 @@ Workers = Annotated[
         max=WORKERS_MAX,
     ),
 ]
+ELSEWHERE_PANEL = "Where it runs"
+Ray = Annotated[
+    str | None,
+    typer.Option(
+        help="Run on a Ray cluster: HOST:PORT of its head, or auto; takes the extra drivelab\\[ray]",
+        metavar="ADDRESS",
+        rich_help_panel=ELSEWHERE_PANEL,
+    ),
+]
+Checkpoint = Annotated[
+    Path | None,
+    typer.Option(
+        help="Keep results as they come; the same command goes on from there",
+        metavar="FILE",
+        rich_help_panel=ELSEWHERE_PANEL,
+    ),
+]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no remarks")]
 AsCsv = Annotated[bool, typer.Option("--csv", help="The figures as CSV")]
 AsJson = Annotated[bool, typer.Option("--json", help="Everything as JSON")]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from drivelab.levels import loads as under
@@ -168,6 +169,12 @@ def notes(found: Plan) -> list[str]:
         )
     if found.assumptions and found.assumptions[0].high:
         said.append(f"the chance of loss depends most on: {found.assumptions[0].name}")
+    said += [
+        f"over the interval of the {one.name}, {one.interval.low} to {one.interval.high}, the pick loses data within a "
+        f"year with a chance of {one.interval.loss_low:.3g} to {one.interval.loss_high:.3g}"
+        for one in found.assumptions
+        if one.interval and one.interval.loss_low and one.interval.loss_high
+    ]
     if found.pick and not any(one.key == "load" for one in found.assumptions):
         said.append("the load was not varied: no rate or depth in it is a number")
     return said
@@ -303,6 +310,7 @@ def to_dict(found: Plan) -> dict[str, Any]:
                 "value": one.value,
                 "loss_at_half": one.low,
                 "loss_at_twice": one.high,
+                "interval": one.interval and asdict(one.interval),
                 "turns": [{"factor": turn.factor, "why": turn.why, "then": turn.then} for turn in one.turns],
             }
             for one in found.assumptions

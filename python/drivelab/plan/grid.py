@@ -11,6 +11,7 @@ from drivelab.durability import texts
 from drivelab.durability.question import drive as life_of_drive
 from drivelab.durability.question import latent, whole
 from drivelab.errors import InputError
+from drivelab.levels import counted
 from drivelab.levels.level import COPIES, GROUPS, Level
 from drivelab.levels.loads import Loads, names_of
 from drivelab.levels.planning import Chosen, Entry, checked, laid_out, named
@@ -102,6 +103,9 @@ class Asked:
     """By drive `afr` or `mttf`, as typed; nothing where no rate is given."""
     spares: int
     overrides: Sequence[Override]
+    varied: bool = False
+    """Whether it is what was asked with an assumption varied: chances of loss are then found to 10 %, without the
+    interval of the rebuild."""
 
     @property
     def knows_failures(self) -> bool:
@@ -172,6 +176,12 @@ def _rates(options: Mapping[str, Any], drives: Sequence[str]) -> dict[str, dict[
         return {}
     key = given[0]
     texts_of = asked.by_name(str(options[key]), drives, f"--{key}", "1.5%" if key == "afr" else "500000h")
+    if key == "afr":
+        # A table is read once.
+        texts_of = {
+            name: counted.afr(text, "--afr") if counted.is_counted(text) else text
+            for name, text in texts_of.items()
+        }
     for text in texts_of.values():
         life_of_drive({key: text})
     return {str(name): {key: text} for name, text in texts_of.items()}

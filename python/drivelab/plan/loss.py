@@ -8,13 +8,14 @@ from functools import cache
 from typing import Any
 
 from drivelab.durability.losses import solve
-from drivelab.errors import InputError
 from drivelab.levels.planning import Chosen, drive_bytes
 from drivelab.plan.grid import Asked, Candidate
 
 _NO_REBUILD = "1h"
 HISTORIES = 1 << 18
 """Of a candidate at most; fewer where half the interval is 5 % of the chance before."""
+VARIED: Mapping[str, Any] = {"histories": 1 << 16, "error": "10%"}
+"""What half and twice of an assumption do is told in two digits."""
 _QUANTITY = re.compile(r"\d+(?:\.\d*)?(?:e[+-]?\d+)?", re.IGNORECASE)
 
 
@@ -35,23 +36,16 @@ def loss_of(
         "groups": level.groups,
         "capacity": f"{_bytes_of(one.chosen)}B",
         "rebuild": rebuild or _NO_REBUILD,
+        "histories": HISTORIES,
     }
+    if asked.varied:
+        options |= {**VARIED, "rebuild": options["rebuild"].partition("(")[0]}
+    if "afr" in options:
+        # Its interval is told of the pick alone.
+        options["afr"] = str(options["afr"]).partition("(")[0]
     for name, factor in (factors or {}).items():
         options[name] = times(str(options[name]), factor)
-    found = solve({**options, "histories": HISTORIES}).outcomes[0]
-    limit = asked.limits.loss_a_year
-    if (
-        found["loss_in_a_year"]["value"] is not None
-        or limit is None
-        or found["loss_in_a_year"]["high"] <= limit
-    ):
-        return found
-    # No loss was seen, and the bound does not decide: splitting reaches rarer ones, where it applies.
-    try:
-        rarer = solve({**options, "method": "splitting"}).outcomes[0]
-    except InputError:
-        return found
-    return rarer if rarer["loss_in_a_year"]["value"] is not None else found
+    return solve(options).outcomes[0]
 
 
 @cache

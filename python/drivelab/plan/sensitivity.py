@@ -10,6 +10,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from drivelab.durability.question import rates
 from drivelab.errors import InputError
 from drivelab.plan.choice import order
 from drivelab.plan.evaluate import Ran, evaluate, loss_value, rebuild_hours
@@ -51,6 +52,16 @@ class Turn:
 
 
 @dataclass(frozen=True)
+class Interval:
+    """The ends of what was given, and the chance of loss in a year at each."""
+
+    low: str
+    high: str
+    loss_low: float | None
+    loss_high: float | None
+
+
+@dataclass(frozen=True)
 class Assumption:
     """One of what was assumed, and what the pick's chance of loss does with it."""
 
@@ -62,6 +73,8 @@ class Assumption:
     high: float | None
     """Where it is twice that."""
     turns: tuple[Turn, ...]
+    interval: Interval | None = None
+    """Where the rate of failures was given with one."""
 
     @property
     def name(self) -> str:
@@ -101,13 +114,22 @@ def _of_failures(
         turns += list(_turns_up(picked, candidates, asked, loss, better=key == "mttf"))
         turns += list(_turns_down(picked, candidates, asked, loss, better=key == "mttf"))
     value = times(text.partition("(")[0], 1.0, digits=3)
-    return Assumption(key, value, loss(picked, LOW), loss(picked, HIGH), tuple(turns))
+    interval = _interval(text, lambda factor: loss(picked, factor)) if key == "afr" else None
+    return Assumption(key, value, loss(picked, LOW), loss(picked, HIGH), tuple(turns), interval)
+
+
+def _interval(text: str, loss: Callable[[float], float | None]) -> Interval | None:
+    value, *ends = rates(text)
+    if not ends:
+        return None
+    low, high = (f"{100 * end:.3g}%" for end in ends)
+    return Interval(low, high, *(loss(end / value) for end in ends))
 
 
 def loss_at(one: Candidate, asked: Asked, key: str, factor: float) -> float | None:
     """A candidate's chance of loss in a year with an assumption so many times; None where that cannot be."""
     try:
-        found = loss_of(one, asked, (rebuild_hours(one) or "1h").partition("(")[0], {key: factor})
+        found = loss_of(one, replace(asked, varied=True), rebuild_hours(one) or "1h", {key: factor})
     except InputError:
         return None
     year = found["loss_in_a_year"]
@@ -230,7 +252,7 @@ def _again(
                 failings=[], loss=None, judged=False)
         for one in candidates
     ]  # fmt: skip
-    again = evaluate(found, replace(asked, loads=loads), workers, bounded=False)
+    again = evaluate(found, replace(asked, loads=loads, varied=True), workers, bounded=False)
     ran.add(again)
     return [] if again.interrupted else [one for one in found if one.is_simulated]
 

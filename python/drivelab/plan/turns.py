@@ -116,4 +116,4 @@ def _at(one: Assumption, turn: Turn) -> str:
 
 
 def _chance(value: float | None) -> str:
-    return NONE if value is None else f"{value:.3g}"
+    return NONE if value is None else f"{value:.2g}"

@@ -1,0 +1,58 @@
+"""Tasks on the threads of this process."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from typing import Any
+
+from drivelab import _core
+from drivelab.errors import RunError
+from drivelab.executors.tasks import PointTask, Task, told
+
+Done = Callable[[int, Any], object]
+"""Called with the place of a task and its result, as they come."""
+
+
+class Local:
+    """Threads: what is simulated runs without the interpreter's lock."""
+
+    name = "threads of this process"
+
+    def run(self, tasks: Sequence[Task], done: Done, workers: int) -> None:
+        """Run all; Ctrl-C ends it, and what has finished is handed over. Raises KeyboardInterrupt and RunError."""
+        points = [task for task in tasks if isinstance(task, PointTask)]
+        if len(points) == len(tasks):
+            _run_points(points, done, workers)
+            return
+        with ThreadPoolExecutor(workers) as pool:
+            places = {pool.submit(task.run): place for place, task in enumerate(tasks)}
+            try:
+                for future in as_completed(places):
+                    done(places[future], future.result())
+            finally:
+                for future in places:
+                    future.cancel()
+
+    def close(self) -> None:
+        """Nothing is held."""
+
+
+def _run_points(tasks: Sequence[PointTask], done: Done, workers: int) -> None:
+    """On threads that Ctrl-C ends within a run."""
+    if not tasks:
+        return
+    interrupted = False
+
+    def taken(place: int, entries: Sequence[dict[str, Any] | RunError | None]) -> None:
+        nonlocal interrupted
+        entry = entries[0]
+        if entry is None:
+            interrupted = True
+        else:
+            done(place, told(entry, plans[place]))
+
+    plans = [task.alone() for task in tasks]
+    _core.run(plans, workers, None, tasks[0].log, tasks[0].check_data, taken)
+    if interrupted:
+        raise KeyboardInterrupt

@@ -1,0 +1,114 @@
+"""What an executor runs: a point of a plan, or chunks of histories. A task is small, is pickled as it stands, and its
+result is what JSON holds, to the bit; so it does not depend on where it ran."""
+
+from __future__ import annotations
+
+import hashlib
+import pickle
+from dataclasses import astuple, dataclass
+from functools import lru_cache
+from typing import Any, Protocol
+
+from drivelab import _core
+from drivelab.errors import RunError, UnfitError
+from drivelab.replay_problems import tell_problems
+
+_PLANS_KEPT = 8
+_VERSIONS = (_core.VERSION, _core.MODEL_VERSION, _core.RECORD_VERSION)
+
+
+class Task(Protocol):
+    """Something that can run in any process, on any machine that has this drivelab."""
+
+    @property
+    def key(self) -> str:
+        """The same for the same result: what was asked, and by which version."""
+
+    def run(self) -> Any:  # noqa: ANN401 - whatever JSON holds
+        """Its result."""
+
+
+def _key(task: Any) -> str:  # noqa: ANN401 - any dataclass
+    return hashlib.sha256(repr((type(task).__name__, _VERSIONS, astuple(task))).encode()).hexdigest()[:32]
+
+
+@dataclass(frozen=True)
+class PointTask:
+    """One point of a plan."""
+
+    plan: bytes
+    """Pickled."""
+    scenario_hash: str
+    place: int
+    log: int
+    check_data: bool
+
+    @property
+    def key(self) -> str:
+        """Of text, overrides, drive files, the bytes of traces, and the place."""
+        return _key(self)
+
+    def alone(self) -> _core.Plan:
+        """The plan of this point. Raises RunError where a trace is not the one that was planned with."""
+        plan = _plan(self.plan)
+        if plan.scenario_hash != self.scenario_hash:
+            raise RunError(
+                "a trace of the scenario has other bytes on the machine of the worker: copy it there, or keep it in a "
+                "folder that all machines share"
+            )
+        return plan.only(self.place)
+
+    def run(self) -> dict[str, Any]:
+        """`{"point": ..}`, or `{"error": ..}` where the run failed. Raises KeyboardInterrupt."""
+        plan = self.alone()
+        found = _core.run([plan], 1, None, self.log, self.check_data)[0][0]
+        if found is None:
+            raise KeyboardInterrupt
+        return told(found, plan)
+
+
+def told(entry: dict[str, Any] | RunError, plan: _core.Plan) -> dict[str, Any]:
+    """What the only point of a plan came to, as the result of its task."""
+    if isinstance(entry, RunError):
+        return {"error": str(entry), "is_unfit": isinstance(entry, UnfitError)}
+    tell_problems(entry, plan, 0)
+    return {"point": entry}
+
+
+@lru_cache(maxsize=_PLANS_KEPT)
+def _plan(pickled: bytes) -> _core.Plan:
+    found: _core.Plan = pickle.loads(pickled)  # noqa: S301 - it comes from this program
+    return found
+
+
+@dataclass(frozen=True)
+class ChunkTask:
+    """Chunks of the histories of an array, from one number up to another."""
+
+    job: str
+    first: int
+    last: int
+
+    @property
+    def key(self) -> str:
+        """Of the array, the way and the seed, and which chunks."""
+        return _key(self)
+
+    def run(self) -> list[list[int]]:
+        """The sums of each chunk."""
+        return _core.durability_chunks(self.job, self.first, self.last)
+
+
+@dataclass(frozen=True)
+class Sent:
+    """A task as it goes to another machine, with the versions it has to meet there."""
+
+    task: Task
+    versions: tuple[Any, ...] = _VERSIONS
+
+    def run(self) -> Any:  # noqa: ANN401
+        """Raises RunError where the worker has another drivelab."""
+        if self.versions != _VERSIONS:
+            own, other = (f"drivelab {one[0]}, model {one[1]}" for one in (self.versions, _VERSIONS))
+            raise RunError(f"a worker has {other}, and this is {own}: install the same on all machines")
+        return self.task.run()
