@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
+import secrets
 import signal
 import socket
 import subprocess
 import sys
-import tempfile
 import urllib.parse
 from collections.abc import Callable, Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from drivelab import _core
+from drivelab import _core, processes, temporary
 from drivelab.errors import InputError, RunError
 
 CONTROL_SUFFIX = ".control"
@@ -33,6 +33,8 @@ _ANSWER_MAX_BYTES = 1 << 20
 _CONTROL_TIMEOUT_S = 60.0
 # A client that was told to end gets so long.
 _END_S = 5.0
+# In the environment of a command and of all that it starts.
+_MARK = "DRIVELAB_COMMAND"
 # As a shell has it: a command that a signal ended.
 _SIGNALLED = 128
 
@@ -63,11 +65,13 @@ class Command:
         """Keep the command; `stdout` is the descriptor of its own stdout."""
         self.text = text
         self.stdout = stdout
+        self.mark = secrets.token_hex()
         self.process: subprocess.Popen[bytes] | None = None
 
     def start(self, words: Mapping[str, str]) -> None:
         """Start it, with these words in its environment."""
-        environment = {**os.environ, **words}
+        environment = {**os.environ, **words, _MARK: self.mark}
+        # In the process group of ours: Ctrl-C of a terminal and its job control are for both.
         self.process = subprocess.Popen(["/bin/sh", "-c", self.text], env=environment, stdout=self.stdout)
 
     def is_over(self) -> bool:
@@ -75,15 +79,14 @@ class Command:
         return self.process is not None and self.process.poll() is not None
 
     def end(self) -> int | None:
-        """See that it ends; its status as a shell has it."""
+        """See that it ends, with all that it has started; its status as a shell has it.
+
+        What is left of one that has ended by itself is left alone.
+        """
         if self.process is None:
             return None
         if self.process.poll() is None:
-            self.process.terminate()
-            try:
-                self.process.wait(_END_S)
-            except subprocess.TimeoutExpired:
-                self.process.kill()
+            processes.end(self.process.pid, f"{_MARK}={self.mark}", _END_S)
         status = self.process.wait()
         return _SIGNALLED - status if status < 0 else status
 
@@ -100,34 +103,33 @@ def serve(
     Without a socket and a port the device gets a socket in a folder of its own, which goes with it. `transcript`
     hears what the command says meanwhile. Raises RunError.
     """
-    private = tempfile.mkdtemp(prefix="drivelab-") if options["socket"] is options["port"] is None else None
-    if private is not None:
-        options = {**options, "socket": str(Path(private) / "nbd.socket")}
-    if options["control"] is None and options["socket"] is not None:
-        options = {**options, "control": options["socket"] + CONTROL_SUFFIX}
+    with ExitStack() as stack:
+        if all(options[name] is None for name in ("socket", "listener", "port")):
+            private = stack.enter_context(temporary.folder("device"))
+            options = {**options, "socket": str(private / "nbd.socket")}
+        if options["control"] is None and options["socket"] is not None:
+            options = {**options, "control": options["socket"] + CONTROL_SUFFIX}
 
-    def ready(uri: str, size: int) -> None:
-        on_ready(uri, size)
-        if command is not None:
-            command.start(in_words(uri, options["mount"]))
+        def ready(uri: str, size: int) -> None:
+            on_ready(uri, size)
+            if command is not None:
+                command.start(in_words(uri, options["mount"]))
 
-    def look() -> bool:
-        return command is not None and command.is_over()
+        def look() -> bool:
+            return command is not None and command.is_over()
 
-    try:
         try:
             record, interrupted = _core.emulate(plan, options, ready, look, transcript)
         finally:
             status = command.end() if command is not None else None
-    finally:
-        if private is not None:
-            shutil.rmtree(private, ignore_errors=True)
     return Session(record, interrupted, None if interrupted else status)
 
 
 def served(clock: str, **given: object) -> dict[str, Any]:
     """Options of a device at a socket of its own, its bytes in memory, but for what is given."""
-    plain = dict.fromkeys(("socket", "port", "control", "folder", "image", "capture", "keep", "mount"))
+    plain = dict.fromkeys(
+        ("socket", "listener", "port", "control", "folder", "image", "capture", "keep", "mount")
+    )
     others = {"write_image": False, "block_size": BLOCK_SIZES[0], "budget_ns": _core.span_ns(BUDGET)}
     return {**plain, **others, "clock": clock, **given}
 

@@ -60,6 +60,9 @@ def _late(record: Mapping[str, Any]) -> Iterator[str]:
         if gaps["count"]
         else ""
     )
+    outside = record["lateness_outside_gaps_ns"]["p99_9"]
+    if gaps["count"] and outside is not None:
+        paused += f", and without the answers behind that p99.9 is {short_text(outside)}"
     yield f"answers late by {', '.join(figures)}{paused}"
 
 

@@ -124,11 +124,12 @@ def table(points: Sequence[Looped]) -> Table:
         "late p99",
         "late p99.9",
         "late max",
+        "p99.9 without gaps",
         "gaps",
     ]
     rows = []
     for point in points:
-        late = point.device["lateness_ns"]
+        late, outside = point.device["lateness_ns"], point.device["lateness_outside_gaps_ns"]["p99_9"]
         errors, difference = point.standard_errors, point.difference_percent
         rows.append(
             [
@@ -141,6 +142,7 @@ def table(points: Sequence[Looped]) -> Table:
                     Cell("-" if late[key] is None else short_text(late[key]))
                     for key in ("p50", "p99", "p99_9", "max")
                 ),
+                Cell("-" if outside is None else short_text(outside)),
                 Cell(f"{point.device['gaps']['count']:,}"),
             ]
         )

@@ -54,6 +54,27 @@ def check_uri() -> int:
     return int(found != [bytes([number]) * BLOCK for number in range(1, committed + 1)])
 
 
+def check_both(size: str) -> int:
+    """Whether the address has the device as it was before it was mounted, apart from what is mounted."""
+    mark = b"written by the checker " * 400
+    later = Path(os.environ["DRIVELAB_MOUNT"]) / "later"
+    later.write_bytes(mark)
+    os.sync()
+    with Path(os.environ["DRIVELAB_DEVICE"]).open("rb") as device, nbd.Client(_address()) as client:
+        mounted = device.read(int(size))
+        cut = b"".join(client.read(at, 1 << 20) for at in range(0, int(size), 1 << 20))
+        assert mark in mounted
+        assert mark not in cut
+        # It is the same file system, and its journal is not replayed.
+        assert cut[1024 + 56 : 1024 + 58] == mounted[1024 + 56 : 1024 + 58] == b"\x53\xef"
+        client.write(0, bytes(1 << 20))
+    with nbd.Client(_address()) as client:
+        assert client.read(0, 1 << 20) == bytes(1 << 20)
+    assert later.read_bytes() == mark
+    committed = os.environ["DRIVELAB_COMMITTED"]
+    return int((later.parent / committed).read_text() != committed + "\n")
+
+
 def sqlite(journal: str, synchronous: str, count: str) -> int:
     """Insert rows, each in a transaction of its own."""
     base = sqlite3.connect(Path(os.environ["DRIVELAB_MOUNT"]) / "a.db", isolation_level=None)

@@ -15,6 +15,9 @@ import time
 from pathlib import Path
 
 import pytest
+from processes import await_file, is_running
+
+from drivelab import temporary
 
 HERE = Path(__file__).parent
 PROGRAM = shlex.join(["env", f"PYTHONPATH={HERE}", sys.executable, str(HERE / "crash_load.py")])
@@ -56,17 +59,6 @@ def left(pid: int) -> list[str]:
     return [line for line in lines + files if mine.search(line)]
 
 
-def is_running(mark: str) -> bool:
-    """Whether any process has this among its arguments."""
-    for place in Path("/proc").glob("[0-9]*/cmdline"):
-        try:
-            if mark in place.read_bytes().decode(errors="replace").split("\0"):
-                return True
-        except OSError:
-            pass
-    return False
-
-
 @pytest.mark.parametrize(
     ("fs", "journal", "loses"),
     [("ext4", "wal", False), ("ext4", "delete", True), ("xfs", "wal", False), ("btrfs", "wal", False)],
@@ -93,6 +85,40 @@ def test_a_file_system_that_syncs_nothing_is_found_to_lose(crashtest, needs, fs)
     assert "10 with loss" in done.stdout
 
 
+@pytest.mark.parametrize("fs", SIZES)
+def test_a_file_system_is_whole_when_the_workload_begins_and_not_cut_before(
+    crashtest, needs, run, tmp_path, fs
+):
+    needs(fs)
+    options = ("--fs", fs, "--fs-size", SIZES[fs], "--cuts", "1", "--keep", "kept", "-q")
+    done = crashtest(CACHED, "--run", FILES.replace("seq 1 40", "seq 1 3"), "--check", "true", *options)
+    assert done.returncode == 0, done.stdout + done.stderr
+    began = json.loads((tmp_path / "kept" / "session.json").read_text())["began_ns"]
+    cut = ("crashtest", "d.toml", "--from", "kept", "--check", "true", "-q", "--at")
+    done = run(*cut, f"{began}ns")
+    assert done.returncode == 0, done.stdout + done.stderr
+    for at in ("1ms", f"{began - 1}ns"):
+        done = run(*cut, at)
+        assert done.returncode == 2
+        said = f"error: --at {at}: its {fs} was ready and the workload began at {began}ns; cut after that\n"
+        assert said in done.stderr
+
+
+def test_a_workload_that_does_nothing_on_its_file_system_is_no_pass(crashtest, mounts):
+    load = "echo committed 0; nosuchtool || true; echo committed 1"
+    done = crashtest(CACHED, *ON_EXT4, "--run", load, "--check", "true", "--cuts", "2", "-q")
+    assert done.returncode == 2, done.stdout
+    assert (
+        "error: nothing was tested: the workload has written nothing to the device before it ended"
+        in done.stderr
+    )
+    # What only the page cache has is missing, and that is a loss.
+    load = 'cd "$DRIVELAB_MOUNT"; echo 1 > 1; echo committed 1; sleep 0.05'
+    check = 'test -s "$DRIVELAB_MOUNT/1"'
+    done = crashtest(CACHED, *ON_EXT4, "--run", load, "--check", check, "--cuts", "2", "-q")
+    assert done.returncode == 3, done.stderr
+
+
 @pytest.mark.parametrize("fs", ["xfs", "btrfs"])
 def test_a_size_that_is_too_small_is_refused_with_the_least(crashtest, needs, fs):
     needs(fs)
@@ -108,6 +134,13 @@ def test_a_size_that_is_too_small_is_refused_with_the_least(crashtest, needs, fs
     smaller = crashtest(CACHED, "--fs", fs, "--fs-size", f"{int(least[1]) - 1}MiB", *options)
     assert smaller.returncode == 2
     assert f"give {least[1]}MiB or more" in smaller.stderr
+
+
+def test_a_checker_finds_the_device_as_the_cut_has_left_it_beside_the_file_system(crashtest, mounts):
+    check = f"{PROGRAM} check_both {64 << 20}"
+    done = crashtest(CACHED, *ON_EXT4, "--run", FILES, "--check", check, "--cuts", "4", "-q")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert left(os.getpid()) == []
 
 
 def test_what_a_checker_leaves_running_goes_with_it(crashtest, mounts):
@@ -168,17 +201,41 @@ def test_cuts_that_are_interrupted_are_told_as_far_as_they_were_judged(
     assert process.returncode == (130 if number == signal.SIGINT else 143)
     found = json.loads(said)
     assert found["interrupted"]
-    assert 0 < found["cuts"] < 60
+    assert 0 < found["cuts"] < found["cuts_asked"] == 60
     assert found["failures"] == found["errors"] == []
     assert not is_running(mark)
     assert left(process.pid) == []
 
 
+def test_a_campaign_that_is_interrupted_does_not_read_as_a_pass(command, environment, tmp_path):
+    (tmp_path / "d.toml").write_text(CACHED)
+    check = f"test $DRIVELAB_COMMITTED -lt 10 || {{ touch {tmp_path}/begun; sleep 63.{os.getpid()}; }}"
+    load = f"{PROGRAM} write 40 flush"
+    process = subprocess.Popen(
+        [*command, "crashtest", "d.toml", "--run", load, "--check", check, "--cuts", "60"],
+        cwd=tmp_path,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    )
+    await_file(process, tmp_path / "begun")
+    process.send_signal(signal.SIGINT)
+    said, _ = process.communicate(timeout=60)
+    assert re.match(
+        r"interrupted after \d+ of 60 cuts: none with loss\nof these \d+ between commits; ", said
+    ), said
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["ctrl-c", "sigterm"])
-def test_a_workload_that_is_interrupted_leaves_nothing_mounted(
+def test_a_workload_that_is_interrupted_leaves_nothing_mounted_or_running(
     command, environment, mounts, tmp_path, number
 ):
-    load = 'cd "$DRIVELAB_MOUNT" && touch "$OLDPWD/begun" && while true; do date > a; sync; sleep 0.05; done'
+    mark = f"65.{os.getpid()}"
+    load = (
+        f"(cd / && sleep {mark}; echo) & "
+        + 'cd "$DRIVELAB_MOUNT" && touch "$OLDPWD/begun" && while true; do date > a; sync; sleep 0.05; done'
+    )
     options = (*ON_EXT4, "--run", load, "--check", "true", "-q")
     (tmp_path / "d.toml").write_text(CACHED)
     process = subprocess.Popen(
@@ -187,14 +244,46 @@ def test_a_workload_that_is_interrupted_leaves_nothing_mounted(
     await_file(process, tmp_path / "begun")
     process.send_signal(number)
     _, said = process.communicate(timeout=60)
-    assert (process.returncode, said) == (130 if number == signal.SIGINT else 143, b"")
+    assert process.returncode == (130 if number == signal.SIGINT else 143)
+    # The shell may say before that it cannot write any more.
+    assert said.endswith(b"interrupted before any cut was made\n")
+    assert not is_running(mark)
     assert left(process.pid) == []
 
 
-def await_file(process: subprocess.Popen[bytes], path: Path) -> None:
-    """Wait until a file is there."""
-    end = time.monotonic() + 60
-    while not path.exists():
-        assert process.poll() is None
-        assert time.monotonic() < end
-        time.sleep(0.05)
+@pytest.mark.parametrize("phase", ["workload", "cuts"])
+def test_what_a_campaign_that_is_killed_leaves_is_removed_by_the_next(
+    command, environment, mounts, run, tmp_path, phase
+):
+    mark, begun = f"66.{os.getpid()}", tmp_path / "begun"
+    waits = f'cd "$DRIVELAB_MOUNT"; setsid sleep {mark} & sleep 0.3; touch {begun}; sleep {mark}'
+    load, check = (waits, "true") if phase == "workload" else (FILES, waits)
+    (tmp_path / "d.toml").write_text(CACHED)
+    options = [*command, "crashtest", "d.toml", *ON_EXT4, "-q", "--keep", "kept"]
+    process = subprocess.Popen(
+        [*options, "--run", load, "--check", check], cwd=tmp_path, env=environment, stderr=subprocess.DEVNULL
+    )
+    await_file(process, begun)
+    process.kill()
+    process.wait(timeout=60)
+    assert left(process.pid) != []
+    assert is_running(mark)
+    # As of a process in another container.
+    foreign = Path(tempfile.gettempdir()) / f"drivelab-cut-{process.pid}-locked"
+    foreign.mkdir()
+    lock = temporary.locked(foreign)
+    try:
+        done = run(
+            "crashtest", "d.toml", "--run", f"{PROGRAM} write 3 flush", "--check", "true", "--cuts", "1"
+        )
+        assert done.returncode == 0, done.stderr
+        assert foreign.exists()
+    finally:
+        assert lock is not None
+        os.close(lock)
+        foreign.rmdir()
+    assert "removed what a campaign that was killed had left (" in done.stderr
+    assert left(process.pid) == []
+    assert not is_running(mark)
+    again = run("crashtest", "d.toml", "--from", tmp_path, "--check", "true")
+    assert "removed" not in again.stderr

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -29,7 +31,12 @@ def test_what_was_not_flushed_is_lost_and_the_earliest_loss_is_found_and_repeate
     done = crashtest(DRIVE, "--run", UNFLUSHED, "--keep", "session", *options)
     assert done.returncode == 3, done.stderr
     found = json.loads(done.stdout)
-    assert (found["cuts"], found["errors"], found["interrupted"]) == (25, [], False)
+    assert (found["cuts"], found["cuts_asked"], found["errors"], found["interrupted"]) == (25, 25, [], False)
+    coverage = found["coverage"]
+    assert coverage["before_first_commit"] == 0
+    assert coverage["between_commits"] + coverage["after_last_commit"] == 25
+    # Each of these losses is one of the drive's cache.
+    assert coverage["with_lost_sectors"] == sum(1 for failure in found["failures"] if failure["lost"])
     assert found["failures"]
     for failure in found["failures"]:
         assert sum(stretch["sectors"] for stretch in failure["lost"]) == failure["lost_sectors"] > 0
@@ -44,11 +51,14 @@ def test_what_was_not_flushed_is_lost_and_the_earliest_loss_is_found_and_repeate
     assert repeat[0] == "drivelab"
     once = run(*repeat[1:], "-q")
     assert once.returncode == 3
-    assert once.stdout.startswith("1 cuts: 1 with loss\n")
+    assert once.stdout.startswith("1 cut: 1 with loss\nof these 1 ")
+    assert "1 took answered sectors" in once.stdout
     # Just before the first commit nothing is promised.
     facts = json.loads((tmp_path / "session" / "session.json").read_text())
     before = facts["commits"][0][0] - 1
-    assert run(*repeat[1:-1], f"{before}ns", "-q").returncode == 0
+    good = run(*repeat[1:-1], f"{before}ns", "-q")
+    assert good.returncode == 0
+    assert "of these 1 while nothing was committed; " in good.stdout
 
 
 def test_a_promise_that_is_kept_by_the_next_flush_is_broken_until_then(crashtest):
@@ -70,6 +80,30 @@ def test_a_flush_that_lies_is_found(crashtest, command):
     assert "the earliest" in done.stdout
 
 
+def test_the_verdict_counts_the_cuts_and_names_the_loss_that_bisection_has_added(crashtest, tmp_path):
+    load = f"{PROGRAM} write 12 early"
+    kept = crashtest(DRIVE, "--run", load, "--check", "exit 1", "--cuts", "3", "--keep", "kept", "-q")
+    # The checker finds everything lost: the earliest is where the first promise was.
+    assert kept.stdout.startswith(
+        "3 cuts: 3 with loss, one more, the earliest, found by bisection\nof these "
+    )
+    shown = [line for line in kept.stdout.splitlines() if line.startswith("loss at ")]
+    assert len(shown) == 4
+    assert ", the earliest, found by bisection: committed 1; " in shown[0]
+    # Between the last FLUSH and the end nothing is the drive's fault.
+    ended = json.loads((tmp_path / "kept" / "session.json").read_text())["ended_ns"]
+    last = crashtest(DRIVE, "--from", "kept", "--check", "exit 1", "--at", f"{ended}ns", "-q")
+    assert (
+        "of these 1 after the last commit; none took answered sectors, none met writes under way"
+        in last.stdout
+    )
+    assert (
+        "committed 12; no answered sectors are gone; no writes were under way\n  the drive still has"
+        in last.stdout
+    )
+    assert "what is missing was not written before it was committed" in last.stdout
+
+
 def test_every_flush_is_cut_and_the_checker_may_read_through_the_address(crashtest):
     options = ("--check", f"{PROGRAM} check_uri", "--every", "flush", "-q")
     done = crashtest(DRIVE, "--run", f"{PROGRAM} write 12 flush", *options)
@@ -84,10 +118,14 @@ def test_a_member_that_dies_after_the_cut_takes_nothing_with_it(crashtest):
 
 
 def test_a_checker_that_fails_is_no_loss(crashtest):
+    before = set(Path(tempfile.gettempdir()).glob("drivelab-crash-*"))
     done = crashtest(DRIVE, "--run", FLUSHED, "--check", "echo no disk; exit 7", "--cuts", "2", "-q")
     assert done.returncode == 1
     assert "2 cuts: none with loss, 2 not judged" in done.stdout
     assert "the checker ended with status 7: no disk" in done.stdout
+    # No loss, no session: there is nothing that a command could repeat.
+    assert "again: its session is not kept; give --keep DIR\n" in done.stdout
+    assert set(Path(tempfile.gettempdir()).glob("drivelab-crash-*")) <= before
     slow = crashtest(DRIVE, "--run", FLUSHED, "--check", "sleep 9", "--cuts", "1", "--timeout", "300ms", "-q")
     assert slow.returncode == 1
     assert "the checker has not ended after 0.3 s" in slow.stdout
@@ -105,6 +143,10 @@ WRONG = {
     "behind the end": (
         ["--run", FLUSHED, "--check", "true", "--at", "9h"],
         "--at 9h: the workload has ended at ",
+    ),
+    "before the beginning": (
+        ["--run", FLUSHED, "--check", "true", "--at", "0s"],
+        "--at 0s: the workload began at ",
     ),
     "no member": (
         ["--run", "true", "--check", "true", "--dies", "1"],
@@ -138,7 +180,11 @@ WRONG = {
     "no time": (["--run", "true", "--check", "true", "--at", "soon"], "--at soon: "),
     "an idle workload": (
         ["--run", "true", "--check", "true"],
-        "the workload has done nothing on the device: there is nothing to cut",
+        "the workload has written nothing to the device: there is nothing to lose",
+    ),
+    "promises without a write": (
+        ["--run", "echo committed 0; nosuchtool || true; echo committed 1", "--check", "true", "--cuts", "2"],
+        "the workload has written nothing to the device: there is nothing to lose",
     ),
     "no flush": (
         ["--run", UNFLUSHED, "--check", "true", "--every", "flush"],
@@ -177,6 +223,53 @@ def test_a_session_is_cut_with_its_own_scenario_alone(crashtest, tmp_path):
     other = crashtest(DRIVE, "--run", FLUSHED, "--check", "true", "--keep", "other")
     assert other.returncode == 2
     assert "--keep other: there is something in it; name a folder that is new or empty" in other.stderr
+
+
+def test_a_session_whose_data_were_changed_is_refused(crashtest, tmp_path):
+    kept = crashtest(DRIVE, "--run", FLUSHED, "--check", CHECK, "--cuts", "1", "--keep", "session", "-q")
+    assert kept.returncode == 0, kept.stderr
+    data = tmp_path / "session" / "data"
+    written = data.read_bytes()
+    for changed in (bytes(len(written)), written[:-1], written + b"\0"):
+        data.write_bytes(changed)
+        done = crashtest(DRIVE, "--from", "session", "--check", CHECK, "--cuts", "3", "-q")
+        assert (done.returncode, done.stdout) == (2, "")
+        assert "error: session/data: these are not the data that the session has written: " in done.stderr
+    data.write_bytes(written)
+    assert crashtest(DRIVE, "--from", "session", "--check", CHECK, "--cuts", "3", "-q").returncode == 0
+
+
+def test_after_a_loss_it_is_said_where_the_session_is(crashtest):
+    done = crashtest(DRIVE, "--run", UNFLUSHED, "--check", "exit 1", "--cuts", "1")
+    folder = re.search(r"--from (\S+)", done.stdout)
+    assert folder, done.stdout
+    said = f"the session is kept in {folder[1]}, for the commands above; remove it when you have done with them\n"
+    assert done.stderr.endswith(said)
+    assert (Path(folder[1]) / "data").exists()
+
+
+def test_a_line_that_is_almost_a_commit_is_warned_of_once(crashtest):
+    load = f"{FLUSHED}; echo committed tx-1; echo committed 12 rows; echo it was committed"
+    done = crashtest(DRIVE, "--run", load, "--check", CHECK, "--cuts", "1")
+    assert done.returncode == 0
+    said = (
+        "committed tx-1\n"
+        "warning: `committed tx-1` commits nothing: a commit is `committed N`, with a whole number of at most 18 "
+        "digits and nothing else in its line\n"
+        "committed 12 rows\n"
+        "it was committed\n"
+    )
+    assert said in done.stderr
+
+
+def test_the_last_commit_counts_and_not_the_largest(crashtest, tmp_path):
+    load = "; ".join(f"{PROGRAM} write 1 flush | sed s/1/{number}/" for number in (4, 3, 2, 1))
+    check = f'echo "$DRIVELAB_COMMITTED" >> {tmp_path}/told'
+    done = crashtest(DRIVE, "--run", load, "--check", check, "--every", "flush")
+    assert done.returncode == 0, done.stderr
+    assert "; it has committed 1\n" in done.stderr
+    # A FLUSH is answered before its line is said, and the first one before anything is promised.
+    assert sorted((tmp_path / "told").read_text().split()) == ["2", "3", "4"]
 
 
 def test_a_session_that_fails_leaves_its_folder_as_it_was(crashtest, tmp_path):

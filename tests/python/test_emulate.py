@@ -17,6 +17,9 @@ from devices import CLEAN, DRIVE, RAID5, Device, served
 from hypothesis import given
 from hypothesis import strategies as st
 from nbd_client import Client, dice_of
+from processes import await_file, is_running
+
+from drivelab.emulation_story import lines
 
 
 @pytest.fixture
@@ -186,6 +189,34 @@ def test_a_command_runs_as_long_as_the_device_and_its_status_is_ours(run, tmp_pa
     found = run("emulate", "d.toml", "--run", "echo in between", "--json")
     assert json.loads(found.stdout)["kind"] == "emulate"
     assert "in between" in found.stderr
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["ctrl-c", "sigterm"])
+def test_a_command_ends_with_the_device_and_all_that_it_has_started(command, environment, tmp_path, number):
+    marks = [f"64.{os.getpid()}{one}" for one in range(4)]
+    (tmp_path / "d.toml").write_text(DRIVE)
+    # A shell that waits, one of its children that is stopped, a daemon in a session of its own without a parent, and
+    # one whose environment is its own.
+    load = (
+        f"(setsid sleep {marks[0]} &) ; env -i sleep {marks[1]} & sleep {marks[2]} & sleep 0.2; kill -STOP $!; "
+        f"touch {tmp_path}/begun; sleep {marks[3]}; echo"
+    )
+    process = subprocess.Popen(
+        [*command, "emulate", "d.toml", "--run", load], cwd=tmp_path, env=environment, stderr=subprocess.PIPE
+    )
+    await_file(process, tmp_path / "begun")
+    assert [is_running(mark) for mark in marks[:3]] == [True] * 3
+    process.send_signal(number)
+    process.communicate(timeout=60)
+    assert process.returncode == (130 if number == signal.SIGINT else 143)
+    assert [mark for mark in marks if is_running(mark)] == []
+
+
+def test_what_a_command_that_has_ended_leaves_running_is_left_alone(run, tmp_path):
+    (tmp_path / "d.toml").write_text(DRIVE)
+    done = run("emulate", "d.toml", "--run", "sleep 9 > /dev/null 2>&1 & echo $! > pid")
+    assert done.returncode == 0
+    os.kill(int((tmp_path / "pid").read_text()), signal.SIGKILL)
 
 
 def test_time_passes_as_on_the_drive_and_lateness_is_told(serve):
@@ -467,6 +498,30 @@ def test_a_drive_that_fails_and_is_replaced(serve):
     assert record["actions"][0]["action"] == "fail"
 
 
+def test_keys_of_what_a_fault_begins_have_an_effect_on_a_served_array(serve, run, tmp_path):
+    paced = (
+        DRIVE
+        + '[target.array]\nlevel = "raid5"\nmembers = 4\nspares = 1\nreplaced_after = "3s"\nscrub_at = "9h"\n'
+    )
+    paced += 'rebuild = { ceiling = "9MB/s" }\n'
+    with serve(paced, "--capture", str(tmp_path / "session.trace")) as device:
+        client = device.client()
+        client.write(0, b"a" * 65_536)
+        assert _fault(device, "fail", "--member", "2") == 0
+        assert client.read(0, 65_536) == b"a" * 65_536
+        assert _fault(device, "status") == 0
+        record = device.end()
+    assert record["events"][0]["what"] == "a member has failed"
+    # A run has an end and no faults but its own; one that replays the session has its faults.
+    (tmp_path / "a.toml").write_text(paced)
+    alone = run("simulate", "a.toml", "--rw", "randread", "--runtime", "10s")
+    assert alone.returncode == 2
+    assert "`spares` has no effect where no drive fails" in alone.stderr
+    (tmp_path / "a.toml").write_text(paced.replace('scrub_at = "9h"\n', ""))
+    again = run("simulate", "a.toml", "--trace", "session.trace", "--json")
+    assert again.returncode == 0, again.stderr
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "words"),
     [
@@ -544,7 +599,26 @@ def test_our_own_host_gets_from_the_device_what_simulations_say(run, tmp_path):
         # A busy machine is late; a wrong model is far off.
         assert abs(point["difference_percent"]) < 15, point
         assert point["host"]["errors"] == 0
+        assert point["device"]["lateness_outside_gaps_ns"]["n"] <= point["device"]["lateness_ns"]["n"]
     assert done.returncode in (0, 3)
+    short = ("--iodepth", "4", "--ramp-time", "0s", "--runtime", "300ms")
+    text = run("loop", "d.toml", "--rw", "randread", "--bs", "4k", *short)
+    assert "  late max  p99.9 without gaps  gaps\n" in text.stdout, text.stderr
+
+
+def test_lateness_is_told_with_and_without_the_pauses_of_the_machine(run, tmp_path):
+    (tmp_path / "d.toml").write_text(DRIVE)
+    done = run("emulate", "d.toml", "--run", "true", "--json")
+    record = json.loads(done.stdout)
+    record["lateness_ns"] |= {"n": 20_000, "p50": 20_000, "p99": 70_000, "p99_9": 3_351_000, "max": 9_493_000}
+    record["lateness_outside_gaps_ns"]["p99_9"] = 96_800
+    record["gaps"] = {"count": 198, "total_ns": 50_000_000, "max_ns": 9_493_000}
+    assert (
+        "answers late by p50 20 us, p99 70 us, p99.9 3.351 ms, max 9.493 ms; the machine paused 198 times, 9.493 ms at "
+        "most, and without the answers behind that p99.9 is 96.8 us"
+    ) in lines(record)
+    record["lateness_outside_gaps_ns"]["p99_9"] = None
+    assert not any("without" in line for line in lines(record))
 
 
 def test_a_device_is_a_file_too_past_the_page_cache(serve, mounts, tmp_path):

@@ -10,7 +10,7 @@ use crate::error::EmulateError;
 use crate::folder::Folder;
 use crate::fuse::FuseDoor;
 use crate::image::{CopyOnWrite, FileImage, Image};
-use crate::nbd::{Export, NbdDoor};
+use crate::nbd::{Export, Listening, NbdDoor};
 use crate::serve::Server;
 use crate::store::Store;
 use crate::transcript::Transcript;
@@ -39,9 +39,11 @@ pub enum Bytes {
 }
 
 /// Where clients find the device.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, Debug)]
 pub enum At {
     Socket(PathBuf),
+    /// A socket that listens already.
+    Listening(Arc<Listening>),
     /// A port of this machine's own address; any free one for 0.
     Port(u16),
 }
@@ -111,6 +113,7 @@ pub fn open(device: Device, wish: &Wish) -> Result<Server, EmulateError> {
     let mut doors: Vec<Box<dyn Door>> = Vec::new();
     doors.push(match &wish.at {
         At::Socket(path) => Box::new(NbdDoor::unix(path, export).map_err(bound(path.display().to_string()))?),
+        At::Listening(at) => Box::new(NbdDoor::listening(at, export).map_err(bound(at.uri()))?),
         At::Port(port) => Box::new(NbdDoor::tcp(*port, export).map_err(bound(format!("port {port}")))?),
     });
     if let Some(folder) = &wish.mount {

@@ -55,6 +55,11 @@ impl CrashLog {
         Ok(instants.into_iter().map(Instant::as_ns).collect())
     }
 
+    /// When each write came, in ns.
+    fn writes(&self) -> Vec<u64> {
+        self.inner.writes().into_iter().map(Instant::as_ns).collect()
+    }
+
     /// When each FLUSH was answered, in ns.
     fn flushes(&self) -> Vec<u64> {
         self.inner.flushes().into_iter().map(Instant::as_ns).collect()

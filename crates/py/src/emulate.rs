@@ -9,6 +9,7 @@ use crate::errors::emulate_error;
 use crate::plan::Plan;
 use drivelab_core::Setup;
 use drivelab_emulate::looped::{self, LoopPoint};
+use drivelab_emulate::nbd::Listening;
 use drivelab_emulate::transcript::Transcript as Pipe;
 use drivelab_emulate::{At, Bytes, Device, EmulateError, Pace, SessionRecord, Wish, as_served, open};
 use drivelab_units::{Span, parse};
@@ -16,6 +17,7 @@ use pyo3::exceptions::{PyIndexError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use serde::Serialize;
+use std::os::fd::AsRawFd;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -31,6 +33,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(10);
 #[pyo3(from_item_all)]
 pub struct Options {
     socket: Option<PathBuf>,
+    listener: Option<Py<Listener>>,
     port: Option<u16>,
     control: Option<PathBuf>,
     clock: String,
@@ -73,12 +76,40 @@ impl Transcript {
     }
 }
 
+/// A Unix socket that clients can connect to before a device is served there.
+#[pyclass(frozen)]
+pub struct Listener {
+    inner: Arc<Listening>,
+}
+
+#[pymethods]
+impl Listener {
+    /// Raises OSError where there is no room for it.
+    #[new]
+    #[expect(clippy::needless_pass_by_value, reason = "a path made of what Python gives is ours")]
+    fn new(path: PathBuf) -> PyResult<Self> {
+        Ok(Listener { inner: Arc::new(Listening::new(&path)?) })
+    }
+
+    /// A descriptor that is readable as soon as a client has come.
+    fn fileno(&self) -> i32 {
+        self.inner.as_fd().as_raw_fd()
+    }
+
+    /// What clients are given to find it.
+    #[getter]
+    fn uri(&self) -> String {
+        self.inner.uri()
+    }
+}
+
 impl Options {
     fn wish(self, setup: &Setup, transcript: Option<Arc<Pipe>>) -> PyResult<Wish> {
-        let at = match (self.socket, self.port) {
-            (Some(path), None) => At::Socket(path),
-            (None, Some(port)) => At::Port(port),
-            _ => return Err(PyValueError::new_err("either a socket or a port")),
+        let at = match (self.socket, self.listener, self.port) {
+            (Some(path), None, None) => At::Socket(path),
+            (None, Some(listener), None) => At::Listening(Arc::clone(&listener.get().inner)),
+            (None, None, Some(port)) => At::Port(port),
+            _ => return Err(PyValueError::new_err("either a socket, a listener or a port")),
         };
         let is_written = self.write_image;
         let bytes = match (self.folder, self.image) {

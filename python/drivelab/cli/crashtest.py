@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from drivelab import _core
+from drivelab.array_story import counted
 from drivelab.cli import workload_options as words
 from drivelab.cli.assumed import note_served
 from drivelab.cli.exits import Exit
@@ -21,6 +23,7 @@ from drivelab.crash.check import ERROR, LOSS, Checker, place_for
 from drivelab.crash.filesystem import check_size, find
 from drivelab.crash.leftover import adopting
 from drivelab.crash.session import FACTS, Kept, keep
+from drivelab.crash.sweep import sweep
 from drivelab.errors import InputError
 from drivelab.scenario import Source, plan, read_source
 
@@ -81,43 +84,67 @@ def crashtest(
     """
     given = dict(locals())
     _check_words(given)
-    system = None if fs is None else find(fs)
-    timeout_s, size_bytes = _span_ns("--timeout", timeout) / 1e9, _size_bytes(fs_size or FS_SIZE)
+    for option in ("at", "timeout"):
+        if given[option] is not None:
+            given[f"{option}_ns"] = _span_ns(f"--{option}", given[option])
+    system, size_bytes = None if fs is None else find(fs), _size_bytes(fs_size or FS_SIZE)
     if system is not None and fs_size is not None:
         check_size(system, fs_size, size_bytes)
     checked = _device(scenario, given, settings)
-    try:
-        _core.CrashLog.check(checked, dies)
-    except _core.RunError as error:
-        raise InputError(str(error)) from error
     if not quiet:
         note_served(checked)
+    if (removed := sweep()) and not quiet:
+        say(f"removed what a campaign that was killed had left ({counted(removed, 'folder')})")
     folder, is_ours = _folder(keep_in, kept_in)
-    # One more than there are cores: the kernel mounts and unmounts meanwhile.
-    at_once = workers or (os.cpu_count() or 1) + 1
-    with adopting():
-        try:
+    told = None
+    try:
+        with adopting():
             if run is None:
                 kept = Kept.read(folder, checked)
             else:
                 kept = keep(checked, run, folder, system, size_bytes, say)
                 if not quiet:
                     say(story.session_line(kept))
-            log = _core.CrashLog(checked, str(folder))
-            checker = Checker(checked, log, kept, given["check"], dies, timeout_s, place_for(kept, at_once))
-            instants = _instants(log, kept, given)
-            with progress_bar(len(instants), "cuts", quiet=quiet) as progress:
-                found = campaign.run(checker, instants, at_once, progress)
-            # A loss is repeated with the session that it was found in.
-            is_ours = is_ours and not found.of(LOSS) and not found.of(ERROR)
-        finally:
-            if is_ours:
-                shutil.rmtree(folder, ignore_errors=True)
-    again = _again(given, folder)
-    if as_json:
-        emit_json(story.record(found, checked, kept, again, seed))
+            told = _cut(checked, kept, folder, given)
+    except KeyboardInterrupt:
+        say("interrupted before any cut was made")
+        return Exit.INTERRUPTED
+    finally:
+        # A loss is repeated with the session that it was found in.
+        if is_ours and (told is None or not told.found.of(LOSS)):
+            shutil.rmtree(folder, ignore_errors=True)
+    return _tell(told, folder, given, is_ours=is_ours)
+
+
+def _cut(checked: _core.Plan, kept: Kept, folder: Path, given: dict[str, Any]) -> story.Told:
+    """The cuts of a session, checked. Raises InputError and RunError."""
+    # One more than there are cores: the kernel mounts and unmounts meanwhile.
+    at_once = given["workers"] or (os.cpu_count() or 1) + 1
+    log = _core.CrashLog(checked, str(folder))
+    is_written = campaign.check_written(log, kept)
+    timeout_s, place = given["timeout_ns"] / 1e9, place_for(kept, at_once)
+    checker = Checker(checked, log, kept, given["check"], given["dies"], timeout_s, place)
+    instants = _instants(log, kept, given)
+    with progress_bar(len(instants), "cuts", quiet=given["quiet"]) as progress:
+        found = campaign.run(checker, instants, at_once, progress)
+    if not is_written:
+        campaign.check_tested(found)
+    return story.Told(found, checker, _again(given, folder), given["seed"])
+
+
+def _tell(told: story.Told, folder: Path, given: dict[str, Any], *, is_ours: bool) -> int:
+    """Say what the campaign came to; the exit code."""
+    found = told.found
+    if is_ours and not found.of(LOSS):
+        told = replace(told, again=None)
+    if given["as_json"]:
+        emit_json(told.record())
     else:
-        emit("\n".join(story.lines(found, checked, again, seed)))
+        emit("\n".join(told.lines()))
+    if is_ours and told.again is not None and not given["quiet"]:
+        say(
+            f"the session is kept in {folder}, for the commands above; remove it when you have done with them"
+        )
     if found.interrupted:
         return Exit.INTERRUPTED
     if found.of(ERROR):
@@ -144,23 +171,28 @@ def _check_words(given: dict[str, Any]) -> None:
 def _device(scenario: Path | None, given: dict[str, Any], settings: list[str]) -> _core.Plan:
     """What is cut: one point. Raises InputError and ScenarioError."""
     source = Source("", "command line") if scenario is None else read_source(scenario)
-    checked = plan(source, words.overrides_of(given, settings))
+    checked = plan(source, words.overrides_of(given, settings), served=True)
     if len(checked) > 1:
         raise InputError(
             f"one device is cut, and this scenario has {len(checked)} points: give each value once"
         )
+    try:
+        _core.CrashLog.check(checked, given["dies"])
+    except _core.RunError as error:
+        raise InputError(str(error)) from error
     return checked
 
 
 def _instants(log: _core.CrashLog, kept: Kept, given: dict[str, Any]) -> list[int]:
     """Where to cut. Raises InputError and RunError."""
     if given["at"] is not None:
-        at = _span_ns("--at", given["at"])
-        if at > kept.ended_ns:
-            raise InputError(
-                f"--at {given['at']}: the workload has ended at {kept.ended_ns}ns; cut before that"
-            )
-        return [at]
+        text, at_ns = given["at"], given["at_ns"]
+        if at_ns < kept.began_ns:
+            ready = "" if kept.fs is None else f"its {kept.fs} was ready and "
+            raise InputError(f"--at {text}: {ready}the workload began at {kept.began_ns}ns; cut after that")
+        if at_ns > kept.ended_ns:
+            raise InputError(f"--at {text}: the workload has ended at {kept.ended_ns}ns; cut before that")
+        return [at_ns]
     if given["every"] is not None:
         return campaign.at_flushes(log, kept)
     return campaign.drawn(log, kept, given["cuts"] or CUTS, given["seed"])

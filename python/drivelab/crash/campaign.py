@@ -7,13 +7,15 @@ import hashlib
 import json
 import random
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 
 from drivelab import _core
 from drivelab.crash.check import GOOD, LOSS, Checked, Checker, check
 from drivelab.crash.session import Kept
 from drivelab.errors import InputError
+
+_LOOK_S = 0.2
 
 Progress = Callable[[float], object] | None
 
@@ -22,6 +24,8 @@ Progress = Callable[[float], object] | None
 class Campaign:
     """What the cuts came to."""
 
+    asked: int = 0
+    """Cuts that were to be made."""
     cuts: list[Checked] = field(default_factory=list)
     """In the order of their instants."""
     earliest: Checked | None = None
@@ -31,6 +35,10 @@ class Campaign:
     def of(self, verdict: str) -> list[Checked]:
         """The cuts with this verdict."""
         return [one for one in self.cuts if one.verdict == verdict]
+
+    def is_bisected(self) -> bool:
+        """Whether the earliest loss is none of the cuts."""
+        return self.earliest is not None and self.earliest not in self.cuts
 
     def digest(self) -> str:
         """The same for the same cuts with the same outcomes."""
@@ -42,11 +50,9 @@ def drawn(log: _core.CrashLog, kept: Kept, count: int, seed: int) -> list[int]:
     """Instants at which to cut, evenly over what happens and not over time: a long wait counts as one event. They begin
     with the first commit.
 
-    Raises InputError where the workload has not done anything, and RunError where its session does not run again.
+    Raises RunError where the session does not run again.
     """
     happened = _within(log.instants(), kept)
-    if not happened and not kept.commits:
-        raise InputError("the workload has done nothing on the device: there is nothing to cut")
     # What is said to be safe may never have reached the device.
     instants = sorted({*happened, *(at for at, _ in kept.commits), kept.first_ns(), kept.ended_ns})
     draw = random.Random(seed)  # noqa: S311 - not for secrets
@@ -62,6 +68,27 @@ def at_flushes(log: _core.CrashLog, kept: Kept) -> list[int]:
     return found
 
 
+def check_written(log: _core.CrashLog, kept: Kept) -> bool:
+    """Whether the workload has written to the device before it ended.
+
+    On a file system it may have written to the page cache alone, and promised that: then there is something to find.
+    Raises InputError where nothing was written and nothing can have been.
+    """
+    is_written = any(kept.began_ns <= at <= kept.ended_ns for at in log.writes())
+    if not is_written and (kept.fs is None or not kept.commits):
+        raise InputError("the workload has written nothing to the device: there is nothing to lose")
+    return is_written
+
+
+def check_tested(found: Campaign) -> None:
+    """Refuse a campaign on a workload that has written nothing, where nothing is missing either. Raises InputError."""
+    if not found.interrupted and all(one.verdict == GOOD for one in found.cuts):
+        raise InputError(
+            "nothing was tested: the workload has written nothing to the device before it ended, and the checker "
+            "misses nothing; see that the workload does what it should"
+        )
+
+
 def _within(instants: Sequence[int], kept: Kept) -> list[int]:
     begin, end = bisect.bisect_left(instants, kept.first_ns()), bisect.bisect_right(instants, kept.ended_ns)
     return list(instants[begin:end])
@@ -69,11 +96,17 @@ def _within(instants: Sequence[int], kept: Kept) -> list[int]:
 
 def run(checker: Checker, instants: Sequence[int], workers: int, progress: Progress) -> Campaign:
     """Check each of these instants. Ctrl-C ends it, and what was checked is kept. Raises RunError."""
-    found = Campaign()
+    found = Campaign(len(instants))
     with ThreadPoolExecutor(workers) as pool:
-        waiting = [pool.submit(check, checker, at) for at in instants]
+        waiting = list[Future[Checked]]()
         try:
+            # The first ones run while the last ones are put down: an interrupt may come then.
+            for at in instants:
+                waiting.append(pool.submit(check, checker, at))
             for number, one in enumerate(waiting):
+                # A signal that comes just before this thread sleeps is heard when it wakes up.
+                while not one.done():
+                    wait([one], _LOOK_S)
                 one.result()
                 if progress is not None:
                     progress((number + 1) / len(waiting))

@@ -5,22 +5,23 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from drivelab import _core, emulation
-from drivelab.crash.filesystem import UnmountableError, attached, find, mounted
+from drivelab import _core, emulation, temporary
+from drivelab.crash import sweep
+from drivelab.crash.filesystem import UNMOUNTABLE, UnmountableError, attached, find, mounted
 from drivelab.crash.judge import Judge, Stop
 from drivelab.crash.session import Kept
 from drivelab.errors import RunError
 
 GOOD, LOSS, ERROR = "good", "loss", "error"
 _NOISE_MAX = 400
+_IMAGE = "device.img"
 # A file system writes to its image each time that it syncs; here no disk waits for that.
-_MEMORY = Path("/dev/shm")  # noqa: S108 - a folder of our own is made there
+_MEMORY = sweep.MEMORY
 
 
 @dataclass(frozen=True)
@@ -62,17 +63,16 @@ def check(checker: Checker, at_ns: int) -> Checked:
 
     Raises RunError, and StoppedError where the campaign ends meanwhile.
     """
-    with tempfile.TemporaryDirectory(prefix=f"drivelab-cut-{os.getpid()}-", dir=checker.place) as name:
-        folder = Path(name)
-        image = folder / "device.img"
+    with temporary.folder("cut", checker.place) as folder:
+        image = folder / _IMAGE
         after = checker.log.cut(at_ns, str(image), checker.kept.size_bytes, checker.dies)
         committed = checker.kept.committed(at_ns)
         words = {"DRIVELAB_COMMITTED": "" if committed is None else str(committed)}
         try:
             with _given(checker, folder, image) as more:
-                verdict, why = _judge(checker, folder, image, {**words, **more})
+                verdict, why = _judge(checker, folder, at_ns, {**words, **more})
         except UnmountableError as error:
-            verdict, why = LOSS, f"the file system cannot be mounted: {error}"
+            verdict, why = LOSS, f"{UNMOUNTABLE}: {error}"
         except RunError as error:
             # One cut that cannot be checked is no reason to lose the others.
             verdict, why = ERROR, str(error)
@@ -108,10 +108,17 @@ def _given(checker: Checker, folder: Path, image: Path) -> Iterator[dict[str, st
         yield {"DRIVELAB_DEVICE": device, "DRIVELAB_MOUNT": str(at)}
 
 
-def _judge(checker: Checker, folder: Path, image: Path, words: dict[str, str]) -> tuple[str, str]:
+def _judge(checker: Checker, folder: Path, at_ns: int, words: dict[str, str]) -> tuple[str, str]:
     noise = folder / "said"
     judge = Judge(checker.command, words, noise, checker.timeout_s, checker.stop)
-    status = _on_its_own(judge) if checker.kept.fs is not None else _served(checker, judge, image)
+    listener = _core.Listener(str(folder / "nbd.socket"))
+    try:
+        judge.start({**emulation.in_words(listener.uri), **words})
+        # Most checkers never come there, and a server takes longer than they do.
+        if judge.wait(listener.fileno()):
+            _serve(checker, folder, at_ns, listener, judge)
+    finally:
+        status = judge.end()
     if judge.has_timed_out:
         return ERROR, f"the checker has not ended after {checker.timeout_s:g} s"
     said = noise.read_text(encoding="utf-8", errors="replace").strip()[-_NOISE_MAX:]
@@ -120,20 +127,15 @@ def _judge(checker: Checker, folder: Path, image: Path, words: dict[str, str]) -
     return (LOSS, said) if status == 1 else (ERROR, f"the checker ended with status {status}: {said}")
 
 
-def _on_its_own(judge: Judge) -> int | None:
-    try:
-        # What the file system is on is read and written through that alone.
-        judge.start({})
-        judge.wait()
-    finally:
-        status = judge.end()
-    return status
-
-
-def _served(checker: Checker, judge: Judge, image: Path) -> int:
-    """Run the checker while the image is served to it as a network block device. Returns its status."""
-    options = emulation.served("untimed", image=str(image), write_image=True)
-    session = emulation.serve(checker.plan, options, lambda _uri, _size: None, judge)
-    if session.interrupted or session.status is None:
+def _serve(checker: Checker, folder: Path, at_ns: int, listener: _core.Listener, judge: Judge) -> None:
+    """Serve the device as it was after the cut, until the checker has ended. Raises RunError."""
+    image = folder / _IMAGE
+    if checker.kept.fs is not None:
+        # What is mounted changes meanwhile, and is not to be changed by anybody else.
+        image = folder / "asked.img"
+        checker.log.cut(at_ns, str(image), checker.kept.size_bytes, checker.dies)
+    options = emulation.served(
+        "untimed", listener=listener, image=str(image), write_image=checker.kept.fs is None
+    )
+    if emulation.serve(checker.plan, options, lambda _uri, _size: None, judge).interrupted:
         raise KeyboardInterrupt
-    return session.status

@@ -21,6 +21,8 @@ _ONE_AT_A_TIME = threading.Lock()
 _TEMPORARY_FSID = Path("/sys/fs/btrfs/features/temp_fsid")
 _TIMEOUT_S = 120.0
 _MIB = 1 << 20
+UNMOUNTABLE = "the file system cannot be mounted"
+"""How the reason of such a loss begins."""
 # No file system is larger at the least.
 _SMALLEST_MAX = 1 << 30
 
@@ -122,10 +124,13 @@ def attached(image: Path, size_bytes: int, *, direct: bool = False) -> Iterator[
     # Two that look for a free device at once find the same one.
     with _ATTACHING:
         device = run(["losetup", "--find", "--show", *options, str(image)], f"losetup {image}").strip()
+        held = os.open(device, os.O_RDONLY)
     try:
+        # It goes with the last one that has it open, were we killed.
+        run(["losetup", "--detach", device], f"losetup --detach {device}")
         yield device
     finally:
-        run(["losetup", "--detach", device], f"losetup --detach {device}")
+        os.close(held)
 
 
 @contextmanager

@@ -18,6 +18,7 @@ from drivelab import emulation
 # Who is told to end gets so long to clean up.
 _GRACE_S = 1.0
 _LOOK_S = 0.2
+_OVER, _CAME = "over", "came"
 
 
 class StoppedError(Exception):
@@ -76,7 +77,9 @@ class Judge(emulation.Command):
         self._end = 0.0
 
     def start(self, words: Mapping[str, str]) -> None:
-        """Start it. Raises StoppedError."""
+        """Start it, unless it runs. Raises StoppedError."""
+        if self.process is not None:
+            return
         environment = {**os.environ, **words, **self.environment}
         self.process = self.stop.start(["/bin/sh", "-c", self.text], environment, self.said)
         self._pidfd = os.pidfd_open(self.process.pid)
@@ -84,12 +87,13 @@ class Judge(emulation.Command):
 
     def is_over(self) -> bool:
         """Whether it has ended; told to end where it takes too long, and killed where that does not help."""
-        return self._look(0.0)
+        return self._look(0.0) == _OVER
 
-    def wait(self) -> None:
-        """Until it is over."""
-        while not self._look(_LOOK_S):
+    def wait(self, door: int) -> bool:
+        """Until it is over, or somebody has come to a socket that listens. Returns whether that has happened."""
+        while not (found := self._look(_LOOK_S, door)):
             pass
+        return found == _CAME
 
     def end(self) -> int | None:
         """Kill what is left of it and of what it has started; its status as a shell has it.
@@ -98,18 +102,20 @@ class Judge(emulation.Command):
         """
         if self.process is None:
             return None
-        # As long as it is not waited for, its number is that of no other group.
-        _signal(self.process.pid, signal.SIGKILL)
-        self.stop.forget(self.process.pid)
-        status = super().end()
         if self._pidfd >= 0:
+            # As long as it is not waited for, its number is that of no other group.
+            _signal(self.process.pid, signal.SIGKILL)
+            self.stop.forget(self.process.pid)
+            self.process.wait()
             os.close(self._pidfd)
             self._pidfd = -1
+        status = super().end()
         if self.stop.is_set:
             raise StoppedError
         return status
 
-    def _look(self, wait_s: float) -> bool:
+    def _look(self, wait_s: float, door: int | None = None) -> str:
+        """What has happened: it is over, somebody has come to the door, or nothing."""
         now = time.monotonic()
         if self.stop.is_set:
             self._end = min(self._end, now)
@@ -122,7 +128,10 @@ class Judge(emulation.Command):
             self.has_timed_out = True
         poll = select.poll()
         poll.register(self._pidfd, select.POLLIN)
-        return bool(poll.poll(math.ceil(1e3 * wait_s)))
+        if door is not None:
+            poll.register(door, select.POLLIN)
+        ready = [number for number, _ in poll.poll(math.ceil(1e3 * wait_s))]
+        return _OVER if self._pidfd in ready else _CAME if ready else ""
 
 
 def _signal(group: int, number: int) -> None:

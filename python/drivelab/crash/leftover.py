@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from drivelab import processes
+
 # See prctl(2).
 _SET_SUBREAPER, _GET_SUBREAPER = 36, 37
 _GONE_S = 5.0
@@ -35,7 +37,7 @@ def end_users(folder: Path) -> None:
     Processes of others that look into it are left alone.
     """
     end = time.monotonic() + _GONE_S
-    while users := [pid for pid in _descendants() if _uses(pid, str(folder))]:
+    while users := [pid for pid in _ours() if _uses(pid, str(folder))]:
         for pid in users:
             with suppress(ProcessLookupError, PermissionError):
                 os.kill(pid, signal.SIGKILL)
@@ -48,19 +50,8 @@ def end_users(folder: Path) -> None:
                 os.waitpid(pid, os.WNOHANG)
 
 
-def _descendants() -> list[int]:
-    parents = {}
-    for place in Path("/proc").iterdir():
-        if place.name.isdecimal():
-            with suppress(OSError, IndexError):
-                # The name of the command, in brackets, may contain anything.
-                after = (place / "stat").read_text(errors="replace").rpartition(")")[2]
-                parents[int(place.name)] = int(after.split()[1])
-    found, newest = set[int](), {os.getpid()}
-    while newest:
-        newest = {pid for pid, parent in parents.items() if parent in newest} - found
-        found |= newest
-    return sorted(found)
+def _ours() -> list[int]:
+    return [one.pid for one in processes.below([os.getpid()], processes.living())]
 
 
 def _uses(pid: int, folder: str) -> bool:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import re
 import secrets
-import tempfile
 import threading
 import time
 from collections.abc import Callable, Mapping
@@ -14,16 +14,22 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from drivelab import _core, emulation
+from drivelab import _core, emulation, temporary
 from drivelab.crash.filesystem import FileSystem, UnmountableError, attached, mounted, run
 from drivelab.errors import InputError, RunError
 
 FACTS = "session.json"
 """What the workload has said, in the folder of a session."""
-_FILES = (FACTS, "session.trace", "data")
+DATA = "data"
+"""What the workload has written, there."""
+_FILES = (FACTS, "session.trace", DATA)
 _LOOK_S = 0.002
+_JOIN_S = 0.1
 # The number is one of 64 bits for whoever reads it.
 _COMMITTED = re.compile(rb"committed (\d{1,18})\s*")
+# Who says so may mean a commit.
+_MEANT = re.compile(rb"\s*committed\b.*", re.IGNORECASE | re.DOTALL)
+_SHOWN_MAX = 60
 
 Told = Callable[[str], object]
 
@@ -41,6 +47,8 @@ class Kept:
     began_ns: int = 0
     """When the workload began, by the model's clock."""
     ended_ns: int = 0
+    data_digest: str = ""
+    """Of what was written (SHA-256)."""
     commits: list[tuple[int, int]] = field(default_factory=list)
     """When each line `committed N` came, and N."""
 
@@ -59,16 +67,21 @@ class Kept:
             (folder / name).unlink(missing_ok=True)
 
     def write(self, folder: Path) -> None:
-        """Keep it beside the trace."""
+        """Keep it beside the trace and the data, which are complete."""
+        self.data_digest = _digest(folder)
         (folder / FACTS).write_text(json.dumps(asdict(self), indent=1) + "\n", encoding="utf-8")
 
     @staticmethod
     def read(folder: Path, plan: _core.Plan) -> Kept:
-        """Of a session in a folder. Raises InputError for one of another scenario, and where there is none."""
+        """Of a session in a folder.
+
+        Raises InputError for one of another scenario, for one whose data were changed, and where there is none.
+        """
         try:
             found: dict[str, Any] = json.loads((folder / FACTS).read_text(encoding="utf-8"))
             kept = Kept(**found)
             kept.commits = [(int(at), int(number)) for at, number in kept.commits]
+            digest = _digest(folder)
         except (OSError, ValueError, TypeError) as error:
             raise InputError(f"{folder}: no session of a campaign is kept there: {error}") from error
         if (kept.scenario_hash, kept.seed) != (plan.scenario_hash, plan.seed):
@@ -76,7 +89,17 @@ class Kept:
                 f"{folder}: the session is of scenario {kept.scenario_hash}, seed {kept.seed}, and this is "
                 f"{plan.scenario_hash}, seed {plan.seed}: name the scenario and the options that it had"
             )
+        if digest != kept.data_digest:
+            raise InputError(
+                f"{folder / DATA}: these are not the data that the session has written: the file was changed or is "
+                "damaged; keep a session anew"
+            )
         return kept
+
+
+def _digest(folder: Path) -> str:
+    with (folder / DATA).open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 class Workload(emulation.Command):
@@ -88,6 +111,7 @@ class Workload(emulation.Command):
         self.on_line = on_line
         self.kept = kept
         self.transcript = transcript
+        self.has_warned = False
         # Lines of our own, which no workload says: their times are those of its beginning and its end.
         self.begins, self.ends = (secrets.token_hex().encode() for _ in range(2))
 
@@ -123,6 +147,18 @@ class Workload(emulation.Command):
                 self.kept.commits.append((at_ns, int(found[1])))
             elif line:
                 self.on_line(line.decode(errors="replace"))
+                self._warn_of(line)
+
+    def _warn_of(self, line: bytes) -> None:
+        """A line that was meant as a commit, and is none: said once."""
+        if self.has_warned or self.kept.ended_ns or not _MEANT.fullmatch(line):
+            return
+        self.has_warned = True
+        shown = line.strip()[:_SHOWN_MAX].decode(errors="replace")
+        self.on_line(
+            f"warning: `{shown}` commits nothing: a commit is `committed N`, with a whole number of at most 18 digits "
+            "and nothing else in its line"
+        )
 
 
 class OnFileSystem(Workload):
@@ -143,6 +179,7 @@ class OnFileSystem(Workload):
         self.folder = folder
         self.thread: threading.Thread | None = None
         self.raised: Exception | None = None
+        self.is_ending = False
 
     def start(self, words: Mapping[str, str]) -> None:
         """Make the file system and start the command, while the device is served."""
@@ -155,7 +192,11 @@ class OnFileSystem(Workload):
             with attached(device_file, self.kept.size_bytes, direct=True) as device:
                 run([*self.system.make, device], self.system.make[0])
                 with mounted(self.system, device, self.folder / "mount") as at:
+                    # No cut may find the file system half made.
+                    run(["sync", "--file-system", str(at)], "sync")
                     more = {"DRIVELAB_DEVICE": device, "DRIVELAB_MOUNT": str(at)}
+                    if self.is_ending:
+                        return
                     super().start({**words, **more})
                     while not self.has_ended():
                         time.sleep(_LOOK_S)
@@ -169,9 +210,12 @@ class OnFileSystem(Workload):
 
     def end(self) -> int | None:
         """See that it ends; its status as a shell has it. Raises RunError where there is no file system."""
+        self.is_ending = True
         status = super().end()
-        if self.thread is not None:
-            self.thread.join()
+        while self.thread is not None and self.thread.is_alive():
+            self.thread.join(_JOIN_S)
+            # It may have begun just then.
+            status = super().end()
         if self.raised is not None:
             raise RunError(f"--fs {self.system.name}: {self.raised}")
         return status
@@ -196,8 +240,7 @@ def keep(
         else:
             kept.size_bytes = size_bytes
 
-    with tempfile.TemporaryDirectory(prefix=f"drivelab-crash-device-{os.getpid()}-") as name:
-        place = Path(name)
+    with temporary.folder("crash-device") as place:
         command = Workload(text, kept, transcript, on_line)
         options = emulation.served("skip", keep=str(folder))
         if system is not None:

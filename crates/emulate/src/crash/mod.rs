@@ -106,6 +106,15 @@ impl CrashLog {
         self.entries.iter().filter_map(flushed).collect()
     }
 
+    /// When each write came.
+    pub fn writes(&self) -> Vec<Instant> {
+        let came = |entry: &Entry| match entry {
+            Entry::Request(record) if record.kind == Access::Write => Some(Instant::from_ns(record.time_ns)),
+            _ => None,
+        };
+        self.entries.iter().filter_map(came).collect()
+    }
+
     /// Every instant at which anything happens, in order.
     ///
     /// # Errors
@@ -317,8 +326,12 @@ impl<'a> Replay<'a> {
         Err(EmulateError::Option {
             what: self.log.folder.display().to_string(),
             why: format!(
-                "{} answers come at other instants than in the session: keep it again with this version and scenario",
-                self.differing
+                "{} at other instants than in the session: keep it again with this version and scenario",
+                if self.differing == 1 {
+                    "1 answer comes".into()
+                } else {
+                    format!("{} answers come", self.differing)
+                }
             ),
         })
     }

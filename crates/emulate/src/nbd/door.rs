@@ -102,13 +102,50 @@ pub(crate) fn bind_unix(path: &Path) -> io::Result<UnixListener> {
     Ok(listener)
 }
 
+/// A Unix socket that clients can connect to before anybody serves there: they wait until a door is made of it.
+#[derive(Debug)]
+pub struct Listening {
+    listener: UnixListener,
+    path: PathBuf,
+}
+
+impl Listening {
+    /// # Errors
+    /// When there is no room for it, or another server.
+    pub fn new(path: &Path) -> io::Result<Self> {
+        Ok(Listening { listener: bind_unix(path)?, path: path.to_owned() })
+    }
+
+    /// Readable as soon as a client has come.
+    pub fn as_fd(&self) -> BorrowedFd<'_> {
+        self.listener.as_fd()
+    }
+
+    /// What clients are given to find it.
+    pub fn uri(&self) -> String {
+        uri_of(&self.path)
+    }
+}
+
+fn uri_of(path: &Path) -> String {
+    format!("nbd+unix:///?socket={}", escaped(path))
+}
+
 impl NbdDoor {
     /// At a Unix socket.
     ///
     /// # Errors
     /// When there is no room for it, or another server.
     pub fn unix(path: &Path, export: Export) -> io::Result<Self> {
-        let listener = Listener::Unix(bind_unix(path)?, path.to_owned());
+        Self::listening(&Listening::new(path)?, export)
+    }
+
+    /// At a socket that listens already.
+    ///
+    /// # Errors
+    /// When the process has no descriptor left.
+    pub fn listening(at: &Listening, export: Export) -> io::Result<Self> {
+        let listener = Listener::Unix(at.listener.try_clone()?, at.path.clone());
         Ok(Self::with(listener, export))
     }
 
@@ -264,7 +301,7 @@ impl Connection {
 impl Door for NbdDoor {
     fn uri(&self) -> String {
         match &self.listener {
-            Listener::Unix(_, path) => format!("nbd+unix:///?socket={}", escaped(path)),
+            Listener::Unix(_, path) => uri_of(path),
             Listener::Tcp(listener) => {
                 let port = listener.local_addr().map_or(0, |address| address.port());
                 format!("nbd://127.0.0.1:{port}")

@@ -9,7 +9,7 @@ pub mod handshake;
 pub mod request;
 pub mod session;
 
-pub use door::NbdDoor;
+pub use door::{Listening, NbdDoor};
 pub use drivelab_nbd::wire;
 pub use export::Export;
 pub use session::{Closed, Request, Session};

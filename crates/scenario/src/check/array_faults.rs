@@ -139,7 +139,8 @@ pub fn check_in_time(target: &TargetRaw, run: &Run, log: &mut Log) {
     let failures = list.into_iter().flat_map(|list| &list.value).map(|at| ("at", &at.value.at));
     let all = own.chain(failures).filter_map(|(key, at)| Some((key, at.as_ref()?, end)));
     for (key, at, end) in all.chain(cut.as_ref().map(|at| ("power_cut", at, measured))) {
-        let Some(end) = end.filter(|end| at.value >= *end) else {
+        // Who serves it goes on until somebody ends that.
+        let Some(end) = end.filter(|end| at.value >= *end && !log.is_served) else {
             log.has_effect(at.place);
             continue;
         };

@@ -106,13 +106,16 @@ pub fn check_keys(known: &Known<'_>, log: &mut Log) {
 /// Keys that need another one.
 fn check_needs(known: &Known<'_>, key: &str, place: Place, log: &mut Log) {
     let raw = known.raw;
-    let fails =
-        known.faults.and_then(|faults| faults.fail.as_ref()).is_some_and(|list| !list.value.is_empty());
+    // Drives fail, and rebuilds and scrubs begin, by `drivelab fault` as well.
+    let is_acted_on = log.is_served || log.is_replayed;
+    let fails = is_acted_on
+        || known.faults.and_then(|faults| faults.fail.as_ref()).is_some_and(|list| !list.value.is_empty());
     let misses = raw.missing.as_ref().is_some_and(|list| !list.value.is_empty());
     let has_spares = known.spares() > 0;
     let replaces = has_spares && (fails || misses);
     let rebuilding = given(raw.rebuilding.as_ref()).unwrap_or(false);
-    let goes_over = rebuilding && misses || replaces || raw.scrub_at.is_some() || raw.resync_at.is_some();
+    let goes_over =
+        is_acted_on || rebuilding && misses || replaces || raw.scrub_at.is_some() || raw.resync_at.is_some();
     let synchronised = given(raw.synchronised.as_ref())
         .unwrap_or(matches!(known.level, LevelName::Raid3 | LevelName::Raid30));
     let (counts, why, remedy) = match key {

@@ -8,7 +8,7 @@ use drivelab_core::storage::array::params::{
 };
 use drivelab_core::storage::array::report::SyncKind;
 use drivelab_core::storage::system::SystemParams;
-use drivelab_scenario::{NoFiles, Plan, Problems};
+use drivelab_scenario::{NoFiles, Plan, Problems, Source, plan, plan_served};
 use drivelab_units::{Instant, Rate, Sectors, Share, Span};
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -18,6 +18,24 @@ fn read(text: &str, overrides: &[(&str, &str)]) -> Result<Plan, Problems> {
 }
 
 const DRIVE: &str = "target.drive = \"wd-wd740gd-00fla0\"\n";
+
+#[test]
+fn what_faults_at_run_time_begin_has_keys_with_an_effect() {
+    let text = format!(
+        "[target]\n{}[target.array]\nlevel = \"raid5\"\nmembers = 4\nspares = 1\nreplaced_after = \"3s\"\n\
+         scrub_at = \"9h\"\nrebuild = {{ ceiling = \"9MB/s\" }}\n",
+        DRIVE.replace("target.", "")
+    );
+    let source = Source { origin: "a.toml".into(), text };
+    let problems = plan(&source, &[], &NoFiles).expect_err("a run has an end, and no faults");
+    let said = problems.to_string();
+    for key in ["spares", "replaced_after", "scrub_at"] {
+        assert!(said.contains(&format!("`{key}` has no effect")), "{said}");
+    }
+    let served = plan_served(&source, &[], &NoFiles).expect("they begin when somebody asks for it");
+    let system = systems(&served)[0];
+    assert_eq!(system.array.as_ref().and_then(|array| array.sync.ceiling), Rate::from_bytes_per_s(9_000_000));
+}
 
 /// An array of Raptors; what else is said of the target goes before its keys.
 fn planned(keys: &str, target: &str) -> Plan {

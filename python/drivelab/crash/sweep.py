@@ -1,0 +1,110 @@
+"""What a campaign that was killed has left: mounts, loop devices, images and processes, removed by the next one."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+from contextlib import suppress
+from pathlib import Path
+
+from drivelab import processes, temporary
+
+MEMORY = Path("/dev/shm")  # noqa: S108 - folders of our own are made there
+_GONE_S = 5.0
+_LOOK_S = 0.01
+_TIMEOUT_S = 30.0
+
+
+def sweep() -> int:
+    """Remove what processes that are dead have left: mounts, loop devices, images, and what they had running.
+
+    Returns the number of folders. What cannot be removed stays.
+    """
+    count = 0
+    for place in {MEMORY, Path(tempfile.gettempdir())}:
+        for found in sorted(place.glob("drivelab-*")):
+            pid = temporary.owner(found)
+            if pid is None or not _is_dead(pid):
+                continue
+            with suppress(OSError):
+                if found.stat().st_uid != os.geteuid():
+                    continue
+            # A process that this one does not see, as in another container, has it locked.
+            lock = temporary.locked(found)
+            if lock is not None:
+                try:
+                    _remove(found)
+                finally:
+                    os.close(lock)
+                count += not found.exists()
+    return count
+
+
+def _is_dead(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return True
+    except (PermissionError, OverflowError):
+        pass
+    return False
+
+
+def _remove(place: Path) -> None:
+    end = time.monotonic() + _GONE_S
+    while (left := _started(place)) and time.monotonic() < end:
+        for pid in left:
+            with suppress(ProcessLookupError, PermissionError):
+                os.kill(pid, signal.SIGKILL)
+        time.sleep(_LOOK_S)
+    for at in reversed(_mounts(place)):
+        if not _succeeds("umount", str(at)):
+            _succeeds("umount", "--lazy", str(at))
+    for device in _loop_devices(place):
+        _succeeds("losetup", "--detach", device)
+    # What is still mounted is not ours to empty.
+    if not _mounts(place):
+        shutil.rmtree(place, ignore_errors=True)
+
+
+def _started(place: Path) -> list[int]:
+    """The processes that were told of a device in a folder: a workload or a checker, and what they have started."""
+    within = f"{place}/".encode()
+
+    def is_told(pid: int) -> bool:
+        with suppress(OSError):
+            words = (Path("/proc") / str(pid) / "environ").read_bytes().split(b"\0")
+            return any(word.startswith(b"DRIVELAB_") and within in word for word in words)
+        return False
+
+    return [one.pid for one in processes.living() if one.pid != os.getpid() and is_told(one.pid)]
+
+
+def _mounts(place: Path) -> list[Path]:
+    """What is mounted within a folder, in the order in which it was."""
+    lines = Path("/proc/self/mounts").read_text(encoding="utf-8", errors="replace").splitlines()
+    found = [
+        Path(re.sub(r"\\([0-7]{3})", lambda one: chr(int(one[1], 8)), line.split()[1])) for line in lines
+    ]
+    return [at for at in found if place in at.parents]
+
+
+def _loop_devices(place: Path) -> list[str]:
+    if shutil.which("losetup") is None:
+        return []
+    command = ["losetup", "--list", "--noheadings", "--raw", "--output", "NAME,BACK-FILE"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=_TIMEOUT_S, check=False)
+    lines = [line.partition(" ") for line in done.stdout.splitlines()]
+    return [name for name, _, file in lines if file.startswith(f"{place}/")]
+
+
+def _succeeds(*command: str) -> bool:
+    try:
+        return not subprocess.run(command, capture_output=True, timeout=_TIMEOUT_S, check=False).returncode
+    except (subprocess.TimeoutExpired, OSError):
+        return False
