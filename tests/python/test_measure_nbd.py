@@ -72,10 +72,10 @@ def test_writes_are_refused_until_the_address_is_named_twice(run, device, tmp_pa
     words = ("measure", "--target", device.uri, *WRITES)
     done = run(*words)
     assert (done.returncode, done.stdout) == (2, "")
-    assert f"allow it with --write --yes-destroy {device.uri}" in done.stderr
+    assert f"allow it with --write --yes-destroy '{device.uri}'" in done.stderr
     done = run(*words, "--write")
     assert done.returncode == 2
-    assert f"name it once more, with --yes-destroy {device.uri}" in done.stderr
+    assert f"name it once more, with --yes-destroy '{device.uri}'" in done.stderr
     for wrong in (tmp_path / "nbd.socket", device.uri.replace(":///", ":///other")):
         assert run(*words, "--write", "--yes-destroy", wrong).returncode == 2
     with device.client() as client:
@@ -122,11 +122,11 @@ def test_an_export_that_there_is_not_is_told_with_the_servers_reason(run, device
 
 def test_another_engine_and_a_path_are_told(run, device, tmp_path):
     done = run("measure", "--target", device.uri, *READS, "--engine", "io_uring")
-    assert done.returncode == 1
+    assert done.returncode == 2
     assert "is an address, which the engine nbd measures" in done.stderr
     (tmp_path / "file").write_bytes(os.urandom(1 << 20))
     done = run("measure", "--target", "file", *READS, "--engine", "nbd")
-    assert done.returncode == 1
+    assert done.returncode == 2
     assert "file: is no NBD address; the engine nbd takes one" in done.stderr
 
 
@@ -140,7 +140,7 @@ def test_errors_of_the_server_are_counted_and_located(run, device):
     failures = point["measured"]["failures"]
     assert (point["ended"], failures["by_error"]) == ("ios", {"EIO": 1})
     assert [place["offset_bytes"] for place in failures["places"]] == [8192]
-    assert "1 commands failed (1 x EIO): read at byte 8192" in done.stderr
+    assert "1 command failed (1 x EIO): read at byte 8192" in done.stderr
     point = json.loads(run(*words).stdout)["points"][0]
     assert (point["ended"], point["measured"]["failures"]["count"]) == ("error", 1)
 

@@ -36,8 +36,8 @@ pub struct Flying {
 }
 
 /// Which slot has which command.
-struct Slots {
-    flying: Vec<Option<Flying>>,
+pub struct Slots {
+    pub flying: Vec<Option<Flying>>,
     free: Vec<u32>,
     /// Those that were pushed and not submitted yet.
     pushed: Vec<u32>,
@@ -71,9 +71,9 @@ struct Limits {
 pub struct Engine<'a, P: Port> {
     pub host: Host,
     pub ledger: Ledger,
-    port: &'a mut P,
-    slots: Slots,
-    done: Vec<Done>,
+    pub port: &'a mut P,
+    pub slots: Slots,
+    pub done: Vec<Done>,
     began: Moment,
     limits: Limits,
     ends: Option<Ended>,
@@ -224,7 +224,7 @@ impl<'a, P: Port> Engine<'a, P> {
     }
 
     #[inline]
-    fn submit(&mut self) -> Result<(), MeasureError> {
+    pub fn submit(&mut self) -> Result<(), MeasureError> {
         if self.slots.pushed.is_empty() && !self.slots.has_rest {
             return Ok(());
         }
@@ -264,9 +264,12 @@ impl<'a, P: Port> Engine<'a, P> {
             // At most so many as a run counts.
             self.count()?;
             if self.ledger.counted >= self.limits.ios && !self.ledger.waits_for_steady() {
+                // The rest of them has come behind the end.
+                self.done.drain(..=place);
                 return Ok(());
             }
         }
+        self.done.clear();
         Ok(())
     }
 

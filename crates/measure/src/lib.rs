@@ -55,6 +55,7 @@
 //! assert_eq!(found.point.depth.asked, Some(4));
 //! # Ok::<(), drivelab_measure::MeasureError>(())
 //! ```
+mod drain;
 mod engine;
 mod error;
 mod failures;
@@ -69,9 +70,10 @@ mod steady;
 mod threads;
 mod uring;
 
+pub use drain::UnderWay;
 pub use error::MeasureError;
 pub use failures::{FailedPlace, Failures};
 pub use open::Identity;
 pub use report::{LoggedCommand, Measured, MeasuredPoint};
-pub use run::{At, Control, Door, OnError, Wish, measure};
+pub use run::{At, Control, Door, OnError, Wish, fits_export, measure};
 pub use steady::{Steady, SteadyRecord};

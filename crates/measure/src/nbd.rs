@@ -8,11 +8,7 @@ use drivelab_nbd::{Address, Connection, Export, Heard, Kind as NbdKind, NbdError
 use drivelab_ring::{Done, Kind, Request};
 use drivelab_units::Share;
 use rustix::io::Errno;
-use std::time::{Duration, Instant as Moment};
-
-/// At the end so long is waited for commands under way, so that they do not burden the next run.
-const DRAIN: Duration = Duration::from_secs(5);
-const DRAIN_STEP: Duration = Duration::from_millis(100);
+use std::time::Duration;
 
 pub struct Nbd {
     connection: Connection,
@@ -23,6 +19,8 @@ pub struct Nbd {
     /// Slots whose command had no answer when the connection was lost, or came after that.
     unanswered: Vec<u32>,
     lost: Option<NbdError>,
+    /// Why nothing more could be sent, until what had come before is taken.
+    failed: Option<NbdError>,
 }
 
 impl Nbd {
@@ -44,10 +42,9 @@ impl Nbd {
             fill(buffer, seed ^ (slot as u64 + 1));
         }
         let connection = Connection::open(&address, slots as usize, payload).map_err(failed)?;
-        check(connection.export(), jobs).map_err(|why| MeasureError::Target { path: text.into(), why })?;
         let room = slots as usize;
         let (done, unanswered) = (Vec::with_capacity(room), Vec::with_capacity(room));
-        Ok(Nbd { connection, slots, slot_bytes, done, unanswered, lost: None })
+        Ok(Nbd { connection, slots, slot_bytes, done, unanswered, lost: None, failed: None })
     }
 
     /// What the server says of the export.
@@ -63,11 +60,10 @@ impl Nbd {
         self.connection.give_up(|slot| unanswered.push(slot as u32));
     }
 
+    /// A connection that takes nothing more may have brought answers before: those are taken first.
     fn send(&mut self) {
-        if self.lost.is_none()
-            && let Err(error) = self.connection.send()
-        {
-            self.lose(error);
+        if self.lost.is_none() && self.failed.is_none() {
+            self.failed = self.connection.send().err();
         }
     }
 
@@ -82,10 +78,10 @@ impl Nbd {
                     done.push(answered(tag, errno));
                 }
             });
-            match received {
-                Ok(0) => return,
-                Ok(_) => {}
-                Err(error) => self.lose(error),
+            match (received, self.failed.take()) {
+                (Ok(0), None) => return,
+                (Ok(0), Some(error)) | (Err(error), _) => self.lose(error),
+                (Ok(_), failed) => self.failed = failed,
             }
         }
     }
@@ -104,19 +100,19 @@ fn answered(tag: u64, errno: u32) -> Done {
 }
 
 /// Whether a server offers what jobs ask of it.
-fn check(export: &Export, jobs: &[JobParams]) -> Result<(), String> {
+pub fn check(export: &Export, jobs: &[JobParams]) -> Result<(), String> {
     for job in jobs {
         let writes = job.reads != Share::ALL;
         if writes && export.read_only {
             return Err("is a read-only export, and the workload writes".into());
         }
         if job.flushes != Flushes::Never && !export.flush {
-            return Err("offers no FLUSH, and the workload flushes; leave --fsync out".into());
+            return Err(
+                "offers no FLUSH, and the workload flushes; leave --fsync (workload.fsync) out".into()
+            );
         }
         if writes && job.marking.force_unit_access && !export.fua {
-            return Err(
-                "offers no FUA, and the workload's writes ask for it; leave force_unit_access out".into()
-            );
+            return Err("offers no FUA, and the workload's writes ask for it; leave workload.fua out".into());
         }
         let largest = job.largest().bytes().get();
         if largest > u64::from(export.block_most_bytes) {
@@ -190,19 +186,5 @@ impl Port for Nbd {
 
     fn lost(&self) -> Option<String> {
         self.lost.as_ref().map(ToString::to_string)
-    }
-}
-
-impl Drop for Nbd {
-    fn drop(&mut self) {
-        let began = Moment::now();
-        while self.lost.is_none() && self.connection.in_flight() > 0 && began.elapsed() < DRAIN {
-            self.send();
-            if let Err(error) = self.connection.wait(DRAIN_STEP) {
-                self.lose(error);
-            }
-            self.receive();
-            self.done.clear();
-        }
     }
 }

@@ -1,4 +1,5 @@
 //! What a measured point has beside what every point has.
+use crate::drain::UnderWay;
 use crate::failures::Failures;
 use crate::steady::SteadyRecord;
 use drivelab_record::{Latencies, LatencySummary, Point};
@@ -43,6 +44,8 @@ pub struct Measured {
     /// Bytes read and written since the start of the run, its warm-up included.
     pub moved_bytes: [u64; 2],
     pub failures: Failures,
+    /// What was under way when the window closed.
+    pub under_way: UnderWay,
     /// Why the connection to the device was lost; only where it was.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lost: Option<String>,

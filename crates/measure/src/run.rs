@@ -1,8 +1,9 @@
 //! One run on a real device, from its setup to its point.
+use crate::drain::DRAIN;
 use crate::engine::Engine;
 use crate::error::MeasureError;
 use crate::ledger::{Ledger, Processor};
-use crate::nbd::Nbd;
+use crate::nbd::{self, Nbd};
 use crate::null::Null;
 use crate::open::{Identity, open};
 use crate::port::Port;
@@ -13,6 +14,7 @@ use crate::uring::Uring;
 use drivelab_core::Setup;
 use drivelab_core::host::Host;
 use drivelab_core::host::params::JobParams;
+use drivelab_nbd::Export;
 use drivelab_record::point::{Closing, Point};
 use drivelab_ring::SLOTS_MAX;
 use drivelab_units::{SECTOR_BYTES, Share, Span};
@@ -169,15 +171,28 @@ fn connected(
     (slots, bytes): (u32, u32),
     seed: u64,
 ) -> Result<Nbd, MeasureError> {
-    if matches!(wish.door, Door::Uring | Door::Threads) {
-        let why = "is an address, which the engine nbd measures; leave --engine out".into();
-        return Err(MeasureError::Target { path: address.into(), why });
-    }
     let port = Nbd::new(address, jobs, slots, bytes, seed)?;
-    let export = port.export();
-    let granularity = u64::from(export.block_least_bytes);
-    check(export.size_bytes, granularity, "in a request", Path::new(address), jobs)?;
+    fits_export(address, port.export(), wish.door, jobs)?;
     Ok(port)
+}
+
+/// Whether an export takes what jobs ask of it.
+///
+/// # Errors
+/// What does not fit, with its remedy.
+pub fn fits_export(
+    address: &str,
+    export: &Export,
+    door: Door,
+    jobs: &[JobParams],
+) -> Result<(), MeasureError> {
+    let wrong = |why: String| MeasureError::Target { path: address.into(), why };
+    if matches!(door, Door::Uring | Door::Threads) {
+        return Err(wrong("is an address, which the engine nbd measures; leave --engine out".into()));
+    }
+    nbd::check(export, jobs).map_err(wrong)?;
+    let granularity = u64::from(export.block_least_bytes);
+    check(export.size_bytes, granularity, "in a request", Path::new(address), jobs)
 }
 
 /// Whether the target takes what the jobs ask of it.
@@ -223,9 +238,12 @@ fn through<P: Port>(
     let (name, slots, has_registered) = (port.name(), port.slots(), port.has_registered_buffers());
     let mut engine = Engine::new(host, Ledger::new(setup, wish.steady), port, setup, wish.on_error);
     let (ended, why) = engine.run(control)?;
+    // The processor's time of the window, not of the wait behind it.
+    let after = Processor::read(ended);
+    let under_way = engine.drain(ended, DRAIN);
     let Engine { host, mut ledger, .. } = engine;
     let lost = port.lost();
-    let used = ledger.processor.map(|before| (before, Processor::read(ended)));
+    let used = ledger.processor.map(|before| (before, after));
     let accounts = ledger.collector.close(ended);
     if !accounts.agree() {
         return Err(MeasureError::Accounts(format!("{accounts:?}")));
@@ -266,6 +284,7 @@ fn through<P: Port>(
         cpu_share: spent.map(|(used, window)| used / window),
         moved_bytes: ledger.moved_bytes,
         failures: ledger.failures,
+        under_way,
         lost,
         steady,
     };

@@ -56,6 +56,41 @@ impl<F: FnMut(&Request) -> i32> Port for Scripted<F> {
     }
 }
 
+/// Answers so many requests, and then none any more.
+struct Silent {
+    answers: u64,
+    scripted: Scripted<fn(&Request) -> i32>,
+}
+
+impl Port for Silent {
+    fn slots(&self) -> u32 {
+        4
+    }
+
+    fn push(&mut self, request: &Request) -> Result<(), MeasureError> {
+        self.scripted.push(request)
+    }
+
+    fn submit(&mut self) -> Result<(), MeasureError> {
+        self.scripted.submit()
+    }
+
+    fn wait(&mut self, most: Duration) -> Result<(), MeasureError> {
+        std::thread::sleep(most);
+        Ok(())
+    }
+
+    fn reap(&mut self, done: &mut Vec<Done>) {
+        let count = self.scripted.submitted.len().min(self.answers as usize);
+        self.answers -= count as u64;
+        done.extend(self.scripted.submitted.drain(..count));
+    }
+
+    fn name(&self) -> &'static str {
+        "silent"
+    }
+}
+
 /// 64 KiB reads, four at a time, over 16 MiB.
 fn setup(ios: u64) -> Setup {
     let capacity = Sectors::new(1 << 15);
@@ -88,6 +123,49 @@ fn setup(ios: u64) -> Setup {
         checks_data: false,
         power_cut: None,
     }
+}
+
+#[test]
+fn what_a_device_never_answers_is_told_with_how_long_it_had() {
+    let setup = Setup { limit: Limit { duration: Some(Span::from_ms(300)), ..Limit::default() }, ..setup(0) };
+    let wish = Wish::default();
+    let stop = AtomicBool::new(false);
+    let control = Control { stop: &stop, progress: &|_| {} };
+    let mut port = Silent { answers: 100, scripted: Scripted::new(|request| request.bytes as i32) };
+    let mut engine = Engine::new(
+        host(&setup, &wish).unwrap(),
+        Ledger::new(&setup, None),
+        &mut port,
+        &setup,
+        wish.on_error,
+    );
+    let (ended, why) = engine.run(&control).unwrap();
+    assert_eq!((why, engine.ledger.counted), (Ended::Duration, 100));
+    let found = engine.drain(ended, Duration::from_millis(200));
+    assert_eq!((found.commands, found.unanswered), (4, 4));
+    assert!((200_000_000..=300_000_000).contains(&found.oldest_ns), "{found:?}");
+    assert!(found.waited_ns >= 200_000_000, "{found:?}");
+}
+
+#[test]
+fn an_answer_behind_the_end_is_waited_for_and_told_apart() {
+    let setup = Setup { limit: Limit { duration: Some(Span::from_ms(50)), ..Limit::default() }, ..setup(0) };
+    let wish = Wish::default();
+    let stop = AtomicBool::new(false);
+    let control = Control { stop: &stop, progress: &|_| {} };
+    let mut port = Silent { answers: 0, scripted: Scripted::new(|_| -EIO) };
+    let mut engine = Engine::new(
+        host(&setup, &wish).unwrap(),
+        Ledger::new(&setup, None),
+        &mut port,
+        &setup,
+        wish.on_error,
+    );
+    let (ended, _) = engine.run(&control).unwrap();
+    engine.port.answers = 3;
+    let found = engine.drain(ended, Duration::from_millis(200));
+    assert_eq!((found.commands, found.failed, found.unanswered), (4, 3, 1));
+    assert_eq!(engine.ledger.failures.count, 0, "it belongs to no I/O of the run");
 }
 
 fn run<F: FnMut(&Request) -> i32>(ios: u64, on_error: OnError, port: &mut Scripted<F>) -> MeasuredPoint {

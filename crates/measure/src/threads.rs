@@ -16,9 +16,9 @@ pub const THREADS_MAX: u32 = 512;
 const STACK_BYTES: usize = 64 << 10;
 /// What every device's O_DIRECT is content with.
 const ALIGN: usize = 4096;
-/// At the end so long is waited for requests under way.
-const DRAIN: Duration = Duration::from_secs(5);
-const LOOK: Duration = Duration::from_millis(10);
+/// A thread without a request ends within this time.
+const LEAVE: Duration = Duration::from_secs(1);
+const LOOK: Duration = Duration::from_millis(1);
 
 #[derive(Default)]
 struct Shelf {
@@ -160,8 +160,8 @@ impl Drop for Threads {
         let began = Moment::now();
         for worker in self.workers.drain(..) {
             // A thread that the device holds for longer ends with it, and has all it needs until then.
-            while !worker.is_finished() && began.elapsed() < DRAIN {
-                std::thread::sleep(LOOK / 10);
+            while !worker.is_finished() && began.elapsed() < LEAVE {
+                std::thread::sleep(LOOK);
             }
             if worker.is_finished() {
                 drop(worker.join());

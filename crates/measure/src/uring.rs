@@ -6,10 +6,6 @@ use std::fs::File;
 use std::io;
 use std::time::Duration;
 
-/// At the end so long is waited for requests under way; the buffers of those that take longer are never freed.
-const DRAIN: Duration = Duration::from_secs(5);
-const DRAIN_STEP: Duration = Duration::from_millis(100);
-
 pub struct Uring {
     ring: Ring,
     slots: u32,
@@ -59,18 +55,5 @@ impl Port for Uring {
 
     fn has_registered_buffers(&self) -> bool {
         self.ring.has_registered_buffers()
-    }
-}
-
-impl Drop for Uring {
-    fn drop(&mut self) {
-        let (mut left, mut done) = (DRAIN, Vec::with_capacity(self.slots as usize));
-        while self.ring.in_flight() > 0 && !left.is_zero() && self.ring.wait(DRAIN_STEP).is_ok() {
-            self.ring.reap(&mut done);
-            if done.is_empty() {
-                left = left.saturating_sub(DRAIN_STEP);
-            }
-            done.clear();
-        }
     }
 }

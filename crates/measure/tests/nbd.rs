@@ -389,7 +389,12 @@ fn what_the_server_does_not_offer_is_refused_with_its_remedy() {
             writes(1),
             "is a read-only export, and the workload writes",
         ),
-        ("flush", of(plain), flushing, "offers no FLUSH, and the workload flushes; leave --fsync out"),
+        (
+            "flush",
+            of(plain),
+            flushing,
+            "offers no FLUSH, and the workload flushes; leave --fsync (workload.fsync) out",
+        ),
         ("fua", of(plain), durable(), "offers no FUA, and the workload's writes ask for it"),
         (
             "most",

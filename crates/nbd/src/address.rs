@@ -28,27 +28,46 @@ impl FromStr for Address {
 
     fn from_str(text: &str) -> Result<Self, NbdError> {
         let wrong = |why: &str| NbdError::Address(why.into());
-        if text.starts_with("nbds") {
-            return Err(wrong("TLS is not supported; use nbd:// or nbd+unix://"));
-        }
         let (scheme, rest) = text.split_once("://").ok_or_else(|| {
             wrong("is no NBD address; write nbd+unix:///?socket=PATH or nbd://HOST:PORT/EXPORT")
         })?;
+        let scheme = scheme.to_ascii_lowercase();
+        if scheme.starts_with("nbds") {
+            return Err(wrong("TLS is not supported; use nbd:// or nbd+unix://"));
+        }
         let (rest, query) = rest.split_once('?').unwrap_or((rest, ""));
         let (authority, export) = rest.split_once('/').unwrap_or((rest, ""));
         let export = decoded(export)?;
-        match scheme {
+        match scheme.as_str() {
             "nbd+unix" => {
-                let socket = query.split('&').find_map(|part| part.strip_prefix("socket=")).unwrap_or("");
+                let socket = socket(query)?;
                 if !authority.is_empty() || socket.is_empty() {
                     return Err(wrong("names no socket; write nbd+unix:///EXPORT?socket=PATH"));
                 }
                 Ok(Address { place: Place::Unix(decoded(socket)?.into()), export })
             }
+            "nbd" if !query.is_empty() => Err(NbdError::Address(format!(
+                "has a query, \"?{query}\", which nothing here knows; leave it out"
+            ))),
             "nbd" => Ok(Address { place: tcp(authority)?, export }),
             _ => Err(wrong("is no NBD address; write nbd+unix:///?socket=PATH or nbd://HOST:PORT/EXPORT")),
         }
     }
+}
+
+/// The socket that a query names; empty where it names none.
+fn socket(query: &str) -> Result<&str, NbdError> {
+    let mut socket = "";
+    for part in query.split('&').filter(|part| !part.is_empty()) {
+        let Some(path) = part.strip_prefix("socket=").filter(|_| socket.is_empty()) else {
+            let why = format!(
+                "has \"{part}\" in its query, where one socket=PATH is all that is known; leave it out"
+            );
+            return Err(NbdError::Address(why));
+        };
+        socket = path;
+    }
+    Ok(socket)
 }
 
 fn tcp(authority: &str) -> Result<Place, NbdError> {

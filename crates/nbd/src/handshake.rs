@@ -97,9 +97,36 @@ pub fn go(stream: &mut (impl Read + Write), export: &str) -> Result<Export, NbdE
         match kind {
             reply::INFO => told.hear(&data)?,
             reply::ACK => return told.export(),
+            reply::ERR_UNKNOWN => {
+                let names = exports(stream).unwrap_or_default();
+                return Err(NbdError::Refused(refusal(kind, &data, export) + &listed(&names)));
+            }
             _ => return Err(NbdError::Refused(refusal(kind, &data, export))),
         }
     }
+}
+
+/// The names of the server's exports, as far as it tells them.
+fn exports(stream: &mut (impl Read + Write)) -> Result<Vec<String>, NbdError> {
+    say(stream, option::LIST, &[])?;
+    let mut names = Vec::new();
+    loop {
+        let (kind, data) = answer(stream, option::LIST)?;
+        if kind != reply::SERVER || names.len() == EXPORTS_MAX {
+            return Ok(names);
+        }
+        let length = u32_at(&data, 0).unwrap_or(0) as usize;
+        let name = data.get(4..).and_then(|data| data.get(..length)).unwrap_or_default();
+        names.push(String::from_utf8_lossy(name).into_owned());
+    }
+}
+
+fn listed(names: &[String]) -> String {
+    if names.is_empty() {
+        return String::new();
+    }
+    let names: Vec<_> = names.iter().map(|name| format!("{name:?}")).collect();
+    format!("; its exports: {}", names.join(", "))
 }
 
 fn refusal(kind: u32, data: &[u8], export: &str) -> String {
@@ -114,6 +141,9 @@ fn refusal(kind: u32, data: &[u8], export: &str) -> String {
         _ => format!("the server refuses the export with error {:#x}{why}", kind & !(1 << 31)),
     }
 }
+
+/// Of a server's exports so many are named.
+const EXPORTS_MAX: usize = 16;
 
 /// What was heard so far.
 #[derive(Default)]

@@ -8,7 +8,9 @@ use crate::convert::to_python;
 use crate::errors::measure_error;
 use crate::plan::Plan;
 use drivelab_core::Setup;
-use drivelab_measure::{At, Control, Door, Identity, OnError, Steady, Wish, measure as measure_setup};
+use drivelab_measure::{
+    At, Control, Door, Identity, OnError, Steady, Wish, fits_export, measure as measure_setup,
+};
 use drivelab_units::Span;
 use pyo3::exceptions::{PyIndexError, PyKeyboardInterrupt, PyValueError};
 use pyo3::prelude::*;
@@ -45,19 +47,36 @@ pub struct Options {
     log: u64,
 }
 
+fn door(engine: &str) -> PyResult<Door> {
+    match engine {
+        "auto" => Ok(Door::Auto),
+        "io_uring" => Ok(Door::Uring),
+        "threads" => Ok(Door::Threads),
+        "nbd" => Ok(Door::Nbd),
+        other => Err(PyValueError::new_err(format!(
+            "no engine is called {other}: there are auto, io_uring, threads and nbd"
+        ))),
+    }
+}
+
+/// Whether the export at an address takes what every point of a plan asks of it; nothing is read or written. Raises
+/// `RunError`.
+#[pyfunction]
+pub fn measure_fits(py: Python<'_>, plan: PyRef<'_, Plan>, address: &str, engine: &str) -> PyResult<()> {
+    let door = door(engine)?;
+    let setups: Vec<Setup> = plan.inner.points.iter().map(|point| point.setup.clone()).collect();
+    drop(plan);
+    let export = py.detach(|| crate::nbd::open(address).map(|connection| connection.export().clone()));
+    let export = export.map_err(|error| crate::nbd::failed(address, &error))?;
+    setups
+        .iter()
+        .try_for_each(|setup| fits_export(address, &export, door, &setup.jobs))
+        .map_err(|error| measure_error(&error))
+}
+
 impl Options {
     fn wish(&self) -> PyResult<Wish> {
-        let door = match self.engine.as_str() {
-            "auto" => Door::Auto,
-            "io_uring" => Door::Uring,
-            "threads" => Door::Threads,
-            "nbd" => Door::Nbd,
-            other => {
-                return Err(PyValueError::new_err(format!(
-                    "no engine is called {other}: there are auto, io_uring, threads and nbd"
-                )));
-            }
-        };
+        let door = door(&self.engine)?;
         Ok(Wish {
             at: match (&self.address, &self.path) {
                 (Some(address), _) => At::Address(address.clone()),

@@ -4,11 +4,11 @@ use drivelab_nbd::{Address, Connection, NbdError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
-fn failed(address: &str, error: &NbdError) -> PyErr {
+pub fn failed(address: &str, error: &NbdError) -> PyErr {
     crate::errors::RunError::new_err(format!("{address}: {error}"))
 }
 
-fn open(address: &str) -> Result<Connection, NbdError> {
+pub fn open(address: &str) -> Result<Connection, NbdError> {
     Connection::open(&address.parse::<Address>()?, 1, Vec::new())
 }
 

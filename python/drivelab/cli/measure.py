@@ -22,8 +22,10 @@ from drivelab.cli.run_options import AsCsv, AsJson, Pictures, Quiet, check_form
 from drivelab.errors import InputError
 from drivelab.files import make_folder, write_text
 from drivelab.measuring import story
+from drivelab.measuring.address import is_address
 from drivelab.measuring.device import Target
-from drivelab.measuring.run import MeasuredResult, plan_on, writes
+from drivelab.measuring.run import MeasuredResult, check_fits, plan_on, writes
+from drivelab.measuring.silence import never_answered
 from drivelab.measuring.watched import measure_watched
 from drivelab.points_table import points_csv
 from drivelab.scenario import Source, read_source
@@ -37,7 +39,7 @@ class _Group(TyperGroup):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401 - a class that typer hides
         if args and args[0] not in {*self.commands, "-h", "--help"}:
-            args = [RUN, *args]
+            args = [RUN, "--target", *args] if is_address(args[0]) else [RUN, *args]
         return super().parse_args(ctx, args)
 
 
@@ -125,6 +127,7 @@ def run(
         until_steady=until_steady,
         repeat=repeat,
     )
+    check_fits(checked, found, how)
     device.allow(found, device.Destroy(write, yes_destroy, overwrite_data), writes=is_written, quiet=quiet)
     for folder in out:
         make_folder(folder)
@@ -182,4 +185,5 @@ def exit_code(result: MeasuredResult) -> int:
         return Exit.INTERRUPTED
     has_failed = any(point["measured"]["failures"]["count"] for point in result.records)
     is_empty = any(not point["latency_ns"]["n"] for point in result.records)
-    return Exit.FAILED if result.failures or has_failed or is_empty else Exit.OK
+    is_silent = any(map(never_answered, result.records))
+    return Exit.FAILED if result.failures or has_failed or is_empty or is_silent else Exit.OK

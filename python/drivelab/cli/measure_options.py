@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -115,7 +116,7 @@ def allow(target: Target, destroy: Destroy, *, writes: bool, quiet: bool) -> Non
     if not destroy.write:
         raise InputError(
             f"the workload writes, and what is on {name} would be lost: allow it with --write --yes-destroy "
-            f"{name}"
+            f"{shlex.quote(name)}"
         )
     named = destroy.named
     if target.path is None or named is None or is_address(named):

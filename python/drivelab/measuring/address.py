@@ -20,7 +20,7 @@ _SAMPLE_BYTES = 1 << 16
 
 def is_address(text: str) -> bool:
     """Whether a target's name is an address and no path."""
-    return text.startswith(_SCHEMES)
+    return text.lower().startswith(_SCHEMES)
 
 
 def target_at_address(text: str) -> Target:
@@ -38,7 +38,7 @@ def target_at_address(text: str) -> Target:
 
 def without_host(text: str) -> str:
     """The address as a record has it: a name of another machine is left out."""
-    found = re.match(r"nbd://(\[[^]]*\]|[^:/?]*)", text)
+    found = re.match(r"(?i)nbd://(\[[^]]*\]|[^:/?]*)", text)
     if found is None or found[1] in _LOCAL:
         return text
     return f"nbd://HOST{text[found.end() :]}"

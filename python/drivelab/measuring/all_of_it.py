@@ -21,6 +21,7 @@ from drivelab.measuring.device import System, Target
 from drivelab.measuring.environment import device_facts, environment
 from drivelab.measuring.on_device import runner_on
 from drivelab.measuring.run import How, MeasuredResult
+from drivelab.measuring.silence import never_answered, unanswered
 from drivelab.scanning.surface import Surface
 from drivelab.scanning.surface import document as surface_document
 
@@ -113,6 +114,9 @@ def _whole(result: MeasuredResult, folder: Path, name: str) -> MeasuredResult:
         raise KeyboardInterrupt
     if result.failures:
         raise RunError(result.failures[0].message)
+    for point in result.records:
+        if never_answered(point):
+            raise RunError(unanswered(point))
     return result
 
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import errno
 import os
+import shlex
 import stat
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -41,7 +42,7 @@ def check_named_twice(target: Path | str, destroyed: Path | str | None) -> None:
     """Hold the name behind --yes-destroy to the target's: a path, or the words of an address. Raises InputError."""
     if destroyed is None:
         raise InputError(
-            f"--write destroys what is on {target}: name it once more, with --yes-destroy {target}"
+            f"--write destroys what is on {target}: name it once more, with --yes-destroy {shlex.quote(str(target))}"
         )
     if isinstance(target, str) or isinstance(destroyed, str):
         same = target == destroyed

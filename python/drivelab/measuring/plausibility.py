@@ -9,6 +9,7 @@ from typing import Any
 from drivelab import steady
 from drivelab.measuring.device import SECTOR, System, Target
 from drivelab.measuring.extents import unwritten_share
+from drivelab.measuring.silence import never_answered, unanswered
 
 # A processor that is busy for this share of the time limits the rate.
 CPU_SHARE = 0.9
@@ -168,6 +169,10 @@ def _of_device(
 
 
 def _of_points(target: Target, points: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, str]]:
+    silent = [(never_answered(point), text) for point in points if (text := unanswered(point)) is not None]
+    if silent:
+        more = f"; so it was at {len(silent) - 1} more points" if len(silent) > 1 else ""
+        yield _warning("unanswered", f"{max(silent)[1]}{more}")
     busy = [point for point in points if (point["measured"]["cpu_share"] or 0) > CPU_SHARE]
     if busy:
         share = max(point["measured"]["cpu_share"] for point in busy)

@@ -11,7 +11,7 @@ from typing import Any
 from drivelab import toml_text
 from drivelab.errors import InputError
 from drivelab.measuring.device import SECTOR, System, Target
-from drivelab.measuring.run import How, MeasuredResult, plan_on, writes
+from drivelab.measuring.run import How, MeasuredResult, check_fits, plan_on, writes
 from drivelab.measuring.watched import measure_watched
 from drivelab.scenario import Override, Source
 from drivelab.table import Cell, Table
@@ -50,6 +50,7 @@ def measured(
     checked = plan_on(Source(toml_text.dumps(document), "ready-made"), overrides, target)
     if writes(checked) and not how.may_write:
         raise InputError("this measurement writes: allow it with --write --yes-destroy PATH")
+    check_fits(checked, target, how)
     return measure_watched(checked, target, system, how, progress)
 
 

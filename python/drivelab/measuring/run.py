@@ -99,6 +99,20 @@ def writes(checked: _core.Plan) -> bool:
     return any(kind not in {"read", "randread"} for kind in kinds)
 
 
+def check_fits(checked: _core.Plan, target: Target, how: How) -> None:
+    """Refuse what the target does not offer, before anything runs. Raises InputError."""
+    if target.server is None:
+        if how.engine == "nbd" and not how.nowhere:
+            raise InputError(
+                f"{target.shown}: is no NBD address; the engine nbd takes one, as nbd+unix:///?socket=PATH"
+            )
+        return
+    try:
+        _core.measure_fits(checked, target.server.address, how.engine)
+    except RunError as error:
+        raise InputError(str(error)) from error
+
+
 def measure_plan(
     checked: _core.Plan, target: Target, how: How, progress: Progress | None = None
 ) -> MeasuredResult:
@@ -201,7 +215,13 @@ def _repeated(found: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         "iops": interval([point["iops"] for point in found]),
         "mean_latency_ns": interval(means),
     }
-    return {**median, "repeats": repeats}
+    # A run in which the device fell silent has a low rate, and is seldom the median.
+    silent = max((point["measured"]["under_way"] for point in found), key=_silence)
+    return {**median, "measured": {**median["measured"], "under_way": silent}, "repeats": repeats}
+
+
+def _silence(under_way: Mapping[str, int]) -> tuple[int, int]:
+    return under_way["unanswered"], under_way["oldest_ns"]
 
 
 def interval(values: Sequence[float]) -> dict[str, Any]:

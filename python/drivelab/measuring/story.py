@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from drivelab.array_story import counted
 from drivelab.measuring.run import MeasuredResult
+from drivelab.measuring.silence import never_answered, unanswered
 from drivelab.points_table import axis_text
 from drivelab.table import Cell, Table
 
@@ -71,12 +73,17 @@ def notes(result: MeasuredResult) -> Iterator[str]:
         failures = point["measured"]["failures"]
         if failures["count"]:
             yield f"error: {at}{_failed(failures)}"
+        if never_answered(point):
+            yield f"error: {at}{unanswered(point)}"
         steady = point["measured"]["steady"]
         if steady is not None and not steady["reached"]:
             yield f"warning: {at}not steady after {len(steady['rounds_iops'])} rounds: {steady['criterion']}"
     for failure in result.failures:
         yield f"error: {failure.message}"
+    told = any(map(never_answered, result.records))
     for warning in result.warnings:
+        if told and warning["code"] == "unanswered":
+            continue
         yield f"warning: {warning['text']}"
 
 
@@ -84,7 +91,7 @@ def _failed(failures: Mapping[str, Any]) -> str:
     errors = ", ".join(f"{count} x {name}" for name, count in failures["by_error"].items())
     places = [f"{place['access']} at byte {place['offset_bytes']}" for place in failures["places"]]
     more = " and others" if len(places) > PLACES_NAMED_MAX else ""
-    return f"{failures['count']} commands failed ({errors}): {', '.join(places[:PLACES_NAMED_MAX])}{more}"
+    return f"{counted(failures['count'], 'command')} failed ({errors}): {', '.join(places[:PLACES_NAMED_MAX])}{more}"
 
 
 def condition(result: MeasuredResult) -> str:

@@ -1,0 +1,71 @@
+//! After the window: what is still under way is waited for, so that it does not burden the next run, and what is never
+//! answered is told.
+use crate::engine::Engine;
+use crate::port::Port;
+use drivelab_ring::Done;
+use drivelab_units::{Instant, Span};
+use rustix::io::Errno;
+use serde::Serialize;
+use std::time::{Duration, Instant as Moment};
+
+/// So long is waited for commands under way.
+pub const DRAIN: Duration = Duration::from_secs(5);
+const DRAIN_STEP: Duration = Duration::from_millis(100);
+
+/// Commands that the device had, and had not answered, when the window closed. They are in no latency.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
+pub struct UnderWay {
+    pub commands: u32,
+    /// How long the oldest of them had been with the device by then.
+    pub oldest_ns: u64,
+    /// Those whose answer was an error.
+    pub failed: u32,
+    /// Those without an answer after `waited_ns` more.
+    pub unanswered: u32,
+    /// How long they were waited for.
+    pub waited_ns: u64,
+}
+
+impl<P: Port> Engine<'_, P> {
+    /// Waits for what is under way since the window closed at `ended`; nothing of it counts as an I/O of the
+    /// run.
+    pub fn drain(&mut self, ended: Instant, most: Duration) -> UnderWay {
+        // What was pushed is sent: half a request on the wire can only be completed.
+        if self.port.lost().is_some() || self.submit().is_err() {
+            return UnderWay::default();
+        }
+        let flying = self.slots.flying.iter().flatten();
+        let oldest = flying.clone().map(|one| ended.max(one.submitted).since(one.submitted)).max();
+        let commands = flying.count() as u32;
+        let (mut left, mut failed) = (commands, 0);
+        let began = Moment::now();
+        let mut done = std::mem::take(&mut self.done);
+        loop {
+            for one in done.drain(..).filter(|one| self.ends_late(*one)) {
+                left -= 1;
+                failed += u32::from(one.result < 0);
+            }
+            let time_left = most.saturating_sub(began.elapsed());
+            let is_lost = self.port.lost().is_some();
+            if left == 0
+                || is_lost
+                || time_left.is_zero()
+                || self.port.wait(time_left.min(DRAIN_STEP)).is_err()
+            {
+                break;
+            }
+            self.port.reap(&mut done);
+        }
+        let waited_ns = began.elapsed().as_nanos() as u64;
+        let oldest_ns = oldest.map_or(0, Span::as_ns);
+        UnderWay { commands, oldest_ns, failed, unanswered: left, waited_ns }
+    }
+
+    /// Whether this is the answer to a command under way, and not the loss of its connection.
+    fn ends_late(&mut self, Done { slot, result }: Done) -> bool {
+        if result == -Errno::SHUTDOWN.raw_os_error() && self.port.lost().is_some() {
+            return false;
+        }
+        self.slots.flying.get_mut(slot as usize).and_then(Option::take).is_some()
+    }
+}

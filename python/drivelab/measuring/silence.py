@@ -1,0 +1,42 @@
+"""Commands that a device had not answered when a run ended: they are in no latency, so they are told apart."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from drivelab.array_story import counted, duration_text
+
+# A command that has waited so many times the longest response time, and at least so long, is told.
+SILENT_FACTOR = 10
+SILENT_NS_MIN = 100_000_000
+
+
+def never_answered(point: Mapping[str, Any]) -> int:
+    """Commands that had no answer after the wait behind the run either."""
+    count: int = point["measured"]["under_way"]["unanswered"]
+    return count
+
+
+def unanswered(point: Mapping[str, Any]) -> str | None:
+    """What a person should know of it; None where the device has answered as before."""
+    under_way = point["measured"]["under_way"]
+    longest = point["latency_ns"]["max"] or 0
+    oldest = under_way["oldest_ns"]
+    if left := under_way["unanswered"]:
+        waited = _time(oldest + under_way["waited_ns"])
+        return (
+            f"{counted(left, 'command')} had no answer for {waited}, {_time(under_way['waited_ns'])} of them after the "
+            "run; they are in no latency, and the figures are those of what was answered"
+        )
+    if oldest < max(SILENT_NS_MIN, SILENT_FACTOR * longest):
+        return None
+    failed = f" ({under_way['failed']:,} of them an error)" if under_way["failed"] else ""
+    return (
+        f"when the run ended, {counted(under_way['commands'], 'command')} had had no answer for up to {_time(oldest)}, "
+        f"far longer than any that finished ({_time(longest)}); the answers came later{failed}, and are in no latency"
+    )
+
+
+def _time(ns: float) -> str:
+    return duration_text(float(f"{ns:.2g}"))
