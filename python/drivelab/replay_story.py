@@ -13,6 +13,14 @@ _BEHIND_NS_MIN = 250_000_000
 _BEHIND_SHARE = 0.01
 """A target that is done later than this after the last request, and than this share of the trace, fell behind."""
 
+_TAKEN = {
+    "malformed": "left out",
+    "unsorted": "taken as they come: each begins with the one before it, and is not late",
+    "zero-size": "left out",
+    "truncated": "what came before is replayed",
+}
+"""What became of the requests of a problem."""
+
 _FIGURES = ("mean", "p50", "p99", "max")
 _MS = 1e6
 
@@ -26,6 +34,9 @@ def replay_lines(replay: Mapping[str, Any]) -> Iterator[str]:
     yield _summary(replay)
     if discards := replay["discards_left_out"]:
         yield f"  {counted(discards, 'discard')} left out: the model has no command for them"
+    for one in replay.get("problems", ()):
+        what = f": {_TAKEN[one['kind']]}" if one["kind"] in _TAKEN else ""
+        yield f"  {one['count']:,} {one['kind']}, first in line {one['first_line']:,}{what}"
 
 
 def recorded_table(points: Sequence[dict[str, Any]]) -> Table | None:

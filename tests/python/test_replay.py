@@ -65,7 +65,7 @@ def test_a_device_is_named_as_the_trace_names_it(run, tmp_path, name):
     header = "fio version 3 iolog\n" + f"0 {name} add\n0 {name} open\n0 other add\n0 other open\n"
     (tmp_path / "a.iolog").write_text(header + "".join(lines), encoding="utf-8")
     refused = run("simulate", *DRIVE, "--trace", "a.iolog")
-    assert refused.returncode == 1
+    assert refused.returncode == 2
     assert f'a.iolog: line 7: the trace has several devices, "{name}" and "other"' in refused.stderr
     (point,) = points(run("simulate", *DRIVE, "--trace", "a.iolog", "--trace-device", name, "--json"))
     assert point["read"]["ios"] == 2
@@ -166,7 +166,7 @@ def test_what_cannot_be_is_refused(run, spc, options, words):
 def test_a_request_beyond_the_end_names_the_remedy(run, tmp_path):
     (tmp_path / "far.spc").write_text("0,8,4096,R,0.0\n0,9000000000,4096,R,0.1\n", encoding="utf-8")
     done = run("simulate", *DRIVE, "--trace", "far.spc")
-    assert done.returncode == 1
+    assert done.returncode == 2
     assert "far.spc: line 2: the request ends at byte 4608000004096, and the target has" in done.stderr
     moved = run("simulate", *DRIVE, "--trace", "far.spc", "--remap", "wrap", "--json")
     assert points(moved)[0]["read"]["ios"] == 2

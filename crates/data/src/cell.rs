@@ -13,7 +13,7 @@ pub type Stamp = u64;
 /// The data of one sector. The default is what a sector holds that was never written; it is the zero of addition.
 ///
 /// Sums are those of RAID: addition is exclusive or, multiplication that of the field of 256 elements, byte by byte
-/// ([`gf`](drivelab_core::storage::array::levels::gf)).
+/// ([`gf`]).
 pub trait Cell: Clone + PartialEq + Default + fmt::Debug {
     /// Memory that one takes, in bytes.
     const SIZE: u64;

@@ -22,7 +22,9 @@ mod text;
 pub use check::resolve::{Loader, NoFiles};
 pub use check::trace::{RemapAsked, TraceAsked, TraceFound};
 pub use keys::Mark;
-pub use plan::{ArrayInForce, Assumed, Bounds, Firmware, InForce, Plan, Point, Skipped, Source, plan};
+pub use plan::{
+    ArrayInForce, Assumed, Bounds, Firmware, InForce, Plan, Point, Skipped, Source, plan, plan_served,
+};
 pub use reference::{drive_reference, scenario_reference};
 pub use schema::{drive_schema, file_schema, schema};
 pub use sweep::POINTS_MAX;

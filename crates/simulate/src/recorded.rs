@@ -1,11 +1,13 @@
 //! A recorded trace as what a host is fed: opened once for each run, request by request in constant memory.
 use drivelab_core::host::feed::{FedIo, Pace};
 use drivelab_core::host::recording::{Recorded, Recorder, Recording};
+use drivelab_trace::check::Problems;
 use drivelab_trace::record::Clock;
 use drivelab_trace::shape::{Remap, Shape, Shaped, Shaper};
 use drivelab_trace::{Kind, Reader, Record, TraceError};
 use drivelab_units::{SECTOR_BYTES, Sectors, Span};
 use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// How a trace is replayed.
 #[derive(Clone, Debug)]
@@ -36,6 +38,43 @@ pub struct Replayed {
     pub name: String,
     pub open: Box<Open>,
     pub params: Replaying,
+    met: Arc<Met>,
+}
+
+/// What was wrong with a trace, by the run that has read most of it.
+#[derive(Debug, Default)]
+struct Met(Mutex<(u64, Problems)>);
+
+impl Met {
+    fn add(&self, records: u64, problems: &Problems) {
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if records >= known.0 {
+            *known = (records, problems.clone());
+        }
+    }
+}
+
+impl Replayed {
+    pub fn new(name: String, open: Box<Open>, params: Replaying) -> Self {
+        Replayed { name, open, params, met: Arc::default() }
+    }
+
+    /// What the runs so far have read in spite of.
+    pub fn problems(&self) -> Problems {
+        self.met.0.lock().unwrap_or_else(PoisonError::into_inner).1.clone()
+    }
+}
+
+/// An error of a trace with the remedies that a replay has: its options are not those of `drivelab trace`.
+pub fn told(error: &TraceError) -> String {
+    error
+        .to_string()
+        .replace("--format", "--trace-format")
+        .replace("say the unit with --time-unit", "convert it with `drivelab trace convert` and --time-unit")
+        .replace(
+            "and --read-flag 0 where 0 is a read",
+            "or, where 0 is a read, convert it with `drivelab trace convert` and --read-flag 0",
+        )
 }
 
 impl fmt::Debug for Replayed {
@@ -46,7 +85,7 @@ impl fmt::Debug for Replayed {
 
 impl Recording for Replayed {
     fn open(&self) -> Result<Box<dyn Recorder>, String> {
-        let named = |error: TraceError| format!("{}: {error}", self.name);
+        let named = |error: TraceError| format!("{}: {}", self.name, told(&error));
         let reader = (self.open)().map_err(named)?;
         let Replaying { device, scale_time, remap, .. } = self.params.clone();
         let shape = Shape { device, scale_time, remap, ..Shape::default() };
@@ -56,10 +95,12 @@ impl Recording for Replayed {
             params: self.params.clone(),
             reader,
             shaper,
+            met: Arc::clone(&self.met),
             only: None,
             host: None,
             zero_ns: None,
             before_ns: 0,
+            last_ns: 0,
             left_out: 0,
         }))
     }
@@ -71,6 +112,7 @@ struct Stream {
     params: Replaying,
     reader: Reader<'static>,
     shaper: Shaper,
+    met: Arc<Met>,
     /// The device, and the host, that all requests so far were of.
     only: Option<u32>,
     host: Option<u16>,
@@ -78,14 +120,24 @@ struct Stream {
     zero_ns: Option<u64>,
     /// When the request before was complete, for recorded think times.
     before_ns: u64,
+    /// When the request before begins: none begins earlier, whatever the order of the trace.
+    last_ns: u64,
     left_out: u64,
+}
+
+impl Drop for Stream {
+    fn drop(&mut self) {
+        self.met.add(self.reader.records(), self.reader.problems());
+    }
 }
 
 impl Recorder for Stream {
     fn next(&mut self) -> Result<Option<Recorded>, String> {
         loop {
-            let found = self.reader.next_request().map_err(|error| format!("{}: {error}", self.name))?;
-            let Some(record) = found else { return Ok(None) };
+            let found = self.reader.next_request();
+            let Some(record) = found.map_err(|error| format!("{}: {}", self.name, told(&error)))? else {
+                return self.is_over();
+            };
             if let Some(recorded) = self.take(&record)? {
                 return Ok(Some(recorded));
             }
@@ -103,13 +155,38 @@ impl Stream {
         Err(format!("{}: {}: {what}", self.name, self.reader.place()))
     }
 
+    /// The end of the trace: a device that was to be replayed has been met.
+    fn is_over(&self) -> Result<Option<Recorded>, String> {
+        let Some(device) = self.params.device.as_ref().filter(|_| self.only.is_none()) else {
+            return Ok(None);
+        };
+        let devices = self.reader.devices();
+        // A trace that names no device has the device 0.
+        let names = if devices.is_empty() { &["0".to_owned()][..] } else { devices.names() };
+        if names.contains(device) {
+            return Ok(None);
+        }
+        let shown = names.iter().take(DEVICES_NAMED_MAX).map(|name| format!("\"{name}\""));
+        let more = names.len().saturating_sub(DEVICES_NAMED_MAX);
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        Err(format!(
+            "{}: the trace has no device \"{device}\"; it has {}{more}; name one of these: device = \"{}\" \
+             (--trace-device)",
+            self.name,
+            shown.collect::<Vec<_>>().join(", "),
+            names[0]
+        ))
+    }
+
     /// The I/O of a request; none where it is not replayed.
     fn take(&mut self, record: &Record) -> Result<Option<Recorded>, String> {
         let shaped = match self.shaper.take(record, self.reader.devices().name(record.device)) {
             Shaped::Kept(shaped) => shaped,
             Shaped::LeftOut if self.params.is_lenient => return Ok(None),
             Shaped::LeftOut if record.length == 0 => {
-                return self.wrong("a read or write of no bytes; lenient = true leaves such requests out");
+                return self.wrong(
+                    "a read or write of no bytes; lenient = true (--lenient) leaves such requests out",
+                );
             }
             Shaped::LeftOut => return self.wrong("the request is larger than the target"),
             Shaped::Dropped | Shaped::Over => return Ok(None),
@@ -154,12 +231,13 @@ impl Stream {
     fn time(&mut self, record: &Record, shaped: &Record, zero_ns: u64) -> Result<u64, String> {
         if self.params.pace != Pace::AfterPrevious {
             let first = self.zero_ns.unwrap_or(zero_ns);
-            return Ok(shaped.time_ns.saturating_sub(first).min(TIME_MAX_NS));
+            self.last_ns = self.last_ns.max(shaped.time_ns.saturating_sub(first).min(TIME_MAX_NS));
+            return Ok(self.last_ns);
         }
         let Some(response_ns) = record.response_ns else {
             return self.wrong(
                 "the request has no response time, so that nobody knows how long its host thought before the next; \
-                 take pace = \"open\" or \"closed\"",
+                 take pace = \"open\" or \"closed\" (--pace)",
             );
         };
         let since = record.time_ns.saturating_sub(zero_ns);
@@ -176,7 +254,7 @@ impl Stream {
         if end > capacity {
             return self.wrong(&format!(
                 "the request ends at byte {}, and the target has {}; remap = \"wrap\" or \"scale\" moves the requests \
-                 onto it (--remap; see also `drivelab trace cut --remap`)",
+                 onto it (--remap; see also `drivelab trace convert --remap`)",
                 u128::from(end) * u128::from(SECTOR_BYTES),
                 u128::from(capacity) * u128::from(SECTOR_BYTES),
             ));
@@ -195,5 +273,7 @@ impl Stream {
 
 /// No run lasts so long; a time up to here can be added to any other.
 const TIME_MAX_NS: u64 = 1 << 62;
+/// Of the devices of a trace so many are named in a message.
+const DEVICES_NAMED_MAX: usize = 8;
 /// Hosts on one bus, as many as a scenario may have.
 const HOSTS_MAX: u16 = 16;

@@ -67,7 +67,7 @@ impl Problem {
             Problem::ZeroSize => "--lenient counts such requests, and leaves them out of what it writes",
             Problem::OddSize => "--lenient goes on; formats of sectors then get all sectors that it touches",
             Problem::BeyondDevice => {
-                "--lenient goes on; --remap wrap or scale moves the requests onto the device"
+                "--lenient goes on; `drivelab trace convert --remap` moves the requests onto a device"
             }
             Problem::Length => "check --format, or go on with --lenient",
             Problem::Truncated => "--lenient takes what came before",

@@ -1,13 +1,13 @@
 //! The format of a trace by its first bytes: by a magic number, or by which formats can read all of its first lines.
 //!
-//! Nothing is guessed: where two formats can read the lines, or 0 and 1 may mean either way round, the reader is asked.
+//! A bad line among them hides no format, where most of them are of one. Nothing is guessed: where two formats can read the lines, or 0 and 1 may mean either way round, the reader is asked.
 use crate::error::TraceError;
 use crate::format::Format;
 use crate::formats::blkparse::{Parsed, Parser};
 use crate::formats::blktrace::is_little_endian;
 use crate::formats::lined::Context;
 use crate::formats::{line_parser, native};
-use crate::reader::Options;
+use crate::reader::{Options, PEEKED_BYTES};
 
 /// So many lines have to be of the format.
 const LINES: usize = 32;
@@ -52,10 +52,20 @@ fn text(first: &[u8], options: &Options) -> Result<Format, TraceError> {
     }
     lines.truncate(LINES);
     let lines: Vec<&[u8]> = lines.into_iter().map(|line| line.strip_suffix(b"\r").unwrap_or(line)).collect();
-    let candidates: Vec<Format> = Format::ALL
+    let filled = lines.iter().filter(|line| !line.trim_ascii().is_empty()).count();
+    if filled == 0 && first.len() < PEEKED_BYTES {
+        return Err(TraceError::Empty);
+    }
+    // Lines that a format cannot read; the reader tells of them, or leaves them out.
+    let found: Vec<(usize, Format)> = Format::ALL
         .into_iter()
-        .filter(|&format| options.is_allowed(format) && can_read(format, &lines, options))
+        .filter(|&format| options.is_allowed(format))
+        .filter_map(|format| Some((wrong(format, &lines, options)?, format)))
+        .filter(|(wrong, _)| wrong * 2 < filled)
         .collect();
+    let least = found.iter().map(|(wrong, _)| *wrong).min().unwrap_or(0);
+    let candidates: Vec<Format> =
+        found.into_iter().filter(|(wrong, _)| *wrong == least).map(|(_, format)| format).collect();
     match candidates[..] {
         [] => Err(unknown(&lines)),
         // Either writes 0 for a read in some traces, and 1 in others.
@@ -65,34 +75,33 @@ fn text(first: &[u8], options: &Options) -> Result<Format, TraceError> {
     }
 }
 
-/// Whether a format can read all of the lines, and finds something in them.
-fn can_read(format: Format, lines: &[&[u8]], options: &Options) -> bool {
+/// How many of the lines a format cannot read; none where it finds nothing in them.
+fn wrong(format: Format, lines: &[&[u8]], options: &Options) -> Option<usize> {
     let plain = lines.iter().enumerate().filter(|(_, line)| !line.trim_ascii().is_empty());
+    let (mut right, mut wrong) = (0, 0);
     if format == Format::Blkparse {
         let mut parser = Parser { devices: Default::default(), unit_ns: 1_000_000_000 };
-        let mut is_one = false;
         for (_, line) in plain {
             match parser.line(line) {
                 // What is behind it is not in lines of events.
-                Ok(Parsed::Summary) => return is_one,
-                Ok(_) => is_one = true,
-                Err(_) => return false,
+                Ok(Parsed::Summary) => break,
+                Ok(_) => right += 1,
+                Err(_) => wrong += 1,
             }
         }
-        return is_one;
+        return (right > 0).then_some(wrong);
     }
-    let Some(mut parser) = line_parser(format) else { return false };
+    let mut parser = line_parser(format)?;
     let unit_ns = options.unit_ns.unwrap_or(format.unit_ns());
     let mut context = Context { unit_ns, ..Context::default() };
-    let mut is_one = false;
     for (at, line) in plain {
         context.line = at as u64 + 1;
-        if parser.line(line, &mut context).is_err() {
-            return false;
+        match parser.line(line, &mut context) {
+            Ok(_) => right += 1,
+            Err(_) => wrong += 1,
         }
-        is_one = true;
     }
-    is_one
+    (right > 0).then_some(wrong)
 }
 
 fn unknown(lines: &[&[u8]]) -> TraceError {

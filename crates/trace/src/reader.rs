@@ -9,6 +9,9 @@ use crate::formats;
 use crate::formats::native::{Header, Injected};
 use crate::record::{Clock, Record};
 use crate::sort::Window;
+use std::io::{self, ErrorKind, Read};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A stream of requests in some format.
 pub trait Records: Send {
@@ -82,7 +85,7 @@ impl Options {
 }
 
 /// What is at the beginning of a file.
-const PEEKED_BYTES: usize = 1 << 16;
+pub(crate) const PEEKED_BYTES: usize = 1 << 16;
 
 /// A trace that is open.
 pub struct Reader<'a> {
@@ -93,12 +96,38 @@ pub struct Reader<'a> {
     checker: Checker,
     window: Option<Window>,
     place: Place,
+    /// Whether packed data were cut off, and were taken up to there.
+    cut: Arc<AtomicBool>,
+}
+
+/// What came before the end of packed data that are cut off.
+struct Cut<'a> {
+    source: Source<'a>,
+    cut: Arc<AtomicBool>,
+}
+
+impl Read for Cut<'_> {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        if self.cut.load(Ordering::Relaxed) {
+            return Ok(0);
+        }
+        match self.source.read(bytes) {
+            Err(error) if error.kind() == ErrorKind::UnexpectedEof => {
+                self.cut.store(true, Ordering::Relaxed);
+                Ok(0)
+            }
+            read => read,
+        }
+    }
 }
 
 impl<'a> Reader<'a> {
     /// Opens a trace of one file.
     pub fn open(source: Source<'a>, options: &Options) -> Result<Reader<'a>, TraceError> {
         let (compression, source) = unpacked(source)?;
+        let cut = Arc::new(AtomicBool::new(false));
+        let source =
+            if options.is_lenient { Box::new(Cut { source, cut: Arc::clone(&cut) }) } else { source };
         let (first, source) = peek(source, PEEKED_BYTES)?;
         let format = match options.format {
             Some(format) => format,
@@ -106,7 +135,7 @@ impl<'a> Reader<'a> {
         };
         options.check(format)?;
         let records = formats::open(format, vec![source], options)?;
-        Ok(Reader::new(records, format, compression, options))
+        Ok(Reader { cut, ..Reader::new(records, format, compression, options) })
     }
 
     /// Opens the files that blktrace has written for the processors of one machine.
@@ -136,7 +165,16 @@ impl<'a> Reader<'a> {
         let checker = Checker::new(options.is_lenient, clock, device_bytes);
         let window = options.is_sorted.then(Window::default);
         let place = Place::Record(0);
-        Reader { records, format, compression, is_lenient: options.is_lenient, checker, window, place }
+        Reader {
+            records,
+            format,
+            compression,
+            is_lenient: options.is_lenient,
+            checker,
+            window,
+            place,
+            cut: Arc::default(),
+        }
     }
 
     /// The next request.
@@ -175,6 +213,11 @@ impl<'a> Reader<'a> {
                 Ok(None) => {
                     if let Some(problem) = self.records.note() {
                         self.checker.note(problem, Place::Record(self.records.records() + 1))?;
+                    }
+                    if self.cut.load(Ordering::Relaxed)
+                        && self.checker.problems.of(Problem::Truncated).count == 0
+                    {
+                        self.checker.note(Problem::Truncated, Place::Record(self.records.records() + 1))?;
                     }
                     return Ok(None);
                 }

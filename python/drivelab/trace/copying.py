@@ -91,20 +91,42 @@ def convert(
         raise InputError("--merge changes nothing with one trace; leave it out")
     if target.suffix in _PACKED_OTHERWISE:
         raise InputError(f"{target}: only .gz is written packed; leave {target.suffix} out, or write .gz")
+    for path in (path for files in found for path in files):
+        if target.exists() and target.is_file() and target.samefile(path):
+            raise InputError(
+                f"--output {target}: this is a trace that is read, and would be lost; name another file"
+            )
     wanted = asdict(shape) | {"gzip": target.suffix == ".gz"}
     wanted["from"] = wanted.pop("from_")
     options = reading_options(reading or Reading())
 
     def copy(path: Path) -> dict[str, Any]:
         try:
-            return _core.trace_copy([texts(files) for files in found], options, wanted, str(path), to)
+            figures = _core.trace_copy([texts(files) for files in found], options, wanted, str(path), to)
         except _core.TraceError as error:
             raise InputError(str(error)) from error
+        if not figures["written"] and not figures["injected"]:
+            raise InputError(_nothing_written(names, figures["read"], shape))
+        return figures
 
     # A pipe or a device is written to as it is.
     if target.exists() and not target.is_file():
         return Copied(str(target), copy(target))
     return Copied(str(target), _replaced(target, copy))
+
+
+def _nothing_written(names: Sequence[str | Path], read: int, shape: Shape) -> str:
+    """Why there is no request in what would be written."""
+    shown = ", ".join(map(str, names))
+    if not read:
+        return f"{shown}: there is no request in it"
+    asked = {"--device": shape.device, "--skip": shape.skip, "--from": shape.from_, "--until": shape.until}
+    given = " ".join(f"{option} {value}" for option, value in asked.items() if value)
+    return (
+        f"{given}: lies outside of {shown}; `drivelab trace info` says how long it lasts and what its devices are"
+        if given
+        else f"{shown}: none of its {read:,} requests can be written; `drivelab trace info` says what they are"
+    )
 
 
 def _replaced(target: Path, copy: Any) -> dict[str, Any]:  # noqa: ANN401 - a function from a path to figures

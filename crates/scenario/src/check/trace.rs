@@ -25,6 +25,7 @@ pub struct TraceAsked {
     pub scale_time: u64,
     pub remap: RemapAsked,
     pub is_lenient: bool,
+    pub is_sorted: bool,
     pub direct: Option<bool>,
     /// Of the target.
     pub capacity: Sectors,
@@ -101,6 +102,7 @@ pub fn fed(
         scale_time,
         remap,
         is_lenient: given(raw.lenient.as_ref()).unwrap_or(false),
+        is_sorted: given(raw.sort.as_ref()).unwrap_or(false),
         direct: given(workload.direct.as_ref()).map(|direct| direct.0),
         capacity: served.capacity,
         takes_hosts: matches!(served.drive, Some(Protocol::ScsiTcq(_))),

@@ -80,6 +80,8 @@ section! {
         of: Extent = "",
         /// Whether problems of the trace are counted, and reading goes on, in place of an error.
         lenient: bool = "false",
+        /// Whether its requests are put in order of time, as far as they are out of order by fewer than 131,072 requests.
+        sort: bool = "false",
     }
 }
 

@@ -116,6 +116,10 @@ pub struct Log {
     useful: BTreeSet<Place>,
     contradictions: Vec<Contradiction>,
     notes: Vec<String>,
+    /// Whether the target is served to clients, until somebody ends that.
+    pub is_served: bool,
+    /// Whether the point in hand replays a trace, which may have the faults of a session that was captured.
+    pub is_replayed: bool,
 }
 
 /// Two values that are right by themselves and cannot be together.

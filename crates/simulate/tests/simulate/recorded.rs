@@ -72,7 +72,7 @@ fn replayed(setup: &Setup, bytes: &[u8], params: Replaying, limit: Limit) -> Set
     let pace = params.pace;
     let open =
         Box::new(move || Reader::open(Box::new(io::Cursor::new(Arc::clone(&bytes))), &Options::default()));
-    let recording = Arc::new(Replayed { name: "a.trace".to_owned(), open, params });
+    let recording = Arc::new(Replayed::new("a.trace".to_owned(), open, params));
     let params = FeedParams { pace, command_limit: None };
     let fed = Some(Fed { params, ios: Arc::new([]), recording: Some(recording) });
     Setup { jobs: Vec::new(), fed, limit, ..setup.clone() }
