@@ -1,6 +1,8 @@
 """What the compiled module offers: conversions over the rooms in Rust, nothing of its own."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from os import PathLike
+from pathlib import Path
 from typing import Any, Final, Self, TypeVar, final, overload
 
 from drivelab.problem import Problem
@@ -11,15 +13,18 @@ __all__ = [
     "RECORD_VERSION",
     "VERSION",
     "CrashLog",
+    "Listener",
     "Plan",
     "RunError",
     "ScenarioError",
     "TraceError",
     "Transcript",
+    "UnfitError",
     "base",
     "check_clock",
     "drive_schema",
     "durability",
+    "durability_chunks",
     "emulate",
     "entries",
     "experiments",
@@ -28,6 +33,7 @@ __all__ = [
     "left_out_of_emulation",
     "loop_back",
     "measure",
+    "measure_fits",
     "nbd_export",
     "nbd_read",
     "places",
@@ -56,6 +62,9 @@ class ScenarioError(ValueError):
 class RunError(RuntimeError):
     """A run ended before its limit."""
 
+class UnfitError(RunError):
+    """The trace of a run cannot be replayed as it is."""
+
 class TraceError(ValueError):
     """A trace cannot be read, or asks for more than the drive has."""
 
@@ -64,8 +73,27 @@ class Plan:
     """A checked scenario: every point of its sweep, ready to run."""
 
     def __new__(
-        cls, text: str, origin: str, base_dir: str, overrides: Sequence[tuple[str, str, str]]
+        cls,
+        text: str,
+        origin: str,
+        base_dir: str | PathLike[str],
+        overrides: Sequence[tuple[str, str, str]],
+        files: Mapping[str, str] = ...,
+        steps: Sequence[tuple[str, Sequence[tuple[int, int]]]] = ...,
+        served: bool = False,
     ) -> Plan: ...
+    def __getnewargs__(
+        self,
+    ) -> tuple[
+        str,
+        str,
+        Path,
+        list[tuple[str, str, str]],
+        dict[str, str],
+        list[tuple[str, list[tuple[int, int]]]],
+        bool,
+    ]: ...
+    def only(self, place: int) -> Plan: ...
     @property
     def name(self) -> str: ...
     @property
@@ -88,6 +116,7 @@ class Plan:
     def in_arrival_order(self, wanted: Sequence[tuple[int, int]]) -> Plan: ...
     def with_own_seeds(self) -> Plan: ...
     def with_log(self, log: int) -> Plan: ...
+    def trace_problems(self, place: int) -> list[tuple[str, int, int]]: ...
     def __len__(self) -> int: ...
 
 _Entries = list[dict[str, Any] | RunError | None]
@@ -116,6 +145,7 @@ def run(
 def measure(
     plan: Plan, place: int, options: dict[str, Any], on_progress: Callable[[float], object] | None
 ) -> tuple[dict[str, Any], bool]: ...
+def measure_fits(plan: Plan, address: str, engine: str) -> None: ...
 def nbd_export(address: str) -> dict[str, Any]: ...
 def nbd_read(address: str, ranges: Sequence[tuple[int, int]]) -> list[bytes]: ...
 def places(plan: Plan, blocks: Sequence[int]) -> list[tuple[int, int, int, float]]: ...
@@ -140,11 +170,19 @@ class Transcript:
     def take(self) -> list[tuple[int, bytes]]: ...
 
 @final
+class Listener:
+    def __new__(cls, path: str) -> Self: ...
+    def fileno(self) -> int: ...
+    @property
+    def uri(self) -> str: ...
+
+@final
 class CrashLog:
     def __new__(cls, plan: Plan, folder: str) -> Self: ...
     @staticmethod
     def check(plan: Plan, dies: int | None = None) -> None: ...
     def instants(self) -> list[int]: ...
+    def writes(self) -> list[int]: ...
     def flushes(self) -> list[int]: ...
     def cut(self, at_ns: int, path: str, size_bytes: int, dies: int | None = None) -> dict[str, Any]: ...
 
@@ -160,7 +198,10 @@ def left_out_of_emulation(plan: Plan) -> list[str]: ...
 def span_ns(text: str) -> int: ...
 def size_bytes(text: str) -> int: ...
 def check_clock(text: str) -> None: ...
-def durability(question: str) -> dict[str, Any]: ...
+def durability(
+    question: str, histories: Callable[[str, int, int], list[list[int]]] | None = None
+) -> dict[str, Any]: ...
+def durability_chunks(job: str, first: int, last: int) -> list[list[int]]: ...
 def reference(of: str) -> str: ...
 def schema() -> dict[str, Any]: ...
 def drive_schema() -> dict[str, Any]: ...

@@ -4,13 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from drivelab._core import RunError, ScenarioError
+from drivelab._core import RunError, ScenarioError, UnfitError
 
 if TYPE_CHECKING:
     from drivelab.experiment import Outcome
     from drivelab.result import Result
 
-__all__ = ["InputError", "Interrupted", "OutputError", "RefusedError", "RunError", "ScenarioError"]
+__all__ = [
+    "InputError",
+    "Interrupted",
+    "OutputError",
+    "RefusedError",
+    "RunError",
+    "ScenarioError",
+    "UnfitError",
+]
 
 
 class InputError(ValueError):

@@ -47,6 +47,8 @@ class Failure:
 
     axes: dict[str, Any]
     message: str
+    is_unfit: bool = False
+    """Whether another command line helps: nothing of it ran."""
 
 
 @dataclass(frozen=True)

@@ -49,6 +49,7 @@ WORDS = {
     "remap": "workload.trace.remap",
     "of": "workload.trace.of",
     "lenient": "workload.trace.lenient",
+    "sort": "workload.trace.sort",
 }
 """The workload in fio's words, and the array, as options and keyword arguments: the key that each replaces."""
 
@@ -93,7 +94,11 @@ def read_source(scenario: object) -> Source:
         kind = "None" if scenario is None else f"a {type(scenario).__name__}"
         raise InputError(f"{kind} is no scenario: give a path, TOML text or a dictionary")
     text = read_text(scenario)
-    if _is_of_fio(text):
+    if not text.strip():
+        raise InputError(
+            f"{scenario}: the file is empty; fill it (docs/scenario.md), or leave it out where the options say it all"
+        )
+    if scenario.suffix == ".fio" or _is_of_fio(text):
         from drivelab.fio import scenario_of  # noqa: PLC0415 - few need it
 
         found = scenario_of(text, str(scenario))
@@ -136,12 +141,16 @@ def check_once(overrides: Iterable[Override]) -> None:
             raise InputError(f"{named} both set {override.key}: keep one of the two")
 
 
-def plan(source: Source, overrides: Iterable[Override] = ()) -> _core.Plan:
-    """Check a scenario and lay out its sweep. Raises ScenarioError with all that is wrong, or InputError."""
+def plan(source: Source, overrides: Iterable[Override] = (), *, served: bool = False) -> _core.Plan:
+    """Check a scenario and lay out its sweep. Raises ScenarioError with all that is wrong, or InputError.
+
+    A target that is `served` has no end, and faults come at run time: keys have an effect there that have none in a
+    run.
+    """
     triples = [(item.key, item.value, item.origin) for item in overrides]
     for text in (source.text, *(part for triple in triples for part in triple)):
         try:
             text.encode()
         except UnicodeEncodeError as error:
             raise InputError(f"{text!r} is not UTF-8 text") from error
-    return _core.Plan(source.text, source.origin, str(source.base_dir), triples)
+    return _core.Plan(source.text, source.origin, str(source.base_dir), triples, served=served)

@@ -8,12 +8,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
-from drivelab import _core
+from drivelab import _core, executors
 from drivelab.arguments import speaks_of_arguments
 from drivelab.commands import LOGS, Commands
-from drivelab.errors import InputError, Interrupted, RunError
+from drivelab.errors import InputError, Interrupted, RunError, UnfitError
 from drivelab.files import write_whole
 from drivelab.firmware import iops_range
+from drivelab.replay_problems import tell_problems
 from drivelab.result import Failure, Point, Result, Skipped
 from drivelab.scenario import Scenario, overrides_from, plan, read_source
 from drivelab.subject import subject_of
@@ -138,6 +139,11 @@ def run_reduced(
     def on_plan(place: int, outcome: Sequence[Outcome]) -> Kept:
         return keep(place, _result(plans[place], outcome))
 
+    # A trace of the commands is written where the run is.
+    elsewhere = executors.current() if capture is None else None
+    if elsewhere is not None:
+        many = workers or default_workers()
+        return elsewhere.points(plans, on_plan, many, progress, log=log, check_data=check_data)
     trace = None if capture is None else str(capture)
     return _core.run(plans, workers or default_workers(), progress, log, check_data, on_plan, trace)
 
@@ -187,8 +193,9 @@ def _result(checked: _core.Plan, outcome: Sequence[Outcome]) -> Result:
     planned = zip(checked.axes, checked.fio, checked.in_force, outcome, strict=True)
     for place, (axes, command, in_force, entry) in enumerate(planned):
         if isinstance(entry, RunError):
-            failures.append(Failure(axes, str(entry)))
+            failures.append(Failure(axes, str(entry), isinstance(entry, UnfitError)))
         elif entry is not None:
+            tell_problems(entry, checked, place)
             logs = {key: Commands(entry[key]) for key in LOGS if key in entry}
             ranged = iops_range(in_force, entry)
             points.append(cast("Point", {"axes": axes, "in_force": in_force, **entry, **ranged, **logs}))

@@ -13,6 +13,8 @@ RATE_SHARE = 0.05
 LATENCY_SHARE = 0.25
 # With fewer pieces a quarter of them is hardly one.
 PIECES_MIN = 16
+# Of so few I/Os a quarter says nothing: most pieces have none.
+IOS_MIN = PIECES_MIN
 # The difference of a quarter and the whole has a variance three times that of the whole; of that the interval by which
 # three points in a thousand are taken for unsteady by chance, not the one for fifty.
 _QUARTER_ERROR = 1.5 * 3**0.5
@@ -34,7 +36,7 @@ class Ending:
 def ending(point: Mapping[str, Any]) -> Ending | None:
     """The last quarter of the window; None where too little of it is known."""
     pieces: Sequence[Mapping[str, Any]] = point.get("series") or ()
-    if len(pieces) < PIECES_MIN or not point["iops"]:
+    if len(pieces) < PIECES_MIN or sum(piece["ios"] for piece in pieces) < IOS_MIN:
         return None
     end_ns = pieces[0]["start_ns"] + point["window_ns"]
     last = [piece for piece in pieces if piece["start_ns"] >= end_ns - point["window_ns"] / 4]

@@ -56,6 +56,9 @@ def workload(fio: Sequence[str]) -> str:
     splits = any("bssplit=" in text for text in fio)
     names = {KINDS.get(kind, kind) for found in kinds for kind in found}
     kind = names.pop() if len(names) == 1 else ""
+    if any(re.search(r"^percentage_random=", text, re.MULTILINE) for text in fio):
+        # Only a share of them goes to random places.
+        kind = kind.removeprefix("random ").removeprefix("sequential ")
     size = ""
     if len(sizes) == 1 and not splits and len(set(found := sizes.pop())) == 1:
         size = size_text(int(found[0]))

@@ -19,6 +19,12 @@ create_exception!(
 create_exception!(drivelab._core, RunError, PyRuntimeError, "A run ended before its limit.");
 create_exception!(
     drivelab._core,
+    UnfitError,
+    RunError,
+    "The trace of a run cannot be replayed as it is: nothing of the run is worth keeping, and another command helps."
+);
+create_exception!(
+    drivelab._core,
     TraceError,
     PyValueError,
     "A trace cannot be read, or asks for more than the drive has."
@@ -35,7 +41,10 @@ pub fn scenario_error(py: Python<'_>, problems: &Problems) -> PyErr {
 
 /// Why one point has no result.
 pub fn run_error(error: &SimulateError) -> PyErr {
-    RunError::new_err(error.to_string())
+    match error {
+        SimulateError::Trace(_) => UnfitError::new_err(error.to_string()),
+        _ => RunError::new_err(error.to_string()),
+    }
 }
 
 /// Why a trace was not replayed.

@@ -1,11 +1,13 @@
 //! The drive files that a scenario names by path. The scenario room touches no file system, so it asks here.
 use crate::recording::{files_of, fingerprint, found};
 use drivelab_scenario::{Loader, TraceAsked, TraceFound};
+use drivelab_simulate::recorded::Replayed;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::Read;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// Larger than any drive file; a device that never ends is cut off here.
 const SIZE_MAX_BYTES: u64 = 1 << 24;
@@ -13,18 +15,25 @@ const SIZE_MAX_BYTES: u64 = 1 << 24;
 /// Paths seen from one folder.
 pub struct Folder {
     base: PathBuf,
+    /// Drive files by their paths in the scenario: those that were handed over with it, then those read so far.
+    pub texts: RefCell<BTreeMap<String, String>>,
     /// Of the traces so far: a large one is not read again for each point of a sweep.
     fingerprints: RefCell<BTreeMap<PathBuf, String>>,
+    /// All that were found.
+    pub replayed: RefCell<Vec<Arc<Replayed>>>,
 }
 
 impl Folder {
-    pub fn new(base: PathBuf) -> Self {
-        Folder { base, fingerprints: RefCell::default() }
+    pub fn new(base: PathBuf, texts: BTreeMap<String, String>) -> Self {
+        Folder {
+            base,
+            texts: RefCell::new(texts),
+            fingerprints: RefCell::default(),
+            replayed: RefCell::default(),
+        }
     }
-}
 
-impl Loader for Folder {
-    fn load(&self, path: &str) -> Result<String, String> {
+    fn read(&self, path: &str) -> Result<String, String> {
         let path = self.base.join(path);
         // Before it is opened: opening a pipe waits for a writer.
         let kind = std::fs::metadata(&path).map_err(|error| error.to_string())?.file_type();
@@ -36,6 +45,17 @@ impl Loader for Folder {
         let mut text = String::new();
         let size = file.take(SIZE_MAX_BYTES).read_to_string(&mut text).map_err(|error| error.to_string())?;
         if size as u64 == SIZE_MAX_BYTES { Err("it is larger than 16 MiB".to_owned()) } else { Ok(text) }
+    }
+}
+
+impl Loader for Folder {
+    fn load(&self, path: &str) -> Result<String, String> {
+        if let Some(text) = self.texts.borrow().get(path) {
+            return Ok(text.clone());
+        }
+        let text = self.read(path)?;
+        self.texts.borrow_mut().insert(path.to_owned(), text.clone());
+        Ok(text)
     }
 
     fn trace(&self, asked: &TraceAsked) -> Result<TraceFound, String> {
@@ -50,6 +70,8 @@ impl Loader for Folder {
                 identity
             }
         };
-        found(asked, files, identity)
+        let (replayed, found) = found(asked, files, identity)?;
+        self.replayed.borrow_mut().push(replayed);
+        Ok(found)
     }
 }

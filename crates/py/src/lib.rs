@@ -37,15 +37,15 @@ mod _core {
     #[pymodule_export]
     use super::crash::CrashLog;
     #[pymodule_export]
-    use super::durability::durability;
+    use super::durability::{durability, durability_chunks};
     #[pymodule_export]
     use super::emulate::{
-        Transcript, check_clock, emulate, left_out_of_emulation, loop_back, size_bytes, span_ns,
+        Listener, Transcript, check_clock, emulate, left_out_of_emulation, loop_back, size_bytes, span_ns,
     };
     #[pymodule_export]
-    use super::errors::{RunError, ScenarioError, TraceError};
+    use super::errors::{RunError, ScenarioError, TraceError, UnfitError};
     #[pymodule_export]
-    use super::measure::measure;
+    use super::measure::{measure, measure_fits};
     #[pymodule_export]
     use super::nbd::{nbd_export, nbd_read};
     #[pymodule_export]

@@ -1,7 +1,7 @@
 //! The traces that a scenario names by path: opened for each run, with what identifies their bytes.
 use drivelab_core::digest::Digest;
 use drivelab_scenario::{RemapAsked, TraceAsked, TraceFound};
-use drivelab_simulate::recorded::{Replayed, Replaying};
+use drivelab_simulate::recorded::{Replayed, Replaying, told};
 use drivelab_trace::shape::Remap;
 use drivelab_trace::{Format, Options, Reader, TraceError};
 use std::fs::{self, File};
@@ -64,8 +64,12 @@ pub fn fingerprint(files: &[PathBuf]) -> Result<String, String> {
 }
 
 /// What a scenario asks for, ready to be opened.
-pub fn found(asked: &TraceAsked, files: Vec<PathBuf>, fingerprint: String) -> Result<TraceFound, String> {
-    let said = |error: TraceError| error.to_string();
+pub fn found(
+    asked: &TraceAsked,
+    files: Vec<PathBuf>,
+    fingerprint: String,
+) -> Result<(Arc<Replayed>, TraceFound), String> {
+    let said = |error: TraceError| told(&error);
     let options = options(asked).map_err(said)?;
     let first = open(&files, &options).map_err(said)?;
     let seed = first.header().and_then(|header| header.seed);
@@ -82,15 +86,21 @@ pub fn found(asked: &TraceAsked, files: Vec<PathBuf>, fingerprint: String) -> Re
         takes_hosts: asked.takes_hosts,
     };
     let name = asked.file.clone();
-    let recording = Arc::new(Replayed { name, open: Box::new(move || open(&files, &options)), params });
-    Ok(TraceFound { recording, fingerprint, seed })
+    let replayed = Arc::new(Replayed::new(name, Box::new(move || open(&files, &options)), params));
+    Ok((Arc::clone(&replayed), TraceFound { recording: replayed, fingerprint, seed }))
 }
 
 fn options(asked: &TraceAsked) -> Result<Options, TraceError> {
     let among = asked.format.as_deref().and_then(Format::family).unwrap_or(&[]);
     let named = |name: &String| Format::named(name).ok_or_else(|| TraceError::NoFormat(name.clone()));
     let format = asked.format.as_ref().filter(|_| among.is_empty()).map(named).transpose()?;
-    Ok(Options { format, among, is_lenient: asked.is_lenient, ..Options::default() })
+    Ok(Options {
+        format,
+        among,
+        is_lenient: asked.is_lenient,
+        is_sorted: asked.is_sorted,
+        ..Options::default()
+    })
 }
 
 fn remap(asked: &TraceAsked, recorded_bytes: Option<u64>) -> Result<Option<Remap>, String> {

@@ -31,6 +31,7 @@ SIZE_AXES = {
 }
 # What a picture calls the other axes that have a name of their own.
 _NAMES = {"rw": "Workload", "pattern": "Workload", "drive": "Drive", "level": "Level", "members": "Members"}
+_NAMES |= {"percentage_random": "Random places, %", "rwmixread": "Reads, %"}
 # What x is where no axis was swept: the depth that the point itself says it asked for.
 _ASKED = "depth.asked"
 # The name of the place of a run that has none.

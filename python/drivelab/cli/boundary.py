@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 from drivelab.cli.exits import Exit
 from drivelab.cli.output import ReaderGone, say
-from drivelab.errors import InputError, OutputError, RefusedError, RunError, ScenarioError
+from drivelab.errors import InputError, OutputError, RefusedError, RunError, ScenarioError, UnfitError
 
 SHOWN_CHARACTERS_MAX = 4_000
 
@@ -55,7 +55,7 @@ def _code_of(error: BaseException) -> int:
         case KeyboardInterrupt():
             say("interrupted")
             return Exit.INTERRUPTED
-        case ScenarioError() | InputError() | RefusedError():
+        case ScenarioError() | InputError() | RefusedError() | UnfitError():
             return _refusal(error)
         case OutputError() | RunError():
             say(f"error: {error}")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from drivelab import _core, steady
+from drivelab import _core, executors, steady
 from drivelab.array_story import counted, duration_text, is_eventful
 from drivelab.cli import workload_options as words
 from drivelab.cli.array_options import (
@@ -49,7 +49,7 @@ from drivelab.cli.output import emit, emit_json, emit_table, json_text, progress
 from drivelab.cli.pictures import draw
 from drivelab.cli.places import check_picture, place
 from drivelab.cli.replay_options import Capture, check_capture, emit_replays, note_behind
-from drivelab.cli.run_options import Workers, check_form
+from drivelab.cli.run_options import Checkpoint, Ray, Workers, check_form
 from drivelab.errors import InputError
 from drivelab.files import make_folder, write_text
 from drivelab.firmware import range_note
@@ -113,6 +113,7 @@ def simulate(
     remap: words.Remap = None,
     of: words.Of = None,
     lenient: words.Lenient = False,
+    sort: words.Sort = False,
     settings: words.Set = [],  # noqa: B006 - typer wants a list, and nobody changes it
     as_json: Annotated[bool, typer.Option("--json", help="The record as JSON")] = False,
     as_csv: Annotated[bool, typer.Option("--csv", help="One line per point")] = False,
@@ -144,6 +145,8 @@ def simulate(
     timeline: Timeline = [],  # noqa: B006
     capture: Capture = None,
     workers: Workers = None,
+    ray: Ray = None,
+    checkpoint: Checkpoint = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no footer")] = False,
 ) -> int:
     """Run a scenario in virtual time.
@@ -164,6 +167,8 @@ def simulate(
         return Exit.OK
     wish.check_points(checked)
     check_capture(capture, len(checked))
+    if capture is not None and (ray or checkpoint):
+        raise InputError("--capture: a trace is written as it runs, here: leave --ray and --checkpoint out")
     check_has_data(checked, wanted=check_data)
     check_rebuild(rebuild, checked)
     check_charts(breakdown_chart, over_time, checked)
@@ -173,7 +178,10 @@ def simulate(
         make_folder(folder)
     _note_skipped(checked)
     note_assumed([checked])
-    with progress_bar(len(checked), checked.name, quiet=quiet, limits=checked.limits) as progress:
+    with (
+        executors.using(ray, checkpoint),
+        progress_bar(len(checked), checked.name, quiet=quiet, limits=checked.limits) as progress,
+    ):
         result = run_plan(checked, workers, progress, wish.commands, check_data=check_data, capture=capture)
     result = replace(result, subject=subject_of(source, words.overrides_of(options, settings)))
     _print(result, as_json=as_json, as_csv=as_csv, quiet=quiet, breakdown=breakdown)
@@ -388,4 +396,6 @@ def _exit_code(result: Result, asked: int, *, is_empty: bool) -> Exit:
     if result.interrupted:
         say(f"interrupted: {len(result.points)} of {asked} points finished")
         return Exit.INTERRUPTED
+    if result.failures and not result.points and all(failure.is_unfit for failure in result.failures):
+        return Exit.USAGE
     return Exit.FAILED if result.failures or is_empty else Exit.OK

@@ -117,6 +117,10 @@ Of = Annotated[str | None, _option("With --remap scale: the size of the old devi
 Lenient = Annotated[
     bool, typer.Option("--lenient", help="Go on where the trace has problems", rich_help_panel=TRACE_PANEL)
 ]
+Sort = Annotated[
+    bool,
+    typer.Option("--sort", help="Put the requests in order of time", rich_help_panel=TRACE_PANEL),
+]
 Set = Annotated[
     list[str],
     typer.Option(

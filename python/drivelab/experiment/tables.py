@@ -86,6 +86,12 @@ def error_text(error: float) -> str:
     return "0%" if text in {"-0%", "+0%"} else text
 
 
+def change_text(change: float) -> str:
+    """A signed share in tenths of a percent; what rounds to nothing has no sign."""
+    text = f"{change:+.1%}"
+    return "0.0%" if text in {"-0.0%", "+0.0%"} else text
+
+
 def _cell_table(layout: TableLayout, value: str, members: list[Prediction]) -> Table:
     rows: dict[tuple[str, ...], dict[str, Prediction]] = {}
     for prediction in members:

@@ -31,6 +31,10 @@ class Converted:
 def scenario_of(text: str, origin: str) -> Converted:
     """The scenario of a job file. Raises InputError with all that is wrong, each with its line."""
     jobs, problems = jobs_of(text)
+    if not jobs and not problems:
+        raise InputError(
+            f"{origin}: there is no job in it; a job is a section such as [readers] with rw=randread"
+        )
     notes: dict[str, None] = {}
     _sort_out(jobs, problems, notes)
     built = [[build(job, problems, notes) for job in group] for group in _groups(jobs, problems)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from drivelab.experiment.outcome import Outcome
+from drivelab.experiment.tables import change_text
 
 DRIVES = ("SP2504C", "WD2500")
 TRACES = ("xp-startup", "application-loading", "file-copying", "general-usage")
@@ -34,7 +35,7 @@ def pcmark_gain(outcome: Outcome) -> tuple[bool, str]:
         copying[drive] <= min(predicted[drive, trace] for trace in TRACES) + 1e-12 and copying[drive] < LITTLE
         for drive in DRIVES
     )
-    numbers = ", ".join(f"{trace} {drive} {gain:+.1%}" for (drive, trace), gain in predicted.items())
+    numbers = ", ".join(f"{trace} {drive} {change_text(gain)}" for (drive, trace), gain in predicted.items())
     return not wrong and least, numbers
 
 
@@ -44,14 +45,14 @@ def pcmark_queue(outcome: Outcome) -> tuple[bool, str]:
     applications = max(-change for change in _changes(outcome).values())
     return (
         traces > SAME > applications,
-        f"traces {traces:+.1%} at least, applications {applications:+.1%} at most",
+        f"traces {change_text(traces)} at least, applications {change_text(applications)} at most",
     )
 
 
 def worldbench_gain(outcome: Outcome) -> tuple[bool, str]:
     """The times of the five other applications."""
     changes = _changes(outcome).values()
-    return max(map(abs, changes)) <= SAME, f"{min(changes):+.1%} to {max(changes):+.1%}"
+    return max(map(abs, changes)) <= SAME, f"{change_text(min(changes))} to {change_text(max(changes))}"
 
 
 def worldbench_nero(outcome: Outcome) -> tuple[bool, str]:
@@ -59,7 +60,9 @@ def worldbench_nero(outcome: Outcome) -> tuple[bool, str]:
     nero = {drive: _change(outcome, drive, "nero") for drive in DRIVES}
     printed = {drive: _change(outcome, drive, "nero", printed=True) for drive in DRIVES}
     holds = max(nero.values()) < min(0.0, *_changes(outcome).values())
-    return holds, ", ".join(f"{drive} {nero[drive]:+.1%} (printed {printed[drive]:+.1%})" for drive in DRIVES)
+    return holds, ", ".join(
+        f"{drive} {change_text(nero[drive])} (printed {change_text(printed[drive])})" for drive in DRIVES
+    )
 
 
 def asynchronous_io(outcome: Outcome) -> tuple[bool, str]:
@@ -80,7 +83,9 @@ def asynchronous_io(outcome: Outcome) -> tuple[bool, str]:
         "as it is": [as_it_is["SP2504C", trace] for trace in traces],
         **{variant: list(of.values()) for variant, of in found.items()},
     }
-    return holds, "; ".join(f"{name} {min(of):+.1%} to {max(of):+.1%}" for name, of in spans.items())
+    return holds, "; ".join(
+        f"{name} {change_text(min(of))} to {change_text(max(of))}" for name, of in spans.items()
+    )
 
 
 def ncq_against_10k(outcome: Outcome) -> tuple[bool, str]:
