@@ -1,5 +1,6 @@
 //! Every file of the corpus goes through its fuzzer: what was found once stays found.
 use drivelab_fuzz::TARGETS;
+use drivelab_trace::Format;
 use std::path::Path;
 
 #[test]
@@ -18,4 +19,10 @@ fn the_corpus_passes() {
             assert!(passed.is_ok(), "{name} panics with {}", file.display());
         }
     }
+}
+
+#[test]
+fn every_format_of_traces_has_its_fuzzer() {
+    let fuzzers: Vec<_> = TARGETS.iter().filter_map(|(name, _)| name.strip_prefix("trace-")).collect();
+    assert_eq!(fuzzers, Format::ALL.map(Format::name));
 }

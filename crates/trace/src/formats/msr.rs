@@ -63,12 +63,7 @@ impl<W: Write> FormatWriter<W> for MsrWriter {
             Kind::Write => "Write",
             Kind::Flush | Kind::Discard => return Err(told.unwritable("the MSR format", record.kind)),
         };
-        let base = match told.clock {
-            Clock::Filetime => 0,
-            Clock::Unix => FILETIME_UNIX_NS,
-            Clock::Relative => EPOCH_NS,
-        };
-        let ticks = record.time_ns.saturating_add(base) / 100;
+        let ticks = date_ns(record.time_ns, told)? / 100;
         let (host, disk) = told.device.rsplit_once('.').unwrap_or((told.device, "0"));
         let (host, disk) = (plain(host), plain(disk));
         let response = record.response_ns.unwrap_or(0) / 100;
@@ -79,6 +74,22 @@ impl<W: Write> FormatWriter<W> for MsrWriter {
     fn finish(&mut self, _out: &mut W, _place: Place) -> io::Result<()> {
         Ok(())
     }
+}
+
+/// The time since 1601. A date that the trace has is kept, however odd; one that is made up is one that readers accept.
+fn date_ns(time_ns: u64, told: &Told<'_>) -> Result<u64, TraceError> {
+    let (base, last) = match told.clock {
+        Clock::Filetime => (0, u64::MAX),
+        Clock::Unix => (FILETIME_UNIX_NS, u64::MAX),
+        Clock::Relative => (EPOCH_NS, Clock::Filetime.plausible_ns().map_or(u64::MAX, |(_, last)| last)),
+    };
+    let date = time_ns.checked_add(base).filter(|date| *date <= last);
+    date.ok_or_else(|| {
+        let days = time_ns / 86_400_000_000_000;
+        let what =
+            format!("the MSR format has no date for a time {days} days from the start of the trace's clock");
+        TraceError::Unwritable { place: told.place, what }
+    })
 }
 
 /// A name that is one field of a CSV line.

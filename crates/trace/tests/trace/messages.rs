@@ -137,6 +137,12 @@ fn formats_and_options() {
         writer.write(&Record::new(0, 0, kind, 0, 0), &told).unwrap();
         assert_eq!((writer.written(), writer.left_out()), (0, 1));
     }
+    for (clock, time_ns) in [(Clock::Relative, 4_000_000_000_000_000_000), (Clock::Unix, u64::MAX)] {
+        let mut writer = Writer::new(Vec::new(), Format::Msr, Header::plain(clock), false).unwrap();
+        let told = Told { device: "0", clock, place: Place::Line(7) };
+        let error = writer.write(&Record::new(time_ns, 0, Kind::Read, 0, 512), &told).unwrap_err();
+        say("date", &error.to_string());
+    }
     for shape in [
         Shape { scale_time: (0, 1), ..Shape::default() },
         Shape { remap: Some(Remap::Wrap { to_bytes: 1_000 }), ..Shape::default() },
