@@ -104,6 +104,18 @@ impl IologWriter {
         write!(out, "{name} {action}")
     }
 
+    /// A name that is one field, and no other device's.
+    fn name(&self, place: u32, told: &str) -> String {
+        let mut name: String = told.chars().map(|c| if c.is_whitespace() { '_' } else { c }).collect();
+        if name.is_empty() {
+            name = place.to_string();
+        }
+        while self.opened.iter().flatten().any(|other| *other == name) {
+            name.push('_');
+        }
+        name
+    }
+
     fn open(&mut self, out: &mut impl Write, record: &Record, told: &Told<'_>) -> io::Result<()> {
         let place = record.device as usize;
         if self.opened.is_empty() {
@@ -112,7 +124,7 @@ impl IologWriter {
         if self.opened.len() <= place {
             self.opened.resize(place + 1, None);
         }
-        let name: String = told.device.chars().map(|c| if c.is_whitespace() { '_' } else { c }).collect();
+        let name = self.name(record.device, told.device);
         for action in ["add\n", "open\n"] {
             self.line(out, &name, action)?;
         }

@@ -222,3 +222,14 @@ fn waits_that_fio_would_drop_add_up() {
     let text = String::from_utf8(text).unwrap();
     assert!(!text.lines().any(|line| line.contains(" wait 5") || line.contains(" wait 0")), "{text}");
 }
+
+#[test]
+fn in_an_iolog_each_device_has_a_name_of_its_own_that_is_one_field() {
+    let records: Vec<Record> =
+        (0..4).map(|device| Record::new(0, device, Kind::Read, 512 * u64::from(device), 512)).collect();
+    let names = ["", "a b", "a_b", "a\tb"];
+    for format in [Format::Iolog2, Format::Iolog3] {
+        let text = written(&records, format, |device| names[device as usize].to_owned());
+        assert_eq!(read(&text, format).unwrap(), records);
+    }
+}
