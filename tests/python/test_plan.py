@@ -12,16 +12,19 @@ from typing import Any
 
 import pytest
 
+from drivelab.durability import loss
 from drivelab.errors import InputError
 from drivelab.levels import compare_levels
+from drivelab.levels.planning import drive_bytes
 from drivelab.plan import Plan, plan
 from drivelab.plan.bounds import waiting
-from drivelab.plan.evaluate import evaluate, judge_rebuild, loss_value
+from drivelab.plan.evaluate import evaluate, judge_rebuild, loss_value, rebuild_hours
 from drivelab.plan.grid import asked_of, candidates
 from drivelab.plan.load import load, scaled
-from drivelab.plan.loss import times
+from drivelab.plan.loss import HISTORIES, times
 from drivelab.plan.planned import DEFAULTS
 from drivelab.plan.planned import run as run_plan
+from drivelab.plan.question import laws_by_name
 
 SMALL, OTHER = "seagate-cheetah-9lp", "wd-wd360gd"
 QUICK: dict[str, Any] = {
@@ -335,6 +338,73 @@ def test_bounds_are_what_they_are_derived_to_be():
     assert waiting(turn, 1, 0.005, 0.99, 4000) == 0.0
     assert math.isclose(float(times("1.5%", 2)[:-1]), 3.0)
     assert times("1e-15/bit", 0.5) == "5e-16/bit"
+    # Of a law its times alone, no shape and no share.
+    assert times("weibull:1.12:461386h:6h", 2) == "weibull:1.12:922772h:12h"
+    assert times("survival:1y=98%,5y=89%", 2) == "survival:2y=98%,10y=89%"
+    assert times("shelf:20y:30%", 0.5) == "shelf:10y:30%"
+    assert times("5%:8", 2) == "10%:8"
+
+
+def test_what_durability_knows_of_failures_is_asked_here_too():
+    given = {key: value for key, value in QUICK.items() if key != "afr"}
+    failing = {
+        "batch": "5%:2",
+        "wrong_drive": "2%",
+        "common": "shelf:20y:30%",
+        "outage": ["controller:50y:8h"],
+    }
+    drive_life = "weibull:1.12:5000h"
+    found = plan(
+        **{**given, "level": "raid6", "members": "5"},
+        drive_life=drive_life,
+        scrub="uniform:1h:100h",
+        ure="1e-14/bit",
+        replacement="fixed:100h",
+        life="1y",
+        **failing,
+    )
+    assert found.pick is not None
+    assert found.pick.loss is not None
+    # The same as `durability` has it.
+    rebuilt = rebuild_hours(found.pick)
+    alone = loss(
+        "raid6", members=5, capacity=f"{drive_bytes(found.pick.chosen)}B", rebuild=rebuilt, drive_life=drive_life,
+        histories=HISTORIES, scrub="uniform:1h:100h", ure="1e-14/bit", replacement="fixed:100h", life="1y",
+        **failing,
+    )  # fmt: skip
+    assert found.pick.loss["loss_in_a_year"] == alone.outcomes[0]["loss_in_a_year"]
+    assert found.pick.loss["unavailability"] == pytest.approx(8 / (50 * 8760), rel=1e-4)
+    assert "; not available 0.16 h a year by outages" in found.lines()[3]
+    # Each is a row, and what is a time may be longer for the better.
+    rows = {one.key: one for one in found.assumptions}
+    assert {
+        "drive_life",
+        "batch",
+        "wrong_drive",
+        "common",
+        "scrub",
+        "ure",
+        "replacement",
+        "rebuild",
+        "load",
+    } == set(rows)
+    assert rows["drive_life"].value == drive_life
+    for key, is_better in (("drive_life", True), ("common", True), ("batch", False), ("wrong_drive", False)):
+        low, high = rows[key].low, rows[key].high
+        assert low
+        assert high
+        assert (low > high) == is_better, key
+    table = found.assumed().rows
+    assert ["outages", "controller:50y:8h", "-", "-", ""] in [[cell.text for cell in row] for row in table]
+
+
+def test_laws_are_given_by_drive():
+    laws = laws_by_name(
+        f"{SMALL}=survival:1y=98%,5y=89%, {OTHER}=fixed:5y", [SMALL, OTHER], "--drive-life", "fixed:5y"
+    )
+    assert laws == {SMALL: "survival:1y=98%,5y=89%", OTHER: "fixed:5y"}
+    law = "survival:1y=98%,5y=89%"
+    assert laws_by_name(law, [SMALL, OTHER], "--drive-life", "fixed:5y") == {SMALL: law, OTHER: law}
 
 
 REFUSED = [
@@ -349,7 +419,21 @@ REFUSED = [
     ({"max_loss": "0"}, "--max-loss 0: the chance of a loss within a year, between 0 and 1: 1e-4/year"),
     ({"max_loss": "1e-4", "afr": None}, "--max-loss: nothing says how often a drive fails: add --afr 1.5%"),
     ({"afr": "120%"}, "--afr 120%: the share of drives that fail in a year, between 0 and 100 %: 1.5%"),
-    ({"afr": None, "ure": "1e-15/bit"}, "--ure changes nothing without --afr or --mttf: nothing fails"),
+    ({"afr": None, "ure": "1e-15/bit"}, "--ure changes nothing without --afr, --mttf or --drive-life: nothing "
+     "fails"),
+    ({"afr": None, "wrong_drive": "1%"}, "--wrong-drive changes nothing without --afr, --mttf or --drive-life"),
+    ({"mttf": "500000h"}, "--afr and --mttf say the same thing twice; give one of them"),
+    ({"drive_life": "fixed:5y"}, "--afr and --drive-life say the same thing twice; give one of them"),
+    ({"afr": None, "drive_life": "weibul:2:9y"}, "--drive-life weibul:2:9y: it is 20h, fixed:20h, weibull:SHAPE"),
+    ({"afr": None, "drive_life": "wd=fixed:5y"}, "--drive-life wd=fixed:5y"),
+    ({"afr": None, "drive": f"{SMALL},{OTHER}", "drive_price": "80USD", "drive_life": f"{SMALL}=fixed:5y"},
+     "--drive-life: nothing for wd-wd360gd: add wd-wd360gd=weibull:1.12:461386h"),
+    ({"batch": "5%"}, "--batch 5%: it is the share of arrays and how many times as fast they age: 5%:8"),
+    ({"batch": "500%:8"}, "--batch: "),
+    ({"wrong_drive": "x"}, "--wrong-drive x: a chance is a percentage or a number from 0 to 1: 1.5%"),
+    ({"outage": "controller"}, "--outage controller: it is a name, its mean time to failure and that to its repair"),
+    ({"common": "shelf:20y"}, "--common shelf:20y: it is a name, the mean time between events and the share of drives"),
+    ({"attended": "30x5"}, "--attended"),
     ({"capacity": None}, "--capacity is missing (how much has to fit): give --capacity 60TB"),
     ({"capacity": "60"}, "--capacity 60: a capacity has its unit: 16TB, 14.5TiB"),
     ({"capacity": "0TB"}, "--capacity 0: nothing has to fit; give more than 0"),

@@ -9,39 +9,48 @@ import typer
 
 from drivelab import executors
 from drivelab.cli.exits import Exit
+from drivelab.cli.failure_options import (
+    FAILS,
+    REPAIR,
+    Attended,
+    Batch,
+    Common,
+    Detection,
+    Latent,
+    Outage,
+    Reads,
+    Replacement,
+    Scrub,
+    Ure,
+    WrongDrive,
+    option,
+)
 from drivelab.cli.output import emit, emit_json, emit_table, say
 from drivelab.cli.run_options import AsCsv, AsJson, Checkpoint, Quiet, Ray, check_form
 from drivelab.csv_text import rows_csv
 from drivelab.durability.losses import Losses, solve
-from drivelab.durability.question import HISTORIES, LIFE, METHODS, READS, RELATIVE, from_file
+from drivelab.durability.question import HISTORIES, LIFE, METHODS, RELATIVE, from_file
 from drivelab.levels.loads import KINDS
 
 
-def _option(text: str, metavar: str, panel: str) -> typer.models.OptionInfo:
-    found: typer.models.OptionInfo = typer.Option(
-        help=text, metavar=metavar, rich_help_panel=panel, show_default=False
-    )
-    return found
-
-
 def _array(text: str, metavar: str) -> typer.models.OptionInfo:
-    return _option(text, metavar, "The array")
+    return option(text, metavar, "The array")
 
 
 def _failure(text: str, metavar: str) -> typer.models.OptionInfo:
-    return _option(text, metavar, "What fails")
+    return option(text, metavar, FAILS)
 
 
 def _repair(text: str, metavar: str) -> typer.models.OptionInfo:
-    return _option(text, metavar, "The repair")
+    return option(text, metavar, REPAIR)
 
 
 def _beside(text: str, metavar: str) -> typer.models.OptionInfo:
-    return _option(text, metavar, "The load beside a simulated rebuild")
+    return option(text, metavar, "The load beside a simulated rebuild")
 
 
 def _way(text: str, metavar: str) -> typer.models.OptionInfo:
-    return _option(text, metavar, "How it is found")
+    return option(text, metavar, "How it is found")
 
 
 def durability(
@@ -64,37 +73,22 @@ def durability(
     drive_life: Annotated[
         str | None, _failure("The same as a law: weibull:1.12:461386h, survival:1y=98%,5y=89%", "LAW")
     ] = None,
-    batch: Annotated[
-        str | None, _failure("Arrays of a bad batch, and how many times as fast it ages: 5%:8", "SHARE:N")
-    ] = None,
-    ure: Annotated[str | None, _failure("Unreadable sectors for what is read: 1e-15/bit", "RATE")] = None,
-    latent: Annotated[
-        str | None, _failure("Latent defects of a drive by the hour: 1.08e-4/h, or a law", "RATE")
-    ] = None,
-    reads: Annotated[
-        str | None, _failure(f"Read from a drive in a day, for --ure with --scrub [{READS}]", "SIZE")
-    ] = None,
-    common: Annotated[
-        list[str] | None, _failure("What takes drives together: shelf:20y:30%; more than once", "CAUSE")
-    ] = None,
-    wrong_drive: Annotated[
-        str | None, _failure("Chance that a good drive is pulled for a failed one [0]", "PERCENT")
-    ] = None,
-    outage: Annotated[
-        list[str] | None,
-        _failure("What data cannot be reached without: controller:500000h:8h; more than once", "PART"),
-    ] = None,
+    batch: Batch = None,
+    ure: Ure = None,
+    latent: Latent = None,
+    reads: Reads = None,
+    common: Common = None,
+    wrong_drive: WrongDrive = None,
+    outage: Outage = None,
     rebuild: Annotated[
         str | None,
         _repair("Mean, law, interval: 20h, fixed:20h, 20h(18h..23h); by missing members; simulated", "LAWS"),
     ] = None,
-    detection: Annotated[str | None, _repair("From a failure until it is known [0]", "LAW")] = None,
-    replacement: Annotated[
-        str | None, _repair("Until a new drive is there, where no spare is [0]", "LAW")
-    ] = None,
-    attended: Annotated[str | None, _repair("When somebody is there to replace it: 8x5", "HxD")] = None,
+    detection: Detection = None,
+    replacement: Replacement = None,
+    attended: Attended = None,
     serial: Annotated[
-        bool, typer.Option("--serial", help="Rebuilds share the pace of one", rich_help_panel="The repair")
+        bool, typer.Option("--serial", help="Rebuilds share the pace of one", rich_help_panel=REPAIR)
     ] = False,
     drive: Annotated[str | None, _beside("A drive of the catalogue, or a path to one", "NAME")] = None,
     controller: Annotated[str | None, _beside("The host's adapter", "NAME")] = None,
@@ -104,9 +98,7 @@ def durability(
     rwmixread: Annotated[int | None, _beside("Share of reads where both are mixed [70]", "PERCENT")] = None,
     iodepth: Annotated[int | None, _beside("Requests outstanding [16]", "N")] = None,
     rate_iops: Annotated[str | None, _beside("So many requests a second instead", "N")] = None,
-    scrub: Annotated[
-        str | None, _repair("Period of a scrub, or a law from defect to correction", "TIME")
-    ] = None,
+    scrub: Scrub = None,
     method: Annotated[str | None, _way(", ".join(METHODS), "NAME")] = None,
     histories: Annotated[int | None, _way(f"At most [{HISTORIES}]", "N")] = None,
     error: Annotated[

@@ -14,6 +14,20 @@ from drivelab.cli import completion
 from drivelab.cli import workload_options as words
 from drivelab.cli.chart_options import ASK_FOR_ONE, Dpi, Look, Provenance, Title, Width, check_look
 from drivelab.cli.exits import Exit
+from drivelab.cli.failure_options import (
+    FAILS,
+    Attended,
+    Batch,
+    Common,
+    Detection,
+    Latent,
+    Outage,
+    Reads,
+    Replacement,
+    Scrub,
+    Ure,
+    WrongDrive,
+)
 from drivelab.cli.output import emit, emit_json, emit_table, progress_bar, say
 from drivelab.cli.pictures import draw
 from drivelab.cli.places import check_picture, place
@@ -65,7 +79,7 @@ def _price(text: str, metavar: str) -> typer.models.OptionInfo:
 
 
 def _failure(text: str, metavar: str) -> typer.models.OptionInfo:
-    return _option(text, metavar, "What fails, and its repair")
+    return _option(text, metavar, FAILS)
 
 
 def plan(
@@ -117,18 +131,20 @@ def plan(
         str | None, _failure("Drives that fail within a year: 1.5%, or A=1%,B=2%", "PERCENT")
     ] = None,
     mttf: Annotated[str | None, _failure("The same as a mean time to failure", "TIME")] = None,
-    ure: Annotated[str | None, _failure("Unreadable sectors for what is read: 1e-15/bit", "RATE")] = None,
-    latent: Annotated[str | None, _failure("Latent defects of a drive by the hour", "RATE")] = None,
-    scrub: Annotated[str | None, _failure("Period of a scrub", "TIME")] = None,
-    reads: Annotated[
-        str | None, _failure("Read from a drive in a day, for --ure with --scrub", "SIZE")
+    drive_life: Annotated[
+        str | None, _failure("The same as a law: weibull:1.12:461386h, or A=LAW,B=LAW", "LAW")
     ] = None,
-    detection: Annotated[str | None, _failure("From a failure until it is known [0]", "TIME")] = None,
-    replacement: Annotated[str | None, _failure("Until a new drive is there [0]", "TIME")] = None,
-    attended: Annotated[str | None, _failure("When somebody is there to replace it: 8x5", "HxD")] = None,
-    common: Annotated[
-        list[str] | None, _failure("What takes drives together: shelf:20y:30%", "CAUSE")
-    ] = None,
+    batch: Batch = None,
+    ure: Ure = None,
+    latent: Latent = None,
+    reads: Reads = None,
+    common: Common = None,
+    wrong_drive: WrongDrive = None,
+    outage: Outage = None,
+    detection: Detection = None,
+    replacement: Replacement = None,
+    attended: Attended = None,
+    scrub: Scrub = None,
     settings: words.Set = [],  # noqa: B006 - typer wants a list, and nobody changes it
     with_table: Annotated[
         bool, typer.Option("--table", help="Then every candidate, the cheapest first")

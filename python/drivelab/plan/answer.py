@@ -115,6 +115,8 @@ def _survives(found: Plan, one: Candidate) -> str:
             f"data lost within a year with a chance of {_chance(one.loss['loss_in_a_year'])} "
             f"({_interval(low, high)}), {_chance(one.loss['loss_in_life'])} in {years:g} years"
         )
+        if found.asked.failures.get("outage"):
+            parts.append(f"not available {one.loss['unavailability'] * 8760:.3g} h a year by outages")
     else:
         parts.append("chance of loss unknown: nothing says how often a drive fails (--afr)")
     return "; ".join(parts)
@@ -278,6 +280,7 @@ def row(one: Candidate, found: Plan) -> dict[str, Any]:
     year = (one.loss or {}).get("loss_in_a_year") or {}
     row["loss_in_a_year"] = year.get("value")
     row["loss_in_a_year_low"], row["loss_in_a_year_high"] = loss_span(one.loss) if one.loss else (None, None)
+    row["unavailability"] = one.loss and one.loss["unavailability"]
     row["is_loss_a_bound"] = any(
         failing.limit == "loss" and failing.stage == "bound" for failing in one.failings
     )

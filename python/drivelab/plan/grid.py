@@ -7,9 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from drivelab.durability import texts
-from drivelab.durability.question import drive as life_of_drive
-from drivelab.durability.question import latent, whole
+from drivelab.durability.losses import solve
+from drivelab.durability.question import whole
 from drivelab.errors import InputError
 from drivelab.levels import counted
 from drivelab.levels.level import COPIES, GROUPS, Level
@@ -21,6 +20,7 @@ from drivelab.plan.question import CANDIDATES_MAX, Limits, Prices
 from drivelab.scenario import Override
 
 FAILURES = (
+    "batch",
     "ure",
     "latent",
     "scrub",
@@ -30,6 +30,8 @@ FAILURES = (
     "attended",
     "spares",
     "common",
+    "wrong_drive",
+    "outage",
     "life",
 )
 """What is passed on to the durability room as it is typed."""
@@ -100,7 +102,7 @@ class Asked:
     failures: Mapping[str, Any]
     """Options of the durability room, the same for all drives."""
     rates: Mapping[str, Mapping[str, str]]
-    """By drive `afr` or `mttf`, as typed; nothing where no rate is given."""
+    """By drive `afr`, `mttf` or `drive_life`, as typed; nothing where none is given."""
     spares: int
     overrides: Sequence[Override]
     varied: bool = False
@@ -129,7 +131,8 @@ def asked_of(options: Mapping[str, Any], overrides: Sequence[Override]) -> Asked
             "--max-loss: nothing says how often a drive fails: add --afr 1.5%, or NAME=1.5% for each"
         )
     if not rates and (idle := [key for key in given if key not in {"spares", "life"}]):
-        raise InputError(f"--{idle[0]} changes nothing without --afr or --mttf: nothing fails")
+        name = idle[0].replace("_", "-")
+        raise InputError(f"--{name} changes nothing without --afr, --mttf or --drive-life: nothing fails")
     _check_failures(given, rates)
     return Asked(
         loads=load(options),
@@ -168,33 +171,34 @@ def _check_given(options: Mapping[str, Any], drives: Sequence[str]) -> None:
     )
 
 
+_FORMS = {"afr": "1.5%", "mttf": "500000h", "drive_life": "weibull:1.12:461386h"}
+"""How long a drive lives, said in one of three ways, each with an example."""
+
+
 def _rates(options: Mapping[str, Any], drives: Sequence[str]) -> dict[str, dict[str, str]]:
-    given = [key for key in ("afr", "mttf") if options.get(key) is not None]
-    if len(given) == 2:
-        raise InputError("--afr and --mttf say the same thing twice; give one of them")
+    given = [key for key in _FORMS if options.get(key) is not None]
+    names = [f"--{key.replace('_', '-')}" for key in given]
+    if len(given) > 1:
+        raise InputError(f"{' and '.join(names)} say the same thing twice; give one of them")
     if not given:
         return {}
-    key = given[0]
-    texts_of = asked.by_name(str(options[key]), drives, f"--{key}", "1.5%" if key == "afr" else "500000h")
-    if key == "afr":
-        # A table is read once.
-        texts_of = {
-            name: counted.afr(text, "--afr") if counted.is_counted(text) else text
-            for name, text in texts_of.items()
-        }
-    for text in texts_of.values():
-        life_of_drive({key: text})
-    return {str(name): {key: text} for name, text in texts_of.items()}
+    key, text = given[0], str(options[given[0]])
+    if key == "drive_life":
+        texts_of = asked.laws_by_name(text, drives, names[0], _FORMS[key])
+    else:
+        texts_of = asked.by_name(text, drives, names[0], _FORMS[key])
+    # A table is read once.
+    reader = {"afr": counted.afr, "drive_life": counted.life}.get(key)
+    return {
+        str(name): {key: reader(text, names[0]) if reader and counted.is_counted(text) else text}
+        for name, text in texts_of.items()
+    }
 
 
-def _check_failures(given: Mapping[str, Any], rates: Mapping[str, Any]) -> None:
+def _check_failures(given: Mapping[str, Any], rates: Mapping[str, Mapping[str, str]]) -> None:
     """Refuse before anything runs what the durability room would refuse. Raises InputError."""
-    if not rates:
-        return
-    for key in ("detection", "replacement"):
-        if key in given:
-            texts.law(str(given[key]), f"--{key}")
-    latent(given)
+    for rate in rates.values():
+        solve({**given, **rate, "level": "raid6", "members": 8, "rebuild": "1h", "histories": 1000})
 
 
 def candidates(asked_: Asked, options: Mapping[str, Any]) -> list[Candidate]:

@@ -16,7 +16,9 @@ HISTORIES = 1 << 18
 """Of a candidate at most; fewer where half the interval is 5 % of the chance before."""
 VARIED: Mapping[str, Any] = {"histories": 1 << 16, "error": "10%"}
 """What half and twice of an assumption do is told in two digits."""
-_QUANTITY = re.compile(r"\d+(?:\.\d*)?(?:e[+-]?\d+)?", re.IGNORECASE)
+_NUMBER = r"\d+(?:\.\d*)?(?:e[+-]?\d+)?"
+_QUANTITY = re.compile(_NUMBER, re.IGNORECASE)
+_TIME_IN_LAW = re.compile(rf"(?<=[:,])({_NUMBER})(?= ?(?:s|min|h|d|w|y)\b)", re.IGNORECASE)
 
 
 def loss_of(
@@ -44,7 +46,10 @@ def loss_of(
         # Its interval is told of the pick alone.
         options["afr"] = str(options["afr"]).partition("(")[0]
     for name, factor in (factors or {}).items():
-        options[name] = times(str(options[name]), factor)
+        given = options[name]
+        options[name] = (
+            [times(one, factor) for one in given] if isinstance(given, list) else times(str(given), factor)
+        )
     return solve(options).outcomes[0]
 
 
@@ -58,14 +63,15 @@ def _bytes_of(chosen: Chosen) -> int:
 
 
 def times(text: str, factor: float, digits: int = 9) -> str:
-    """A quantity as it is typed, so many times: `1.5%`, `2d`, `1e-15/bit`."""
-    match = _QUANTITY.match(text.strip())
-    if match is None:
-        raise ValueError(text)
-    rounded = float(f"{float(match[0]) * factor:.{digits}g}")
-    return f"{rounded:.{max(digits, 6)}g}{text.strip()[match.end() :]}"
+    """A quantity as it is typed, so many times: `1.5%`, `2d`, `1e-15/bit`; of a law each time, `weibull:2:9y`."""
+
+    def scaled(match: re.Match[str]) -> str:
+        return f"{float(f'{float(match[0]) * factor:.{digits}g}'):.{max(digits, 6)}g}"
+
+    pattern, most = (_TIME_IN_LAW, 0) if is_law(text) else (_QUANTITY, 1)
+    return pattern.sub(scaled, text.strip(), count=most)
 
 
-def is_scaled(text: str) -> bool:
-    """Whether a quantity is a number with its unit, and no law."""
-    return ":" not in text and "=" not in text
+def is_law(text: str) -> bool:
+    """Whether it begins with a name, `weibull:2:9y`, and not with its quantity."""
+    return text.strip()[:1].isalpha()

@@ -32,8 +32,9 @@ DEFAULTS: Mapping[str, Any] = {"number_ios": REQUESTS, "ramp_time": WARM_UP}
 KEYS = (
     "capacity", "load", "rw", "pattern", "bs", "iodepth", "rwmixread", "rate_iops", "number_ios", "ramp_time",
     "max_latency", "min_iops", "max_loss", "budget", "states", "drive", "level", "members", "controller", "copies",
-    "groups", "drive_price", "controller_price", "power_price", "drive_power", "life", "afr", "mttf", "ure", "latent",
-    "scrub", "reads", "detection", "replacement", "attended", "spares", "common",
+    "groups", "drive_price", "controller_price", "power_price", "drive_power", "life", "afr", "mttf", "drive_life",
+    "batch", "ure", "latent", "scrub", "reads", "detection", "replacement", "attended", "spares", "common",
+    "wrong_drive", "outage",
 )  # fmt: skip
 """What may be said, as options and as arguments."""
 

@@ -170,6 +170,27 @@ def by_name(text: str, names: Sequence[str | None], option: str, example: str) -
     return found
 
 
+def laws_by_name(text: str, names: Sequence[str], option: str, example: str) -> dict[str | None, str]:
+    """A law for all names, or one for each: `A=survival:1y=98%,5y=89%,B=fixed:5y`. Raises InputError."""
+    named = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True))
+    # A law has commas and equals signs of its own.
+    parts = re.split(rf",\s*(?=(?:{named})\s*=)", text.strip())
+    if len(parts) == 1 and not re.match(rf"(?:{named})\s*=", parts[0]):
+        return dict.fromkeys(names, parts[0])
+    found: dict[str | None, str] = {}
+    for part in parts:
+        name, equals, law = (one.strip() for one in part.partition("="))
+        if not equals or name not in names:
+            known = ", ".join(names)
+            raise InputError(
+                f"{option} {part}: it is NAME={example} for each of {known}, or {example} for all"
+            )
+        found[name] = law
+    if missing := [name for name in names if name not in found]:
+        raise InputError(f"{option}: nothing for {', '.join(missing)}: add {missing[0]}={example}")
+    return found
+
+
 def prices(options: Mapping[str, Any], drives: Sequence[str], controllers: Sequence[str | None]) -> Prices:
     """Raises InputError, also where something has no price."""
     option = "--drive-price"

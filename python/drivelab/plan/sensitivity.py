@@ -16,7 +16,7 @@ from drivelab.plan.choice import order
 from drivelab.plan.evaluate import Ran, evaluate, loss_value, rebuild_hours
 from drivelab.plan.grid import Asked, Candidate
 from drivelab.plan.load import scaled
-from drivelab.plan.loss import is_scaled, loss_of, times
+from drivelab.plan.loss import is_law, loss_of, times
 
 LOW, HIGH = 0.5, 2.0
 """Of what each assumption is, the ends of its bar."""
@@ -29,11 +29,15 @@ LOADS_UP, LOADS_DOWN = (1.25, 1.5, 2.0, 3.0), (0.8, 0.5)
 _NAMES = {
     "afr": "annual failure rate",
     "mttf": "mean time to failure",
+    "drive_life": "drive life",
+    "batch": "share of bad batches",
     "ure": "unreadable sectors",
     "latent": "latent defects",
     "scrub": "time between scrubs",
     "detection": "time to detect",
     "replacement": "time to replace",
+    "common": "time between common failures",
+    "wrong_drive": "wrong drive pulled",
     "rebuild": "rebuild time",
     "load": "load",
 }
@@ -90,8 +94,8 @@ def assumptions(
     if asked.knows_failures:
         given = {**asked.failures, **asked.rates[picked.drive], "rebuild": rebuild_hours(picked) or "1h"}
         for key, text in given.items():
-            if key in _NAMES and is_scaled(str(text).partition("(")[0]):
-                found.append(_of_failures(key, str(text), picked, candidates, asked))
+            if key in _NAMES:
+                found.append(_of_failures(key, as_typed(text), picked, candidates, asked))
     if scaled(asked.loads, HIGH) is not None:
         found.append(_of_load(picked, candidates, asked, ran, workers))
     return sorted(found, key=_width, reverse=True)
@@ -110,12 +114,19 @@ def _of_failures(
         return loss_at(one, asked, key, factor)
 
     turns: list[Turn] = []
+    # The longer until something fails, the better.
+    better = key in {"mttf", "drive_life", "common"} or (key == "latent" and is_law(text))
     if asked.limits.loss_a_year is not None:
-        turns += list(_turns_up(picked, candidates, asked, loss, better=key == "mttf"))
-        turns += list(_turns_down(picked, candidates, asked, loss, better=key == "mttf"))
-    value = times(text.partition("(")[0], 1.0, digits=3)
+        turns += list(_turns_up(picked, candidates, asked, loss, better=better))
+        turns += list(_turns_down(picked, candidates, asked, loss, better=better))
+    value = text if is_law(text) else times(text.partition("(")[0], 1.0, digits=3)
     interval = _interval(text, lambda factor: loss(picked, factor)) if key == "afr" else None
     return Assumption(key, value, loss(picked, LOW), loss(picked, HIGH), tuple(turns), interval)
+
+
+def as_typed(given: object) -> str:
+    """What was given for an assumption, several with commas between them."""
+    return ", ".join(map(str, given)) if isinstance(given, list | tuple) else str(given)
 
 
 def _interval(text: str, loss: Callable[[float], float | None]) -> Interval | None:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from drivelab.plan.grid import money, terabytes
 from drivelab.plan.loss import times
-from drivelab.plan.sensitivity import FAR, LOADS_DOWN, LOADS_UP, Assumption, Turn
+from drivelab.plan.sensitivity import FAR, LOADS_DOWN, LOADS_UP, Assumption, Turn, as_typed
 from drivelab.table import Cell, Table
 
 if TYPE_CHECKING:
@@ -17,7 +16,6 @@ NONE = "-"
 _NOTHING = "no candidate that was tried"
 _SAID = 4
 """How many turns are named in the answer."""
-_DIGITS = re.compile(r"\d+(?:\.\d*)?(?:e[+-]?\d+)?", re.IGNORECASE)
 LEFT_OUT = {
     "ure": ("unreadable sectors", "none", ("ure", "latent")),
     "detection": ("time to detect", "0", ("detection",)),
@@ -26,8 +24,12 @@ LEFT_OUT = {
     "spares": ("hot spares", "0", ("spares",)),
     "scrub": ("scrub", "none", ("scrub",)),
     "common": ("failures that come together", "none", ("common",)),
+    "batch": ("bad batches", "none", ("batch",)),
+    "wrong_drive": ("wrong drive pulled", "never", ("wrong-drive",)),
 }
 """What the chance of loss assumes where nothing is said: its name, what it is then, and the options that say it."""
+
+_NOT_VARIED = {"attended": "attended hours", "spares": "hot spares", "outage": "outages"}
 
 
 def changes(found: Plan) -> str:
@@ -55,12 +57,8 @@ def _where(one: Assumption, turn: Turn) -> str:
         return f"{turn.factor:g} times the load{why}"
     # Digits up to the precision at which the turn is found.
     return (
-        f"{one.name} {'above' if turn.factor > 1 else 'below'} {_short(times(one.value, turn.factor))}{why}"
+        f"{one.name} {'above' if turn.factor > 1 else 'below'} {times(one.value, turn.factor, digits=2)}{why}"
     )
-
-
-def _short(text: str) -> str:
-    return _DIGITS.sub(lambda match: f"{float(f'{float(match[0]):.2g}'):g}", text, count=1)
 
 
 def _nothing(found: Plan) -> str:
@@ -95,10 +93,16 @@ def table(found: Plan) -> Table:
         for one in found.assumptions
     ]
     if found.asked.knows_failures:
-        rows += [[*left, NONE, NONE, ""] for left in left_out(found)]
+        rows += [[*row, NONE, NONE, ""] for row in [*_not_varied(found), *left_out(found)]]
     return Table(
         columns, [[Cell(text) for text in row] for row in rows], left=frozenset({0, 1, len(columns) - 1})
     )
+
+
+def _not_varied(found: Plan) -> list[tuple[str, str]]:
+    """What was said and has no half and twice, or changes no chance of loss."""
+    given = found.asked.failures
+    return [(name, as_typed(given[key])) for key, name in _NOT_VARIED.items() if given.get(key)]
 
 
 def left_out(found: Plan) -> list[tuple[str, str]]:
@@ -107,7 +111,7 @@ def left_out(found: Plan) -> list[tuple[str, str]]:
     return [
         (name, f"{value} (--{options[0]})")
         for name, value, options in LEFT_OUT.values()
-        if not any(given.get(option) for option in options)
+        if not any(given.get(option.replace("-", "_")) for option in options)
     ]
 
 
