@@ -1,5 +1,6 @@
 //! What is known of an array's losses, and by which method: the chain where every time is exponential, plain Monte
-//! Carlo where losses are frequent, failure biasing where they are rare; splitting for whoever asks for it.
+//! Carlo where losses are frequent, failure biasing where they are rare; splitting where few biased histories carry the
+//! figure, and for whoever asks for it.
 use crate::HOURS_PER_YEAR;
 use crate::arrangement::Rule;
 use crate::array::Way;
@@ -12,6 +13,9 @@ use crate::splitting::{REPLICATES, split};
 use crate::states::{Loss, explored, not_exponential};
 use libm::log1p;
 use serde::{Deserialize, Serialize};
+
+/// Half an interval of weights over the figure; a wider one hangs on a few of them.
+const WIDE: f64 = 0.3;
 
 /// How the losses are found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -45,8 +49,9 @@ pub struct Outcome {
     pub method: Method,
     /// Why it is not the chain, where nobody asked for another method.
     pub reason: Option<&'static str>,
-    /// The method that was asked for, where it saw no loss and this one was tried after it.
+    /// The method that was tried before this one, and what was wrong with what it found.
     pub instead_of: Option<Method>,
+    pub instead_because: Option<&'static str>,
     pub confidence: f64,
     pub histories: f64,
     pub drive_years: f64,
@@ -122,21 +127,25 @@ fn check(plan: &Plan, settings: &Settings) -> Result<(), Vec<Problem>> {
         "a history ends with its loss in this method".into(),
         "give --method monte-carlo",
     );
-    let split = settings.method == Method::Splitting && plan.arrangement.depth_of_loss() < 2;
+    let (is_redundant, is_at_once) = can_split(plan);
     hold(
-        !split,
+        settings.method != Method::Splitting || is_redundant,
         "method",
         format!("{} loses data with its first failure", plan.about.level),
         "splitting needs redundancy: give --method monte-carlo",
     );
-    let at_once = plan.about.common.iter().any(|common| common.share > 0.0);
     hold(
-        settings.method != Method::Splitting || !at_once,
+        settings.method != Method::Splitting || !is_at_once,
         "method",
         "a common cause takes several drives at once, past the stages of splitting".into(),
         "give --method biasing",
     );
     if problems.is_empty() { Ok(()) } else { Err(problems) }
+}
+
+/// Whether there are stages, one for each missing member, and whether a common cause goes past them.
+fn can_split(plan: &Plan) -> (bool, bool) {
+    (plan.arrangement.depth_of_loss() >= 2, plan.about.common.iter().any(|common| common.share > 0.0))
 }
 
 fn run(plan: &Plan, settings: &Settings, elsewhere: Option<&dyn Elsewhere>) -> Result<Outcome, Vec<Problem>> {
@@ -190,11 +199,33 @@ fn run(plan: &Plan, settings: &Settings, elsewhere: Option<&dyn Elsewhere>) -> R
             elsewhere,
         );
         if found.year.hits > 0.0 || place == last {
-            let instead_of = (place > 0).then_some(tried[0]);
-            return Ok(Outcome { instead_of, ..by_histories(plan, way, method, reason, &found, settings) });
+            let (mut instead_of, mut instead_because) =
+                (place > 0).then_some((tried[0], "it saw no loss")).unzip();
+            let mut outcome = by_histories(plan, way, method, reason, &found, settings);
+            if settings.method == Method::Auto
+                && method == Method::Biasing
+                && let Some(other) = split_where_few_carry(plan, way, &outcome, settings)
+            {
+                outcome = Outcome { reason, ..other };
+                (instead_of, instead_because) =
+                    (Some(method), Some("a few of its histories carried the figure"));
+            }
+            return Ok(Outcome { instead_of, instead_because, ..outcome });
         }
     }
     unreachable!("the last method gives its bound")
+}
+
+/// What splitting finds where biased weights have a wide interval, which may not hold what they missed: of many copies
+/// the figure is then too small by orders of magnitude. None where it is no better, or cannot be.
+fn split_where_few_carry(plan: &Plan, way: Way, biased: &Outcome, settings: &Settings) -> Option<Outcome> {
+    let width = |one: &Outcome| one.loss_in_a_year.relative().max(one.loss_in_life.relative());
+    if can_split(plan) != (true, false) || width(biased) <= WIDE {
+        return None;
+    }
+    let found = histories(plan, way, Method::Splitting, (settings, false), None);
+    let other = by_histories(plan, way, Method::Splitting, None, &found, settings);
+    (width(&other) < width(biased)).then_some(other)
 }
 
 /// Histories by one method; all of them where a bound is wanted.
@@ -316,6 +347,7 @@ fn outcome(plan: &Plan, method: Method, year: Estimate, life: Estimate) -> Outco
         method,
         reason: None,
         instead_of: None,
+        instead_because: None,
         confidence: CONFIDENCE,
         histories: 0.0,
         drive_years: 0.0,

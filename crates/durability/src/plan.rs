@@ -231,7 +231,8 @@ fn checked_interval(step: &Rebuild, problems: &mut Problems) {
     let high = step.high_hours.unwrap_or(mean);
     let message = format!("the interval {low} h to {high} h does not hold the mean of {mean} h");
     let fits = low > 0.0 && low <= mean && mean <= high && high.is_finite();
-    problems.hold(fits || !mean.is_finite(), "rebuild", message, "give the low end first, then the high one");
+    let is_time = mean.is_finite() && mean > 0.0;
+    problems.hold(fits || !is_time, "rebuild", message, "give the low end first, then the high one");
 }
 
 fn checked_causes(about: &Description, problems: &mut Problems) {

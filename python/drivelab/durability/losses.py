@@ -183,7 +183,8 @@ def solve(options: asked.Options) -> Losses:
     for one in questions:
         answer = _core.durability(json.dumps(one), histories)
         for problem in answer.get("problems", []):
-            problems[f"--{problem['place']}: {problem['message']}: {problem['remedy']}"] = None
+            place = asked.drive_option(options) if problem["place"] == "drive" else problem["place"]
+            problems[f"--{place}: {problem['message']}: {problem['remedy']}"] = None
         found = answer.get("outcome", {})
         outcomes.append({**found, **(_over_failures(one, found, ends, histories) if found else {})})
     if problems:
@@ -265,17 +266,19 @@ def _reservations(found: dict[str, Any]) -> list[str]:
     said = []
     year, histories = found["loss_in_a_year"], f"{found['histories']:,.0f} histories"
     if found["instead_of"]:
-        said.append(f"{found['instead_of']} saw no loss: {found['method']} was tried after it")
+        said.append(f"not by {found['instead_of']}: {found['instead_because']}; by {found['method']}")
     if year["value"] is None:
         said.append(
             f"no loss was seen in {histories}; the chance is below the bound with a confidence of 95 %, and may be far "
             "below it: exponential times have a chain, which is exact"
         )
     elif found["method"] in {"biasing", "splitting"} and year["high"] > _WIDE * year["value"]:
-        said.append(
-            f"few of {histories} carry the figure, which may be several times too small: give --histories "
-            f"{4 * found['histories']:.0f}"
+        what = (
+            "the interval is wide"
+            if found["method"] == "splitting"
+            else f"few of {histories} carry the figure, which may be several times too small"
         )
+        said.append(f"{what}: give --histories {4 * found['histories']:.0f}")
     return said
 
 

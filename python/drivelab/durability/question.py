@@ -146,6 +146,13 @@ def drive(options: Options) -> texts.Law:
     return yearly(rates(text)[0])
 
 
+def drive_option(options: Options) -> str:
+    """The option that says how long a drive lives."""
+    return next(
+        key.replace("_", "-") for key in ("afr", "mttf", "drive_life") if options.get(key) is not None
+    )
+
+
 def rates(text: str) -> list[float]:
     """The share of drives that fail in a year, then the ends of its interval, where it has one. Raises InputError."""
     if counted.is_counted(text):

@@ -71,7 +71,8 @@ def law(text: str, option: str) -> Law:
     """How a time is distributed; a time alone is the mean of an exponential law. Raises InputError."""
     name, colon, rest = text.strip().partition(":")
     if not colon:
-        return {"law": "exponential", "mean_hours": hours(text, option)}
+        mean = hours(text, option)
+        return {"law": "exponential", "mean_hours": mean} if mean else {"law": "fixed", "hours": 0.0}
     parts = rest.split(":")
     reader = _LAWS.get(name.lower())
     if reader is None or not reader[0] <= len(parts) <= reader[1]:

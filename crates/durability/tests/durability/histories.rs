@@ -211,6 +211,24 @@ fn what_splitting_does_not_reach_is_found_by_biasing() {
 }
 
 #[test]
+fn of_many_copies_without_a_chain_splitting_answers_where_few_biased_histories_carry_the_figure() {
+    // Eight copies: 1e-13 a year. The law is exponential in all but name.
+    let mut about = exponential("raid1", 8, 24_560.0, 300.0);
+    about.life_hours = 2.0 * 8760.0;
+    let exact = solved(about.clone(), Method::Chain, 1000).loss_in_a_year.value.unwrap();
+    about.drive = Law::Weibull { shape: 1.000_001, scale_hours: 24_560.0, location_hours: 0.0 };
+    let biased = solved(about.clone(), Method::Biasing, 100_000).loss_in_a_year;
+    let found = solved(about.clone(), Method::Auto, 100_000);
+    assert_eq!((found.method, found.instead_of), (Method::Splitting, Some(Method::Biasing)));
+    let year = found.loss_in_a_year;
+    assert!(year.low <= exact && exact <= year.high, "{year:?} {exact:e}");
+    assert!(year.relative() < 0.7 && year.relative() < biased.relative(), "{year:?} {biased:?}");
+    // A common cause goes past the stages.
+    about.common = vec![Common { name: "shelf".into(), mean_hours: 1e9, share: 1e-6 }];
+    assert_eq!(solved(about, Method::Auto, 50_000).method, Method::Biasing);
+}
+
+#[test]
 fn defects_that_are_drawn_several_times_are_as_likely_as_drawn_once() {
     // Double parity: two missing drives, then a defect of one of the others; losses frequent enough for both ways.
     let mut about = exponential("raid6", 6, 1e5, 300.0);
