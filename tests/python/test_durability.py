@@ -6,8 +6,10 @@ import csv
 import io
 import json
 import math
+from collections.abc import Iterator
 
 import pytest
+from messages import held, told
 
 from drivelab.durability import loss, texts
 from drivelab.errors import InputError
@@ -156,35 +158,50 @@ def test_a_rebuild_that_cannot_be_simulated_is_said_with_a_remedy(run, given, sa
     assert said in done.stderr
 
 
-REFUSED = [
-    ("--members", "0", "--members: an array of no members: give how many drives it has"),
-    ("--members", "3", "it needs 4 members or more"),
-    ("--level", "raid7", "--level: there is no level raid7: it is jbod"),
-    ("--rebuild", "99y", "longer than the life"),
-    ("--rebuild", "20", "a time has its unit"),
-    ("--afr", "120%", "between 0 and 100"),
-    ("--mttf", "500000h", "say the same thing twice"),
-    ("--wrong-drive", "1.2", "--wrong-drive: 1.2 is no chance"),
-    ("--common", "shelf:20y:150%", "--common: 1.5 is no chance"),
-    ("--ure", "1e-15", "1e-15/bit"),
-    ("--method", "guess", "it is auto, chain"),
-    ("--capacity", "16", "16TB, 14.5TiB"),
-    ("--scrub", "14d", "give --ure or --latent"),
-    ("--life", "0y", "--life: 0 is not above zero"),
-    ("--drive-life", "weibull:1.1", "say the same thing twice"),
-    ("--batch", "5%", "5%:8"),
-    ("--attended", "8", "8x5"),
-    ("--error", "2", "--error: 2 is no relative error"),
-]
+WRONG = """
+--members 0|--members -3|--members 3|--members 99999|--members 4.5
+--level raid7|--level raid5,raid7
+--afr nan|--afr -1%|--afr 0%|--afr 100%|--afr 120%|--afr 1e400%|--afr 1.5%(2%..3%)|--afr absent.csv:X
+--mttf 500000h
+--capacity 16|--capacity 0TB|--capacity 1e400TB
+--life 0y|--life 1d|--life 1e9y
+--rebuild 20|--rebuild 99y|--rebuild 20h,|--rebuild 20h(30h..40h)|--rebuild fixed:0h|--rebuild 1e400h
+--rebuild simulated
+--detection x|--replacement weibul:2:9h|--replacement weibull:2
+--ure 1e-15|--ure 2/bit|--ure 1e-15/bit --latent 1e-4/h|--ure 1e-15/bit --scrub 0h
+--latent 0/h|--latent 1e-310/h|--latent uniform:2h:1h|--scrub 14d|--ure 1e-15/bit --scrub 1w --reads 0B
+--wrong-drive 1.2|--wrong-drive x|--batch 5%|--batch 5%:0|--batch 500%:2
+--common shelf:20y:150%|--common shelf:0y:1%|--common :20y:1%|--common shelf:20y
+--outage x:0h:8h|--outage x:1y|--attended 8|--attended 0x5|--attended 8x9|--attended 8x2.5
+--spares -1|--spares 1000|--width 3|--stripes 3|--parity 3|--copies 3|--groups 3|--layout far
+--level draid|--level draid --width 9|--level lrc --members 9|--level raid10 --layout nearer
+--method guess|--method chain --attended 8x5|--method splitting --common s:1y:1%|--every-loss --method biasing
+--histories 1|--histories 1e9|--error 0%|--error 2|--randseed -1
+--rw randread|--drive wd-4tb-7200|--json --csv
+"""
+"""Options after those of eight drives of RAID 6, in place of the same ones there."""
 
 
-@pytest.mark.parametrize(("option", "value", "said"), REFUSED)
-def test_what_is_wrong_is_said_with_a_remedy(run, option, value, said):
-    given = dict(zip(EIGHT[::2], EIGHT[1::2], strict=True)) | {"--level": "raid6", option: value}
-    done = run("durability", *(text for pair in given.items() for text in pair))
-    assert done.returncode == 2
-    assert said in done.stderr
-    assert not done.stdout
+def wrong() -> Iterator[list[str]]:
+    """Each command."""
+    for options in WRONG.replace("\n", "|").strip("|").split("|"):
+        given = dict(zip(EIGHT[::2], EIGHT[1::2], strict=True)) | {"--level": "raid6"}
+        words = options.split()
+        for name in words:
+            given.pop(name, None)
+        yield ["durability", *(text for pair in given.items() for text in pair), *words]
+    without_a_rate = ["durability", "--level", "raid6", "--members", "8", "--rebuild", "20h"]
+    yield without_a_rate
+    for law in ("weibull:0:1h", "survival:5y=98%,1y=99%", "survival:1y", "uniform:5y:1y", "fixed:0h"):
+        yield [*without_a_rate, "--drive-life", law]
+    yield [*without_a_rate, "--mttf", "0h"]
+    yield ["durability", "--members", "8", "--afr", "2%", "--rebuild", "20h"]
+    yield ["durability", "--level", "raid6", "--members", "8", "--afr", "2%"]
+    yield ["durability", "absent.toml"]
+
+
+def test_messages(run, tmp_path):
+    held("durability-messages.txt", told(run, wrong(), tmp_path))
 
 
 def test_all_problems_come_at_once_and_in_the_callers_words():

@@ -192,7 +192,7 @@ fn checked_times(about: &Description, problems: &mut Problems) {
     problems.positive(about.life_hours, "life", "give the years that the array is used: 5y");
     let years = about.life_hours / crate::HOURS_PER_YEAR;
     let fits = (1.0..=1000.0).contains(&years) || years.is_nan() || years <= 0.0;
-    problems.hold(fits, "life", format!("{years} years"), "give 1y at least and 1000y at most");
+    problems.hold(fits, "life", format!("{years:.3} years"), "give 1y at least and 1000y at most");
     problems.law(&about.drive, "drive", false);
     let repair = &about.repair;
     problems.law(&repair.detection, "detection", true);
@@ -205,9 +205,9 @@ fn checked_times(about: &Description, problems: &mut Problems) {
     let hours: Vec<f64> = [&repair.detection, &repair.replacement].map(Law::mean).to_vec();
     let longest = repair.rebuild.iter().map(|step| step.time.mean()).fold(0.0, f64::max);
     let whole = hours.iter().sum::<f64>() + longest;
-    let message = format!("a repair of {whole:.6} h is longer than the life of {:.6} h", about.life_hours);
+    let message = format!("a repair of {whole} h is longer than the life of {} h", about.life_hours);
     problems.hold(
-        whole.is_nan() || whole <= about.life_hours,
+        whole.is_nan() || whole <= about.life_hours || about.life_hours <= 0.0,
         "rebuild",
         message,
         "give a shorter rebuild or a longer life",

@@ -29,7 +29,7 @@ from drivelab.cli.output import emit, emit_json, emit_table, say
 from drivelab.cli.run_options import AsCsv, AsJson, Checkpoint, Quiet, Ray, check_form
 from drivelab.csv_text import rows_csv
 from drivelab.durability.losses import Losses, solve
-from drivelab.durability.question import HISTORIES, LIFE, METHODS, RELATIVE, from_file
+from drivelab.durability.question import HISTORIES, LIFE, METHODS, RELATIVE, from_file, whole
 from drivelab.levels.loads import KINDS
 
 
@@ -135,7 +135,8 @@ def durability(
         }
     )
     if randseed is not None:
-        options["seed"] = randseed
+        # In a file, and to Python, it is the seed.
+        options["seed"] = whole({"randseed": randseed}, "randseed", None)
     with executors.using(ray, checkpoint):
         found = solve(options)
     _print(found, as_json=as_json, as_csv=as_csv, quiet=quiet)

@@ -61,6 +61,16 @@ KEYS = (
 )
 """What may be said of an array, as arguments and as keys of a file."""
 
+USED_BY: Mapping[str, frozenset[str]] = {
+    "layout": frozenset({"raid10"}),
+    "copies": frozenset({"raid01", "raid10"}),
+    "groups": frozenset({"raid30", "raid50", "raid60", "lrc"}),
+    "parity": frozenset({"draid", "lrc"}),
+    "width": frozenset({"draid"}),
+    "stripes": frozenset({"draid"}),
+}
+"""What only some levels have, and which."""
+
 Options = Mapping[str, Any]
 
 
@@ -89,7 +99,14 @@ def levels(options: Options) -> list[str]:
     if given is None:
         raise InputError("--level is missing: give one, raid6, or several, raid5,raid6")
     names = given if isinstance(given, list) else str(given).split(",")
-    return [str(name).strip() for name in names]
+    found = [str(name).strip() for name in names]
+    plain = {name.partition(":")[0] for name in found}
+    for key, users in USED_BY.items():
+        if options.get(key) is not None and not plain & users:
+            raise InputError(
+                f"--{key} changes nothing with {', '.join(found)}: it is of {', '.join(sorted(users))}; leave it out"
+            )
+    return found
 
 
 def question(options: Options, level: str) -> dict[str, Any]:
@@ -207,6 +224,8 @@ def repair(options: Options) -> dict[str, Any]:
             "hours a day x days a week: 8x5",
             [texts.number, texts.number],
         )
+        if days != int(days):
+            raise InputError(f"--attended {text}: whole days of a week: 8x5")
         found["attended"] = {"hours_per_day": a_day, "days_per_week": int(days)}
     return found
 

@@ -27,7 +27,7 @@ def hours(text: str, option: str) -> float:
     match = _TIME.fullmatch(text.strip())
     if match is None:
         raise InputError(f"{option} {text}: a time has its unit, s, min, h, d, w or y: 20h")
-    return float(match[1]) * HOURS[match[2].lower()]
+    return _finite(float(match[1]) * HOURS[match[2].lower()], text, option)
 
 
 def share(text: str, option: str) -> float:
@@ -35,7 +35,13 @@ def share(text: str, option: str) -> float:
     match = _SHARE.fullmatch(text.strip())
     if match is None:
         raise InputError(f"{option} {text}: a chance is a percentage or a number from 0 to 1: 1.5%")
-    return float(match[1]) / (100 if match[2] else 1)
+    return _finite(float(match[1]) / (100 if match[2] else 1), text, option)
+
+
+def _finite(found: float, text: str, option: str) -> float:
+    if not math.isfinite(found):
+        raise InputError(f"{option} {text}: out of the range of numbers: give one from 1e-300 to 1e300")
+    return found
 
 
 def number(text: str, option: str) -> float:
@@ -56,7 +62,7 @@ def size(text: str, option: str) -> float:
         raise InputError(f"{option} {text}: a capacity has its unit: 16TB, 14.5TiB")
     base = 1024 if match[3] else 1000
     power = " KMGTPE".index(match[2].upper()) if match[2] else 0
-    return float(match[1]) * float(base**power)
+    return _finite(float(match[1]) * float(base**power), text, option)
 
 
 def per_byte(text: str, option: str) -> float:
@@ -64,7 +70,7 @@ def per_byte(text: str, option: str) -> float:
     match = _RATE.fullmatch(text.strip())
     if match is None or match[2] in {"h", "y"}:
         raise InputError(f"{option} {text}: it is a rate for each bit or byte read: 1e-15/bit")
-    return float(match[1]) * (8 if match[2] == "bit" else 1)
+    return _finite(float(match[1]) * (8 if match[2] == "bit" else 1), text, option)
 
 
 def law(text: str, option: str) -> Law:
@@ -84,7 +90,10 @@ def corrected(text: str, option: str) -> Law:
     """What a scrub leaves of a defect's time: with a period any part of it is left. Raises InputError."""
     if ":" in text:
         return law(text, option)
-    return {"law": "uniform", "low_hours": 0.0, "high_hours": hours(text, option)}
+    period = hours(text, option)
+    if not period:
+        raise InputError(f"{option} {text}: the period of a scrub is above zero: 1w")
+    return {"law": "uniform", "low_hours": 0.0, "high_hours": period}
 
 
 def arrival(text: str, option: str) -> Law:
@@ -94,7 +103,8 @@ def arrival(text: str, option: str) -> Law:
         return law(text, option)
     if match[2] not in {"h", "y"} or not float(match[1]):
         raise InputError(f"{option} {text}: it is a rate above zero for each hour or year, or {LAWS}")
-    return {"law": "exponential", "mean_hours": HOURS[match[2]] / float(match[1])}
+    rate = _finite(float(match[1]), text, option)
+    return {"law": "exponential", "mean_hours": _finite(HOURS[match[2]] / rate, text, option)}
 
 
 def rebuild(text: str, option: str) -> dict[str, Any]:

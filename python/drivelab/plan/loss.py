@@ -8,6 +8,7 @@ from functools import cache
 from typing import Any
 
 from drivelab.durability.losses import solve
+from drivelab.durability.question import USED_BY
 from drivelab.levels.planning import Chosen, drive_bytes
 from drivelab.plan.grid import Asked, Candidate
 
@@ -34,8 +35,11 @@ def loss_of(
         **asked.rates[one.drive],
         "level": level.label,
         "members": level.members,
-        "copies": level.copies,
-        "groups": level.groups,
+        **{
+            key: given
+            for key, given in (("copies", level.copies), ("groups", level.groups))
+            if level.name in USED_BY[key]
+        },
         "capacity": f"{_bytes_of(one.chosen)}B",
         "rebuild": rebuild or _NO_REBUILD,
         "histories": HISTORIES,
