@@ -33,14 +33,16 @@ impl Devices {
 
     #[cold]
     fn add(&mut self, name: &[u8]) -> Result<u32, Fault> {
-        if name.len() > NAME_BYTES_MAX {
+        // Two names that are no text stay two.
+        let text = str::from_utf8(name).map_or_else(|_| name.escape_ascii().to_string(), str::to_owned);
+        if text.len() > NAME_BYTES_MAX {
             return Err(Fault::LongName);
         }
         if self.names.len() == DEVICES_MAX {
             return Err(Fault::TooManyDevices);
         }
         let place = self.names.len() as u32;
-        self.names.push(String::from_utf8_lossy(name).into_owned());
+        self.names.push(text);
         self.places.insert(name.to_vec(), place);
         Ok(place)
     }
