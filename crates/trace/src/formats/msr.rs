@@ -4,6 +4,7 @@
 //! practical power management for enterprise storage", FAST 2008; the README of the traces at SNIA.)
 use super::lined::{Context, Line};
 use crate::check::Problem;
+use crate::devices::NAME_BYTES_MAX;
 use crate::error::{Place, TraceError};
 use crate::lines::Fault;
 use crate::record::{Clock, FILETIME_UNIX_NS, Kind, Record};
@@ -66,6 +67,12 @@ impl<W: Write> FormatWriter<W> for MsrWriter {
         let ticks = date_ns(record.time_ns, told)? / 100;
         let (host, disk) = told.device.rsplit_once('.').unwrap_or((told.device, "0"));
         let (host, disk) = (plain(host), plain(disk));
+        // Readers have both as one name, with a point between them.
+        if host.len() + 1 + disk.len() > NAME_BYTES_MAX {
+            let what =
+                format!("the device's name, of {} bytes, is too long for the MSR format", told.device.len());
+            return Err(TraceError::Unwritable { place: told.place, what });
+        }
         let response = record.response_ns.unwrap_or(0) / 100;
         writeln!(out, "{ticks},{host},{disk},{kind},{},{},{response}", record.offset, record.length)?;
         Ok(())

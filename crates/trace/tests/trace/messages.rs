@@ -143,6 +143,10 @@ fn formats_and_options() {
         let error = writer.write(&Record::new(time_ns, 0, Kind::Read, 0, 512), &told).unwrap_err();
         say("date", &error.to_string());
     }
+    let name = "d".repeat(255);
+    let mut writer = Writer::new(Vec::new(), Format::Msr, Header::plain(Clock::Relative), false).unwrap();
+    let told = Told { device: &name, clock: Clock::Relative, place: Place::Line(7) };
+    say("name", &writer.write(&Record::new(0, 0, Kind::Read, 0, 512), &told).unwrap_err().to_string());
     for shape in [
         Shape { scale_time: (0, 1), ..Shape::default() },
         Shape { remap: Some(Remap::Wrap { to_bytes: 1_000 }), ..Shape::default() },
