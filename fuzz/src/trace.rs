@@ -21,7 +21,7 @@ pub fn of<const FORMAT: usize>(bytes: &[u8]) {
         let text = || String::from_utf8_lossy(&written).into_owned();
         match converted(&written, to, to) {
             Ok(again) => {
-                assert!(again == written, "read again, {name} is written in another way:\n{}", text())
+                assert!(again == written, "read again, {name} is written in another way:\n{}", text());
             }
             Err(error) => panic!("what is written as {name} cannot be read: {error}:\n{}", text()),
         }
