@@ -243,7 +243,7 @@ impl Session {
         self.phase == Phase::Tls
     }
 
-    /// TLS begins: what comes from here on is decrypted, and what was agreed on before does not hold.
+    /// TLS begins: what comes from here on is decrypted. Nothing was agreed on before, as no option was heard.
     ///
     /// # Errors
     /// When the client did not wait for the answer: what it has said in plain text may be anybody's.
@@ -252,7 +252,6 @@ impl Session {
             self.phase = Phase::Over(Closed::Tls);
             return Err(Closed::Tls);
         }
-        self.agreed = Agreed { no_zeroes: self.agreed.no_zeroes, ..Agreed::default() };
         self.security = Security::On;
         self.phase = Phase::Option;
         Ok(())

@@ -233,7 +233,7 @@ fn with_tls_the_handshake_begins_anew() {
     talk.session.begin_tls().expect("nothing was said too early");
     let mut said = Vec::new();
     put_option(&mut said, option::STARTTLS, &[]);
-    // Nothing of what was agreed on before holds: without structured replies there are no contexts.
+    // Nothing was agreed on before: without structured replies there are no contexts.
     put_option(&mut said, option::SET_META_CONTEXT, &contexts(&[b"base:allocation"]));
     put_option(&mut said, option::GO, &go(&[]));
     put_request(&mut said, (command::FLUSH, 0), 6, 0, 0);
