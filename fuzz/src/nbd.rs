@@ -1,17 +1,20 @@
 //! The protocol of network block devices, from both ends.
 use drivelab_emulate::door::Asked;
 use drivelab_emulate::nbd::wire::Errno;
-use drivelab_emulate::nbd::{Export, Session};
+use drivelab_emulate::nbd::{Export, Security, Session};
 use drivelab_nbd::{handshake as client, replies::Replies};
 use std::io::{Cursor, Read, Write};
 
 const SIZE: u64 = 1 << 20;
 
-/// What a client says, in pieces whose length is that of the first byte; all that is asked is answered at once.
+/// What a client says, in pieces whose length is that of the first byte; all that is asked is answered at once. From a
+/// length of 128 on TLS is required: what it would decrypt is what is said next.
 pub fn server(bytes: &[u8]) {
     let Some((&piece, mut rest)) = bytes.split_first() else { return };
     let export = Export { size: SIZE, block_size: 512, description: "a drive".into(), is_rotational: true };
-    let mut session = Session::new(export.into());
+    let security = if piece < 128 { Security::Plain } else { Security::Required };
+    let mut session = Session::new(export.into(), security);
+    let mut is_on = false;
     while !rest.is_empty() {
         let room = session.room();
         let count = room.len().min(rest.len()).min(usize::from(piece).max(1));
@@ -27,6 +30,14 @@ pub fn server(bytes: &[u8]) {
         }
         let said = session.to_send().len();
         session.sent(said);
+        if session.awaits_tls() {
+            assert!(security == Security::Required && !session.is_in_transmission());
+            if session.begin_tls().is_err() {
+                return;
+            }
+            is_on = true;
+        }
+        assert!(security == Security::Plain || is_on || !session.is_in_transmission());
     }
 }
 

@@ -100,11 +100,11 @@ def serve(
 ) -> Session:
     """Serve the target of a plan until a signal comes, or its command has ended.
 
-    Without a socket and a port the device gets a socket in a folder of its own, which goes with it. `transcript`
+    Without a socket and an address the device gets a socket in a folder of its own, which goes with it. `transcript`
     hears what the command says meanwhile. Raises RunError.
     """
     with ExitStack() as stack:
-        if all(options[name] is None for name in ("socket", "listener", "port")):
+        if all(options[name] is None for name in ("socket", "listener", "address")):
             private = stack.enter_context(temporary.folder("device"))
             options = {**options, "socket": str(private / "nbd.socket")}
         if options["control"] is None and options["socket"] is not None:
@@ -127,16 +127,16 @@ def serve(
 
 def served(clock: str, **given: object) -> dict[str, Any]:
     """Options of a device at a socket of its own, its bytes in memory, but for what is given."""
-    plain = dict.fromkeys(
-        ("socket", "listener", "port", "control", "folder", "image", "capture", "keep", "mount")
-    )
+    places = ("socket", "listener", "address", "certificates", "control")
+    files = ("folder", "image", "capture", "keep", "mount")
+    plain = dict.fromkeys((*places, *files))
     others = {"write_image": False, "block_size": BLOCK_SIZES[0], "budget_ns": _core.span_ns(BUDGET)}
     return {**plain, **others, "clock": clock, **given}
 
 
 def control_path(named: str) -> Path:
     """The control socket of a device that is named by its socket, its address, or the control socket itself."""
-    if named.startswith(("nbd://", "nbd+unix://")):
+    if named.startswith(("nbd://", "nbds://", "nbd+unix://")):
         query = urllib.parse.parse_qs(urllib.parse.urlsplit(named).query)
         if "socket" not in query:
             raise InputError(

@@ -36,7 +36,10 @@ def lines(record: Mapping[str, Any]) -> Iterator[str]:
         member = f" (member {event['member']})" if "member" in event else ""
         yield f"at {short_text(event['at_ns'])}: {event['what']}{member}"
     if record["malformed"]:
-        yield f"{counted(record['malformed'], 'connection')} ended because the client did not keep to the protocol"
+        why = "; ".join(f"{counted(count, 'time')} {reason}" for reason, count in record["ended"].items())
+        yield (
+            f"{counted(record['malformed'], 'connection')} ended because the client did not keep to the protocol: {why}"
+        )
     if record["captured_requests"] is not None:
         yield f"captured {counted(record['captured_requests'], 'request')}"
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import socket
+import ssl
 import struct
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,7 +13,7 @@ from types import TracebackType
 READ, WRITE, DISC, FLUSH, TRIM, CACHE, ZERO, STATUS = range(8)
 FUA, DF, ONE = 1, 4, 8
 EIO, EINVAL, ENOSPC = 5, 22, 28
-GO, LIST, STRUCTURED, SET_CONTEXT = 7, 3, 8, 10
+GO, LIST, STRUCTURED, SET_CONTEXT, STARTTLS = 7, 3, 8, 10, 5
 _OPTION = b"IHAVEOPT"
 
 
@@ -35,18 +36,30 @@ class Answer:
 class Client:
     """A connection to a device."""
 
-    def __init__(self, at: Path | int, timeout: float = 60.0) -> None:
-        """Connect and take the export."""
+    def __init__(self, at: Path | int, timeout: float = 60.0, tls: ssl.SSLContext | None = None) -> None:
+        """Connect and take the export, with TLS where there is a context of it."""
+        self.socket: socket.socket
         if isinstance(at, int):
             self.socket = socket.create_connection(("127.0.0.1", at), timeout)
         else:
             self.socket = socket.socket(socket.AF_UNIX)
             self.socket.settimeout(timeout)
             self.socket.connect(str(at))
+        try:
+            self._begin(tls)
+        except BaseException:
+            self.socket.close()
+            raise
+
+    def _begin(self, tls: ssl.SSLContext | None) -> None:
+        """Take the export."""
         self.cookies = 0
         greeting = self._take(18)
         assert greeting[:16] == b"NBDMAGIC" + _OPTION, greeting
         self.socket.sendall(struct.pack(">I", 3))
+        if tls is not None:
+            self.option(STARTTLS, b"")
+            self.socket = tls.wrap_socket(self.socket, server_hostname="localhost")
         self.option(STRUCTURED, b"")
         query = b"base:allocation"
         self.option(SET_CONTEXT, struct.pack(">III", 0, 1, len(query)) + query)
@@ -129,10 +142,11 @@ class Client:
             return True
 
     def _take(self, count: int) -> bytes:
-        found = b""
-        while len(found) < count:
-            more = self.socket.recv(count - len(found))
+        found = bytearray(count)
+        at = 0
+        while at < count:
+            more = self.socket.recv_into(memoryview(found)[at:])
             if not more:
                 raise ConnectionResetError("the device has closed")
-            found += more
-        return found
+            at += more
+        return bytes(found)

@@ -5,6 +5,7 @@
 use drivelab_data::{Bytes, cell};
 use drivelab_units::Instant;
 use rustix::event::{PollFd, PollFlags};
+use std::collections::BTreeMap;
 
 /// What is asked of the device: on it, and in whole blocks.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -142,10 +143,12 @@ pub trait Door: Send {
 }
 
 /// What a door has seen.
-#[derive(Clone, Copy, Default, Debug, serde::Serialize)]
+#[derive(Clone, Default, Debug, serde::Serialize)]
 pub struct DoorCounts {
     /// Connections that were taken.
     pub connections: u64,
     /// Those that ended because the other end did not keep to the protocol.
     pub malformed: u64,
+    /// Why these ended, and how many of them; of many different reasons the first ones.
+    pub ended: BTreeMap<String, u64>,
 }

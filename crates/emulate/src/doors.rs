@@ -64,9 +64,11 @@ impl Door for Doors {
     }
 
     fn counts(&self) -> DoorCounts {
-        self.0.iter().map(|door| door.counts()).fold(DoorCounts::default(), |all, one| DoorCounts {
-            connections: all.connections + one.connections,
-            malformed: all.malformed + one.malformed,
+        self.0.iter().map(|door| door.counts()).fold(DoorCounts::default(), |mut all, one| {
+            all.connections += one.connections;
+            all.malformed += one.malformed;
+            one.ended.into_iter().for_each(|(why, count)| *all.ended.entry(why).or_default() += count);
+            all
         })
     }
 }

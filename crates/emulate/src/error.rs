@@ -12,6 +12,8 @@ pub enum EmulateError {
     Open { path: PathBuf, error: io::Error },
     #[error("cannot serve at {at}: {error}")]
     Bind { at: String, error: io::Error },
+    #[error("cannot serve with TLS: {path}: {why}")]
+    Certificates { path: PathBuf, why: String },
     #[error(
         "cannot mount the device at {folder}: {error}; mounting takes /dev/fuse, and root or fusermount3"
     )]

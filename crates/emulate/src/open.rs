@@ -10,7 +10,7 @@ use crate::error::EmulateError;
 use crate::folder::Folder;
 use crate::fuse::FuseDoor;
 use crate::image::{CopyOnWrite, FileImage, Image};
-use crate::nbd::{Export, Listening, NbdDoor};
+use crate::nbd::{Certificates, Export, Listening, NbdDoor};
 use crate::serve::Server;
 use crate::store::Store;
 use crate::transcript::Transcript;
@@ -22,6 +22,7 @@ use drivelab_core::storage::{Target, TargetParams};
 use drivelab_units::{Instant, SECTOR_BYTES, Sectors, Span};
 use std::fs::File;
 use std::io::BufWriter;
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -44,8 +45,12 @@ pub enum At {
     Socket(PathBuf),
     /// A socket that listens already.
     Listening(Arc<Listening>),
-    /// A port of this machine's own address; any free one for 0.
-    Port(u16),
+    /// A port of one of this machine's addresses; any free one for 0. With a folder of certificates
+    /// ([`Certificates`]) the device is served with TLS alone, and without one where no other machine can reach it.
+    Port {
+        address: SocketAddr,
+        certificates: Option<PathBuf>,
+    },
 }
 
 /// How a device is to be served.
@@ -114,7 +119,10 @@ pub fn open(device: Device, wish: &Wish) -> Result<Server, EmulateError> {
     doors.push(match &wish.at {
         At::Socket(path) => Box::new(NbdDoor::unix(path, export).map_err(bound(path.display().to_string()))?),
         At::Listening(at) => Box::new(NbdDoor::listening(at, export).map_err(bound(at.uri()))?),
-        At::Port(port) => Box::new(NbdDoor::tcp(*port, export).map_err(bound(format!("port {port}")))?),
+        At::Port { address, certificates } => {
+            let certificates = certificates.as_deref().map(Certificates::read).transpose()?;
+            Box::new(NbdDoor::tcp(*address, certificates, export).map_err(bound(address.to_string()))?)
+        }
     });
     if let Some(folder) = &wish.mount {
         let mounted = FuseDoor::mount(folder, size, wish.block_size);

@@ -34,7 +34,8 @@ const LOOK_EVERY: Duration = Duration::from_millis(10);
 pub struct Options {
     socket: Option<PathBuf>,
     listener: Option<Py<Listener>>,
-    port: Option<u16>,
+    address: Option<String>,
+    certificates: Option<PathBuf>,
     control: Option<PathBuf>,
     clock: String,
     folder: Option<PathBuf>,
@@ -105,11 +106,15 @@ impl Listener {
 
 impl Options {
     fn wish(self, setup: &Setup, transcript: Option<Arc<Pipe>>) -> PyResult<Wish> {
-        let at = match (self.socket, self.listener, self.port) {
+        let at = match (self.socket, self.listener, self.address) {
             (Some(path), None, None) => At::Socket(path),
             (None, Some(listener), None) => At::Listening(Arc::clone(&listener.get().inner)),
-            (None, None, Some(port)) => At::Port(port),
-            _ => return Err(PyValueError::new_err("either a socket, a listener or a port")),
+            (None, None, Some(address)) => {
+                let address =
+                    address.parse().map_err(|_| PyValueError::new_err(format!("{address}: no address")))?;
+                At::Port { address, certificates: self.certificates }
+            }
+            _ => return Err(PyValueError::new_err("either a socket, a listener or an address")),
         };
         let is_written = self.write_image;
         let bytes = match (self.folder, self.image) {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ipaddress import ip_address
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -22,6 +23,8 @@ from drivelab.provenance import provenance
 from drivelab.scenario import Source, plan, read_source
 
 _DEVICE_PANEL = "The device"
+_PORT_MAX = 65_535
+_IPV6 = 6
 
 
 def _device(text: str, metavar: str) -> Any:  # noqa: ANN401 - as typer has it
@@ -58,16 +61,19 @@ def emulate(
     randseed: words.Randseed = None,
     settings: words.Set = [],  # noqa: B006 - typer wants a list, and nobody changes it
     socket: Socket = None,
-    port: Annotated[
-        int | None,
-        typer.Option(
-            "--tcp",
-            help="Port of this machine's own address in place of a socket; 0 takes a free one",
-            metavar="PORT",
-            min=0,
-            max=65_535,
-            rich_help_panel=_DEVICE_PANEL,
-            show_default=False,
+    tcp: Annotated[
+        str | None,
+        _device(
+            "Port in place of a socket, 0 for a free one; at an ADDRESS that other machines reach with TLS alone",
+            "[ADDRESS:]PORT",
+        ),
+    ] = None,
+    tls_certificates: Annotated[
+        Path | None,
+        _device(
+            "Serve with TLS, and only clients that show a certificate: the folder has ca-cert.pem, server-cert.pem, "
+            "server-key.pem",
+            "DIR",
         ),
     ] = None,
     control: Annotated[
@@ -118,7 +124,8 @@ def emulate(
     _check_files({"--capture": capture, "--record": record})
     if write_image and image is None:
         raise InputError("--write-image changes nothing without --image; leave it out")
-    options = _options(socket, port, control, clock, store, image, block_size, lateness_budget)
+    options = _options(socket, control, clock, store, image, block_size, lateness_budget)
+    options |= _network(socket, tcp, tls_certificates)
     if mount is not None and not mount.is_dir():
         raise InputError(f"--mount {mount}: there is no such folder; make it first")
     options |= {"mount": None if mount is None else str(mount.absolute())}
@@ -179,7 +186,6 @@ def _code(session: emulation.Session) -> int:
 
 def _options(
     socket: str | None,
-    port: int | None,
     control: str | None,
     clock: str,
     store: str,
@@ -188,8 +194,6 @@ def _options(
     budget: str,
 ) -> dict[str, Any]:
     """What was asked for, checked. Raises InputError."""
-    if socket is not None and port is not None:
-        raise InputError("--socket and --tcp: the device is at one of the two; leave the other out")
     if block_size not in BLOCK_SIZES:
         raise InputError(f"--block-size {block_size}: give 512 or 4096")
     folder = None if store == "memory" else store
@@ -211,10 +215,38 @@ def _options(
     return emulation.served(
         clock,
         socket=socket,
-        port=port,
         control=control,
         folder=folder,
         image=None if image is None else str(image),
         block_size=block_size,
         budget_ns=budget_ns,
     )
+
+
+def _network(socket: str | None, tcp: str | None, certificates: Path | None) -> dict[str, str | None]:
+    """The address of a device that is at a port, and its certificates. Raises InputError."""
+    if tcp is None:
+        if certificates is not None:
+            raise InputError("--tls-certificates changes nothing without --tcp; leave it out")
+        return {}
+    if socket is not None:
+        raise InputError("--socket and --tcp: the device is at one of the two; leave the other out")
+    host, _, port = tcp.rpartition(":")
+    host = host.removeprefix("[").removesuffix("]")
+    try:
+        address = ip_address("127.0.0.1" if host in {"", "localhost"} else host)
+        number = int(port) if port.isascii() and port.isdigit() else -1
+    except ValueError:
+        number = -1
+    if not 0 <= number <= _PORT_MAX:
+        raise InputError(
+            f"--tcp {tcp}: give a port of this machine's own, such as 10809, or one of its addresses with a port, such "
+            "as 192.0.2.1:10809, 0.0.0.0:10809 or [::]:10809"
+        )
+    if certificates is None and not address.is_loopback:
+        raise InputError(
+            f"--tcp {tcp}: other machines reach this address, and the device is served to them with TLS alone: name a "
+            f"folder of certificates with --tls-certificates, or give --tcp {port} for clients of this machine"
+        )
+    at = f"[{address}]:{port}" if address.version == _IPV6 else f"{address}:{port}"
+    return {"address": at, "certificates": None if certificates is None else str(certificates)}

@@ -1,12 +1,14 @@
 //! The door of NBD: a listening socket and its connections, none of which is ever waited for.
 use super::export::Export;
+use super::handshake::Security;
 use super::session::{Closed, Session};
+use super::stream::{Socket, Stream};
+use super::tls::Certificates;
 use super::wire::Errno;
 use crate::door::{Answer, Desk, Door, DoorCounts, Failure, Reply, Ticket};
 use rustix::event::{PollFd, PollFlags};
-use std::collections::VecDeque;
-use std::io::{self, ErrorKind, Read, Write};
-use std::net::{Ipv4Addr, TcpListener, TcpStream};
+use std::io::{self, ErrorKind};
+use std::net::{SocketAddr, TcpListener};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
@@ -20,36 +22,8 @@ const UNSENT_MAX: usize = 64 << 20;
 const CONNECTIONS_MAX: usize = 256;
 /// Reads of one connection before the others are looked at.
 const READS_AT_ONCE: u32 = 64;
-/// Rounds that are remembered of those that ended.
-const ENDED_MAX: usize = 100;
-
-enum Stream {
-    Unix(UnixStream),
-    Tcp(TcpStream),
-}
-
-impl Stream {
-    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
-        match self {
-            Stream::Unix(stream) => stream.read(into),
-            Stream::Tcp(stream) => stream.read(into),
-        }
-    }
-
-    fn write(&mut self, from: &[u8]) -> io::Result<usize> {
-        match self {
-            Stream::Unix(stream) => stream.write(from),
-            Stream::Tcp(stream) => stream.write(from),
-        }
-    }
-
-    fn as_fd(&self) -> BorrowedFd<'_> {
-        match self {
-            Stream::Unix(stream) => stream.as_fd(),
-            Stream::Tcp(stream) => stream.as_fd(),
-        }
-    }
-}
+/// Different reasons for the end of a connection that are counted.
+const REASONS_MAX: usize = 20;
 
 /// Where clients come.
 enum Listener {
@@ -60,6 +34,8 @@ enum Listener {
 struct Connection {
     client: u64,
     stream: Stream,
+    /// Where TLS is to begin.
+    certificates: Option<Certificates>,
     session: Session,
     under_way: u32,
     /// Why it ends, once what is under way is answered.
@@ -70,12 +46,12 @@ struct Connection {
 /// See the module.
 pub struct NbdDoor {
     listener: Listener,
+    /// Of a device that is served with TLS alone.
+    certificates: Option<Certificates>,
     export: Arc<Export>,
     connections: Vec<Connection>,
     counts: DoorCounts,
     is_shut: bool,
-    /// Why connections ended that did not keep to the protocol, the last ones.
-    ended: VecDeque<Closed>,
 }
 
 /// A socket of a server that is gone is no server's: it makes way. One that is alive is told of.
@@ -146,51 +122,79 @@ impl NbdDoor {
     /// When the process has no descriptor left.
     pub fn listening(at: &Listening, export: Export) -> io::Result<Self> {
         let listener = Listener::Unix(at.listener.try_clone()?, at.path.clone());
-        Ok(Self::with(listener, export))
+        Ok(Self::with(listener, None, export))
     }
 
-    /// At a port of this machine's own address; any free one for port 0. Other machines cannot reach it.
+    /// At a port of one of this machine's addresses; any free one for port 0.
     ///
     /// # Errors
-    /// When the port is taken.
-    pub fn tcp(port: u16, export: Export) -> io::Result<Self> {
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port))?;
+    /// When the port is taken, the address is no address of this machine, or other machines reach it and there are no
+    /// certificates.
+    pub fn tcp(at: SocketAddr, certificates: Option<Certificates>, export: Export) -> io::Result<Self> {
+        if !at.ip().is_loopback() && certificates.is_none() {
+            let why = "other machines reach this address: the device is served there with TLS alone";
+            return Err(io::Error::new(ErrorKind::PermissionDenied, why));
+        }
+        let listener = TcpListener::bind(at)?;
         listener.set_nonblocking(true)?;
-        Ok(Self::with(Listener::Tcp(listener), export))
+        Ok(Self::with(Listener::Tcp(listener), certificates, export))
     }
 
-    fn with(listener: Listener, export: Export) -> Self {
+    fn with(listener: Listener, certificates: Option<Certificates>, export: Export) -> Self {
         let (export, connections, counts) = (Arc::new(export), Vec::new(), DoorCounts::default());
-        NbdDoor { listener, export, connections, counts, is_shut: false, ended: VecDeque::new() }
-    }
-
-    /// Why connections ended that did not keep to the protocol, the last ones.
-    pub fn ended(&self) -> impl Iterator<Item = &Closed> {
-        self.ended.iter()
+        NbdDoor { listener, certificates, export, connections, counts, is_shut: false }
     }
 
     fn accept(&mut self) {
-        while self.connections.len() < CONNECTIONS_MAX {
+        while self.has_room() {
             let accepted = match &self.listener {
                 Listener::Unix(listener, _) => listener.accept().and_then(|(stream, _)| {
                     stream.set_nonblocking(true)?;
-                    Ok(Stream::Unix(stream))
+                    Ok(Socket::Unix(stream))
                 }),
                 Listener::Tcp(listener) => listener.accept().and_then(|(stream, _)| {
                     stream.set_nonblocking(true)?;
                     stream.set_nodelay(true)?;
-                    Ok(Stream::Tcp(stream))
+                    Ok(Socket::Tcp(stream))
                 }),
             };
             // Nobody is there, or somebody who has left again.
-            let Ok(stream) = accepted else { return };
+            let Ok(socket) = accepted else { return };
+            self.make_room();
             let client = self.counts.connections;
             self.counts.connections += 1;
-            let session = Session::new(Arc::clone(&self.export));
-            let mut connection =
-                Connection { client, stream, session, under_way: 0, leaves: None, is_gone: false };
+            let certificates = self.certificates.clone();
+            let security = if certificates.is_some() { Security::Required } else { Security::Plain };
+            let session = Session::new(Arc::clone(&self.export), security);
+            let stream = Stream::new(socket);
+            let mut connection = Connection {
+                client,
+                stream,
+                certificates,
+                session,
+                under_way: 0,
+                leaves: None,
+                is_gone: false,
+            };
             connection.send();
             self.connections.push(connection);
+        }
+    }
+
+    /// Whether another connection may come: where all places are taken, in the place of one that asks for nothing yet.
+    fn has_room(&self) -> bool {
+        let is_new = |connection: &Connection| !connection.session.is_in_transmission();
+        self.connections.len() < CONNECTIONS_MAX || self.connections.iter().any(is_new)
+    }
+
+    /// Where all places are taken, the oldest connection that is still in its handshake goes: who never ends it keeps
+    /// nobody out.
+    fn make_room(&mut self) {
+        if self.connections.len() >= CONNECTIONS_MAX {
+            let is_new = |connection: &Connection| !connection.session.is_in_transmission();
+            if let Some(oldest) = self.connections.iter().position(is_new) {
+                self.connections.remove(oldest);
+            }
         }
     }
 }
@@ -206,7 +210,10 @@ fn escaped(path: &Path) -> String {
 
 impl Connection {
     fn may_read(&self) -> bool {
-        self.leaves.is_none() && self.under_way < UNDER_WAY_MAX && self.session.to_send().len() < UNSENT_MAX
+        self.leaves.is_none()
+            && self.under_way < UNDER_WAY_MAX
+            && self.session.to_send().len() < UNSENT_MAX
+            && !self.session.awaits_tls()
     }
 
     /// Reads what has come, and hands requests on.
@@ -233,6 +240,7 @@ impl Connection {
                 Err(error) if error.kind() == ErrorKind::WouldBlock => return,
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 Err(_) => {
+                    self.leaves = self.leaves.or(self.stream.failed());
                     self.is_gone = true;
                     return;
                 }
@@ -276,8 +284,20 @@ impl Connection {
         }
     }
 
-    /// Sends as much as the client takes at once.
+    /// Sends as much as the client takes at once. TLS begins behind the answer that has promised it.
     fn send(&mut self) {
+        self.send_all();
+        if self.session.awaits_tls() && self.session.to_send().is_empty() && !self.is_gone {
+            let begun = self.session.begin_tls();
+            let begun = begun.and_then(|()| match &self.certificates {
+                Some(certificates) => self.stream.begin_tls(certificates),
+                None => Err(Closed::Tls),
+            });
+            self.leaves = begun.err();
+        }
+    }
+
+    fn send_all(&mut self) {
         while !self.session.to_send().is_empty() {
             match self.stream.write(self.session.to_send()) {
                 Ok(0) => break,
@@ -290,10 +310,20 @@ impl Connection {
                 }
             }
         }
+        // What TLS has taken and the socket has not.
+        if self.stream.wants_write()
+            && self.stream.send().is_err_and(|error| error.kind() != ErrorKind::WouldBlock)
+        {
+            self.is_gone = true;
+        }
+    }
+
+    fn waits_to_send(&self) -> bool {
+        !self.session.to_send().is_empty() || self.stream.wants_write()
     }
 
     fn is_over(&self) -> bool {
-        let has_left = self.leaves.is_some() && self.under_way == 0 && self.session.to_send().is_empty();
+        let has_left = self.leaves.is_some() && self.under_way == 0 && !self.waits_to_send();
         self.is_gone || has_left
     }
 }
@@ -303,14 +333,15 @@ impl Door for NbdDoor {
         match &self.listener {
             Listener::Unix(_, path) => uri_of(path),
             Listener::Tcp(listener) => {
-                let port = listener.local_addr().map_or(0, |address| address.port());
-                format!("nbd://127.0.0.1:{port}")
+                let scheme = if self.certificates.is_some() { "nbds" } else { "nbd" };
+                // A socket that listens has an address.
+                listener.local_addr().map_or_else(|_| String::new(), |at| format!("{scheme}://{at}"))
             }
         }
     }
 
     fn wait_for<'a>(&'a self, fds: &mut Vec<PollFd<'a>>) {
-        let listens = !self.is_shut && self.connections.len() < CONNECTIONS_MAX;
+        let listens = !self.is_shut && self.has_room();
         let listening = if listens { PollFlags::IN } else { PollFlags::empty() };
         match &self.listener {
             Listener::Unix(listener, _) => fds.push(PollFd::from_borrowed_fd(listener.as_fd(), listening)),
@@ -319,7 +350,9 @@ impl Door for NbdDoor {
         for connection in &self.connections {
             let mut flags = PollFlags::empty();
             flags.set(PollFlags::IN, connection.may_read());
-            flags.set(PollFlags::OUT, !connection.session.to_send().is_empty());
+            // A socket that can be written to is ready at once: so what lies decrypted is read without a byte from it.
+            let waits = connection.waits_to_send() || (connection.stream.is_full() && connection.may_read());
+            flags.set(PollFlags::OUT, waits);
             fds.push(PollFd::from_borrowed_fd(connection.stream.as_fd(), flags));
         }
     }
@@ -329,7 +362,9 @@ impl Door for NbdDoor {
             if ready.contains(PollFlags::OUT) {
                 connection.send();
             }
-            if ready.intersects(PollFlags::IN) {
+            if ready.intersects(PollFlags::IN)
+                || (ready.contains(PollFlags::OUT) && connection.stream.is_full())
+            {
                 connection.receive(desk);
             } else if ready.intersects(PollFlags::ERR | PollFlags::HUP) {
                 connection.is_gone = true;
@@ -349,7 +384,7 @@ impl Door for NbdDoor {
     }
 
     fn flush(&mut self) {
-        let waits = |connection: &&mut Connection| !connection.session.to_send().is_empty();
+        let waits = |connection: &&mut Connection| connection.waits_to_send();
         self.connections.iter_mut().filter(waits).for_each(Connection::send);
         if self.connections.iter().any(Connection::is_over) {
             self.sweep();
@@ -365,21 +400,24 @@ impl Door for NbdDoor {
     }
 
     fn counts(&self) -> DoorCounts {
-        self.counts
+        self.counts.clone()
     }
 }
 
 impl NbdDoor {
     /// Connections that are over go.
     fn sweep(&mut self) {
-        let (counts, ended) = (&mut self.counts, &mut self.ended);
-        self.connections.retain(|connection| {
+        let counts = &mut self.counts;
+        self.connections.retain_mut(|connection| {
             let is_over = connection.is_over();
+            if is_over && !connection.is_gone {
+                connection.stream.end();
+            }
             if let Some(closed) = connection.leaves.filter(|closed| is_over && *closed != Closed::Left) {
                 counts.malformed += 1;
-                ended.push_back(closed);
-                if ended.len() > ENDED_MAX {
-                    ended.pop_front();
+                let why = closed.to_string();
+                if counts.ended.len() < REASONS_MAX || counts.ended.contains_key(&why) {
+                    *counts.ended.entry(why).or_default() += 1;
                 }
             }
             !is_over

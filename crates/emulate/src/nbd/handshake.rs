@@ -28,6 +28,17 @@ impl Head {
     }
 }
 
+/// Whether a connection is encrypted.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Security {
+    /// It is not, and cannot be.
+    Plain,
+    /// It is not, and nothing is told or done before it is.
+    Required,
+    /// It is, and the client has shown who it is.
+    On,
+}
+
 /// What has been agreed on so far.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Agreed {
@@ -45,10 +56,14 @@ pub enum Next {
     Option,
     /// To requests.
     Transmission,
+    /// To TLS, and then to the next option.
+    Tls,
     /// To the end, as the client has asked.
     Leave,
     /// To the end: the client names an export that there is not, in the one way that leaves no room for an answer.
     NoSuchExport,
+    /// To the end: the client wants the device without TLS, in the one way that leaves no room for an answer.
+    NoTls,
 }
 
 /// Puts a reply to an option behind what is to be sent.
@@ -61,14 +76,26 @@ pub fn put_reply(out: &mut Vec<u8>, option: u32, kind: u32, data: &[u8]) {
 }
 
 /// Takes an option with its data, and answers it.
-pub fn take(export: &Export, agreed: &mut Agreed, option: u32, data: &[u8], out: &mut Vec<u8>) -> Next {
+pub fn take(
+    export: &Export,
+    security: Security,
+    agreed: &mut Agreed,
+    option: u32,
+    data: &[u8],
+    out: &mut Vec<u8>,
+) -> Next {
     let mut answer = |kind: u32, text: &str| put_reply(out, option, kind, text.as_bytes());
     match option {
-        option::EXPORT_NAME => return export_name(export, *agreed, data, out),
+        option::STARTTLS => return start_tls(security, data, out),
         option::ABORT => {
             answer(reply::ACK, "");
             return Next::Leave;
         }
+        option::EXPORT_NAME if security == Security::Required => return Next::NoTls,
+        _ if security == Security::Required => {
+            answer(reply::ERR_TLS_REQD, "the device is served with TLS alone: begin with STARTTLS");
+        }
+        option::EXPORT_NAME => return export_name(export, *agreed, data, out),
         option::LIST if !data.is_empty() => answer(reply::ERR_INVALID, "LIST takes no data"),
         option::LIST => list(export, out),
         option::STRUCTURED_REPLY if !data.is_empty() => {
@@ -80,8 +107,21 @@ pub fn take(export: &Export, agreed: &mut Agreed, option: u32, data: &[u8], out:
         }
         option::INFO | option::GO => return go(export, option, data, out),
         option::LIST_META_CONTEXT | option::SET_META_CONTEXT => contexts(agreed, option, data, out),
-        option::STARTTLS => answer(reply::ERR_POLICY, "there is no TLS here"),
         _ => answer(reply::ERR_UNSUP, "no such option here"),
+    }
+    Next::Option
+}
+
+fn start_tls(security: Security, data: &[u8], out: &mut Vec<u8>) -> Next {
+    let mut answer = |kind: u32, text: &str| put_reply(out, option::STARTTLS, kind, text.as_bytes());
+    match security {
+        _ if !data.is_empty() => answer(reply::ERR_INVALID, "STARTTLS takes no data"),
+        Security::Plain => answer(reply::ERR_POLICY, "there is no TLS here"),
+        Security::On => answer(reply::ERR_INVALID, "the connection has TLS already"),
+        Security::Required => {
+            answer(reply::ACK, "");
+            return Next::Tls;
+        }
     }
     Next::Option
 }

@@ -8,9 +8,13 @@ pub mod export;
 pub mod handshake;
 pub mod request;
 pub mod session;
+mod stream;
+pub mod tls;
 
 pub use door::{Listening, NbdDoor};
 pub use drivelab_nbd::wire;
 pub use export::Export;
+pub use handshake::Security;
 pub use session::{Closed, Request, Session};
+pub use tls::Certificates;
 pub use wire::Errno;

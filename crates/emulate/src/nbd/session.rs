@@ -3,7 +3,7 @@
 //! Whoever has the socket reads into [`Session::room`], says so with [`Session::filled`], takes what [`Session::poll`]
 //! has, and sends what [`Session::to_send`] holds. Nothing here does I/O or waits. Start reading at [`Session::poll`].
 use super::export::Export;
-use super::handshake::{self, Agreed, Head, Next, OPTION_BYTES_MAX, OPTION_HEAD};
+use super::handshake::{self, Agreed, Head, Next, OPTION_BYTES_MAX, OPTION_HEAD, Security};
 use super::request;
 use super::wire::{
     Errno, FLAG_FIXED_NEWSTYLE, FLAG_NO_ZEROES, IHAVEOPT, NBDMAGIC, PAYLOAD_MAX, REQUEST_BYTES, command,
@@ -31,6 +31,16 @@ pub enum Closed {
     NoSuchExport,
     #[error("a request does not begin with its magic number")]
     NoRequest,
+    #[error("the client wants the device without TLS")]
+    NoTls,
+    #[error("the client does not keep to TLS")]
+    Tls,
+    #[error("the client has shown no certificate")]
+    NoCertificate,
+    #[error("the client's certificate is not of this authority, or not valid now")]
+    Certificate,
+    #[error("the client's certificate was revoked")]
+    Revoked,
 }
 
 /// What a client wants done.
@@ -48,6 +58,8 @@ enum Phase {
     Option,
     /// The data of an option are to come.
     OptionData(Head),
+    /// What was said is to be sent, and TLS is to begin.
+    Tls,
     Request,
     /// The payload of this write is to come.
     Payload {
@@ -61,6 +73,7 @@ enum Phase {
 /// The server's end of a connection.
 pub struct Session {
     export: Arc<Export>,
+    security: Security,
     phase: Phase,
     agreed: Agreed,
     /// What has come and is not taken: `input[taken..filled]`.
@@ -78,12 +91,13 @@ pub struct Session {
 
 impl Session {
     /// Begins with the server's greeting.
-    pub fn new(export: Arc<Export>) -> Self {
+    pub fn new(export: Arc<Export>, security: Security) -> Self {
         let mut out = NBDMAGIC.to_be_bytes().to_vec();
         out.extend(IHAVEOPT.to_be_bytes());
         out.extend((FLAG_FIXED_NEWSTYLE | FLAG_NO_ZEROES).to_be_bytes());
         Session {
             export,
+            security,
             phase: Phase::Flags,
             agreed: Agreed::default(),
             input: vec![0; ROOM],
@@ -139,6 +153,7 @@ impl Session {
             }
             match self.phase {
                 Phase::Over(closed) => return Err(closed),
+                Phase::Tls => return Ok(None),
                 Phase::Flags => {
                     let Some(bytes) = self.take(4) else { return Ok(None) };
                     self.flags(u32_at(&bytes, 0).unwrap_or(u32::MAX));
@@ -211,13 +226,35 @@ impl Session {
     }
 
     fn option(&mut self, head: Head, data: &[u8]) {
-        let next = handshake::take(&self.export, &mut self.agreed, head.option, data, &mut self.out);
+        let next =
+            handshake::take(&self.export, self.security, &mut self.agreed, head.option, data, &mut self.out);
         self.phase = match next {
             Next::Option => Phase::Option,
             Next::Transmission => Phase::Request,
+            Next::Tls => Phase::Tls,
             Next::Leave => Phase::Over(Closed::Left),
             Next::NoSuchExport => Phase::Over(Closed::NoSuchExport),
+            Next::NoTls => Phase::Over(Closed::NoTls),
         };
+    }
+
+    /// Whether TLS is to begin as soon as everything is sent. Nothing is to be read before.
+    pub fn awaits_tls(&self) -> bool {
+        self.phase == Phase::Tls
+    }
+
+    /// TLS begins: what comes from here on is decrypted. Nothing was agreed on before, as no option was heard.
+    ///
+    /// # Errors
+    /// When the client did not wait for the answer: what it has said in plain text may be anybody's.
+    pub fn begin_tls(&mut self) -> Result<(), Closed> {
+        if self.taken < self.filled {
+            self.phase = Phase::Over(Closed::Tls);
+            return Err(Closed::Tls);
+        }
+        self.security = Security::On;
+        self.phase = Phase::Option;
+        Ok(())
     }
 
     /// Takes the head of a request. Those that are wrong are answered here.

@@ -3,7 +3,7 @@ use drivelab_emulate::door::Asked;
 use drivelab_emulate::nbd::wire::{
     self, Errno, REQUEST_BYTES, chunk, command, flag, option, reply, u32_at, u64_at,
 };
-use drivelab_emulate::nbd::{Closed, Export, Request, Session};
+use drivelab_emulate::nbd::{Closed, Export, Request, Security, Session};
 use proptest::prelude::*;
 use std::sync::Arc;
 
@@ -23,7 +23,12 @@ struct Talk {
 
 impl Talk {
     fn new() -> Self {
-        Talk { session: Session::new(export()), requests: Vec::new(), closed: None, heard: Vec::new() }
+        Talk::with(Security::Plain)
+    }
+
+    fn with(security: Security) -> Self {
+        let session = Session::new(export(), security);
+        Talk { session, requests: Vec::new(), closed: None, heard: Vec::new() }
     }
 
     fn say(&mut self, bytes: &[u8], piece: usize) {
@@ -188,6 +193,70 @@ fn what_is_wrong_in_a_handshake_gets_the_right_answer() {
     let mut talk = Talk::new();
     talk.say(&said, 7);
     assert_eq!(talk.closed, Some(Closed::NoSuchExport));
+}
+
+#[test]
+fn nothing_but_tls_is_talked_about_where_it_is_required() {
+    let mut talk = Talk::with(Security::Required);
+    let mut said = 3_u32.to_be_bytes().to_vec();
+    let others =
+        [option::LIST, option::INFO, option::GO, option::STRUCTURED_REPLY, option::SET_META_CONTEXT, 77];
+    others.iter().for_each(|&option| put_option(&mut said, option, &go(&[])));
+    put_option(&mut said, option::STARTTLS, b"now");
+    talk.say(&said, 9);
+    let found = replies(&talk.heard);
+    let kinds: Vec<(u32, u32)> = found.iter().map(|(option, kind, _)| (*option, *kind)).collect();
+    let mut expected: Vec<(u32, u32)> = others.iter().map(|&option| (option, reply::ERR_TLS_REQD)).collect();
+    expected.push((option::STARTTLS, reply::ERR_INVALID));
+    assert_eq!(kinds, expected);
+    assert!(!talk.session.awaits_tls() && !talk.session.is_in_transmission());
+    let mut left = Vec::new();
+    put_option(&mut left, option::EXPORT_NAME, b"");
+    talk.say(&left, 9);
+    assert_eq!(talk.closed, Some(Closed::NoTls));
+    // Who leaves may do so without it.
+    let mut leaves = Talk::with(Security::Required);
+    let mut said = 3_u32.to_be_bytes().to_vec();
+    put_option(&mut said, option::ABORT, &[]);
+    leaves.say(&said, 9);
+    assert_eq!(leaves.closed, Some(Closed::Left));
+}
+
+#[test]
+fn with_tls_the_handshake_begins_anew() {
+    let mut talk = Talk::with(Security::Required);
+    let mut said = 3_u32.to_be_bytes().to_vec();
+    put_option(&mut said, option::STARTTLS, &[]);
+    talk.say(&said, 9);
+    assert_eq!(replies(&talk.heard), [(option::STARTTLS, reply::ACK, Vec::new())]);
+    assert!(talk.session.awaits_tls());
+    talk.session.begin_tls().expect("nothing was said too early");
+    let mut said = Vec::new();
+    put_option(&mut said, option::STARTTLS, &[]);
+    // Nothing was agreed on before: without structured replies there are no contexts.
+    put_option(&mut said, option::SET_META_CONTEXT, &contexts(&[b"base:allocation"]));
+    put_option(&mut said, option::GO, &go(&[]));
+    put_request(&mut said, (command::FLUSH, 0), 6, 0, 0);
+    talk.say(&said, 9);
+    let kinds: Vec<(u32, u32)> =
+        replies(&talk.heard).iter().map(|(option, kind, _)| (*option, *kind)).collect();
+    let refused = [(option::STARTTLS, reply::ERR_INVALID), (option::SET_META_CONTEXT, reply::ERR_INVALID)];
+    assert_eq!(kinds[1..3], refused);
+    assert_eq!(kinds.last(), Some(&(option::GO, reply::ACK)));
+    assert_eq!(talk.requests, [Request { cookie: 6, asked: Asked::Flush }]);
+}
+
+/// Somebody between the two ends could have said it.
+#[test]
+fn what_is_said_before_tls_has_begun_ends_the_connection() {
+    let mut talk = Talk::with(Security::Required);
+    let mut said = 3_u32.to_be_bytes().to_vec();
+    put_option(&mut said, option::STARTTLS, &[]);
+    put_option(&mut said, option::GO, &go(&[]));
+    talk.say(&said, usize::MAX);
+    assert!(talk.session.awaits_tls() && talk.requests.is_empty());
+    assert_eq!(talk.session.begin_tls(), Err(Closed::Tls));
+    assert_eq!(talk.session.poll(), Err(Closed::Tls));
 }
 
 /// The error of the one reply behind the handshake.

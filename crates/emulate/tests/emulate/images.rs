@@ -97,6 +97,10 @@ fn refused(text: &str, wish: &Wish) -> String {
     }
 }
 
+fn port() -> At {
+    At::Port { address: (std::net::Ipv4Addr::LOCALHOST, 0).into(), certificates: None }
+}
+
 #[test]
 fn what_cannot_be_opened_is_told_with_its_place_and_a_remedy() {
     let place = Place::new("refused");
@@ -109,7 +113,7 @@ fn what_cannot_be_opened_is_told_with_its_place_and_a_remedy() {
     assert!(told.contains("an image is of one drive"), "{told}");
     let folder = Bytes::Folder(place.0.join("folder"));
     let first = open(device(DRIVE, 1), &wish(&place, folder.clone())).expect("it can be had");
-    let told = refused(DRIVE, &Wish { at: At::Port(0), ..wish(&place, folder.clone()) });
+    let told = refused(DRIVE, &Wish { at: port(), ..wish(&place, folder.clone()) });
     assert!(told.contains("another program uses it"), "{told}");
     let told = refused(DRIVE, &wish(&place, Bytes::Memory));
     assert!(told.contains("another program serves there"), "{told}");
