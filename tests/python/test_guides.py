@@ -67,6 +67,13 @@ def test_what_a_rebuild_does_to_a_database(mounts, guide):
     assert float(medians["rebuilding"]) > 2 * float(medians["whole"])
 
 
+def test_other_machines(guide):
+    (_, said) = guide("emulate.md", "## Other machines", "openssl", "nbdinfo", "qemu-img")
+    size, about = said.split("\n", 1)
+    assert int(size) == 74_355_769_344
+    assert "(74355769344 bytes)" in about
+
+
 def test_fio_on_a_drive_that_nobody_has(guide):
     (said,) = guide("emulate.md", "## fio on a drive that you do not have", "fio")
     assert "A: simulated.json, simulated, wd-wd740gd-00fla0, 1 point" in said

@@ -159,15 +159,20 @@ pub fn emulate<'py>(
     drop(plan);
     let wish = options.wish(&setup, transcript.map(|transcript| Arc::clone(&transcript.pipe)))?;
     let server = py.detach(|| open(device, &wish)).map_err(|error| emulate_error(&error))?;
-    on_ready.call1((server.uri(), server.size_bytes()))?;
+    // Ctrl-C from here on ends a session, which has its record.
+    let early = match on_ready.call1((server.uri(), server.size_bytes())) {
+        Ok(_) => None,
+        Err(error) if is_interrupt(py, &error) => Some(error),
+        Err(error) => return Err(error),
+    };
     let on_look = on_look.unbind();
-    let stop = AtomicBool::new(false);
+    let stop = AtomicBool::new(early.is_some());
     let (record, raised) = py.detach(|| {
         thread::scope(|scope| {
             let (sender, receiver) = channel::<SessionRecord>();
             let stop = &stop;
             scope.spawn(move || drop(sender.send(server.run(stop))));
-            let mut raised = None;
+            let mut raised = early;
             loop {
                 match receiver.recv_timeout(LOOK_EVERY) {
                     Ok(record) => return (Some(record), raised),
@@ -189,10 +194,14 @@ pub fn emulate<'py>(
     let Some(record) = record else { return Err(crate::errors::defect()) };
     let interrupted = match raised {
         None => false,
-        Some(error) if error.is_instance_of::<pyo3::exceptions::PyKeyboardInterrupt>(py) => true,
+        Some(error) if is_interrupt(py, &error) => true,
         Some(error) => return Err(error),
     };
     Ok((to_python(py, &record)?, interrupted))
+}
+
+fn is_interrupt(py: Python<'_>, error: &PyErr) -> bool {
+    error.is_instance_of::<pyo3::exceptions::PyKeyboardInterrupt>(py)
 }
 
 fn look_for_signals(py: Python<'_>) -> PyResult<()> {
