@@ -271,6 +271,7 @@ fn random(drive: &DriveParams, commands: u64, share: u64) -> Setup {
         seed: 1,
         traces: 0,
         checks_data: false,
+        injections: [].into(),
         power_cut: None,
     }
 }

@@ -13,6 +13,7 @@ _FROM = {
     "drive_cache_sectors": "drives' caches",
     "write_hole_sectors": "rows whose parity did not fit",
 }
+_SOUND = {"reads": 0, "sectors": 0, "redundancy_differs": False}
 _RECOVERIES = {"bitmap": "the bitmap's resync", "journal": "the journal", "ppl": "the partial parity log"}
 
 
@@ -24,17 +25,32 @@ def checked_text(points: Sequence[Mapping[str, Any]]) -> str | None:
     read = sum(data["sectors_read"] for data in found)
     if not read and all(data["sectors_kept"] is None for data in found):
         return None
-    parts = [f"{counted(read, 'sector')} read, all as last written"] if read else ["nothing was read"]
+    wrong = sum(data.get("corrupted", _SOUND)["reads"] for data in found)
+    right = "all as last written" if not wrong else f"{counted(wrong, 'read')} wrong, and nobody was told"
+    parts = [f"{counted(read, 'sector')} read, {right}"] if read else ["nothing was read"]
     if any(data["sectors_kept"] is not None for data in found):
         kept = sum(data["sectors_kept"] or 0 for data in found)
         parts.append(f"{counted(kept, 'written sector')} there at the end")
+    if lost := sum(data.get("corrupted", _SOUND)["sectors"] for data in found):
+        parts.append(f"{counted(lost, 'written sector')} wrong")
     for what in ("parity", "copies"):
         alike = [each for data in found if (each := data["compared"]) and each["what"] == what]
         if alike:
             rows = counted(sum(each["rows"] for each in alike), "row" if what == "parity" else "piece")
             parts.append(f"{what} of {rows} {'matches' if what == 'parity' else 'match'}")
+    if any(data.get("corrupted", _SOUND)["redundancy_differs"] for data in found):
+        parts.append("what was corrupted does not fit its parity or copy")
     at = f" at {len(found)} points" if len(found) > 1 else ""
     return f"data{at}: {'; '.join(parts)}"
+
+
+def unstruck_lines(points: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """What a scenario has put down to go wrong with a drive and did not: a line for each entry and reason."""
+    found = [entry for point in points for entry in point.get("injections", ())]
+    for entry in found:
+        if why := entry["refused"] or (None if entry["times"] else "the run was over before"):
+            at = f"at {entry['at_ns'] / 1e9:.6g} s"
+            yield f"faults.{entry['what']} of drive {entry['drive']} {at} was not done: {why}"
 
 
 def cut_lines(cut: Mapping[str, Any]) -> Iterator[str]:
@@ -43,7 +59,7 @@ def cut_lines(cut: Mapping[str, Any]) -> Iterator[str]:
     yield f"  {_lost(cut)}"
     if flushed := cut["lost_although_flushed_sectors"]:
         sectors = counted(flushed, "sector")
-        yield f"  {sectors} of that had been flushed: a FLUSH was answered that drives never heard of"
+        yield f"  {sectors} of that had been flushed: a FLUSH was answered before they were on media"
     if kept := cut["kept_by_battery_sectors"]:
         yield f"  {bytes_text(512 * kept)} kept by the controller's battery"
     flying = cut["in_flight"]

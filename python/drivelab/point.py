@@ -106,6 +106,8 @@ class Point(TypedDict):
     """Of a replayed trace: how far the target kept up, and recorded response times beside simulated ones."""
     data: NotRequired[dict[str, Any]]
     """With `check_data` or a power cut: what was checked."""
+    injections: NotRequired[list[dict[str, Any]]]
+    """What a scenario lets go wrong with drives at an instant: how often each has struck, and what refused it."""
     power_cut: NotRequired[dict[str, Any] | None]
     """With a power cut: what it took; None where the run was over before."""
     logged_from_ns: NotRequired[int]

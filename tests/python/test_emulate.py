@@ -465,6 +465,33 @@ def test_a_drive_is_slow_in_bursts(serve):
     assert 4.5e9 < record["model_ns"] < 9e9
 
 
+def test_what_a_scenario_puts_down_happens_at_its_time(serve):
+    faults = """
+        [target.faults]
+        media = [{ at = "1ms", offset = "4KiB", size = "4KiB" }]
+        corrupt = [{ drive = 2, at = "1ms", size = "32MiB" }]
+        fail = [{ drive = 1, at = "2s" }]
+        hang = [{ drive = 3, at = "3s", lasts = "30s" }]
+        slow = [{ drive = 1, at = "4s", by = "1s" }, { at = "1h", by = "1s", every = "10s", lasts = "1s" }]
+    """
+    with serve(RAID5.replace("4 }", '4, stripe_unit = "64KiB" }') + faults, clock="x1000") as device:
+        # 50 s of the model, or more: all of it is over but the bursts.
+        time.sleep(0.05)
+        client = device.client()
+        # Nothing is left of the first without the drive that has failed; the third lies on drive 2.
+        unreadable, sound, changed = (client.ask(nbd.READ, at, 4096) for at in (4096, 8192, 2 << 16))
+        record = device.end()
+    assert unreadable.errno == 5
+    assert (sound.errno, sound.data) == (0, bytes(4096))
+    assert changed.errno == 0
+    assert changed.data != bytes(4096)
+    whats = [event["what"] for event in record["events"]]
+    assert whats[0] == "a member has failed"
+    assert "what the scenario has put down was not done: drive 1 has failed before" in whats
+    done = [(action["action"], action["member"]) for action in record["actions"]]
+    assert done == [("media", 0), ("corrupt", 2), ("hang", 3)]
+
+
 def test_a_power_cut_takes_what_was_only_answered_and_lists_it(serve):
     with serve() as device:
         client = device.client()

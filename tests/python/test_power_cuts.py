@@ -126,6 +126,38 @@ def test_from_python(tmp_path):
     assert checked_text([{}]) is None
 
 
+def test_words_for_what_was_corrupted():
+    found = {
+        "sectors_read": 80,
+        "sectors_kept": 7,
+        "compared": None,
+        "corrupted": {"reads": 1, "first_read_at_ns": 9, "sectors": 2, "redundancy_differs": True},
+    }
+    assert checked_text([{"data": found}]) == (
+        "data: 80 sectors read, 1 read wrong, and nobody was told; 7 written sectors there at the end; 2 written "
+        "sectors wrong; what was corrupted does not fit its parity or copy"
+    )
+
+
+def test_what_was_put_down_in_vain_is_told(run):
+    faults = (
+        'target.faults={fail=[{drive=3, at="1s"}], slow=[{drive=3, by="2s", at="2s"}, {by="1ms", at="1h"}]}'
+    )
+    options = ("--drive", "wd-4tb-7200", "--level", "raid5", "--members", "4", "--rw", "randread", "--quiet")
+    told = run("simulate", *options, "--number-ios", "1000", "--randseed", "1,2", "--set", faults).stderr
+    assert (
+        "note: faults.slow of drive 3 at 2 s was not done: drive 3 has failed before, at 2 of 2 points\n"
+        in told
+    )
+    assert (
+        "note: faults.slow of drive 0 at 3600 s was not done: the run was over before, at 2 of 2 points\n"
+        in told
+    )
+    corrupt = ("--set", 'target.faults.corrupt=[{at="1s"}]')
+    told = run("simulate", *options[:2], "--number-ios", "1000", *corrupt).stderr
+    assert "note: what was corrupted is seen with --check-data alone: without it a run has no data\n" in told
+
+
 def test_words_for_what_is_left():
     cut = {
         "at_ns": 12 * 10**9,
@@ -156,7 +188,7 @@ def test_words_for_what_is_left():
     assert list(cut_lines(cut)) == [
         "the power went at 12 s",
         "  lost: 1 answered write, 4.1 kB (4.1 kB in rows whose parity did not fit), the oldest answered 1.5 s before",
-        "  8 sectors of that had been flushed: a FLUSH was answered that drives never heard of",
+        "  8 sectors of that had been flushed: a FLUSH was answered before they were on media",
         "  1.02 MB kept by the controller's battery",
         "  2 writes under way: 1 not there, 1 torn",
         "  parity does not fit in 2 of 1,000 rows; after the partial parity log 0",

@@ -3,7 +3,7 @@
 use crate::host::feed::{FedIo, FeedParams};
 use crate::host::params::JobParams;
 use crate::host::recording::Recording;
-use crate::storage::TargetParams;
+use crate::storage::{Fault, TargetParams};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use drivelab_units::{Instant, Span};
@@ -30,6 +30,19 @@ pub struct Fed {
     pub recording: Option<Arc<dyn Recording>>,
 }
 
+/// Something that goes wrong with a drive at an instant.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Injection {
+    /// When it begins.
+    pub at: Instant,
+    /// What it is.
+    pub fault: Fault,
+    /// How long a slow drive is slow, or one lies about FLUSHes; for good when `None`. A hang has its own length.
+    pub lasts: Option<Span>,
+    /// From each beginning to the next; once when `None`.
+    pub every: Option<Span>,
+}
+
 /// A run: what is simulated, what it is asked, and how long.
 #[derive(Clone, Debug)]
 pub struct Setup {
@@ -49,6 +62,8 @@ pub struct Setup {
     pub traces: u64,
     /// Whether the data of every command are followed and held to what was written.
     pub checks_data: bool,
+    /// What goes wrong with drives, in order of time.
+    pub injections: Arc<[Injection]>,
     /// When the power goes, and the run ends; its data are followed then in any case.
     pub power_cut: Option<Instant>,
 }

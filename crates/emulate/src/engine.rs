@@ -11,7 +11,7 @@ use crate::store::{Payload, Store};
 use drivelab_core::storage::{Happening, Target, TargetInput, TargetOutput, TargetParams};
 use drivelab_core::{Access, Command, Completion, Machine, Outcome};
 use drivelab_units::{Instant, Lba, SECTOR_BYTES, Sectors};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 
 /// A longer request becomes several commands, one after the other: what the longest command of ATA has.
 const PIECE: u64 = 65_536;
@@ -80,8 +80,10 @@ pub struct Engine {
     next: Vec<Order>,
     next_id: u64,
     pub(crate) replies: Vec<Reply>,
-    /// What is to be done at an instant, the next first.
+    /// What ends or comes again at an instant of what was done, the next first.
     pub(crate) later: Vec<(Instant, Action)>,
+    /// What the scenario has put down for an instant, the next first.
+    pub(crate) planned: VecDeque<(Instant, Action)>,
     pub(crate) told: Told,
     pub(crate) capture: Option<Capture>,
     /// What ends the session.
@@ -98,6 +100,7 @@ impl Engine {
             next_id: 0,
             replies: Vec::new(),
             later: Vec::new(),
+            planned: VecDeque::new(),
             told: Told::default(),
             capture,
             failed: None,
@@ -113,7 +116,8 @@ impl Engine {
     pub fn next_due(&self) -> Option<Instant> {
         let of_target = || self.model.target.poll_timeout().map(|due| self.model.session(due));
         let own = self.model.off_until.or_else(of_target);
-        own.into_iter().chain(self.later.iter().map(|(at, _)| *at)).min()
+        let done = self.later.iter().chain(self.planned.front()).map(|(at, _)| *at);
+        own.into_iter().chain(done).min()
     }
 
     /// Whether a client waits for anything.
@@ -152,6 +156,12 @@ impl Engine {
     /// When the session cannot go on. Nothing that was not kept has been answered then.
     pub fn run(&mut self, now: Instant) -> Result<(), EmulateError> {
         self.advance(now);
+        while self.planned.front().is_some_and(|(at, _)| *at <= now) {
+            let Some((_, action)) = self.planned.pop_front() else { break };
+            if let Err(why) = self.act(now, &action) {
+                self.told.not_done(now, &action, &why);
+            }
+        }
         while self.later.first().is_some_and(|(at, _)| *at <= now) {
             let (due, action) = self.later.remove(0);
             self.act_later(now, due, &action);

@@ -30,6 +30,7 @@
 //!     capture: None,
 //!     budget: Span::from_us(500),
 //!     power_cut: None,
+//!     injections: [].into(),
 //!     keep: None,
 //!     mount: None,
 //!     transcript: None,

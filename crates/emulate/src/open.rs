@@ -1,4 +1,5 @@
 //! From what a person asks for to a server: the target as clients may see it, its images, its sockets.
+use crate::action::{Action, Kind};
 use crate::capture::Capture;
 use crate::clock::Pace;
 use crate::control::Control;
@@ -14,6 +15,7 @@ use crate::nbd::{Certificates, Export, Listening, NbdDoor};
 use crate::serve::Server;
 use crate::store::Store;
 use crate::transcript::Transcript;
+use drivelab_core::setup::Injection;
 use drivelab_core::storage::array::params::Level;
 use drivelab_core::storage::controller::params::ControllerParams;
 use drivelab_core::storage::server::ServerParams;
@@ -70,6 +72,8 @@ pub struct Wish {
     /// What 99 of 100 answers may be late by.
     pub budget: Span,
     pub power_cut: Option<Instant>,
+    /// What goes wrong with drives by itself.
+    pub injections: Arc<[Injection]>,
     /// Hears what the workload says on its stdout.
     pub transcript: Option<Arc<Transcript>>,
 }
@@ -135,13 +139,16 @@ pub fn open(device: Device, wish: &Wish) -> Result<Server, EmulateError> {
     };
     let is_unclean = folder.as_ref().is_some_and(|folder| !folder.state.clean);
     let mut engine = Engine::new(device, store, capture);
+    engine.planned = wish.injections.iter().map(|injection| (injection.at, injection.into())).collect();
+    engine.planned.extend(wish.power_cut.map(|at| (at, Action::of(Kind::PowerCut))));
+    engine.planned.make_contiguous().sort_by_key(|(at, _)| *at);
     if is_unclean {
         engine.recover();
     }
-    let (pace, budget, power_cut) = (wish.pace, wish.budget, wish.power_cut);
+    let (pace, budget) = (wish.pace, wish.budget);
     let transcript = wish.transcript.clone();
     let door: Box<dyn Door> = Box::new(Doors(doors));
-    Ok(Server { engine, door, control, pace, budget, folder, power_cut, transcript })
+    Ok(Server { engine, door, control, pace, budget, folder, transcript })
 }
 
 fn capture(device: &Device, wish: &Wish, size: u64) -> Result<Option<Capture>, EmulateError> {

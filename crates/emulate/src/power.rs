@@ -3,6 +3,8 @@ use crate::action::{Action, Kind};
 use crate::engine::{Engine, Model};
 use crate::session::PowerCut;
 use crate::store::{Payload, Store, array_of};
+use drivelab_core::storage::array::Array;
+use drivelab_core::storage::array::levels::Layout;
 use drivelab_core::storage::write_behind::Piece;
 use drivelab_core::storage::{TargetInput, TargetParams};
 use drivelab_core::{Access, Machine};
@@ -63,6 +65,10 @@ impl Engine {
 
     /// The target is told.
     fn inject(&mut self, now: Instant, action: &Action) -> Result<(), String> {
+        let levels = array_of(&self.model.target).map(Array::layout);
+        if action.action == Kind::Corrupt && matches!(levels, Some(Layout::RaidZ(_))) {
+            return Err("the checksums with which a pool notices corrupted sectors are not modelled".into());
+        }
         let Some(input) = action.input() else { return Err("nothing is to be done".into()) };
         let own = self.model.own(now);
         self.model.target.handle(own, input).map_err(|error| error.to_string())?;

@@ -1,6 +1,5 @@
 //! A session: one thread that hears clients, lets the model's time pass and sends answers. Start reading at
 //! [`Server::run`].
-use crate::action::{Action, Kind};
 use crate::clock::{Clock, Pace, Wait};
 use crate::control::Control;
 use crate::door::{Asked, Desk, Door, Ticket};
@@ -11,7 +10,7 @@ use crate::lateness::{GAP, Lateness};
 use crate::punctual;
 use crate::session::{Scheduling, SessionRecord};
 use crate::transcript::Transcript;
-use drivelab_units::{Instant, SECTOR_BYTES, Span};
+use drivelab_units::{SECTOR_BYTES, Span};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -28,7 +27,6 @@ pub struct Server {
     pub(crate) pace: Pace,
     pub(crate) budget: Span,
     pub(crate) folder: Option<Folder>,
-    pub(crate) power_cut: Option<Instant>,
     pub(crate) transcript: Option<Arc<Transcript>>,
 }
 
@@ -72,9 +70,6 @@ impl Server {
     /// Serves until `stop` is set, or until it cannot go on: the record says why.
     pub fn run(mut self, stop: &AtomicBool) -> SessionRecord {
         let scheduling = punctual::ask();
-        if let Some(at) = self.power_cut {
-            self.engine.later.push((at, Action::of(Kind::PowerCut)));
-        }
         let mut clock = Clock::new(self.pace);
         if self.transcript.is_some() {
             clock.is_watched();

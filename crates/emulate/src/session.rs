@@ -8,6 +8,7 @@ use drivelab_core::storage::array::report::{Happened, Report};
 use drivelab_core::{Access, Outcome};
 use drivelab_units::{Instant, SECTOR_BYTES};
 use serde::Serialize;
+use std::borrow::Cow;
 
 /// Stretches and events that are written down.
 const NAMED_MAX: usize = 1_000;
@@ -33,7 +34,7 @@ pub struct Done {
 #[derive(Clone, Debug, Serialize)]
 pub struct Event {
     pub at_ns: u64,
-    pub what: &'static str,
+    pub what: Cow<'static, str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub member: Option<u16>,
 }
@@ -105,7 +106,15 @@ impl Told {
             Happening::PowerCut { .. } => ("the power is gone", None),
         };
         if self.events.len() < NAMED_MAX {
-            self.events.push(Event { at_ns: at.as_ns(), what, member });
+            self.events.push(Event { at_ns: at.as_ns(), what: what.into(), member });
+        }
+    }
+
+    /// The target did not take what the scenario has put down.
+    pub fn not_done(&mut self, at: Instant, action: &Action, why: &str) {
+        if self.events.len() < NAMED_MAX {
+            let what = format!("what the scenario has put down was not done: {why}").into();
+            self.events.push(Event { at_ns: at.as_ns(), what, member: Some(action.member) });
         }
     }
 

@@ -40,6 +40,7 @@ fn setup(depth: u32) -> Setup {
         seed: 1,
         traces: 0,
         checks_data: false,
+        injections: [].into(),
         power_cut: None,
     }
 }

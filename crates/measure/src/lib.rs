@@ -46,6 +46,7 @@
 //!     seed: 1,
 //!     traces: 0,
 //!     checks_data: false,
+//!     injections: [].into(),
 //!     power_cut: None,
 //! };
 //! let stop = AtomicBool::new(false);

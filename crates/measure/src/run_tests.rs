@@ -121,6 +121,7 @@ fn setup(ios: u64) -> Setup {
         seed: 3,
         traces: 0,
         checks_data: false,
+        injections: [].into(),
         power_cut: None,
     }
 }

@@ -64,6 +64,7 @@ fn setup(job: JobParams, limit: Limit) -> Setup {
         seed: 7,
         traces: 0,
         checks_data: false,
+        injections: [].into(),
         power_cut: None,
     }
 }

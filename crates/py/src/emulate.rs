@@ -134,6 +134,7 @@ impl Options {
             mount: self.mount,
             budget: Span::from_ns(self.budget_ns),
             power_cut: setup.power_cut,
+            injections: Arc::clone(&setup.injections),
             transcript,
         })
     }
@@ -245,6 +246,7 @@ pub fn loop_back<'py>(
         mount: None,
         budget: Span::from_ns(budget_ns),
         power_cut: None,
+        injections: [].into(),
         transcript: None,
     };
     let (ended, raised) = py.detach(|| {

@@ -3,7 +3,7 @@
 //! Addresses and amounts are sectors of 512 bytes, as the hosts count them.
 use serde::Serialize;
 
-/// What was checked, and found to be right: what is wrong ends the run.
+/// What was checked, and found to be right: what is wrong ends the run, but for what was corrupted on purpose.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize)]
 pub struct DataRecord {
     /// Reads that were answered, and their sectors: each had the last write answered before, or one under way.
@@ -16,6 +16,22 @@ pub struct DataRecord {
     pub sectors_kept: Option<u64>,
     /// The redundancy that was compared at the end, when nothing was under way; null where there is none.
     pub compared: Option<Compared>,
+    /// What came of data that were corrupted on purpose; left out where none were.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub corrupted: Option<Corrupted>,
+}
+
+/// What was found wrong once something had been corrupted on purpose.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize)]
+pub struct Corrupted {
+    /// Reads that were answered as done and brought wrong data: nobody has noticed.
+    pub reads: u64,
+    /// When the first of them was answered, since the start of the run.
+    pub first_read_at_ns: Option<u64>,
+    /// Sectors that the run wrote, and that do not hold their last write at the end.
+    pub sectors: u64,
+    /// Whether parity or copies do not fit their data at the end.
+    pub redundancy_differs: bool,
 }
 
 /// Redundancy that fits its data.

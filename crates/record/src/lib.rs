@@ -5,6 +5,7 @@
 //! replayed recording came to; what memories gave up; what was found
 //! about its data; and the log of its first commands, when one is wanted. What never does: a clock, a file, a socket.
 //! Start reading at [`collector`].
+pub mod ailing;
 pub mod array;
 pub mod collector;
 pub mod commands;

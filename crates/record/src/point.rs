@@ -1,4 +1,5 @@
 //! One point of a sweep as it is written down. Keys carry their unit.
+use crate::ailing::InjectionRecord;
 use crate::array::ArrayRecord;
 use crate::collector::{Accounts, Collector};
 use crate::commands::{self, CommandRecord, MemberRecord};
@@ -131,6 +132,9 @@ pub struct Point {
     /// What was checked of the data; left out where nobody asked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub data: Option<DataRecord>,
+    /// What went wrong with drives as the scenario says; left out where nothing was to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub injections: Option<Vec<InjectionRecord>>,
     /// What a power cut has taken: nothing where the run was over before; left out where none was meant.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub power_cut: Option<Option<CutRecord>>,
@@ -251,6 +255,7 @@ impl Point {
             given_up: None,
             replay: None,
             data: None,
+            injections: None,
             power_cut: None,
             log: None,
         }

@@ -1,4 +1,5 @@
 //! From a scenario's text to a plan: every point of its sweep, ready to run.
+use crate::check::ailing::injections;
 use crate::check::array_faults::check_in_time;
 pub use crate::check::assume::Assumed;
 pub use crate::check::class::{Bounds, Firmware};
@@ -227,6 +228,8 @@ fn point(table: Table, all: Place, first: bool, shared: &mut Shared<'_>, log: &m
     }
     check_until(raw.run.as_ref(), &params, log);
     check_cut(cut.as_ref(), &run, &params, log);
+    let target = raw.target.as_ref();
+    let injections = target.map(|at| injections(&at.value, &params, log)).unwrap_or_default();
     check_time_passes(&raw, &params, &found, here, log);
     let hash = Hash::of(&meaning(&raw, &canonical)).hex();
     let (jobs, fed) = (expand(&found), recorded.map(|(fed, _)| fed).or_else(|| fed(&found)));
@@ -239,6 +242,7 @@ fn point(table: Table, all: Place, first: bool, shared: &mut Shared<'_>, log: &m
         seed: run.seed,
         traces: 0,
         checks_data: false,
+        injections: injections.into(),
         power_cut: cut.map(|at| Instant::ZERO + at.value),
     };
     Some(Found { raw, setup, hash, fio, array, assumed, firmware })

@@ -4,7 +4,7 @@
 //! it is answered, and those behind it with it. Replayed on the same target from the same seed, they are the same run.
 use drivelab_core::storage::array::report::{Happened, Report};
 use drivelab_core::storage::drive::params::DriveModel;
-use drivelab_core::storage::{Happening, TargetParams};
+use drivelab_core::storage::{Fault, Happening, TargetParams};
 use drivelab_core::{Access, Command, Completion};
 use drivelab_trace::formats::native::{Header, Injected, InjectedKind, NativeWriter};
 use drivelab_trace::record::{Attributes, Clock};
@@ -103,6 +103,11 @@ impl<W: Write> Capture<W> {
             offset: 0,
             length: 0,
         }));
+    }
+
+    /// A fault of the scenario has struck.
+    pub(crate) fn struck(&mut self, at: Instant, fault: &Fault) {
+        self.held.extend(Injected::of(at, fault).map(Held::Injected));
     }
 
     /// Writes what is in front and answered, and so many beyond that in any case.

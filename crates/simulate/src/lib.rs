@@ -5,8 +5,10 @@
 //! What never does: a rule of physics (that is the core's), a real clock, a file. Start reading at [`run()`].
 pub mod arrival_order;
 pub mod capture;
+mod counters;
 mod error;
 mod feeding;
+mod injections;
 mod lives;
 pub mod many;
 pub mod recorded;

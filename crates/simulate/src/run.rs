@@ -1,14 +1,15 @@
 //! One run in virtual time.
 use crate::capture::Capture;
+use crate::counters::Before;
 pub use crate::error::RunError;
 use crate::feeding::Feeding;
+use crate::injections::Injections;
 use crate::lives::Lives;
 use crate::truth::Followed;
 use drivelab_core::host::{Host, HostInput, HostOutput};
 use drivelab_core::storage::array::Array;
 use drivelab_core::storage::array::report::Happened;
-use drivelab_core::storage::drive::Turns;
-use drivelab_core::storage::{Happening, OutputRef, Target, TargetOutput, TargetParams};
+use drivelab_core::storage::{Fault, Happening, OutputRef, Target, TargetOutput, TargetParams};
 use drivelab_core::{Access, Completion, Limit, Machine, Setup};
 use drivelab_record::point::{Closing, Ended, Point};
 use drivelab_record::{ArrayCollector, Collector, CommandLog, GivenUpCollector, Log, Platter};
@@ -61,11 +62,8 @@ pub fn run_captured(
     let digest = clock.target.digest().value();
     let replay = clock.feeding.as_mut().and_then(|feeding| feeding.close(&clock.host, ended));
     let oldest_unfinished = clock.host.oldest_unfinished().map(|intended| ended.since(intended));
-    let in_drives = |until| clock.target.in_drives_ns(until);
     let before = clock.before.unwrap_or_else(|| Before::of(&clock.target, clock.start));
-    let in_drives_ns =
-        in_drives(ended).zip(before.in_drives_ns).map(|(after, before)| after.saturating_sub(before));
-    let turns = clock.target.turns().zip(before.turns).map(|(after, before)| after.since(before));
+    let (in_drives_ns, turns) = (before.in_drives_ns(&clock.target, ended), before.turns(&clock.target));
     let closing =
         Closing { window, ended: why, oldest_unfinished, accounts, depth_asked, in_drives_ns, turns, digest };
     let point = Point::new(&clock.collector, &closing);
@@ -90,7 +88,8 @@ pub fn run_captured(
         }
         None => (None, None),
     };
-    Ok(Point { series, array, given_up, replay, data, power_cut, log, ..point })
+    let injections = clock.injections.close();
+    Ok(Point { series, array, given_up, replay, data, injections, power_cut, log, ..point })
 }
 
 /// Whether there is a memory before the target.
@@ -127,20 +126,6 @@ fn platter(target: &TargetParams) -> Option<Platter> {
     Some(Platter { rotation_ns: model.period.as_ns(), cylinders })
 }
 
-/// What the drives' counters say as the window begins.
-#[derive(Clone, Copy)]
-struct Before {
-    /// Commands that they held, integrated over time.
-    in_drives_ns: Option<u128>,
-    turns: Option<Turns>,
-}
-
-impl Before {
-    fn of(target: &Target, start: Instant) -> Self {
-        Before { in_drives_ns: target.in_drives_ns(start), turns: target.turns() }
-    }
-}
-
 struct Clock {
     host: Host,
     /// What it is fed, where it is.
@@ -157,6 +142,8 @@ struct Clock {
     array: Option<ArrayCollector>,
     /// What memories give up.
     given_up: GivenUpCollector,
+    /// What goes wrong with drives while it runs.
+    injections: Injections,
     /// The trace of all commands, when one is wanted.
     capture: Option<Box<Capture>>,
     /// Its data, when somebody wants them checked.
@@ -200,6 +187,7 @@ impl Clock {
             log,
             array,
             given_up: GivenUpCollector::default(),
+            injections: Injections::new(&setup.injections),
             capture: None,
             counted: 0,
             flushes_count: setup.fed.is_some(),
@@ -225,11 +213,15 @@ impl Clock {
             let due = match (self.target.poll_timeout(), self.host.poll_timeout()) {
                 (Some(target), Some(host)) => target.min(host),
                 (Some(due), None) | (None, Some(due)) => due,
-                (None, None) => match end.filter(|_| is_cut) {
-                    Some(cut) => return Ok((cut, Ended::PowerCut)),
-                    None => return Err(RunError::Stalled { at_ns: now.as_ns() }),
+                // Nothing goes on: what is injected changes the data that a power cut finds, and makes nobody work.
+                (None, None) => match (end.filter(|_| is_cut), self.injections.next_at()) {
+                    (Some(_), Some(injected)) => injected,
+                    (Some(cut), None) => return Ok((cut, Ended::PowerCut)),
+                    (None, _) => return Err(RunError::Stalled { at_ns: now.as_ns() }),
                 },
             };
+            let injected = self.injections.next_at();
+            let due = injected.map_or(due, |at| at.min(due));
             if let Some(end) = end
                 && due > end
             {
@@ -240,6 +232,9 @@ impl Clock {
             }
             now = due;
             self.pass_to(now);
+            if injected.is_some_and(|at| at <= now) {
+                self.strike(now, setup)?;
+            }
             self.step(now, ios)?;
             self.hear();
             if self.counted >= ios {
@@ -260,6 +255,24 @@ impl Clock {
                 (control.progress)(self.share_done(now, start, end, setup.limit));
             }
         }
+    }
+
+    /// What goes wrong at an instant strikes what is under way, before the host does anything more.
+    #[cold]
+    fn strike(&mut self, now: Instant, setup: &Setup) -> Result<(), RunError> {
+        self.target.pass_to(now).map_err(defect)?;
+        self.follow()?;
+        while self.injections.next_at().is_some_and(|at| at <= now) {
+            let struck = self.injections.strike(now, &mut self.target, &setup.injections);
+            if let (Some(fault), Some(capture)) = (&struck, &mut self.capture) {
+                capture.struck(now, fault);
+            }
+            if let (Some(Fault::Corrupt { .. }), Some(followed)) = (&struck, &mut self.followed) {
+                followed.corrupted();
+            }
+            self.follow()?;
+        }
+        Ok(())
     }
 
     /// Before anything happens at an instant, what was before it is closed.

@@ -10,7 +10,7 @@ import typer
 from drivelab import _core
 from drivelab.cli.array_options import STORIES_MAX
 from drivelab.cli.output import emit, say
-from drivelab.data_story import checked_text, cut_lines
+from drivelab.data_story import checked_text, cut_lines, unstruck_lines
 from drivelab.errors import InputError
 from drivelab.points_table import axis_text
 
@@ -42,6 +42,17 @@ def emit_data(points: Sequence[dict[str, Any]]) -> None:
     for point in cut:
         at = ", ".join(f"{key} = {axis_text(value)}" for key, value in point["axes"].items())
         emit(f"\n{at}: " * bool(at) + "\n" * (not at) + "\n".join(cut_lines(point["power_cut"])))
+
+
+def note_unstruck(points: Sequence[dict[str, Any]]) -> None:
+    """A fault that changes nothing would be a riddle."""
+    lines = list(unstruck_lines(points))
+    for line in dict.fromkeys(lines):
+        at = f", at {lines.count(line)} of {len(points)} points" if len(points) > 1 else ""
+        say(f"note: {line}{at}")
+    corrupts = any(entry["what"] == "corrupt" for point in points for entry in point.get("injections", ()))
+    if corrupts and not any("data" in point for point in points):
+        say("note: what was corrupted is seen with --check-data alone: without it a run has no data")
 
 
 def note_uncut(points: Sequence[dict[str, Any]]) -> None:

@@ -34,7 +34,7 @@ from drivelab.cli.chart_options import (
     check_charts,
     check_look,
 )
-from drivelab.cli.data_options import CheckData, check_has_data, emit_data, note_uncut
+from drivelab.cli.data_options import CheckData, check_has_data, emit_data, note_uncut, note_unstruck
 from drivelab.cli.exits import Exit
 from drivelab.cli.log_options import (
     Log,
@@ -191,6 +191,7 @@ def simulate(
     note_behind(result.records)
     note_floors(result.records)
     note_uncut(result.records)
+    note_unstruck(result.records)
     note_unlogged(result)
     if unsteady := steady.note(result.points):
         say(unsteady)

@@ -84,6 +84,7 @@ fn wish(place: &Place, bytes: Bytes) -> Wish {
         capture: None,
         budget: Span::from_us(500),
         power_cut: None,
+        injections: [].into(),
         keep: None,
         mount: None,
         transcript: None,

@@ -1,4 +1,5 @@
 //! What fails of an array and when, what is missing from the start, and what a level bears.
+use super::ailing::instants;
 use super::array::Known;
 use super::array_keys::Uses;
 use super::run::{Run, power_cut};
@@ -137,7 +138,8 @@ pub fn check_in_time(target: &TargetRaw, run: &Run, log: &mut Log) {
     let own = scrubbed.into_iter().chain(resynced);
     let list = target.faults.as_ref().and_then(|at| at.value.fail.as_ref());
     let failures = list.into_iter().flat_map(|list| &list.value).map(|at| ("at", &at.value.at));
-    let all = own.chain(failures).filter_map(|(key, at)| Some((key, at.as_ref()?, end)));
+    let injected = target.faults.iter().flat_map(|at| instants(&at.value)).map(|at| ("at", at));
+    let all = own.chain(failures).chain(injected).filter_map(|(key, at)| Some((key, at.as_ref()?, end)));
     for (key, at, end) in all.chain(cut.as_ref().map(|at| ("power_cut", at, measured))) {
         // Who serves it goes on until somebody ends that.
         let Some(end) = end.filter(|end| at.value >= *end && !log.is_served) else {

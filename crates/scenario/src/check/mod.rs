@@ -1,4 +1,5 @@
 //! From what was typed to what the machines take: nothing leaves here that could be wrong.
+pub mod ailing;
 mod array;
 pub mod array_faults;
 mod array_keys;

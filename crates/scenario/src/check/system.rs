@@ -363,23 +363,21 @@ pub fn faults(at: &At<FaultsRaw>, log: &mut Log) -> Option<FaultParams> {
         }
         unreadable.push((Lba::new(first.get()), count));
     }
+    let sound = read_errors == Share::NONE && unreadable.is_empty() && raw.media.is_none();
     let retries = bounded(raw.retry_time.as_ref(), "retry_time", Span::ZERO, log);
     if let Some(time) = &raw.retry_time
         && raw.readable("read_errors")
         && raw.readable("bad_sectors")
+        && raw.readable("media")
     {
-        if read_errors == Share::NONE && unreadable.is_empty() {
-            let remedy = "add read_errors or bad_sectors, or leave it out".to_owned();
+        if sound {
+            let remedy = "add read_errors, bad_sectors or media, or leave it out".to_owned();
             log.no_effect(time.place, "`retry_time` has no effect: no read ever fails".to_owned(), remedy);
         } else {
             log.has_effect(time.place);
         }
     }
-    (read_errors != Share::NONE || !unreadable.is_empty()).then_some(FaultParams {
-        read_errors,
-        unreadable,
-        retries,
-    })
+    (!sound).then_some(FaultParams { read_errors, unreadable, retries })
 }
 
 /// Unreadable stretches lie on the drive.

@@ -205,8 +205,8 @@ impl<'a> Shared<'a> {
         let controller = raw.controller_written_out();
         let interface = controller.and_then(|raw| given(raw.interface.as_ref()));
         let port = controller.and_then(|raw| raw.link.as_ref()).map(|at| &at.value);
-        // When the power goes is none of the drive's business.
-        let faults = raw.faults.as_ref().map(|at| At { value: at.value.without_cut(), ..at.clone() });
+        // What happens at an instant is none of the drive's business.
+        let faults = raw.faults.as_ref().map(|at| At { value: at.value.without_instants(), ..at.clone() });
         let before = TargetRaw {
             controller: None,
             bus: None,

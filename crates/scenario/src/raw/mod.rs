@@ -1,6 +1,7 @@
 //! What was typed: the sections and keys of a scenario and of a drive file, each declared once.
 //!
 //! These declarations are the file format. Nothing in here knows what a value means for the machines.
+pub mod ailing;
 pub mod amounts;
 pub mod array;
 pub mod cache;

@@ -57,7 +57,7 @@ section! {
         /// The host's own cache, before its I/O scheduler: the page cache of an operating system. Only I/Os that are not
         /// `direct` use it.
         host_cache: Switch<WriteBehindRaw> = "none",
-        /// What goes wrong with the drive's media, which drives of an array fail, and when the power goes.
+        /// What goes wrong: with the drive's media, with drives at an instant, and when the power goes.
         faults: FaultsRaw = "nothing",
         /// Whether writes complete in the drive's cache, or only on the media.
         write_cache: bool = "the drive's own",

@@ -1,5 +1,6 @@
 //! What stands between a workload and its drive: the host's I/O scheduler, the controller; and what goes wrong in the
 //! drive.
+use super::ailing::{HangRaw, LieRaw, ResetRaw, SlowRaw, SpotRaw};
 use super::array::{DriveNumber, FailRaw, LevelName};
 use super::drive::IdentityRaw;
 use super::link::{BusChoice, Standard};
@@ -218,8 +219,8 @@ impl Read for Stretch {
 
 section! {
     facts: false,
-    /// What goes wrong with the drive's media, where only reads fail, which drives of an array fail for good, and when the
-    /// power goes.
+    /// What goes wrong: with the drive's media, where only reads fail; which drives of an array fail for good; what happens
+    /// to a drive at an instant; and when the power goes.
     pub struct FaultsRaw {
         /// Share of reads that fail although the media is sound, each attempt for itself.
         read_errors: Share = "0%",
@@ -230,20 +231,34 @@ section! {
         retry_time: Span = "0s",
         /// Drives of an array that fail for good, each at a time or after so many commands of the hosts.
         fail: Vec<At<FailRaw>> = "none",
+        /// Drives that become slow: always, more and more, in bursts, or for a share of their commands.
+        slow: Vec<At<SlowRaw>> = "none",
+        /// Drives that say nothing for a while.
+        hang: Vec<At<HangRaw>> = "none",
+        /// Sectors that cannot be read from an instant on, until they are written.
+        media: Vec<At<SpotRaw>> = "none",
+        /// Sectors that change on the media at an instant, and nobody is told.
+        corrupt: Vec<At<SpotRaw>> = "none",
+        /// Links that are reset.
+        reset: Vec<At<ResetRaw>> = "none",
+        /// Drives that answer FLUSH at once, whatever waits in their caches.
+        lie: Vec<At<LieRaw>> = "none",
         /// When the power goes: the run ends, and the record says what is lost. A list of commands goes on waiting for it.
         power_cut: OrNever = "never",
     }
 }
 
 impl FaultsRaw {
-    /// The same with the power on.
-    pub fn without_cut(&self) -> Self {
-        FaultsRaw { power_cut: None, ..self.clone() }
+    /// What drives are built with: nothing that happens at an instant, but whether sectors will become unreadable.
+    pub fn without_instants(&self) -> Self {
+        let (slow, hang, corrupt, reset, lie) = (None, None, None, None, None);
+        FaultsRaw { power_cut: None, slow, hang, corrupt, reset, lie, ..self.clone() }
     }
 
     /// Whether anything here can make a read fail.
     pub fn fails_reads(&self) -> bool {
-        self.set().iter().any(|(key, _)| !matches!(*key, "fail" | "power_cut"))
+        let fails = |key| matches!(key, "read_errors" | "bad_sectors" | "retry_time" | "media");
+        self.set().iter().any(|(key, _)| fails(*key))
     }
 
     /// What goes wrong with the media of one drive of an array, as if it were the only one.
@@ -259,6 +274,6 @@ impl FaultsRaw {
             let value = list.value.iter().filter(|stretch| own(stretch)).map(alone).collect();
             At { value, ..list.clone() }
         });
-        FaultsRaw { bad_sectors, fail: None, power_cut: None, ..self.clone() }
+        FaultsRaw { bad_sectors, fail: None, ..self.without_instants() }
     }
 }

@@ -16,12 +16,12 @@ use drivelab_core::storage::array::report::Health;
 use drivelab_core::storage::controller::params::ControllerParams;
 use drivelab_core::storage::system::SystemParams;
 use drivelab_core::storage::write_behind::OWN_IDS;
-use drivelab_core::storage::{Target, TargetParams};
+use drivelab_core::storage::{Fault, Target, TargetParams};
 use drivelab_core::{Access, Command, Completion, Outcome, Setup};
 use drivelab_data::consistent::{self, that_counts};
 use drivelab_data::stamp::{BLANK, stamp, write_of};
 use drivelab_data::{Contents, Media, Stamp};
-use drivelab_record::data::{Compared, CutRecord, DataRecord};
+use drivelab_record::data::{Compared, Corrupted, CutRecord, DataRecord};
 use drivelab_units::Instant;
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -43,6 +43,8 @@ pub struct Followed {
     most_bytes: u64,
     /// When each write was answered, where a power cut may take some of them.
     answered: Option<Vec<(u64, Instant)>>,
+    /// What was found wrong since something was corrupted on purpose; before that, what is wrong ends the run.
+    corrupted: Option<Corrupted>,
 }
 
 /// Where an address of the target lies: the drive's number and its own address.
@@ -80,6 +82,8 @@ impl Followed {
         }
         target.keep_data();
         let mut witness = Witness::new(&params, setup.seed);
+        witness.may_fail |=
+            setup.injections.iter().any(|injection| matches!(injection.fault, Fault::MediaError { .. }));
         if setup.power_cut.is_none() {
             witness = witness.without_cuts();
         }
@@ -92,6 +96,7 @@ impl Followed {
             looks: 0,
             most_bytes: BYTES_MAX,
             answered: setup.power_cut.map(|_| Vec::new()),
+            corrupted: None,
         };
         followed.look_at_members(target);
         Ok(followed)
@@ -109,6 +114,11 @@ impl Followed {
         let numbered = Command { id: number, ..*command };
         self.witness.submitted(&numbered);
         self.outstanding.insert(command.id, numbered);
+    }
+
+    /// Something is corrupted on purpose: what is wrong from now on is counted.
+    pub fn corrupted(&mut self) {
+        self.corrupted.get_or_insert_default();
     }
 
     /// Hears what the target has done with data up to this instant.
@@ -154,7 +164,14 @@ impl Followed {
             self.witness.refuses_writes = target.refuses_writes();
         }
         let found = self.witness.completed(&command, completion);
-        found.map_err(|untruth| self.told(target, &untruth))?;
+        match (found, &mut self.corrupted) {
+            (Ok(_), _) => {}
+            (Err(Untruth { at, wrong: Wrong::Read { .. }, .. }), Some(corrupted)) => {
+                corrupted.reads += 1;
+                corrupted.first_read_at_ns.get_or_insert(at.as_ns());
+            }
+            (Err(untruth), _) => return Err(self.told(target, &untruth)),
+        }
         if completion.outcome != Outcome::Done {
             return Ok(());
         }
@@ -177,14 +194,15 @@ impl Followed {
     pub fn close(mut self, target: Target, now: Instant) -> Result<DataRecord, RunError> {
         let too_much = self.too_much();
         let mut record = std::mem::take(&mut self.record);
-        let most_bytes = self.most_bytes;
+        let (most_bytes, mut corrupted) = (self.most_bytes, self.corrupted.take());
         let mut watched = Watched::of(self.params, target, self.witness, self.outstanding, now);
         let told = |watched: &Watched, untruth| RunError::Untruth(told(watched.target(), &untruth));
         if !watched.come_to_rest(most_bytes).map_err(|untruth| told(&watched, untruth))? {
             return Err(too_much);
         }
         (record.compared, record.sectors_kept) =
-            at_rest(&watched).map_err(|untruth| told(&watched, untruth))?;
+            at_rest(&watched, corrupted.as_mut()).map_err(|untruth| told(&watched, untruth))?;
+        record.corrupted = corrupted;
         Ok(record)
     }
 
@@ -203,16 +221,25 @@ impl Followed {
 }
 
 /// With nothing under way: the redundancy fits, and every sector holds what was written last. Returns what was compared,
-/// and how many sectors there are.
-fn at_rest(watched: &Watched) -> Result<(Option<Compared>, Option<u64>), Untruth> {
+/// and how many sectors there are. Where something was corrupted, what is wrong is counted.
+fn at_rest(
+    watched: &Watched,
+    mut corrupted: Option<&mut Corrupted>,
+) -> Result<(Option<Compared>, Option<u64>), Untruth> {
     let (witness, target) = (watched.witness(), watched.target());
     let mut compared = None;
     let mut drives = vec![Some(0)];
     if let Some(array) = array_of(target) {
         drives = consistent::whole(array);
-        let Some(fit) = witness.check_members(watched.now(), array)? else { return Ok((None, None)) };
-        let what = redundancy(array);
-        compared = what.map(|what| Compared { what, rows: fit.rows, sectors: fit.sectors });
+        match (witness.check_members(watched.now(), array), &mut corrupted) {
+            (Ok(None), _) => return Ok((None, None)),
+            (Ok(Some(fit)), _) => {
+                let what = redundancy(array);
+                compared = what.map(|what| Compared { what, rows: fit.rows, sectors: fit.sectors });
+            }
+            (Err(_), Some(corrupted)) => corrupted.redundancy_differs = true,
+            (Err(untruth), None) => return Err(untruth),
+        }
     }
     let layout = array_of(target).map(Array::layout);
     let media = array_of(target)
@@ -222,8 +249,14 @@ fn at_rest(watched: &Watched) -> Result<(Option<Compared>, Option<u64>), Untruth
     let mut kept = 0;
     let found = |sector| above.get(&sector).copied().or_else(|| contents.get(sector));
     witness.oracle.judge_all(found, |sector, found, verdict| {
-        kept += 1;
-        let (Verdict::Older { lost, .. } | Verdict::Foreign { lost }) = verdict else { return Ok(()) };
+        let (Verdict::Older { lost, .. } | Verdict::Foreign { lost }) = verdict else {
+            kept += 1;
+            return Ok(());
+        };
+        if let Some(corrupted) = &mut corrupted {
+            corrupted.sectors += 1;
+            return Ok(());
+        }
         let expected = vec![if lost == INITIAL { BLANK } else { stamp(lost, sector) }];
         let wrong = Wrong::Kept { found: Found { sector, expected, found } };
         Err(witness.untruth(watched.now(), wrong))

@@ -8,6 +8,7 @@ mod commands;
 mod common;
 mod drive;
 mod gain;
+mod injected;
 mod memories;
 mod power_cuts;
 mod published;

@@ -144,6 +144,7 @@ pub fn setup(target: TargetParams, job: JobParams, ios: u64) -> Setup {
         seed: 1,
         traces: 0,
         checks_data: false,
+        injections: [].into(),
         power_cut: None,
     }
 }

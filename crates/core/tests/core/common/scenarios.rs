@@ -637,6 +637,7 @@ pub fn setups() -> impl Strategy<Value = Setup> {
                 seed,
                 traces: 0,
                 checks_data: false,
+                injections: [].into(),
                 power_cut: None,
             };
             for job in &mut setup.jobs {

@@ -3,7 +3,8 @@ use super::bytes::{Cursor, put, put_difference, put_text};
 use crate::lines::Fault;
 use crate::record::{Attributes, Kind, Record};
 use drivelab_core::command::{Attribute, Priority};
-use drivelab_units::Span;
+use drivelab_core::storage::{Fault as Struck, Slowness};
+use drivelab_units::{Instant, Lba, SECTOR_BYTES, Sectors, Share, Span};
 
 /// Something that was done to the target from outside.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -16,6 +17,36 @@ pub struct Injected {
     pub offset: u64,
     /// In bytes; of a slow or hung drive as its kind says.
     pub length: u64,
+}
+
+impl Injected {
+    /// As a trace has a fault that struck at an instant; none for bursts, each of which is an entry of its own.
+    pub fn of(at: Instant, fault: &Struck) -> Option<Self> {
+        let range = |first: Lba, count: Sectors| (first.get() * SECTOR_BYTES, count.bytes().get());
+        let (kind, (offset, length)) = match *fault {
+            Struck::MediaError { first, count, .. } => (InjectedKind::Unreadable, range(first, count)),
+            Struck::Corrupt { first, count, .. } => (InjectedKind::Corrupted, range(first, count)),
+            Struck::Slow { how, .. } => match how {
+                None => (InjectedKind::Slow, (0, 0)),
+                Some(Slowness::Constant(by)) => (InjectedKind::Slow, (by.as_ns(), 0)),
+                Some(Slowness::Ramp { by, over }) => (InjectedKind::Slow, (by.as_ns(), over.as_ns())),
+                Some(Slowness::Some { by, share }) => {
+                    (InjectedKind::SometimesSlow, (by.as_ns(), millionths(share)))
+                }
+                Some(Slowness::Bursts { .. }) => return None,
+            },
+            Struck::Hang { lasts, .. } => (InjectedKind::Hung, (0, lasts.as_ns())),
+            Struck::LinkReset { .. } => (InjectedKind::LinkReset, (0, 0)),
+            Struck::LyingFlush { lies: true, .. } => (InjectedKind::LyingFlush, (0, 0)),
+            Struck::LyingFlush { lies: false, .. } => (InjectedKind::HonestFlush, (0, 0)),
+        };
+        Some(Injected { time_ns: at.as_ns(), kind, device: fault.drive().into(), offset, length })
+    }
+}
+
+/// A share as a trace has it, to the nearest.
+pub fn millionths(share: Share) -> u64 {
+    ((u128::from(share.bits()) * 1_000_000 + (1 << 31)) >> 32) as u64
 }
 
 /// What was done.

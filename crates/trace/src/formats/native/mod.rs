@@ -27,7 +27,7 @@ mod entry;
 mod read;
 mod write;
 
-pub use entry::{Entry, Injected, InjectedKind};
+pub use entry::{Entry, Injected, InjectedKind, millionths};
 pub use read::Reader;
 pub use write::NativeWriter;
 

@@ -1,0 +1,106 @@
+//! What goes wrong with drives while a run goes on: when it is due, what the target is told, and what came of it.
+use drivelab_core::Machine;
+use drivelab_core::setup::Injection;
+use drivelab_core::storage::{Fault, Target, TargetInput};
+use drivelab_record::ailing::InjectionRecord;
+use drivelab_units::Instant;
+use std::collections::VecDeque;
+
+/// See the module.
+#[derive(Debug, Default)]
+pub struct Injections {
+    /// In order of time; at one instant in that of the scenario.
+    due: VecDeque<Due>,
+    /// When the first of them is due.
+    next_at: Option<Instant>,
+    records: Vec<InjectionRecord>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Due {
+    at: Instant,
+    /// Its number in the scenario.
+    number: usize,
+    fault: Fault,
+    /// Whether it ends what has begun before.
+    ends: bool,
+}
+
+impl Injections {
+    pub fn new(injections: &[Injection]) -> Self {
+        let due = injections.iter().enumerate();
+        let due = due.map(|(number, &Injection { at, fault, .. })| Due { at, number, fault, ends: false });
+        let next_at = injections.first().map(|injection| injection.at);
+        Injections { due: due.collect(), next_at, records: injections.iter().map(record).collect() }
+    }
+
+    /// When something is due; never where nothing is.
+    #[inline]
+    pub fn next_at(&self) -> Option<Instant> {
+        self.next_at
+    }
+
+    /// Tells the target what is due by now, one thing. Returns it where the target has taken it.
+    #[cold]
+    pub fn strike(&mut self, now: Instant, target: &mut Target, injections: &[Injection]) -> Option<Fault> {
+        if self.next_at()? > now {
+            return None;
+        }
+        let Due { at, number, fault, ends } = self.due.pop_front()?;
+        let Injection { lasts, every, .. } = injections[number];
+        if !ends && let (Some(lasts), Some(fault)) = (lasts, undone(fault)) {
+            self.put(Due { at: at + lasts, number, fault, ends: true });
+        }
+        if !ends && let Some(every) = every {
+            self.put(Due { at: at + every, number, fault, ends });
+        }
+        self.next_at = self.due.front().map(|due| due.at);
+        let told = target.handle(now, TargetInput::Inject(fault));
+        let record = &mut self.records[number];
+        match told {
+            Ok(_) => {
+                record.times += u64::from(!ends);
+                Some(fault)
+            }
+            // A drive that is gone needs no end of what it had.
+            Err(error) => {
+                if !ends {
+                    record.refused = Some(error.to_string());
+                }
+                None
+            }
+        }
+    }
+
+    fn put(&mut self, new: Due) {
+        let place = self.due.partition_point(|due| due.at <= new.at);
+        self.due.insert(place, new);
+    }
+
+    /// What came of all of them; nothing where none was put down.
+    pub fn close(self) -> Option<Vec<InjectionRecord>> {
+        (!self.records.is_empty()).then_some(self.records)
+    }
+}
+
+/// What ends a fault that does not end by itself.
+fn undone(fault: Fault) -> Option<Fault> {
+    match fault {
+        Fault::Slow { drive, .. } => Some(Fault::Slow { drive, how: None }),
+        Fault::LyingFlush { drive, .. } => Some(Fault::LyingFlush { drive, lies: false }),
+        _ => None,
+    }
+}
+
+fn record(injection: &Injection) -> InjectionRecord {
+    let what = match injection.fault {
+        Fault::MediaError { .. } => "media",
+        Fault::Corrupt { .. } => "corrupt",
+        Fault::Slow { .. } => "slow",
+        Fault::Hang { .. } => "hang",
+        Fault::LinkReset { .. } => "reset",
+        Fault::LyingFlush { .. } => "lie",
+    };
+    let (drive, at_ns) = (injection.fault.drive(), injection.at.as_ns());
+    InjectionRecord { what, drive, at_ns, times: 0, refused: None }
+}
