@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from drivelab import _core, processes, temporary
+from drivelab import _core, processes, remains, temporary
 from drivelab.errors import InputError, RunError
 
 CONTROL_SUFFIX = ".control"
@@ -105,6 +105,7 @@ def serve(
     """
     with ExitStack() as stack:
         if all(options[name] is None for name in ("socket", "listener", "address")):
+            remains.sweep()
             private = stack.enter_context(temporary.folder("device"))
             options = {**options, "socket": str(private / "nbd.socket")}
         if options["control"] is None and options["socket"] is not None:

@@ -465,6 +465,26 @@ def test_a_drive_is_slow_in_bursts(serve):
     assert 4.5e9 < record["model_ns"] < 9e9
 
 
+def test_what_a_killed_session_has_left_is_removed_by_the_next(command, environment, run, tmp_path):
+    (tmp_path / "d.toml").write_text(DRIVE)
+    mark, begun = f"67.{os.getpid()}", tmp_path / "begun"
+    waits = f"setsid sleep {mark} & echo $DRIVELAB_URI > {begun}; sleep {mark}"
+    process = subprocess.Popen(
+        [*command, "emulate", "d.toml", "--quiet", "--run", waits], cwd=tmp_path, env=environment
+    )
+    await_file(process, begun)
+    while not begun.read_text().endswith("\n"):
+        time.sleep(0.01)
+    process.kill()
+    process.wait(timeout=60)
+    folder = Path(begun.read_text().strip().partition("=")[2]).parent
+    assert folder.is_dir()
+    assert is_running(mark)
+    assert run("emulate", "d.toml", "--run", "true").returncode == 0
+    assert not folder.exists()
+    assert not is_running(mark)
+
+
 def test_what_a_scenario_puts_down_happens_at_its_time(serve):
     faults = """
         [target.faults]

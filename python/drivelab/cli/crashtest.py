@@ -11,7 +11,7 @@ from typing import Annotated, Any
 
 import typer
 
-from drivelab import _core
+from drivelab import _core, remains
 from drivelab.array_story import counted
 from drivelab.cli import workload_options as words
 from drivelab.cli.assumed import note_served
@@ -23,7 +23,6 @@ from drivelab.crash.check import ERROR, LOSS, Checker, place_for
 from drivelab.crash.filesystem import check_size, find
 from drivelab.crash.leftover import adopting
 from drivelab.crash.session import FACTS, Kept, keep
-from drivelab.crash.sweep import sweep
 from drivelab.errors import InputError
 from drivelab.scenario import Source, plan, read_source
 
@@ -93,7 +92,7 @@ def crashtest(
     checked = _device(scenario, given, settings)
     if not quiet:
         note_served(checked)
-    if (removed := sweep()) and not quiet:
+    if (removed := remains.sweep()) and not quiet:
         say(f"removed what a campaign that was killed had left ({counted(removed, 'folder')})")
     folder, is_ours = _folder(keep_in, kept_in)
     told = None

@@ -10,8 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from drivelab import _core, emulation, temporary
-from drivelab.crash import sweep
+from drivelab import _core, emulation, remains, temporary
 from drivelab.crash.filesystem import UNMOUNTABLE, UnmountableError, attached, find, mounted
 from drivelab.crash.judge import Judge, Stop
 from drivelab.crash.session import Kept
@@ -21,7 +20,7 @@ GOOD, LOSS, ERROR = "good", "loss", "error"
 _NOISE_MAX = 400
 _IMAGE = "device.img"
 # A file system writes to its image each time that it syncs; here no disk waits for that.
-_MEMORY = sweep.MEMORY
+_MEMORY = remains.MEMORY
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""What a campaign that was killed has left: mounts, loop devices, images and processes, removed by the next one."""
+"""What a campaign or session that was killed has left: mounts, loop devices, images, processes. The next removes it."""
 
 from __future__ import annotations
 
