@@ -686,3 +686,10 @@ def test_a_drive_that_cannot_run_is_not_written(run, tmp_path):
     assert (done.returncode, done.stdout) == (2, "")
     assert "write settle" in done.stderr
     assert not (tmp_path / "x.toml").exists()
+
+
+def test_a_spread_that_no_number_holds_is_none(run, tmp_path):
+    Files().write(tmp_path)
+    (tmp_path / "a.seek").write_text("1, 1.0, 1e999999999, 1.2\n9, 2.5, 0.1, 1e-999999999\n")
+    done = run("import", "disksim", "a.parv", "-o", "x.toml")
+    assert (done.returncode, done.stderr.count(SPREAD)) == (0, 1), done.stderr

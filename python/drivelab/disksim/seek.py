@@ -100,9 +100,9 @@ def _column(fields: Sequence[str], number: int) -> Decimal | None:
         found = Decimal(fields[number])
     except (IndexError, InvalidOperation):
         return None
-    return (
-        found if found.is_finite() and abs(found) <= _LONGER_MAX and found.adjusted() > -_DIGITS_MAX else None
-    )
+    # By the place of the first digit first: any arithmetic with an exponent of nine digits overflows.
+    has_size = found.is_finite() and abs(found.adjusted()) < _DIGITS_MAX
+    return found if has_size and abs(found) <= _LONGER_MAX else None
 
 
 def _lines(text: str) -> Iterator[tuple[int, list[str]]]:
