@@ -11,6 +11,7 @@ from typing import Any
 from drivelab.errors import InputError
 from drivelab.files import read_text
 from drivelab.levels.loads import Loads, rate_asked
+from drivelab.scenario import overrides_from, plan, read_source
 
 WORDS = ("rw", "pattern", "bs", "iodepth", "rwmixread", "rate_iops")
 
@@ -51,6 +52,18 @@ def _workload(path: Path) -> dict[str, Any]:
     elif isinstance(trace, dict) and "file" in trace:
         found["trace"] = {**trace, "file": str(path.parent / trace["file"])}
     return found
+
+
+def check(loads: Loads, drive: str) -> None:
+    """Find what is wrong with a file's workload by itself, on one drive. Raises ScenarioError, which has its place."""
+    if loads.file is None or loads.table is None:
+        return
+    source = read_source(Path(loads.file))
+    if "target" in tomllib.loads(source.text):
+        # What the file says of its target is not asked.
+        plan(read_source({"target": {"drive": drive}, "workload": dict(loads.table)}))
+    else:
+        plan(source, overrides_from({"target.drive": drive}))
 
 
 def scaled(loads: Loads, factor: float) -> Loads | None:

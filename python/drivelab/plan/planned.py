@@ -15,6 +15,7 @@ from drivelab.plan import answer, choice, sensitivity, turns
 from drivelab.plan.choice import Binding
 from drivelab.plan.evaluate import Progress, Ran, evaluate
 from drivelab.plan.grid import Asked, Candidate, asked_of, candidates
+from drivelab.plan.load import check
 from drivelab.plan.sensitivity import Assumption, PriceTurn, Turn
 from drivelab.provenance import line, provenance
 from drivelab.result import combined_digest
@@ -140,6 +141,7 @@ def run(
     found = candidates(asked, given)
     possible = [one for one in found if one.entry.reason is None]
     if not possible:
+        check(asked.loads, next(iter(asked.drives)))
         reasons = dict.fromkeys(failing.text for one in found for failing in one.failings)
         remedy = "give other --members, --level or --controller"
         raise InputError(f"no candidate can be made: {'; '.join(reasons)}; {remedy}")
