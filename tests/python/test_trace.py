@@ -5,10 +5,12 @@ from __future__ import annotations
 import bz2
 import gzip
 import json
+import shlex
 import subprocess
 import sys
 
 import pytest
+from messages import held, told
 
 from drivelab import InputError
 from drivelab import trace as traces
@@ -239,64 +241,62 @@ def test_sorting(run, tmp_path):
     assert (found["problems"], found["first_ns"], found["last_ns"]) == ([], 10**9, 2 * 10**9)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "text"),
-    [
-        (["info", "none"], "cannot read none: no such file or directory"),
-        (["info", "folder"], "cannot read folder: a folder without a file NAME.blktrace.0"),
-        (["info", "five"], "give --format disksim or --format mqsim, and --read-flag 0 where 0 is a read"),
-        (["info", "csv"], "give --format tencent or --format vscsi-csv"),
-        (["info", "prose"], 'no known format: the first line is "to be or not"'),
-        (["info", "empty"], "there is no request in it"),
-        (
-            ["info", "a.spc", "--format", "nix"],
-            "--format nix: there is no such format; there are drivelab, iolog2",
-        ),
-        (["info", "a.spc", "--format", "iolog"], 'no known format: the first line is "0,8,4096,W,0.000000"'),
-        (["info", "a.spc", "--time-unit", "h"], "--time-unit h: give one of ns, 100ns, us, ms and s"),
-        (["info", "a.spc", "--device-size", "8"], "--device-size 8: "),
-        (
-            ["info", "a.spc", "--device-size", "8KiB"],
-            "line 2: the request reaches beyond the end of the device",
-        ),
-        (["info", "a.spc", "--read-flag", "0"], "--read-flag changes nothing: spc names reads and writes"),
-        (["info", "a.spc", "--json", "--csv"], "choose one of --json and --csv"),
-        (["info", "a.spc", "--title", "x"], "--title changes nothing without a picture"),
-        (["info", "a.spc", "-o", "x.pdf"], "a picture ends in .png, .svg, .html"),
-        (["info", "a.spc", "--format", "spc", "--format", "spc"], "keep one of the two"),
-        (["convert", "a.spc", "-o", "x.zst"], "only .gz is written packed"),
-        (["convert", "a.spc", "-o", "x", "--to", "mqsim"], "--to mqsim: there are drivelab, iolog2"),
-        (["convert", "a.spc", "-o", "x", "--merge", "start"], "--merge changes nothing with one trace"),
-        (
-            ["convert", "a.spc", "-o", "x", "--remap", "wrap"],
-            "--remap wrap takes --capacity and nothing else",
-        ),
-        (["convert", "a.spc", "-o", "x", "--remap", "fold"], "--remap fold: give wrap or scale"),
-        (["convert", "a.spc", "-o", "x", "--capacity", "1GB"], "go with --remap wrap or --remap scale"),
-        (
-            ["convert", "a.spc", "-o", "x", "--scale-time", "fast"],
-            "--scale-time fast: give a factor such as 2 or 0.5",
-        ),
-        (["convert", "a.spc", "-o", "x", "--scale-time", "0"], "--scale-time: give a factor above zero"),
-        (["convert", "a.spc", "-o", "x", "--from", "10"], "--from 10: "),
-        (
-            ["convert", "a.spc", "-o", "x", "--remap", "wrap", "--capacity", "1KiB"],
-            "beyond the end of the device",
-        ),
-        (["cut", "five", "-o", "x", "--format", "mqsim"], "--to mqsim: it cannot be written"),
-    ],
-)
-def test_every_mistake_is_told_with_its_remedy(run, spc, tmp_path, arguments, text):
+WRONG = """
+info none
+info folder
+info five
+info csv
+info prose
+info empty
+info a.spc --format nix
+info a.spc --format iolog
+info a.spc --time-unit h
+info a.spc --device-size 8
+info a.spc --device-size 8KiB
+info a.spc --read-flag 0
+info a.spc --json --csv
+info a.spc --title x
+info a.spc -o x.pdf
+info a.spc --format spc --format spc
+convert a.spc -o x.zst
+convert a.spc -o x --to mqsim
+convert a.spc -o x --merge start
+convert a.spc -o x --remap wrap
+convert a.spc -o x --remap fold
+convert a.spc -o x --capacity 1GB
+convert a.spc -o x --scale-time fast
+convert a.spc -o x --scale-time 0
+convert a.spc -o x --from 10
+convert a.spc -o x --remap wrap --capacity 1KiB
+cut five -o x --format mqsim
+info a.spc five
+convert a.spc a.spc -o x
+convert a.spc a.spc -o x --merge middle
+convert a.spc -o a.spc
+convert a.spc -o x --from 1h
+info several
+head a.spc --count 0
+head none
+cat a.spc --device 7
+convert a.spc -o no/such/x
+info a.spc --workers 2
+"""
+
+
+def test_every_mistake_is_told_with_its_remedy(run, spc, tmp_path):
     (tmp_path / "folder").mkdir()
+    (tmp_path / "several").mkdir()
+    for name in ("one", "two"):
+        (tmp_path / "several" / f"{name}.blktrace.0").write_bytes(b"")
     (tmp_path / "five").write_text("1 0 8 8 1\n")
     (tmp_path / "csv").write_text("1,33898,28,1,7\n")
     (tmp_path / "prose").write_text("to be or not\nto be\n")
     (tmp_path / "empty").write_text("")
     before = sorted(tmp_path.iterdir())
-    done = run("trace", *arguments)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert text in done.stderr
-    assert "defect" not in done.stderr
+    held(
+        "trace-messages.txt",
+        told(run, [["trace", *shlex.split(words)] for words in WRONG.strip().splitlines()], tmp_path),
+    )
     assert sorted(tmp_path.iterdir()) == before
 
 
