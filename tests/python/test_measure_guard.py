@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 import struct
 import subprocess
@@ -11,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from kernel_devices import loop_device, mounted
+from messages import held, told
 
 from drivelab.errors import InputError, RefusedError
 from drivelab.measuring.device import Block, System, Target, target_at
@@ -361,3 +363,46 @@ def test_signatures_of_a_real_file_system_are_found(loop):
         assert [one.name for one in signatures(opened, 64 * MIB)] == ["ext2, ext3 or ext4"]
     finally:
         os.close(opened)
+
+
+WRONG = """
+run
+run --target
+run --target absent
+run --target folder
+run --target empty
+run --target /dev/null
+run --target nbd://
+run --target nbd://127.0.0.1:1
+run --target nbd+unix:///?socket=absent
+run --target data --engine aio
+run --target data --direct 2
+run --target data --rw write
+run --target data --write
+run --target data --rw write --write
+run --target data --rw write --write --yes-destroy other
+run --target data --until-steady 5
+run --target data --until-steady 0s
+run --target data --on-error retry
+run --target data --repeat 0
+run --target data --rw randred
+run --target data --set target.drive=wd-4tb-7200
+run --target data --set workload.size=1TiB
+absent.toml --target data
+sweep data --rw write
+sweep data --iodepth 0
+sweep data --iodepth many
+all data --minutes 0 --out x
+reorder
+reorder data --drive wd-4tb-7200
+reorder data --set target.queue.depth=4
+"""
+
+
+def test_what_cannot_be_measured_is_told_with_a_remedy(run, tmp_path):
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "empty").write_bytes(b"")
+    (tmp_path / "data").write_bytes(bytes(1 << 20))
+    commands = [["measure", *shlex.split(words)] for words in WRONG.strip().splitlines()]
+    held("measure-messages.txt", told(run, commands, tmp_path))
+    assert (tmp_path / "data").read_bytes() == bytes(1 << 20)
