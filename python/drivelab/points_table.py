@@ -26,6 +26,7 @@ _LISTS_OF_TABLES = {
     "array.series",
     "array.syncs",
     "given_up.events",
+    "injections",
     "power_cut.ranges",
     "series",
 }

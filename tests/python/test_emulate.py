@@ -510,8 +510,8 @@ def test_what_a_scenario_puts_down_happens_at_its_time(serve):
     whats = [event["what"] for event in record["events"]]
     assert whats[0] == "a member has failed"
     assert "what the scenario has put down was not done: drive 1 has failed before" in whats
-    done = [(action["action"], action["member"]) for action in record["actions"]]
-    assert done == [("media", 0), ("corrupt", 2), ("hang", 3)]
+    done = [(action["action"], action["member"], action["at_ns"]) for action in record["actions"]]
+    assert done == [("media", 0, 10**6), ("corrupt", 2, 10**6), ("hang", 3, 3 * 10**9)]
 
 
 def test_a_power_cut_takes_what_was_only_answered_and_lists_it(serve):
@@ -604,6 +604,9 @@ emulate d.toml --socket no/such/folder --run true
 emulate d.toml --capture no/such/folder --run true
 emulate pool.toml --store x --run true
 emulate corrupt.toml
+emulate d.toml --clock untimed --set 'target.faults.hang=[{lasts="1s"}]' --run true
+crashtest d.toml --run true --check true --set 'target.faults.corrupt=[{at="1s"}]'
+crashtest d.toml --run true --check true --set target.faults.power_cut=1s
 loop d.toml --number-ios 5
 loop d.toml --lateness-budget soon
 """

@@ -82,7 +82,15 @@ impl Arrangement {
         match self.rule {
             // Copies: one of them is read. Parity: all that are left.
             Rule::Bears(_) => f64::from(self.cells[cell] - missing[cell]),
-            Rule::EveryCell | Rule::Arc(_) => 1.0,
+            Rule::EveryCell => 1.0,
+            // What lies on one arc, for each arc around the cell that has one member left.
+            Rule::Arc(length) => {
+                let (count, bears) = (self.cells.len(), length as u32 * self.cells[0] - 1);
+                let missing_of =
+                    |first: usize| (first..first + length).map(|at| missing[at % count]).sum::<u32>();
+                let arcs = (0..length).filter(|back| missing_of(cell + count - back) == bears).count();
+                arcs as f64 / length as f64
+            }
             Rule::Local { .. } => f64::from(self.data_members()),
             Rule::Declustered { width, bears, .. } => {
                 let share = shared(self.cells[0], width, bears);
@@ -109,7 +117,8 @@ impl Arrangement {
         match self.rule {
             Rule::Bears(bears) => f64::from(self.cells[cell] - bears),
             Rule::EveryCell => f64::from(self.cells[0]),
-            Rule::Arc(_) => f64::from(self.cells[0]),
+            // Of the data, a copy of which begins at each cell, those of one.
+            Rule::Arc(length) => 1.0 / length as f64,
             Rule::Local { .. } => f64::from(self.data_members()),
             Rule::Declustered { width, bears, stripes } => {
                 // The stripes that lie on all of the missing; one at least.
@@ -178,6 +187,31 @@ fn declustered_hit(members: u32, width: u32, bears: u32, stripes: f64, missing: 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// By every unit: each lies on a drive and its successors, a copy less than there are drives apart.
+    #[test]
+    fn copies_in_a_circle_expose_what_lies_on_the_last_of_an_arc() {
+        for (drives, length) in [(5usize, 2usize), (8, 3), (7, 4)] {
+            let circle = Arrangement { cells: vec![1; drives], rule: Rule::Arc(length) };
+            let unit = 1.0 / length as f64;
+            assert!((circle.at_stake_drives(0) - unit).abs() < 1e-12);
+            for set in (0u32..1 << drives).filter(|set| set.count_ones() < drives as u32) {
+                let missing: Vec<u32> = (0..drives).map(|at| set >> at & 1).collect();
+                for cell in (0..drives).filter(|&cell| missing[cell] == 1) {
+                    let on = |first: usize| (first..first + length).map(|at| at % drives);
+                    let units = (0..drives).filter(|&first| {
+                        on(first).any(|at| at == cell)
+                            && on(first).filter(|&at| missing[at] == 0).count() == 1
+                    });
+                    let exposed = units.count() as f64 * unit;
+                    assert!(
+                        (circle.exposed_drives(&missing, cell) - exposed).abs() < 1e-12,
+                        "{missing:?} {cell}"
+                    );
+                }
+            }
+        }
+    }
 
     #[test]
     fn a_local_reconstruction_code_bears_what_is_published_of_azure() {

@@ -84,6 +84,8 @@ pub struct Engine {
     pub(crate) later: Vec<(Instant, Action)>,
     /// What the scenario has put down for an instant, the next first.
     pub(crate) planned: VecDeque<(Instant, Action)>,
+    /// Up to when the model has gone.
+    pub(crate) advanced: Instant,
     pub(crate) told: Told,
     pub(crate) capture: Option<Capture>,
     /// What ends the session.
@@ -101,6 +103,7 @@ impl Engine {
             replies: Vec::new(),
             later: Vec::new(),
             planned: VecDeque::new(),
+            advanced: Instant::ZERO,
             told: Told::default(),
             capture,
             failed: None,
@@ -155,13 +158,8 @@ impl Engine {
     /// # Errors
     /// When the session cannot go on. Nothing that was not kept has been answered then.
     pub fn run(&mut self, now: Instant) -> Result<(), EmulateError> {
+        self.strike(now);
         self.advance(now);
-        while self.planned.front().is_some_and(|(at, _)| *at <= now) {
-            let Some((_, action)) = self.planned.pop_front() else { break };
-            if let Err(why) = self.act(now, &action) {
-                self.told.not_done(now, &action, &why);
-            }
-        }
         while self.later.first().is_some_and(|(at, _)| *at <= now) {
             let (due, action) = self.later.remove(0);
             self.act_later(now, due, &action);
@@ -188,6 +186,7 @@ impl Engine {
 
     /// Lets the model's time pass.
     pub(crate) fn advance(&mut self, now: Instant) {
+        self.advanced = self.advanced.max(now);
         match self.model.off_until {
             Some(until) if now < until => return,
             Some(_) => {
@@ -269,6 +268,7 @@ impl Engine {
 
     /// A client asks for something now.
     pub fn submit(&mut self, now: Instant, ticket: Ticket, asked: Asked) {
+        self.strike(now);
         self.advance(now);
         if self.is_off() {
             return;

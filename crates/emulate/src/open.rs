@@ -109,6 +109,10 @@ pub fn open(device: Device, wish: &Wish) -> Result<Server, EmulateError> {
     let mut device = Device { target, ..device };
     let capacity = Target::new(&device.target, device.seed).capacity();
     if wish.pace == Pace::Untimed {
+        if !wish.injections.is_empty() {
+            let why = "the clock untimed is without the model, and without the drives that they strike: take another clock";
+            return Err(EmulateError::Option { what: "target.faults".into(), why: why.into() });
+        }
         device.target = TargetParams::Server(ServerParams { capacity, service: None, stations: 1 });
     }
     let (store, folder) = store(&mut device, capacity, &wish.bytes)?;

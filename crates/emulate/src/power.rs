@@ -49,6 +49,18 @@ impl Engine {
         Ok("done".into())
     }
 
+    /// What the scenario has put down happens at its instant, however late this thread is, and before what is told behind
+    /// it.
+    pub(crate) fn strike(&mut self, now: Instant) {
+        while self.planned.front().is_some_and(|(at, _)| *at <= now) {
+            let Some((at, action)) = self.planned.pop_front() else { break };
+            let at = at.max(self.advanced);
+            if let Err(why) = self.act(at, &action) {
+                self.told.not_done(at, &action, &why);
+            }
+        }
+    }
+
     /// What was to be done at an instant is done now. What cannot be undone any more needs no undoing.
     pub(crate) fn act_later(&mut self, now: Instant, due: Instant, action: &Action) {
         if action.every_ns.is_none() {

@@ -45,7 +45,7 @@ impl CrashLog {
     fn check(plan: PyRef<'_, Plan>, dies: Option<u16>) -> PyResult<()> {
         let setup = &plan.inner.points[0].setup;
         let (target, _) = as_served(&setup.target);
-        crash::check(&target, setup.power_cut, dies).map_err(|error| emulate_error(&error))
+        crash::check(&target, setup.power_cut, &setup.injections, dies).map_err(|error| emulate_error(&error))
     }
 
     /// Every instant at which anything happens, in ns and in order. Raises `RunError` where the session does not run as it

@@ -246,7 +246,7 @@ pub fn loop_back<'py>(
         mount: None,
         budget: Span::from_ns(budget_ns),
         power_cut: None,
-        injections: [].into(),
+        injections: Arc::clone(&setup.injections),
         transcript: None,
     };
     let (ended, raised) = py.detach(|| {

@@ -98,7 +98,7 @@ class Losses:
             f"{first}{name} of {array['members']} drives: chance of loss {_chance(found['loss_in_a_year'])} "
             f"in a year, {_chance(found['loss_in_life'])} in {years:g} years",
             f"mean time to data loss: {_years(found['mttdl_years'])} years{nines}",
-            f"bytes lost in {years:g} years, expected: {_figure(found['bytes_lost'])}{through}",
+            f"bytes of the first loss in {years:g} years, expected: {_figure(found['bytes_lost'])}{through}",
             f"not available, nothing lost: {hours:.3g} h a year by controller, enclosure and power",
             f"found by {_method(found)}",
         ]

@@ -39,14 +39,17 @@ def with_rebuild(options: Mapping[str, Any], level: str) -> tuple[dict[str, Any]
         raise InputError(
             f"--rebuild {SIMULATED}: of which drive? Give --drive NAME, of the catalogue or a path"
         )
+    if options.get("capacity") is not None:
+        raise InputError(
+            f"--capacity changes nothing with --rebuild {SIMULATED}: it is that of the drive; leave it out"
+        )
     if level.partition(":")[0] not in LEVELS:
         why = "it is known to durability alone, and cannot be simulated"
         raise InputError(f"--rebuild {SIMULATED}: {level}: {why}; give its hours")
     chosen = _chosen(options, level)
     (entry,) = planned(chosen)
     given = {key: value for key, value in options.items() if key not in KEYS}
-    if given.get("capacity") is None:
-        given["capacity"] = f"{drive_bytes(chosen)}B"
+    given["capacity"] = f"{drive_bytes(chosen)}B"
     if entry.without("rebuilding"):
         return {**given, "rebuild": _NO_REBUILD}, {}
     rebuilt = simulated(chosen, entry)

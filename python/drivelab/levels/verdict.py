@@ -134,13 +134,16 @@ class _Judge:
         ]
 
     def _speed(self, row: Row) -> float:
-        """The more the better: what is asked of an open load it gets, so its latency counts, unless it falls behind."""
-        if row["keeps_up_healthy"]:
+        """The more the better: what is asked of an open load it gets, so its latency counts, unless it falls behind.
+
+        A trace is asked at its own times, and one that cannot keep up has the latency of that.
+        """
+        if row["keeps_up_healthy"] or self.chosen.loads.trace is not None:
             return -float(row["mean_latency_ns_healthy"] or 0)
         return float(row["bytes_per_s_healthy" if self.chosen.loads.is_stream else "iops_healthy"])
 
     def _given(self, row: Row, state: str) -> str:
-        if row[f"keeps_up_{state}"]:
+        if row[f"keeps_up_{state}"] or self.chosen.loads.trace is not None:
             return f"{(row[f'mean_latency_ns_{state}'] or 0) / MS:,.1f} ms"
         if self.chosen.loads.rate_iops is not None:
             return f"only {rate_text(row[f'iops_{state}'])} IOPS"

@@ -14,8 +14,9 @@ use crate::ledger::Lost;
 use crate::session::PowerCut;
 use crate::store::{Payload, Store, array_of};
 use drivelab_core::Command;
-use drivelab_core::storage::TargetParams;
+use drivelab_core::setup::Injection;
 use drivelab_core::storage::array::Array;
+use drivelab_core::storage::{Fault, TargetParams};
 use drivelab_data::{Bytes, Cell, Contents, cell};
 use drivelab_trace::formats::native::{Entry, InjectedKind, Reader};
 use drivelab_trace::record::{Kind as Access, Record};
@@ -62,7 +63,7 @@ impl CrashLog {
     /// without drives, and a session whose power went while it ran.
     pub fn read(folder: &Path, device: Device) -> Result<Self, EmulateError> {
         let refuse = |why: &str| EmulateError::Option { what: folder.display().to_string(), why: why.into() };
-        check(&device.target, None, None)?;
+        check(&device.target, None, &[], None)?;
         let trace = folder.join(TRACE);
         let open = |path: PathBuf| move |error| EmulateError::Open { path, error };
         let of_trace = |error: drivelab_trace::TraceError| refuse(&error.to_string());
@@ -147,7 +148,7 @@ impl CrashLog {
     /// # Errors
     /// When the session does not run as it did, and for a member that there is none of.
     pub fn cut(&self, at: Instant, dies: Option<u16>) -> Result<Cut, EmulateError> {
-        check(&self.device.target, None, dies)?;
+        check(&self.device.target, None, &[], dies)?;
         let mut replay = Replay::new(self);
         while replay.next_at().is_some_and(|next| next <= at) {
             replay.feed()?;
@@ -226,9 +227,14 @@ impl Cut {
 pub fn check(
     target: &TargetParams,
     power_cut: Option<Instant>,
+    injections: &[Injection],
     dies: Option<u16>,
 ) -> Result<(), EmulateError> {
     let refuse = |what: String, why: String| Err(EmulateError::Option { what, why });
+    if injections.iter().any(|injection| matches!(injection.fault, Fault::Corrupt { .. })) {
+        let why = "what a cut loses could not be told from what was corrupted: leave it out";
+        return refuse("target.faults.corrupt".into(), why.into());
+    }
     if power_cut.is_some() {
         let why = "a campaign cuts the power itself: leave it out";
         return refuse("target.faults.power_cut".into(), why.into());

@@ -5,7 +5,7 @@ use crate::raw::ailing::{HangRaw, LieRaw, ResetRaw, SlowRaw, SpotRaw};
 use crate::raw::array::DriveNumber;
 use crate::raw::scenario::TargetRaw;
 use crate::raw::system::FaultsRaw;
-use crate::text::problem::Log;
+use crate::text::problem::{Log, Place};
 use drivelab_core::setup::Injection;
 use drivelab_core::storage::array::params::Level;
 use drivelab_core::storage::drive::params::TIME_MAX;
@@ -16,24 +16,36 @@ use drivelab_units::{Instant, Lba, Sectors, Span};
 const SERVED_MAX: Sectors = Sectors::new(65_536);
 
 /// The drives that there are, and how large they are.
-struct Drives(Vec<Sectors>);
+struct Drives {
+    capacities: Vec<Sectors>,
+    missing: Vec<u16>,
+}
 
 impl Drives {
     fn of(params: &TargetParams) -> Self {
-        Drives(match params {
+        let capacities = match params {
             TargetParams::Server(_) => Vec::new(),
             TargetParams::Drive(model) | TargetParams::Wire(model) => vec![model.capacity()],
             TargetParams::System(system) => system.drives.iter().map(|model| model.capacity()).collect(),
-        })
+        };
+        let array = if let TargetParams::System(system) = params { system.array.as_ref() } else { None };
+        let missing = array.filter(|array| !array.rebuilding).map(|array| array.missing.clone());
+        Drives { capacities, missing: missing.unwrap_or_default() }
     }
 
     /// The number of a drive, if there is one.
     fn number(&self, raw: Option<&At<DriveNumber>>, log: &mut Log) -> Option<u16> {
         let Some(at) = raw else { return Some(0) };
-        if at.value.0 < self.0.len() as u64 {
-            return Some(at.value.0 as u16);
+        if at.value.0 < self.capacities.len() as u64 {
+            let number = at.value.0 as u16;
+            if self.missing.contains(&number) {
+                let message = format!("drive {number} is missing from the start");
+                log.contradiction(at.place, message, "name another");
+                return None;
+            }
+            return Some(number);
         }
-        let message = match self.0.len() {
+        let message = match self.capacities.len() {
             1 => format!("there is no drive {}: the target has one, whose number is 0", at.value.0),
             count => format!("there is no drive {}: the array has 0 to {}", at.value.0, count - 1),
         };
@@ -60,6 +72,7 @@ pub fn injections(target: &TargetRaw, params: &TargetParams, log: &mut Log) -> V
         Some(once(at.value.at.as_ref(), Fault::Corrupt { drive, first, count }))
     }));
     check_corrupt(faults, params, log);
+    check_overlaps(faults, log);
     // Somebody who serves it keeps bytes, and tells no loss from a corruption.
     if let (Some(corrupt), Some(_), false) = (&faults.corrupt, &faults.power_cut, log.is_served) {
         let message = "beside a power cut, what it loses could not be told from what was corrupted";
@@ -172,7 +185,7 @@ fn spot(at: &At<SpotRaw>, drives: &Drives, log: &mut Log) -> Option<(u16, Lba, S
         return None;
     }
     // A target without drives has its own problem.
-    let capacity = *drives.0.get(usize::from(drive))?;
+    let capacity = *drives.capacities.get(usize::from(drive))?;
     let end = first.get().saturating_add(count.get());
     if end > capacity.get() {
         let message = format!("up to sector {end}, behind the drive's {}", capacity.get());
@@ -195,6 +208,35 @@ fn check_corrupt(faults: &FaultsRaw, params: &TargetParams, log: &mut Log) {
         let message =
             format!("a device that is served draws the bytes anew of at most {} sectors", SERVED_MAX.get());
         log.contradiction(size.place, message, "shorten it, or write several");
+    }
+}
+
+/// A drive is slow in one way at a time, and begins to lie once: the end of one would be that of the other.
+fn check_overlaps(faults: &FaultsRaw, log: &mut Log) {
+    let held = |drive: &Option<At<DriveNumber>>, at: &Option<At<Span>>, lasts: Option<Span>| {
+        let begins = given(at.as_ref()).unwrap_or(Span::ZERO);
+        let ends = lasts.map(|lasts| begins.as_ns().saturating_add(lasts.as_ns()));
+        (given(drive.as_ref()).map_or(0, |number| number.0), begins.as_ns(), ends.unwrap_or(u64::MAX))
+    };
+    let slow = all(&faults.slow).map(|At { value: raw, place, .. }| {
+        let lasts = given(raw.lasts.as_ref()).filter(|_| raw.every.is_none());
+        ("slow", *place, held(&raw.drive, &raw.at, lasts))
+    });
+    let lie = all(&faults.lie).map(|At { value: raw, place, .. }| {
+        ("lie", *place, held(&raw.drive, &raw.at, given(raw.lasts.as_ref())))
+    });
+    let entries: Vec<_> = slow.chain(lie).collect();
+    let overlaps = |(what, _, (drive, begins, ends)): &(&str, Place, (u64, u64, u64)),
+                    (other, _, (its, from, to)): &(&str, Place, (u64, u64, u64))| {
+        what == other && drive == its && begins < to && from < ends
+    };
+    let found = entries
+        .iter()
+        .enumerate()
+        .filter(|(number, entry)| entries[..*number].iter().any(|before| overlaps(before, entry)));
+    for (_, (what, place, (drive, ..))) in found {
+        let message = format!("another entry of `{what}` holds for drive {drive} at that time");
+        log.contradiction(*place, message, "let the other end before with lasts, or leave one of them out");
     }
 }
 

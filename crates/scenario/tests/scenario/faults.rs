@@ -84,6 +84,20 @@ fn faults_at_an_instant_that_cannot_be() {
             "corrupted, and with checksums",
             array("level = \"raidz1\"\nmembers = 4\n", "faults.corrupt = [{ at = \"1s\" }]\n"),
         ),
+        (
+            "slow twice at a time",
+            on_sata(
+                "faults.slow = [{ by = \"7ms\" }, { at = \"1s\", by = \"50ms\", lasts = \"2s\" }]\n\
+                 faults.lie = [{ at = \"0s\", lasts = \"2s\" }, { at = \"1s\" }, { at = \"9s\" }]\nwrite_cache = true\n",
+            ),
+        ),
+        (
+            "missing",
+            array(
+                "level = \"raid6\"\nmembers = 5\nmissing = [1]\n",
+                "faults.hang = [{ drive = 1, lasts = \"1s\" }]\n",
+            ),
+        ),
         ("of a station", "[target]\nnull = {}\nfaults.hang = [{ lasts = \"1s\" }]\n".to_owned()),
         (
             "words of others",

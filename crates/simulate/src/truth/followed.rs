@@ -43,8 +43,6 @@ pub struct Followed {
     most_bytes: u64,
     /// When each write was answered, where a power cut may take some of them.
     answered: Option<Vec<(u64, Instant)>>,
-    /// What was found wrong since something was corrupted on purpose; before that, what is wrong ends the run.
-    corrupted: Option<Corrupted>,
 }
 
 /// Where an address of the target lies: the drive's number and its own address.
@@ -96,7 +94,6 @@ impl Followed {
             looks: 0,
             most_bytes: BYTES_MAX,
             answered: setup.power_cut.map(|_| Vec::new()),
-            corrupted: None,
         };
         followed.look_at_members(target);
         Ok(followed)
@@ -118,7 +115,7 @@ impl Followed {
 
     /// Something is corrupted on purpose: what is wrong from now on is counted.
     pub fn corrupted(&mut self) {
-        self.corrupted.get_or_insert_default();
+        self.witness.corrupted.get_or_insert_default();
     }
 
     /// Hears what the target has done with data up to this instant.
@@ -164,14 +161,7 @@ impl Followed {
             self.witness.refuses_writes = target.refuses_writes();
         }
         let found = self.witness.completed(&command, completion);
-        match (found, &mut self.corrupted) {
-            (Ok(_), _) => {}
-            (Err(Untruth { at, wrong: Wrong::Read { .. }, .. }), Some(corrupted)) => {
-                corrupted.reads += 1;
-                corrupted.first_read_at_ns.get_or_insert(at.as_ns());
-            }
-            (Err(untruth), _) => return Err(self.told(target, &untruth)),
-        }
+        found.map_err(|untruth| self.told(target, &untruth))?;
         if completion.outcome != Outcome::Done {
             return Ok(());
         }
@@ -194,12 +184,13 @@ impl Followed {
     pub fn close(mut self, target: Target, now: Instant) -> Result<DataRecord, RunError> {
         let too_much = self.too_much();
         let mut record = std::mem::take(&mut self.record);
-        let (most_bytes, mut corrupted) = (self.most_bytes, self.corrupted.take());
+        let most_bytes = self.most_bytes;
         let mut watched = Watched::of(self.params, target, self.witness, self.outstanding, now);
         let told = |watched: &Watched, untruth| RunError::Untruth(told(watched.target(), &untruth));
         if !watched.come_to_rest(most_bytes).map_err(|untruth| told(&watched, untruth))? {
             return Err(too_much);
         }
+        let mut corrupted = watched.witness().corrupted;
         (record.compared, record.sectors_kept) =
             at_rest(&watched, corrupted.as_mut()).map_err(|untruth| told(&watched, untruth))?;
         record.corrupted = corrupted;

@@ -9,6 +9,7 @@ use drivelab_core::storage::write_behind::params::WriteBehindParams;
 use drivelab_core::{Access, Command, Completion, Outcome};
 use drivelab_data::consistent::{self, Fit, Unfit, What};
 use drivelab_data::{Executor, Fault};
+use drivelab_record::data::Corrupted;
 use drivelab_units::Instant;
 use std::sync::Arc;
 
@@ -22,6 +23,8 @@ pub struct Witness {
     pub(super) may_fail: bool,
     /// Whether the target refuses writes, because something below could not do one.
     pub(super) refuses_writes: bool,
+    /// What was found wrong since something was corrupted on purpose; before that, what is wrong ends the run.
+    pub(super) corrupted: Option<Corrupted>,
 }
 
 /// Whether any of these answers writes that are not on its media.
@@ -44,6 +47,7 @@ impl Witness {
             oracle,
             may_fail: params.drives.iter().any(|drive| drive.faults.is_some()),
             refuses_writes: false,
+            corrupted: None,
         }
     }
 
@@ -101,8 +105,14 @@ impl Witness {
         if fails && !refused && !self.may_fail && !self.oracle.is_lost() {
             return Err(self.untruth(at, Wrong::Failed { command: id, outcome }));
         }
-        let told = self.oracle.completed(id, outcome, &found);
-        told.map_err(|found| self.untruth(at, Wrong::Read { command: id, found }))?;
+        match (self.oracle.completed(id, outcome, &found), &mut self.corrupted) {
+            (Ok(()), _) => {}
+            (Err(_), Some(corrupted)) => {
+                corrupted.reads += 1;
+                corrupted.first_read_at_ns.get_or_insert(at.as_ns());
+            }
+            (Err(found), None) => return Err(self.untruth(at, Wrong::Read { command: id, found })),
+        }
         Ok(found)
     }
 

@@ -136,6 +136,10 @@ fn nobody_is_told_of_corrupted_sectors_and_the_check_counts_them() {
     let array = checked(&one_drive(late, &timed), true).unwrap();
     let found = array.data.and_then(|data| data.corrupted).expect("it was corrupted");
     assert!(found.redundancy_differs && found.sectors > 0, "{found:?}");
+    // Reads that are under way as the run ends are counted too.
+    let reads = "[workload]\nrw = \"randread\"\nbs = \"64k\"\nsize = \"100MiB\"\niodepth = 16\n[run]\nduration = \"5s\"";
+    let all = "faults.corrupt = [{ at = \"2s\", size = \"100MiB\" }]";
+    assert!(checked(&one_drive(all, reads), true).unwrap().data.and_then(|data| data.corrupted).is_some());
     // Nothing is compared without the check, and nothing changes.
     let bare = go(&one_drive(corrupt, mixed));
     assert_eq!(bare.digest, one.digest);
