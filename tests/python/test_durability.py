@@ -232,3 +232,13 @@ def test_the_references_are_reproduced(run):
     chain = cells["prism/raid5/4/day/chain"]
     assert abs(chain["predicted"] - chain["published"]) < 1e-9
     assert all(claim["holds"] for claim in found["claims"])
+
+
+def test_copies_that_wrap_round_meet_the_sectors_of_the_drive_that_is_left():
+    of = {"copies": 3, "capacity": "16TB", "afr": "1.5%", "rebuild": "1h", "ure": "1e-15/bit"}
+    nine, eight = (
+        loss("raid10", members=members, **of).outcomes[0]["loss_in_a_year"]["value"] for members in (9, 8)
+    )
+    # Nine have nine pairs that leave a whole drive; eight have eight that leave two thirds of one, and eight a third.
+    met = {share: -math.expm1(-share * 8e-15 * 16e12) for share in (1, 2 / 3, 1 / 3)}
+    assert eight / nine == pytest.approx(8 * (met[2 / 3] + met[1 / 3]) / (9 * met[1]), rel=1e-3)
