@@ -9,6 +9,7 @@ A check is a function from the tree to findings; CHECKS lists them. The tests pl
 from __future__ import annotations
 
 import ast
+import itertools
 import re
 import shutil
 import subprocess
@@ -49,6 +50,11 @@ NO_STD_ROOMS: dict[str, frozenset[str]] = {
 SOURCE_SUFFIXES = {".rs", ".py", ".ts", ".tsx"}
 LINES_MAX_SOURCE = 450
 LINES_MAX_TEST = 800
+# In the core: what a function and the state of a box may be, before they are two. Parameters may be more.
+CORE = "crates/core/src/"
+FUNCTION_LINES_MAX = 50
+STRUCT_FIELDS_MAX = 15
+PARAMETERS = ("Params", "Model")
 
 CHANGELOG_SECTIONS = ("Added", "Changed", "Fixed", "Model")
 SKIPPED_FOLDERS = {".git", ".venv", "target", "node_modules", "out", "__pycache__"}
@@ -218,6 +224,31 @@ def check_length(tree: Tree) -> Iterator[Finding]:
             yield Finding(name, limit + 1, f"{count} lines, {limit} allowed", remedy)
 
 
+def check_core_size(tree: Tree) -> Iterator[Finding]:
+    """In the core no function is longer, and no struct but parameters has more fields, than one look takes in."""
+    for name in tree.files:
+        if not name.startswith(CORE) or not name.endswith(".rs") or is_test(name):
+            continue
+        lines = tree.lines(name)
+        for number, line in enumerate(lines, 1):
+            opening = re.match(r"( *)(?:pub(?:\([a-z: ]+\))? )?(?:const |unsafe )*(fn|struct) (\w+)", line)
+            if not opening or line.endswith((";", "}")):
+                continue
+            indent, kind, item = opening.groups()
+            body = itertools.takewhile(f"{indent}}}".__ne__, lines[number:])
+            if kind == "fn":
+                count = sum(1 for _ in body) + 2
+                if count > FUNCTION_LINES_MAX:
+                    what = f"{item} has {count} lines, {FUNCTION_LINES_MAX} allowed"
+                    yield Finding(name, number, what, "name its parts")
+            elif not item.endswith(PARAMETERS):
+                field = re.compile(indent + r"    (?:pub(?:\([a-z: ]+\))? )?\w+: ")
+                count = sum(1 for line in body if field.match(line))
+                if count > STRUCT_FIELDS_MAX:
+                    what = f"{item} has {count} fields, {STRUCT_FIELDS_MAX} allowed"
+                    yield Finding(name, number, what, "split its state: two things are one here")
+
+
 def check_text(tree: Tree) -> Iterator[Finding]:
     """Nothing in the tree names the machine that it was written on, or says what nobody can see."""
     rules = (
@@ -274,6 +305,7 @@ CHECKS: tuple[Callable[[Tree], Iterator[Finding]], ...] = (
     check_arrows,
     check_opening,
     check_length,
+    check_core_size,
     check_text,
     check_changelog,
 )

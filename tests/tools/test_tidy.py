@@ -190,6 +190,17 @@ FAULTS: dict[str, tuple[Callable[[Planter], None], str]] = {
         lambda t: t.write("crates/record/tests/log.rs", "//! Tests.\n" * 801),
         "crates/record/tests/log.rs:801: 801 lines, 800 allowed",
     ),
+    "a giant function": (
+        lambda t: t.append("crates/core/src/lib.rs", "\nfn all() {\n" + "    one();\n" * 49 + "}\n"),
+        "all has 51 lines, 50 allowed",
+    ),
+    "two things in one struct": (
+        lambda t: t.append(
+            "crates/core/src/lib.rs",
+            "\npub struct All {\n" + "".join(f"    pub part{n}: u8,\n" for n in range(16)) + "}\n",
+        ),
+        "All has 16 fields, 15 allowed",
+    ),
     "a path of this machine": (
         lambda t: t.write("Makefile", "all:\n\tls " + "/ho" + "me/ada/drives\n"),
         "Makefile:2: a path of one machine",

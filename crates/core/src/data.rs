@@ -218,7 +218,7 @@ pub enum Word {
         /// Blocks, at least one.
         count: u64,
     },
-    /// A record of a log begins here, the so many-th; what it holds is said beside.
+    /// A record of a log begins here, with its sequence number; what it holds is told by the operations beside it.
     Record {
         /// Sequence number of the record, ascending in its log.
         number: u64,

@@ -1,6 +1,6 @@
 //! The two machines: [`host::Host`] issues commands, [`storage::Target`] serves them.
 //!
-//! What traces here: state machines that do no I/O and never read a clock, and everything they are made of. What never
+//! What lives here: state machines that do no I/O and never read a clock, and everything they are made of. What never
 //! does: files, threads, clocks, hash maps, printing, payload bytes, scenario text. Start reading at [`machine`], then
 //! [`storage::drive`], then one whole policy in `storage/drive/queue/orders/sptf.rs`.
 //!
@@ -153,43 +153,13 @@
 //!
 //! # An order of one's own
 //!
-//! The orders of the drive's queue are part of the core. Another order stands before the target, as a host's scheduler does:
-//! it holds commands back, and hands on the next when one is answered. The model says where a command lies.
+//! A drive's order is a cost: the waiting command with the least goes next. [`Rule::own`] makes one from a function, with an
+//! example; [`QueueParams::order`] takes it as [`Order::Own`]. An order of the host's stands before the target: it holds commands
+//! back, and hands on the next when one is answered.
 //!
-//! ```
-//! use drivelab_core::storage::drive::geometry::GeometryParams;
-//! use drivelab_core::storage::drive::params::{DriveModel, DriveParams};
-//! use drivelab_core::storage::drive::seek::SeekParams;
-//! use drivelab_core::storage::{Target, TargetInput, TargetParams};
-//! use drivelab_core::{Access, Command, Machine};
-//! use drivelab_units::{Instant, Lba, Rpm, Sectors, Span};
-//!
-//! let rpm = Rpm::from_milli(7_200_000).unwrap();
-//! let seek = SeekParams::Table(vec![(1, Span::from_us(800)), (1_000, Span::from_ms(15))]);
-//! let drive = DriveParams::plain(rpm, GeometryParams::one_zone(4, 1_000, 600), seek);
-//! let model = std::sync::Arc::new(DriveModel::new(&drive).unwrap());
-//! let mut target = Target::new(&TargetParams::Drive(model.clone()), 1);
-//! let cylinder = |read: &Command| {
-//!     let geometry = &model.mechanism.geometry;
-//!     let slot = geometry.locate(read.first);
-//!     geometry.track(slot.zone, slot.track).cylinder
-//! };
-//! let at = [900, 100, 500].map(|cylinder| Lba::new(cylinder * 4 * 600));
-//! let mut waiting: Vec<Command> =
-//!     (0..).zip(at).map(|(id, first)| Command::new(id, Access::Read, first, Sectors::new(8))).collect();
-//! let (mut now, mut served) = (Instant::ZERO, Vec::new());
-//! // Outermost first.
-//! while let Some(next) = waiting.iter().enumerate().min_by_key(|(_, read)| cylinder(read)).map(|(next, _)| next) {
-//!     target.handle(now, TargetInput::Submit(waiting.swap_remove(next))).unwrap();
-//!     while let Some(due) = target.poll_timeout() {
-//!         now = due;
-//!         target.handle(now, TargetInput::Tick).unwrap();
-//!     }
-//!     served.extend(std::iter::from_fn(|| target.poll_output()).filter_map(|said| said.completed()));
-//! }
-//! assert_eq!(served.iter().map(|answer| answer.id).collect::<Vec<_>>(), [1, 2, 0]);
-//! assert!(served.is_sorted_by_key(|answer| answer.completed));
-//! ```
+//! [`Rule::own`]: storage::drive::queue::orders::Rule::own
+//! [`QueueParams::order`]: storage::drive::queue::QueueParams::order
+//! [`Order::Own`]: storage::drive::queue::Order::Own
 #![no_std]
 #![deny(missing_docs)]
 

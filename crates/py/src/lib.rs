@@ -2,7 +2,7 @@
 //!
 //! Lives here: conversions between Python and Rust values, and the one map from our errors to Python's.
 //!
-//! Never traces here: logic. A rule that Python needs is written in a room below and called from here.
+//! What never lives here: logic. A rule that Python needs is written in a room below and called from here.
 //!
 //! Start reading at the module below: it lists everything that Python can see. Then [`run`].
 mod catalogue;

@@ -1,10 +1,11 @@
 //! The result of a run, the same one whether a drive was simulated, emulated or measured.
 //!
-//! What traces here: the collector that a driver feeds with finished I/Os, and the point that it becomes: rates, depth,
+//! What lives here: the collector that a driver feeds with finished I/Os, and the point that it becomes: rates, depth,
 //! latency with mergeable histograms, breakdown, digest; what happened to an array; what a
 //! replayed recording came to; what memories gave up; what was found
 //! about its data; and the log of its first commands, when one is wanted. What never does: a clock, a file, a socket.
 //! Start reading at [`collector`].
+pub mod accounts;
 pub mod ailing;
 pub mod array;
 pub mod collector;

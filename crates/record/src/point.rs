@@ -1,7 +1,8 @@
 //! One point of a sweep as it is written down. Keys carry their unit.
+use crate::accounts::Accounts;
 use crate::ailing::InjectionRecord;
 use crate::array::ArrayRecord;
-use crate::collector::{Accounts, Collector};
+use crate::collector::Collector;
 use crate::commands::{self, CommandRecord, MemberRecord};
 use crate::data::{CutRecord, DataRecord};
 use crate::given_up::GivenUpRecord;

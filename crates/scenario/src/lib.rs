@@ -3,7 +3,7 @@
 //! Lives here: what was typed (`raw`), what it means (`check`), the step between them, the catalogue's files, and
 //! the errors, each with its line, its column and a remedy, all of them at once.
 //!
-//! Never traces here: physics, a clock, a run, a file system. This room only builds what `drivelab-core` takes.
+//! What never lives here: physics, a clock, a run, a file system. This room only builds what `drivelab-core` takes.
 //!
 //! Start reading at the declarations in `raw/scenario.rs`: they are the file format, and reader, JSON Schema and
 //! `docs/keys-*.md` are all made from them. Then [`plan`].

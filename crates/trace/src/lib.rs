@@ -1,6 +1,6 @@
 //! Traces of I/O requests: readers and writers of public formats, one file for each, over `Read` and `Write`.
 //!
-//! What traces here: from a stream of bytes to requests and back, with the line in every error; what is counted of a trace
+//! What lives here: from a stream of bytes to requests and back, with the line in every error; what is counted of a trace
 //! ([`survey`]) and how one is reshaped ([`shape`]). What never does: a file, a clock, a drive. Start reading at [`record`],
 //! then [`reader`].
 pub mod check;

@@ -7,8 +7,9 @@ use drivelab_core::host::params::{Addressing, JobParams};
 use drivelab_core::storage::TargetInput;
 use drivelab_core::storage::drive::cache::params::CacheParams;
 use drivelab_core::storage::drive::params::{DriveError, DriveModel, DriveParams};
+use drivelab_core::storage::drive::queue::orders::{OwnOrder, Rule};
 use drivelab_core::storage::drive::queue::{
-    AgeFull, AgeWeight, Chooses, DEPTH_MAX, Joins, Knows, Order, QueueParams, ScanWeight,
+    AgeFull, AgeWeight, Chooses, DEPTH_MAX, Entry, Joins, Knows, Order, QueueParams, ScanWeight, View,
 };
 use drivelab_core::storage::drive::seek::SeekParams;
 use drivelab_core::{Access, Completion, Outcome, Setup};
@@ -76,6 +77,34 @@ fn vscan_turns_for_what_is_nearer_than_its_weight() {
     assert_eq!(served(2), [500, 500, 500, 510, 620, 490, 100, 90, 980]);
     // The nearest; 490 and 510 are equally far, and the older one goes first.
     assert_eq!(served(0), [500, 500, 500, 510, 490, 620, 980, 100, 90]);
+}
+
+static OWN_SPTF: Rule = Rule::own("own-sptf", "positioning time", |entry: &Entry, view: &View<'_>| {
+    view.positioning(entry) as i64
+});
+static OWN_LAST: Rule =
+    Rule::own("own-last", "last come, first served", |entry: &Entry, _: &View<'_>| -(entry.sequence as i64));
+
+#[test]
+fn an_order_of_ones_own_is_its_cost() {
+    // The same cost as that of an order of the core: the same choices, to the nanosecond.
+    let played = |order, depth| {
+        let queue = QueueParams { knows: Knows::Angle, ..queue(depth, order) };
+        let target = target(&DriveParams { queue, ..growing() });
+        let job = JobParams { arrivals: outstanding(depth), ..random_job(&target, 1, 8) };
+        trace(&setup(target, job, 1_000), Until::Finished(1_000), 0)
+    };
+    for depth in [2, 32] {
+        let (own, known) = (played(Order::Own(OwnOrder::new(&OWN_SPTF)), depth), played(Order::Sptf, depth));
+        assert_eq!(own.completions, known.completions);
+    }
+    let last = Order::Own(OwnOrder::new(&OWN_LAST));
+    assert_eq!(served(queue(16, last), &SCENE), [500, 500, 100, 980, 490, 500, 510, 90, 620]);
+    // What holds for every order holds for it: from an age on nothing is overtaken.
+    let in_turn = QueueParams { age_limit: Some(Span::from_ns(1)), ..queue(16, last) };
+    assert_eq!(served(in_turn, &SCENE), SCENE);
+    assert_eq!(last, Order::Own(OwnOrder::new(&OWN_LAST)));
+    assert_ne!(last, Order::Own(OwnOrder::new(&OWN_SPTF)));
 }
 
 /// What comes while the arm is under way can be chosen at the end of the media transfer, but not by a drive that has chosen

@@ -70,7 +70,7 @@ const OP_IDS: u64 = OWN_IDS | 1 << 51;
 /// What the array does at an instant of its own.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ArrayEvent {
-    /// The parity of the stripe request that took this place as the so many-th is computed.
+    /// The parity of the stripe request in this place is computed.
     Computed {
         /// Place of the stripe request.
         stripe_request: u32,

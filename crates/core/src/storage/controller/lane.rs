@@ -34,9 +34,9 @@ pub struct Held {
     /// As the host sent it, with the host's own tag.
     pub command: Command,
     pub submitted: Instant,
-    /// The lane's so many-th command: what is sent again goes before what came later.
+    /// Number of the command in the lane: what is sent again goes before what came later.
     order: u64,
-    /// The lane's so many-th use of a tag.
+    /// Generation of the tag: counts all uses of tags in the lane.
     pub serial: u32,
     /// How often it has failed. What another command's error cleared does not count.
     pub tries: u8,
@@ -207,7 +207,7 @@ impl Lane {
         &mut self.sent[tag as usize]
     }
 
-    /// Whether the command that took this tag as the lane's so many-th still has it.
+    /// Whether the command that took this tag in this generation still has it.
     pub fn is_sent(&self, tag: u32, serial: u32) -> bool {
         let Held { serial: own, is_out, .. } = self.sent[tag as usize];
         is_out && own == serial

@@ -63,7 +63,7 @@ pub enum ControllerEvent {
         /// Initiator whose lane had stopped.
         initiator: u16,
     },
-    /// The command that took the tag as the lane's so many-th has been with the drive for too long.
+    /// The command with this tag has been with the drive for too long.
     TimeOut {
         /// Initiator of the command.
         initiator: u16,

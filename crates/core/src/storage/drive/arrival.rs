@@ -98,9 +98,9 @@ impl Drive {
         let taken_up = self.firmware.take_up(&self.model, command, Help { cover, takes }, now);
         let TakenUp { ready, data, call, last_steps } = taken_up;
         let flight = &mut self.tasks[slot];
-        (flight.arrived, flight.ready, flight.begun, flight.data_from) = (now, ready, ready, data);
-        (flight.state, flight.call, flight.sought) = (TaskState::Serving, call, first);
-        flight.last_steps = last_steps;
+        (flight.arrived, flight.ready, flight.begun, flight.link.data_from) = (now, ready, ready, data);
+        (flight.state, flight.link.call, flight.media.sought) = (TaskState::Serving, call, first);
+        flight.link.last_steps = last_steps;
         flight.breakdown.queue = now - flight.accepted;
         if takes {
             return self.write_back(context, slot);
@@ -117,7 +117,7 @@ impl Drive {
             Cover::Partial(sought) => {
                 let id = self.tasks[slot].command.id;
                 self.buffer.deliver_held(context, id, first, sought, segment);
-                self.tasks[slot].sought = sought;
+                self.tasks[slot].media.sought = sought;
                 self.enqueue(context, slot);
             }
             _ if self.waits_for_media(slot) => self.choose(context),
@@ -142,7 +142,7 @@ impl Drive {
     /// The command needs the mechanism: it joins what the mechanism is at, or waits for its turn.
     pub(super) fn enqueue(&mut self, context: &mut Context, slot: SlotIndex) {
         let flight = &self.tasks[slot];
-        let (first, access) = (flight.sought, flight.command.access);
+        let (first, access) = (flight.media.sought, flight.command.access);
         let count = flight.command.end() - first;
         let landing = self.mechanics.landing(first, count, access);
         self.tasks[slot].landing = landing;

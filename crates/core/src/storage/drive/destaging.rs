@@ -40,7 +40,7 @@ impl Drive {
         flight.breakdown.queue += now - flight.arrived;
         flight.breakdown.overhead = from - now;
         let (sent, Command { first, count, id: write, .. }) = (flight.command.on_link(), flight.command);
-        let data_from = from.max(flight.data_from);
+        let data_from = from.max(flight.link.data_from);
         let transfer = Transfer {
             access: Access::Write,
             count: sent,

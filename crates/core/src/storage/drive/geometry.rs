@@ -58,7 +58,7 @@ impl Zone {
             + self.cylinder_skew.times(cylinder_switches.into())
     }
 
-    /// The slot of the zone's so many-th block.
+    /// The slot of a block, by its index in the zone.
     #[inline(always)]
     fn slot(&self, zone: u32, block: u32) -> SectorSlot {
         let slot = match &self.gaps {

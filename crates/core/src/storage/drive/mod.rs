@@ -1,6 +1,6 @@
 //! One drive: protocol, queue, firmware, read-ahead buffer, mechanism and link, as a box in a target.
 //!
-//! A command traces through: arrival (a tag is taken), enabling (nothing that must end before it is left), taking up by the
+//! A command passes through: arrival (a tag is taken), enabling (nothing that must end before it is left), taking up by the
 //! firmware, dispatch (it is chosen and the arm starts), media end, completion. Reads that the buffer covers skip the
 //! queue and the arm.
 //!

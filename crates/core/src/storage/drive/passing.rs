@@ -74,16 +74,16 @@ impl Drive {
         let (failing, again) = self.mechanics.strike(&self.tasks[slot]);
         let at = at + again;
         let flight = &mut self.tasks[slot];
-        flight.sought = flight.command.first;
+        flight.media.sought = flight.command.first;
         let (arrived, ready, end) = (flight.arrived, flight.ready, flight.command.end());
         let started = now.max(ready);
         flight.state = TaskState::Serving;
         flight.service = Service { ended: at, ..service };
-        (flight.begun, flight.data_from) = (started, started);
+        (flight.begun, flight.link.data_from) = (started, started);
         flight.breakdown.queue += now - arrived;
         flight.breakdown.overhead = started - now;
         flight.breakdown.transfer = at.since(started);
-        flight.track_left = Span::ZERO;
+        flight.media.track_left = Span::ZERO;
         if failing {
             flight.outcome = Outcome::MediaError;
         }
@@ -106,7 +106,7 @@ impl Drive {
         let service = self.mechanics.turn_to(Served::Buffered, context.now);
         let flight = &mut self.tasks[slot];
         let Command { id, first, count, .. } = flight.command;
-        let (ready, end, call) = (flight.ready, first + count, flight.call);
+        let (ready, end, call) = (flight.ready, first + count, flight.link.call);
         let base = flight.arrived.max(context.now);
         let ready = ready.max(base);
         flight.breakdown.queue += base - flight.arrived;
@@ -115,7 +115,7 @@ impl Drive {
         self.buffer.deliver_held(context, id, first, end, segment);
         self.buffer.consume(context, segment, end, self.mechanics.motion());
         self.goes_on_behind(context, segment, end);
-        self.mechanics.read_end = end;
+        self.mechanics.last.read_end = end;
         // Who waited for the media has let go of the bus.
         let transfer = Transfer { access: Access::Read, count, from: ready, last: ready, call };
         let sent = self.port.carry(context, &transfer).ended;

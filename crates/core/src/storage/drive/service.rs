@@ -4,7 +4,7 @@ use super::mechanics::Course;
 use super::mechanics::reading_on::ReadEnd;
 use super::queue::choose::least;
 use super::queue::{Chooses, Joins, SlotIndex, View, choose};
-use super::tasks::flight::{InFlight, TaskState};
+use super::tasks::flight::{AtMedia, InFlight, TaskState};
 use super::tasks::precedence::jumps;
 use super::{Drive, DriveEvent};
 use crate::command::{Access, Command, Outcome};
@@ -174,12 +174,12 @@ impl Drive {
         let base = self.tasks[slot].arrived.max(self.mechanics.free_since);
         let flight = &mut self.tasks[slot];
         let passage = &course.passage;
-        flight.data_until = data.ended;
+        flight.link.data_until = data.ended;
         flight.breakdown.queue += base - flight.arrived;
         flight.breakdown.overhead = started - base;
         flight.breakdown.link = lead;
         flight.starts(&course, service);
-        (flight.begun, flight.data_from) = (begun, data_from);
+        (flight.begun, flight.link.data_from) = (begun, data_from);
         if access == Access::Write {
             self.buffer.forget(first, end);
         }
@@ -200,13 +200,13 @@ impl Drive {
         let (command, landing) = (&flight.command, &flight.landing);
         let passed = self.mechanics.passed(landing, passage);
         // The buffer's part of a read goes first; a write's data have come, or come when they can.
-        let data_from = if flight.sought > command.first || command.access != Access::Read {
-            flight.data_from
+        let data_from = if flight.media.sought > command.first || command.access != Access::Read {
+            flight.link.data_from
         } else {
             let read = self.mechanics.first_datum(landing, started, passage);
-            read.max(flight.data_from) + self.model.disconnect.reconnection()
+            read.max(flight.link.data_from) + self.model.disconnect.reconnection()
         };
-        self.tasks[slot].passed = passed;
+        self.tasks[slot].media.passed = passed;
         (begun, data_from)
     }
 
@@ -340,11 +340,11 @@ impl Drive {
     ) -> (Instant, Instant) {
         let now = context.now;
         let flight = &self.tasks[slot];
-        let &InFlight { ref command, sought, outcome, service, .. } = flight;
+        let &InFlight { ref command, media: AtMedia { sought, .. }, outcome, service, .. } = flight;
         let (id, first, end) = (command.id, command.first, command.end());
         if outcome != Outcome::Done {
             // There is nothing to keep, and nothing behind it to go on to.
-            self.mechanics.read_end = end;
+            self.mechanics.last.read_end = end;
             self.mechanics.stop_reading_on(&mut self.buffer, now);
             if service.served == Served::Met {
                 // The buffer was to have it.

@@ -1,4 +1,4 @@
-//! Stories of commands on their way up.
+//! Traces of commands on their way up.
 use super::{Cache, System};
 use crate::command::Completion;
 use crate::storage::context::Context;

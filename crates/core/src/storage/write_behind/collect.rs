@@ -28,9 +28,9 @@ impl WriteBehind {
         if !self.is_pressed(oldest) {
             return None;
         }
-        let (order, hand, wait) = (self.params.order, self.hand, self.params.stripe_wait);
+        let (order, hand, wait) = (self.params.order, self.flights.hand(), self.params.stripe_wait);
         let young = now.as_ns().checked_sub(wait.as_ns()).map(Instant::from_ns);
-        let stuck = !self.writers.is_empty() && self.flights.is_empty();
+        let stuck = !self.writes.waiting.is_empty() && self.flights.is_empty();
         let awaited = self.is_awaited(oldest);
         let rows = self.extents.rows_mut()?;
         if let Some(until) = young {
@@ -39,7 +39,7 @@ impl WriteBehind {
         let whole = rows.next(Fill::Whole, order, hand);
         if awaited {
             // What comes in meanwhile must not keep a barrier waiting.
-            let whole = whole.filter(|&(_, age)| age < self.awaited);
+            let whole = whole.filter(|&(_, age)| self.barriers.await_all_of(age));
             return Some(whole.map_or(oldest, |(row, _)| self.ready_in(row))).map(|at| self.first_of_row(at));
         }
         if whole.is_none() && stuck && rows.is_empty(Fill::Ripe) {
@@ -93,14 +93,14 @@ impl WriteBehind {
     pub(super) fn next_row(&self, oldest: Slot) -> Option<Instant> {
         let rows = self.rows();
         let is_ready = !rows.is_empty(Fill::Whole) || !rows.is_empty(Fill::Ripe);
-        let stuck = !self.writers.is_empty() && self.flights.is_empty();
+        let stuck = !self.writes.waiting.is_empty() && self.flights.is_empty();
         if self.is_awaited(oldest) || self.is_pressed(oldest) && (is_ready || stuck) {
-            return Some(self.not_before);
+            return Some(self.failures.not_before);
         }
         let old = self.params.age.map(|age| self.extents.get(oldest).since + age);
         let pressed = self.is_pressed(oldest);
         let ripe = rows.touched().filter(|_| pressed).map(|touched| touched + self.params.stripe_wait);
         let due = [old, ripe].into_iter().flatten().min()?;
-        Some(due.max(self.not_before))
+        Some(due.max(self.failures.not_before))
     }
 }

@@ -7,15 +7,33 @@
 //! names. It says which buffers it needs (see `holds.rs`), and when a command of its own is over.
 use super::WriteBehind;
 use super::extents::{Extent, State};
+use super::holds::Holds;
 use super::pieces::{Chain, Piece};
 use crate::data::DataOp;
 use crate::storage::tree::Slot;
+use alloc::collections::VecDeque;
 use drivelab_units::{Lba, Sectors};
+
+/// What memory has to say about data, where somebody wants to hear it.
+pub struct Data {
+    pub ops: Option<VecDeque<DataOp>>,
+    /// The buffers that it needs, then.
+    holds: Holds,
+    /// The buffer of its next copy of a read's data.
+    copied: u64,
+}
+
+impl Data {
+    /// The buffers of its copies are numbered from here on.
+    pub fn new(first_copy: u64) -> Self {
+        Data { ops: None, holds: Holds::default(), copied: first_copy }
+    }
+}
 
 impl WriteBehind {
     /// From now on data operations are kept until [`Self::poll_data`] takes them.
     pub fn keep_data(&mut self) {
-        self.ops.get_or_insert_default();
+        self.data.ops.get_or_insert_default();
         self.extents.changes.keep();
         self.pieces.changes.keep();
     }
@@ -23,21 +41,21 @@ impl WriteBehind {
     /// The next data operation. All of them are to be taken before a command is handed on or an answer given.
     #[inline]
     pub fn poll_data(&mut self) -> Option<DataOp> {
-        let ops = self.ops.as_mut()?;
+        let ops = self.data.ops.as_mut()?;
         if ops.is_empty() && !(self.extents.changes.is_empty() && self.pieces.changes.is_empty()) {
-            self.holds.settle([&mut self.extents.changes, &mut self.pieces.changes], ops);
+            self.data.holds.settle([&mut self.extents.changes, &mut self.pieces.changes], ops);
         }
         ops.pop_front()
     }
 
     /// A command of its own is done.
     pub(super) fn end_own(&mut self, id: u64) {
-        self.ops.iter_mut().for_each(|ops| ops.push_back(DataOp::Over { id }));
+        self.data.ops.iter_mut().for_each(|ops| ops.push_back(DataOp::Over { id }));
     }
 
     /// Part of a read gets what memory holds now, and the rest from a fetch.
     pub(super) fn give(&mut self, read: Slot, first: Lba, end: Lba, fetch: Option<u64>) {
-        let Some(ops) = &mut self.ops else { return };
+        let Some(ops) = &mut self.data.ops else { return };
         let into = self.table.get(read).command.id;
         let mut mix = |from: Option<u64>, at: Lba, end: Lba| {
             if let Some(from) = from
@@ -62,9 +80,9 @@ impl WriteBehind {
 
     /// What memory keeps of a read's data is a copy of them.
     pub(super) fn keep_copies(&mut self, slot: Slot) {
-        let Some(ops) = &mut self.ops else { return };
+        let Some(ops) = &mut self.data.ops else { return };
         let command = self.table.get(slot).command;
-        let copied = &mut self.copied;
+        let copied = &mut self.data.copied;
         self.extents.each(command.first, command.end(), |extents, place| {
             let &Extent { first, end, state, .. } = extents.get(place);
             if state == State::Coming(slot) {
@@ -79,7 +97,7 @@ impl WriteBehind {
 
     /// A read gets nothing of all that.
     pub(super) fn forget(&mut self, read: Slot) {
-        let Some(ops) = &mut self.ops else { return };
+        let Some(ops) = &mut self.data.ops else { return };
         let command = self.table.get(read).command;
         ops.push_back(DataOp::Forget { id: command.id, first: command.first, count: command.count });
     }
@@ -92,13 +110,13 @@ impl WriteBehind {
 
     /// A flush has got its pieces.
     pub(super) fn compose(&mut self, flush: u64, pieces: Chain) {
-        let Some(ops) = &mut self.ops else { return };
+        let Some(ops) = &mut self.data.ops else { return };
         ops.extend(self.pieces.iter(pieces).map(|piece| mix(flush, piece)));
     }
 
     /// A read that memory answers has what memory holds now.
     pub(super) fn read_memory(&mut self, slot: Slot) {
-        if self.ops.is_none() {
+        if self.data.ops.is_none() {
             return;
         }
         let chain = self.held_now(slot);
@@ -107,7 +125,7 @@ impl WriteBehind {
 
     /// What memory holds of a read's blocks, although the device is to answer it. For [`Self::overlay`] when it has.
     pub(super) fn remember(&mut self, slot: Slot) {
-        if self.ops.is_some() {
+        if self.data.ops.is_some() {
             self.table.get_mut(slot).pieces = self.held_now(slot);
         }
     }
@@ -133,7 +151,7 @@ impl WriteBehind {
             return;
         }
         let id = self.table.get(slot).command.id;
-        if let Some(ops) = &mut self.ops {
+        if let Some(ops) = &mut self.data.ops {
             for piece in self.pieces.iter(chain) {
                 let Piece { first, count, .. } = piece;
                 ops.push_back(DataOp::Forget { id, first, count });

@@ -50,6 +50,8 @@ pub struct Failures {
     pub goes_alone: bool,
     /// Whether writes go through.
     pub goes_through: bool,
+    /// Before that no flush is tried, because one has failed.
+    pub not_before: Instant,
     /// How the last flush failed whose data were given up, until a FLUSH has told.
     unsaid: Option<Outcome>,
     told: VecDeque<GivenUp>,
@@ -87,7 +89,7 @@ impl WriteBehind {
     pub(super) fn not_taken(&mut self, now: Instant, (first, end): (Lba, Lba), outcome: Outcome) {
         self.failures.flushes += 1;
         self.failures.goes_alone = true;
-        let (failures, ops) = (&mut self.failures, &mut self.ops);
+        let (failures, ops) = (&mut self.failures, &mut self.data.ops);
         let mut is_tried = false;
         self.extents.each(first, end, |extents: &mut Extents, slot: Slot| {
             let extent = *extents.get(slot);
@@ -114,7 +116,7 @@ impl WriteBehind {
             }
         });
         if is_tried {
-            self.not_before = now + TRY_AGAIN;
+            self.failures.not_before = now + TRY_AGAIN;
         }
         self.failures.goes_alone = self.has_failed_data();
     }

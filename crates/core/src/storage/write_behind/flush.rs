@@ -1,41 +1,45 @@
 //! What goes to the device, and when: flushes, writes that go through, and what waits for either.
+use super::WriteBehind;
 use super::extents::{Extent, Set, State};
-use super::params::{FlushOrder, WriteBehindParams};
+use super::params::FlushOrder;
 use super::pieces::{Chain, Piece};
-use super::{OWN_IDS, Place, WriteBehind};
-use crate::command::{Access, Attribute, Command, Content, Outcome, Priority};
+use crate::command::{Access, Command, Outcome};
 use crate::storage::overlap::Claim;
 use crate::storage::tree::Slot;
+use alloc::collections::VecDeque;
 use drivelab_units::{Instant, Lba, Sectors};
 
 /// The age of data that somebody waits for, or that have failed to come: they go before all others.
 pub(super) const DEMANDED: u64 = 0;
 
-/// The process that flushes belong to.
-const FLUSHER: u32 = u32::MAX;
-
 /// A command that waits until older data have been flushed: all of them, or those of its blocks.
 #[derive(Clone, Copy)]
-pub struct Barrier {
+struct Barrier {
     slot: Slot,
     /// What is older than this must have been flushed.
     age: u64,
 }
 
-/// Where the ids of a memory's own commands begin.
-pub fn first_id(place: Place) -> u64 {
-    let number = match place {
-        Place::Controller => 0,
-        Place::Host(initiator) => 1 + u64::from(initiator),
-    };
-    OWN_IDS | number << 35
+/// The commands that wait until older data have been flushed.
+#[derive(Default)]
+pub struct Barriers {
+    waiting: VecDeque<Barrier>,
+    /// The age at which the last FLUSH came: what is older has been flushed, or a FLUSH waits for it.
+    awaited: u64,
+}
+
+impl Barriers {
+    /// Whether data of this age have been flushed, or a FLUSH waits for them.
+    pub fn await_all_of(&self, age: u64) -> bool {
+        age < self.awaited
+    }
 }
 
 impl WriteBehind {
     /// A FLUSH waits for everything that memory has taken so far.
     pub(super) fn wait_for_flushes(&mut self, slot: Slot) {
-        self.awaited = self.clock;
-        self.barriers.push_back(Barrier { slot, age: self.clock });
+        self.barriers.awaited = self.clock;
+        self.barriers.waiting.push_back(Barrier { slot, age: self.clock });
     }
 
     /// A read that the device must answer: it waits until the device has all older data of its blocks.
@@ -47,7 +51,7 @@ impl WriteBehind {
             }
         });
         let barrier = Barrier { slot, age: self.clock };
-        if self.is_over(&barrier) { self.send(slot) } else { self.barriers.push_back(barrier) }
+        if self.is_over(&barrier) { self.send(slot) } else { self.barriers.waiting.push_back(barrier) }
     }
 
     /// A write that memory does not take: it goes when nothing older has its blocks.
@@ -116,10 +120,10 @@ impl WriteBehind {
 
     /// Lets go what can go: commands that waited for flushes, writes that waited for room, and flushes.
     pub(super) fn pump(&mut self, now: Instant) {
-        while let Some(&barrier) = self.barriers.front()
+        while let Some(&barrier) = self.barriers.waiting.front()
             && self.is_over(&barrier)
         {
-            self.barriers.pop_front();
+            self.barriers.waiting.pop_front();
             let flush = self.table.get(barrier.slot).command.access == Access::Flush;
             match self.failures.say(flush) {
                 Some(outcome) => self.fail(now, barrier.slot, outcome),
@@ -127,20 +131,20 @@ impl WriteBehind {
             }
         }
         while self.takes_no_writes()
-            && let Some(slot) = self.writers.pop_front()
+            && let Some(slot) = self.writes.waiting.pop_front()
         {
             self.write_through(slot);
         }
-        while let Some(&slot) = self.writers.front()
+        while let Some(&slot) = self.writes.waiting.front()
             && self.admits(self.table.get(slot).command.count)
         {
-            self.writers.pop_front();
-            self.reserved += self.table.get(slot).command.count.get();
+            self.writes.waiting.pop_front();
+            self.writes.reserved += self.table.get(slot).command.count.get();
             self.copy(now, slot);
         }
         self.fetch(now);
         while self.may_flush()
-            && now >= self.not_before
+            && now >= self.failures.not_before
             && let Some(slot) = self.pick(now)
         {
             self.launch(now, slot);
@@ -149,7 +153,7 @@ impl WriteBehind {
 
     /// Whether there is room for a write below the limit.
     fn admits(&mut self, count: Sectors) -> bool {
-        let dirty = self.dirty().get() + self.reserved + count.get();
+        let dirty = self.dirty().get() + self.writes.reserved + count.get();
         dirty <= self.params.limit.get() && self.make_room(count.get())
     }
 
@@ -158,7 +162,7 @@ impl WriteBehind {
         let Command { access, first, .. } = self.table.get(barrier.slot).command;
         let end = self.table.get(barrier.slot).command.end();
         let all = access == Access::Flush;
-        let flying = |&slot: &Slot| {
+        let flying = |slot: Slot| {
             let flight = self.table.get(slot);
             let touches = flight.command.first < end && first < flight.command.end();
             flight.oldest < barrier.age && (all || touches)
@@ -188,14 +192,14 @@ impl WriteBehind {
     /// Whether data go although the oldest that may go has not waited long enough.
     pub(super) fn is_pressed(&self, oldest: Slot) -> bool {
         self.is_awaited(oldest)
-            || !self.writers.is_empty()
+            || !self.writes.waiting.is_empty()
             || self.extents.unsent() > self.params.background.get()
     }
 
     /// Whether a command waits for this extent to be flushed.
     pub(super) fn is_awaited(&self, slot: Slot) -> bool {
         let age = self.extents.get(slot).age;
-        age == DEMANDED || age < self.awaited
+        age == DEMANDED || self.barriers.await_all_of(age)
     }
 
     /// Whether a command waits for this very extent, or its flush has failed.
@@ -222,7 +226,8 @@ impl WriteBehind {
         if !pressed {
             return self.is_old(oldest, now).then_some(oldest);
         }
-        let upward = self.extents.next_dirty(self.hand).or_else(|| self.extents.next_dirty(Lba::ZERO))?;
+        let upward =
+            self.extents.next_dirty(self.flights.hand()).or_else(|| self.extents.next_dirty(Lba::ZERO))?;
         // What comes in meanwhile must not keep a barrier waiting.
         let passed = self.is_awaited(oldest) && !self.is_awaited(upward);
         Some(if passed { oldest } else { upward })
@@ -235,10 +240,10 @@ impl WriteBehind {
             return self.next_row(oldest);
         }
         if self.is_pressed(oldest) {
-            return Some(self.not_before);
+            return Some(self.failures.not_before);
         }
         let old = self.extents.get(oldest).since + self.params.age?;
-        Some(old.max(self.not_before))
+        Some(old.max(self.failures.not_before))
     }
 
     /// Takes an extent, and what goes on behind it, to the device.
@@ -267,49 +272,18 @@ impl WriteBehind {
         let claim = entry.claim();
         self.compose(command.id, pieces);
         self.claims.insert(flush, &claim);
-        self.flights.push(flush);
-        self.in_flight += (end - first).get();
-        self.hand = end;
+        self.flights.begin(flush, first, end);
         self.send(flush);
-    }
-
-    /// The id of the first command that it has made itself.
-    fn first_id(&self) -> u64 {
-        first_id(self.place)
     }
 
     /// Whether a command with this id is one of its flushes, or one of its fetches.
     pub fn has_issued(&self, id: u64) -> bool {
-        let first = self.first_id();
-        (first..first + self.issued).contains(&id)
+        self.own.has_issued(id)
     }
 
     /// The next command of its own, as yet without data.
     pub(super) fn own_command(&mut self, access: Access, first: Lba) -> Command {
-        let WriteBehindParams { force_unit_access, .. } = self.params;
-        let initiator = match self.place {
-            Place::Controller => 0,
-            Place::Host(initiator) => initiator,
-        };
-        let id = self.first_id() + self.issued;
-        self.issued += 1;
-        Command {
-            id,
-            initiator,
-            logical_unit: 0,
-            tag: 0,
-            attribute: Attribute::Simple,
-            priority: Priority::Normal,
-            force_unit_access,
-            direct: false,
-            attempt: 0,
-            process: FLUSHER,
-            synchronous: false,
-            access,
-            content: Content::Data,
-            first,
-            count: Sectors::ZERO,
-        }
+        self.own.command(access, first, self.params.force_unit_access)
     }
 
     /// A flush is done.
@@ -319,8 +293,7 @@ impl WriteBehind {
         let (first, end, pieces) = (entry.command.first, entry.command.end(), entry.pieces);
         let id = entry.command.id;
         let (keeps, used) = (self.params.keeps_reads, self.tick_clock());
-        self.flights.retain(|&flight| flight != flush);
-        self.in_flight -= (end - first).get();
+        self.flights.end(flush, end - first);
         if done {
             self.extents.each(first, end, |extents, slot| match extents.get(slot).state {
                 State::Sent if keeps => extents.set(slot, State::Clean, used),

@@ -13,8 +13,10 @@
 use super::WriteBehind;
 use super::extents::State;
 use super::params::ReadAhead;
+use super::streams::Streams;
 use crate::command::{Access, Breakdown, Command, Completion, Outcome};
 use crate::storage::tree::Slot;
+use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 use drivelab_units::{Instant, Lba, Sectors};
 
@@ -28,7 +30,7 @@ struct Part {
 
 /// The parts that wait. Places are allocated only while more wait than ever before.
 #[derive(Default)]
-pub struct Parts {
+struct Parts {
     parts: Vec<Part>,
     free: Vec<Slot>,
 }
@@ -52,8 +54,52 @@ impl Parts {
         Some((read, count))
     }
 
-    pub fn places(&self) -> usize {
+    fn places(&self) -> usize {
         self.parts.len()
+    }
+}
+
+/// What the reads by lines have under way.
+pub struct Lines {
+    /// Reads that are served line by line and have not got to their ends.
+    readers: VecDeque<Slot>,
+    /// Parts of reads that wait for fetches.
+    parts: Parts,
+    streams: Streams,
+    /// Fetches of lines that are with the device.
+    fetching: u32,
+    device_end: Lba,
+}
+
+impl Lines {
+    pub fn new(params: Option<&ReadAhead>) -> Self {
+        Lines {
+            readers: VecDeque::new(),
+            parts: Parts::default(),
+            streams: Streams::new(params),
+            fetching: 0,
+            device_end: Lba::new(u64::MAX),
+        }
+    }
+
+    /// A read comes: it may go on where another one has ended.
+    pub fn saw(&mut self, first: Lba, end: Lba, params: &ReadAhead) {
+        self.streams.saw(first, end, self.device_end, params);
+    }
+
+    /// A read waits to be served line by line.
+    pub fn wait(&mut self, read: Slot) {
+        self.readers.push_back(read);
+    }
+
+    /// Places of parts that were ever needed at once.
+    pub fn places(&self) -> usize {
+        self.parts.places()
+    }
+
+    /// Where the line ends that begins here.
+    fn end_of(&self, line: Lba, params: &ReadAhead) -> Lba {
+        self.device_end.min(Lba::new(line.get().saturating_add(params.unit.get())))
     }
 }
 
@@ -68,30 +114,30 @@ enum Source {
 impl WriteBehind {
     /// Tells where the device ends: no line reaches over that.
     pub fn bound(&mut self, capacity: Sectors) {
-        self.device_end = Lba::ZERO + capacity;
+        self.lines.device_end = Lba::ZERO + capacity;
     }
 
     /// Line fetches that are with the device.
     pub fn fetching(&self) -> usize {
-        self.fetching as usize
+        self.lines.fetching as usize
     }
 
     /// Serves reads part by part while it can, and fetches ahead with what they leave.
     pub(super) fn fetch(&mut self, now: Instant) {
         let Some(params) = self.params.read_ahead else { return };
-        while let Some(&read) = self.readers.front() {
+        while let Some(&read) = self.lines.readers.front() {
             let entry = self.table.get(read);
             let is_over = entry.failed || entry.cursor >= entry.command.end();
             if is_over {
-                self.readers.pop_front();
+                self.lines.readers.pop_front();
                 self.table.get_mut(read).waits = false;
                 self.part_is_done(now, read, 0);
             } else if !self.next_part(now, read, &params) {
                 break;
             }
         }
-        while self.fetching < params.outstanding
-            && let Some(line) = self.streams.next_line(params.unit.get())
+        while self.lines.fetching < params.outstanding
+            && let Some(line) = self.lines.streams.next_line(params.unit.get())
         {
             self.fetch_ahead(now, line, &params);
         }
@@ -111,7 +157,7 @@ impl WriteBehind {
                 None
             }
             Source::Coming(fetch) => Some(fetch),
-            Source::Device if self.fetching == params.outstanding => return false,
+            Source::Device if self.lines.fetching == params.outstanding => return false,
             Source::Device => {
                 let fetch = self.line(now, line, params, true);
                 let end = self.table.get(fetch).command.end();
@@ -122,7 +168,8 @@ impl WriteBehind {
         };
         if let Some(fetch) = fetch {
             self.give(read, at, part_end, Some(self.table.get(fetch).command.id));
-            self.table.get_mut(fetch).waiting = self.parts.push(self.table.get(fetch).waiting, read, count);
+            self.table.get_mut(fetch).waiting =
+                self.lines.parts.push(self.table.get(fetch).waiting, read, count);
         }
         let entry = self.table.get_mut(read);
         entry.parts += 1;
@@ -153,7 +200,7 @@ impl WriteBehind {
 
     /// A line that nobody waits for yet, if any of it is missing and there is room for it.
     fn fetch_ahead(&mut self, now: Instant, line: Lba, params: &ReadAhead) {
-        let end = self.device_end.min(Lba::new(line.get().saturating_add(params.unit.get())));
+        let end = self.lines.end_of(line, params);
         if line >= end || self.extents.hole(line, end).is_none() {
             return;
         }
@@ -162,16 +209,16 @@ impl WriteBehind {
         if self.table.get(fetch).fills {
             return self.send(fetch);
         }
-        self.fetching -= 1;
+        self.lines.fetching -= 1;
         self.table.free(fetch);
     }
 
     /// The fetch of a line.
     fn line(&mut self, now: Instant, line: Lba, params: &ReadAhead, synchronous: bool) -> Slot {
-        let end = self.device_end.min(Lba::new(line.get().saturating_add(params.unit.get())));
+        let end = self.lines.end_of(line, params);
         let own = self.own_command(Access::Read, line);
         let command = Command { synchronous, force_unit_access: false, count: end - line, ..own };
-        self.fetching += 1;
+        self.lines.fetching += 1;
         self.table.add(&command, now)
     }
 
@@ -182,10 +229,10 @@ impl WriteBehind {
     /// The device has answered the fetch of a line.
     pub(super) fn line_came(&mut self, now: Instant, fetch: Slot, completion: &Completion) {
         let done = completion.outcome == Outcome::Done;
-        self.fetching -= 1;
+        self.lines.fetching -= 1;
         self.fill(fetch, done);
         let mut waiting = self.table.get(fetch).waiting;
-        while let Some((read, count)) = self.parts.pop(&mut waiting) {
+        while let Some((read, count)) = self.lines.parts.pop(&mut waiting) {
             let entry = self.table.get_mut(read);
             if !done {
                 entry.failed = true;

@@ -27,10 +27,12 @@ mod collect;
 mod data_ops;
 mod extents;
 mod failures;
+mod flights;
 mod flush;
 mod holds;
 mod lines;
 mod memory;
+mod own;
 pub mod params;
 mod pieces;
 mod reads;
@@ -43,21 +45,20 @@ mod tests;
 use super::overlap::Overlaps;
 use super::tree::Slot;
 use crate::command::{Access, Breakdown, Command, Completion, Outcome};
-use crate::data::DataOp;
 use alloc::collections::VecDeque;
-use alloc::vec::Vec;
+use data_ops::Data;
 use drivelab_units::{Instant, Lba, Sectors};
 use extents::{Extent, Extents, Set, State};
 use failures::Failures;
 pub use failures::GivenUp;
-use flush::Barrier;
-use holds::Holds;
-use lines::Parts;
+use flights::Flights;
+use flush::Barriers;
+use lines::Lines;
 use memory::Memory;
+use own::Own;
 use params::WriteBehindParams;
 pub use pieces::Piece;
 use pieces::Pieces;
-use streams::Streams;
 use table::Table;
 
 /// The ids of commands that no host has issued begin here; all of them are numbers that JavaScript can hold.
@@ -90,49 +91,36 @@ pub struct Answer {
 /// A write cache of the host or of a RAID controller: takes writes at once, and flushes them later.
 pub struct WriteBehind {
     params: WriteBehindParams,
-    place: Place,
     extents: Extents,
     table: Table,
     pieces: Pieces,
     memory: Memory,
-    /// Writes that wait for room.
-    writers: VecDeque<Slot>,
-    /// Commands that wait until older data have been flushed.
-    barriers: VecDeque<Barrier>,
-    /// The age at which the last FLUSH came: what is older has been flushed, or a FLUSH waits for it.
-    awaited: u64,
+    writes: Writes,
+    barriers: Barriers,
     /// The blocks of flushes that are with the device, and of writes that are or want to be.
     claims: Overlaps,
-    /// Flushes that are with the device.
-    flights: Vec<Slot>,
-    /// Sectors in them, and in writes that are being copied.
-    in_flight: u64,
-    reserved: u64,
+    flights: Flights,
+    failures: Failures,
+    lines: Lines,
     /// Goes on with each write that memory takes and each that claims blocks.
     clock: u64,
-    /// The address behind the last flush.
-    hand: Lba,
-    /// Commands of its own so far.
-    issued: u64,
-    /// The buffer of its next copy of a read's data, where data operations are kept.
-    copied: u64,
-    /// Before that no flush is tried, because one has failed.
-    not_before: Instant,
-    failures: Failures,
-    /// Reads that are served line by line and have not got to their ends.
-    readers: VecDeque<Slot>,
-    /// Parts of reads that wait for fetches.
-    parts: Parts,
-    streams: Streams,
-    /// Fetches of lines that are with the device.
-    fetching: u32,
-    device_end: Lba,
+    own: Own,
+    out: Out,
+    data: Data,
+}
+
+/// The writes that memory does not have yet.
+struct Writes {
+    /// Those that wait for room.
+    waiting: VecDeque<Slot>,
+    /// Sectors of those that are being copied.
+    reserved: u64,
+}
+
+/// What is said both ways.
+struct Out {
     below: VecDeque<Command>,
     answers: VecDeque<Answer>,
-    /// Where the data operations are kept, when they are.
-    ops: Option<VecDeque<DataOp>>,
-    /// The buffers that it needs, then.
-    holds: Holds,
 }
 
 impl WriteBehind {
@@ -144,34 +132,21 @@ impl WriteBehind {
         }
         WriteBehind {
             params: *params,
-            place,
             extents: Extents::new(params.stripe),
             table: Table::default(),
             pieces: Pieces::new(),
             memory: Memory::new(params),
-            writers: VecDeque::with_capacity(64),
-            barriers: VecDeque::new(),
-            awaited: 0,
+            writes: Writes { waiting: VecDeque::with_capacity(64), reserved: 0 },
+            barriers: Barriers::default(),
             claims: Overlaps::new(),
-            flights: Vec::with_capacity(params.outstanding as usize),
-            in_flight: 0,
-            reserved: 0,
+            flights: Flights::with_capacity(params.outstanding),
+            failures: Failures::default(),
+            lines: Lines::new(params.read_ahead.as_ref()),
             // Data that somebody waits for are older than all others: see `flush::DEMANDED`.
             clock: 1,
-            hand: Lba::ZERO,
-            issued: 0,
-            copied: flush::first_id(place) | COPIES,
-            not_before: Instant::ZERO,
-            failures: Failures::default(),
-            readers: VecDeque::new(),
-            parts: Parts::default(),
-            streams: Streams::new(params.read_ahead.as_ref()),
-            fetching: 0,
-            device_end: Lba::new(u64::MAX),
-            below: VecDeque::with_capacity(64),
-            answers: VecDeque::with_capacity(64),
-            ops: None,
-            holds: Holds::default(),
+            own: Own::new(place),
+            out: Out { below: VecDeque::with_capacity(64), answers: VecDeque::with_capacity(64) },
+            data: Data::new(own::first_copy(place)),
         }
     }
 
@@ -184,7 +159,7 @@ impl WriteBehind {
             Access::Read if self.goes_through(command) => self.read_through(slot),
             Access::Read => self.read(now, slot),
             Access::Write if self.goes_through(command) => self.write_through(slot),
-            Access::Write => self.writers.push_back(slot),
+            Access::Write => self.writes.waiting.push_back(slot),
         }
         self.pump(now);
     }
@@ -192,7 +167,7 @@ impl WriteBehind {
     fn goes_through(&self, command: &Command) -> bool {
         let WriteBehindParams { limit, write_through, .. } = self.params;
         let write_through = write_through || self.takes_no_writes();
-        let past = command.direct && matches!(self.place, Place::Host(_));
+        let past = command.direct && matches!(self.own.place(), Place::Host(_));
         let forced = command.force_unit_access && !self.answers_flushes();
         past || forced || command.access == Access::Write && (write_through || command.count > limit)
     }
@@ -235,12 +210,12 @@ impl WriteBehind {
 
     /// The next command for below. Its tag is the box's own.
     pub fn poll_below(&mut self) -> Option<Command> {
-        self.below.pop_front()
+        self.out.below.pop_front()
     }
 
     /// The next answer to above.
     pub fn poll_answer(&mut self) -> Option<Answer> {
-        self.answers.pop_front()
+        self.out.answers.pop_front()
     }
 
     /// What has been handed below is done.
@@ -268,7 +243,7 @@ impl WriteBehind {
         breakdown.queue += completion.submitted - submitted;
         self.table.free(slot);
         let completion = Completion { id, initiator, tag, submitted, breakdown, ..*completion };
-        self.answers.push_back(Answer { completion, in_memory: None });
+        self.out.answers.push_back(Answer { completion, in_memory: None });
         self.pump(now);
     }
 
@@ -283,7 +258,7 @@ impl WriteBehind {
         breakdown.add(&way);
         self.table.free(slot);
         let completion = Completion { id, initiator, tag, outcome, submitted, completed, breakdown };
-        self.answers.push_back(Answer { completion, in_memory: Some(command) });
+        self.out.answers.push_back(Answer { completion, in_memory: Some(command) });
     }
 
     /// A command ends here without having been served.
@@ -294,7 +269,7 @@ impl WriteBehind {
         let breakdown = Breakdown { queue: now - submitted, ..Breakdown::default() };
         self.table.free(slot);
         let completion = Completion { id, initiator, tag, outcome, submitted, completed: now, breakdown };
-        self.answers.push_back(Answer { completion, in_memory: Some(command) });
+        self.out.answers.push_back(Answer { completion, in_memory: Some(command) });
     }
 
     fn copy(&mut self, now: Instant, slot: Slot) {
@@ -309,14 +284,14 @@ impl WriteBehind {
         let WriteBehindParams { battery, force_unit_access, .. } = self.params;
         let forced = battery && force_unit_access && command.access == Access::Write;
         let force_unit_access = command.force_unit_access || forced;
-        self.below.push_back(Command { tag: slot, force_unit_access, ..command });
+        self.out.below.push_back(Command { tag: slot, force_unit_access, ..command });
     }
 
     /// Memory has a write's data from now on.
     fn take(&mut self, now: Instant, slot: Slot) {
         let Command { id, first, count, .. } = self.table.get(slot).command;
         let (end, version) = (first + count, self.tick_clock());
-        self.reserved -= count.get();
+        self.writes.reserved -= count.get();
         let (mut age, mut since) = (version, now);
         self.extents.carve(first, end, |extent| {
             if extent.state.is_unsent() {
@@ -361,18 +336,18 @@ impl WriteBehind {
 
     /// Data that memory has taken and the device has not, those on their way included.
     pub fn dirty(&self) -> Sectors {
-        Sectors::new(self.extents.unsent() + self.in_flight)
+        Sectors::new(self.extents.unsent() + self.flights.sectors())
     }
 
     /// Memory that is taken, for data on their way in too.
     pub fn used(&self) -> Sectors {
-        Sectors::new(self.dirty().get() + self.reserved + self.extents.kept())
+        Sectors::new(self.dirty().get() + self.writes.reserved + self.extents.kept())
     }
 
     /// Places that were ever needed at once, for commands, for extents, and for the pieces of flushes: so much is
     /// allocated.
     pub fn places(&self) -> [usize; 3] {
-        [self.table.places(), self.extents.places(), self.pieces.places() + self.parts.places()]
+        [self.table.places(), self.extents.places(), self.pieces.places() + self.lines.places()]
     }
 
     /// Sectors of the rows that it collects its flushes by, if it does.
@@ -382,7 +357,7 @@ impl WriteBehind {
 
     /// Where it is.
     pub fn place(&self) -> Place {
-        self.place
+        self.own.place()
     }
 
     /// Flushes that are with the device.
@@ -403,7 +378,7 @@ impl WriteBehind {
     }
 
     fn sent(&self) -> impl Iterator<Item = Piece> + '_ {
-        self.flights.iter().flat_map(|&slot| self.pieces.iter(self.table.get(slot).pieces))
+        self.flights.iter().flat_map(|slot| self.pieces.iter(self.table.get(slot).pieces))
     }
 
     /// Whose data a flush carries that is with the device under this tag, upward.

@@ -12,12 +12,12 @@ impl WriteBehind {
         let Command { first, .. } = self.table.get(slot).command;
         let end = self.table.get(slot).command.end();
         if let Some(params) = &self.params.read_ahead {
-            self.streams.saw(first, end, self.device_end, params);
+            self.lines.saw(first, end, params);
         }
         if !self.extents.covers(first, end) {
             if self.params.read_ahead.is_some() {
                 self.table.get_mut(slot).waits = true;
-                return self.readers.push_back(slot);
+                return self.lines.wait(slot);
             }
             if self.params.keeps_reads {
                 self.expect(slot, first, end);

@@ -55,8 +55,8 @@ pub fn factor(which: u8, index: u32) -> u8 {
 /// The most units of a row that can be computed.
 pub const MOST: usize = 3;
 
-/// How missing data units follow from as many parities: the first is the sum of `solved[0][j]` times the so many-th parity
-/// given, less what the data units that are there have put into it.
+/// How missing data units follow from as many parities: missing unit i is the sum over j of `solved[i][j]` times parity j of
+/// those given, after what the readable data units contribute to that parity has been taken off.
 pub fn solve(missing: &[u32], parities: &[u8]) -> [[u8; MOST]; MOST] {
     let count = missing.len();
     let mut left = [[0; MOST]; MOST];

@@ -43,7 +43,7 @@ pub struct Logged {
     pub columns: (u32, u32),
     /// Of a partial parity log: all of them are, and the log holds no more than that.
     pub is_whole: bool,
-    /// The so many-th record.
+    /// Sequence number of the record.
     pub record: u64,
 }
 
@@ -98,7 +98,7 @@ struct Queue {
     waiting: VecDeque<Waiting>,
     /// The one of them that is being looked at.
     looked_at: Slot,
-    /// Whether they are being looked at, for the so many-th time, and whether that is to be done once more.
+    /// Whether a scan of them is under way, the number of the scan, and whether another one must follow.
     is_looking: bool,
     looks: u64,
     again: bool,

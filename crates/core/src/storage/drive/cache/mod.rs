@@ -7,6 +7,7 @@ pub mod dirty;
 mod grid;
 mod index;
 pub mod params;
+mod recency;
 pub(crate) mod segment;
 pub(crate) mod segments;
 

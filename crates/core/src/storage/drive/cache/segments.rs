@@ -3,6 +3,7 @@
 //! The segment that was used longest ago makes room. At most one has a head behind it.
 use super::index::{Bounds, EMPTY, Index};
 use super::params::{CacheParams, Reach};
+use super::recency::Recency;
 use super::segment::{Cover, Ended, Motion, Segment};
 use crate::storage::drive::mechanism::Arm;
 use crate::storage::tree::NONE;
@@ -31,13 +32,6 @@ impl Front {
     }
 }
 
-/// The neighbours of a place in order of use.
-#[derive(Clone, Copy)]
-struct Links {
-    older: SegmentIndex,
-    younger: SegmentIndex,
-}
-
 pub struct Segments {
     params: CacheParams,
     /// The size of a segment; a division takes long.
@@ -46,9 +40,7 @@ pub struct Segments {
     index: Index,
     /// What a search has found.
     found: Vec<SegmentIndex>,
-    links: Vec<Links>,
-    oldest: SegmentIndex,
-    youngest: SegmentIndex,
+    recency: Recency,
     empty: Vec<SegmentIndex>,
     /// Segments that are kept.
     kept: u32,
@@ -73,9 +65,7 @@ impl Segments {
             segments: Vec::new(),
             index: Index::new(params.segments),
             found: Vec::new(),
-            links: Vec::new(),
-            oldest: NONE,
-            youngest: NONE,
+            recency: Recency::default(),
             empty: Vec::new(),
             kept: 0,
             blocks: 0,
@@ -106,7 +96,7 @@ impl Segments {
             self.room = size.get().saturating_sub(blocks);
         }
         while self.kept > self.most || self.kept > self.least_kept() && self.blocks > self.room {
-            self.clear(self.oldest);
+            self.clear(self.recency.oldest());
         }
     }
 
@@ -155,47 +145,17 @@ impl Segments {
         bounds.limit.saturating_sub(bounds.start).min(self.segment)
     }
 
-    #[inline]
-    fn unlink(&mut self, place: SegmentIndex) {
-        let Links { older, younger } = self.links[place as usize];
-        if older == NONE {
-            self.oldest = younger;
-        } else {
-            self.links[older as usize].younger = younger;
-        }
-        if younger == NONE {
-            self.youngest = older;
-        } else {
-            self.links[younger as usize].older = older;
-        }
-    }
-
-    #[inline]
-    fn link(&mut self, place: SegmentIndex) {
-        let older = self.youngest;
-        self.links[place as usize] = Links { older, younger: NONE };
-        if older == NONE {
-            self.oldest = place;
-        } else {
-            self.links[older as usize].younger = place;
-        }
-        self.youngest = place;
-    }
-
     /// The segment has been used just now.
     #[inline]
     pub fn touch(&mut self, place: SegmentIndex) {
-        if self.youngest != place {
-            self.unlink(place);
-            self.link(place);
-        }
+        self.recency.touch(place);
     }
 
     fn clear(&mut self, place: SegmentIndex) {
         let old = self.index.set(place, EMPTY);
         self.blocks -= self.held(old);
         self.kept -= 1;
-        self.unlink(place);
+        self.recency.unlink(place);
         self.empty.push(place);
         self.lose_head(place);
     }
@@ -223,11 +183,11 @@ impl Segments {
             return NONE;
         }
         while self.kept > self.most {
-            self.clear(self.oldest);
+            self.clear(self.recency.oldest());
         }
         if self.kept == self.most {
             // The one that was used longest ago gives up its place.
-            let place = self.oldest;
+            let place = self.recency.oldest();
             self.lose_head(place);
             self.segments[place as usize] = segment;
             self.touch(place);
@@ -236,12 +196,12 @@ impl Segments {
         }
         let place = self.empty.pop().unwrap_or_else(|| {
             self.segments.push(segment);
-            self.links.push(Links { older: NONE, younger: NONE });
+            self.recency.add_place();
             self.segments.len() as SegmentIndex - 1
         });
         self.segments[place as usize] = segment;
         self.kept += 1;
-        self.link(place);
+        self.recency.link(place);
         self.note(place);
         self.fit(place)
     }
@@ -250,7 +210,7 @@ impl Segments {
     #[inline]
     fn fit(&mut self, place: SegmentIndex) -> SegmentIndex {
         while self.blocks > self.room && self.kept > self.least_kept() {
-            self.clear(self.oldest);
+            self.clear(self.recency.oldest());
         }
         place
     }

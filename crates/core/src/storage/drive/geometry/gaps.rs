@@ -110,7 +110,7 @@ impl Gaps {
         self.places - self.front
     }
 
-    /// The slot of the zone's so many-th block.
+    /// The slot of a block, by its index in the zone.
     #[inline]
     pub fn slot(&self, block: u32) -> u32 {
         let place = self.front + block;

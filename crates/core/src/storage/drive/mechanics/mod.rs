@@ -14,7 +14,7 @@ use super::params::DriveModel;
 use super::queue::orders::look;
 use super::queue::{self, Entry, SlotIndex, Slots, View};
 use super::spindle::Spindle;
-use super::tasks::flight::{InFlight, Service};
+use super::tasks::flight::{AtMedia, InFlight, Service};
 use crate::command::{Access, Command};
 use crate::rng::{self, Stream};
 use crate::storage::call::Cure;
@@ -51,6 +51,21 @@ impl Turns {
     }
 }
 
+/// The arm's scatter: its draws, and what it has cost.
+struct Scatter {
+    key: u64,
+    turns: Turns,
+}
+
+/// Where the last accesses ended.
+pub struct LastAccess {
+    /// The last of any kind at the media.
+    media_end: Lba,
+    /// The last read, and whether the head may read on behind that.
+    pub read_end: Lba,
+    may_read_on: bool,
+}
+
 /// Arm, platter and head at work, and the queue of what waits for them.
 pub struct Mechanics {
     model: Arc<DriveModel>,
@@ -73,14 +88,8 @@ pub struct Mechanics {
     /// What waits for the mechanism and goes by the order of the queue.
     pub slots: Slots,
     faults: Option<Faults>,
-    /// The draws of the arm's scatter.
-    scatter_key: u64,
-    turns: Turns,
-    /// Where the last media access ended.
-    media_end: Lba,
-    /// Where the last read ended, and whether the head may read on behind that.
-    pub read_end: Lba,
-    may_read_on: bool,
+    scatter: Scatter,
+    pub last: LastAccess,
     /// Commands that the mechanism or the buffer has turned to.
     turned_to: u64,
 }
@@ -101,12 +110,12 @@ impl Mechanics {
             choose_from: Instant::ZERO,
             choose_scheduled: None,
             slots: Slots::new(&model.queue, model.mechanism.geometry.cylinders(), model.period.as_ns()),
-            scatter_key: Stream::named(seed, &format!("drive/{index}/scatter")).bits(),
-            turns: Turns::default(),
+            scatter: Scatter {
+                key: Stream::named(seed, &format!("drive/{index}/scatter")).bits(),
+                turns: Turns::default(),
+            },
             faults: model.faults.as_ref().map(|params| Faults::new(params, index, seed)),
-            media_end: Lba::ZERO,
-            read_end: Lba::ZERO,
-            may_read_on: true,
+            last: LastAccess { media_end: Lba::ZERO, read_end: Lba::ZERO, may_read_on: true },
             turned_to: 0,
             model,
         }
@@ -144,7 +153,7 @@ impl Mechanics {
     // The landing as its caller has just reckoned it: to read again what was written a moment ago in parts is slow.
     #[inline(always)]
     pub fn file(&mut self, slot: SlotIndex, flight: &InFlight, landing: Landing, lead: Span) {
-        let &InFlight { ref command, arrived, ready, sought, .. } = flight;
+        let &InFlight { ref command, arrived, ready, media: AtMedia { sought, .. }, .. } = flight;
         let Landing { cylinder, head, start, longest_wait, .. } = landing;
         let (arrived, ready, lead) = (arrived.as_ns(), ready.as_ns(), lead.as_ns());
         let (sequence, write) = (0, command.access == Access::Write);
@@ -176,7 +185,7 @@ impl Mechanics {
 
     /// What the arm's scatter has cost so far.
     pub fn turns(&self) -> Turns {
-        self.turns
+        self.scatter.turns
     }
 
     /// The drive turns to a command: what its trace tells of that.
@@ -218,7 +227,7 @@ impl Mechanics {
         let (fails, again) = self.strike(flight);
         passage.rotation += late + again;
         passage.end += late + again;
-        (self.arm, self.media_end) = (passage.arm, end);
+        (self.arm, self.last.media_end) = (passage.arm, end);
         Course { passage, is_near, fails }
     }
 
@@ -239,7 +248,7 @@ impl Mechanics {
         let passage = self.reach(&landing, (first, end), Access::Write, started, first.get());
         let started = started + hold;
         let passage = Passage { seek: passage.seek - hold, ..passage };
-        (self.arm, self.media_end) = (passage.arm, end);
+        (self.arm, self.last.media_end) = (passage.arm, end);
         self.sweep = Some(Sweep::of_the_cache(end));
         passage.end + late(started, &passage)
     }
@@ -274,15 +283,15 @@ impl Mechanics {
         let mechanism = &model.mechanism;
         let moved = mechanism.positioning(*arm, landing.cylinder, landing.head, access);
         let distance = arm.cylinder.abs_diff(landing.cylinder);
-        let took = mechanism.scattered(moved, distance, rng::keyed(self.scatter_key, key));
+        let took = mechanism.scattered(moved, distance, rng::keyed(self.scatter.key, key));
         let passage = mechanism.pass_after(spindle, begun, took, landing, last, access);
         if moved > 0 {
             let margin = if distance > 1 { model.queue.margin(access, moved) } else { 0 };
             let planned =
                 moved + margin + spindle.until(begun + Span::from_ns(moved + margin), landing.start.into());
             let came = passage.seek.as_ns() + passage.rotation.as_ns();
-            self.turns.movements += 1;
-            self.turns.missed += u64::from(came > planned + spindle.period() / 2);
+            self.scatter.turns.movements += 1;
+            self.scatter.turns.missed += u64::from(came > planned + spindle.period() / 2);
         }
         passage
     }
@@ -291,7 +300,7 @@ impl Mechanics {
     #[inline]
     fn least_hold(&self, landing: &Landing, first: Lba, access: Access) -> Span {
         let least = self.model.mechanism.settle.write_least;
-        if least.is_zero() || access != Access::Write || first == self.media_end {
+        if least.is_zero() || access != Access::Write || first == self.last.media_end {
             return Span::ZERO;
         }
         let Landing { cylinder, head, .. } = *landing;

@@ -91,7 +91,7 @@ impl Mechanics {
         match cache.cover(first, end, now, motion) {
             (Cover::Hit, segment) => {
                 // A head that was not to read on behind its read does not begin to.
-                if front.has_stopped && !self.may_read_on {
+                if front.has_stopped && !self.last.may_read_on {
                     cache.segments.stop(now, motion);
                 }
                 Some(Passing::Held(segment))
@@ -133,10 +133,10 @@ impl Mechanics {
         wanted: bool,
     ) -> Instant {
         let &ReadEnd { first, sought, end, held, holder } = read;
-        let sequential = first == self.read_end;
+        let sequential = first == self.last.read_end;
         let when_sequential = self.model.cache.as_ref().is_some_and(|cache| cache.read_ahead.when_sequential);
-        self.may_read_on = sequential || !when_sequential;
-        self.read_end = end;
+        self.last.may_read_on = sequential || !when_sequential;
+        self.last.read_end = end;
         let waits = !self.slots.is_empty() && !self.is_followed(end);
         let Some(cache) = buffer.cache_mut() else { return ended.at };
         if !cache.segments.continues_to(end) {
@@ -146,7 +146,7 @@ impl Mechanics {
         let Some(cache) = buffer.cache_mut() else { return ended.at };
         let ReadAheadParams { when_queued, least, .. } = cache.params.read_ahead;
         let queued = waits && !when_queued;
-        if wanted || !self.may_read_on || queued && least == Sectors::ZERO {
+        if wanted || !self.last.may_read_on || queued && least == Sectors::ZERO {
             self.stop_reading_on(buffer, ended.at);
             return ended.at;
         }
@@ -182,10 +182,10 @@ impl Mechanics {
         if !(cache.keeps_passing && chosen) {
             return none;
         }
-        let (geometry, sought) = (&self.model.mechanism.geometry, flight.sought);
+        let (geometry, sought) = (&self.model.mechanism.geometry, flight.media.sought);
         let at = geometry.locate(sought);
         let per_track = u64::from(geometry.sectors_per_track(at.zone));
-        let passed = flight.passed * per_track / self.spindle.period();
+        let passed = flight.media.passed * per_track / self.spindle.period();
         let (track, track_end) = geometry.track_blocks(sought);
         let before = passed.min(at.sector.into());
         let begin = Lba::new(sought.get().saturating_sub(before)).max(track).min(first);
@@ -202,7 +202,7 @@ impl Mechanics {
     #[inline]
     pub fn left_by(&self, flight: &InFlight, held: Lba, now: Instant) -> (Lba, Ended) {
         let (begin, ahead) = self.passed_by(flight, held);
-        (begin, Ended { at: now, arm: self.arm, track_left: flight.track_left, ahead })
+        (begin, Ended { at: now, arm: self.arm, track_left: flight.media.track_left, ahead })
     }
 
     /// A read was answered from a segment while the arm has nothing to do: it reads on behind what is there, from this

@@ -14,7 +14,7 @@
 use super::mechanism::Passage;
 use super::params::{DriveModel, WriteData};
 use super::queue::SlotIndex;
-use super::tasks::flight::InFlight;
+use super::tasks::flight::{InFlight, OnLink};
 use crate::command::{Access, Command, Completion, Outcome};
 use crate::storage::context::Context;
 use crate::storage::link::{Carried, Transfer};
@@ -116,9 +116,10 @@ impl Port {
     /// A read's data go to the host, the last of them read at `done`.
     #[inline]
     pub fn send_read(&self, context: &mut Context, flight: &InFlight, done: Instant) -> Instant {
-        let InFlight { command, sought, data_from, call, .. } = flight;
+        let InFlight { command, media, link: OnLink { data_from, call, .. }, .. } = flight;
         // The link runs beside the media, sector behind sector: none leaves before it is there.
-        let tail = if *sought > command.first { Span::ZERO } else { self.model.disconnect.reconnection() };
+        let tail =
+            if media.sought > command.first { Span::ZERO } else { self.model.disconnect.reconnection() };
         let from = self.sends_from(flight, *data_from, done);
         let (access, count, last) = (Access::Read, command.count, (done + tail).max(from));
         self.carry(context, &Transfer { access, count, from, last, call: *call }).ended
@@ -133,16 +134,16 @@ impl Port {
         }
         let from = match self.model.link.write_data {
             WriteData::BeforePositioning => started,
-            WriteData::WhilePositioning => flight.data_from,
+            WriteData::WhilePositioning => flight.link.data_from,
         };
         // A drive that has let go of the bus must call for the data.
-        self.carry(context, &Transfer { access, count, from, last: from, call: flight.call })
+        self.carry(context, &Transfer { access, count, from, last: from, call: flight.link.call })
     }
 
     /// Whole turns that a write waits on its first sector because the link would bring its data too late.
     #[inline]
     pub fn turns_lost_to_late_data(&self, flight: &InFlight, started: Instant, passage: &Passage) -> Span {
-        let InFlight { command, data_from, call, .. } = flight;
+        let InFlight { command, link: OnLink { data_from, call, .. }, .. } = flight;
         if command.access == Access::Read || self.model.link.write_data == WriteData::BeforePositioning {
             return Span::ZERO;
         }
@@ -183,11 +184,11 @@ impl Port {
 
     /// A write's data are on the media at `done`: when the drive can say so.
     pub fn ends_write(&self, flight: &InFlight, done: Instant) -> Instant {
-        let (release, end) = flight.last_steps;
+        let (release, end) = flight.link.last_steps;
         if release.is_zero() && end.is_zero() {
             return done;
         }
-        done.max(flight.data_until + release) + end
+        done.max(flight.link.data_until + release) + end
     }
 }
 

@@ -51,7 +51,7 @@ pub struct View<'a> {
 impl View<'_> {
     /// Nanoseconds of seek, settling and head switch to the entry's first track.
     #[inline(always)]
-    fn seek(&self, entry: &Entry) -> u64 {
+    pub fn seek(&self, entry: &Entry) -> u64 {
         let access = if entry.write { Access::Write } else { Access::Read };
         self.mechanism.positioning(self.arm, entry.cylinder, entry.head, access)
     }
@@ -66,7 +66,7 @@ impl View<'_> {
     /// drive knows distance alone; what the firmware still needs and a write's lead, margin and handicap included.
     // Always part of the search: it is all that a search does.
     #[inline(always)]
-    fn positioning(&self, entry: &Entry) -> u64 {
+    pub fn positioning(&self, entry: &Entry) -> u64 {
         let seek = self.seek(entry);
         let moved = self.moved_after(entry, seek);
         let there = match self.params.knows {

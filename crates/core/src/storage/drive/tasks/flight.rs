@@ -22,6 +22,30 @@ pub enum TaskState {
     Free,
 }
 
+/// What a command still has to do with the link.
+#[derive(Clone, Copy, Default)]
+pub struct OnLink {
+    /// What it takes to call the host before data can flow: nothing unless the drive has let go of the bus.
+    pub call: Span,
+    /// When the first of its data can leave for the host.
+    pub data_from: Instant,
+    /// When the last of a write's data have come.
+    pub data_until: Instant,
+    /// What a write still takes behind its data, and behind its media access: to let go of the bus, to take it up again.
+    pub last_steps: (Span, Span),
+}
+
+/// What a command has to do with the media.
+#[derive(Clone, Copy, Default)]
+pub struct AtMedia {
+    /// The first block that the media must give or take; what lies before is in the buffer.
+    pub sought: Lba,
+    /// Nanoseconds of its track that passed before its first sector.
+    pub passed: u64,
+    /// What is left of its last track when it ends.
+    pub track_left: Span,
+}
+
 /// A command that holds a tag, with what it has lived through so far.
 #[derive(Clone, Copy)]
 pub struct InFlight {
@@ -32,8 +56,6 @@ pub struct InFlight {
     pub drawn_as: u64,
     /// How many commands the drive had taken with this one.
     pub serial: u32,
-    /// What it takes to call the host before data can flow: nothing unless the drive has let go of the bus.
-    pub call: Span,
     pub submitted: Instant,
     /// When the drive took it.
     pub accepted: Instant,
@@ -43,19 +65,9 @@ pub struct InFlight {
     pub ready: Instant,
     /// When its first sector comes under the head.
     pub begun: Instant,
-    /// When the first of its data can leave for the host.
-    pub data_from: Instant,
-    /// When the last of a write's data have come.
-    pub data_until: Instant,
-    /// What a write still takes behind its data, and behind its media access: to let go of the bus, to take it up again.
-    pub last_steps: (Span, Span),
-    /// The first block that the media must give or take; what lies before is in the buffer.
-    pub sought: Lba,
+    pub link: OnLink,
     pub landing: Landing,
-    /// Nanoseconds of its track that passed before its first sector.
-    pub passed: u64,
-    /// What is left of its last track when it ends.
-    pub track_left: Span,
+    pub media: AtMedia,
     pub service: Service,
     pub breakdown: Breakdown,
 }
@@ -69,19 +81,14 @@ impl InFlight {
             outcome: Outcome::Done,
             drawn_as: 0,
             serial: 0,
-            call: Span::ZERO,
             submitted: Instant::ZERO,
             accepted: Instant::ZERO,
             arrived: Instant::ZERO,
             ready: Instant::ZERO,
             begun: Instant::ZERO,
-            data_from: Instant::ZERO,
-            data_until: Instant::ZERO,
-            last_steps: (Span::ZERO, Span::ZERO),
-            sought: Lba::ZERO,
+            link: OnLink::default(),
             landing: Landing::default(),
-            passed: 0,
-            track_left: Span::ZERO,
+            media: AtMedia::default(),
             service: Service::untold(Instant::ZERO),
             breakdown: Breakdown::default(),
         }
@@ -94,7 +101,7 @@ impl InFlight {
         let Name { initiator, tag, attempt } = name;
         (self.command.initiator, self.command.tag, self.command.attempt) = (initiator, tag, attempt);
         (self.state, self.outcome, self.serial) = (TaskState::Dormant, Outcome::Done, serial);
-        self.call = Span::ZERO;
+        self.link.call = Span::ZERO;
         (self.submitted, self.accepted, self.begun) = (submitted, now, now);
         self.service.served = Served::Not;
         self.breakdown = Breakdown { wait: now - submitted, ..Breakdown::default() };
@@ -111,7 +118,7 @@ impl InFlight {
         self.breakdown.seek = passage.seek;
         self.breakdown.rotation = passage.rotation;
         self.breakdown.transfer = passage.transfer;
-        self.track_left = passage.track_left;
+        self.media.track_left = passage.track_left;
         self.service = Service { ended: passage.end, to_cylinder: passage.arm.cylinder, ..service };
     }
 

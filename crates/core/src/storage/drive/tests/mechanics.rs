@@ -16,8 +16,8 @@ fn mechanics(params: &DriveParams) -> Mechanics {
 
 fn file(mechanics: &mut Mechanics, slot: u32, access: Access, first: u64) {
     let mut flight = InFlight::new(&Command::new(slot.into(), access, Lba::new(first), Sectors::new(8)));
-    flight.sought = flight.command.first;
-    let landing = mechanics.landing(flight.sought, flight.command.count, access);
+    flight.media.sought = flight.command.first;
+    let landing = mechanics.landing(flight.media.sought, flight.command.count, access);
     mechanics.file(slot, &flight, landing, Span::ZERO);
 }
 

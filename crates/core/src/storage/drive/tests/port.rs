@@ -108,9 +108,9 @@ fn a_write_ends_behind_its_last_steps() {
     let port = port(&params(1));
     let mut flight = InFlight::new(&Command::new(0, Access::Write, Lba::ZERO, Sectors::new(8)));
     let at = |us| Instant::ZERO + Span::from_us(us);
-    flight.data_until = at(900);
+    flight.link.data_until = at(900);
     assert_eq!(port.ends_write(&flight, at(100)), at(100));
-    flight.last_steps = (Span::from_us(50), Span::from_us(7));
+    flight.link.last_steps = (Span::from_us(50), Span::from_us(7));
     assert_eq!(port.ends_write(&flight, at(100)), at(957));
     assert_eq!(port.ends_write(&flight, at(2_000)), at(2_007));
 }

@@ -30,7 +30,7 @@ pub(crate) use band::Fetched;
 /// Part of a stripe unit of data.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Cell {
-    /// The so many-th row of the array, and the so many-th data unit in it.
+    /// Index of the row in the array, and of the data unit in the row.
     pub row: u64,
     pub column: u32,
     /// Where in the stripe unit it begins.
@@ -173,7 +173,7 @@ impl Rows {
         Cell { row, column, offset, count: (end - at).min(self.unit - offset) }
     }
 
-    /// The group of a row, and the so many-th of its rows that it is.
+    /// The group of a row, and the row's index in the group.
     #[inline]
     fn inside(&self, row: u64) -> (u64, u64) {
         match (self.groups, self.turn) {
@@ -186,7 +186,7 @@ impl Rows {
         }
     }
 
-    /// The first parity member of the so many-th row of a group.
+    /// The first parity member of the row with this index in its group.
     #[inline]
     fn first_parity(&self, inside: u64) -> u64 {
         let n = self.members;

@@ -8,6 +8,7 @@ pub(crate) mod clook;
 pub(crate) mod fcfs;
 pub(crate) mod firmware;
 pub(crate) mod look;
+mod own;
 pub(crate) mod read_first_sptf;
 pub(crate) mod share_aged_sptf;
 pub(crate) mod sptf;
@@ -18,10 +19,11 @@ pub(crate) mod weighted_sptf;
 use super::params::{AgeFull, AgeWeight, ScanWeight};
 use super::{Entry, SlotIndex, Slots, View};
 use drivelab_units::Span;
+pub use own::OwnOrder;
 
 /// In which order the waiting commands are served, with what it weighs and others do not.
-/// No other order can be plugged in: the tests hold each of these to its definition. An order of one's own stands before the
-/// target and hands on one command at a time: see [the crate's examples](crate).
+/// The names that a scenario can use are those of [`Order::ALL`]; the tests hold each of these to its definition. An embedder
+/// brings another with [`Rule::own`].
 ///
 /// ```
 /// use drivelab_core::storage::drive::geometry::GeometryParams;
@@ -83,13 +85,15 @@ pub enum Order {
     ReadFirstSptf(Span),
     /// The credit for the time waited.
     Firmware(AgeWeight),
+    /// One that the embedder brings.
+    Own(OwnOrder),
 }
 
 impl Order {
     /// Shortest positioning time with the usual credit for age: what most drives of the catalogue are given.
     pub const AGED_SPTF: Order = aged_sptf::USUAL;
 
-    /// Every order, with what it weighs as it is unasked.
+    /// Every order of the core, with what it weighs as it is unasked.
     pub const ALL: [Order; 11] = [
         Order::Fcfs,
         Order::Sstf,
@@ -119,6 +123,7 @@ impl Order {
             Order::WeightedSptf(_) => &weighted_sptf::RULE,
             Order::ReadFirstSptf(_) => &read_first_sptf::RULE,
             Order::Firmware(_) => &firmware::RULE,
+            Order::Own(own) => own.rule(),
         }
     }
 
