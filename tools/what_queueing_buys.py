@@ -202,7 +202,12 @@ def firmware() -> str:
         ),
         ("puts a command first once 64 others went", {"target.queue.pass_limit": 64}),
     ]
-    queue = {"target.queue.protocol": "ncq", "target.queue.order": "firmware", "workload.iodepth": SHORT}
+    queue = {
+        "target.queue.protocol": "ncq",
+        "target.queue.order": "aged-sptf",
+        "target.queue.age_weight": 0,
+        "workload.iodepth": SHORT,
+    }
     off = simulate({"target.queue.protocol": "none", "workload.iodepth": SHORT})
     base = off.points[0]
     rows = [["no queue", *("+0.0 %" for _ in SHORT)]]

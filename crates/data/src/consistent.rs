@@ -9,7 +9,7 @@ use alloc::vec::Vec;
 use drivelab_core::storage::array::Array;
 use drivelab_core::storage::array::levels::gf;
 use drivelab_core::storage::array::levels::raidz::Column;
-use drivelab_core::storage::array::levels::{Copied, Layout, RaidZ, Rows, Spot};
+use drivelab_core::storage::array::levels::{Layout, RaidZ, Redundancy, Rows, Spot};
 use drivelab_core::storage::array::members::MemberState;
 
 /// The drive of each slot of which all data are right.
@@ -20,37 +20,24 @@ pub fn whole(array: &Array) -> Vec<Option<u16>> {
 
 /// Whether an array can give all of its data without the slots that have no drive.
 pub fn bears(layout: &Layout, drives: &[Option<u16>]) -> bool {
-    match layout {
-        Layout::Copied(copied) => {
-            // Where copies lie repeats itself long before this.
-            let chunks = copied.capacity() / copied.unit();
-            let looked_at = chunks.min(4 * (drives.len() as u64 + 1) * u64::from(copied.copies()));
-            (0..looked_at).all(|chunk| {
-                let piece = copied.piece(chunk * copied.unit(), (chunk + 1) * copied.unit());
-                (0..copied.copies()).any(|copy| drives[usize::from(copied.spot(&piece, copy).slot)].is_some())
-            })
-        }
-        Layout::Rows(rows) => drives
-            .chunks(rows.members() as usize)
-            .all(|group| group.iter().filter(|drive| drive.is_none()).count() <= rows.parities().into()),
-        Layout::RaidZ(pool) => {
-            drives.iter().filter(|drive| drive.is_none()).count() <= pool.map().parities().into()
-        }
-        Layout::Linear(_) => drives.iter().all(Option::is_some),
-    }
+    let is_there: Vec<bool> = drives.iter().map(Option::is_some).collect();
+    layout.bears(&is_there)
 }
 
 /// What counts of the members' data: where one has a copy that nobody reads any more, the copy that stands.
 pub fn that_counts<'a, C: Cell>(array: &Array, media: &'a Media<C>) -> Cow<'a, Media<C>> {
-    let Layout::Copied(copied) = array.layout() else { return Cow::Borrowed(media) };
+    let layout = array.layout();
+    if layout.redundancy() != Some(Redundancy::Copies) {
+        return Cow::Borrowed(media);
+    }
     let drives = whole(array);
     let mut counts = Cow::Borrowed(media);
     for (slot, first, end) in array.stale() {
         let Some(drive) = drives[usize::from(slot)] else { continue };
         for at in first..end {
-            let Some(address) = copied.address(Spot { slot, at }) else { continue };
+            let Some(address) = layout.address_at(Spot { slot, at }) else { continue };
             let stands = |spot: &Spot| !array.is_stale(*spot, 1) && drives[usize::from(spot.slot)].is_some();
-            if let Some(other) = copied.places(address).find(stands)
+            if let Some(other) = layout.copies_of(address).into_iter().find(stands)
                 && let Some(from) = drives[usize::from(other.slot)]
             {
                 let cell = media.get(from, other.at);
@@ -59,23 +46,6 @@ pub fn that_counts<'a, C: Cell>(array: &Array, media: &'a Media<C>) -> Cow<'a, M
         }
     }
     counts
-}
-
-/// Sectors of copies that are compared as one, at the most: a mirror without stripes has no units.
-pub const PIECE: u64 = 128;
-
-/// Addresses of what is compared as one.
-pub fn row_of(layout: &Layout) -> u64 {
-    match layout {
-        Layout::Linear(linear) => linear.capacity(),
-        Layout::Copied(copied) => piece_of(copied),
-        Layout::Rows(rows) => rows.row_data(),
-        Layout::RaidZ(pool) => pool.record(),
-    }
-}
-
-fn piece_of(copied: &Copied) -> u64 {
-    copied.unit().min(PIECE)
 }
 
 /// What of a member does not fit.
@@ -135,10 +105,12 @@ impl<C: PartialEq> Fit<C> {
 pub fn compare<C: Cell>(layout: &Layout, drives: &[Option<u16>], media: &Media<C>) -> Fit<C> {
     let mut fit = Fit::default();
     match layout {
-        Layout::Copied(copied) => compare_copies(copied, drives, media, &mut fit),
         Layout::Rows(rows) => compare_rows(rows, drives, media, &mut fit),
         Layout::RaidZ(pool) => compare_records(pool, drives, media, &mut fit),
-        Layout::Linear(_) => {}
+        _ if layout.redundancy() == Some(Redundancy::Copies) => {
+            compare_copies(layout, drives, media, &mut fit)
+        }
+        _ => {}
     }
     fit.unfit.sort_unstable();
     fit.unfit.dedup();
@@ -150,19 +122,19 @@ pub fn touched<C: Cell>(drives: &[Option<u16>], media: &Media<C>) -> Vec<u64> {
     addresses(drives.iter().flatten().flat_map(|&drive| media.pages(drive)).collect())
 }
 
-fn compare_copies<C: Cell>(copied: &Copied, drives: &[Option<u16>], media: &Media<C>, fit: &mut Fit<C>) {
-    let mut chunks = Vec::new();
+fn compare_copies<C: Cell>(layout: &Layout, drives: &[Option<u16>], media: &Media<C>, fit: &mut Fit<C>) {
+    let (mut chunks, piece) = (Vec::new(), layout.compared_as_one());
     for (slot, drive) in (0..).zip(drives) {
         let Some(drive) = *drive else { continue };
         for at in media.touched(drive) {
-            let Some(address) = copied.address(Spot { slot, at }) else { continue };
-            let chunk = address / piece_of(copied);
+            let Some(address) = layout.address_at(Spot { slot, at }) else { continue };
+            let chunk = address / piece;
             if chunks.last() != Some(&chunk) {
                 chunks.push(chunk);
             }
             let expected = media.get(drive, at);
-            let others = copied.places(address).filter(|other| other.slot != slot || other.at != at);
-            for other in others {
+            let is_other = |other: &Spot| other.slot != slot || other.at != at;
+            for other in layout.copies_of(address).into_iter().filter(is_other) {
                 let Some(drive_of_other) = drives[usize::from(other.slot)] else { continue };
                 let found = media.get(drive_of_other, other.at);
                 fit.add(chunk, What::Copy, (other.slot, address), expected.clone(), found);
@@ -322,25 +294,4 @@ fn touched_places<C: Cell>(
         }
     }
     move |place| bits[(place / 64) as usize] >> (place % 64) & 1 == 1
-}
-
-/// The address of the array at a place of a member, and all places of an address.
-trait Places {
-    fn address(&self, spot: Spot) -> Option<u64>;
-    fn places(&self, address: u64) -> impl Iterator<Item = Spot>;
-}
-
-impl Places for Copied {
-    fn address(&self, spot: Spot) -> Option<u64> {
-        use drivelab_core::storage::array::levels::Held;
-        match self.held(spot) {
-            (Held::Data { first, .. }, _) => Some(first),
-            _ => None,
-        }
-    }
-
-    fn places(&self, address: u64) -> impl Iterator<Item = Spot> {
-        let piece = self.piece(address, address + 1);
-        (0..self.copies()).map(move |copy| self.spot(&piece, copy))
-    }
 }

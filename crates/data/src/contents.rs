@@ -1,5 +1,5 @@
 //! What a read of any address of a target would find on its drives: where it lies, or, where that member is missing, what
-//! the others make of it. Without the way there: what is under way, and what memories hold, is not looked at.
+//! the others make of it. Without the way there: what is under way, and what memories hold, is left out.
 use crate::cell::{Cell, Stamp};
 use crate::consistent::{index_of, touched};
 use crate::media::{Media, Sector};
@@ -48,14 +48,9 @@ impl<'a, C: Cell> Contents<'a, C> {
             return Some(self.on(drive, home.at));
         }
         match self.layout? {
-            Layout::Linear(_) => None,
-            Layout::Copied(copied) => {
-                let piece = copied.piece(address, address + 1);
-                let spots = (0..copied.copies()).map(|copy| copied.spot(&piece, copy));
-                spots.filter_map(|spot| self.at(spot)).next()
-            }
             Layout::Rows(rows) => self.made_of_row(rows, address),
             Layout::RaidZ(pool) => self.made_of_record(pool, address),
+            layout => layout.copies_of(address).into_iter().find_map(|spot| self.at(spot)),
         }
     }
 

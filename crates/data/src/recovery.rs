@@ -14,7 +14,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::ops::Range;
 use drivelab_core::data::Word;
-use drivelab_core::storage::array::levels::{Held, Layout, Spot};
+use drivelab_core::storage::array::levels::{Layout, Redundancy, Spot};
 use drivelab_core::storage::array::params::ConsistencyPolicy;
 use drivelab_core::storage::array::{Array, Logged};
 
@@ -71,24 +71,6 @@ impl Resync {
 impl<C: Cell> Recovery<C> for Resync {
     fn recover(&mut self, layout: &Layout, drives: &[Option<u16>], media: &mut Media<C>) {
         match layout {
-            Layout::Copied(copied) => {
-                for (slot, drive) in (0..).zip(drives) {
-                    let Some(drive) = *drive else { continue };
-                    for at in media.touched(drive) {
-                        let (Held::Data { first, .. }, _) = copied.held(Spot { slot, at }) else { continue };
-                        if !self.covers(first) {
-                            continue;
-                        }
-                        let piece = copied.piece(first, first + 1);
-                        let spots = (0..copied.copies()).map(|copy| copied.spot(&piece, copy));
-                        let there: Vec<(u16, u64)> = spots
-                            .filter_map(|spot| Some((drives[usize::from(spot.slot)]?, spot.at)))
-                            .collect();
-                        let right = media.get(there[0].0, there[0].1);
-                        there[1..].iter().for_each(|&(drive, at)| media.set(drive, at, right.clone()));
-                    }
-                }
-            }
             Layout::Rows(rows) => {
                 let block = |stripe: &Stripe| stripe.row * rows.unit() + (stripe.at - rows.at(stripe.row));
                 for stripe in stripes(rows, drives, media).iter().filter(|stripe| self.covers(block(stripe)))
@@ -103,7 +85,28 @@ impl<C: Cell> Recovery<C> for Resync {
                     }
                 }
             }
+            _ if layout.redundancy() == Some(Redundancy::Copies) => self.copy_first(layout, drives, media),
             _ => {}
+        }
+    }
+}
+
+impl Resync {
+    /// The first copy that is there counts: the others become like it.
+    fn copy_first<C: Cell>(&self, layout: &Layout, drives: &[Option<u16>], media: &mut Media<C>) {
+        for (slot, drive) in (0..).zip(drives) {
+            let Some(drive) = *drive else { continue };
+            for at in media.touched(drive) {
+                let Some(address) = layout.address_at(Spot { slot, at }) else { continue };
+                if !self.covers(address) {
+                    continue;
+                }
+                let place = |spot: Spot| Some((drives[usize::from(spot.slot)]?, spot.at));
+                let there: Vec<(u16, u64)> =
+                    layout.copies_of(address).into_iter().filter_map(place).collect();
+                let right = media.get(there[0].0, there[0].1);
+                there[1..].iter().for_each(|&(drive, at)| media.set(drive, at, right.clone()));
+            }
         }
     }
 }
@@ -263,11 +266,7 @@ impl<C: Cell> Recovery<C> for PolicyRecovery<C> {
             resync.recover(layout, drives, media);
         }
         // What has been made good is not to be found again, as md writes logs anew that hold nothing.
-        let start = match layout {
-            Layout::Rows(rows) => rows.start(),
-            Layout::Copied(copied) => copied.start(),
-            Layout::Linear(_) | Layout::RaidZ(_) => 0,
-        };
+        let start = layout.start();
         let logs = drives.iter().flatten().map(|&drive| (drive, start));
         for (drive, end) in logs.chain(self.journal.map(|journal| (journal, u64::MAX))) {
             for at in media.touched(drive).into_iter().filter(|&at| at < end) {

@@ -78,7 +78,7 @@ impl Engine {
     /// The target is told.
     fn inject(&mut self, now: Instant, action: &Action) -> Result<(), String> {
         let levels = array_of(&self.model.target).map(Array::layout);
-        if action.action == Kind::Corrupt && matches!(levels, Some(Layout::RaidZ(_))) {
+        if action.action == Kind::Corrupt && levels.and_then(Layout::record).is_some() {
             return Err("the checksums with which a pool notices corrupted sectors are not modelled".into());
         }
         let Some(input) = action.input() else { return Err("nothing is to be done".into()) };

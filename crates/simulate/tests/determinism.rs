@@ -301,22 +301,21 @@ fn setups() -> Vec<(String, Setup)> {
         (String::from("server-open"), setup(exponential, open, 5_000)),
         (String::from("server-tandem"), setup(tandem, closed, 5_000)),
     ];
+    let tenth = AgeWeight::from_ratio(1, 10).unwrap();
     for order in Order::ALL {
         let name = format!("drive-{}", order.rule().name.replace('-', ""));
-        let tenth = AgeWeight::from_ratio(1, 10).unwrap();
-        let (order, considers) = match order {
-            Order::VScan(_) => (Order::VScan(ScanWeight::from_ratio(1, 20).unwrap()), None),
-            Order::AgedSptf(_) => (Order::AgedSptf(tenth), None),
-            Order::ShareAgedSptf(_) => (Order::ShareAgedSptf(AgeWeight::from_ratio(1, 2).unwrap()), None),
-            Order::WeightedSptf(_) => (Order::WeightedSptf(AgeFull::new(ms(200))), None),
-            Order::ReadFirstSptf(_) => (Order::ReadFirstSptf(ms(100)), None),
-            // The firmware's order has the formula of the aged one.
-            Order::Firmware(_) => (Order::Firmware(tenth), Some(12)),
-            order => (order, None),
+        let order = match order {
+            Order::VScan(_) => Order::VScan(ScanWeight::from_ratio(1, 20).unwrap()),
+            Order::AgedSptf(_) => Order::AgedSptf(tenth),
+            Order::ShareAgedSptf(_) => Order::ShareAgedSptf(AgeWeight::from_ratio(1, 2).unwrap()),
+            Order::WeightedSptf(_) => Order::WeightedSptf(AgeFull::new(ms(200))),
+            Order::ReadFirstSptf(_) => Order::ReadFirstSptf(ms(100)),
+            order => order,
         };
-        let queue = QueueParams { considers, ..queue(32, order) };
-        setups.push((name, random_mix(&rich(queue))));
+        setups.push((name, random_mix(&rich(queue(32, order)))));
     }
+    let window = QueueParams { considers: Some(12), ..queue(32, Order::AgedSptf(tenth)) };
+    setups.push((String::from("drive-window"), random_mix(&rich(window))));
     setups.push((String::from("drive-mixed"), mixed()));
     let qerr = ScsiParams { on_error: QueueErrors::ClearAll, naca: Naca::ALL, ..ScsiParams::USUAL };
     let ncq = NcqParams { rdnc: true, wdnc: true, ..NcqParams::USUAL };

@@ -169,14 +169,11 @@ fn reads_go_first_and_a_write_past_its_deadline_before_them() {
 }
 
 #[test]
-fn the_firmwares_order_is_sptf_and_aged_sptf_as_far_as_its_properties_say() {
+fn without_a_credit_the_aged_order_is_sptf() {
     let completions = |queue| busy(queue, 3_000).completions;
-    let weight = AgeWeight::from_ratio(1, 3).unwrap();
     for knows in [Knows::Distance, Knows::Angle] {
         let known = |order| QueueParams { knows, write_handicap: us(500), ..queue(16, order) };
-        assert_eq!(completions(known(Order::Firmware(AgeWeight::NONE))), completions(known(Order::Sptf)));
-        let aged = [Order::Firmware(weight), Order::AgedSptf(weight)].map(|order| completions(known(order)));
-        assert_eq!(aged[0], aged[1]);
+        assert_eq!(completions(known(Order::AgedSptf(AgeWeight::NONE))), completions(known(Order::Sptf)));
     }
 }
 

@@ -336,15 +336,10 @@ fn canonical(raw: &TargetRaw, known: &Known<'_>, drives: &Drives) -> String {
 fn in_force(known: &Known<'_>, params: &ArrayParams, capacities: &[Sectors]) -> Option<ArrayInForce> {
     let layout = Layout::new(params, capacities).ok()?;
     let members = &capacities[..usize::from(known.members)];
-    let used = match &layout {
-        Layout::Copied(copied) => Sectors::new(copied.used()),
-        Layout::Rows(rows) => Sectors::new(rows.used()),
-        // Each has all that it holds.
-        _ if known.level == LevelName::Jbod => members.iter().max().copied().unwrap_or_default(),
-        _ => members.iter().min().copied().unwrap_or_default(),
-    };
-    let record = if let Layout::RaidZ(pool) = &layout { Some(Sectors::new(pool.record())) } else { None };
-    let least = members.iter().min().copied().filter(|&least| least < used);
+    let (record, least) = (layout.record(), members.iter().min().copied());
+    // A pool has all that its smallest member holds.
+    let used = least.filter(|_| record.is_some()).unwrap_or_else(|| layout.used());
+    let least = least.filter(|&least| least < used);
     let mut kept_by = String::new();
     known.keeper.write(&mut kept_by);
     let [bears, bears_at_best] = Bears::of(known).counts();

@@ -89,8 +89,8 @@ section! {
         /// A command goes before any younger one once so many others have been begun since it came, older ones included:
         /// below the depth in use this is fcfs.
         pass_limit: Count<1, 1000000> = "none",
-        /// With `aged-sptf` and `firmware`: credit for each unit of time waited.
-        age_weight: Decimal<0, 1000> = "0.006 for aged-sptf, 0 for firmware",
+        /// With `aged-sptf`: credit for each unit of time waited.
+        age_weight: Decimal<0, 1000> = "0.006",
         /// With `share-aged-sptf`: credit for each unit of time waited, divided by the number of commands that wait.
         age_share: Decimal<0, 1000> = "1.5",
         /// With `weighted-sptf`: the age at which a command goes first.

@@ -413,9 +413,9 @@ fn each_order_takes_the_keys_that_count_with_it() {
     let weighing = |key| names(&|rule| rule.weighs.is_some_and(|weighs| weighs.key == key));
     // What is known of the orders that there have been for long.
     let has = |names: &[&str], known: &[&str]| known.iter().all(|name| names.contains(name));
-    assert!(has(&rotational, &["sptf", "aged-sptf", "weighted-sptf", "read-first-sptf", "firmware"]));
-    assert!(has(&timed, &["sstf", "sptf", "aged-sptf", "weighted-sptf", "firmware"]));
-    assert!(has(&weighing("age_weight"), &["aged-sptf", "firmware"]));
+    assert!(has(&rotational, &["sptf", "aged-sptf", "weighted-sptf", "read-first-sptf"]));
+    assert!(has(&timed, &["sstf", "sptf", "aged-sptf", "weighted-sptf"]));
+    assert!(has(&weighing("age_weight"), &["aged-sptf"]));
     let keys: [(&str, &str, &[&str]); 16] = [
         ("knows", "distance", &rotational),
         ("write_margin", "1ms", &rotational),
@@ -460,8 +460,10 @@ fn what_an_order_weighs_has_its_recommended_value_unasked() {
     assert_eq!(whole.of(1_234), 1_234);
     assert_eq!(order("{ order = \"read-first-sptf\" }"), Order::ReadFirstSptf(Span::from_s(5)));
     assert_eq!(order("{ order = \"weighted-sptf\" }"), Order::WeightedSptf(AgeFull::new(Span::from_s(1))));
-    let firmware = queue("{ order = \"firmware\", considers = 9, look_time = \"3us\", pass_limit = 7 }");
-    assert_eq!((firmware.order, firmware.pass_limit), (Order::Firmware(AgeWeight::NONE), Some(7)));
+    let firmware = queue(
+        "{ order = \"aged-sptf\", age_weight = 0, considers = 9, look_time = \"3us\", pass_limit = 7 }",
+    );
+    assert_eq!((firmware.order, firmware.pass_limit), (Order::AgedSptf(AgeWeight::NONE), Some(7)));
     assert_eq!([firmware.look(4), firmware.look(9), firmware.look(40)], [12, 27, 27].map(Span::from_us));
 }
 

@@ -11,7 +11,7 @@ use super::witness::Witness;
 use crate::run::RunError;
 use drivelab_core::data::DataOp;
 use drivelab_core::storage::array::Array;
-use drivelab_core::storage::array::levels::Layout;
+use drivelab_core::storage::array::levels::Redundancy;
 use drivelab_core::storage::array::report::Health;
 use drivelab_core::storage::controller::params::ControllerParams;
 use drivelab_core::storage::system::SystemParams;
@@ -57,9 +57,7 @@ fn place_of(target: &Target, address: u64) -> (u16, u64) {
 /// Where a member's copy of an address of the array lies.
 fn place_of_copy(target: &Target, slot: u16, address: u64) -> Option<(u16, u64)> {
     let array = array_of(target)?;
-    let Layout::Copied(copied) = array.layout() else { return None };
-    let piece = copied.piece(address, address + 1);
-    let spot = (0..copied.copies()).map(|copy| copied.spot(&piece, copy)).find(|spot| spot.slot == slot)?;
+    let spot = array.layout().copies_of(address).into_iter().find(|spot| spot.slot == slot)?;
     Some((array.members().get(slot).drive, spot.at))
 }
 
@@ -257,11 +255,10 @@ fn at_rest(
 
 /// What an array has of its data beside them.
 pub(super) fn redundancy(array: &Array) -> Option<&'static str> {
-    match array.layout() {
-        Layout::Linear(_) => None,
-        Layout::Copied(copied) => (copied.copies() > 1).then_some("copies"),
-        Layout::Rows(_) | Layout::RaidZ(_) => Some("parity"),
-    }
+    array.layout().redundancy().map(|redundancy| match redundancy {
+        Redundancy::Copies => "copies",
+        Redundancy::Parity => "parity",
+    })
 }
 
 /// What is wrong, in words: which drive, where on it, what is there and what should be.

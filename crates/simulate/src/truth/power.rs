@@ -285,7 +285,7 @@ impl<'a> Study<'a> {
     /// Sectors of these rows, of those whose home is meant, that a read does not find as they may be after a cut.
     fn wrong(&self, contents: &Contents<'_>, rows: &[u64], is_meant: impl Fn(usize) -> bool) -> u64 {
         let Some(layout) = contents.layout() else { return 0 };
-        let size = consistent::row_of(layout);
+        let size = layout.compared_as_one();
         let addresses = rows.iter().flat_map(|row| row * size..(row + 1) * size);
         let is_wrong = |&address: &u64| {
             is_meant(contents.home(address).slot.into())
@@ -302,7 +302,7 @@ impl<'a> Study<'a> {
         let is_missing = |slot: usize| contents.drives[slot].is_none();
         let mut rows: Vec<u64> = Vec::new();
         if contents.drives.iter().any(Option::is_none) {
-            rows.extend(contents.addresses().into_iter().map(|address| address / consistent::row_of(layout)));
+            rows.extend(contents.addresses().into_iter().map(|address| address / layout.compared_as_one()));
             rows.dedup();
         }
         CutArray {

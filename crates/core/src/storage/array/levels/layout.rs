@@ -1,6 +1,7 @@
 //! The level that an array has: builds it from the parameters, and passes on to it each question of [`RaidLevel`].
 use super::{
-    Blocks, Copied, LevelError, Linear, RaidLevel, RaidZ, Rows, Spot, Stretch, check, name, reserved,
+    Blocks, Copied, LevelError, Linear, RaidLevel, RaidZ, Redundancy, Rows, Spot, Stretch, check, name,
+    reserved,
 };
 use crate::command::{Access, Outcome};
 use crate::storage::array::background::{Job, Part};
@@ -169,8 +170,39 @@ impl Layout {
         ask!(self, level => RaidLevel::looks_up_losses(level))
     }
 
+    /// What the level keeps of its data beside them.
+    pub fn redundancy(&self) -> Option<Redundancy> {
+        ask!(self, level => RaidLevel::redundancy(level))
+    }
+
+    /// Whether there is anything beside what one member holds.
     pub(crate) fn is_redundant(&self) -> bool {
-        ask!(self, level => RaidLevel::is_redundant(level))
+        self.redundancy().is_some()
+    }
+
+    /// Whether all data can be had from the slots that are there; `is_there` is by slot.
+    pub fn bears(&self, is_there: &[bool]) -> bool {
+        ask!(self, level => RaidLevel::bears(level, is_there))
+    }
+
+    /// All places that hold a copy of an address, its home first.
+    pub fn copies_of(&self, address: u64) -> Vec<Spot> {
+        ask!(self, level => RaidLevel::copies_of(level, address))
+    }
+
+    /// Addresses of what fits together or not as one: a row of stripe units, a record, a piece of a copy.
+    pub fn compared_as_one(&self) -> u64 {
+        ask!(self, level => RaidLevel::compared_as_one(level))
+    }
+
+    /// The first sector of each member that is not reserved for logs.
+    pub fn start(&self) -> u64 {
+        ask!(self, level => RaidLevel::start(level))
+    }
+
+    /// Sectors of a record, where data are kept in records.
+    pub fn record(&self) -> Option<Sectors> {
+        ask!(self, level => RaidLevel::record(level)).map(Sectors::new)
     }
 
     pub(crate) fn fails_the_last(&self) -> bool {

@@ -71,6 +71,15 @@ impl Held {
     }
 }
 
+/// What a level keeps of its data beside them.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Redundancy {
+    /// More than one copy.
+    Copies,
+    /// Sums over several members.
+    Parity,
+}
+
 /// What a window of background work goes over, in the numbers of its job.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Stretch {
@@ -159,8 +168,29 @@ pub trait RaidLevel {
 
     // What survives when members are gone.
 
-    /// Whether there is anything beside what one member holds.
-    fn is_redundant(&self) -> bool;
+    /// What it keeps of its data beside them.
+    fn redundancy(&self) -> Option<Redundancy>;
+
+    /// Whether all data can be had from the slots that are there; `is_there` is by slot.
+    fn bears(&self, is_there: &[bool]) -> bool;
+
+    /// All places that hold a copy of an address, its home first. Where others make up for it by sums there is one.
+    fn copies_of(&self, address: u64) -> Vec<Spot> {
+        Vec::from([self.home(address)])
+    }
+
+    /// Addresses of what fits together or not as one: a row of stripe units, a record, a piece of a copy.
+    fn compared_as_one(&self) -> u64;
+
+    /// The first sector of each member that is not reserved for logs.
+    fn start(&self) -> u64 {
+        0
+    }
+
+    /// Sectors of a record, where data are kept in records.
+    fn record(&self) -> Option<u64> {
+        None
+    }
 
     /// Whether a member that did not do a write is failed even where it has the last copy of something.
     fn fails_the_last(&self) -> bool {

@@ -2,7 +2,7 @@
 use super::Copied;
 use crate::command::{Access, Outcome};
 use crate::storage::array::background::{Job, Part};
-use crate::storage::array::levels::{Blocks, RaidLevel, Spot};
+use crate::storage::array::levels::{Blocks, RaidLevel, Redundancy, Spot};
 use crate::storage::array::members::Members;
 use crate::storage::array::plan::Planner;
 use crate::storage::array::report::{Run, SyncKind};
@@ -11,6 +11,9 @@ use crate::storage::context::Context;
 use crate::storage::tree::Slot;
 use alloc::vec::Vec;
 use core::ops::Range;
+
+/// Sectors of copies that are compared as one, at the most: a mirror without stripes has no units.
+const PIECE: u64 = 128;
 
 impl RaidLevel for Copied {
     fn capacity(&self) -> u64 {
@@ -53,8 +56,31 @@ impl RaidLevel for Copied {
         self.write(plan, context, slot)
     }
 
-    fn is_redundant(&self) -> bool {
-        self.copies() > 1
+    fn redundancy(&self) -> Option<Redundancy> {
+        (self.copies() > 1).then_some(Redundancy::Copies)
+    }
+
+    fn bears(&self, is_there: &[bool]) -> bool {
+        // Where copies lie repeats itself long before this.
+        let chunks = self.capacity() / self.unit();
+        let examined = chunks.min(4 * (is_there.len() as u64 + 1) * u64::from(self.copies()));
+        (0..examined).all(|chunk| {
+            let piece = self.piece(chunk * self.unit(), (chunk + 1) * self.unit());
+            (0..self.copies()).any(|copy| is_there[usize::from(self.spot(&piece, copy).slot)])
+        })
+    }
+
+    fn copies_of(&self, address: u64) -> Vec<Spot> {
+        let piece = self.piece(address, address + 1);
+        (0..self.copies()).map(|copy| self.spot(&piece, copy)).collect()
+    }
+
+    fn compared_as_one(&self) -> u64 {
+        self.unit().min(PIECE)
+    }
+
+    fn start(&self) -> u64 {
+        self.start()
     }
 
     fn companions(&self, slot: u16) -> Range<u16> {

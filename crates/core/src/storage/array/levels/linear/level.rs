@@ -1,6 +1,6 @@
 //! JBOD as a level: no member can do without another, and nothing can be compared or made again.
 use super::super::losses::{Runs, Units};
-use super::super::{Blocks, RaidLevel, Spot};
+use super::super::{Blocks, RaidLevel, Redundancy, Spot};
 use super::Linear;
 use crate::command::Outcome;
 use crate::storage::array::background::Part;
@@ -41,8 +41,16 @@ impl RaidLevel for Linear {
         self.plan(plan, context, slot)
     }
 
-    fn is_redundant(&self) -> bool {
-        false
+    fn redundancy(&self) -> Option<Redundancy> {
+        None
+    }
+
+    fn bears(&self, is_there: &[bool]) -> bool {
+        is_there.iter().all(|&is_there| is_there)
+    }
+
+    fn compared_as_one(&self) -> u64 {
+        self.capacity()
     }
 
     fn is_kept_without(&self, _members: &Members, _op: &Op) -> bool {

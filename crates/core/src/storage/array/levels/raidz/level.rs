@@ -2,7 +2,7 @@
 use super::RaidZ;
 use crate::command::{Access, Outcome};
 use crate::storage::array::background::{Job, JobStage, Part};
-use crate::storage::array::levels::{Blocks, RaidLevel, Spot, Stretch};
+use crate::storage::array::levels::{Blocks, RaidLevel, Redundancy, Spot, Stretch};
 use crate::storage::array::members::Members;
 use crate::storage::array::plan::Planner;
 use crate::storage::array::report::{Run, SyncKind};
@@ -36,7 +36,7 @@ impl RaidLevel for Box<RaidZ> {
     /// Numbers count records. Readers keep a record from being moved under them.
     fn blocks(&self, _plan: &Planner, stripe_request: &StripeRequest) -> Option<Blocks> {
         let StripeRequest { access, first, end, .. } = *stripe_request;
-        Some((access == Access::Write, first / self.record(), (end - 1) / self.record() + 1))
+        Some((access == Access::Write, first / (**self).record(), (end - 1) / (**self).record() + 1))
     }
 
     fn cut(&self, _plan: &Planner, access: Access, at: u64, end: u64) -> u64 {
@@ -68,8 +68,20 @@ impl RaidLevel for Box<RaidZ> {
         false
     }
 
-    fn is_redundant(&self) -> bool {
-        true
+    fn redundancy(&self) -> Option<Redundancy> {
+        Some(Redundancy::Parity)
+    }
+
+    fn bears(&self, is_there: &[bool]) -> bool {
+        is_there.iter().filter(|&&is_there| !is_there).count() <= self.map().parities().into()
+    }
+
+    fn compared_as_one(&self) -> u64 {
+        (**self).record()
+    }
+
+    fn record(&self) -> Option<u64> {
+        Some((**self).record())
     }
 
     /// Found out as the stripe request ends.

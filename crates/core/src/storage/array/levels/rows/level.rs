@@ -2,7 +2,7 @@
 use super::Rows;
 use crate::command::{Access, Outcome};
 use crate::storage::array::background::{Job, Part};
-use crate::storage::array::levels::{Blocks, RaidLevel, Spot};
+use crate::storage::array::levels::{Blocks, RaidLevel, Redundancy, Spot};
 use crate::storage::array::members::Members;
 use crate::storage::array::plan::Planner;
 use crate::storage::array::report::{Run, SyncKind};
@@ -70,8 +70,21 @@ impl RaidLevel for Rows {
         false
     }
 
-    fn is_redundant(&self) -> bool {
-        true
+    fn redundancy(&self) -> Option<Redundancy> {
+        Some(Redundancy::Parity)
+    }
+
+    fn bears(&self, is_there: &[bool]) -> bool {
+        let missing = |group: &[bool]| group.iter().filter(|&&is_there| !is_there).count();
+        is_there.chunks(self.members() as usize).all(|group| missing(group) <= self.parities().into())
+    }
+
+    fn compared_as_one(&self) -> u64 {
+        self.row_data()
+    }
+
+    fn start(&self) -> u64 {
+        self.start()
     }
 
     fn fails_the_last(&self) -> bool {

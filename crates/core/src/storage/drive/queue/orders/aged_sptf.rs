@@ -17,7 +17,7 @@ const CREDIT: u64 = 6_000;
 
 pub const USUAL: Order = Order::AgedSptf(AgeWeight::of(CREDIT));
 
-pub const WEIGHS: Weighs = Weighs {
+const WEIGHS: Weighs = Weighs {
     key: "age_weight",
     unit: Unit::Share { most: 1_000 },
     usual: CREDIT,
@@ -25,11 +25,8 @@ pub const WEIGHS: Weighs = Weighs {
     order: |credit| Order::AgedSptf(AgeWeight::of(credit)),
 };
 
-/// Of the order in force, which is this one or [`super::firmware`].
 fn weight(view: &View<'_>) -> AgeWeight {
-    let (Order::AgedSptf(weight) | Order::Firmware(weight)) = view.params.order else {
-        unreachable!("asked by orders that credit age alone")
-    };
+    let Order::AgedSptf(weight) = view.params.order else { unreachable!("asked by this order alone") };
     weight
 }
 

@@ -6,7 +6,6 @@
 pub(crate) mod aged_sptf;
 pub(crate) mod clook;
 pub(crate) mod fcfs;
-pub(crate) mod firmware;
 pub(crate) mod look;
 mod own;
 pub(crate) mod read_first_sptf;
@@ -83,8 +82,6 @@ pub enum Order {
     WeightedSptf(AgeFull),
     /// The age from which on a write goes before the reads.
     ReadFirstSptf(Span),
-    /// The credit for the time waited.
-    Firmware(AgeWeight),
     /// One that the embedder brings.
     Own(OwnOrder),
 }
@@ -94,7 +91,7 @@ impl Order {
     pub const AGED_SPTF: Order = aged_sptf::USUAL;
 
     /// Every order of the core, with what it weighs as it is unasked.
-    pub const ALL: [Order; 11] = [
+    pub const ALL: [Order; 10] = [
         Order::Fcfs,
         Order::Sstf,
         Order::Look,
@@ -104,7 +101,6 @@ impl Order {
         Order::AGED_SPTF,
         weighted_sptf::USUAL,
         read_first_sptf::USUAL,
-        firmware::USUAL,
         share_aged_sptf::USUAL,
     ];
 
@@ -122,7 +118,6 @@ impl Order {
             Order::ShareAgedSptf(_) => &share_aged_sptf::RULE,
             Order::WeightedSptf(_) => &weighted_sptf::RULE,
             Order::ReadFirstSptf(_) => &read_first_sptf::RULE,
-            Order::Firmware(_) => &firmware::RULE,
             Order::Own(own) => own.rule(),
         }
     }

@@ -74,7 +74,8 @@ proptest! {
         let age_weight = AgeWeight::from_ratio(numerator, 20).unwrap();
         let longest = longest_positioning(&mechanism, &params);
         let bound = (u128::from(longest) + 1) * 20 / u128::from(numerator) + 1;
-        for order in [Order::AgedSptf(age_weight), Order::Firmware(age_weight)] {
+        {
+            let order = Order::AgedSptf(age_weight);
             let params = QueueParams { order, age_limit: None, pass_limit: None, ..params.clone() };
             Play::new(&mechanism, params, seed).play(120, |play, chosen| {
                 let arrived = play.waiting[chosen].entry.arrived;

@@ -50,9 +50,8 @@ fn the_shortest_seek_and_the_shortest_positioning_starve_a_far_command() {
         assert_eq!(waits(limited, 500, 999, close), Some(40), "{order:?} with a pass limit");
     }
     // A credit for age of nothing is none; any other ends it.
-    assert_eq!(waits(in_order(Order::Firmware(AgeWeight::NONE)), 500, 999, close), None);
+    assert_eq!(waits(in_order(Order::AgedSptf(AgeWeight::NONE)), 500, 999, close), None);
     let weight = AgeWeight::from_ratio(1, 100).unwrap();
-    assert!(waits(in_order(Order::Firmware(weight)), 500, 999, close).is_some());
     assert!(waits(in_order(Order::AgedSptf(weight)), 500, 999, close).is_some());
     assert!(waits(in_order(orders::weighted_sptf::USUAL), 500, 999, close).is_some());
 }
