@@ -1,4 +1,5 @@
-//! The level that an array has: builds it from the parameters, and passes on to it each question of [`RaidLevel`].
+//! The level that an array has: builds it from the parameters, and delegates each question of [`RaidLevel`]
+//! to it.
 use super::{
     Blocks, Copied, LevelError, Linear, RaidLevel, RaidZ, Rows, Spot, Stretch, check, name, reserved,
 };
@@ -28,7 +29,7 @@ pub enum Layout {
     RaidZ(Box<RaidZ>),
 }
 
-/// Asks the level that a layout is.
+/// Delegates a question to the level that a layout is.
 macro_rules! ask {
     ($layout:expr, $level:ident => $answer:expr) => {
         match $layout {
@@ -44,7 +45,7 @@ impl Layout {
     /// Lays an array out over members of these capacities.
     ///
     /// # Errors
-    /// What of the parameters contradicts the level, the other parameters or the capacities.
+    /// What in the parameters contradicts the level, the other parameters or the capacities.
     pub fn new(params: &ArrayParams, capacities: &[Sectors]) -> Result<Self, LevelError> {
         check::check(params, capacities)?;
         let members = &capacities[..usize::from(params.members)];
@@ -88,14 +89,14 @@ impl Layout {
         Sectors::new(ask!(self, level => RaidLevel::capacity(level)))
     }
 
-    /// Takes over from the layout of an array that was cut off what its metadata on the members tell.
+    /// Takes over what the metadata on the members record, from the layout of an array that was cut off.
     pub fn take_over(&mut self, before: &Layout) {
         if let (Layout::RaidZ(pool), Layout::RaidZ(before)) = (self, before) {
             pool.lie_as(before);
         }
     }
 
-    // The questions of [`RaidLevel`], passed on.
+    // The questions of [`RaidLevel`], delegated.
 
     /// Where the first copy of this address of the array lies.
     pub fn home(&self, address: u64) -> Spot {

@@ -31,7 +31,7 @@ impl RaidLevel for Copied {
 
     fn blocks(&self, _plan: &Planner, stripe_request: &StripeRequest) -> Option<Blocks> {
         let StripeRequest { access, first, end, avoids, .. } = *stripe_request;
-        // What is written back must not be older than what a host writes meanwhile.
+        // The data written back must not be older than what a host writes meanwhile.
         if self.copies() == 1 || access == Access::Read && avoids.is_empty() {
             return None;
         }
@@ -109,7 +109,7 @@ impl RaidLevel for Copied {
         }
     }
 
-    /// Where copies are compared, addresses of the array over all its members.
+    /// Where copies are compared, addresses of the array, divided over all its members.
     fn share(&self, kind: SyncKind, numbers: u64) -> u64 {
         if kind == SyncKind::Rebuild {
             return numbers;
