@@ -1,6 +1,6 @@
-//! The order `firmware`: [`aged_sptf`] under the name by which a measured drive is described. Positioning time as far as
-//! the drive knows it, less a credit for the time waited, among as many of the oldest entries as it looks at. Nothing is
-//! implied: each property counts as far as it is set.
+//! The order `firmware`: [`aged_sptf`] under the name used to describe a measured drive. Positioning time as
+//! far as the drive knows it, minus a credit for the time waited, among as many of the oldest entries as the
+//! drive examines. Nothing is implied: each property counts as far as it is set.
 //! Source: B. L. Worthington, G. R. Ganger, Y. N. Patt, J. Wilkes, "On-line extraction of SCSI disk drive parameters",
 //! SIGMETRICS 1995 (the properties by which drives differ).
 use super::{Order, Rule, Weighs, aged_sptf};
