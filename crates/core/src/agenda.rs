@@ -10,12 +10,13 @@ pub type Class = u8;
 #[derive(Clone, Copy)]
 struct Entry<E> {
     due: Instant,
-    /// Class in the top byte, sequence number below: together with `due` the total order (due, class, sequence).
+    /// Class in the top byte, sequence number below: together with `due` this is the total order (due, class,
+    /// sequence).
     rank: u64,
     event: E,
 }
 
-/// Both words in one: no branch between comparing the one and the other.
+/// Both words as one: no branch between the comparisons.
 #[inline]
 fn key(due: Instant, rank: u64) -> u128 {
     u128::from(due.as_ns()) << 64 | u128::from(rank)
@@ -47,17 +48,17 @@ impl<E> Ord for Entry<E> {
 
 /// A queue of events ordered by (due instant, class, order of scheduling).
 ///
-/// Few events are scheduled at a time where few drives are at work, so the next ones are a sorted array: the next of all is
-/// its last. What is due behind them is in a heap.
+/// Few events are scheduled at a time where few drives are at work, so the next ones are in a sorted array,
+/// whose last entry is the next event of all. Later events are in a heap.
 pub struct Agenda<E> {
     /// The next events, the latest first: at most [`NEAR`].
     near: Vec<Entry<E>>,
-    /// Events behind all of those; empty until there are more than that.
+    /// Events after all of those; empty until there are more than that.
     far: BinaryHeap<Reverse<Entry<E>>>,
     sequence: u64,
 }
 
-/// Events that a sorted array holds as quickly as a heap.
+/// Number of events for which a sorted array is as fast as a heap.
 const NEAR: usize = 32;
 
 impl<E: Copy> Agenda<E> {
@@ -66,8 +67,8 @@ impl<E: Copy> Agenda<E> {
         Agenda { near: Vec::with_capacity(NEAR), far: BinaryHeap::with_capacity(far), sequence: 0 }
     }
 
-    // Always part of its caller, so that the event is written once, where it stays: to copy what was written a moment ago
-    // in parts is slow.
+    // Always inlined, so that the event is built in place: to copy what was written in parts a moment ago is
+    // slow.
     #[inline(always)]
     pub fn schedule(&mut self, due: Instant, class: Class, event: E) {
         debug_assert!(self.sequence < 1 << 56);
@@ -83,7 +84,8 @@ impl<E: Copy> Agenda<E> {
         }
     }
 
-    /// Makes a place beside other events. Apart, so that the usual case of one drive alone becomes part of its callers.
+    /// Makes a place among other events. Not inlined, so that the usual case of a single drive is inlined
+    /// into the callers.
     #[inline(never)]
     fn make_place(&mut self, due: Instant, rank: u64) -> usize {
         let mut at = self.near.len();
@@ -113,7 +115,7 @@ impl<E: Copy> Agenda<E> {
         self.near.last().map(|entry| entry.due)
     }
 
-    /// Takes the next event if it is due at or before `now`.
+    /// Removes and returns the next event if it is due at or before `now`.
     #[inline]
     pub fn pop_due(&mut self, now: Instant) -> Option<(Instant, E)> {
         let next = self.near.pop_if(|next| next.due <= now)?;
@@ -123,7 +125,7 @@ impl<E: Copy> Agenda<E> {
         Some((next.due, next.event))
     }
 
-    /// Keeps the events of which this holds.
+    /// Keeps only the events for which this holds.
     pub fn retain(&mut self, mut holds: impl FnMut(&E) -> bool) {
         self.near.retain(|entry| holds(&entry.event));
         self.far.retain(|Reverse(entry)| holds(&entry.event));
@@ -132,7 +134,7 @@ impl<E: Copy> Agenda<E> {
         }
     }
 
-    /// Takes the next few out of the heap.
+    /// Moves the next few events out of the heap.
     #[inline(never)]
     fn come_near(&mut self) {
         let next = core::iter::from_fn(|| self.far.pop()).take(NEAR / 2);
@@ -174,7 +176,7 @@ mod tests {
                 let event = (now + ahead, class, i);
                 agenda.schedule(Instant::from_ns(event.0), class, event);
                 waiting.insert(event);
-                // Rarely, so that many wait now and then.
+                // Seldom, so that many wait at times.
                 now += step.saturating_sub(30);
                 while let Some((due, event)) = agenda.pop_due(Instant::from_ns(now)) {
                     prop_assert_eq!((due.as_ns(), Some(event)), (event.0, waiting.pop_first()));

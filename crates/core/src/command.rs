@@ -1,29 +1,30 @@
-//! What crosses the wire between host and target: commands one way, completions the other.
+//! What passes between host and target: commands one way, completions the other.
 #![deny(missing_docs)]
 use drivelab_units::{Instant, Lba, Sectors, Span};
 
-/// What a command does to the addresses that it names.
+/// What a command does to its addresses.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Access {
     /// Data come from the target.
     Read,
-    /// Data, or what stands for them, go to the target: see [`Content`].
+    /// Data, or a representation of them, go to the target: see [`Content`].
     Write,
-    /// Names no addresses: all writes that the target has answered go to the media (FLUSH CACHE, SYNCHRONIZE CACHE).
+    /// Has no addresses: all writes that the target has answered go to the media (FLUSH CACHE, SYNCHRONIZE
+    /// CACHE).
     Flush,
 }
 
 /// The SCSI task attribute of a queued command.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum Attribute {
-    /// May be served in any order among its like.
+    /// May be served in any order with other simple commands.
     #[default]
     Simple,
     /// Everything received earlier is served before it, everything later after it.
     Ordered,
     /// Goes next; the last of several first.
     HeadOfQueue,
-    /// Part of the recovery while an auto contingent allegiance holds.
+    /// A recovery command during an auto contingent allegiance.
     Aca,
     /// Without a tag: one at a time from each initiator.
     Untagged,
@@ -37,28 +38,28 @@ pub enum Priority {
     Normal,
     /// To be completed within this time of its arrival (ICC).
     Isochronous(Span),
-    /// Before the normal ones where the drive can.
+    /// Before the normal ones where the drive supports that.
     High,
 }
 
 /// What a write puts into its sectors.
 ///
-/// A write of zeroes and a discard carry no data: one sector crosses the link, with the pattern of the one (SBC-4 WRITE
-/// SAME) or the list of ranges of the other (ACS-4 DATA SET MANAGEMENT with TRIM, SBC-4 UNMAP). In all else they are
-/// writes: they need room in a cache and its time, or the media's, they are volatile until a FLUSH, and parity follows
-/// them. So a discarded sector reads as zeroes from then on (RZAT, LBPRZ): a drive without a translation layer has no
-/// other way to promise that than to write them.
+/// A write of zeroes and a discard carry no data: one sector crosses the link, with the pattern of the former
+/// (SBC-4 WRITE SAME) or the list of ranges of the latter (ACS-4 DATA SET MANAGEMENT with TRIM, SBC-4 UNMAP).
+/// In all other respects they are writes: they need room in a cache and its time, or the media's, they are
+/// volatile until a FLUSH, and parity follows them. So a discarded sector reads as zeroes from then on (RZAT,
+/// LBPRZ): a drive without a translation layer can guarantee that only by writing them.
 ///
-/// Who carries the data out brings zeroes as those of the write. An array whose members hold parity, and a memory, write
-/// zeroes to their drives as data.
+/// Whoever executes the data operations treats zeroes as the data of the write. An array whose members hold
+/// parity, and a memory, write zeroes to their drives as data.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub enum Content {
-    /// The data that come with it.
+    /// The data sent with it.
     #[default]
     Data,
     /// Zeroes (WRITE SAME, WRITE ZEROES).
     Zeroes,
-    /// Zeroes, because nobody needs the sectors any more (TRIM, UNMAP).
+    /// Zeroes, because the sectors are no longer needed (TRIM, UNMAP).
     Discarded,
 }
 
@@ -67,38 +68,39 @@ pub enum Content {
 pub struct Command {
     /// Unique in the run, in the order of issue.
     pub id: u64,
-    /// Who sends it, counted from 0: a host with caches and schedulers of its own.
+    /// The sender, counted from 0: a host with its own caches and schedulers.
     pub initiator: u16,
-    /// To whom, counted from 0. No box here tells logical units apart but by not merging their commands.
+    /// The addressed unit, counted from 0. The only effect of logical units is that commands of different
+    /// units are not merged.
     pub logical_unit: u16,
     /// Unique among the initiator's outstanding commands.
     pub tag: u32,
-    /// Its place among others (SCSI).
+    /// Its position among other commands (SCSI).
     pub attribute: Attribute,
     /// How urgent it is (NCQ).
     pub priority: Priority,
-    /// Force unit access: the media itself must answer, whatever a buffer holds.
+    /// Force unit access: data must come from, or be on, the media itself, whatever a buffer holds.
     pub force_unit_access: bool,
-    /// Past the host's own cache (O_DIRECT).
+    /// Bypasses the host's own cache (O_DIRECT).
     pub direct: bool,
-    /// How often the host has sent it before and it failed.
+    /// How often the host has sent it before without success.
     pub attempt: u8,
-    /// Whose command it is, for schedulers that are fair by process.
+    /// The process that it belongs to, for schedulers that are fair by process.
     pub process: u32,
-    /// Whether somebody waits for it.
+    /// Whether the application waits for it.
     pub synchronous: bool,
     /// What it does to its sectors.
     pub access: Access,
-    /// Of a write: what it puts there. Of no account to other commands.
+    /// For a write: its content. Ignored for other commands.
     pub content: Content,
     /// The first sector; zero for a FLUSH.
     pub first: Lba,
-    /// How many; none for a FLUSH, at least one for all else.
+    /// Number of sectors; zero for a FLUSH, at least one otherwise.
     pub count: Sectors,
 }
 
 impl Command {
-    /// A plain command as a test or a replay sends it: simple, its tag its id, somebody waits for it.
+    /// A plain command as a test or a replay sends it: simple, with its id as the tag, synchronous.
     pub const fn new(id: u64, access: Access, first: Lba, count: Sectors) -> Self {
         Command {
             id,
@@ -146,7 +148,7 @@ impl Command {
         if brings { self.count } else { Sectors::new(1) }
     }
 
-    /// The address behind the last one that the command names.
+    /// The address after the last one of the command.
     pub fn end(&self) -> Lba {
         self.first + self.count
     }
@@ -155,21 +157,21 @@ impl Command {
 /// How a command ended. A simulated device error is a value, not an error of the program.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Outcome {
-    /// As it was asked for.
+    /// The command was carried out as asked.
     Done,
     /// The addresses lie beyond the end of the target.
     OutOfRange,
     /// A sector could not be read.
     MediaError,
-    /// The command was given up before it was done: by an error of another command (TASK ABORTED included), or by its
-    /// own host.
+    /// The command was ended before it was done: by an error of another command (TASK ABORTED included), or
+    /// by its own host.
     Aborted,
-    /// The drive holds as many commands as it can (TASK SET FULL).
+    /// The drive's queue is full (TASK SET FULL).
     Full,
-    /// The drive cannot take the command now: an auto contingent allegiance of another initiator holds, and the command
-    /// does not know of such conditions (NACA = 0).
+    /// The drive cannot accept the command now: there is an auto contingent allegiance of another initiator,
+    /// and the command does not have NACA set.
     Busy,
-    /// An auto contingent allegiance holds, and the command is no part of the recovery.
+    /// There is an auto contingent allegiance, and the command is not a recovery command.
     AcaActive,
     /// Another initiator's error has cleared this one's commands (UNIT ATTENTION).
     UnitAttention,
@@ -177,35 +179,35 @@ pub enum Outcome {
     Invalid,
     /// The tag is in use (OVERLAPPED COMMANDS ATTEMPTED).
     DuplicateTag,
-    /// The command was not done in the time that its host allowed.
+    /// The command was not done within its host's timeout.
     TimedOut,
     /// The drive has failed for good.
     Failed,
-    /// The array cannot give the data any more: more of its members have failed than its level bears.
+    /// The array has lost the data: more of its members have failed than its level tolerates.
     Lost,
 }
 
 /// Where the response time of a command went. The parts add up to it exactly.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Breakdown {
-    /// In the drive, waiting or done and not yet reported, while its mechanism served others.
+    /// In the drive, waiting, or done and not yet reported, while its mechanism served others.
     pub queue: Span,
-    /// Firmware and host work that no other work hid.
+    /// Firmware and host time that was not hidden behind other work.
     pub overhead: Span,
     /// Moving the arm, with settling and head switch.
     pub seek: Span,
-    /// Waiting for the first sector to come round.
+    /// Waiting for the first sector to reach the head.
     pub rotation: Span,
-    /// The media passing under the head, with switches between tracks.
+    /// The media passing under the head, including track switches.
     pub transfer: Span,
-    /// Data on the link that was not hidden behind the mechanism.
+    /// Data on the link that were not hidden behind the mechanism.
     pub link: Span,
-    /// Outside the drive: for a free tag, or behind an arrival that was due earlier.
+    /// Outside the drive: waiting for a free tag, or behind an earlier arrival.
     pub wait: Span,
 }
 
 impl Breakdown {
-    /// The names of the parts, as records have them.
+    /// The names of the parts, as in records.
     pub const PARTS: [&'static str; 7] =
         ["queue", "overhead", "seek", "rotation", "transfer", "link", "wait"];
 
@@ -214,7 +216,7 @@ impl Breakdown {
         [self.queue, self.overhead, self.seek, self.rotation, self.transfer, self.link, self.wait]
     }
 
-    /// Adds the way of what came next.
+    /// Adds the breakdown of what came next.
     pub fn add(&mut self, next: &Breakdown) {
         self.queue += next.queue;
         self.overhead += next.overhead;
@@ -225,7 +227,7 @@ impl Breakdown {
         self.wait += next.wait;
     }
 
-    /// All parts together: the response time.
+    /// The sum of all parts: the response time.
     pub fn total(&self) -> Span {
         self.parts().into_iter().fold(Span::ZERO, |sum, part| sum + part)
     }
@@ -236,13 +238,13 @@ impl Breakdown {
 pub struct Completion {
     /// The id of the command.
     pub id: u64,
-    /// Who sent it.
+    /// The sender of the command.
     pub initiator: u16,
     /// The tag that it was sent with.
     pub tag: u32,
     /// How it ended.
     pub outcome: Outcome,
-    /// When the target took the command.
+    /// When the target accepted the command.
     pub submitted: Instant,
     /// When it was done.
     pub completed: Instant,

@@ -1,21 +1,24 @@
-//! Data operations: what happens to the data that commands carry, without the data. Kept only when asked for.
+//! Data operations: what happens to the data of commands, without the data themselves. Recorded only on
+//! request.
 //!
-//! Whoever holds the bytes (an emulator's store) or stands for them (a checker's stamp per sector) carries out the same
-//! stream in order. Each command, of a host or of a member, has a buffer with its id: a host's write brings it full, a
-//! read fills it where a member delivers, and all others are sums of others' buffers, as `Mix` says. What is accepted and
-//! not persisted is what a power cut loses.
+//! Whoever stores the bytes (an emulator) or represents them (a checker, by a stamp per sector) executes the
+//! same stream in order. Each command, of a host or of a member, has a buffer with its id: a host's write
+//! comes with a full one, a read's is filled where a member delivers, and all others are sums of other
+//! buffers, as defined by `Mix`. What is accepted and not persisted is what a power cut loses.
 //!
-//! A drive's buffer has segments, and each of them has data of its own: those of the media as the head has read them.
-//! While the head reads on in a segment nothing comes to the media, so all of it is as it is when the segment is begun,
-//! or goes on. Written data that wait in the cache at that time lie over it until they reach the media. A drive that
-//! answers from a segment delivers what that has, and not what came since: it must not do so when anything came.
+//! A drive's buffer has segments, and each of them has its own data: those of the media as the head has read
+//! them. While the head reads on in a segment nothing is written to the media, so all its contents are as of
+//! the time at which the segment is begun, or continues. Written data that wait in the cache at that time
+//! take precedence over it until they reach the media. A drive that answers from a segment delivers that
+//! segment's contents, and nothing newer: it must not do so when there is anything newer.
 use crate::storage::array::Logged;
 use drivelab_units::{Lba, Sectors};
 
-/// Where a drive has the data of a read from.
+/// Where in a drive the data of a read come from.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Source {
-    /// From its media, with the written data over them that wait in the cache: the newest accepted version of each sector.
+    /// From its media, overlaid with the written data that wait in the cache: the newest accepted version of
+    /// each sector.
     Media,
     /// From the data of this write, which wait in the cache.
     Written {
@@ -26,11 +29,11 @@ pub enum Source {
     Segment(u32),
 }
 
-/// One operation on data, named by addresses and command numbers, without bytes. Executed in the order of the stream;
-/// `drivelab-data` carries them out on version stamps or on bytes. `member` is the number of the drive.
+/// One operation on data, named by addresses and command numbers, without bytes. Executed in the order of the
+/// stream; `drivelab-data` executes it on version stamps or on bytes. `member` is the number of the drive.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum DataOp {
-    /// Part of a write is in a member's keeping: reads see it from now on. `write` is the command's id.
+    /// A member has accepted part of a write: reads see it from now on. `write` is the command's id.
     Accept {
         /// Number of the write.
         write: u64,
@@ -41,7 +44,7 @@ pub enum DataOp {
         /// Sectors, at least one.
         count: Sectors,
     },
-    /// Part of a write is on the media of a member: no power cut takes it back.
+    /// Part of a write is on the media of a member: a power cut no longer loses it.
     Persist {
         /// Number of the write.
         write: u64,
@@ -52,8 +55,9 @@ pub enum DataOp {
         /// Sectors, at least one.
         count: Sectors,
     },
-    /// Part of an accepted write will never reach the media, because a newer one has taken its place. What a power cut
-    /// takes is not said: [`Drive::volatile`](crate::storage::drive::Drive::volatile) has it.
+    /// Part of an accepted write will never reach the media, because a newer one has replaced it. What a
+    /// power cut loses is not reported in this way:
+    /// [`Drive::volatile`](crate::storage::drive::Drive::volatile) has it.
     Drop {
         /// Number of the write.
         write: u64,
@@ -64,7 +68,7 @@ pub enum DataOp {
         /// Sectors, at least one.
         count: Sectors,
     },
-    /// A read's data leave a member now: its versions are those of this place in the stream.
+    /// A read's data leave a member now: its versions are those at this position in the stream.
     Deliver {
         /// Number of the read.
         read: u64,
@@ -77,7 +81,8 @@ pub enum DataOp {
         /// Where on the drive the data come from.
         from: Source,
     },
-    /// A segment of a drive's buffer is begun anew, with all that the one at `joins` has, and nothing else yet.
+    /// A segment of a drive's buffer is started anew, with the contents of the segment `joins`, and nothing
+    /// else yet.
     Begin {
         /// Drive whose buffer it is.
         member: u16,
@@ -86,8 +91,8 @@ pub enum DataOp {
         /// Segment whose contents it takes over.
         joins: Option<u32>,
     },
-    /// A segment gets these blocks as they pass the head: as they are on the media now, with the written data over them
-    /// that wait in the cache.
+    /// A segment gets these blocks as they pass the head: as they are on the media now, overlaid with the
+    /// written data that wait in the cache.
     Load {
         /// Drive whose buffer it is.
         member: u16,
@@ -98,7 +103,7 @@ pub enum DataOp {
         /// Sectors, at least one.
         count: Sectors,
     },
-    /// A segment gets what another one has of these blocks.
+    /// A segment gets another one's contents of these blocks.
     Copy {
         /// Drive whose buffer it is.
         member: u16,
@@ -111,9 +116,10 @@ pub enum DataOp {
         /// Sectors, at least one.
         count: Sectors,
     },
-    /// Part of the buffer of `into` gets the part of the buffer of `from` added to it (exclusive or), multiplied with
-    /// `factor` in the field of 256 elements. Both parts are named by the addresses of their own commands. Said as the
-    /// array plans, and to be done when the buffer of `into` is first looked at: what `from` brings may come later.
+    /// Part of the buffer of `from` is added (exclusive or) to part of the buffer of `into`, multiplied by
+    /// `factor` in the field of 256 elements. Both parts are named by the addresses of their own commands.
+    /// Emitted when the array plans, and to be evaluated when the buffer of `into` is first read: the data of
+    /// `from` may arrive later.
     Mix {
         /// Number of the command whose buffer changes.
         into: u64,
@@ -128,9 +134,10 @@ pub enum DataOp {
         /// Factor in GF(2^8); 1 is plain parity (XOR).
         factor: u8,
     },
-    /// Part of what a read has fetched is copied, as it is now: the buffer of `kept` has that, whatever becomes of the
-    /// read's. A memory keeps it so, because several memories on a read's way may change its data, each by what it has
-    /// itself; and a command that was merged with the read gets its own, because whoever has the read's is done with it.
+    /// Part of what a read has fetched is copied, as it is now: the buffer of `kept` holds that, whatever
+    /// becomes of the read's. A memory keeps its copy so, because several memories on a read's path may
+    /// change its data, each by its own contents; and a command that was merged with the read gets its own
+    /// copy, because the read's buffer may be released.
     Keep {
         /// Number of the buffer that gets the copy.
         kept: u64,
@@ -141,8 +148,8 @@ pub enum DataOp {
         /// Sectors, at least one.
         count: Sectors,
     },
-    /// A memory gives up part of a write that it has answered, because its device has not taken it: what is found there is
-    /// older, or came as an attempt failed.
+    /// A memory gives up part of a write that it has answered, because its device has failed to write it: the
+    /// device's contents are older, or were left by a failed attempt.
     GiveUp {
         /// Number of the write.
         write: u64,
@@ -151,7 +158,7 @@ pub enum DataOp {
         /// Sectors, at least one.
         count: Sectors,
     },
-    /// What was said of a buffer does not hold any more: it is planned anew.
+    /// Earlier operations on a buffer no longer apply: it is planned anew.
     Forget {
         /// Number of the command whose buffer it is.
         id: u64,
@@ -160,11 +167,11 @@ pub enum DataOp {
         /// Sectors, at least one.
         count: Sectors,
     },
-    /// A command that no host has issued is done, or will not be sent: an array's to a member, or a memory's own; or there
-    /// is none, and the buffer has a copy that a memory keeps. What drives have accepted of it they may still take to their
-    /// media, memories may hold it, and sums that were said may still be made of it; of nothing else its buffer is needed.
-    /// Commands that were merged with it may be said to have their parts of it at the same instant. A host's command is over
-    /// when it is answered.
+    /// A command that no host has issued is done, or will not be sent: an array's to a member, or a memory's
+    /// own; or there is no command, and the buffer has a copy that a memory keeps. Drives may still write
+    /// what they have accepted of it to their media, memories may hold it, and sums already defined may still
+    /// be computed from it; its buffer is needed for nothing else. Commands that were merged with it may
+    /// still get their parts of it at the same instant. A host's command is over when it is answered.
     Over {
         /// Number of the command, or of the kept copy.
         id: u64,
@@ -174,13 +181,13 @@ pub enum DataOp {
         /// Number of the buffer.
         id: u64,
     },
-    /// A memory that had data of this buffer has none any more.
+    /// A memory that had data of this buffer no longer has any.
     Release {
         /// Number of the buffer.
         id: u64,
     },
-    /// What is on the media of a member changes in these sectors, and nobody is told: each of them holds something else than
-    /// what was written there. What waits in its cache does not.
+    /// The media contents of a member change silently in these sectors: each of them holds something other
+    /// than what was written there. Data that wait in its cache do not change.
     Corrupt {
         /// Drive whose media change.
         member: u16,
@@ -189,13 +196,13 @@ pub enum DataOp {
         /// Sectors, at least one.
         count: Sectors,
     },
-    /// A drive takes the place of a member, with nothing on it.
+    /// A new, empty drive takes the place of a member.
     Replace {
         /// Number of the drive.
         member: u16,
     },
-    /// The sector at `at` of the buffer of `into`, a write of an array's own, holds this word beside those that were said
-    /// of it before. The array's metadata: what it knows after a power cut is what such sectors on the media say.
+    /// The sector at `at` of the buffer of `into`, a write of an array's own, holds this word in addition to
+    /// earlier ones. The array's metadata: after a power cut it knows what such sectors on the media record.
     Tell {
         /// Number of the array's own write.
         into: u64,
@@ -206,28 +213,29 @@ pub enum DataOp {
     },
 }
 
-/// What a sector of an array's metadata says.
+/// What a sector of an array's metadata records.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Word {
-    /// A granule of the bitmap, with none but the bits that are said beside.
+    /// A granule of the bitmap, with no bits set but those of separate words.
     Bits,
-    /// A bit is set: of so many blocks from the first on, in the numbers that the level counts its blocks by.
+    /// A bit is set: for `count` blocks from the first on, in the level's block numbers.
     Bit {
         /// First block, in the level's numbers.
         first: u64,
         /// Blocks, at least one.
         count: u64,
     },
-    /// A record of a log begins here, with its sequence number; what it holds is told by the operations beside it.
+    /// A record of a log begins here, with its sequence number; separate words give its contents.
     Record {
         /// Sequence number of the record, ascending in its log.
         number: u64,
     },
     /// Part of a record.
     Logged(Logged),
-    /// In a journal's superblock, or beside a record of a log: records of the same log below this number do not count.
+    /// In a journal's superblock, or in a record of a log: records of the same log below this number are
+    /// obsolete.
     Tail {
-        /// Lowest record number that counts.
+        /// Lowest valid record number.
         number: u64,
     },
 }

@@ -1,4 +1,4 @@
-//! The digest of a run: one number that two runs share exactly when their events do.
+//! The digest of a run: one number that is equal for two runs exactly when their events are.
 //!
 //! Not cryptographic: it guards against accidents of implementation, not against an adversary.
 

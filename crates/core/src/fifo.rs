@@ -1,10 +1,10 @@
-//! First in, first out, for what is put in and taken out again within one instant: nearly always empty, so that nothing has
-//! to go round in a ring.
+//! A first-in, first-out queue for items that are put in and taken out within one instant: it is nearly
+//! always empty, so it need not be a ring.
 use alloc::vec::Vec;
 
 pub struct Fifo<T> {
     items: Vec<T>,
-    /// The next one to be taken out; all before it are gone.
+    /// The next item to be removed; all before it are gone.
     next: usize,
 }
 
@@ -14,7 +14,7 @@ impl<T> Default for Fifo<T> {
     }
 }
 
-/// Items that may be gone and still take room while others wait.
+/// Maximum number of removed items that may still occupy room while others wait.
 const GONE_MAX: usize = 64;
 
 impl<T> Fifo<T> {
@@ -28,29 +28,29 @@ impl<T> Fifo<T> {
         self.items.push(item);
     }
 
-    /// What is taken out next, where it stays until [`Self::drop_front`].
+    /// The next item to be removed; it stays in place until [`Self::drop_front`].
     #[inline]
     pub fn front(&self) -> Option<&T> {
         self.items.get(self.next)
     }
 
-    /// How many are in it.
+    /// Number of items.
     #[inline]
     pub fn len(&self) -> usize {
         self.items.len() - self.next
     }
 
-    /// All of them, in their order.
+    /// All items, in order.
     pub fn iter(&self) -> impl Iterator<Item = &T> {
         self.items[self.next..].iter()
     }
 
-    /// What was put in last.
+    /// The item that was put in last.
     pub fn back(&self) -> Option<&T> {
         self.items.last()
     }
 
-    /// Takes the front out.
+    /// Removes the front.
     ///
     /// # Panics
     /// When there is none.
@@ -66,7 +66,7 @@ impl<T> Fifo<T> {
         }
     }
 
-    /// Gives up the room of what is gone once that is the greater part, so that it costs each item one move at most.
+    /// Frees the room of removed items once they are the majority, so that each item is moved at most once.
     #[cold]
     fn make_room(&mut self) {
         if self.next > self.items.len() / 2 {
@@ -75,7 +75,7 @@ impl<T> Fifo<T> {
         }
     }
 
-    /// Keeps those of which this holds.
+    /// Keeps only the items for which this holds.
     pub fn retain(&mut self, holds: impl FnMut(&T) -> bool) {
         self.items.drain(..self.next);
         self.next = 0;

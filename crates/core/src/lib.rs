@@ -1,8 +1,8 @@
 //! The two machines: [`host::Host`] issues commands, [`storage::Target`] serves them.
 //!
-//! What lives here: state machines that do no I/O and never read a clock, and everything they are made of. What never
-//! does: files, threads, clocks, hash maps, printing, payload bytes, scenario text. Start reading at [`machine`], then
-//! [`storage::drive`], then one whole policy in `storage/drive/queue/orders/sptf.rs`.
+//! What lives here: state machines that do no I/O and never read a clock, and everything they consist of.
+//! What does not: files, threads, clocks, hash maps, printing, payload bytes, scenario text. Start reading at
+//! [`machine`], then [`storage::drive`], then one whole policy in `storage/drive/queue/orders/sptf.rs`.
 //!
 //! # One drive in twenty lines
 //!
@@ -35,8 +35,8 @@
 //!
 //! # A wall clock of one's own
 //!
-//! The same machine in real time: sleep until something is due, and say what time it is. Waking up late delays an
-//! answer, and never what it says.
+//! The same machine in real time: sleep until something is due, and pass the current time. Waking up late
+//! delays an answer, but never changes its contents.
 //!
 //! ```
 //! use drivelab_core::storage::server::{ServerParams, Service};
@@ -66,7 +66,7 @@
 //!
 //! # An array with a member that has failed
 //!
-//! A mirror goes on without it, and says so.
+//! A mirror continues without it, and reports that.
 //!
 //! ```
 //! use drivelab_core::storage::drive::geometry::GeometryParams;
@@ -104,7 +104,7 @@
 //!
 //! # Giving a command up
 //!
-//! What waits ends at once, and no more is done for it.
+//! A waiting command ends at once, and causes no further work.
 //!
 //! ```
 //! use drivelab_core::storage::drive::geometry::GeometryParams;
@@ -131,7 +131,7 @@
 //!
 //! # Cutting power
 //!
-//! Nothing that is under way is answered any more, and nothing more is taken.
+//! No command under way is answered any more, and no further one is accepted.
 //!
 //! ```
 //! use drivelab_core::storage::server::{ServerParams, Service};
@@ -153,9 +153,9 @@
 //!
 //! # An order of one's own
 //!
-//! A drive's order is a cost: the waiting command with the least goes next. [`Rule::own`] makes one from a function, with an
-//! example; [`QueueParams::order`] takes it as [`Order::Own`]. An order of the host's stands before the target: it holds commands
-//! back, and hands on the next when one is answered.
+//! A drive's order is a cost: the waiting command with the least cost goes next. [`Rule::own`] makes one from
+//! a function, with an example; [`QueueParams::order`] takes it as [`Order::Own`]. A scheduler of your own
+//! for the host goes in front of the target: it holds commands back, and sends the next when one is answered.
 //!
 //! [`Rule::own`]: storage::drive::queue::orders::Rule::own
 //! [`QueueParams::order`]: storage::drive::queue::QueueParams::order

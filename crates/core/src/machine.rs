@@ -1,26 +1,29 @@
-//! The contract of both machines: time is an argument, and every answer carries the instant at which it was due.
+//! The contract of both machines: time is an argument, and every answer carries the instant at which it was
+//! due.
 #![deny(missing_docs)]
 use drivelab_units::Instant;
 
 /// A state machine in the style that both modes, virtual and real time, can drive.
 ///
-/// Call `handle`, then drain `poll_output` until `None`, then ask `poll_timeout` when to call again. `now` never goes
-/// back. Internal events run at their own due instant, not at the wake-up, so a late or superfluous call changes
-/// nothing but the moment at which an answer is handed out.
+/// Call `handle`, then drain `poll_output` until `None`, then ask `poll_timeout` when to call again. `now`
+/// never goes back. Internal events run at their own due instant, not at the wake-up, so a late or
+/// superfluous call only changes the moment at which an answer is delivered.
 pub trait Machine {
-    /// What it can be told.
+    /// Its inputs.
     type Input;
-    /// What it says.
+    /// Its outputs.
     type Output;
     /// How an input is acknowledged.
     type Accepted;
-    /// What the machine cannot be told.
+    /// Why a call is wrong.
     type Error;
 
-    /// The only way state changes: run every internal event due at or before `now`, then take `input`.
+    /// The only way to change the state: runs every internal event due at or before `now`, then processes
+    /// `input`.
     ///
     /// # Errors
-    /// When the call is wrong: the machine is then as it was, but for the time. It never panics on a wrong call.
+    /// When the call is wrong: apart from the time, the machine is then unchanged. It never panics on a wrong
+    /// call.
     fn handle(&mut self, now: Instant, input: Self::Input) -> Result<Self::Accepted, Self::Error>;
 
     /// The next output, in the order in which things happened; `None` when there is none left.

@@ -47,7 +47,7 @@ impl Stream {
     }
 }
 
-/// A draw that depends on a key alone: the output of splitmix64 so many steps behind `stream`.
+/// A draw that depends on a key only: the output of splitmix64 `key` steps after `stream`.
 pub fn keyed(stream: u64, key: u64) -> u64 {
     let mut mixed = stream.wrapping_add(key.wrapping_mul(0x9e37_79b9_7f4a_7c15));
     mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

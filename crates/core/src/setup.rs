@@ -1,4 +1,4 @@
-//! One run, fully decided: what the scenario text becomes and what a driver of either clock takes.
+//! One run, fully specified: the result of parsing a scenario and the input of a driver with either clock.
 #![deny(missing_docs)]
 use crate::host::feed::{FedIo, FeedParams};
 use crate::host::params::JobParams;
@@ -15,7 +15,7 @@ pub struct Limit {
     pub duration: Option<Span>,
     /// I/Os finished after the warm-up.
     pub ios: Option<u64>,
-    /// Once the last rebuild of the array has ended, and no other is to come.
+    /// Once the last rebuild of the array has ended, and no further one is to come.
     pub until_rebuilt: bool,
 }
 
@@ -24,46 +24,47 @@ pub struct Limit {
 pub struct Fed {
     /// How they are fed.
     pub params: FeedParams,
-    /// In the order in which they are fed.
+    /// The I/Os, in the order in which they are fed.
     pub ios: Arc<[FedIo]>,
-    /// Read behind those as the host has room; the run then ends when all of them are finished, if no limit comes first.
+    /// Read after those as the host has room; the run then ends when all of them are finished, if no limit
+    /// comes first.
     pub recording: Option<Arc<dyn Recording>>,
 }
 
-/// Something that goes wrong with a drive at an instant.
+/// A fault injected into a drive at an instant.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Injection {
     /// When it begins.
     pub at: Instant,
     /// What it is.
     pub fault: Fault,
-    /// How long a slow drive is slow, or one lies about FLUSHes; for good when `None`. A hang has its own length.
+    /// How long a drive is slow, or answers FLUSHes falsely; for good when `None`. A hang has its own length.
     pub lasts: Option<Span>,
-    /// From each beginning to the next; once when `None`.
+    /// From one beginning to the next; once when `None`.
     pub every: Option<Span>,
 }
 
-/// A run: what is simulated, what it is asked, and how long.
+/// A run: what is simulated, the workload, and how long.
 #[derive(Clone, Debug)]
 pub struct Setup {
-    /// What is asked.
+    /// What is simulated.
     pub target: TargetParams,
-    /// None where the host is fed.
+    /// Empty where the host is fed.
     pub jobs: Vec<JobParams>,
-    /// None where jobs draw the I/Os.
+    /// `None` where jobs draw the I/Os.
     pub fed: Option<Fed>,
-    /// Left out of every figure.
+    /// Excluded from every figure.
     pub warmup: Span,
     /// When it ends.
     pub limit: Limit,
-    /// All that is drawn follows from it.
+    /// Everything drawn at random follows from it.
     pub seed: u64,
-    /// How many commands to keep the traces of, from the end of the warm-up on.
+    /// Number of commands whose traces are kept, from the end of the warm-up on.
     pub traces: u64,
-    /// Whether the data of every command are followed and held to what was written.
+    /// Whether the data of every command are followed and checked against what was written.
     pub checks_data: bool,
-    /// What goes wrong with drives, in order of time.
+    /// The faults injected into drives, in order of time.
     pub injections: Arc<[Injection]>,
-    /// When the power goes, and the run ends; its data are followed then in any case.
+    /// When the power is cut and the run ends; its data are then followed in any case.
     pub power_cut: Option<Instant>,
 }

@@ -1,43 +1,44 @@
-//! What a command lived through in the drive, stamp by stamp. Kept only when asked for.
+//! The path of a command through the drive, timestamp by timestamp. Recorded only on request.
 use crate::command::{Breakdown, Command, Completion, Outcome};
 use drivelab_units::Instant;
 
-/// How a command got its data.
+/// How a command was served.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Served {
-    /// Never: it was refused or given up.
+    /// Not at all: it was refused or given up.
     Not,
     /// The queue chose it and the arm went there.
     Chosen,
-    /// It went on where the one before it ended, in the same sweep.
+    /// It continued where the one before it ended, in the same sweep.
     Joined,
     /// The head was reading towards it.
     Met,
     /// From the buffer, without the mechanism.
     Buffered,
-    /// By memory before the drive, which never had it.
+    /// By memory above the drive, which never received it.
     Memory,
 }
 
 impl Served {
-    /// Whether the drive turned to it.
+    /// Whether the drive served it.
     pub fn by_drive(self) -> bool {
         !matches!(self, Served::Not | Served::Memory)
     }
 }
 
-/// What is known of a command of an array's member beyond its trace.
+/// Data of a member's command in addition to its trace.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct OfMember {
-    /// The number of the drive that had it.
+    /// The number of the drive that served it.
     pub drive: u16,
-    /// The command that the array had it for, when that was not answered before; none for the array's own work.
+    /// The host's command on whose behalf the array issued it, if that was not answered before; `None` for
+    /// the array's own work.
     pub part_of: Option<u64>,
     /// Where the time of the member's command went.
     pub breakdown: Breakdown,
 }
 
-/// The stamps of one command, in the order in which they happen.
+/// The timestamps of one command, in chronological order.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct CommandTrace {
     /// The command as the host issued it.
@@ -48,17 +49,17 @@ pub struct CommandTrace {
     pub served: Served,
     /// The command whose media access also served this one, when the host merged them; its own id otherwise.
     pub carried_by: u64,
-    /// When the host handed it over.
+    /// When the host submitted it.
     pub submitted: Instant,
-    /// When the drive took it into its queue.
+    /// When the drive accepted it into its queue.
     pub accepted: Instant,
-    /// When the mechanism turned to it.
+    /// When the mechanism started to serve it.
     pub chosen: Instant,
-    /// When its first sector came under the head.
+    /// When its first sector reached the head.
     pub begun: Instant,
-    /// When its last sector had passed.
+    /// When its last sector had passed the head.
     pub ended: Instant,
-    /// When the host saw the completion.
+    /// When the completion reached the host.
     pub completed: Instant,
     /// The cylinder of the arm when it was chosen.
     pub from_cylinder: u32,
@@ -68,12 +69,12 @@ pub struct CommandTrace {
     pub to_cylinder: u32,
     /// How many commands the drive had chosen before it.
     pub rank: u64,
-    /// Of a member's command, which no host has issued.
+    /// Set for a member's command, which no host has issued.
     pub member: Option<OfMember>,
 }
 
 impl CommandTrace {
-    /// Of a command that memory before the drive has answered.
+    /// The trace of a command that memory above the drive has answered.
     pub fn in_memory(command: &Command, completion: &Completion) -> Self {
         let Completion { outcome, submitted, completed, .. } = *completion;
         CommandTrace {

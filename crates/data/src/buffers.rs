@@ -1,10 +1,11 @@
-//! The buffers of commands, each by its command's id: full from the host, filled by a member, or a sum of others'.
+//! The buffers of commands, each under its command's id: full from the host, filled by a member, or a sum of
+//! others.
 //!
-//! Sums are kept as they were said and computed when somebody looks: what they are made of may come later. A host's write
-//! that was given no data needs no memory, because its cells follow from its id.
+//! Sums are stored as defined and evaluated when they are read: their terms may arrive later. A host's write
+//! without data needs no memory, because its cells follow from its id.
 //!
-//! A buffer is given up when its command is over, no memory holds it, no drive has data of it that are not on its media, no
-//! sum is made of it, and no record of a log that counts says anything of it. See [`DataOp`].
+//! A buffer is dropped when its command is over, no memory holds it, no drive has data of it that are not on
+//! its media, no sum is computed from it, and no valid record of a log refers to it. See [`DataOp`].
 use crate::cell::{Cell, Stamp};
 use crate::map::Map;
 use crate::words::Words;
@@ -14,13 +15,14 @@ use drivelab_core::data::{DataOp, Word};
 use drivelab_core::storage::array::levels::gf;
 use drivelab_units::{Lba, Sectors};
 
-/// Sums of sums of sums: what an array, two caches and two schedulers make of each other is far below this.
+/// Maximum depth of nested sums: what an array, two caches and two schedulers produce together is far below
+/// this.
 const DEEPEST: u32 = 64;
-/// What a buffer and a part of a sum take, in bytes.
+/// Memory of a buffer and of a term of a sum, in bytes.
 const BUFFER: u64 = 128;
 const TERM: u64 = 48;
 
-/// Part of a sum.
+/// A term of a sum.
 #[derive(Clone, Copy, Debug)]
 struct Term {
     at: u64,
@@ -32,18 +34,18 @@ struct Term {
 
 #[derive(Clone, Debug)]
 struct Buffer<C> {
-    /// What a member, or whoever plays the host, has fetched, by address.
+    /// Data that a member, or whoever plays the host, has delivered, by address.
     fetched: Vec<(u64, Vec<C>)>,
     terms: Vec<Term>,
-    /// The addresses of a host's write that was given no data.
+    /// The addresses of a host's write without data.
     written: Option<(u64, u64)>,
     /// The sectors of an array's metadata in it.
     told: Vec<u64>,
-    /// Parts of sums that are made of it: what it has may still come to a drive with them.
+    /// Terms of sums that refer to it: with them its data may still reach a drive.
     uses: u32,
-    /// What logs say of it: nothing more of it comes to a drive for that.
+    /// References to it from logs: these bring none of its data to a drive.
     logged: u32,
-    /// Memories that have data of it.
+    /// Number of memories that have data of it.
     holds: u32,
     /// Sectors that drives have accepted, and that are not on their media yet.
     waiting: u64,
@@ -67,13 +69,13 @@ impl<C> Buffer<C> {
     }
 }
 
-/// All of them.
+/// All buffers.
 pub struct Buffers<C = Stamp> {
     buffers: Map<Buffer<C>>,
     words: Words,
-    /// Buffers to be looked at: they may not be needed any more.
+    /// Buffers to be re-checked: they may no longer be needed.
     idle: Vec<u64>,
-    /// Memory that all of them take, in bytes.
+    /// Memory of all buffers, in bytes.
     size: u64,
 }
 
@@ -84,18 +86,18 @@ impl<C> Default for Buffers<C> {
 }
 
 impl<C: Cell> Buffers<C> {
-    /// Of a target whose power is never cut: what its metadata say nobody asks for.
+    /// For a target whose power is never cut: its metadata are not needed.
     #[must_use]
     pub fn without_words(self) -> Self {
         Buffers { words: Words::not_kept(), ..self }
     }
 
-    /// Whether what metadata say is kept.
+    /// Whether the words of metadata are stored.
     pub fn keeps_words(&self) -> bool {
         self.words.is_kept()
     }
 
-    /// The buffer of a command, with the memory that it takes counted by [`Self::count`] when it has changed.
+    /// The buffer of a command; its memory is counted by [`Self::count`] when it changes.
     fn entry(&mut self, id: u64) -> &mut Buffer<C> {
         let size = &mut self.size;
         self.buffers.get_or_insert_with(id, || {
@@ -104,7 +106,7 @@ impl<C: Cell> Buffers<C> {
         })
     }
 
-    /// A buffer has more of something, or less.
+    /// The memory of a buffer has changed.
     fn count(&mut self, before: u64, after: u64) {
         self.size = self.size + after - before;
     }
@@ -115,7 +117,7 @@ impl<C: Cell> Buffers<C> {
         (buffer.written, buffer.is_over) = (Some((first.get(), count.get())), false);
     }
 
-    /// These data come from elsewhere.
+    /// The data of these addresses are supplied from outside.
     pub fn bring(&mut self, id: u64, first: u64, cells: Vec<C>) {
         self.cut(id, first, cells.len() as u64);
         self.count(0, cells.len() as u64 * C::SIZE);
@@ -123,7 +125,7 @@ impl<C: Cell> Buffers<C> {
         self.give_up();
     }
 
-    /// Part of a buffer gets part of another one added; of other operations nothing.
+    /// Part of a buffer gets part of another one added; other operations are ignored.
     pub fn mix(&mut self, op: &DataOp) {
         let DataOp::Mix { into, at, from, from_at, count, factor } = *op else { return };
         let (at, from_at, count) = (at.get(), from_at.get(), count.get());
@@ -132,8 +134,8 @@ impl<C: Cell> Buffers<C> {
         self.is_used(from);
     }
 
-    /// A sector of a write of an array's own holds this word beside those that were said before. What it holds is its own,
-    /// whatever else is said of it.
+    /// A sector of an array's own write holds this word in addition to earlier ones. Its cell is its own
+    /// version, whatever else is defined for it.
     pub fn tell(&mut self, into: u64, at: Lba, word: Word) {
         let cell = C::version(into, at.get());
         if self.words.tell(cell.head(), word)
@@ -150,23 +152,23 @@ impl<C: Cell> Buffers<C> {
         }
     }
 
-    /// What a sector with this says, if it is one of metadata.
+    /// The words of the sector with this cell, if it is one of metadata.
     pub fn words(&self, cell: &C) -> &[Word] {
         self.words.get(cell.head())
     }
 
-    /// What was said of part of a buffer does not hold any more.
+    /// Earlier operations on part of a buffer no longer apply.
     pub fn forget(&mut self, id: u64, first: Lba, count: Sectors) {
         self.cut(id, first.get(), count.get());
         self.give_up();
     }
 
-    /// A memory has data of this from now on.
+    /// A memory has data of this buffer from now on.
     pub fn hold(&mut self, id: u64) {
         self.entry(id).holds += 1;
     }
 
-    /// One that had data of it has none any more.
+    /// A memory that had data of it no longer has any.
     pub fn release(&mut self, id: u64) {
         if let Some(buffer) = self.buffers.get_mut(id) {
             buffer.holds = buffer.holds.saturating_sub(1);
@@ -175,14 +177,14 @@ impl<C: Cell> Buffers<C> {
         }
     }
 
-    /// A drive has taken so many sectors of a write.
+    /// A drive has accepted `count` sectors of a write.
     pub fn accepted(&mut self, id: u64, count: u64) {
         if let Some(buffer) = self.buffers.get_mut(id) {
             buffer.waiting += count;
         }
     }
 
-    /// So many sectors of a write that a drive has taken are on its media, or never will be.
+    /// `count` sectors of a write that a drive has accepted are on its media, or never will be.
     pub fn dropped(&mut self, id: u64, count: u64) {
         if let Some(buffer) = self.buffers.get_mut(id) {
             buffer.waiting = buffer.waiting.saturating_sub(count);
@@ -193,8 +195,8 @@ impl<C: Cell> Buffers<C> {
         }
     }
 
-    /// Part of a write is on the media of a drive, these cells: what metadata lay there are gone. Those that are written
-    /// may be another command's, which was merged into this one.
+    /// These cells of a write are on the media of a drive: metadata that were there are overwritten. The
+    /// cells may belong to another command, which was merged into this one.
     pub fn persisted(&mut self, id: u64, drive: u16, first: u64, cells: &[C]) {
         let count = cells.len() as u64;
         if !self.words.is_empty() {
@@ -204,14 +206,14 @@ impl<C: Cell> Buffers<C> {
         self.dropped(id, count);
     }
 
-    /// Another drive has this number, with nothing on it.
+    /// A new, empty drive has this number.
     pub fn replace(&mut self, drive: u16) {
         self.words.replace(drive);
         self.forget_words();
         self.give_up();
     }
 
-    /// The command is done, and nobody will ask for its data but those who have said so.
+    /// The command is done, and its data are only needed by those that have registered for them.
     pub fn over(&mut self, id: u64) {
         if let Some(buffer) = self.buffers.get_mut(id) {
             buffer.is_over = true;
@@ -220,27 +222,27 @@ impl<C: Cell> Buffers<C> {
         }
     }
 
-    /// How many there are.
+    /// Number of buffers.
     pub fn len(&self) -> usize {
         self.buffers.len()
     }
 
-    /// Whether there is none.
+    /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.buffers.is_empty()
     }
 
-    /// The commands that have one, in no order.
+    /// The ids of all buffers, in no particular order.
     pub fn ids(&self) -> impl Iterator<Item = u64> + '_ {
         self.buffers.keys()
     }
 
-    /// How much memory all of them take, in bytes.
+    /// Memory of all buffers, in bytes.
     pub fn size(&self) -> u64 {
         self.size + self.words.size()
     }
 
-    /// Part of a sum is made of this buffer.
+    /// A term of a sum refers to this buffer.
     fn is_used(&mut self, id: u64) {
         self.entry(id).uses += 1;
     }
@@ -252,7 +254,7 @@ impl<C: Cell> Buffers<C> {
         }
     }
 
-    /// What logs say of buffers, and nobody can find any more.
+    /// Drops references from logs whose words can no longer be found.
     fn forget_words(&mut self) {
         while let Some(id) = self.words.poll_unused() {
             if let Some(buffer) = self.buffers.get_mut(id) {
@@ -262,14 +264,14 @@ impl<C: Cell> Buffers<C> {
         }
     }
 
-    /// Gives up the buffers that nobody needs, and what was kept for them alone.
+    /// Drops the buffers that are no longer needed, and what was kept only for them.
     fn give_up(&mut self) {
         while let Some(id) = self.idle.pop() {
             let Some(buffer) = self.buffers.get_mut(id) else { continue };
             if !buffer.is_over || buffer.holds > 0 || buffer.waiting > 0 || buffer.uses > 0 {
                 continue;
             }
-            // Nobody writes it any more. Its metadata may tell of the command itself.
+            // It will not be written any more. Its metadata may refer to the command itself.
             for at in core::mem::take(&mut buffer.told) {
                 self.words.is_written(C::version(id, at).head());
             }
@@ -283,7 +285,7 @@ impl<C: Cell> Buffers<C> {
         }
     }
 
-    /// Takes out what was said of these addresses of a buffer.
+    /// Removes what was defined for these addresses of a buffer.
     fn cut(&mut self, id: u64, first: u64, count: u64) {
         let Some(buffer) = self.buffers.get_mut(id) else { return };
         if buffer.terms.is_empty() && buffer.fetched.is_empty() {
@@ -293,7 +295,7 @@ impl<C: Cell> Buffers<C> {
         let before = core::mem::take(&mut buffer.terms);
         buffer.cut(first, count, &before);
         let has = buffer.size();
-        // Those that are left are counted first, so that none is given up between.
+        // The remaining terms are counted first, so that none is dropped in between.
         let after: Vec<u64> =
             if before.is_empty() { Vec::new() } else { buffer.terms.iter().map(|term| term.from).collect() };
         self.count(had, has);
@@ -301,13 +303,13 @@ impl<C: Cell> Buffers<C> {
         before.iter().for_each(|term| self.is_not_used(term.from));
     }
 
-    /// What is in part of a buffer now. `None` where it is a sum of itself.
+    /// The present contents of part of a buffer; `None` where it is a sum of itself.
     pub fn look(&self, id: u64, first: u64, count: u64) -> Option<Vec<C>> {
         let mut cells = vec![C::default(); count as usize];
         self.add(&mut cells, id, first, 1, DEEPEST).then_some(cells)
     }
 
-    /// Adds part of a buffer, multiplied with a factor.
+    /// Adds part of a buffer, multiplied by a factor.
     fn add(&self, sum: &mut [C], id: u64, first: u64, factor: u8, depth: u32) -> bool {
         let end = first + sum.len() as u64;
         let Some(buffer) = self.buffers.get(id) else { return true };
@@ -340,13 +342,13 @@ impl<C: Cell> Buffers<C> {
 }
 
 impl<C: Cell> Buffer<C> {
-    /// What is in it, in bytes.
+    /// Memory of its contents, in bytes.
     fn size(&self) -> u64 {
         let fetched: u64 = self.fetched.iter().map(|(_, cells)| cells.len() as u64).sum();
         fetched * C::SIZE + self.terms.len() as u64 * TERM
     }
 
-    /// Takes out what was said of these addresses: these parts of sums, and what was fetched.
+    /// Removes what was defined for these addresses: these terms of sums, and delivered data.
     fn cut(&mut self, first: u64, count: u64, terms: &[Term]) {
         let end = first + count;
         for &term in terms {

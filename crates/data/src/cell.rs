@@ -1,4 +1,4 @@
-//! What stands for the data of a sector: a version stamp, or its bytes.
+//! The representation of a sector's data: a version stamp, or its bytes.
 use crate::stamp::{stamp, times};
 use alloc::sync::Arc;
 use core::fmt;
@@ -7,31 +7,32 @@ use drivelab_core::storage::array::levels::gf;
 /// Bytes of a sector.
 pub const SECTOR: usize = 512;
 
-/// A checker's cell: eight bytes that tell their write. See [`crate::stamp`].
+/// A checker's cell: eight bytes that identify their write. See [`crate::stamp`].
 pub type Stamp = u64;
 
-/// The data of one sector. The default is what a sector holds that was never written; it is the zero of addition.
+/// The data of one sector. The default is the contents of a sector that was never written; it is the zero of
+/// addition.
 ///
 /// Sums are those of RAID: addition is exclusive or, multiplication that of the field of 256 elements, byte by byte
 /// ([`gf`]).
 pub trait Cell: Clone + PartialEq + Default + fmt::Debug {
-    /// Memory that one takes, in bytes.
+    /// Memory of one cell, in bytes.
     const SIZE: u64;
 
-    /// What a write puts into a sector whose data nobody has handed over: no two writes and no two sectors have the same.
-    /// So are the sectors of an array's metadata, whose words are kept beside them.
+    /// What a write without given data puts into a sector: different for any two writes and any two sectors.
+    /// The sectors of an array's metadata use it as well; their words are stored separately.
     fn version(write: u64, sector: u64) -> Self;
 
     /// The first eight bytes, little endian.
     fn head(&self) -> u64;
 
-    /// Whether it is as if it was never written.
+    /// Whether it equals a sector that was never written.
     fn is_blank(&self) -> bool;
 
-    /// Adds another one, multiplied with a factor.
+    /// Adds another one, multiplied by a factor.
     fn add(&mut self, other: &Self, factor: u8);
 
-    /// Itself multiplied with a factor.
+    /// This cell multiplied by a factor.
     #[must_use]
     fn times(&self, factor: u8) -> Self {
         let mut product = Self::default();
@@ -64,7 +65,7 @@ impl Cell for Stamp {
     }
 }
 
-/// An emulator's cell: the 512 bytes of a sector. A copy shares them, and a sector of zeros has none.
+/// An emulator's cell: the 512 bytes of a sector. A clone shares them, and a sector of zeros allocates none.
 ///
 /// ```
 /// use drivelab_data::{Bytes, Cell};
@@ -118,7 +119,7 @@ impl Cell for Bytes {
     fn version(write: u64, sector: u64) -> Self {
         let mut bytes = ZEROS;
         for (index, part) in (0..).zip(bytes.chunks_exact_mut(8)) {
-            // Each eight bytes are a stamp of their own; the first are those of the sector.
+            // Each eight bytes are a stamp of their own; the first are the sector's.
             let salt = if index == 0 { 0 } else { stamp(index, sector) };
             part.copy_from_slice(&(stamp(write, sector) ^ salt).to_le_bytes());
         }
@@ -149,7 +150,7 @@ impl Cell for Bytes {
     }
 }
 
-/// Each byte times a factor, from the products of its halves.
+/// Each byte multiplied by a factor, from the products of its halves.
 fn scaled(bytes: &[u8; SECTOR], factor: u8) -> [u8; SECTOR] {
     let low: [u8; 16] = core::array::from_fn(|half| gf::mul(half as u8, factor));
     let high: [u8; 16] = core::array::from_fn(|half| gf::mul((half as u8) << 4, factor));

@@ -1,5 +1,5 @@
-//! Whether the members of an array fit each other: copies that are alike, parity that is the sum of its data. For an array
-//! at which nothing is under way, over all that its drives have accepted.
+//! Whether the members of an array are consistent: copies that are equal, parity that is the sum of its data.
+//! For an array with nothing under way, over everything that its drives have accepted.
 use crate::cell::{Cell, Stamp};
 use crate::media::{Media, Sector};
 use crate::sparse::{PAGE, addresses};
@@ -12,19 +12,19 @@ use drivelab_core::storage::array::levels::raidz::Column;
 use drivelab_core::storage::array::levels::{Layout, RaidZ, Redundancy, Rows, Spot};
 use drivelab_core::storage::array::members::MemberState;
 
-/// The drive of each slot of which all data are right.
+/// The drive of each slot whose data are completely valid.
 pub fn whole(array: &Array) -> Vec<Option<u16>> {
     let whole = |state| state == MemberState::Whole;
     array.members().iter().map(|(_, member)| whole(member.state).then_some(member.drive)).collect()
 }
 
-/// Whether an array can give all of its data without the slots that have no drive.
+/// Whether an array can deliver all of its data without the slots that have no drive.
 pub fn bears(layout: &Layout, drives: &[Option<u16>]) -> bool {
     let is_there: Vec<bool> = drives.iter().map(Option::is_some).collect();
     layout.bears(&is_there)
 }
 
-/// What counts of the members' data: where one has a copy that nobody reads any more, the copy that stands.
+/// The valid data of the members: a stale copy is replaced by the valid one.
 pub fn that_counts<'a, C: Cell>(array: &Array, media: &'a Media<C>) -> Cow<'a, Media<C>> {
     let layout = array.layout();
     if layout.redundancy() != Some(Redundancy::Copies) {
@@ -48,7 +48,7 @@ pub fn that_counts<'a, C: Cell>(array: &Array, media: &'a Media<C>) -> Cow<'a, M
     counts
 }
 
-/// What of a member does not fit.
+/// The kind of an inconsistent sector.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum What {
     /// A copy; the sector is the array's address.
@@ -57,14 +57,14 @@ pub enum What {
     Parity(u8),
 }
 
-/// A sector of a member that does not fit the others.
+/// A sector of a member that is inconsistent with the others.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Unfit<C = Stamp> {
-    /// What it is there for.
+    /// Its kind.
     pub what: What,
     /// The slot of its member.
     pub slot: u16,
-    /// Its number: see [`What`] for whose.
+    /// Its number: see [`What`] for the numbering.
     pub sector: u64,
     /// What it should hold if the others are right.
     pub expected: C,
@@ -72,15 +72,15 @@ pub struct Unfit<C = Stamp> {
     pub found: C,
 }
 
-/// How members fit each other.
+/// Result of a comparison of the members.
 pub struct Fit<C = Stamp> {
     /// Rows of stripe units, pieces of copies, or records, of which anything was touched and compared.
     pub rows: u64,
     /// The sectors of their members.
     pub sectors: u64,
-    /// The rows that do not fit, upward.
+    /// The inconsistent rows, upward.
     pub unfit: Vec<u64>,
-    /// The first place where one does not.
+    /// The first inconsistency.
     pub first: Option<Unfit<C>>,
 }
 
@@ -101,7 +101,7 @@ impl<C: PartialEq> Fit<C> {
     }
 }
 
-/// How the members fit each other, over those slots that have a drive here.
+/// Compares the members with each other, over those slots that have a drive here.
 pub fn compare<C: Cell>(layout: &Layout, drives: &[Option<u16>], media: &Media<C>) -> Fit<C> {
     let mut fit = Fit::default();
     match layout {
@@ -146,11 +146,11 @@ fn compare_copies<C: Cell>(layout: &Layout, drives: &[Option<u16>], media: &Medi
     fit.rows = chunks.len() as u64;
 }
 
-/// A sector of each member of a group that belong together.
+/// Corresponding sectors of all members of a group.
 pub struct Stripe {
-    /// The row that they are in.
+    /// The row that they belong to.
     pub row: u64,
-    /// Their number on each member.
+    /// Their sector number on each member.
     pub at: u64,
 }
 
@@ -166,7 +166,7 @@ pub fn stripes<C: Cell>(rows: &Rows, drives: &[Option<u16>], media: &Media<C>) -
     stripes.filter(|stripe| stripe.row < rows.rows()).collect()
 }
 
-/// What a parity of a stripe is to be, when all of its data can be read.
+/// What a parity of a stripe should be, when all of its data can be read.
 pub fn parity_of<C: Cell>(
     rows: &Rows,
     stripe: &Stripe,
@@ -182,7 +182,8 @@ pub fn parity_of<C: Cell>(
     })
 }
 
-/// The index of a data unit in the sums of RAID 6: as in md, how far it lies behind the parities, round the group.
+/// The index of a data unit in the sums of RAID 6: as in md, its distance behind the parities, wrapping
+/// around the group.
 pub fn index_of(rows: &Rows, row: u64, column: u32) -> u32 {
     let inside = |slot: u16| u64::from(slot) % rows.members();
     let (data, parity) = (inside(rows.data(row, column)), inside(rows.parity(row, 0)));
@@ -210,7 +211,7 @@ fn compare_rows<C: Cell>(rows: &Rows, drives: &[Option<u16>], media: &Media<C>, 
             is_known = true;
             fit.add(stripe.row, What::Parity(which), (slot, stripe.at), expected, found);
         }
-        // Upward on the members of a group the rows of the array go upward too.
+        // In ascending order on the members of a group, the rows of the array ascend too.
         if is_known && last != Some(stripe.row) {
             last = Some(stripe.row);
             fit.rows += 1;
@@ -218,14 +219,14 @@ fn compare_rows<C: Cell>(rows: &Rows, drives: &[Option<u16>], media: &Media<C>, 
     }
 }
 
-/// A slot's drive and what it has of a page: nothing where nobody has written, or the drive has a platter.
+/// A slot's drive and its sectors of a page: `None` for a page never written, or a drive on a platter.
 type Seen<'a, C> = (u16, &'a [Sector<C>]);
 
 /// One page of all slots, looked up once.
 struct Glance<'a, C> {
     media: &'a Media<C>,
     page: Option<u64>,
-    /// None where there is no drive.
+    /// `None` where there is no drive.
     sectors: Vec<Option<Seen<'a, C>>>,
 }
 
@@ -257,7 +258,7 @@ fn compare_records<C: Cell>(pool: &RaidZ, drives: &[Option<u16>], media: &Media<
         fit.rows += 1;
         let found = |column, offset| {
             let Column { slot, at, count } = pool.column(place, column);
-            // A column may be a row shorter than the others.
+            // A column may be one row shorter than the others.
             let drive = drives[usize::from(slot)]?;
             Some(if offset < count { media.get(drive, at + offset) } else { C::default() })
         };
@@ -277,14 +278,14 @@ fn compare_records<C: Cell>(pool: &RaidZ, drives: &[Option<u16>], media: &Media<
     }
 }
 
-/// Whether a member has touched any of a place of a pool.
+/// Whether a member has touched any sector of a place of a pool.
 fn touched_places<C: Cell>(
     pool: &RaidZ,
     drives: &[Option<u16>],
     media: &Media<C>,
 ) -> impl Fn(u64) -> bool + use<C> {
     let (members, taken) = (drives.len() as u64, pool.map().taken());
-    // How many sectors of 512 bytes one of the pool's has.
+    // The number of 512-byte sectors per sector of the pool.
     let sector = pool.used() / (pool.places() * taken).div_ceil(members).max(1);
     let mut bits = vec![0u64; pool.places() as usize / 64 + 1];
     for (slot, drive) in (0..).zip(drives) {

@@ -1,5 +1,6 @@
-//! What a read of any address of a target would find on its drives: where it lies, or, where that member is missing, what
-//! the others make of it. Without the way there: what is under way, and what memories hold, is left out.
+//! What a read of any address of a target would find on its drives: at its place, or, where that member is
+//! missing, as computed from the others. The path there is ignored: commands under way and the contents of
+//! memories are not considered.
 use crate::cell::{Cell, Stamp};
 use crate::consistent::{index_of, touched};
 use crate::media::{Media, Sector};
@@ -10,17 +11,17 @@ use core::cell;
 use drivelab_core::storage::array::levels::gf;
 use drivelab_core::storage::array::levels::{Layout, RaidZ, Rows, Spot};
 
-/// The drives of a target and what is on them.
+/// The drives of a target and their contents.
 pub struct Contents<'a, C = Stamp> {
-    /// None where there is one drive.
+    /// `None` where there is one drive.
     layout: Option<&'a Layout>,
     /// The drive of each slot that has one.
     pub drives: &'a [Option<u16>],
     /// What the drives hold.
     pub media: &'a Media<C>,
-    /// Whether only what is on the media counts.
+    /// Whether only the contents of the media count.
     without_caches: bool,
-    /// The drive's page that was looked at last: addresses mostly come one behind the other.
+    /// The drive's page that was read last: addresses mostly come in sequence.
     last: cell::Cell<(u16, u64, &'a [Sector<C>])>,
 }
 
@@ -30,18 +31,18 @@ impl<'a, C: Cell> Contents<'a, C> {
         Contents { layout, drives, media, without_caches: false, last: cell::Cell::new((0, u64::MAX, &[])) }
     }
 
-    /// The same of what is on the media alone: what drives have in their caches is left out.
+    /// The same for the media only: the contents of the drives' caches are left out.
     #[must_use]
     pub fn without_caches(self) -> Self {
         Contents { without_caches: true, ..self }
     }
 
-    /// How the addresses lie on the members; none where there is one drive.
+    /// The layout of the addresses on the members; `None` where there is one drive.
     pub fn layout(&self) -> Option<&'a Layout> {
         self.layout
     }
 
-    /// What a read finds; `None` where too little is left.
+    /// What a read finds; `None` where too few members are left.
     pub fn get(&self, address: u64) -> Option<C> {
         let home = self.home(address);
         if let Some(drive) = self.drives[usize::from(home.slot)] {
@@ -58,7 +59,7 @@ impl<'a, C: Cell> Contents<'a, C> {
         Some(self.on(self.drives[usize::from(spot.slot)]?, spot.at))
     }
 
-    /// What a drive has at a place of its own.
+    /// What a drive has at one of its sectors.
     fn on(&self, drive: u16, at: u64) -> C {
         if self.without_caches {
             return self.media.sector(drive, at).persisted;
@@ -74,7 +75,7 @@ impl<'a, C: Cell> Contents<'a, C> {
         sectors.get((at % PAGE) as usize).map_or_else(C::default, |sector| sector.accepted.clone())
     }
 
-    /// Where an address lies while nothing is missing: of copies the first.
+    /// Where an address lies while no member is missing: the first of its copies.
     pub fn home(&self, address: u64) -> Spot {
         self.layout.map_or(Spot { slot: 0, at: address }, |layout| layout.home(address))
     }
@@ -120,7 +121,8 @@ impl<'a, C: Cell> Contents<'a, C> {
     }
 }
 
-/// One datum of a row from the others and its parities; `None` where more are missing than there are parities left.
+/// One data unit of a row, computed from the others and its parities; `None` where more are missing than
+/// there are parities.
 fn made_of_sums<C: Cell>(
     wanted: u32,
     columns: u32,

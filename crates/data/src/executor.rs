@@ -1,9 +1,9 @@
-//! Carries out the stream of a target's data operations.
+//! Executes the stream of a target's data operations.
 //!
-//! Whoever drives a target gives the executor each write as it is issued ([`Executor::write_data`], or
-//! [`Executor::write`] where nobody cares what is written), each operation in order ([`Executor::apply`]), and asks for a
-//! read's data when the target has answered it ([`Executor::answered`]). As a read leaves a drive its data are copied, so
-//! what comes later to the media does not change them.
+//! Whoever drives a target gives the executor each write when it is issued ([`Executor::write_data`], or
+//! [`Executor::write`] where the contents do not matter), each operation in order ([`Executor::apply`]), and
+//! asks for a read's data when the target has answered it ([`Executor::answered`]). When a read leaves a
+//! drive its data are copied, so that later writes to the media do not change them.
 use crate::buffers::Buffers;
 use crate::cell::{Cell, Stamp};
 use crate::media::{Media, Sector};
@@ -18,7 +18,7 @@ use drivelab_core::storage::system::SystemParams;
 use drivelab_core::{Access, Command, Completion, Outcome};
 use drivelab_units::{Instant, Lba, Sectors};
 
-/// A stream of operations that cannot be carried out: the target that says it is wrong.
+/// A stream of operations that cannot be executed: the target that emitted it is wrong.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Fault {
     /// The data of a command are a sum of themselves.
@@ -26,13 +26,13 @@ pub enum Fault {
         /// Its number.
         command: u64,
     },
-    /// A drive delivers from a segment of its buffer what that does not have: the first such sector.
+    /// A drive delivers from a segment of its buffer a sector that the segment does not have: the first one.
     NotHeld {
         /// The read, by its number.
         command: u64,
-        /// Who delivers.
+        /// The drive that delivers.
         drive: u16,
-        /// On that drive.
+        /// The sector on that drive.
         sector: u64,
     },
 }
@@ -58,15 +58,16 @@ pub struct Executor<C: Cell = Stamp> {
     buffers: Buffers<C>,
     media: Media<C>,
     segments: Segments<C>,
-    /// Commands that are over. What they were merged with is over at the same instant, and looks at theirs.
+    /// Commands that are over. Commands merged with them are over at the same instant, and still read their
+    /// data.
     over: Vec<(Instant, u64)>,
-    /// What a drive has accepted or persisted last.
+    /// The last operation in which a drive accepted or persisted data, and the data.
     last: (DataOp, Vec<C>),
 }
 
 impl<C: Cell> Executor<C> {
-    /// For as many drives as there are numbers: of each the most sectors that a segment of its buffer has, with what the
-    /// head has yet to read for it.
+    /// For as many drives as there are numbers: for each the maximum number of sectors of a segment of its
+    /// buffer, including those that the head has yet to read for it.
     pub fn new(segments: impl Iterator<Item = u64>) -> Self {
         let segments = Segments::new(segments);
         Executor {
@@ -83,7 +84,7 @@ impl<C: Cell> Executor<C> {
         Self::new(params.drives.iter().map(|drive| {
             let Some(cache) = &drive.cache else { return 0 };
             let ahead = match cache.read_ahead.reach {
-                // Its own limit is the end of a track some way on; the first track is about as long as any.
+                // Its own limit is the end of a track further on; the first track is about as long as any.
                 Reach::NextTrack => 8 * drive.mechanism.geometry.track_blocks(Lba::ZERO).1.get(),
                 _ => cache.read_ahead.limit.get(),
             };
@@ -91,21 +92,21 @@ impl<C: Cell> Executor<C> {
         }))
     }
 
-    /// The same on media that are kept elsewhere, one platter for each drive.
+    /// The same on media stored elsewhere, one platter for each drive.
     #[must_use]
     pub fn on_platters(self, platters: Vec<Arc<dyn Platter<C>>>) -> Self {
         debug_assert_eq!(platters.len(), self.media.drives(), "one for each drive");
         Executor { media: Media::on(platters), ..self }
     }
 
-    /// Of a target whose power is never cut: what its metadata say is not kept.
+    /// For a target whose power is never cut: the words of its metadata are not stored.
     #[must_use]
     pub fn without_words(self) -> Self {
         Executor { buffers: self.buffers.without_words(), ..self }
     }
 
-    /// A host issues a write of which nobody cares what is in it: each sector gets its [`Cell::version`], and that takes
-    /// no memory before a drive has it.
+    /// A host issues a write whose contents do not matter: each sector gets its [`Cell::version`], which
+    /// takes no memory before a drive has it.
     pub fn write(&mut self, id: u64, first: Lba, count: Sectors) {
         self.buffers.write(id, first, count);
     }
@@ -130,18 +131,18 @@ impl<C: Cell> Executor<C> {
         self.buffers.bring(id, first.get(), alloc::vec![C::default(); count.get() as usize]);
     }
 
-    /// A host issues a write of these data, from a sector on.
+    /// A host issues a write of these data, starting at a sector.
     pub fn write_data(&mut self, id: u64, first: u64, cells: &[C]) {
         self.buffers.bring(id, first, cells.to_vec());
     }
 
-    /// Carries out an operation, which the target has said at this instant or before.
+    /// Executes an operation that the target has emitted at this instant or before.
     ///
     /// # Errors
     /// Where the target's operations contradict each other.
     ///
     /// # Panics
-    /// Where there is no drive with the operation's number.
+    /// Where no drive has the operation's number.
     pub fn apply(&mut self, now: Instant, op: DataOp) -> Result<(), Fault> {
         while let Some((_, id)) = self.over.pop_if(|(over, _)| *over < now) {
             self.buffers.over(id);
@@ -157,7 +158,7 @@ impl<C: Cell> Executor<C> {
                 self.last = (op, cells);
             }
             DataOp::Persist { write, member, first, count } => {
-                // Without a write cache the media have at once what the drive has accepted.
+                // Without a write cache the media get at once what the drive has accepted.
                 if self.last.0 != (DataOp::Accept { write, member, first, count }) {
                     self.last.1 = self.look(write, first.get(), count.get())?;
                 }
@@ -199,7 +200,7 @@ impl<C: Cell> Executor<C> {
         Ok(())
     }
 
-    /// A drive delivers part of a read: the read's buffer has it as it is now.
+    /// A drive delivers part of a read: the read's buffer gets it as it is now.
     fn deliver(
         &mut self,
         read: u64,
@@ -219,7 +220,7 @@ impl<C: Cell> Executor<C> {
         Ok(())
     }
 
-    /// What a command's buffer has of these addresses now.
+    /// The present contents of a command's buffer at these addresses.
     ///
     /// # Errors
     /// Where it is a sum of itself.
@@ -227,9 +228,8 @@ impl<C: Cell> Executor<C> {
         self.buffers.look(id, first, count).ok_or(Fault::Endless { command: id })
     }
 
-    /// The target has answered a host's command, all of whose operations were carried out: its buffer is needed for
-    /// nothing but what has been said of it. Returns the data of a read that was done, and nothing else.
-    ///
+    /// The target has answered a host's command, all of whose operations have been executed: its buffer is
+    /// needed only for operations that refer to it. Returns the data of a read that was done, else nothing.
     /// # Errors
     /// Where the data are a sum of themselves.
     pub fn answered(&mut self, command: &Command, completion: &Completion) -> Result<Vec<C>, Fault> {
@@ -240,8 +240,8 @@ impl<C: Cell> Executor<C> {
         Ok(found)
     }
 
-    /// The power goes: each drive has what is on its media and nothing else, and commands that come now may have the ids of
-    /// old ones. Returns what all had carried, for the recovery of an array.
+    /// The power is cut: each drive has the contents of its media and nothing else, and new commands may have
+    /// the ids of old ones. Returns the buffers of all commands, for the recovery of an array.
     pub fn cut_power(&mut self) -> Buffers<C> {
         self.over.clear();
         self.segments.clear();
@@ -252,12 +252,12 @@ impl<C: Cell> Executor<C> {
         core::mem::replace(&mut self.buffers, next)
     }
 
-    /// What the drives have.
+    /// The contents of the drives.
     pub fn media(&self) -> &Media<C> {
         &self.media
     }
 
-    /// The same, to put something right or wrong where it lies.
+    /// The same, mutable: to repair or corrupt data in place.
     pub fn media_mut(&mut self) -> &mut Media<C> {
         &mut self.media
     }
@@ -267,16 +267,16 @@ impl<C: Cell> Executor<C> {
         &self.buffers
     }
 
-    /// Commands whose buffers go with the next instant: everything of this one has been carried out.
+    /// Completes this instant: commands that are over and whose buffers were kept until its end.
     pub fn settle(&mut self) {
         while let Some((_, id)) = self.over.pop() {
             self.buffers.over(id);
         }
     }
 
-    /// About how much memory all that takes, in bytes.
+    /// Approximate memory of all that, in bytes.
     pub fn bytes(&self) -> u64 {
-        /// What a sector takes that a segment keeps, beside its data.
+        /// Overhead of a sector kept by a segment, in addition to its data.
         const KEPT: u64 = 24;
         let sector = size_of::<Sector<C>>().max(2 * C::SIZE as usize) as u64;
         self.media.size() * sector + self.buffers.size() + self.segments.kept() * (KEPT + C::SIZE)

@@ -1,30 +1,32 @@
-//! Data operations carried out: what the core says of data, done to data.
+//! Data operations executed: what the core emits about data, applied to data.
 //!
-//! The core's targets carry no bytes. They say what becomes of data as a stream of operations
-//! ([`DataOp`](drivelab_core::data::DataOp)), and an [`Executor`] does that: it keeps the buffers of commands, what each
-//! drive has accepted, what of it is on the media, and what segments of the drives' buffers hold. It is generic over what
-//! stands for a sector, a [`Cell`]:
+//! The core's targets carry no bytes. They emit the changes of data as a stream of operations
+//! ([`DataOp`](drivelab_core::data::DataOp)), and an [`Executor`] executes it: it stores the buffers of
+//! commands, what each drive has accepted, which of that is on the media, and the contents of the segments of
+//! the drives' buffers. It is generic over the representation of a sector, a [`Cell`]:
 //!
-//! - [`Stamp`]: eight bytes that tell which write put them there. A checker needs no more, and parity of stamps is
-//!   computed like parity of bytes.
+//! - [`Stamp`]: eight bytes that identify the write that put them there. A checker needs no more, and parity
+//!   of stamps is computed like parity of bytes.
 //! - [`Bytes`]: the 512 bytes themselves, for an emulator.
 //!
-//! Both kinds agree: with buffers that were not given any data ([`Executor::write`]) the first eight bytes of a sector of
-//! [`Bytes`] are the [`Stamp`] of that sector, everywhere and at any time.
+//! Both kinds agree: for buffers without given data ([`Executor::write`]) the first eight bytes of a sector
+//! of [`Bytes`] are the [`Stamp`] of that sector, everywhere and at any time.
 //!
-//! - [`executor`] takes the stream. A read's data are frozen as they leave the drive; a power cut keeps exactly what was
-//!   persisted.
-//! - [`buffers`]: the data of commands, as sums that are computed when somebody looks; [`words`]: what sectors of an
-//!   array's metadata say. Both end when nobody needs them any more.
-//! - [`media`] and [`segments`]: the drives; [`platter`]: media that are kept in a file. [`contents`] says what a read of any address of an array would find there,
-//!   a missing member's data computed from the others'; [`consistent`] whether members fit each other.
+//! - [`executor`] takes the stream. A read's data are frozen when they leave the drive; a power cut keeps
+//!   exactly what was persisted.
+//! - [`buffers`]: the data of commands, as sums that are evaluated when they are read; [`words`]: what
+//!   sectors of an array's metadata record. Both are dropped when they are no longer needed.
+//! - [`media`] and [`segments`]: the drives; [`platter`]: media stored in a file. [`contents`] gives what a
+//!   read of any address of an array would find there, a missing member's data computed from the others';
+//!   [`consistent`] checks whether members are consistent.
 //! - [`recovery`]: what an array does about its members after a power cut, by its consistency policy.
 //!
-//! What never lives here: which version a read may deliver (that is the checker's, in `drivelab-simulate`), files, threads,
-//! clocks. Start reading at [`executor`].
+//! What never lives here: which version a read may deliver (that is the checker's, in `drivelab-simulate`),
+//! files, threads, clocks. Start reading at [`executor`].
 //!
 //! # Example
-//! A mirror of two drives with 512 bytes per sector. The power goes after the write, and each member has the data.
+//! A mirror of two drives with 512 bytes per sector. The power is cut after the write, and each member has
+//! the data.
 //! ```
 //! use drivelab_core::data::DataOp;
 //! use drivelab_data::{Bytes, Executor};

@@ -1,7 +1,8 @@
-//! A table by number, without std: keys here are addresses and ids, which nobody forges.
+//! A table by number, without std: keys here are addresses and ids, which no adversary chooses.
 //!
-//! Open addressing with linear probing; what is removed leaves no trace, because those behind it move up (D. E. Knuth, The
-//! Art of Computer Programming, volume 3, 6.4, algorithm R). At most half of the places are taken.
+//! Open addressing with linear probing; a removed key leaves no tombstone, because those behind it move up
+//! (D. E. Knuth, The Art of Computer Programming, volume 3, 6.4, algorithm R). At most half of the places are
+//! in use.
 use alloc::vec::Vec;
 
 const LEAST: usize = 16;
@@ -9,7 +10,7 @@ const LEAST: usize = 16;
 /// Values by number.
 #[derive(Clone, Debug)]
 pub struct Map<V> {
-    /// As many as a power of two, or none.
+    /// A power of two of places, or none.
     places: Vec<Option<(u64, V)>>,
     len: usize,
 }
@@ -20,24 +21,24 @@ impl<V> Default for Map<V> {
     }
 }
 
-/// Numbers are their own hashes, spread over all bits: the lower ones are asked for.
+/// Numbers are their own hashes, mixed over all bits: the lower ones are used.
 #[inline]
 fn spread(key: u64) -> usize {
     (key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 29) as usize
 }
 
 impl<V> Map<V> {
-    /// How many keys there are.
+    /// Number of keys.
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether there is none.
+    /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// Where a key is, or the place that it would get; nothing while there are no places.
+    /// The place of a key, or the place that it would get; `None` while there are no places.
     #[inline]
     fn find(&self, key: u64) -> Option<usize> {
         let mask = self.places.len().checked_sub(1)?;
@@ -57,14 +58,14 @@ impl<V> Map<V> {
         self.places[self.find(key)?].as_ref().map(|(_, value)| value)
     }
 
-    /// The same, to change it.
+    /// The same, mutable.
     #[inline]
     pub fn get_mut(&mut self, key: u64) -> Option<&mut V> {
         let at = self.find(key)?;
         self.places[at].as_mut().map(|(_, value)| value)
     }
 
-    /// What a key has, made first where there is nothing.
+    /// The value of a key, created if there is none.
     #[inline]
     pub fn get_or_insert_with(&mut self, key: u64, make: impl FnOnce() -> V) -> &mut V {
         let at = match self.find(key) {
@@ -79,7 +80,7 @@ impl<V> Map<V> {
         value
     }
 
-    /// Sets what a key has.
+    /// Sets the value of a key.
     pub fn insert(&mut self, key: u64, value: V) {
         let at = match self.find(key) {
             Some(at) if self.places[at].is_some() => at,
@@ -89,7 +90,7 @@ impl<V> Map<V> {
         self.places[at] = Some((key, value));
     }
 
-    /// The place of a key that is not there; there are more places afterwards when too many are taken.
+    /// Makes a place for a key that is not there; grows the table when too many places are in use.
     fn make_place(&mut self, key: u64) -> usize {
         if 2 * (self.len + 1) > self.places.len() {
             let more = (2 * self.places.len()).max(LEAST);
@@ -103,7 +104,7 @@ impl<V> Map<V> {
         self.find(key).unwrap_or(0)
     }
 
-    /// Takes a key out.
+    /// Removes a key.
     pub fn remove(&mut self, key: u64) -> Option<V> {
         let mut free = self.find(key)?;
         let (_, value) = self.places[free].take()?;
@@ -113,7 +114,7 @@ impl<V> Map<V> {
         loop {
             at = (at + 1) & mask;
             let Some((next, _)) = &self.places[at] else { return Some(value) };
-            // It may move up unless its own first place lies behind the one that is free.
+            // It may move up unless its own first place is after the free one.
             let from_home = at.wrapping_sub(spread(*next)) & mask;
             if from_home >= at.wrapping_sub(free) & mask {
                 self.places.swap(free, at);
@@ -122,17 +123,17 @@ impl<V> Map<V> {
         }
     }
 
-    /// All keys, in no order.
+    /// All keys, in no particular order.
     pub fn keys(&self) -> impl Iterator<Item = u64> + '_ {
         self.places.iter().flatten().map(|(key, _)| *key)
     }
 
-    /// All that keys have, in no order.
+    /// All values, in no particular order.
     pub fn values(&self) -> impl Iterator<Item = &V> {
         self.places.iter().flatten().map(|(_, value)| value)
     }
 
-    /// Places, taken or not: memory that it takes.
+    /// Number of places, used or not: the memory of the table.
     pub fn places(&self) -> usize {
         self.places.len()
     }

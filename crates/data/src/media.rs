@@ -1,4 +1,5 @@
-//! What the drives hold: for each sector what a read would find, and what would be left after a power cut.
+//! The contents of the drives: for each sector what a read would find, and what would be left after a power
+//! cut.
 use crate::cell::{Cell, Stamp};
 use crate::platter::{Backed, Platter, Waiting};
 use crate::sparse::{PAGE, Sparse, addresses};
@@ -6,26 +7,26 @@ use alloc::sync::Arc;
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// Stands for the write of what nobody has written: no command has this id.
+/// The id for contents that nobody has written: no command has it.
 const CORRUPT: u64 = u64::MAX;
 
 /// One sector of a drive.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Sector<C = Stamp> {
-    /// What the drive has accepted last.
+    /// The data last accepted by the drive.
     pub accepted: C,
-    /// What is on its media.
+    /// The data on its media.
     pub persisted: C,
 }
 
-/// Where the sectors of a drive are.
+/// Where the sectors of a drive are stored.
 #[derive(Clone)]
 enum Kept<C> {
     Here(Sparse<Sector<C>>),
     Elsewhere(Backed<C>),
 }
 
-/// All drives, by their numbers. A copy shares the platters of those that have one.
+/// All drives, by number. A clone shares the platters of those that have one.
 #[derive(Clone)]
 pub struct Media<C = Stamp> {
     drives: Vec<Kept<C>>,
@@ -38,12 +39,12 @@ impl<C> Default for Media<C> {
 }
 
 impl<C: Cell> Media<C> {
-    /// Of so many drives with nothing on them.
+    /// For this many empty drives.
     pub fn new(drives: usize) -> Self {
         Media { drives: vec![Kept::Here(Sparse::default()); drives] }
     }
 
-    /// Of these drives, each with what its platter holds.
+    /// For these drives, each with the contents of its platter.
     pub fn on(platters: Vec<Arc<dyn Platter<C>>>) -> Self {
         let backed = |platter| Kept::Elsewhere(Backed { platter, waiting: Waiting::default() });
         Media { drives: platters.into_iter().map(backed).collect() }
@@ -53,7 +54,7 @@ impl<C: Cell> Media<C> {
         &self.drives[usize::from(drive)]
     }
 
-    /// A drive takes data: reads find them from now on.
+    /// A drive accepts data: reads find them from now on.
     pub fn accept(&mut self, drive: u16, first: u64, cells: &[C]) {
         match &mut self.drives[usize::from(drive)] {
             Kept::Here(pages) => put(pages, first, cells, |sector, cell| sector.accepted = cell),
@@ -61,7 +62,7 @@ impl<C: Cell> Media<C> {
         }
     }
 
-    /// Data come to the media of a drive.
+    /// Data reach the media of a drive.
     pub fn persist(&mut self, drive: u16, first: u64, cells: &[C]) {
         match &mut self.drives[usize::from(drive)] {
             Kept::Here(pages) => put(pages, first, cells, |sector, cell| sector.persisted = cell),
@@ -69,8 +70,8 @@ impl<C: Cell> Media<C> {
         }
     }
 
-    /// What is on the media of a drive changes, and nobody is told. Of a sector whose newer data wait in the cache nothing is
-    /// found before they are on the media.
+    /// The media contents of a drive change silently. For a sector whose newer data wait in the cache the
+    /// change is not visible before they are on the media.
     ///
     /// ```
     /// use drivelab_data::{Bytes, Media};
@@ -113,7 +114,7 @@ impl<C: Cell> Media<C> {
         }
     }
 
-    /// What is on the media of a drive: what a power cut leaves, and what an image of it has.
+    /// The media contents of a drive: what a power cut leaves, and what an image of it has.
     ///
     /// ```
     /// use drivelab_data::{Bytes, Media};
@@ -142,7 +143,7 @@ impl<C: Cell> Media<C> {
         }
     }
 
-    /// All that there is of a sector.
+    /// The accepted and the persisted data of a sector.
     #[inline]
     pub fn sector(&self, drive: u16, at: u64) -> Sector<C> {
         match self.kept(drive) {
@@ -153,7 +154,7 @@ impl<C: Cell> Media<C> {
         }
     }
 
-    /// Puts a sector right where it lies, as a recovery does.
+    /// Repairs a sector in place, as a recovery does.
     pub fn set(&mut self, drive: u16, at: u64, cell: C) {
         match &mut self.drives[usize::from(drive)] {
             Kept::Here(pages) => {
@@ -167,7 +168,7 @@ impl<C: Cell> Media<C> {
         }
     }
 
-    /// Sectors that each drive has accepted and not put on its media.
+    /// Number of sectors that each drive has accepted and not put on its media.
     pub fn dirty(&self) -> Vec<u64> {
         let is_dirty = |sector: &&Sector<C>| sector.accepted != sector.persisted;
         let of = |drive: &Kept<C>| match drive {
@@ -180,7 +181,7 @@ impl<C: Cell> Media<C> {
         self.drives.iter().map(of).collect()
     }
 
-    /// Another drive has this number, with nothing on it.
+    /// A new, empty drive has this number.
     pub fn replace(&mut self, drive: u16) {
         match &mut self.drives[usize::from(drive)] {
             Kept::Here(pages) => *pages = Sparse::default(),
@@ -191,7 +192,7 @@ impl<C: Cell> Media<C> {
         }
     }
 
-    /// The power goes: what is not on the media is gone.
+    /// The power is cut: data that are not on the media are lost.
     pub fn cut_power(&mut self) {
         for drive in &mut self.drives {
             match drive {
@@ -206,8 +207,8 @@ impl<C: Cell> Media<C> {
         }
     }
 
-    /// The drives get other numbers: number `i` is what had `order[i]`, or a blank one. Blank ones take the platters of
-    /// drives that have no number any more.
+    /// Renumbers the drives: number `i` is the one that had `order[i]`, or a blank one. Blank ones take the
+    /// platters of drives that no longer have a number.
     pub fn reorder(&mut self, order: &[Option<u16>]) {
         let old = core::mem::take(&mut self.drives);
         let is_left = |drive: &u16| !order.contains(&Some(*drive));
@@ -225,12 +226,12 @@ impl<C: Cell> Media<C> {
         self.drives = order.iter().map(take).collect();
     }
 
-    /// How many drives there are.
+    /// Number of drives.
     pub fn drives(&self) -> usize {
         self.drives.len()
     }
 
-    /// Sectors that take memory: those of all touched pages, and those that wait for a platter.
+    /// Number of sectors that take memory: those of all touched pages, and those that wait for a platter.
     pub fn size(&self) -> u64 {
         let of = |drive: &Kept<C>| match drive {
             Kept::Here(pages) => pages.size(),
@@ -239,7 +240,7 @@ impl<C: Cell> Media<C> {
         self.drives.iter().map(of).sum()
     }
 
-    /// All sectors of a page of a drive; none where it was never touched, and none of a drive with a platter.
+    /// All sectors of a page of a drive; `None` for an untouched page, and for a drive with a platter.
     pub fn page(&self, drive: u16, page: u64) -> Option<&[Sector<C>]> {
         match self.kept(drive) {
             Kept::Here(pages) => pages.page(page),
@@ -255,7 +256,8 @@ impl<C: Cell> Media<C> {
         }
     }
 
-    /// What waits for a drive's platter: sectors that it has accepted and not put there. None of a drive without one.
+    /// The data that wait for a drive's platter: accepted and not written there yet. `None` for a drive
+    /// without one.
     pub fn waiting(&self, drive: u16) -> Option<&Waiting<C>> {
         match self.kept(drive) {
             Kept::Here(_) => None,
@@ -277,7 +279,7 @@ impl<C: Cell> Media<C> {
     }
 }
 
-/// Page by page: what is blank leaves an untouched page as it is, because a resync goes over whole drives.
+/// Page by page: blank cells leave an untouched page as it is, because a resync processes whole drives.
 fn put<C: Cell>(pages: &mut Sparse<Sector<C>>, first: u64, cells: &[C], put: impl Fn(&mut Sector<C>, C)) {
     let (mut at, mut rest) = (first, cells);
     while !rest.is_empty() {

@@ -1,31 +1,31 @@
-//! Media that are kept elsewhere: in a file, or in one piece of memory. What a drive has accepted and not put on its media
-//! stays here.
+//! Media stored elsewhere: in a file, or in one piece of memory. Data that a drive has accepted and not put
+//! on its media are kept here.
 //!
-//! A drive of [`Media`](crate::Media) keeps its sectors in pages of its own, or on a [`Platter`]. Then only data that wait
-//! in its cache take memory, so that a drive takes no more however much is written to it.
+//! A drive of [`Media`](crate::Media) stores its sectors in pages of its own, or on a [`Platter`]. Then only
+//! data that wait in its cache take memory, so that its memory does not grow however much is written to it.
 use crate::cell::Cell;
 use crate::sparse::PAGE;
 use alloc::collections::BTreeMap;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
-/// What a drive's media are kept on. Calls cannot fail: whoever implements it notes what went wrong and tells those that
-/// asked for the data.
+/// The storage of a drive's media. Calls cannot fail: an implementation records errors and reports them to
+/// those that asked for the data.
 pub trait Platter<C>: Send + Sync {
-    /// What these sectors hold.
+    /// The contents of these sectors.
     fn read(&self, first: u64, count: u64) -> Vec<C>;
 
-    /// Puts these on the media, from a sector on.
+    /// Writes these cells to the media, starting at a sector.
     fn write(&self, first: u64, cells: &[C]);
 
-    /// Another drive, with nothing on it, has this place.
+    /// A new, empty drive takes this place.
     fn clear(&self);
 
     /// The numbers of pages of [`PAGE`] sectors that may hold something, in any order.
     fn pages(&self) -> Vec<u64>;
 }
 
-/// Data that a drive has accepted and not put on its media, as stretches that do not overlap.
+/// Data that a drive has accepted and not put on its media, as disjoint stretches.
 #[derive(Clone, Debug)]
 pub struct Waiting<C> {
     stretches: BTreeMap<u64, Vec<C>>,
@@ -39,42 +39,42 @@ impl<C> Default for Waiting<C> {
 }
 
 impl<C: Cell> Waiting<C> {
-    /// Sectors that wait.
+    /// Number of waiting sectors.
     pub fn len(&self) -> u64 {
         self.sectors
     }
 
-    /// Whether none waits.
+    /// Whether no sector waits.
     pub fn is_empty(&self) -> bool {
         self.sectors == 0
     }
 
-    /// Every sector with what waits for it, upward.
+    /// Every waiting sector with its data, upward.
     pub fn iter(&self) -> impl Iterator<Item = (u64, &C)> {
         self.stretches.iter().flat_map(|(&first, cells)| (first..).zip(cells))
     }
 
-    /// What waits for a sector.
+    /// The waiting data of a sector.
     pub fn get(&self, at: u64) -> Option<&C> {
         let (&first, cells) = self.stretches.range(..=at).next_back()?;
         cells.get((at - first) as usize)
     }
 
-    /// The first stretch that begins at an address or behind it.
+    /// The first stretch that begins at or after an address.
     pub fn stretch_from(&self, at: u64) -> Option<(u64, &[C])> {
         self.stretches.range(at..).next().map(|(&first, cells)| (first, &cells[..]))
     }
 
-    /// These wait from now on, in place of what waited there.
+    /// These data wait from now on, and replace waiting ones.
     pub fn put(&mut self, first: u64, cells: &[C]) {
         self.take_out(first, first + cells.len() as u64);
         self.sectors += cells.len() as u64;
         self.stretches.insert(first, cells.to_vec());
     }
 
-    /// These are on the media: what waits and is the same waits no longer.
+    /// These data are on the media: waiting data that are equal wait no longer.
     pub fn settle(&mut self, first: u64, cells: &[C]) {
-        // As a rule a stretch is put on the media as it came.
+        // As a rule a stretch is written to the media unchanged.
         if self.stretches.get(&first).is_some_and(|waiting| waiting == cells) {
             self.stretches.remove(&first);
             self.sectors -= cells.len() as u64;
@@ -97,7 +97,7 @@ impl<C: Cell> Waiting<C> {
         }
     }
 
-    /// Lays what waits over what the media have of these sectors.
+    /// Overlays waiting data on the media contents of these sectors.
     pub fn lay_over(&self, first: u64, cells: &mut [C]) {
         let end = first + cells.len() as u64;
         for from in self.overlapping(first, end) {
@@ -108,7 +108,7 @@ impl<C: Cell> Waiting<C> {
         }
     }
 
-    /// Where the stretches begin that have any of these sectors.
+    /// The first sectors of the stretches that overlap these sectors.
     fn overlapping(&self, first: u64, end: u64) -> Vec<u64> {
         let before = self.stretches.range(..first).next_back();
         let before = before.filter(|(from, cells)| *from + cells.len() as u64 > first);
@@ -132,12 +132,12 @@ impl<C: Cell> Waiting<C> {
     }
 }
 
-/// A drive with its media elsewhere. A copy shares them.
+/// A drive with its media elsewhere. A clone shares them.
 #[derive(Clone)]
 pub struct Backed<C> {
-    /// What its media are kept on.
+    /// The storage of its media.
     pub platter: Arc<dyn Platter<C>>,
-    /// What it has accepted and not put there.
+    /// The data that it has accepted and not put there.
     pub waiting: Waiting<C>,
 }
 
@@ -149,7 +149,7 @@ impl<C: Cell> Backed<C> {
         cells
     }
 
-    /// What is on the media of one sector.
+    /// The media contents of one sector.
     pub fn persisted(&self, at: u64) -> C {
         self.platter.read(at, 1).pop().unwrap_or_default()
     }
@@ -159,7 +159,7 @@ impl<C: Cell> Backed<C> {
         self.waiting.get(at).cloned().unwrap_or_else(|| self.persisted(at))
     }
 
-    /// Data come to the media.
+    /// Data reach the media.
     pub fn persist(&mut self, first: u64, cells: &[C]) {
         self.platter.write(first, cells);
         self.waiting.settle(first, cells);

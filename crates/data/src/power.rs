@@ -1,5 +1,5 @@
-//! The power goes and comes back: an array comes up with what its members have on their media, and puts them right by its
-//! consistency policy before anybody is served.
+//! Power cut and restart: an array comes up with the media contents of its members, and repairs them by its
+//! consistency policy before it serves any command.
 use crate::cell::Cell;
 use crate::consistent::{that_counts, whole};
 use crate::executor::Executor;
@@ -9,10 +9,10 @@ use drivelab_core::storage::array::Array;
 use drivelab_core::storage::array::params::ConsistencyPolicy;
 
 impl<C: Cell> Executor<C> {
-    /// Cuts the power of an array and puts its members right. `array` is as it was when the power went, `missing` names the
-    /// members that are found to be gone now. Afterwards the drives have new numbers, those of the slots that they are the
-    /// members of; a journal is the last one, as before. Returns the slots that have no drive: the array that comes up is to
-    /// be given them as missing, see
+    /// Cuts the power of an array and repairs its members. `array` is its state when the power was cut,
+    /// `missing` names the members that are found missing now. Afterwards the drives are numbered by slots:
+    /// each has the number of the slot whose member it is; a journal is the last one, as before. Returns the
+    /// slots that have no drive: the array that is started next must be given them as missing, see
     /// [`ArrayParams::missing`](drivelab_core::storage::array::params::ArrayParams::missing), and
     /// [`Target::come_up_after`](drivelab_core::storage::Target::come_up_after).
     pub fn cut_power_of_array(
@@ -23,7 +23,7 @@ impl<C: Cell> Executor<C> {
         recovery: &mut dyn Recovery<C>,
     ) -> Vec<u16> {
         let buffers = self.cut_power();
-        // The note of what is stale lies on the members, and what it says is copied before anything else.
+        // The record of stale sectors is on the members; these sectors are copied before anything else.
         *self.media_mut() = that_counts(array, self.media()).into_owned();
         let all = self.media().drives();
         let last = all as u16 - 1;

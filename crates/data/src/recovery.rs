@@ -1,11 +1,12 @@
-//! What an array does about its members before it serves anybody after a power cut.
+//! What an array does about its members after a power cut, before it serves any command.
 //!
-//! The same that its timing is simulated for, done to the data at once: a resync computes parity from data and copies the
-//! first copy over the others; a bitmap limits that to the regions that were marked. What a journal holds goes to the
-//! members once more; a partial parity log gives the parity of what was being written.
+//! The operations are those whose timing is simulated, applied to the data at once: a resync computes parity
+//! from data and copies the first copy over the others; a bitmap limits that to the regions that were marked.
+//! The contents of a journal are written to the members once more; a partial parity log gives the parity of
+//! what was being written.
 //!
-//! All that is known of logs and bitmaps is what lies on the media of drives that are still there: words, and checksums of
-//! what the words are about. What the array knew when the power went is gone.
+//! All knowledge of logs and bitmaps comes from the media of drives that are still present: words, and
+//! checksums of the data that the words describe. The array's state in memory is lost.
 use crate::buffers::Buffers;
 use crate::cell::{Cell, Stamp};
 use crate::consistent::{Stripe, parity_of, stripes, whole};
@@ -18,42 +19,42 @@ use drivelab_core::storage::array::levels::{Layout, Redundancy, Spot};
 use drivelab_core::storage::array::params::ConsistencyPolicy;
 use drivelab_core::storage::array::{Array, Logged};
 
-/// What there is to recover from, as the power went. Of the array no more may be asked than what was put in for good: its
-/// layout, and which drives are its members. All else must be on their media.
+/// The input of a recovery, as of the power cut. Of the array only permanent facts may be used: its layout,
+/// and which drives are its members. Everything else must be on their media.
 pub struct Cut<'a, C = Stamp> {
-    /// As it was when the power went.
+    /// Its state when the power was cut.
     pub array: &'a Array,
-    /// What the array does so that its redundancy fits again.
+    /// How the array makes its redundancy consistent again.
     pub consistency_policy: ConsistencyPolicy,
     /// The number of the last drive: the journal, if there is one.
     pub last: u16,
-    /// Members that are found to be gone as the array comes up again.
+    /// Members that are found missing when the array comes up again.
     pub missing: &'a [u16],
-    /// What commands carried: what the words on the media say, and what the checksums beside them are of.
+    /// The buffers of commands: the words on the media, and the data that their checksums cover.
     pub buffers: &'a Buffers<C>,
-    /// With the drives' numbers of before.
+    /// With the drives' numbers from before.
     pub media: &'a Media<C>,
 }
 
-/// A way of recovery.
+/// A method of recovery.
 pub trait Recovery<C = Stamp> {
-    /// Takes what it needs of what was there when the power went.
+    /// Collects what it needs from the state at the power cut.
     fn look(&mut self, _cut: &Cut<'_, C>) {}
 
-    /// Puts the members right. `drives` names the drive of each slot that has one.
+    /// Repairs the members. `drives` names the drive of each slot that has one.
     fn recover(&mut self, layout: &Layout, drives: &[Option<u16>], media: &mut Media<C>);
 }
 
-/// Whatever is there is taken as it is.
+/// Everything is taken as it is.
 pub struct Nothing;
 
 impl<C: Cell> Recovery<C> for Nothing {
     fn recover(&mut self, _: &Layout, _: &[Option<u16>], _: &mut Media<C>) {}
 }
 
-/// Everything is made consistent, or only what lies in these regions, in the numbers of [`Array::marked`].
+/// Everything is made consistent, or only these regions, in the block numbers of [`Array::marked`].
 pub struct Resync {
-    /// All there is when `None`.
+    /// Everything when `None`.
     pub regions: Option<Vec<Range<u64>>>,
 }
 
@@ -92,7 +93,7 @@ impl<C: Cell> Recovery<C> for Resync {
 }
 
 impl Resync {
-    /// The first copy that is there counts: the others become like it.
+    /// The first copy that is present is valid: the others are overwritten with it.
     fn copy_first<C: Cell>(&self, layout: &Layout, drives: &[Option<u16>], media: &mut Media<C>) {
         for (slot, drive) in (0..).zip(drives) {
             let Some(drive) = *drive else { continue };
@@ -114,14 +115,14 @@ impl Resync {
 /// What a log gives back of one of its entries.
 struct Kept<C> {
     of: Spot,
-    /// The columns whose data belong to the sum; none for what is written as it is.
+    /// The columns whose data are part of the sum; empty for data that are written unchanged.
     columns: Range<u32>,
     cells: Vec<C>,
 }
 
-/// What the array's own consistency policy does; all of it is made consistent where it has none.
+/// The recovery of the array's own consistency policy; a full resync where it has none.
 pub struct PolicyRecovery<C = Stamp> {
-    /// What is written before anything else, in this order.
+    /// Log entries that are restored before anything else, in this order.
     kept: Vec<Kept<C>>,
     resync: Option<Resync>,
     /// The journal's drive.
@@ -140,15 +141,15 @@ impl<C: Cell> PolicyRecovery<C> {
         self.resync.as_ref()?.regions.as_deref()
     }
 
-    /// Entries of logs that are written back, or that parity is made from.
+    /// Number of log entries that are written back, or from which parity is computed.
     pub fn entries(&self) -> usize {
         self.kept.len()
     }
 
-    /// Records of the journal count from the one on that its superblock names, each if all of it is on the media. Those
-    /// that are not needed any more say what is there already, or what a newer one says again. Of records that were
-    /// written at once any may be missing: they are of different rows, and nobody was told that one is done before all of
-    /// it was there.
+    /// Records of the journal are valid from the one on that its superblock names, each if all of it is on
+    /// the media. Those that are no longer needed repeat what is there already, or what a newer one repeats.
+    /// Of records written concurrently any may be missing: they are of different rows, and none was reported
+    /// as done before all of it was there.
     fn look_at_journal(&mut self, cut: &Cut<'_, C>) {
         self.journal = Some(cut.last);
         let mut records = cut.records(cut.last);
@@ -161,9 +162,9 @@ impl<C: Cell> PolicyRecovery<C> {
         }
     }
 
-    /// Each sum counts by itself: nothing is written to the members before all sums of a stripe request are on their
-    /// media. The newest one of a place comes last. Those that any other record of the same log has outlived do not
-    /// count: newer ones of the same place may be overwritten already.
+    /// Each sum is independent: nothing is written to the members before all sums of a stripe request are on
+    /// their media. The newest one of a place comes last. Those below the tail in any other record of the
+    /// same log are invalid: newer ones of the same place may be overwritten already.
     fn look_at_sums(&mut self, cut: &Cut<'_, C>) {
         let members = cut.survivors();
         let mut records: Vec<_> = members
@@ -180,7 +181,7 @@ impl<C: Cell> PolicyRecovery<C> {
         }
     }
 
-    /// What any member has marked.
+    /// The regions that any member has marked.
     fn look_at_bitmap(&mut self, cut: &Cut<'_, C>) {
         let bit = |word: &Word| {
             if let Word::Bit { first, count } = *word { Some(first..first + count) } else { None }
@@ -197,18 +198,18 @@ impl<C: Cell> PolicyRecovery<C> {
 }
 
 impl<C: Cell> Cut<'_, C> {
-    /// The drives of members that have all of their data and are still there.
+    /// The drives of complete members that are still present.
     fn survivors(&self) -> impl Iterator<Item = u16> {
         let whole = (0..).zip(whole(self.array));
         whole.filter_map(|(slot, drive)| drive.filter(|_| !self.missing.contains(&slot)))
     }
 
-    /// What a sector on the media says.
+    /// The words of a sector on the media.
     fn words(&self, drive: u16, at: u64) -> &[Word] {
         self.buffers.words(&self.media.get(drive, at))
     }
 
-    /// The records that begin on a drive, of those that count.
+    /// The valid records that begin on a drive.
     fn records(&self, drive: u16) -> Vec<(u64, Vec<Logged>)> {
         let record = |at| {
             let words = self.words(drive, at);
@@ -229,7 +230,7 @@ impl<C: Cell> Cut<'_, C> {
         touched.into_iter().filter_map(record).filter(|&(number, _)| number >= tail).collect()
     }
 
-    /// What the log on a drive has of an entry, if that has the entry's checksum.
+    /// The data of an entry in the log on a drive, if they match the entry's checksum.
     fn logged(&self, entry: &Logged, drive: u16) -> Option<Vec<C>> {
         let cells = self.media.read(drive, entry.log.at, entry.count);
         (self.buffers.look(entry.op, entry.log.at, entry.count)? == cells).then_some(cells)
@@ -251,7 +252,7 @@ impl<C: Cell> Recovery<C> for PolicyRecovery<C> {
             let (Layout::Rows(rows), Some(drive)) = (layout, drives[usize::from(of.slot)]) else { continue };
             let group = u64::from(of.slot) / rows.members();
             for (at, cell) in (of.at..).zip(cells) {
-                // With a member that was being written gone as well, nobody knows its part, and nobody needs it.
+                // If a member that was being written is missing as well, its part is unknown, and not needed.
                 let sum = columns.clone().try_fold(cell.clone(), |mut sum, column| {
                     sum.add(
                         &media.get(drives[usize::from(rows.data(rows.row_at(group, at), column))]?, at),

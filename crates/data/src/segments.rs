@@ -1,9 +1,10 @@
-//! What the segments of drives' buffers hold: the media as they were when the head read them.
+//! The contents of the segments of drives' buffers: the media as they were when the head read them.
 //!
-//! Nothing is copied as long as nothing changes. A segment is a stretch of addresses that holds what the drive holds now,
-//! but for the sectors that have changed since: their data of then are kept. Of written data that waited over a sector as
-//! it was read the segment has nothing of its own: once they are on the media, it has what the media had before. A drive
-//! that is right never delivers such a sector, because it gives up a segment of which anything changes.
+//! Nothing is copied as long as nothing changes. A segment is a stretch of addresses with the drive's present
+//! contents, except for sectors that have changed since: for these the old data are kept. For written data
+//! that waited in the cache when a sector was read, the segment has nothing of its own: once they are on the
+//! media, it has the media's earlier contents. A correct drive never delivers such a sector, because it drops
+//! a segment of which anything changes.
 use crate::cell::{Cell, Stamp};
 use crate::media::Media;
 use alloc::collections::BTreeMap;
@@ -13,7 +14,7 @@ use alloc::vec::Vec;
 struct Segment<C> {
     first: u64,
     end: u64,
-    /// What has changed since it was read, as it was.
+    /// The old contents of sectors that have changed since they were read.
     kept: BTreeMap<u64, C>,
 }
 
@@ -22,11 +23,11 @@ impl<C> Segment<C> {
         Segment { first: 0, end: 0, kept: BTreeMap::new() }
     }
 
-    /// Has these addresses too, if they lie at what it has; else these alone.
+    /// Extends the segment by these addresses, if they touch it; else it holds only these.
     fn reach(&mut self, first: u64, end: u64, most: u64) {
         let touches = self.first < self.end && first <= self.end && self.first <= end;
         let (from, to) = if touches { (self.first.min(first), self.end.max(end)) } else { (first, end) };
-        // The oldest blocks have made room for those in front.
+        // The oldest blocks are displaced by newer ones.
         (self.first, self.end) = (from.max(to.saturating_sub(most)), to);
         if self.kept.first_key_value().is_some_and(|(&at, _)| at < self.first) {
             self.kept = self.kept.split_off(&self.first);
@@ -43,23 +44,23 @@ impl<C> Segment<C> {
     }
 }
 
-/// Those of all drives.
+/// The segments of all drives.
 #[derive(Clone)]
 pub struct Segments<C = Stamp> {
-    /// By drive: the most that is kept of a segment, and by place what it holds.
+    /// By drive: the maximum that is kept of a segment, and its segments by place.
     drives: Vec<(u64, Vec<Segment<C>>)>,
 }
 
-/// A drive delivers from a segment what was never there: the first such sector.
+/// A drive delivers from a segment a sector that it never had: the first one.
 pub struct NotHeld(pub u64);
 
 impl<C: Cell> Segments<C> {
-    /// For drives whose segments have no more sectors than these.
+    /// For drives whose segments have at most this many sectors.
     pub fn new(most: impl Iterator<Item = u64>) -> Self {
         Segments { drives: most.map(|most| (most, Vec::new())).collect() }
     }
 
-    /// How many drives there are.
+    /// Number of drives.
     pub fn drives(&self) -> usize {
         self.drives.len()
     }
@@ -73,7 +74,7 @@ impl<C: Cell> Segments<C> {
         (*most, &mut all[place])
     }
 
-    /// A segment is begun anew, with all that another one has.
+    /// A segment is started anew, with the contents of another one.
     pub fn begin(&mut self, drive: u16, place: u32, joins: Option<u32>) {
         let before = joins.map_or_else(Segment::new, |joined| self.at(drive, joined).1.clone());
         *self.at(drive, place).1 = before;
@@ -85,7 +86,7 @@ impl<C: Cell> Segments<C> {
         segment.load(first, first + count, most);
     }
 
-    /// A segment gets what another one has of these sectors.
+    /// A segment gets another one's contents of these sectors.
     pub fn copy(&mut self, drive: u16, place: u32, from: u32, first: u64, count: u64) {
         let end = first + count;
         let kept = self.at(drive, from).1.kept.range(first..end);
@@ -116,12 +117,12 @@ impl<C: Cell> Segments<C> {
         Ok(cells)
     }
 
-    /// A drive is about to accept something for these sectors: segments keep what they have of them.
+    /// A drive is about to accept data for these sectors: segments keep their old contents.
     pub fn accept(&mut self, drive: u16, first: u64, count: u64, media: &Media<C>) {
         self.keep(drive, first, count, |at| Some(media.get(drive, at)));
     }
 
-    /// These sectors are about to come to the media of a drive.
+    /// Data for these sectors are about to reach the media of a drive.
     pub fn persist(&mut self, drive: u16, first: u64, count: u64, media: &Media<C>) {
         self.keep(drive, first, count, |at| {
             let there = media.sector(drive, at);
@@ -129,7 +130,7 @@ impl<C: Cell> Segments<C> {
         });
     }
 
-    /// What is on the media of a drive in these sectors is about to change: segments keep what they have read of it.
+    /// The media contents of these sectors are about to change silently: segments keep what they have read.
     pub fn corrupt(&mut self, drive: u16, first: u64, count: u64, media: &Media<C>) {
         self.keep(drive, first, count, |at| {
             let there = media.sector(drive, at);
@@ -147,17 +148,17 @@ impl<C: Cell> Segments<C> {
         }
     }
 
-    /// Another drive has this number.
+    /// A new drive has this number.
     pub fn replace(&mut self, drive: u16) {
         self.drives[usize::from(drive)].1.clear();
     }
 
-    /// The power goes.
+    /// The power is cut.
     pub fn clear(&mut self) {
         self.drives.iter_mut().for_each(|(_, segments)| segments.clear());
     }
 
-    /// Sectors that are kept of what has changed.
+    /// Number of sectors kept because they have changed.
     pub fn kept(&self) -> u64 {
         self.drives.iter().flat_map(|(_, segments)| segments).map(|segment| segment.kept.len() as u64).sum()
     }
@@ -221,7 +222,7 @@ mod tests {
         segments.load(0, 2, 14, 4);
         write(&mut media, &mut segments, 16, 2);
         segments.copy(0, 1, 2, 15, 2);
-        // In the very place of the one that it joins.
+        // In the same place as the one that it joins.
         segments.begin(0, 1, Some(1));
         segments.load(0, 1, 17, 5);
         let found = |at| read(&media, &segments, 1, at);

@@ -1,4 +1,4 @@
-//! A table by address of which only the touched pages exist.
+//! A table by address in which only touched pages exist.
 use crate::map::Map;
 use alloc::boxed::Box;
 use alloc::vec;
@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 /// Addresses of a page.
 pub const PAGE: u64 = 32;
 
-/// A table by address. What was never touched is nowhere.
+/// A table by address. Untouched pages take no memory.
 #[derive(Clone)]
 pub struct Sparse<T> {
     pages: Map<Box<[T]>>,
@@ -19,7 +19,7 @@ impl<T> Default for Sparse<T> {
     }
 }
 
-/// The addresses of pages, each once, upward.
+/// The addresses in these pages, each once, upward.
 pub fn addresses(mut pages: Vec<u64>) -> Vec<u64> {
     pages.sort_unstable();
     pages.dedup();
@@ -27,13 +27,13 @@ pub fn addresses(mut pages: Vec<u64>) -> Vec<u64> {
 }
 
 impl<T: Clone + Default> Sparse<T> {
-    /// What an address has, if its page was ever touched.
+    /// The entry of an address, if its page was ever touched.
     #[inline]
     pub fn get(&self, at: u64) -> Option<&T> {
         self.pages.get(at / PAGE).map(|page| &page[(at % PAGE) as usize])
     }
 
-    /// What an address has; its page is touched.
+    /// The entry of an address; touches its page.
     #[inline]
     pub fn get_mut(&mut self, at: u64) -> &mut T {
         &mut self.page_mut(at / PAGE)[(at % PAGE) as usize]
@@ -43,7 +43,7 @@ impl<T: Clone + Default> Sparse<T> {
         self.pages.get_or_insert_with(page, || vec![T::default(); PAGE as usize].into())
     }
 
-    /// Calls `each` with every address of these, page by page.
+    /// Calls `each` with every one of these addresses, page by page.
     pub fn each(&mut self, first: u64, count: u64, mut each: impl FnMut(u64, &mut T)) {
         let (mut at, end) = (first, first + count);
         while at < end {
@@ -56,23 +56,23 @@ impl<T: Clone + Default> Sparse<T> {
         }
     }
 
-    /// Everything on touched pages, in no order.
+    /// All entries on touched pages, in no particular order.
     pub fn all(&self) -> impl Iterator<Item = &T> {
         self.pages.values().flat_map(|page| page.iter())
     }
 
-    /// Entries of all touched pages.
+    /// Number of entries on all touched pages.
     pub fn size(&self) -> u64 {
         self.pages.len() as u64 * PAGE
     }
 
-    /// All of a touched page: the one with these addresses of [`PAGE`] from `PAGE * page` on.
+    /// All of a touched page: [`PAGE`] addresses from `PAGE * page` on.
     #[inline]
     pub fn page(&self, page: u64) -> Option<&[T]> {
         self.pages.get(page).map(|page| &page[..])
     }
 
-    /// The numbers of all touched pages, in no order.
+    /// The numbers of all touched pages, in no particular order.
     pub fn pages(&self) -> impl Iterator<Item = u64> {
         self.pages.keys()
     }

@@ -1,15 +1,15 @@
 //! Stamps, and the arithmetic of parity on them.
 //!
-//! A stamp stands for the data of one sector: eight bytes, of which no two writes have the same. Parity is the same sum of
-//! products in the field of 256 elements that a real array computes, on these eight bytes in place of 512.
-//! Sources: S. Vigna, "splitmix64", 2015 (public domain), for the mixing, which can be undone;
-//! H. P. Anvin, "The mathematics of RAID-6", 2009, for the field (0x11d) and its generator 2.
+//! A stamp represents the data of one sector: eight bytes, different for any two writes. Parity is the same
+//! sum of products in the field of 256 elements that a real array computes, on these eight bytes in place of
+//! 512. Sources: S. Vigna, "splitmix64", 2015 (public domain), for the mixing, which is invertible; H. P.
+//! Anvin, "The mathematics of RAID-6", 2009, for the field (0x11d) and its generator 2.
 
-/// What a sector holds that was never written.
+/// The contents of a sector that was never written.
 pub const BLANK: u64 = 0;
 
-/// What a write puts into a sector: never [`BLANK`], and for no two writes or sectors the same but by one chance in 2^64.
-/// Whoever knows the sector can tell the write again: see [`write_of`].
+/// What a write puts into a sector: never [`BLANK`], and different for any two writes or sectors except with
+/// a chance of one in 2^64. Given the sector, the write can be recovered: see [`write_of`].
 #[inline]
 pub fn stamp(write: u64, sector: u64) -> u64 {
     let mut mixed = write.wrapping_add(place(sector));
@@ -18,7 +18,8 @@ pub fn stamp(write: u64, sector: u64) -> u64 {
     mixed ^ (mixed >> 31)
 }
 
-/// The write that puts this stamp into this sector. Of anything else it makes a number that no write has, but by chance.
+/// The write that puts this stamp into this sector. For any other value it is a number that no write has,
+/// except by chance.
 #[inline]
 pub fn write_of(stamp: u64, sector: u64) -> u64 {
     let mut mixed = stamp ^ (stamp >> 31) ^ (stamp >> 62);
@@ -33,8 +34,8 @@ fn place(sector: u64) -> u64 {
     sector.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(0xd6e8_feb8_6659_fd93)
 }
 
-/// Each of eight bytes, multiplied with a factor in the field, all at once: what
-/// [`gf::mul`](drivelab_core::storage::array::levels::gf::mul) makes of each.
+/// Each of eight bytes multiplied by a factor in the field, all at once:
+/// [`gf::mul`](drivelab_core::storage::array::levels::gf::mul) applied to each.
 #[inline]
 pub fn times(mut stamp: u64, factor: u8) -> u64 {
     if factor == 1 {

@@ -1,23 +1,23 @@
-//! What sectors of an array's metadata say: records of logs, bits of bitmaps. Words are kept by the head of the sector that
-//! has them.
+//! What sectors of an array's metadata record: records of logs, bits of bitmaps. Words are stored under the
+//! head of the sector that has them.
 //!
-//! Words end when nobody can find them any more: no command is left that may write them, and on the media they were written
-//! over, or never came there; or they are of a record of a journal that its superblock on the same drive does not count
-//! any more. What lies on the media is told by the sectors themselves, because a record may come there with a request
-//! that it was merged into.
+//! Words are dropped when they can no longer be found: no command is left that may write them, and on the
+//! media they were overwritten, or never arrived; or they belong to a record of a journal that the superblock
+//! on the same drive has made obsolete. The media contents are identified by the sectors themselves, because
+//! a record may arrive with a request that it was merged into.
 use crate::map::Map;
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 use drivelab_core::data::Word;
 
-/// What a sector of metadata and a word take, in bytes.
+/// Memory of a sector of metadata and of a word, in bytes.
 const SECTOR: u64 = 128;
 const WORD: u64 = 96;
 
 #[derive(Default, Debug)]
 struct Told {
     words: Vec<Word>,
-    /// Places on media that have them.
+    /// Number of places on media that have them.
     places: u32,
     /// Whether no command is left that may write them.
     is_written: bool,
@@ -34,42 +34,42 @@ impl Told {
             .find_map(|word| if let Word::Record { number } = *word { Some(number) } else { None })
     }
 
-    /// The first record that counts, of a superblock.
+    /// The first valid record, if this is a superblock.
     fn tail(&self) -> Option<u64> {
         let tail = |word: &Word| if let Word::Tail { number } = *word { Some(number) } else { None };
         if self.record().is_some() { None } else { self.words.iter().find_map(tail) }
     }
 }
 
-/// All of them.
+/// All words.
 #[derive(Default)]
 pub struct Words {
     told: Map<Told>,
-    /// By drive and address: which lie there, by their heads.
+    /// By drive and address: the words stored there, by their heads.
     lying: BTreeMap<u16, BTreeMap<u64, u64>>,
-    /// Commands of which a record told that is gone.
+    /// Commands to which a dropped record referred.
     unused: Vec<u64>,
     is_not_kept: bool,
     size: u64,
 }
 
 impl Words {
-    /// Where nobody asks for any: none is kept.
+    /// For a target whose metadata are not needed: nothing is stored.
     pub fn not_kept() -> Self {
         Words { is_not_kept: true, ..Words::default() }
     }
 
-    /// Whether there is none.
+    /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.told.is_empty() && self.lying.values().all(BTreeMap::is_empty)
     }
 
-    /// Whether they are kept.
+    /// Whether words are stored.
     pub fn is_kept(&self) -> bool {
         !self.is_not_kept
     }
 
-    /// A sector with this head holds this word too. Returns whether it is kept.
+    /// A sector with this head holds this word too. Returns whether it is stored.
     pub fn tell(&mut self, head: u64, word: Word) -> bool {
         if self.is_not_kept {
             return false;
@@ -84,7 +84,7 @@ impl Words {
         true
     }
 
-    /// What a sector with this head says, if it is one of metadata.
+    /// The words of a sector with this head, if it is one of metadata.
     pub fn get(&self, head: u64) -> &[Word] {
         self.told.get(head).map_or(&[], |told| &told.words)
     }
@@ -107,7 +107,7 @@ impl Words {
         }
     }
 
-    /// Records of this drive below this number do not count any more.
+    /// Records of this drive below this number are obsolete from now on.
     fn pass(&mut self, drive: u16, tail: u64) {
         let Some(lying) = self.lying.get(&drive) else { return };
         let is_past =
@@ -116,7 +116,7 @@ impl Words {
         past.into_iter().for_each(|at| self.take_from(drive, at));
     }
 
-    /// What lies at an address does not any more.
+    /// The words at an address are no longer there.
     fn take_from(&mut self, drive: u16, at: u64) {
         let Some(head) = self.lying.get_mut(&drive).and_then(|lying| lying.remove(&at)) else { return };
         if let Some(told) = self.told.get_mut(head) {
@@ -125,7 +125,7 @@ impl Words {
         self.end(head);
     }
 
-    /// Another drive has this number.
+    /// A new drive has this number.
     pub fn replace(&mut self, drive: u16) {
         for head in self.lying.remove(&drive).into_iter().flat_map(BTreeMap::into_values) {
             if let Some(told) = self.told.get_mut(head) {
@@ -135,8 +135,8 @@ impl Words {
         }
     }
 
-    /// The command that writes the sector with this head is over, and nothing of it waits to be written, by itself or as
-    /// part of another one.
+    /// The command that writes the sector with this head is over, and none of its data wait to be written,
+    /// alone or as part of another command.
     pub fn is_written(&mut self, head: u64) {
         if let Some(told) = self.told.get_mut(head) {
             told.is_written = true;
@@ -144,14 +144,14 @@ impl Words {
         }
     }
 
-    /// Words are gone when nobody can find them.
+    /// Drops words that can no longer be found.
     fn end(&mut self, head: u64) {
         let is_over = |told: &Told| told.is_written && told.places == 0;
         if self.told.get(head).is_some_and(is_over)
             && let Some(told) = self.told.remove(head)
         {
             self.size -= told.size();
-            // As many as were counted when they were told.
+            // As many as were counted when they were added.
             let logged = |word: &Word| match word {
                 Word::Logged(entry) if !entry.is_whole => Some(entry.op),
                 _ => None,
@@ -160,12 +160,12 @@ impl Words {
         }
     }
 
-    /// The next command of which a record told that is gone, once for each time that it told of it.
+    /// The next command to which a dropped record referred, once for each reference.
     pub fn poll_unused(&mut self) -> Option<u64> {
         self.unused.pop()
     }
 
-    /// How much memory they take, in bytes.
+    /// Memory of the words, in bytes.
     pub fn size(&self) -> u64 {
         self.size
     }

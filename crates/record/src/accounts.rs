@@ -1,8 +1,9 @@
-//! The two accounts of a run, which must agree to the nanosecond: the integral of the number in the system over the window
-//! and the residence times of all I/Os clipped to the window; and likewise each I/O's breakdown and its latency.
+//! The two accounts of a run, which must agree to the nanosecond: the integral of the number in the system
+//! over the window and the residence times of all I/Os clipped to the window; and likewise each I/O's
+//! breakdown and its latency.
 use drivelab_core::Breakdown;
 
-/// Short sums hold so many I/Os of at most this latency each: a quarter of an hour, and 2^23 of them, make 2^63 ns.
+/// Limits of the short sums: a latency of a quarter of an hour each, and 2^23 I/Os, make 2^63 ns.
 const RECENT_LATENCY_MAX: u64 = 1 << 40;
 const RECENT_IOS_MAX: u32 = 1 << 23;
 
@@ -15,7 +16,7 @@ pub struct Accounts {
     pub residence_ns: u128,
     /// Latencies of the I/Os that finished in the window.
     pub latency_ns: u128,
-    /// Their breakdowns, all parts together.
+    /// The sum of all parts of their breakdowns.
     pub breakdown_ns: u128,
     /// I/Os and FLUSHes whose own breakdown does not add up to their own latency.
     pub mismatches: u64,
@@ -28,7 +29,7 @@ impl Accounts {
     }
 }
 
-/// How many I/Os are in the system, counted both ways. Instants are nanoseconds.
+/// The number of I/Os in the system, counted in both ways. Instants are nanoseconds.
 pub struct InSystem {
     start: u64,
     /// I/Os that have begun and not finished.
@@ -56,7 +57,7 @@ impl InSystem {
         }
     }
 
-    /// An I/O enters at the instant that is.
+    /// An I/O enters now.
     #[inline]
     pub fn enter(&mut self, at: u64) {
         self.advance(at);
@@ -64,7 +65,7 @@ impl InSystem {
         self.begins += u128::from(at.max(self.start));
     }
 
-    /// An I/O has entered at an instant that was.
+    /// An I/O has entered at an earlier instant.
     pub fn enter_before(&mut self, at: u64) {
         let clipped = at.max(self.start);
         self.advance(at);
@@ -73,7 +74,7 @@ impl InSystem {
         self.begins += u128::from(clipped);
     }
 
-    /// An I/O leaves that has entered at `began`.
+    /// An I/O that entered at `began` leaves.
     #[inline]
     pub fn leave(&mut self, began: u64, at: u64) {
         self.advance(at);
@@ -93,7 +94,7 @@ impl InSystem {
         self.integral + u128::from(self.count) * u128::from(at.saturating_sub(self.changed))
     }
 
-    /// The residence of all I/Os up to the window's end, those inside included.
+    /// The residence of all I/Os up to the window's end, including those still in the system.
     pub fn residence_until(&self, end: u64) -> u128 {
         self.residence + u128::from(self.count) * u128::from(end) - self.begins
     }
@@ -103,10 +104,10 @@ impl InSystem {
 #[derive(Default)]
 pub struct Parts {
     all: [u128; 7],
-    /// The same of the last few I/Os, in short sums that are quickly added to.
+    /// The same for the last few I/Os, in short sums that are faster to add to.
     recent: [u64; 7],
     recent_ios: u32,
-    /// I/Os, or FLUSHes, whose breakdown is not their latency.
+    /// I/Os and FLUSHes whose breakdown does not add up to their latency.
     mismatches: u64,
 }
 
@@ -121,7 +122,7 @@ impl Parts {
         }
         self.recent_ios += 1;
         for (sum, part) in self.recent.iter_mut().zip(breakdown.parts()) {
-            // So many parts that are none above the latency's bound do not overflow.
+            // Parts up to the latency's bound, this many at most, do not overflow.
             *sum = sum.wrapping_add(part.as_ns());
         }
     }
@@ -135,7 +136,7 @@ impl Parts {
         }
     }
 
-    /// Holds a breakdown that is not summed up to its latency.
+    /// Checks a breakdown that is not summed up against its latency.
     pub fn check(&mut self, breakdown: &Breakdown, latency: u64) {
         self.mismatches += u64::from(breakdown.total().as_ns() != latency);
     }

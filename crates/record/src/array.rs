@@ -1,4 +1,5 @@
-//! What happened to an array in a run: events, its own work, how it ended, and how hosts fared meanwhile.
+//! What happened to an array in a run: events, background work, its state at the end, and hosts' service
+//! meanwhile.
 use crate::commands;
 use crate::series::{Bucket, Seen, Series};
 use drivelab_core::storage::array::Array;
@@ -6,7 +7,7 @@ use drivelab_core::storage::array::report::{Happened, Health, Progress, Report, 
 use drivelab_units::{Instant, Rate};
 use serde::Serialize;
 
-/// One thing that happened. What does not belong to it is left out.
+/// One event. Fields that do not apply to it are left out.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct ArrayEvent {
     pub at_ns: u64,
@@ -17,14 +18,14 @@ pub struct ArrayEvent {
     pub slot: Option<u16>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub drive: Option<u16>,
-    /// How a write ended that a drive did not do.
+    /// The outcome of a write that a drive failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub outcome: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sync: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lost: Option<LostRange>,
-    /// Bytes of the drive that are read from other copies since.
+    /// Bytes of the drive that have been read from other copies since.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stale: Option<StaleRange>,
 }
@@ -41,7 +42,7 @@ pub struct StaleRange {
 pub struct LostRange {
     pub first: u64,
     pub bytes: u64,
-    /// From the beginning of one to that of the next, and how many there are.
+    /// From the beginning of one range to that of the next, and their number.
     pub every: u64,
     pub times: u64,
 }
@@ -55,20 +56,20 @@ pub struct SyncRecord {
     /// Null when the run ended first.
     pub ended_ns: Option<u64>,
     pub duration_ns: Option<u64>,
-    /// Whether it ended because it could not go on.
+    /// Whether it ended because it could not continue.
     pub given_up: bool,
-    /// What of each member had been gone over before the run, what was in it, and what there was to go over in all.
+    /// Bytes of each member processed before the run, during it, and to be processed in total.
     pub member_bytes_before: u64,
     pub member_bytes: u64,
     pub member_bytes_in_all: u64,
-    /// Of each member, until it ended or the run did.
+    /// For each member, until the end of the work or of the run.
     pub member_bytes_per_s: f64,
-    /// How long what is left would take at that rate; null when it has ended, or nothing of it is done.
+    /// How long the remaining work would take at that rate; null when it has ended, or nothing of it is done.
     pub remaining_ns: Option<u64>,
-    /// The rate that it was to keep beside hosts; null where it gives way to none.
+    /// The floor that it was to keep under hosts' load; null where there is none.
     pub floor_bytes_per_s: Option<u64>,
-    /// How long hosts used the array meanwhile, what it reached then, and how much of the floor it never made up for, as
-    /// the time that this takes at the floor.
+    /// How long hosts used the array meanwhile, the rate achieved in that time, and how much of the floor was
+    /// missed for good, as the time that this takes at the floor.
     pub under_load_ns: u64,
     pub under_load_bytes_per_s: Option<f64>,
     pub floor_missed_ns: u64,
@@ -77,7 +78,7 @@ pub struct SyncRecord {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 pub struct MemberErrors {
     pub reads: u64,
-    /// And FLUSHes.
+    /// Writes and FLUSHes.
     pub writes: u64,
 }
 
@@ -85,27 +86,27 @@ pub struct MemberErrors {
 pub struct ArrayRecord {
     /// `healthy`, `degraded`, `rebuilding`, `broken` or `failed`, at the end.
     pub state: &'static str,
-    /// How long some member was not whole.
+    /// How long some member was not complete.
     pub degraded_ns: u64,
     pub lost_bytes: u64,
     /// What could not be read of a member, and was written back to it.
     pub repaired_bytes: u64,
-    /// Members' commands that ended with an error of their drives, whether a host heard of it or not.
+    /// Members' commands that ended with an error of their drives, whether or not it was reported to a host.
     pub member_errors: MemberErrors,
     pub events: Vec<ArrayEvent>,
     pub syncs: Vec<SyncRecord>,
-    /// The run in up to 600 pieces of one length.
+    /// The run in up to 600 pieces of equal length.
     pub series: Vec<Bucket>,
 }
 
-/// Most events that are kept; the lost bytes of all are counted.
+/// Maximum number of events that are kept; the lost bytes of all events are counted.
 const EVENTS_MAX: usize = 10_000;
 
-/// Most pieces of an array's series, and their length to begin with.
+/// Maximum number of pieces of an array's series, and their initial length.
 const PIECES_MAX: usize = 600;
 const FIRST_PIECE_NS: u64 = 1_000_000;
 
-/// Hears what happens to an array while a driver runs it.
+/// Collects what happens to an array while a driver runs it.
 pub struct ArrayCollector {
     events: Vec<ArrayEvent>,
     lost_bytes: u64,
@@ -129,7 +130,7 @@ impl ArrayCollector {
         }
     }
 
-    /// What is written down of a run that ended now.
+    /// The record of a run that ended now.
     pub fn close(mut self, array: &Array, now: Instant) -> ArrayRecord {
         self.series.passes(now, |_| seen(array));
         let [reads, writes] = array.member_errors();
@@ -152,12 +153,12 @@ impl ArrayCollector {
     }
 }
 
-/// What a piece of the series that ends now tells of the array.
+/// The array's values for a piece of the series that ends now.
 pub fn seen(array: &Array) -> Seen {
     Seen { rebuilt: Some(progress(array)), integral_ns: None }
 }
 
-/// How far the rebuilds are, all together, as a share.
+/// The progress of the rebuilds, all together, as a share.
 pub fn progress(array: &Array) -> Option<f64> {
     let rebuilds = || array.progress().filter(|progress| progress.kind == SyncKind::Rebuild);
     let of: u64 = rebuilds().map(|progress| progress.of.get()).sum();

@@ -1,4 +1,5 @@
-//! The collector: a driver tells it when I/Os begin and finish, and it keeps what the record needs, in constant memory.
+//! The collector: a driver reports to it when I/Os begin and finish, and it keeps what the record needs, in
+//! constant memory.
 //!
 //! The accounts that must agree at its end are in [`crate::accounts`].
 use crate::accounts::{Accounts, InSystem, Parts};
@@ -9,10 +10,10 @@ use drivelab_core::host::Io;
 use drivelab_core::{Access, Outcome};
 use drivelab_units::{Instant, Span};
 
-/// Latencies that are counted together.
+/// Maximum number of latencies that are counted together.
 const UNCOUNTED_MAX: usize = 64;
 
-/// Most pieces of the series of a window, and their length to begin with.
+/// Maximum number of pieces of the series of a window, and their initial length.
 const PIECES_MAX: usize = 120;
 const FIRST_PIECE_NS: u64 = 1_000;
 
@@ -21,7 +22,7 @@ pub struct Collector {
     system: InSystem,
     /// Of reads and of writes.
     latencies: [Latencies; 2],
-    /// Those of the last few that are not among them yet: counted together they wait for memory once, not one by one.
+    /// The latest latencies not included yet: counted together they cause one cache miss instead of one each.
     uncounted: [Vec<u64>; 2],
     bytes: [u64; 2],
     flushes: Latencies,
@@ -33,7 +34,7 @@ pub struct Collector {
 }
 
 impl Collector {
-    /// Collects what finishes after `warmup`.
+    /// Collects I/Os that finish after `warmup`.
     pub fn new(warmup: Span) -> Self {
         let start = warmup.as_ns();
         Collector {
@@ -50,7 +51,7 @@ impl Collector {
         }
     }
 
-    /// Before something happens at a later instant than this, [`Self::passes`] is to be told.
+    /// Before anything happens later than this instant, [`Self::passes`] must be called.
     #[inline]
     pub fn piece_ends_at(&self) -> Instant {
         self.series.ends_at()
@@ -65,7 +66,7 @@ impl Collector {
         });
     }
 
-    /// The window in pieces of one length, once it is closed.
+    /// The window in pieces of equal length, once it is closed.
     pub fn into_series(self, end: Instant) -> Vec<Bucket> {
         self.series.close(end, Seen { integral_ns: Some(self.system.integral()), ..Seen::default() })
     }
@@ -76,13 +77,15 @@ impl Collector {
         self.system.enter(at.as_ns());
     }
 
-    /// An I/O entered the system earlier than what was told last: it waited where the driver could not see it.
+    /// An I/O entered the system earlier than the last one reported: it waited where the driver could not see
+    /// it.
     #[cold]
     pub fn began_before(&mut self, at: Instant) {
         self.system.enter_before(at.as_ns());
     }
 
-    /// An I/O left the system, or a FLUSH is done. Returns whether it did in the window, in whatever way it ended.
+    /// An I/O left the system, or a FLUSH is done. Returns whether that was in the window, whatever its
+    /// outcome.
     #[inline]
     pub fn finished(&mut self, io: &Io) -> bool {
         if io.access == Access::Flush {
@@ -116,7 +119,7 @@ impl Collector {
         self.uncounted[kind].drain(..).for_each(|latency| self.latencies[kind].record(latency));
     }
 
-    /// A FLUSH is no I/O: it never entered the system, and only its time is of interest.
+    /// A FLUSH is not an I/O: it never entered the system, and only its time is recorded.
     #[cold]
     fn flushed(&mut self, io: &Io) -> bool {
         if io.finished.as_ns() <= self.start {
@@ -140,7 +143,7 @@ impl Collector {
         }
     }
 
-    /// I/Os that count so far.
+    /// Number of I/Os counted so far.
     pub fn ios(&self) -> u64 {
         let uncounted: usize = self.uncounted.iter().map(Vec::len).sum();
         uncounted as u64 + self.latencies.iter().map(Latencies::count).sum::<u64>()
@@ -184,7 +187,7 @@ impl Collector {
         self.parts.sums_ns()
     }
 
-    /// I/Os that ended with an error in the window, by outcome, in the order of their first.
+    /// I/Os that ended with an error in the window, by outcome, in the order of first occurrence.
     pub fn errors(&self) -> &[(Outcome, u64)] {
         &self.errors
     }

@@ -1,9 +1,10 @@
-//! The command log: what the first commands of a run lived through, stamp by stamp, and how far the drive changed
-//! their order.
+//! The command log: the traces of the first commands of a run, timestamp by timestamp, and how far the drive
+//! changed their order.
 //!
-//! A command's *arrival rank* is its place in the order in which the drive took the logged commands, its *service rank*
-//! its place in the order in which the drive turned to them. The difference is its reorder distance: above zero it was
-//! served later than its turn. Who arrived later and was served earlier has overtaken it.
+//! A command's *arrival rank* is its place in the order in which the drive accepted the logged commands, its
+//! *service rank* its place in the order in which the drive started to serve them. The difference is its
+//! reorder distance: above zero it was served later than in order of arrival. A command that arrived later
+//! and was served earlier has overtaken it.
 use crate::overtaking::Overtaking;
 use drivelab_core::storage::write_behind::OWN_IDS;
 use drivelab_core::{
@@ -14,7 +15,7 @@ use drivelab_units::{Instant, Span};
 use serde::Serialize;
 use std::collections::VecDeque;
 
-/// In longer logs the commands that overtook each other are counted, not named.
+/// In longer logs the commands that overtook each other are only counted, not listed.
 pub const NAMED_MAX: usize = 64;
 
 /// Keeps the traces of the first commands that complete after the warm-up: constant memory, however long the run.
@@ -22,12 +23,12 @@ pub struct CommandLog {
     start: Instant,
     room: usize,
     kept: Vec<Kept>,
-    /// Lives of commands that the host has not heard of yet.
+    /// Traces of commands whose completion has not reached the host yet.
     waiting: VecDeque<CommandTrace>,
     members: Vec<(CommandTrace, OfMember)>,
 }
 
-/// Of an array's members so many commands are kept for each of the hosts', on average.
+/// Average number of members' commands kept for each host command.
 const MEMBERS_EACH: usize = 16;
 
 struct Kept {
@@ -44,7 +45,8 @@ impl CommandLog {
         CommandLog { start, room, kept, waiting, members: Vec::new() }
     }
 
-    /// A trace that the target has told. Of what a cache has issued for itself no host hears.
+    /// The target has reported a trace. Commands that a cache has issued for itself are not answered to a
+    /// host.
     pub fn lived(&mut self, trace: CommandTrace) {
         if let Some(member) = trace.member {
             return self.keep_member(trace, member);
@@ -52,13 +54,13 @@ impl CommandLog {
         if trace.command.id >= OWN_IDS { self.keep(trace, None) } else { self.waiting.push_back(trace) }
     }
 
-    /// The host has heard of a command. The last of its traces is the one that it heard of and gets its breakdown and
-    /// instant; those before it are attempts that failed.
+    /// A command is complete for the host. The last of its traces belongs to this completion and gets its
+    /// breakdown and instant; those before it are failed attempts.
     pub fn completed(&mut self, completion: &Completion) {
         let is_its = |trace: &CommandTrace| trace.command.id == completion.id;
         let mut last = None;
         while let Some(at) = self.waiting.iter().position(is_its) {
-            // What stands before the drive may have had it before.
+            // A box above the drive may have had it earlier.
             let submitted = completion.submitted;
             let next = self.waiting.remove(at).map(|trace| CommandTrace { submitted, ..trace });
             if let Some(failed) = std::mem::replace(&mut last, next) {
@@ -71,7 +73,7 @@ impl CommandLog {
     }
 
     fn keep(&mut self, trace: CommandTrace, completion: Option<&Completion>) {
-        // A command that was given up may have been on its way to a sector that it never saw.
+        // A command that was given up may have been under way to a sector that it never reached.
         let gone = trace.completed;
         let heard = completion.map_or(gone, |completion| completion.completed);
         if heard > self.start && self.kept.len() < self.room {
@@ -80,7 +82,7 @@ impl CommandLog {
         }
     }
 
-    /// Keeps a member's command as long as there is room for any of the hosts'.
+    /// Keeps a member's command while there is room for any of the hosts'.
     fn keep_member(&mut self, trace: CommandTrace, member: OfMember) {
         let room = self.room.saturating_mul(MEMBERS_EACH);
         if trace.completed > self.start && self.kept.len() < self.room && self.members.len() < room {
@@ -119,12 +121,12 @@ impl CommandLog {
     }
 }
 
-/// How many commands the drive had turned to before this one; none where it never did.
+/// How many commands the drive had started before this one; `None` if it never started it.
 fn rank(trace: &CommandTrace) -> Option<u64> {
     trace.served.by_drive().then_some(trace.rank)
 }
 
-/// One command as it is written down. Stamps are nanoseconds since the start of the run.
+/// One command in the record. Timestamps are nanoseconds since the start of the run.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct CommandRecord {
     pub id: u64,
@@ -134,7 +136,7 @@ pub struct CommandRecord {
     pub attempt: u8,
     pub attribute: &'static str,
     pub priority: &'static str,
-    /// With an isochronous priority: the time that its host allowed from its arrival on.
+    /// With an isochronous priority: the time that its host allowed from its arrival.
     pub deadline_ns: Option<u64>,
     pub force_unit_access: bool,
     pub process: u32,
@@ -147,7 +149,8 @@ pub struct CommandRecord {
     pub carried_by: u64,
     pub submitted_ns: u64,
     pub accepted_ns: u64,
-    /// What follows is null for a command that the drive never turned to, and an instant that it did not live to see.
+    /// The following are null for a command that the drive never started, and for instants that it did not
+    /// reach.
     pub chosen_ns: Option<u64>,
     pub begun_ns: Option<u64>,
     pub ended_ns: Option<u64>,
@@ -156,7 +159,7 @@ pub struct CommandRecord {
     pub first_cylinder: Option<u32>,
     pub to_cylinder: Option<u32>,
     pub breakdown_ns: Option<Parts>,
-    /// Commands that the drive had turned to before, logged or not.
+    /// Commands that the drive had started before, logged or not.
     pub rank: Option<u64>,
     pub arrival_rank: u64,
     pub service_rank: Option<u64>,
@@ -169,13 +172,13 @@ pub struct CommandRecord {
     pub overtook_ids: Option<Vec<u64>>,
 }
 
-/// One command of an array's member. Stamps are nanoseconds since the start of the run.
+/// One command of an array's member. Timestamps are nanoseconds since the start of the run.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct MemberRecord {
     /// The number of the drive.
     pub drive: u16,
     pub id: u64,
-    /// The command that the array had it for; null for the array's own work.
+    /// The host's command on whose behalf the array issued it; null for the array's own work.
     pub part_of: Option<u64>,
     pub access: &'static str,
     /// On the drive.
@@ -186,7 +189,7 @@ pub struct MemberRecord {
     pub carried_by: u64,
     pub submitted_ns: u64,
     pub accepted_ns: u64,
-    /// As of a host's command.
+    /// As for a host's command.
     pub chosen_ns: Option<u64>,
     pub begun_ns: Option<u64>,
     pub ended_ns: Option<u64>,
@@ -195,7 +198,7 @@ pub struct MemberRecord {
     pub first_cylinder: Option<u32>,
     pub to_cylinder: Option<u32>,
     pub breakdown_ns: Parts,
-    /// Commands that the drive had turned to before, logged or not.
+    /// Commands that the drive had started before, logged or not.
     pub rank: Option<u64>,
 }
 
@@ -252,7 +255,7 @@ impl CommandRecord {
         let command = &trace.command;
         let turned_to = trace.served.by_drive();
         let reached = |stamp: Instant| (turned_to && stamp <= *gone).then_some(stamp.as_ns());
-        // A command that only the buffer served has no place of its own.
+        // A command that only the buffer served has no position of its own.
         let moved = matches!(trace.served, Served::Chosen | Served::Joined);
         let (priority, deadline) = priority(command.priority);
         CommandRecord {
@@ -276,7 +279,7 @@ impl CommandRecord {
             submitted_ns: trace.submitted.as_ns(),
             accepted_ns: trace.accepted.as_ns(),
             chosen_ns: turned_to.then_some(trace.chosen.as_ns()),
-            // A head that was there before the firmware has not waited for it.
+            // A head that was there before the firmware's pickup has not waited for it.
             begun_ns: reached(trace.begun.min(trace.ended)),
             ended_ns: reached(trace.ended),
             completed_ns: trace.completed.as_ns(),
@@ -335,7 +338,7 @@ fn served(served: Served) -> &'static str {
     }
 }
 
-/// How an outcome is spelled in the record.
+/// The name of an outcome in the record.
 pub(crate) fn outcome(outcome: Outcome) -> &'static str {
     match outcome {
         Outcome::Done => "done",

@@ -1,4 +1,5 @@
-//! What memories had answered for and could not hand on: the flushes that failed, and the data that were given up.
+//! Data that memories had answered for and could not pass on: the flushes that failed, and the data that were
+//! given up.
 use crate::commands::outcome;
 use drivelab_core::storage::system::System;
 use drivelab_core::storage::write_behind::{GivenUp, Place, WriteBehind};
@@ -12,32 +13,32 @@ pub struct GivenUpEvent {
     pub at_ns: u64,
     /// `host` or `controller`.
     pub memory: &'static str,
-    /// Which host's memory, where it is one's.
+    /// The number of the host, for a host's memory.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub host: Option<u16>,
-    /// How the last attempt ended to hand them on.
+    /// The outcome of the last attempt to flush them.
     pub outcome: &'static str,
-    /// The address of the first byte, and how many there are.
+    /// The address of the first byte, and the number of bytes.
     pub first: u64,
     pub bytes: u64,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct GivenUpRecord {
-    /// Flushes that failed; most go again and come.
+    /// Flushes that failed; most are retried and succeed.
     pub failed_flushes: u64,
     /// Answered writes of which anything was given up.
     pub writes: u64,
     pub bytes: u64,
-    /// Memories that let all writes go through since.
+    /// Memories that have passed all writes through since.
     pub memories: u64,
     pub events: Vec<GivenUpEvent>,
 }
 
-/// Most events that are kept; the writes and bytes of all are counted.
+/// Maximum number of events that are kept; the writes and bytes of all events are counted.
 const EVENTS_MAX: usize = 1_000;
 
-/// Hears what memories give up while a driver runs them.
+/// Collects what memories give up while a driver runs them.
 #[derive(Default)]
 pub struct GivenUpCollector {
     writes: BTreeSet<u64>,
@@ -46,7 +47,7 @@ pub struct GivenUpCollector {
 }
 
 impl GivenUpCollector {
-    /// A memory has given something up.
+    /// A memory has given up data.
     pub fn gave_up(&mut self, at: Instant, memory: Place, what: &GivenUp) {
         let &GivenUp { write, first, count, outcome: why } = what;
         self.writes.insert(write);
@@ -62,7 +63,7 @@ impl GivenUpCollector {
         }
     }
 
-    /// What is written down at the end of a run of this system.
+    /// The record at the end of a run of this system.
     pub fn close(self, system: &System) -> GivenUpRecord {
         GivenUpRecord {
             failed_flushes: system.caches().map(WriteBehind::failed_flushes).sum(),

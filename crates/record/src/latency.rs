@@ -4,7 +4,7 @@ use base64::engine::general_purpose::STANDARD;
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
 
-/// Above any latency worth telling apart: one day.
+/// Upper bound of distinguishable latencies: one day.
 const HIGHEST_NS: u64 = 86_400_000_000_000;
 const SIGNIFICANT_DIGITS: u8 = 3;
 
@@ -66,8 +66,8 @@ impl Latencies {
         (self.count() > 0).then_some(self.most_ns)
     }
 
-    /// The latency that `per_100_000` of 100 000 I/Os do not exceed, to three digits; `None` when fewer than ten I/Os
-    /// lie beyond it, because then the figure is chance.
+    /// The latency that `per_100_000` of 100 000 I/Os do not exceed, to three digits; `None` when fewer than
+    /// ten I/Os lie beyond it, because then the figure is random.
     pub fn percentile_ns(&self, per_100_000: u64) -> Option<u64> {
         let beyond = u128::from(self.count()) * u128::from(100_000 - per_100_000);
         if beyond < 10 * 100_000 {
@@ -77,7 +77,7 @@ impl Latencies {
         Some(value.clamp(self.least_ns, self.most_ns))
     }
 
-    /// The histogram in the HdrHistogram V2 format, compressed, as base64: what other HDR tools read.
+    /// The histogram in the HdrHistogram V2 format, compressed, as base64, for other HDR tools.
     pub fn to_hdr_base64(&self) -> String {
         let mut bytes = Vec::new();
         let Ok(_) = V2DeflateSerializer::new().serialize(&self.histogram, &mut bytes) else {

@@ -1,10 +1,9 @@
-//! The result of a run, the same one whether a drive was simulated, emulated or measured.
+//! The result of a run, in the same form whether a drive was simulated, emulated or measured.
 //!
-//! What lives here: the collector that a driver feeds with finished I/Os, and the point that it becomes: rates, depth,
-//! latency with mergeable histograms, breakdown, digest; what happened to an array; what a
-//! replayed recording came to; what memories gave up; what was found
-//! about its data; and the log of its first commands, when one is wanted. What never does: a clock, a file, a socket.
-//! Start reading at [`collector`].
+//! What lives here: the collector that a driver feeds with finished I/Os, and the point that it becomes:
+//! rates, depth, latency with mergeable histograms, breakdown, digest; what happened to an array; the results
+//! of a replayed recording; what memories gave up; what was found about its data; and, on request, the log of
+//! its first commands. What never does: a clock, a file, a socket. Start reading at [`collector`].
 pub mod accounts;
 pub mod ailing;
 pub mod array;
@@ -28,5 +27,5 @@ pub use latency::Latencies;
 pub use point::{Direction, Flushes, LatencySummary, Log, Platter, Point};
 pub use replay::{ReplayCollector, ReplayRecord};
 
-/// Version of the record's layout; raised when a key changes its meaning or goes away.
+/// Version of the record's layout; raised when a key changes its meaning or is removed.
 pub const RECORD_VERSION: u32 = 1;

@@ -1,4 +1,4 @@
-//! Who overtook whom: two orders of the same commands compared, in n log n time.
+//! Which command overtook which: two orders of the same commands compared, in n log n time.
 //!
 //! A command is overtaken by each one that arrived later and was served earlier. Counting them is counting inversions
 //! of a permutation, with a tree of partial sums (P. Fenwick, "A new data structure for cumulative frequency tables",
@@ -20,8 +20,9 @@ pub struct Overtaking {
 }
 
 impl Overtaking {
-    /// `ranks` in order of arrival: what the drive served earlier has the smaller one, and what it never served has
-    /// none. Of two with the same, which one access served together, the earlier arrival counts as the first.
+    /// `ranks` in order of arrival: a command that the drive served earlier has a smaller one, and one that
+    /// it never served has none. Of two with the same rank, which one access served together, the earlier
+    /// arrival counts as the first.
     pub fn of(ranks: &[Option<u64>]) -> Self {
         let mut served: Vec<(u64, usize)> =
             ranks.iter().enumerate().filter_map(|(arrival, rank)| Some(((*rank)?, arrival))).collect();
@@ -40,7 +41,7 @@ impl Overtaking {
         Overtaking { orders }
     }
 
-    /// The place of the command with this arrival rank; none where it was not served.
+    /// The place of the command with this arrival rank; `None` where it was not served.
     pub fn order(&self, arrival: usize) -> Option<Order> {
         self.orders[arrival]
     }
@@ -67,7 +68,7 @@ impl Overtaking {
     }
 }
 
-/// How many of some numbers lie below another, while more come in.
+/// Counts how many of a growing set of numbers lie below another.
 struct Counts(Vec<u64>);
 
 impl Counts {

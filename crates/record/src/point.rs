@@ -1,4 +1,4 @@
-//! One point of a sweep as it is written down. Keys carry their unit.
+//! One point of a sweep in the record. Keys carry their unit.
 use crate::accounts::Accounts;
 use crate::ailing::InjectionRecord;
 use crate::array::ArrayRecord;
@@ -47,7 +47,7 @@ impl From<&Latencies> for LatencySummary {
     }
 }
 
-/// Reads alone, or writes alone.
+/// Reads only, or writes only.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Direction {
     pub ios: u64,
@@ -59,7 +59,7 @@ pub struct Direction {
     pub histogram: String,
 }
 
-/// FLUSH commands: no I/Os, and in no other figure.
+/// FLUSH commands: they are not I/Os, and count in no other figure.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Flushes {
     pub count: u64,
@@ -74,8 +74,8 @@ pub struct Depth {
     pub asked: Option<u64>,
     /// I/Os in the system, averaged over the window.
     pub achieved: f64,
-    /// Commands that the drives have taken and not answered, averaged over the window, all drives together; null where
-    /// the target is no drive.
+    /// Commands that the drives have accepted and not answered, averaged over the window, summed over all
+    /// drives; null where the target is not a drive.
     pub in_drives: Option<f64>,
 }
 
@@ -104,8 +104,8 @@ pub struct Point {
     pub latency_ns: LatencySummary,
     /// Null when nothing finished.
     pub breakdown_ns: Option<BreakdownMeans>,
-    /// Movements of the arms after which the first sector came a turn later than the firmware had planned, of a thousand;
-    /// left out where no arm scatters.
+    /// Arm movements, per thousand, after which the first sector came a revolution later than the firmware
+    /// had planned; left out where no arm scatters.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub missed_turns_per_1000: Option<f64>,
     /// I/Os that ended with an error.
@@ -113,51 +113,52 @@ pub struct Point {
     /// The same by outcome.
     pub errors_by_outcome: BTreeMap<&'static str, u64>,
     pub ended: Ended,
-    /// How old the oldest I/O is that was not finished; null where all were.
+    /// Age of the oldest I/O that was not finished; null where all were.
     pub oldest_unfinished_ns: Option<u64>,
     /// Measured time.
     pub window_ns: u64,
     /// 16 hexadecimal digits over all events of the run, warm-up included.
     pub digest: String,
-    /// The window in up to 120 pieces of one length.
+    /// The window in up to 120 pieces of equal length.
     pub series: Vec<Bucket>,
     /// What happened to the array; left out where there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub array: Option<ArrayRecord>,
-    /// What memories had answered for and could not hand on; left out where there is no memory.
+    /// Data that memories had answered for and could not pass on; left out where there is no memory.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub given_up: Option<GivenUpRecord>,
-    /// What became of a replayed recording; left out where none was replayed.
+    /// The results of a replayed recording; left out where none was replayed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub replay: Option<ReplayRecord>,
-    /// What was checked of the data; left out where nobody asked.
+    /// What was checked of the data; left out where that was not requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub data: Option<DataRecord>,
-    /// What went wrong with drives as the scenario says; left out where nothing was to.
+    /// The injected faults of the scenario; left out where there are none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub injections: Option<Vec<InjectionRecord>>,
-    /// What a power cut has taken: nothing where the run was over before; left out where none was meant.
+    /// What a power cut has lost: null where the run was over before; left out where none was planned.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub power_cut: Option<Option<CutRecord>>,
-    /// The first commands, when they were asked for.
+    /// The first commands, on request.
     #[serde(flatten)]
     pub log: Option<Log>,
 }
 
-/// What the first commands lived through.
+/// The traces of the first commands.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Log {
     /// The end of the warm-up: the log begins with what completes after it.
     pub logged_from_ns: u64,
-    /// Null for a target that has no platters, and logs no command.
+    /// Null for a target without platters, which logs no command.
     pub platter: Option<Platter>,
     pub commands: Vec<CommandRecord>,
-    /// Those of an array's members, until the last of these was done; left out where there is no array.
+    /// The commands of an array's members, until the last of the logged commands was done; left out where
+    /// there is no array.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub member_commands: Option<Vec<MemberRecord>>,
 }
 
-/// What it takes to tell angles from stamps, and how far the arm can go.
+/// What is needed to derive angles from timestamps, and how far the arm can move.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 pub struct Platter {
     pub rotation_ns: u64,
@@ -174,28 +175,28 @@ pub enum Ended {
     PowerCut,
     /// The recording that was replayed is finished.
     Trace,
-    /// On a real device: the user has ended it. What it has until then counts.
+    /// On a real device: the user has ended the run. The figures up to then count.
     Interrupted,
     /// On a real device: a command failed, and the run was to end then.
     Error,
-    /// On a real device: it is not there any more.
+    /// On a real device: it is no longer present.
     DeviceGone,
     /// On a real file: its file system has no room for what was to be written.
     DiskFull,
 }
 
-/// What a driver knows beside what it collected.
+/// What a driver knows in addition to what it collected.
 #[derive(Clone, Copy, Debug)]
 pub struct Closing {
     pub window: Span,
     pub ended: Ended,
-    /// How old the oldest I/O is that is not finished.
+    /// Age of the oldest I/O that is not finished.
     pub oldest_unfinished: Option<Span>,
     pub accounts: Accounts,
     pub depth_asked: Option<u64>,
     /// Commands in the drives, integrated over the window.
     pub in_drives_ns: Option<u128>,
-    /// What the scatter of the arms has cost in the window; none where no arm scatters.
+    /// What the scatter of the arms has cost in the window; `None` where no arm scatters.
     pub turns: Option<Turns>,
     pub digest: u64,
 }

@@ -1,18 +1,19 @@
-//! How far the throughput of a run can be trusted: batch means over the times at which I/Os finished.
+//! The precision of a run's throughput: batch means over the times at which I/Os finished.
 //!
-//! Neighbouring I/Os depend on each other, their count over long batches hardly does. Batches hold equally many I/Os;
-//! when there are too many of them, pairs are joined, so that memory stays constant however long the run.
+//! Consecutive I/Os depend on each other, their count over long batches hardly does. Batches hold equally
+//! many I/Os; when there are too many batches, pairs are joined, so that memory stays constant however long
+//! the run.
 
 const BATCHES_MAX: usize = 64;
-/// With fewer I/Os per batch the batches still depend on each other. Two joinings lead here, so that there are then
-/// at least half of `BATCHES_MAX` batches.
+/// With fewer I/Os per batch the batches still depend on each other. This size is reached after two joinings,
+/// so that there are then at least half of `BATCHES_MAX` batches.
 const BATCH_SIZE_MIN: u64 = 4;
-/// Student's t at 97.5 % for 31 degrees of freedom, the least that can be; at 62 it is 2.00.
+/// Student's t at 97.5 % for 31 degrees of freedom, the minimum; at 62 it is 2.00.
 const STUDENT: f64 = 2.04;
 
 #[derive(Clone, Debug)]
 pub struct BatchMeans {
-    /// Nanoseconds that each full batch took.
+    /// The duration of each full batch, in nanoseconds.
     spans: Vec<u64>,
     batch_size: u64,
     in_batch: u64,

@@ -1,4 +1,5 @@
-//! What a replayed recording came to: how far the target kept up, and the recorded response times beside the simulated ones.
+//! The results of a replayed recording: how far the target kept up, and the recorded response times beside
+//! the simulated ones.
 use crate::latency::Latencies;
 use crate::point::LatencySummary;
 use drivelab_core::host::Io;
@@ -33,7 +34,7 @@ pub struct Compared {
     pub simulated_ns: LatencySummary,
 }
 
-/// What a replayed recording came to.
+/// The results of a replayed recording.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct ReplayRecord {
     pub pace: PaceName,
@@ -43,13 +44,14 @@ pub struct ReplayRecord {
     pub finished: u64,
     /// Whether the recording was replayed to its end.
     pub complete: bool,
-    /// Requests that the model has no command for.
+    /// Requests for which the model has no command.
     pub discards_left_out: u64,
-    /// From the first request to the last one that had begun, by the recording's times; null where these do not count.
+    /// From the first request to the last one that had begun, by the recording's times; null where these are
+    /// ignored.
     pub span_ns: Option<u64>,
     /// From the first request to the end of the run.
     pub elapsed_ns: u64,
-    /// Most requests that had arrived and were not finished, and since when in the run there were so many.
+    /// Maximum number of requests that had arrived and were not finished, and when it was first reached.
     pub outstanding_max: u64,
     pub outstanding_max_at_ns: u64,
     /// Requests that were not finished when the last one arrived.
@@ -63,7 +65,7 @@ pub struct ReplayRecord {
     pub write: Option<Compared>,
 }
 
-/// Collects it.
+/// The collector for a replay.
 #[derive(Debug)]
 pub struct ReplayCollector {
     pace: Pace,
@@ -74,7 +76,7 @@ pub struct ReplayCollector {
     last: Instant,
     outstanding_max: (u64, Instant),
     outstanding_at_last: u64,
-    /// The instant of the last event; what is outstanding counts once it is over.
+    /// The instant of the last event; its number outstanding is counted once the instant is over.
     now: Instant,
     /// Of reads and of writes, recorded and simulated.
     compared: [[Latencies; 2]; 2],
@@ -105,7 +107,7 @@ impl ReplayCollector {
         self.begun_late += u64::from(intended < at);
     }
 
-    /// What was outstanding at the end of the instant before.
+    /// Counts the requests outstanding at the end of the previous instant.
     fn pass_to(&mut self, at: Instant) {
         if at <= self.now {
             return;
@@ -134,7 +136,7 @@ impl ReplayCollector {
         self.compared[kind][1].record((io.finished - io.intended).as_ns());
     }
 
-    /// The record of a run that has ended at an instant.
+    /// The record of a run that ended at this instant.
     pub fn close(&mut self, ended: Instant, complete: bool, discards_left_out: u64) -> ReplayRecord {
         self.pass_to(ended);
         let compared = |kind: usize| {

@@ -1,11 +1,12 @@
-//! How a run went over its time, in a bounded number of pieces of one length. A run that outgrows them merges them in
-//! pairs, so the same run always leaves the same series, however long it is and whoever looks.
+//! The course of a run over time, in a bounded number of pieces of equal length. A run that outgrows them
+//! merges them in pairs, so the same run always leaves the same series, however long it is and whoever
+//! collects it.
 use drivelab_core::host::Io;
 use drivelab_core::{Access, Outcome};
 use drivelab_units::Instant;
 use serde::Serialize;
 
-/// A piece of the run as it is written down. I/Os belong where they finish, the end of a piece to the piece.
+/// A piece of the run in the record. I/Os count where they finish; the end instant of a piece belongs to it.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Bucket {
     pub start_ns: u64,
@@ -16,10 +17,11 @@ pub struct Bucket {
     pub mean_latency_ns: Option<f64>,
     pub max_latency_ns: Option<u64>,
     pub errors: u64,
-    /// How far rebuilds were at its end, as a share; null where none has begun. Only where there is an array.
+    /// The progress of rebuilds at its end, as a share; null where none has begun. Only where there is an
+    /// array.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rebuilt: Option<Option<f64>>,
-    /// The number in the system, averaged over the piece. Left out where it is not followed.
+    /// The number in the system, averaged over the piece. Left out where it is not tracked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub depth: Option<f64>,
 }
@@ -57,23 +59,23 @@ pub struct Series {
     start_ns: u64,
     each_ns: u64,
     pieces_max: usize,
-    /// The last one is not over yet.
+    /// The last one is not complete yet.
     sums: Vec<Sum>,
 }
 
 impl Series {
-    /// Most pieces, and the length of each to begin with.
+    /// Maximum number of pieces, and their initial length.
     pub fn new(start: Instant, pieces_max: usize, each_ns: u64) -> Self {
         Series { start_ns: start.as_ns(), each_ns, pieces_max, sums: vec![Sum::default()] }
     }
 
-    /// Before something happens at a later instant than this, [`Self::passes`] is to be told.
+    /// Before anything happens later than this instant, [`Self::passes`] must be called.
     #[inline]
     pub fn ends_at(&self) -> Instant {
         Instant::from_ns(self.start_ns + self.sums.len() as u64 * self.each_ns)
     }
 
-    /// Everything before an instant has happened; `seen` tells what was known at an instant since the last call.
+    /// Everything before an instant has happened; `seen` gives the values at an instant since the last call.
     pub fn passes(&mut self, to: Instant, seen: impl Fn(Instant) -> Seen) {
         while self.ends_at() < to {
             let at_end = seen(self.ends_at());
@@ -99,7 +101,7 @@ impl Series {
 
     #[inline]
     pub fn finished(&mut self, io: &Io) {
-        // Nearly always the last piece, and a division takes long.
+        // Nearly always the last piece, and a division is slow.
         let (finished, last) = (io.finished.as_ns().saturating_sub(self.start_ns), self.sums.len() - 1);
         let into_last = finished.checked_sub(last as u64 * self.each_ns + 1);
         let is_last = into_last.is_some_and(|into| into < self.each_ns);

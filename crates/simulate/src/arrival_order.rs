@@ -1,4 +1,4 @@
-//! The yardstick of command queueing: the same run on a drive that serves its commands in the order of their arrival.
+//! The baseline for command queueing: the same run on a drive that serves its commands in order of arrival.
 use drivelab_core::host::feed::FedIo;
 use drivelab_core::host::params::{JobParams, Marking};
 use drivelab_core::host::recording::{Recorded, Recorder, Recording};
@@ -11,10 +11,10 @@ use drivelab_core::{Command, Setup};
 use drivelab_units::Span;
 use std::sync::Arc;
 
-/// `setup` with `order = "fcfs"`, ending once `ios` I/Os have finished, with so many traces kept; `None` for a target
-/// that is no drive. Without the host's scheduler, attributes and priorities, which are there to change the order; seed,
-/// the rest of the workload, warm-up and all else of the drive stay: the difference between the two runs is what the
-/// order gains.
+/// `setup` with `order = "fcfs"`, ending once `ios` I/Os have finished, with that many traces kept; `None`
+/// for a target that is not a drive. Without the host's scheduler, attributes and priorities, whose purpose
+/// is to change the order; seed, the rest of the workload, warm-up and everything else of the drive stay: the
+/// difference between the two runs is the gain of the order.
 pub fn in_arrival_order(setup: &Setup, ios: u64) -> Option<Setup> {
     let target = match &setup.target {
         TargetParams::Server(_) => return None,
@@ -67,7 +67,7 @@ impl Recorder for PlainRecorder {
 }
 
 fn fcfs(model: &DriveModel) -> Arc<DriveModel> {
-    // There is no cost that a handicap could be added to, and nothing to look at.
+    // There is no cost to which a handicap could be added, and no entry to examine.
     let queue = QueueParams {
         order: Order::Fcfs,
         write_handicap: Span::ZERO,

@@ -1,7 +1,8 @@
 //! Capturing a run: every command that the host sends to the target, as a trace in our own format.
 //!
-//! Commands go into the trace in the order in which they were sent, each with its response time; so one is held back until
-//! it is answered, and those behind it with it. Replayed on the same target from the same seed, they are the same run.
+//! Commands are written to the trace in the order in which they were sent, each with its response time; so
+//! one is held back until it is answered, and those after it with it. A replay on the same target with the
+//! same seed is the same run.
 use drivelab_core::storage::array::report::{Happened, Report};
 use drivelab_core::storage::drive::params::DriveModel;
 use drivelab_core::storage::{Fault, Happening, TargetParams};
@@ -14,29 +15,30 @@ use drivelab_units::{Instant, SECTOR_BYTES, Sectors};
 use std::collections::{HashMap, VecDeque};
 use std::io::Write;
 
-/// Commands that are held back behind one that is not answered; it is then written without its response time.
+/// Maximum number of commands held back behind one that is not answered; that one is then written without its
+/// response time.
 const HELD_MAX: usize = 1 << 20;
 
 enum Held {
-    /// With whether it is answered.
+    /// The record, and whether the command is answered.
     Command(Record, bool),
     Injected(Injected),
 }
 
-/// A trace that is being written while the run goes on.
+/// A trace that is written during the run.
 pub struct Capture<W: Write = Box<dyn Write + Send>> {
     out: W,
     writer: NativeWriter,
     held: VecDeque<Held>,
-    /// Entries that have left `held`.
+    /// Number of entries that have left `held`.
     gone: u64,
-    /// By the id of a command that is not answered: its number among all entries.
+    /// By the id of an unanswered command: its number among all entries.
     under_way: HashMap<u64, u64>,
     written: u64,
 }
 
 impl<W: Write> Capture<W> {
-    /// Begins a trace of a run with this seed on a target of this size.
+    /// Begins a trace of a run with this seed on a target of this capacity.
     pub fn new(out: W, seed: u64, capacity: Sectors) -> Self {
         let (seed, device_bytes) = (Some(seed), Some(capacity.bytes().get()));
         let remark = format!("captured by drivelab, model {}", drivelab_core::MODEL_VERSION);
@@ -45,7 +47,7 @@ impl<W: Write> Capture<W> {
         Capture { out, writer, held, gone: 0, under_way, written: 0 }
     }
 
-    /// What is wrong from the start, and what happens at the end, that no output tells of.
+    /// Records faults that exist from the start, or occur at the end, and that no output reports.
     pub(crate) fn unreadable(&mut self, target: &TargetParams) {
         let drives: Vec<&DriveModel> = match target {
             TargetParams::Server(_) => return,
@@ -73,7 +75,7 @@ impl<W: Write> Capture<W> {
     }
 
     pub(crate) fn answered(&mut self, completion: &Completion) -> Result<(), TraceError> {
-        // What was released unanswered is written already.
+        // A command that was released unanswered is written already.
         let number = self.under_way.remove(&completion.id);
         let place = number.and_then(|number| number.checked_sub(self.gone));
         if let Some(Held::Command(record, is_answered)) =
@@ -85,7 +87,7 @@ impl<W: Write> Capture<W> {
         self.release(0)
     }
 
-    /// Something was done to the target from outside.
+    /// The target was changed from outside.
     pub(crate) fn happened(&mut self, what: &Happening) {
         let (at, kind, drive) = match what {
             &Happening::DriveFailed { at, drive } => (at, InjectedKind::DriveFails, u32::from(drive)),
@@ -105,12 +107,12 @@ impl<W: Write> Capture<W> {
         }));
     }
 
-    /// A fault of the scenario has struck.
+    /// A fault of the scenario was injected.
     pub(crate) fn struck(&mut self, at: Instant, fault: &Fault) {
         self.held.extend(Injected::of(at, fault).map(Held::Injected));
     }
 
-    /// Writes what is in front and answered, and so many beyond that in any case.
+    /// Writes the answered entries at the front, and up to `in_any_case` unanswered ones as well.
     fn release(&mut self, in_any_case: usize) -> Result<(), TraceError> {
         let mut forced = in_any_case;
         while let Some(front) = self.held.front() {
@@ -131,7 +133,7 @@ impl<W: Write> Capture<W> {
         Ok(())
     }
 
-    /// The run is over: what is not answered has no response time.
+    /// The run is over: unanswered commands have no response time.
     pub fn finish(mut self) -> Result<W, TraceError> {
         self.release(usize::MAX)?;
         self.writer.end(&mut self.out)?;

@@ -1,12 +1,13 @@
-//! What the drives' own counters say of the measured window: what they say as it ends without what they said as it began.
+//! The drives' own counters over the measured window: the difference between their values at its end and at
+//! its beginning.
 use drivelab_core::storage::Target;
 use drivelab_core::storage::drive::Turns;
 use drivelab_units::Instant;
 
-/// As the window begins.
+/// The values at the beginning of the window.
 #[derive(Clone, Copy)]
 pub struct Before {
-    /// Commands that they held, integrated over time.
+    /// The number of commands that the drives held, integrated over time.
     in_drives_ns: Option<u128>,
     turns: Option<Turns>,
 }
@@ -16,13 +17,13 @@ impl Before {
         Before { in_drives_ns: target.in_drives_ns(start), turns: target.turns() }
     }
 
-    /// Commands that drives held meanwhile, integrated over time.
+    /// The number of commands that the drives held in the window, integrated over time.
     pub fn in_drives_ns(&self, target: &Target, end: Instant) -> Option<u128> {
         let all = target.in_drives_ns(end).zip(self.in_drives_ns);
         all.map(|(after, before)| after.saturating_sub(before))
     }
 
-    /// Movements of arms that scatter, and those that missed a turn, meanwhile.
+    /// Movements subject to scatter, and those that cost a revolution, in the window.
     pub fn turns(&self, target: &Target) -> Option<Turns> {
         target.turns().zip(self.turns).map(|(after, before)| after.since(before))
     }

@@ -1,4 +1,4 @@
-//! Feeding a host: from a list, then from a recording, as it has room; and what becomes of the recorded I/Os.
+//! Feeding a host: from a list, then from a recording, as it has room; and the results of the recorded I/Os.
 use crate::run::RunError;
 use drivelab_core::host::feed::FedIo;
 use drivelab_core::host::recording::{Recorded, Recorder};
@@ -10,7 +10,7 @@ use drivelab_units::{Instant, Span};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// What a fed host is still to get.
+/// What a fed host has yet to get.
 pub(crate) struct Feeding {
     list: Arc<[FedIo]>,
     /// I/Os that the host was fed so far.
@@ -18,15 +18,15 @@ pub(crate) struct Feeding {
     replay: Option<Replay>,
 }
 
-/// A recording on its way through the host.
+/// A recording under replay.
 struct Replay {
     recorder: Box<dyn Recorder>,
     is_over: bool,
-    /// Recorded response times of what the host has not begun, in order.
+    /// Recorded response times of the I/Os that the host has not begun, in order.
     ahead: VecDeque<Option<Span>>,
-    /// The same of what is outstanding, by place.
+    /// The same for outstanding I/Os, by index.
     by_place: Vec<Option<Span>>,
-    /// Of the I/O whose command was answered last.
+    /// The same for the I/O whose command was answered last.
     answered: Option<Span>,
     collector: ReplayCollector,
 }
@@ -81,7 +81,7 @@ impl Feeding {
         replay.collector.began(at, intended);
     }
 
-    /// The host is about to hear that the command with this tag is done.
+    /// The host is about to be told that the command with this tag is done.
     pub(crate) fn answered(&mut self, host: &Host, tag: u32) {
         let Some(replay) = &mut self.replay else { return };
         replay.answered = replay.by_place.get(host.place_of(tag)).copied().flatten();
@@ -95,7 +95,7 @@ impl Feeding {
         }
     }
 
-    /// What became of a recording; none where the host was fed a list.
+    /// The results of a recording; `None` where the host was fed a list.
     pub(crate) fn close(&mut self, host: &Host, ended: Instant) -> Option<ReplayRecord> {
         let is_done = self.is_done(host);
         let replay = self.replay.as_mut()?;

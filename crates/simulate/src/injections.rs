@@ -1,4 +1,4 @@
-//! What goes wrong with drives while a run goes on: when it is due, what the target is told, and what came of it.
+//! Faults injected into drives during a run: when they are due, the calls to the target, and their effect.
 use drivelab_core::Machine;
 use drivelab_core::setup::Injection;
 use drivelab_core::storage::{Fault, Target, TargetInput};
@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 /// See the module.
 #[derive(Debug, Default)]
 pub struct Injections {
-    /// In order of time; at one instant in that of the scenario.
+    /// In order of time; at one instant in the scenario's order.
     due: VecDeque<Due>,
     /// When the first of them is due.
     next_at: Option<Instant>,
@@ -22,7 +22,7 @@ struct Due {
     /// Its number in the scenario.
     number: usize,
     fault: Fault,
-    /// Whether it ends what has begun before.
+    /// Whether it ends a fault that began before.
     ends: bool,
 }
 
@@ -34,13 +34,13 @@ impl Injections {
         Injections { due: due.collect(), next_at, records: injections.iter().map(record).collect() }
     }
 
-    /// When something is due; never where nothing is.
+    /// When the next fault is due; `None` where there is none.
     #[inline]
     pub fn next_at(&self) -> Option<Instant> {
         self.next_at
     }
 
-    /// Tells the target what is due by now, one thing. Returns it where the target has taken it.
+    /// Injects one fault that is due by now. Returns it if the target has accepted it.
     #[cold]
     pub fn strike(&mut self, now: Instant, target: &mut Target, injections: &[Injection]) -> Option<Fault> {
         if self.next_at()? > now {
@@ -62,7 +62,7 @@ impl Injections {
                 record.times += u64::from(!ends);
                 Some(fault)
             }
-            // A drive that is gone needs no end of what it had.
+            // On a failed drive a fault need not be ended.
             Err(error) => {
                 if !ends {
                     record.refused = Some(error.to_string());
@@ -77,13 +77,13 @@ impl Injections {
         self.due.insert(place, new);
     }
 
-    /// What came of all of them; nothing where none was put down.
+    /// The records of all faults; `None` where none was scheduled.
     pub fn close(self) -> Option<Vec<InjectionRecord>> {
         (!self.records.is_empty()).then_some(self.records)
     }
 }
 
-/// What ends a fault that does not end by itself.
+/// The input that ends a fault that does not end by itself.
 fn undone(fault: Fault) -> Option<Fault> {
     match fault {
         Fault::Slow { drive, .. } => Some(Fault::Slow { drive, how: None }),

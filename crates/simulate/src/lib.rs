@@ -1,8 +1,10 @@
-//! The virtual clock: it jumps from one due instant to the next and hands it to the two machines of the core.
+//! The virtual clock: it jumps from one due instant to the next and passes it to the two machines of the
+//! core.
 //!
-//! What lives here: the loop between `Host` and `Target`, and many runs side by side with their results in input
-//! order; the run in order of arrival that queueing is measured against; and a recorded list of requests, one at a time.
-//! What never does: a rule of physics (that is the core's), a real clock, a file. Start reading at [`run()`].
+//! What lives here: the loop between `Host` and `Target`, and many runs in parallel with their results in
+//! input order; the run in order of arrival that is the baseline for queueing; and a recorded list of
+//! requests, one at a time. What never does: a rule of physics (that is the core's), a real clock, a file.
+//! Start reading at [`run()`].
 pub mod arrival_order;
 pub mod capture;
 mod counters;

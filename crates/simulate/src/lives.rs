@@ -1,23 +1,23 @@
-//! What commands lived through, on its way from the target into the log.
+//! Traces of commands on their path from the target into the log.
 //!
-//! The log takes the commands of a run up to a number. Those that the target has told of by the time that a host hears of a
-//! command come before that command, though the target may have said so behind its completion.
+//! The log takes the commands of a run up to a number. Traces that the target has reported by the time that a
+//! host is told of a command go before that command, even if the target reported them after its completion.
 use drivelab_core::CommandTrace;
 use drivelab_core::storage::{OutputRef, Target};
 use drivelab_record::CommandLog;
 use std::collections::VecDeque;
 
-/// What commands lived through, on its way into the log.
+/// Traces of commands on their path into the log.
 #[derive(Default)]
 pub struct Lives {
-    /// Heard of, and not in the log.
+    /// Received, and not in the log yet.
     heard: VecDeque<CommandTrace>,
-    /// In the log, and still to be heard of.
+    /// Number of traces in the log that are still to be received.
     ahead: usize,
 }
 
 impl Lives {
-    /// The target has told of a command.
+    /// The target has reported a trace.
     pub fn hear(&mut self, trace: CommandTrace) {
         match self.ahead.checked_sub(1) {
             Some(ahead) => self.ahead = ahead,
@@ -25,7 +25,7 @@ impl Lives {
         }
     }
 
-    /// All that the target has told so far goes into the log, that which stands behind what was heard too.
+    /// All traces that the target has reported so far go into the log, including those not received yet.
     pub fn tell(&mut self, log: &mut CommandLog, target: &Target) {
         self.heard.drain(..).for_each(|trace| log.lived(trace));
         for output in target.outputs() {

@@ -1,4 +1,4 @@
-//! Many runs side by side; their results arrive in the order of the input, whichever finishes first.
+//! Many runs in parallel; their results arrive in the order of the input, whichever finishes first.
 use crate::run::{Control, RunError, run};
 use drivelab_core::Setup;
 use drivelab_record::Point;
@@ -8,11 +8,11 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 
-/// Runs all setups on `workers` threads (at least one, at most one each) and hands each result to `done` in input order,
-/// on the caller's thread, as soon as all before it are there.
+/// Runs all setups on `workers` threads (at least one, at most one each) and passes each result to `done` in
+/// input order, on the caller's thread, as soon as all before it are available.
 ///
-/// `progress(index, share)` comes from the workers. When `stop` is set, running setups end as interrupted and no
-/// further one starts.
+/// `progress(index, share)` is called by the workers. When `stop` is set, running setups end as interrupted
+/// and no further one starts.
 pub fn run_many(
     setups: &[Setup],
     workers: usize,
@@ -22,7 +22,7 @@ pub fn run_many(
 ) {
     let (sender, results) = mpsc::channel();
     let Ok(pool) = ThreadPoolBuilder::new().num_threads(workers.min(setups.len()).max(1)).build() else {
-        // No threads to be had: one after the other.
+        // No threads are available: one after the other.
         for (index, setup) in setups.iter().enumerate() {
             done(index, guarded(setup, &Control { stop, progress: &|share| progress(index, share) }));
         }
@@ -54,7 +54,7 @@ pub fn run_many(
     });
 }
 
-/// A run whose panic, a defect of ours, costs this run alone and not the others of the sweep.
+/// A run whose panic, a defect of ours, fails only this run and not the others of the sweep.
 fn guarded(setup: &Setup, control: &Control<'_>) -> Result<Point, RunError> {
     catch_unwind(AssertUnwindSafe(|| run(setup, control))).unwrap_or_else(|panic| {
         let text = panic.downcast_ref::<String>().cloned();

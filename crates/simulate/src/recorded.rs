@@ -1,4 +1,5 @@
-//! A recorded trace as what a host is fed: opened once for each run, request by request in constant memory.
+//! A recorded trace as the source of a fed host: opened once for each run, request by request in constant
+//! memory.
 use drivelab_core::host::feed::{FedIo, Pace};
 use drivelab_core::host::recording::{Recorded, Recorder, Recording};
 use drivelab_trace::check::Problems;
@@ -13,19 +14,19 @@ use std::sync::{Arc, Mutex, PoisonError};
 #[derive(Clone, Debug)]
 pub struct Replaying {
     pub pace: Pace,
-    /// The only device whose requests are replayed; where none is named, the trace may have one alone.
+    /// The only device whose requests are replayed; if `None`, the trace may have only one.
     pub device: Option<String>,
     /// Times since the first request are multiplied by this ratio.
     pub scale_time: (u64, u64),
-    /// How addresses move onto the target; they stay where they are without it.
+    /// How addresses are mapped to the target; unchanged when `None`.
     pub remap: Option<Remap>,
-    /// Whether all requests go past the host's own cache, or none; as recorded where nothing is said.
+    /// Whether all requests bypass the host's own cache, or none; as recorded when `None`.
     pub direct: Option<bool>,
-    /// What is wrong with requests is left out where it can be.
+    /// Whether invalid requests are left out where possible.
     pub is_lenient: bool,
-    /// Of the target.
+    /// The target's capacity.
     pub capacity: Sectors,
-    /// Whether the target takes requests of several hosts.
+    /// Whether the target accepts requests of several hosts.
     pub takes_hosts: bool,
 }
 
@@ -34,14 +35,14 @@ pub type Open = dyn Fn() -> Result<Reader<'static>, TraceError> + Send + Sync;
 
 /// A trace, and how it is replayed.
 pub struct Replayed {
-    /// What it is called in messages.
+    /// Its name in messages.
     pub name: String,
     pub open: Box<Open>,
     pub params: Replaying,
     met: Arc<Met>,
 }
 
-/// What was wrong with a trace, by the run that has read most of it.
+/// The problems of a trace, from the run that has read most of it.
 #[derive(Debug, Default)]
 struct Met(Mutex<(u64, Problems)>);
 
@@ -59,13 +60,14 @@ impl Replayed {
         Replayed { name, open, params, met: Arc::default() }
     }
 
-    /// What the runs so far have read in spite of.
+    /// The problems in spite of which the runs so far have continued.
     pub fn problems(&self) -> Problems {
         self.met.0.lock().unwrap_or_else(PoisonError::into_inner).1.clone()
     }
 }
 
-/// An error of a trace with the remedies that a replay has: its options are not those of `drivelab trace`.
+/// An error of a trace with the remedies available in a replay: its options are not those of `drivelab
+/// trace`.
 pub fn told(error: &TraceError) -> String {
     error
         .to_string()
@@ -113,14 +115,14 @@ struct Stream {
     reader: Reader<'static>,
     shaper: Shaper,
     met: Arc<Met>,
-    /// The device, and the host, that all requests so far were of.
+    /// The device, and the host, of all requests so far.
     only: Option<u32>,
     host: Option<u16>,
-    /// What instant zero of the run is by the trace's clock.
+    /// The trace's time at instant zero of the run.
     zero_ns: Option<u64>,
-    /// When the request before was complete, for recorded think times.
+    /// When the previous request was complete, for recorded think times.
     before_ns: u64,
-    /// When the request before begins: none begins earlier, whatever the order of the trace.
+    /// When the previous request begins: none begins earlier, whatever the order of the trace.
     last_ns: u64,
     left_out: u64,
 }
@@ -150,18 +152,18 @@ impl Recorder for Stream {
 }
 
 impl Stream {
-    /// What is wrong with the request that came last, and what helps.
+    /// The error message for the last request, with its place.
     fn wrong<T>(&self, what: &str) -> Result<T, String> {
         Err(format!("{}: {}: {what}", self.name, self.reader.place()))
     }
 
-    /// The end of the trace: a device that was to be replayed has been met.
+    /// The end of the trace: checks that the device to be replayed occurred.
     fn is_over(&self) -> Result<Option<Recorded>, String> {
         let Some(device) = self.params.device.as_ref().filter(|_| self.only.is_none()) else {
             return Ok(None);
         };
         let devices = self.reader.devices();
-        // A trace that names no device has the device 0.
+        // A trace without device names has the device 0.
         let names = if devices.is_empty() { &["0".to_owned()][..] } else { devices.names() };
         if names.contains(device) {
             return Ok(None);
@@ -178,7 +180,7 @@ impl Stream {
         ))
     }
 
-    /// The I/O of a request; none where it is not replayed.
+    /// The I/O of a request; `None` where it is not replayed.
     fn take(&mut self, record: &Record) -> Result<Option<Recorded>, String> {
         let shaped = match self.shaper.take(record, self.reader.devices().name(record.device)) {
             Shaped::Kept(shaped) => shaped,
@@ -206,7 +208,7 @@ impl Stream {
         Ok(Some(Recorded { io, response: record.response_ns.map(Span::from_ns) }))
     }
 
-    /// A target has one address space, so requests of two devices would lie one over the other.
+    /// A target has one address space, so requests of two devices would overlap.
     fn check_device(&mut self, record: &Record) -> Result<(), String> {
         let only = *self.only.get_or_insert(record.device);
         if only == record.device {
@@ -220,14 +222,14 @@ impl Stream {
         ))
     }
 
-    /// Instant zero of the run: of a capture that of the run that was captured, of all others their first request.
+    /// Instant zero of the run: for a capture that of the captured run, for all others their first request.
     fn zero(&mut self, record: &Record) -> u64 {
         let is_capture = self.reader.clock() == Clock::Relative
             && self.reader.header().is_some_and(|header| header.seed.is_some());
         *self.zero_ns.get_or_insert(if is_capture { 0 } else { record.time_ns })
     }
 
-    /// When the request begins, as its pace has it.
+    /// When the request begins, according to the pace.
     fn time(&mut self, record: &Record, shaped: &Record, zero_ns: u64) -> Result<u64, String> {
         if self.params.pace != Pace::AfterPrevious {
             let first = self.zero_ns.unwrap_or(zero_ns);
@@ -271,9 +273,9 @@ impl Stream {
     }
 }
 
-/// No run lasts so long; a time up to here can be added to any other.
+/// Upper bound of a run's length; times up to here can be added without overflow.
 const TIME_MAX_NS: u64 = 1 << 62;
-/// Of the devices of a trace so many are named in a message.
+/// Maximum number of a trace's devices named in a message.
 const DEVICES_NAMED_MAX: usize = 8;
 /// Hosts on one bus, as many as a scenario may have.
 const HOSTS_MAX: u16 = 16;

@@ -1,8 +1,9 @@
-//! A list of requests served one after the other, as a recording has them: how a real drive's service times are set
-//! beside the model's.
+//! A list of requests served one after the other, as in a recording: compares a real drive's service times
+//! with the model's.
 //!
-//! One request is outstanding at a time. The first is issued at instant zero to an idle target, each further one a given
-//! gap after the completion of the one before: what the target does between two requests, it does in that gap.
+//! One request is outstanding at a time. The first is issued at instant zero to an idle target, each further
+//! one a given gap after the completion of the one before: whatever the target does between two requests
+//! happens in that gap.
 use crate::run::{Control, HORIZON};
 use drivelab_core::storage::{Target, TargetOutput, TargetParams};
 use drivelab_core::{Access, Breakdown, Command, Completion, Machine, Outcome};
@@ -20,12 +21,12 @@ pub struct Request {
     pub gap: Span,
 }
 
-/// What became of a request.
+/// The result of a request.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Served {
     pub issued: Instant,
     pub completed: Instant,
-    /// Where the time between went; the parts add up to it.
+    /// Where the time in between went; the parts add up to it.
     pub breakdown: Breakdown,
 }
 
@@ -38,7 +39,7 @@ impl Served {
 /// A whole list, served.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Replay {
-    /// Of the target.
+    /// The target's capacity.
     pub capacity: Sectors,
     /// In the order of the list.
     pub served: Vec<Served>,
@@ -60,10 +61,10 @@ pub enum ReplayError {
     Defect(String),
 }
 
-/// Requests between two looks at the control.
+/// Requests between two checks of the control.
 const LOOK_EVERY: usize = 1 << 12;
 
-/// Serves the requests in their order. In messages the first request has the number 1.
+/// Serves the requests in order. In messages the first request has the number 1.
 pub fn replay(
     target: &TargetParams,
     seed: u64,

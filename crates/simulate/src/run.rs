@@ -19,17 +19,17 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// How the caller follows a run and stops it.
 pub struct Control<'a> {
-    /// Set it and the run ends with [`RunError::Interrupted`].
+    /// When set, the run ends with [`RunError::Interrupted`].
     pub stop: &'a AtomicBool,
-    /// Called now and then with the share that is done, from zero to one.
+    /// Called from time to time with the completed share, from zero to one.
     pub progress: &'a (dyn Fn(f64) + Sync),
 }
 
-/// Instants at which something happened between two looks at the control.
+/// Number of instants with events between two checks of the control.
 const LOOK_EVERY: u32 = 1 << 14;
-/// Arrivals that may wait: a quarter of a gigabyte.
+/// Maximum number of waiting arrivals: a quarter of a gigabyte.
 const BACKLOG_MAX: usize = 1 << 24;
-/// Later than any run has business to be; what is added to it still fits.
+/// Later than any run should last; sums with it still fit.
 pub(crate) const HORIZON: Instant = Instant::from_ns(1 << 62);
 
 /// Runs a setup to its end.
@@ -97,7 +97,7 @@ fn has_memory(target: &TargetParams) -> bool {
     matches!(target, TargetParams::System(system) if system.host_cache.or(system.controller.cache).is_some())
 }
 
-/// Host and target do not understand each other.
+/// Host and target disagree, which is a defect.
 fn defect(error: impl std::fmt::Display) -> RunError {
     RunError::Defect(error.to_string())
 }
@@ -107,7 +107,7 @@ fn uncaptured(error: impl std::fmt::Display) -> RunError {
     RunError::Capture(error.to_string())
 }
 
-/// What an output says that is about no command and no data.
+/// The event of an output that is about no command and no data.
 fn happening(output: OutputRef<'_>) -> Option<Happening> {
     if let OutputRef::Happened(&what) = output { Some(what) } else { None }
 }
@@ -128,25 +128,25 @@ fn platter(target: &TargetParams) -> Option<Platter> {
 
 struct Clock {
     host: Host,
-    /// What it is fed, where it is.
+    /// The source of its I/Os, where the host is fed.
     feeding: Option<Box<Feeding>>,
     target: Target,
     collector: Collector,
-    /// When the window begins, and what the drives' counters say then.
+    /// When the window begins, and the drives' counters at that time.
     start: Instant,
     before: Option<Before>,
-    /// What the first commands lived through, when somebody wants to know.
+    /// The traces of the first commands, on request.
     log: Option<CommandLog>,
     lives: Lives,
-    /// What happens to the array, where there is one.
+    /// Events of the array, where there is one.
     array: Option<ArrayCollector>,
-    /// What memories give up.
+    /// Data that memories give up.
     given_up: GivenUpCollector,
-    /// What goes wrong with drives while it runs.
+    /// Faults injected into drives during the run.
     injections: Injections,
-    /// The trace of all commands, when one is wanted.
+    /// The trace of all commands, on request.
     capture: Option<Box<Capture>>,
-    /// Its data, when somebody wants them checked.
+    /// The check of its data, on request.
     followed: Option<Box<Followed>>,
     counted: u64,
     /// Whether FLUSHes count towards the limit: a list of commands is done when all of it is.
@@ -194,7 +194,7 @@ impl Clock {
         })
     }
 
-    /// Runs to the limit; returns the instant at which the window closes, and what has closed it.
+    /// Runs to the limit; returns the instant at which the window closes, and the reason.
     fn run(&mut self, setup: &Setup, control: &Control<'_>) -> Result<(Instant, Ended), RunError> {
         let start = Instant::ZERO + setup.warmup;
         let end = setup.limit.duration.map(|duration| start + duration);
@@ -213,7 +213,8 @@ impl Clock {
             let due = match (self.target.poll_timeout(), self.host.poll_timeout()) {
                 (Some(target), Some(host)) => target.min(host),
                 (Some(due), None) | (None, Some(due)) => due,
-                // Nothing goes on: what is injected changes the data that a power cut finds, and makes nobody work.
+                // No activity is left: injected faults only change the data that a power cut finds, and cause
+                // no work.
                 (None, None) => match (end.filter(|_| is_cut), self.injections.next_at()) {
                     (Some(_), Some(injected)) => injected,
                     (Some(cut), None) => return Ok((cut, Ended::PowerCut)),
@@ -257,7 +258,7 @@ impl Clock {
         }
     }
 
-    /// What goes wrong at an instant strikes what is under way, before the host does anything more.
+    /// A fault due at an instant affects the commands under way before the host does anything more.
     #[cold]
     fn strike(&mut self, now: Instant, setup: &Setup) -> Result<(), RunError> {
         self.target.pass_to(now).map_err(defect)?;
@@ -275,7 +276,7 @@ impl Clock {
         Ok(())
     }
 
-    /// Before anything happens at an instant, what was before it is closed.
+    /// Before anything happens at an instant, closes what was before it.
     #[inline]
     fn pass_to(&mut self, now: Instant) {
         if self.before.is_none() && now > self.start {
@@ -292,7 +293,7 @@ impl Clock {
         }
     }
 
-    /// An instant is over, or the run is: hears what is left to be heard, and what members have lived through.
+    /// An instant is over, or the run is: takes the remaining outputs, and the traces of members' commands.
     #[inline]
     fn hear(&mut self) {
         if self.target.output().is_some() {
@@ -304,7 +305,7 @@ impl Clock {
         }
     }
 
-    /// Hears what the target has to say beside completions.
+    /// Takes the target's outputs other than completions.
     fn hear_next(&mut self, now: Instant) -> Result<(), RunError> {
         match self.target.poll_output() {
             Some(TargetOutput::Data(op)) => {
@@ -354,14 +355,14 @@ impl Clock {
         by_count.max(by_time).max(if until_rebuilt { rebuilt } else { 0.0 }).min(1.0)
     }
 
-    /// Everything that is due at `now`, in both machines, until neither has anything left to say.
+    /// Processes everything that is due at `now`, in both machines, until neither has an output left.
     fn step(&mut self, now: Instant, ios: u64) -> Result<(), RunError> {
         self.target.pass_to(now).map_err(defect)?;
         self.follow()?;
         if self.host.poll_timeout().is_some_and(|due| due <= now) {
             self.host.handle(now, HostInput::Tick).map_err(defect)?;
         }
-        // A target that answers at once and a host that asks again at once would never let time pass.
+        // A target that answers at once and a host that issues again at once would never let time pass.
         let mut answers = 0u32;
         loop {
             while let Some(output) = self.host.output() {
@@ -382,7 +383,7 @@ impl Clock {
                             followed.look(&self.target)?;
                         }
                     }
-                    // What is fed may begin late, and has been in the system since its time.
+                    // A fed I/O may begin late, and has been in the system since its time.
                     HostOutput::Began(at) if self.feeding.is_some() => self.collector.began_before(*at),
                     HostOutput::Began(at) => self.collector.began(*at),
                     HostOutput::Finished(io) => {
@@ -429,7 +430,7 @@ impl Clock {
         }
     }
 
-    /// Looks after what follows the data.
+    /// Passes control to the data check.
     #[inline]
     fn follow(&mut self) -> Result<(), RunError> {
         match &mut self.followed {
@@ -438,7 +439,7 @@ impl Clock {
         }
     }
 
-    /// Puts what the completed command lived through into the log.
+    /// Puts the trace of the completed command into the log.
     fn note(&mut self, completion: Completion) {
         let Some(log) = &mut self.log else { return };
         self.lives.tell(log, &self.target);

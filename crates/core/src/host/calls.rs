@@ -1,23 +1,23 @@
-//! How a clock calls a host: as a machine, or by reference, which copies neither inputs nor outputs.
+//! How a clock calls a host: as a machine, or by reference, which avoids copying inputs and outputs.
 use super::output::{HostInput, HostOutput};
 use super::{Host, HostError};
 use crate::command::Completion;
 use crate::machine::Machine;
 use drivelab_units::Instant;
 
-/// What a driver needs that is in a hurry: inputs and outputs by reference.
+/// The fast path for a driver: inputs and outputs by reference.
 impl Host {
-    /// Hears of a completion, when it was done.
+    /// Accepts a completion, at the instant at which it was done.
     ///
     /// # Errors
-    /// When it answers nothing that this host has asked for. The host is as it was then, but for the time.
+    /// When it answers nothing that this host has asked for. Apart from the time, the host is then unchanged.
     #[inline]
     pub fn take(&mut self, completion: &Completion) -> Result<(), HostError> {
         self.pass_to(completion.completed)?;
         self.complete(completion)
     }
 
-    /// The next output, which stays the next one until [`Self::drop_output`].
+    /// The next output; it stays the next one until [`Self::drop_output`].
     #[inline]
     pub fn output(&self) -> Option<&HostOutput> {
         self.out.front()

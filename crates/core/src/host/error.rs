@@ -1,8 +1,8 @@
-//! What a host cannot be told: completions that answer nothing, and time that goes back.
+//! Invalid calls to a host: completions that answer nothing, and time that goes back.
 use core::fmt;
 use drivelab_units::Instant;
 
-/// A completion, or an instant, that cannot be.
+/// An invalid completion, or an invalid instant.
 /// ```
 /// use drivelab_core::host::feed::{FeedParams, Pace};
 /// use drivelab_core::host::{Host, HostError, HostInput};
@@ -19,12 +19,13 @@ use drivelab_units::Instant;
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum HostError {
-    /// Nothing with this tag is outstanding.
+    /// No command with this tag is outstanding.
     UnknownTag {
         /// The tag of the completion.
         tag: u32,
     },
-    /// What is outstanding with this tag was sent later than this says that it came, or was done before it came.
+    /// The outstanding command with this tag was sent later than the completion's submission, or the
+    /// completion precedes it.
     BeforeSubmission {
         /// The tag of the completion.
         tag: u32,
@@ -33,7 +34,7 @@ pub enum HostError {
         /// When the completion claims to have happened.
         completed: Instant,
     },
-    /// Time goes forward only.
+    /// Time only moves forward.
     TimeWentBack {
         /// The instant that was given.
         now: Instant,

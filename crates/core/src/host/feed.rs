@@ -1,8 +1,9 @@
-//! I/Os from outside, one by one: a list, a recorded trace, a client. Whoever drives the host feeds it.
+//! I/Os from outside, one by one: from a list, a recorded trace, a client. Whoever drives the host feeds it.
 //!
-//! The host takes an I/O while it has room for one ([`Host::room`]), so a trace of any length runs in constant memory: feed
-//! until there is no room, let time pass, feed again. The pace says when an I/O begins. When the target cannot keep up with
-//! [`Pace::ByTime`], I/Os begin late; `Io::intended` stays the instant that was asked for.
+//! The host accepts an I/O while it has room for one ([`Host::room`]), so a trace of any length runs in
+//! constant memory: feed until there is no room, let time pass, feed again. The pace determines when an I/O
+//! begins. When the target cannot keep up with [`Pace::ByTime`], I/Os begin late; `Io::intended` remains the
+//! instant that was asked for.
 use super::params::{OUTSTANDING_MAX, PARTS_MAX};
 use super::{Due, Host, HostOutput};
 use crate::command::{Access, Command};
@@ -11,7 +12,7 @@ use alloc::vec::Vec;
 use core::fmt;
 use drivelab_units::{Instant, Lba, Sectors, Span};
 
-/// I/Os that wait in the host for their turn.
+/// Maximum number of I/Os that wait in the host for their turn.
 pub const ROOM: usize = 1_024;
 
 /// The job number of an I/O that was fed.
@@ -20,11 +21,13 @@ pub const FED: u32 = u32::MAX;
 /// When an I/O that was fed begins.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Pace {
-    /// At its time since the start of the run, whatever has completed (open loop). Times that go back begin at once.
+    /// At its time since the start of the run, whatever has completed (open loop). An I/O whose time is in
+    /// the past begins at once.
     ByTime,
-    /// As soon as fewer than this many are outstanding (closed loop); its time does not count.
+    /// As soon as fewer than this many are outstanding (closed loop); its time is ignored.
     Depth(u32),
-    /// One at a time; its time is that since the completion of the one before, or since the start (recorded think times).
+    /// One at a time; its time is relative to the completion of the one before, or to the start (recorded
+    /// think times).
     AfterPrevious,
 }
 
@@ -40,16 +43,16 @@ pub struct FeedParams {
 /// An I/O that is fed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct FedIo {
-    /// When it begins, as [`Pace`] has it.
+    /// When it begins, according to [`Pace`].
     pub time: Span,
-    /// What it asks for, and of whom. Its id and tag are given by the host.
+    /// Its command. Id and tag are assigned by the host.
     pub command: Command,
 }
 
-/// Why an I/O was not taken. Nothing has changed then.
+/// Why an I/O was refused. The host is then unchanged.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum FeedError {
-    /// The host was not made to be fed.
+    /// The host was not created for feeding.
     NotFed,
     /// There is no room: let time pass first.
     Full,
@@ -75,17 +78,17 @@ impl fmt::Display for FeedError {
 
 impl core::error::Error for FeedError {}
 
-/// What the host knows of its feeding.
+/// The state of a host's feeding.
 pub(super) struct Feed {
     params: FeedParams,
     waiting: VecDeque<FedIo>,
-    /// By place of the I/O among the outstanding: what its commands are made from.
+    /// By index of the I/O among the outstanding ones: the template of its commands.
     templates: Vec<Command>,
     /// I/Os that were fed and are not finished.
     outstanding: u32,
     /// When the last one finished, or the start of the run.
     since: Instant,
-    /// Whether the beginning of the first that waits is on the agenda, or is known to wait for a completion.
+    /// Whether the beginning of the first waiting I/O is on the agenda, or known to wait for a completion.
     is_due: bool,
 }
 
@@ -99,7 +102,7 @@ impl Feed {
         self.params.command_limit
     }
 
-    /// Commands that the pace keeps outstanding, where it does.
+    /// Commands that the pace keeps outstanding, if it does.
     pub(super) fn depth(&self) -> Option<u64> {
         match self.params.pace {
             Pace::ByTime => None,
@@ -121,12 +124,12 @@ impl Feed {
         self.waiting.clear();
     }
 
-    /// Whether nothing waits for its turn.
+    /// Whether no I/O waits for its turn.
     pub(super) fn is_empty(&self) -> bool {
         self.waiting.is_empty()
     }
 
-    /// When the oldest I/O was meant to begin that waits although its time has come.
+    /// When the oldest overdue I/O was meant to begin.
     pub(super) fn oldest_late(&self, now: Instant) -> Option<Instant> {
         let first = self.waiting.front()?;
         let at = Instant::ZERO + first.time;
@@ -135,7 +138,7 @@ impl Feed {
 }
 
 impl Host {
-    /// How many more I/Os may be fed now; none where the host has jobs of its own.
+    /// How many more I/Os may be fed now; zero where the host has jobs.
     pub fn room(&self) -> usize {
         match &self.feed {
             Some(feed) if !self.is_stopped => ROOM - feed.waiting.len(),
@@ -143,12 +146,14 @@ impl Host {
         }
     }
 
-    /// Takes one I/O. It begins as the pace has it; with [`Pace::ByTime`] feed in the order of the times.
+    /// Accepts one I/O. It begins according to the pace; with [`Pace::ByTime`] feed in the order of the
+    /// times.
     /// # Errors
-    /// When this host has jobs of its own or was told to stop, when there is no room, and when no command can be made of the
-    /// I/O. The host is as it was then.
+    /// When this host has jobs or was told to stop, when there is no room, and when no command can be made of
+    /// the I/O. The host is then unchanged.
     ///
-    /// A host and a target with one clock: two reads, one after the other, each 2 ms after the one before has ended.
+    /// A host and a target with one clock: two reads, one after the other, each 2 ms after the end of the one
+    /// before.
     ///
     /// ```
     /// use drivelab_core::host::feed::{FedIo, FeedParams, Pace};
@@ -205,7 +210,8 @@ impl Host {
         Ok(())
     }
 
-    /// Puts the beginning of the first I/O that waits on the agenda, unless it is there or must wait for a completion.
+    /// Puts the beginning of the first waiting I/O on the agenda, unless it is there already or must wait for
+    /// a completion.
     fn schedule_fed(&mut self, now: Instant) {
         let Some(feed) = &mut self.feed else { return };
         let Some(first) = feed.waiting.front() else { return };
@@ -224,7 +230,7 @@ impl Host {
         self.agenda.schedule(due.max(now), 0, Due::Fed);
     }
 
-    /// The first I/O that waits begins.
+    /// The first waiting I/O begins.
     pub(super) fn begin_fed(&mut self, due: Instant) {
         let Some(feed) = &mut self.feed else { return };
         feed.is_due = false;
@@ -244,7 +250,7 @@ impl Host {
         feed.templates[slot as usize] = command;
         let mut begins = command.access != Access::Flush;
         if begins && intended < due {
-            // It has waited in the system since then.
+            // It has been waiting in the system since then.
             self.out.push_back(HostOutput::Began(intended));
             begins = false;
         }
@@ -279,20 +285,22 @@ impl Host {
         self.schedule_fed(finished);
     }
 
-    /// The place among the outstanding of the I/O that a command with this tag belongs to; a later I/O may have it again.
+    /// The index, among the outstanding ones, of the I/O to which a command with this tag belongs; later I/Os
+    /// may reuse it.
     pub fn place_of(&self, tag: u32) -> usize {
         (tag / self.parts) as usize
     }
 
-    /// The place of the I/O whose first command has this tag, and when it was meant to begin; none for its other commands.
+    /// The index of the I/O whose first command has this tag, and when it was meant to begin; `None` for its
+    /// other commands.
     pub fn begun_with(&self, tag: u32) -> Option<(usize, Instant)> {
         let place = self.place_of(tag);
         let io = self.outstanding.get(place).filter(|_| tag.is_multiple_of(self.parts))?;
         Some((place, io.intended))
     }
 
-    /// Begins nothing any more: jobs issue no further I/O, and what was fed and has not begun is forgotten. What is
-    /// outstanding goes on to its end.
+    /// Begins nothing further: jobs issue no more I/Os, and fed I/Os that have not begun are dropped.
+    /// Outstanding ones run to completion.
     pub fn stop(&mut self) {
         self.is_stopped = true;
         self.backlog.clear();
@@ -301,7 +309,7 @@ impl Host {
         }
     }
 
-    /// Whether all that was fed has begun and is finished.
+    /// Whether all fed I/Os have begun and are finished.
     pub fn has_served_all(&self) -> bool {
         self.is_idle() && self.feed.as_ref().is_none_or(Feed::is_empty)
     }

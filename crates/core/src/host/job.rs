@@ -17,26 +17,26 @@ pub struct Draw {
 
 pub struct Job {
     pub params: JobParams,
-    /// Sizes with the weights summed up to here, in steps of 2^-32 of all weights.
+    /// Sizes with cumulative weights, in steps of 2^-32 of the total weight.
     sizes: Vec<(u64, Sectors)>,
-    /// Places where an I/O of the one size can begin; none where there are several sizes.
+    /// Places where an I/O of the only size can begin; `None` where there are several sizes.
     places: Option<u64>,
     size_stream: Stream,
     access_stream: Stream,
     address_stream: Stream,
     pub arrival_stream: Stream,
     submit_stream: Stream,
-    /// Where the most popular place lies, when popular places are scattered.
+    /// The place of rank 0, when popular places are scattered.
     scattered_from: u64,
-    /// Writes until the next FLUSH.
+    /// Number of writes until the next FLUSH.
     until_flush: u32,
-    /// Whether a FLUSH is under way that the job waits for, and how many I/Os are due meanwhile.
+    /// Whether the job waits for a FLUSH, and how many I/Os became due meanwhile.
     pub flushing: bool,
     pub held: u32,
     /// I/Os of the burst that have not begun, and those that are not finished.
     pub of_burst: u32,
     pub in_burst: u32,
-    /// Where the next sequential access of each kind begins, from the range's start.
+    /// Where the next sequential access of each kind begins, relative to the range's start.
     next: [u64; 2],
 }
 
@@ -100,7 +100,7 @@ impl Job {
         Draw { access: Access::Flush, first: Lba::ZERO, count: Sectors::ZERO }
     }
 
-    /// What the host takes for an I/O of this size before its first command goes out.
+    /// The host's processing time for an I/O of this size before its first command is sent.
     #[inline]
     pub fn draw_submit(&mut self, count: Sectors) -> Span {
         let SubmitCost { fixed, rate, spread } = self.params.submit;
@@ -145,7 +145,7 @@ impl Job {
                 Popularity::Uniform => self.address_stream.below(places),
                 Popularity::Table(table, spread) => {
                     let rank = table.draw(&mut self.address_stream);
-                    // The table knows the places of the smallest size; a larger one has fewer.
+                    // The table has the places of the smallest size; a larger one has fewer.
                     table.place(rank, *spread, self.scattered_from).min(places - 1)
                 }
             };
@@ -160,7 +160,7 @@ impl Job {
     }
 }
 
-/// As many writes as no job makes before its next FLUSH.
+/// More writes than any job makes before its next FLUSH.
 const NEVER: u32 = u32::MAX;
 
 fn writes_per_flush(params: &JobParams) -> u32 {

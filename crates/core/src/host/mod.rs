@@ -1,9 +1,9 @@
-//! The host: the machine that issues commands. Closed and open loops, think time, single I/Os at their time, and I/Os
-//! larger than a command.
+//! The host: the machine that issues commands. Closed and open loops, think time, single I/Os at given times,
+//! and I/Os larger than a command.
 //!
-//! An I/O is what the application asked for; it becomes one command, or several at once when it exceeds the command
-//! limit, and is finished with the last of them. A FLUSH is no I/O: it is issued and finished like one, but it never
-//! enters the system. Start reading at [`Host::issue`].
+//! An I/O is what the application asks for; it becomes one command, or several at once when it exceeds the
+//! command limit, and is finished with the last of them. A FLUSH is not an I/O: it is issued and finished
+//! like one, but it does not count as one in the system. Start reading at [`Host::issue`].
 //!
 //! I/Os come from jobs, which draw them, or are fed from outside ([`feed`]).
 mod calls;
@@ -37,15 +37,15 @@ struct Outstanding {
     count: Sectors,
     outcome: Outcome,
     intended: Instant,
-    /// When the host's software took it up.
+    /// When the host's software started to process it.
     taken: Instant,
 }
 
 #[derive(Clone, Copy)]
 enum Due {
-    /// A job's next I/O; `open` when the job's clock goes on by itself.
+    /// A job's next I/O; `open` when the job issues by its own clock.
     Begin { job: u32, open: bool },
-    /// The next command of an I/O that the software has prepared.
+    /// The next command of an I/O that the software has processed.
     Send { slot: u32, part: u32 },
     /// A job's next burst.
     Burst { job: u32 },
@@ -53,8 +53,8 @@ enum Due {
     Fed,
 }
 
-/// Issues the I/Os of its jobs, or those that it is fed, as commands, and turns completions into finished I/Os. A
-/// [`Machine`](crate::Machine): it reads no clock.
+/// Issues the I/Os of its jobs, or those that it is fed, as commands, and turns completions into finished
+/// I/Os. A [`Machine`](crate::Machine): it reads no clock.
 pub struct Host {
     jobs: Vec<Job>,
     agenda: Agenda<Due>,
@@ -65,12 +65,12 @@ pub struct Host {
     backlog: VecDeque<(u32, Instant)>,
     /// Commands of all I/Os that are not finished.
     under_way: u64,
-    /// Commands that one I/O may become: an I/O's tags are a run of this length.
+    /// Maximum number of commands per I/O: an I/O's tags are a range of this length.
     parts: u32,
     next_id: u64,
-    /// What was fed, where the host is fed.
+    /// The state of the feeding, where the host is fed.
     feed: Option<Feed>,
-    /// Whether nothing begins any more.
+    /// Whether nothing may begin any more.
     is_stopped: bool,
     now: Instant,
 }
@@ -124,7 +124,7 @@ impl Host {
         }
     }
 
-    /// Commands outstanding that the jobs ask for; `None` with one among them that waits for nothing.
+    /// Commands outstanding that the jobs ask for; `None` if any of them waits for nothing.
     pub fn depth_asked(&self) -> Option<u64> {
         if let Some(feed) = &self.feed {
             return feed.depth();
@@ -188,17 +188,17 @@ impl Host {
         }
     }
 
-    /// Whether an open-loop job's next I/O could exceed the limit on commands under way.
+    /// Whether an open-loop job's next I/O could exceed the limit on outstanding commands.
     fn is_full(&self, job: u32) -> bool {
         self.under_way + self.jobs[job as usize].params.parts_max() > OUTSTANDING_MAX
     }
 
-    /// Arrivals that wait because too many commands are under way.
+    /// Arrivals that wait because too many commands are outstanding.
     pub fn backlog(&self) -> usize {
         self.backlog.len()
     }
 
-    /// When the oldest I/O was meant to begin that is not finished; a FLUSH is none.
+    /// When the oldest unfinished I/O was meant to begin; a FLUSH does not count.
     pub fn oldest_unfinished(&self) -> Option<Instant> {
         let begun = |io: &&Outstanding| io.parts_left > 0 && io.access != Access::Flush;
         let fed = self.feed.as_ref().and_then(|feed| feed.oldest_late(self.now));
@@ -206,7 +206,8 @@ impl Host {
         self.outstanding.iter().filter(begun).map(|io| io.intended).chain(waiting).min()
     }
 
-    /// Draws a job's next I/O, which the software takes up at `at`; `begins` unless it was announced before.
+    /// Draws a job's next I/O, which the software processes from `at` on; `begins` unless it was announced
+    /// before.
     fn issue(&mut self, job: u32, intended: Instant, at: Instant, begins: bool) {
         let source = &mut self.jobs[job as usize];
         if source.flushing {
@@ -214,10 +215,10 @@ impl Host {
             return;
         }
         let Draw { access, first, count } = source.draw();
-        // A FLUSH is no I/O: it moves no data and enters no figure of the system.
+        // A FLUSH is not an I/O: it moves no data and counts in no figure of the system.
         let begins = begins && access != Access::Flush;
         let size = self.part_size(job, count);
-        // Most I/Os are one command, and a division takes longer than all else here.
+        // Most I/Os are one command, and a division would be the slowest step here.
         let parts_left = if size == count { 1 } else { count.get().div_ceil(size.get()) as u32 };
         let slot = self.hold(job, (access, first, count), parts_left, (intended, at));
         let io = self.outstanding[slot as usize];
@@ -235,8 +236,8 @@ impl Host {
         }
     }
 
-    /// Keeps an I/O until it is finished: what it asks for, and when it was meant to begin and was taken up. Returns its
-    /// place.
+    /// Stores an I/O until it is finished: what it asks for, when it was meant to begin, and when its
+    /// processing started. Returns its index.
     #[inline(always)]
     fn hold(
         &mut self,
@@ -256,7 +257,8 @@ impl Host {
         self.outstanding.len() as u32 - 1
     }
 
-    /// Sends all commands of an I/O but the first. The fixed cost is part of that, so there is none between them either.
+    /// Sends all commands of an I/O but the first. The fixed cost is included there, so there is none between
+    /// them either.
     #[inline(never)]
     fn send_others(&mut self, slot: u32, parts: u32, at: Instant) {
         let io = self.outstanding[slot as usize];
@@ -276,7 +278,7 @@ impl Host {
         }
     }
 
-    /// The size of an I/O's commands, but for the last.
+    /// The size of an I/O's commands, except for the last.
     fn part_size(&self, job: u32, count: Sectors) -> Sectors {
         let limit = match self.jobs.get(job as usize) {
             Some(job) => job.params.command_limit,
@@ -285,7 +287,7 @@ impl Host {
         limit.map_or(count, |limit| limit.min(count))
     }
 
-    // Part of its callers: what it is to send is in their hands.
+    // Inlined into its callers, which have its arguments at hand.
     #[inline(always)]
     fn send(&mut self, slot: u32, io: &Outstanding, part: u32, at: Instant, begins: bool) {
         let &Outstanding { job, access, first, count, .. } = io;
@@ -301,10 +303,10 @@ impl Host {
         let params = &job.params;
         let Marking { attribute, mut priority, mut force_unit_access, direct } = params.marking;
         if access == Access::Flush {
-            // It has no data that could be asked of the media, and no protocol has a priority for it.
+            // It has no data to be read from the media, and no protocol has a priority for it.
             (priority, force_unit_access) = (Priority::Normal, false);
         }
-        // Made where it is put: to copy what was written a moment ago in parts is slow.
+        // Built in place: to copy what was written in parts a moment ago is slow.
         self.out.push_back(HostOutput::Submit {
             at,
             begins,
@@ -328,7 +330,7 @@ impl Host {
         });
     }
 
-    // Part of `handle`, and that of its caller, so that the completion is not copied for it.
+    // Inlined into `handle`, and with it into the caller, so that the completion is not copied.
     #[inline(always)]
     fn complete(&mut self, completion: &Completion) -> Result<(), HostError> {
         let slot = if self.parts == 1 { completion.tag } else { completion.tag / self.parts };
@@ -366,7 +368,7 @@ impl Host {
         Ok(())
     }
 
-    /// Issues what an I/O that is finished makes room for: what waits, or the job's next.
+    /// Issues what a finished I/O makes room for: a waiting I/O, or the job's next.
     #[inline(always)]
     fn go_on(&mut self, job: u32, access: Access, finished: Instant) {
         if job == FED || self.is_stopped {

@@ -1,12 +1,12 @@
-//! What a host hears and says: completions come in; commands, and I/Os that begin and finish, go out.
+//! Inputs and outputs of a host: completions come in; commands, and I/Os that begin and finish, go out.
 use crate::command::{Access, Breakdown, Command, Completion, Outcome};
 use drivelab_units::{Instant, Sectors};
 
-/// What a host is told.
+/// An input of a host.
 pub enum HostInput {
-    /// Nothing but the time.
+    /// Only the time.
     Tick,
-    /// A target has answered a command of this host; the tag tells which.
+    /// A target has answered a command of this host, identified by its tag.
     Completed(Completion),
 }
 
@@ -21,27 +21,27 @@ pub struct Io {
     pub count: Sectors,
     /// How it ended: the last outcome other than [`Outcome::Done`] among its commands, if there is one.
     pub outcome: Outcome,
-    /// When it was meant to begin; in an open loop maybe before it could.
+    /// When it was meant to begin; in an open loop possibly before it could.
     pub intended: Instant,
     /// When its last command had completed.
     pub finished: Instant,
-    /// Where the time from `intended` to `finished` went: the way of the command that was done last.
+    /// Where the time from `intended` to `finished` went: the breakdown of the command that ended last.
     pub breakdown: Breakdown,
 }
 
-// The tag as a word of its own in front: no copy then mixes it with the fields.
-/// What a host says.
+// The discriminant as a separate word in front: no copy then mixes it with the fields.
+/// An output of a host.
 #[derive(Clone, Copy, Debug)]
 #[repr(u64)]
 pub enum HostOutput {
-    /// Send this command at this instant; with it a new I/O enters the system, or not.
+    /// Send this command at this instant; a new I/O may enter the system with it.
     Submit {
         /// When the command is sent; never before the input that caused it.
         at: Instant,
-        /// Whether an I/O enters the system with it: not with its later commands, nor after [`HostOutput::Began`],
-        /// nor with a FLUSH.
+        /// Whether an I/O enters the system with it: not with an I/O's later commands, nor after
+        /// [`HostOutput::Began`], nor with a FLUSH.
         begins: bool,
-        /// The command, with the tag by which the host knows it again.
+        /// The command, with the tag by which the host identifies its completion.
         command: Command,
     },
     /// An I/O entered the system at this instant, but its commands must wait.
@@ -51,7 +51,7 @@ pub enum HostOutput {
 }
 
 impl HostOutput {
-    /// The command that is to be sent, if it is one.
+    /// The command to be sent, if this is one.
     pub fn command(&self) -> Option<&Command> {
         if let HostOutput::Submit { command, .. } = self { Some(command) } else { None }
     }

@@ -14,7 +14,8 @@ pub enum Arrivals {
         /// From a completion to the next I/O.
         think: Span,
     },
-    /// Issues `burst` I/Os, so many outstanding, and the next burst `think` after all of them are finished.
+    /// Issues `burst` I/Os, keeping `outstanding` of them outstanding, and the next burst `think` after all
+    /// are finished.
     Bursts {
         /// I/Os outstanding within a burst, at least 1.
         outstanding: u32,
@@ -25,12 +26,12 @@ pub enum Arrivals {
     },
     /// Open loop, exponential gaps, whatever has completed.
     Poisson {
-        /// Mean arrivals a second.
+        /// Mean arrivals per second.
         rate: Frequency,
     },
     /// Open loop, equal gaps.
     Fixed {
-        /// Arrivals a second.
+        /// Arrivals per second.
         rate: Frequency,
     },
 }
@@ -38,11 +39,11 @@ pub enum Arrivals {
 /// Where a job's next address comes from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Addressing {
-    /// One after the other through the range, reads and writes each on their own, again from its start.
+    /// Sequentially through the range, reads and writes separately, then again from its start.
     Sequential,
-    /// Anywhere in the range as `JobParams::popularity` has it, aligned to `JobParams::align`.
+    /// Anywhere in the range with the distribution `JobParams::popularity`, aligned to `JobParams::align`.
     Random,
-    /// Random with this share, else the one after the last.
+    /// Random with this share, else the address after the last one.
     Mixed {
         /// Share of I/Os with a random address.
         random: Share,
@@ -58,14 +59,14 @@ pub struct SizeShare {
     pub weight: u32,
 }
 
-/// What the host's own software takes for an I/O before its first command goes out.
+/// The processing time of the host's own software for an I/O before its first command is sent.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SubmitCost {
-    /// For each command, one after the other.
+    /// For each command, one command at a time.
     pub fixed: Span,
-    /// For the I/O's data, at this rate (pinning and mapping its pages); nothing when `None`.
+    /// For the I/O's data, at this rate (pinning and mapping its pages); no time when `None`.
     pub rate: Option<Rate>,
-    /// The part for the data varies uniformly by up to this share of itself, either way.
+    /// The part for the data varies uniformly by up to this share of itself, in both directions.
     pub spread: Share,
 }
 
@@ -74,7 +75,7 @@ impl SubmitCost {
     pub const NONE: SubmitCost = SubmitCost { fixed: Span::ZERO, rate: None, spread: Share::NONE };
 }
 
-/// What a job asks of what stands between it and the media with each of its commands.
+/// The options with which a job marks each of its commands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Marking {
     /// SCSI task attribute.
@@ -83,22 +84,22 @@ pub struct Marking {
     pub priority: Priority,
     /// FUA: the command completes when its data are on the media.
     pub force_unit_access: bool,
-    /// Past the host's own cache (O_DIRECT).
+    /// Bypasses the host's own cache (O_DIRECT).
     pub direct: bool,
 }
 
-/// When a job has written data fetched to the media.
+/// When a job flushes its written data to the media.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Flushes {
     /// The job issues no FLUSH.
     #[default]
     Never,
-    /// A FLUSH after so many writes, as fio's `fsync`: the job issues nothing more until it is done, and what it has
-    /// outstanding goes on. Only for closed loops.
+    /// A FLUSH after this many writes, as with fio's `fsync`: the job issues nothing more until it is done;
+    /// its outstanding I/Os continue. Only for closed loops.
     After(u32),
 }
 
-/// One job: who issues, what, where and when. [`check`] finds what is wrong with it.
+/// One job: what it issues, where and when. [`check`] reports what is wrong with it.
 #[derive(Clone, Debug)]
 pub struct JobParams {
     /// The initiator that the target sees, from 0.
@@ -107,9 +108,9 @@ pub struct JobParams {
     pub logical_unit: u16,
     /// The process that issues, for schedulers that keep processes apart.
     pub process: u32,
-    /// Whether somebody waits for each I/O: schedulers may prefer such.
+    /// Whether the application waits for each I/O: schedulers may prefer such commands.
     pub synchronous: bool,
-    /// What each command asks of caches and queues.
+    /// How each command is marked for caches and queues.
     pub marking: Marking,
     /// Share of reads; the rest are writes.
     pub reads: Share,
@@ -119,7 +120,7 @@ pub struct JobParams {
     pub addressing: Addressing,
     /// How often each place is drawn at random.
     pub popularity: Popularity,
-    /// Sizes that are drawn from; one at least with a weight above zero.
+    /// Sizes that are drawn from; at least one with a weight above zero.
     pub sizes: alloc::vec::Vec<SizeShare>,
     /// The addresses that the job touches: `count` sectors from `first`.
     pub first: Lba,
@@ -127,17 +128,17 @@ pub struct JobParams {
     pub count: Sectors,
     /// Random addresses are multiples of this, counted from `first`.
     pub align: Sectors,
-    /// The largest single command: a larger I/O goes out as several at once and completes with the last.
+    /// The largest single command: a larger I/O is sent as several at once and completes with the last.
     pub command_limit: Option<Sectors>,
     /// Closed loop, bursts or open loop.
     pub arrivals: Arrivals,
-    /// The time that issuing takes the host's processor.
+    /// The processor time of the host for issuing.
     pub submit: SubmitCost,
 }
 
-/// Most commands outstanding at once, over all jobs: a limit on everything.
+/// Maximum number of outstanding commands, over all jobs: a limit on everything.
 pub const OUTSTANDING_MAX: u64 = 1 << 16;
-/// Most commands that one I/O may be cut into.
+/// Maximum number of commands into which one I/O may be cut.
 pub const PARTS_MAX: u64 = 1 << 12;
 
 /// Why a workload cannot run.
@@ -170,12 +171,12 @@ pub enum JobError {
         /// Index of the job.
         job: usize,
     },
-    /// A FLUSH after no write at all.
+    /// A FLUSH after zero writes.
     ZeroWrites {
         /// Index of the job.
         job: usize,
     },
-    /// A job that issues whatever has completed waits for no FLUSH.
+    /// An open-loop job asks for FLUSHes, which it could not wait for.
     FlushInOpenLoop {
         /// Index of the job.
         job: usize,
@@ -217,7 +218,7 @@ impl fmt::Display for JobError {
 
 impl core::error::Error for JobError {}
 
-/// Finds what is wrong with the jobs before anything runs.
+/// Checks the jobs before anything runs.
 pub fn check(jobs: &[JobParams]) -> Result<(), JobError> {
     if jobs.is_empty() {
         return Err(JobError::NoJobs);
@@ -285,7 +286,7 @@ impl JobParams {
         (self.count.get() - size.get()) / self.align.get() + 1
     }
 
-    /// The most commands that one I/O of this job becomes.
+    /// The maximum number of commands that one I/O of this job becomes.
     pub fn parts_max(&self) -> u64 {
         self.command_limit.map_or(1, |limit| self.largest().get().div_ceil(limit.get().max(1)).max(1))
     }

@@ -1,12 +1,13 @@
-//! How often each place of a random job is asked for: fio's `random_distribution`.
+//! How often each place of a random job is accessed: fio's `random_distribution`.
 //!
-//! Every distribution becomes a table of bands, made once: so many places beside each other, and the weight of all of
-//! them together. A draw takes one number for the band (a search of the table) and one for the place in it: integers
-//! only. The 512 most popular places of `zipf` and `pareto` have a band each; behind them a band is at most 1/64 wider
-//! than what lies before it, so that the weight of a band is exact and that of a place in it within a few percent.
+//! Every distribution becomes a table of bands, computed once: a number of adjacent places, and their total
+//! weight. A draw takes one number for the band (a search of the table) and one for the place in it: integers
+//! only. The 512 most popular places of `zipf` and `pareto` have a band each; after them the width of a band
+//! is at most 1/64 of the places before it, so that the weight of a band is exact and that of a place in it
+//! within a few percent.
 //!
-//! Popular places are scattered over the range as fio does it, by a multiplication. Ours has no common divisor with
-//! the number of places, so that no two ranks meet at one place.
+//! Popular places are scattered over the range as in fio, by a multiplication. Ours has no common divisor
+//! with the number of places, so that no two ranks get the same place.
 use crate::rng::Stream;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -15,14 +16,14 @@ use libm::{ceil, erf, log, pow};
 /// The shape of a distribution, by rank: 0 is the most popular place.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Shape {
-    /// The place of rank r in proportion to 1 / (r + 1)^theta.
+    /// The place of rank r has a weight proportional to 1 / (r + 1)^theta.
     Zipf {
         /// Skew, above zero: 1 is Zipf's law.
         theta: f64,
     },
     /// The first share x of all places gets x^(log(1 - h) / log h) of the accesses: a share h gets 1 - h of them.
     Pareto {
-        /// The share, above 0 and below 1: 0.2 is the rule of 80 to 20.
+        /// The share, above 0 and below 1: 0.2 is the 80/20 rule.
         h: f64,
     },
 }
@@ -30,38 +31,38 @@ pub enum Shape {
 /// Where a job's random I/Os go.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub enum Popularity {
-    /// Everywhere alike.
+    /// All places alike.
     #[default]
     Uniform,
-    /// By the table: a rank becomes a place as `Spread` says.
+    /// By the table: a rank becomes a place according to `Spread`.
     Table(Arc<Table>, Spread),
 }
 
 /// From ranks to places.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Spread {
-    /// All over the range, from a start of the job's own.
+    /// Over the whole range, starting at a place drawn for the job.
     Scattered,
-    /// One after the other from this place on, and again from the first place.
+    /// Consecutive from this place on, wrapping around to the first place.
     From(u64),
 }
 
-/// Bands of places in their order.
+/// Bands of places in order.
 #[derive(PartialEq, Eq, Debug)]
 pub struct Table {
-    /// The weights of all bands up to and with each, in steps of 2^-53 of all weights.
+    /// The cumulative weights of the bands, in steps of 2^-53 of the total weight.
     upto: Vec<u64>,
-    /// The first place of each band, and behind the last one the number of places.
+    /// The first place of each band, and after the last one the number of places.
     first: Vec<u64>,
-    /// What a rank is multiplied by to scatter it.
+    /// The multiplier that scatters a rank.
     stride: u64,
 }
 
 /// Weights are counted in these steps.
 const STEPS: f64 = (1u64 << 53) as f64;
-/// Places with a band of their own.
+/// Number of places with a band of their own.
 const SINGLE: u64 = 512;
-/// A band behind them is this part of what lies before it.
+/// The width of a band after them, as a divisor of the number of places before it.
 const BAND: u64 = 64;
 /// Bands of a bell: each is a hundredth of a percent wide or less, however narrow the bell.
 const BELL: u64 = 1 << 14;
@@ -85,7 +86,7 @@ impl Table {
         Table { upto, first, stride: stride(places) }
     }
 
-    /// A shape over so many places, at least one.
+    /// A shape over this many places, at least one.
     pub fn of(shape: Shape, places: u64) -> Self {
         let ends = ends(places);
         let begins = core::iter::once(0).chain(ends.iter().copied());
@@ -93,9 +94,11 @@ impl Table {
         Table::new(&ends, bands.iter().map(|&(begin, end)| shape.weight(begin, end, places)))
     }
 
-    /// A bell around `center` (a share of the range) with this standard deviation (too), cut off at both ends.
+    /// A bell around `center` (a share of the range) with this standard deviation (also a share), cut off at
+    /// both ends.
     pub fn bell(deviation: f64, center: f64, places: u64) -> Self {
-        // Eight standard deviations to each side hold all that can be drawn; the rest is one band at each end.
+        // Eight standard deviations to each side contain everything that can be drawn; the rest is one band
+        // at each end.
         let n = places as f64;
         let low = (((center - 8.0 * deviation) * n) as u64).min(places - 1);
         let high = (ceil((center + 8.0 * deviation) * n) as u64).clamp(low + 1, places);
@@ -110,18 +113,18 @@ impl Table {
         Table::new(&ends, weights.into_iter())
     }
 
-    /// Zones side by side, each with its weight and the place at which it ends; the last ends with the range.
+    /// Adjacent zones, each with its weight and the place at which it ends; the last ends with the range.
     pub fn zones(zones: &[(u32, u64)]) -> Self {
         let ends: Vec<u64> = zones.iter().map(|(_, end)| *end).collect();
         Table::new(&ends, zones.iter().map(|(weight, _)| f64::from(*weight)))
     }
 
-    /// How many places there are.
+    /// Number of places.
     pub fn places(&self) -> u64 {
         self.first[self.first.len() - 1]
     }
 
-    /// A rank, as often as its weight has it.
+    /// Draws a rank with the probability of its weight.
     #[inline]
     pub fn draw(&self, stream: &mut Stream) -> u64 {
         let at = stream.bits() >> 11;
@@ -130,7 +133,7 @@ impl Table {
         if end - begin == 1 { begin } else { begin + stream.below(end - begin) }
     }
 
-    /// The place of a rank; `offset` is where rank 0 lies.
+    /// The place of a rank; `offset` is the place of rank 0.
     #[inline]
     pub fn place(&self, rank: u64, spread: Spread, offset: u64) -> u64 {
         let (step, start) = match spread {
@@ -142,7 +145,7 @@ impl Table {
 }
 
 impl Shape {
-    /// The weight of the ranks from `begin` up to `end`, not with it.
+    /// The weight of the ranks from `begin` to before `end`.
     fn weight(self, begin: u64, end: u64, places: u64) -> f64 {
         match self {
             Shape::Zipf { theta } if end - begin == 1 => pow(end as f64, -theta),
@@ -161,7 +164,7 @@ impl Shape {
     }
 }
 
-/// Where the bands of so many places end: one by one, then ever wider.
+/// Where the bands of this many places end: one by one, then ever wider.
 fn ends(places: u64) -> Vec<u64> {
     let mut ends: Vec<u64> = (1..=places.min(SINGLE)).collect();
     let mut end = SINGLE;
@@ -172,7 +175,7 @@ fn ends(places: u64) -> Vec<u64> {
     ends
 }
 
-/// Near the golden section of the places, where neighbouring ranks come to lie farthest apart, and without a common
+/// Near the golden section of the places, where consecutive ranks are farthest apart, and without a common
 /// divisor with them.
 fn stride(places: u64) -> u64 {
     let near = ((u128::from(places) * 0x9e37_79b9_7f4a_7c15) >> 64) as u64;
@@ -191,7 +194,7 @@ mod tests {
     use super::*;
     use alloc::vec;
 
-    /// How often each place comes in so many draws.
+    /// How often each place occurs in this many draws.
     fn drawn(table: &Table, draws: u32) -> Vec<u32> {
         let mut stream = Stream::named(3, "test");
         let mut seen = vec![0; table.places() as usize];
@@ -201,7 +204,7 @@ mod tests {
         seen
     }
 
-    /// Four standard errors of a share of so many draws.
+    /// Whether a count is within four standard errors of a share of this many draws.
     fn close(seen: u32, draws: u32, share: f64) -> bool {
         let (n, seen) = (f64::from(draws), f64::from(seen));
         (seen - n * share).abs() <= 4.0 * libm::sqrt(n * share * (1.0 - share)) + 1.0
@@ -222,7 +225,7 @@ mod tests {
                     seen[rank]
                 );
             }
-            // Behind the single places, bands: what many of them get together is exact.
+            // After the single places, bands: the total of many of them is exact.
             let tail: f64 = weights[1_000..].iter().sum::<f64>() / total;
             assert!(close(seen[1_000..].iter().sum(), draws, tail), "{theta}");
         }

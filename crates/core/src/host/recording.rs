@@ -1,7 +1,7 @@
-//! Recordings: where a fed host's I/Os come from when they are too many for a list.
+//! Recordings: the source of a fed host's I/Os when they are too many for a list.
 //!
-//! A run opens the recording of its setup and takes one I/O after the other, as its host has room for them. Whoever drives
-//! the machines brings the recording; the core reads no file.
+//! A run opens the recording of its setup and takes one I/O after the other, as its host has room for them.
+//! Whoever drives the machines supplies the recording; the core reads no file.
 use super::feed::FedIo;
 use alloc::boxed::Box;
 use alloc::string::String;
@@ -17,23 +17,23 @@ pub struct Recorded {
     pub response: Option<Span>,
 }
 
-/// A recording that can be opened as often as there are runs.
+/// A recording that can be opened once for each run.
 pub trait Recording: fmt::Debug + Send + Sync {
-    /// Begins at its first I/O.
+    /// Opens it at its first I/O.
     ///
     /// # Errors
-    /// Why it cannot be read, for people.
+    /// Why it cannot be read, in words for users.
     fn open(&self) -> Result<Box<dyn Recorder>, String>;
 }
 
 /// A recording that is being read.
 pub trait Recorder: Send {
-    /// The next I/O; none at the end.
+    /// The next I/O; `None` at the end.
     ///
     /// # Errors
-    /// Why it cannot be read or fed, for people, with its place.
+    /// Why it cannot be read or fed, in words for users, with the position.
     fn next(&mut self) -> Result<Option<Recorded>, String>;
 
-    /// Requests so far that the model has no command for (discards).
+    /// Requests so far for which the model has no command (discards).
     fn left_out(&self) -> u64;
 }

@@ -1,11 +1,11 @@
-//! What a job of a closed loop does between its I/Os: it waits for a FLUSH, or thinks between two bursts.
+//! What a closed-loop job does between its I/Os: it waits for a FLUSH, or thinks between two bursts.
 use super::params::Arrivals;
 use super::{Due, Host};
 use drivelab_units::Instant;
 
 impl Host {
-    /// A FLUSH that its job has waited for is done: the job goes on at once with all that was due meanwhile, and with
-    /// what the FLUSH went before.
+    /// A FLUSH for which its job has waited is done: the job at once issues everything that became due
+    /// meanwhile, and the I/O before which the FLUSH was due.
     #[cold]
     pub(super) fn waited_for(&mut self, job: u32, finished: Instant) {
         let source = &mut self.jobs[job as usize];
@@ -15,7 +15,7 @@ impl Host {
         }
     }
 
-    /// A job's next burst begins: as much of it as may be outstanding.
+    /// A job's next burst begins: as many of its I/Os as may be outstanding.
     #[cold]
     pub(super) fn begin_burst(&mut self, job: u32, at: Instant) {
         let source = &mut self.jobs[job as usize];
@@ -27,7 +27,7 @@ impl Host {
         }
     }
 
-    /// An I/O of a burst is finished: the next one of it begins, or, behind the last, the job thinks.
+    /// An I/O of a burst is finished: the next one begins, or after the last the job thinks.
     #[cold]
     pub(super) fn go_on_in_burst(&mut self, job: u32, finished: Instant) {
         let source = &mut self.jobs[job as usize];

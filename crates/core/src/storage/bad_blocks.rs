@@ -1,8 +1,8 @@
-//! Addresses that cannot be read, until they are written: unreadable sectors of a drive, and what an array has lost sector
-//! by sector because a rebuild could not read what it needed.
+//! Addresses that cannot be read, until they are written: unreadable sectors of a drive, and what an array
+//! has lost sector by sector because a rebuild could not read what it needed.
 use alloc::vec::Vec;
 
-/// Ranges of addresses without any in common, upward.
+/// Disjoint ranges of addresses, upward.
 #[derive(Default)]
 pub struct BadBlocks(Vec<(u64, u64)>);
 
@@ -12,7 +12,7 @@ impl BadBlocks {
         self.0.is_empty()
     }
 
-    /// Each range: its first address, and the one behind its last.
+    /// Each range: its first address, and the one after its last.
     pub fn iter(&self) -> impl Iterator<Item = (u64, u64)> {
         self.0.iter().copied()
     }
@@ -22,7 +22,7 @@ impl BadBlocks {
         self.0.get(at).is_some_and(|block| block.0 < end)
     }
 
-    /// Whether all of it is lost.
+    /// Whether all of these addresses are bad.
     pub fn cover(&self, first: u64, end: u64) -> bool {
         let at = self.0.partition_point(|block| block.1 <= first);
         self.0.get(at).is_some_and(|block| block.0 <= first && end <= block.1)
@@ -34,7 +34,7 @@ impl BadBlocks {
         self.0.insert(at, (first, end));
     }
 
-    /// These addresses are written.
+    /// These addresses are written and become good again.
     pub fn fill(&mut self, first: u64, end: u64) {
         let at = self.0.partition_point(|block| block.1 <= first);
         let to = self.0.partition_point(|block| block.0 < end);

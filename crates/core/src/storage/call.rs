@@ -1,21 +1,22 @@
-//! What a target can be told, how it acknowledges it, and what it cannot be told.
+//! The inputs of a target, their acknowledgements, and errors of the caller.
 //!
-//! A failure of a simulated device is no error: it is an [`Outcome`](crate::Outcome) of the commands that meet it. A
-//! [`CallError`] says that whoever drives the target has made a mistake. The target is then as it was, but for the time.
+//! A failure of a simulated device is not an error: it is an [`Outcome`](crate::Outcome) of the commands
+//! affected. A [`CallError`] means that whoever drives the target has made a mistake. Apart from the time,
+//! the target is then unchanged.
 use super::array::report::SyncKind;
 use super::drive::params::TIME_MAX;
 use crate::command::Command;
 use core::fmt;
 use drivelab_units::{Instant, Lba, Sectors, Share, Span};
 
-/// What a target can be told.
+/// An input of a target.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum TargetInput {
-    /// Nothing but the time.
+    /// Only the time.
     Tick,
     /// A host issues a command.
     Submit(Command),
-    /// A host gives up the command that it issued under this id.
+    /// A host aborts the command that it issued under this id.
     Abort {
         /// The host's own id of the command.
         id: u64,
@@ -25,28 +26,28 @@ pub enum TargetInput {
         /// Number of the drive.
         drive: u16,
     },
-    /// A new drive of the same model takes the place of one that has failed, with nothing on it.
+    /// A new, empty drive of the same model takes the place of one that has failed.
     Replace {
         /// Number of the drive.
         drive: u16,
     },
-    /// The power goes: nothing that is under way is answered, and the target takes nothing more.
+    /// The power is cut: no command under way is answered, and the target accepts nothing more.
     CutPower,
-    /// The array begins to go over its members: all of each group, as if the scenario had put it down for now.
+    /// The array begins background work on all of its groups, as if the scenario had scheduled it for now.
     Begin {
         /// Resync, rebuild or scrub.
         work: SyncKind,
     },
-    /// Something goes wrong with a drive.
+    /// A fault is injected into a drive.
     Inject(Fault),
-    /// On the wire: what a controller asks beside commands.
+    /// On the wire: a controller's requests other than commands.
     Manage(Manage),
 }
 
 /// Task management, on the wire.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Manage {
-    /// The initiator gives up the command with this tag.
+    /// The initiator aborts the command with this tag.
     Abort {
         /// The initiator that sent it.
         initiator: u16,
@@ -62,7 +63,7 @@ pub enum Manage {
     ReadLog,
 }
 
-/// What can be made to go wrong while a target runs.
+/// Faults that can be injected while a target runs.
 ///
 /// ```
 /// use drivelab_core::storage::drive::geometry::GeometryParams;
@@ -104,8 +105,8 @@ pub enum Fault {
         /// What makes them readable again.
         until: Cure,
     },
-    /// The link to a drive is reset: all commands that it has not answered come back to the controller as aborted, and go
-    /// again; on the wire the host hears of them. What the cache holds stays.
+    /// The link to a drive is reset: all commands that it has not answered come back to the controller as
+    /// aborted, and are resent; on the wire they go to the host. The contents of the cache stay.
     LinkReset {
         /// Number of the drive.
         drive: u16,
@@ -114,29 +115,29 @@ pub enum Fault {
     LyingFlush {
         /// Number of the drive.
         drive: u16,
-        /// `true` from now on, `false` for no longer.
+        /// `true` from now on, `false` to end it.
         lies: bool,
     },
-    /// From now on, or no longer: the firmware takes longer to take up each command, one after the other, FLUSH and what
-    /// its buffer answers included. It counts as overhead.
+    /// From now on, or no longer: the firmware takes longer to pick up each command, one at a time, including
+    /// FLUSHes and hits. It counts as overhead.
     Slow {
         /// Number of the drive.
         drive: u16,
         /// By how much; back to normal when `None`.
         how: Option<Slowness>,
     },
-    /// For so long the drive says nothing and turns to nothing new. What its mechanism has begun it ends, and what is on
-    /// the link goes on; what comes waits at its firmware, and no command ends that had not before. Then it goes on with
-    /// all of that, as if nothing had been. A span longer than anything else is for good: a controller's time limit gives
-    /// such commands up.
+    /// For this time the drive reports nothing and starts nothing new. Its mechanism completes what it has
+    /// begun, and data on the link continue; new commands wait for its firmware, and no further command ends.
+    /// Then it continues with all of that, as if nothing had happened. A span longer than anything else is
+    /// permanent: a controller's timeout gives up such commands.
     Hang {
         /// Number of the drive.
         drive: u16,
-        /// From now until it goes on.
+        /// From now until it continues.
         lasts: Span,
     },
-    /// What is on a drive's media in these sectors changes, and nobody is told: reads find it and are done. Written data that
-    /// wait in its cache are not touched, and a write puts the sectors right.
+    /// The media contents of a drive change silently in these sectors: reads of them succeed with wrong data.
+    /// Written data that wait in its cache are not affected, and a write repairs the sectors.
     Corrupt {
         /// Number of the drive.
         drive: u16,
@@ -147,19 +148,19 @@ pub enum Fault {
     },
 }
 
-/// How the firmware of an ailing drive is slow: by how much longer it takes up a command.
+/// How the firmware of an ailing drive is slow: by how much longer it takes to pick up a command.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Slowness {
     /// Always by this much.
     Constant(Span),
-    /// By nothing at first, evenly more up to this much `over` so long, and as much from then on.
+    /// By zero at first, increasing linearly to this much over the length `over`, and constant from then on.
     Ramp {
         /// Added to each command at the end of the ramp.
         by: Span,
         /// Length of the ramp.
         over: Span,
     },
-    /// By this much while a burst lasts, one after every `every`; the first begins at once.
+    /// By this much during bursts, one every `every`; the first begins at once.
     Bursts {
         /// Added to each command within a burst.
         by: Span,
@@ -178,7 +179,7 @@ pub enum Slowness {
 }
 
 impl Fault {
-    /// The drive that it is about.
+    /// The drive that it affects.
     pub fn drive(self) -> u16 {
         match self {
             Fault::MediaError { drive, .. }
@@ -192,7 +193,7 @@ impl Fault {
 }
 
 impl Slowness {
-    /// By how much a command is late at the most.
+    /// The maximum delay of a command.
     pub fn most(self) -> Span {
         match self {
             Slowness::Constant(by)
@@ -203,36 +204,37 @@ impl Slowness {
     }
 }
 
-/// What makes sectors that cannot be read sound again.
+/// What makes unreadable sectors readable again.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Cure {
     /// A write of them.
     Written,
     /// Nothing: they cannot be read after a write either.
     Never,
-    /// Nothing, but a read that has failed so many times is done when it comes again: the controller sends it again as
+    /// Nothing, but a retried read succeeds once it has failed this many times: the controller resends it as
     /// often as its parameter `retries` says.
     Retries(u8),
 }
 
-/// That a target has taken an input, and what comes of it.
+/// How a target has accepted an input.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Accepted {
-    /// It is done, or has begun; what follows is told by outputs.
+    /// It is done, or has begun; outputs report what follows.
     Done,
-    /// The command has this number in the target: it names its data in [data operations](crate::data::DataOp). A host
-    /// that numbers its commands upward finds its own ids.
+    /// The command has this number in the target: it names its data in [data
+    /// operations](crate::data::DataOp). For a host with ascending ids the numbers are its own ids.
     Submitted {
         /// Never used twice in a target.
         number: u64,
     },
-    /// The command will end as [`Aborted`](crate::Outcome::Aborted), unless it ends otherwise at this instant. One that a
-    /// controller's cache or array has ends so when all that they have begun for it is over.
+    /// The command will end as [`Aborted`](crate::Outcome::Aborted), unless it ends otherwise at this
+    /// instant. One in a controller's cache or array ends once everything that they have begun for it is
+    /// over.
     Aborting,
-    /// The command is where nobody gives it up: in a host's memory, in an array that the host keeps, in a host's I/O
-    /// scheduler, in a station, or done in all but its answer. It goes on to its end.
+    /// The command is where it cannot be aborted: in a host's memory, in an array that the host keeps, in a
+    /// host's I/O scheduler, in a station, or done except for its answer. It runs to completion.
     GoesOn,
-    /// No such command is under way, so there is nothing to give up.
+    /// No such command is under way, so there is nothing to abort.
     NothingThere,
     /// The tag that the log of a failed queue names.
     Log {
@@ -241,17 +243,17 @@ pub enum Accepted {
     },
 }
 
-/// What a target cannot be told.
+/// An error of the caller of a target.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum CallError {
-    /// Time goes forward only.
+    /// Time only moves forward.
     TimeWentBack {
         /// The instant that was given.
         now: Instant,
         /// The latest instant that the target has seen.
         was: Instant,
     },
-    /// Later than anything that the target can still add a time to.
+    /// So late that the target can no longer add a time to it.
     TimeTooFar {
         /// The instant that was given.
         now: Instant,
@@ -261,24 +263,24 @@ pub enum CallError {
         /// The id that was given.
         id: u64,
     },
-    /// There are fewer drives.
+    /// The target has fewer drives.
     NoSuchDrive {
         /// Number that was given.
         drive: u16,
-        /// Drives that there are, numbered from 0.
+        /// Number of drives, numbered from 0.
         drives: u16,
     },
-    /// It has failed before.
+    /// The drive has failed before.
     DriveHasFailed {
         /// Number of the drive.
         drive: u16,
     },
-    /// It works, so that nothing can take its place.
+    /// The drive has not failed, so it cannot be replaced.
     DriveIsThere {
         /// Number of the drive.
         drive: u16,
     },
-    /// These addresses are not on that drive, or there are none of them.
+    /// These sectors are not on that drive, or their number is zero.
     NotOnDrive {
         /// Number of the drive.
         drive: u16,
@@ -287,10 +289,9 @@ pub enum CallError {
         /// Sectors that were given.
         count: Sectors,
     },
-    /// Bursts of slowness with nothing from one to the next.
+    /// Bursts of slowness with a period of zero.
     EndlessBursts,
-    /// A firmware that is slower than any that a drive can be built with: see
-    /// [`TIME_MAX`](super::drive::params::TIME_MAX).
+    /// A slowness above the maximum time of any firmware: see [`TIME_MAX`](super::drive::params::TIME_MAX).
     TooSlow {
         /// The slowness that was given.
         by: Span,
@@ -302,9 +303,9 @@ pub enum CallError {
         /// What a target must have for it.
         needs: &'static str,
     },
-    /// There is nothing to rebuild, or no spare to rebuild it on.
+    /// There is nothing to rebuild, or no spare to rebuild it onto.
     NothingToRebuild,
-    /// The power is gone.
+    /// The power is off.
     PowerIsOff,
 }
 

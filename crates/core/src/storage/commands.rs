@@ -1,19 +1,20 @@
 //! Which commands of hosts are under way, and their numbers inside the target.
 //!
-//! A host's id is its own affair: any value, and the same one again once the command has ended. Inside, each command has
-//! a *number* that no other ever has, below all those that boxes give to commands of their own. A host that numbers its
-//! commands upward finds its own ids as these numbers; any other command gets the next number that is free.
+//! A host chooses its ids freely: any value, and the same one again once the command has ended. Inside, each
+//! command has a *number* that is never reused, below all those that boxes give to commands of their own. For
+//! a host with ascending ids these numbers are its own ids; any other command gets the next free number.
 //!
-//! What is under way is a bit for each number, in words from the oldest on; a few that stay on for long are kept apart,
-//! so that a window of numbers does not grow with the run.
+//! There is a bit for each number under way, in words from the oldest on; a few long-lived ones are stored
+//! separately, so that the window of numbers does not grow with the run.
 use crate::command::Command;
 use alloc::vec::Vec;
 use drivelab_units::Instant;
 
-/// Ids from here on are never numbers: so many numbers are left for their commands.
+/// Ids from here on are never used as numbers: this many numbers are left for their commands.
 const IDS_MAX: u64 = 1 << 49;
 
-/// Words of the window beside one for each command under way: numbers that lie farther back are kept apart.
+/// Words of the window in addition to one for each command under way: numbers further back are stored
+/// separately.
 const WORDS_MAX: usize = 64;
 
 /// Words by which the window grows at a time.
@@ -29,27 +30,28 @@ struct Renamed {
 /// The commands of hosts that are under way.
 #[derive(Default)]
 pub struct Commands {
-    /// The number of the next command, at the least.
+    /// A lower bound of the next command's number.
     next: u64,
-    /// How many are under way.
+    /// Number of commands under way.
     count: u64,
-    /// Whether nothing more may come.
+    /// Whether no further command is accepted.
     is_closed: bool,
-    /// The number of the first word's first bit, in words.
+    /// The number of the first word's first bit, divided by the word size.
     base: u64,
     /// A bit for each number that is under way.
     window: Vec<u64>,
     /// Numbers below the window, upward.
     old: Vec<u64>,
     renamed: Vec<Renamed>,
-    /// Numbers whose host has given them up: they end as aborted, whatever becomes of them.
+    /// Numbers of commands that their hosts have aborted: they end as aborted, whatever becomes of them.
     given_up: Vec<u64>,
-    /// Those that ended at this instant: others that go with them may still be told of.
+    /// Commands that ended at this instant: outputs about others that were merged with them may still follow.
     ended: (Instant, Vec<Renamed>),
 }
 
 impl Commands {
-    /// A command comes. Returns its number; `None` where one with the same id is under way, or nothing more may come.
+    /// A command arrives. Returns its number; `None` where one with the same id is under way, or no further
+    /// one is accepted.
     #[inline]
     pub fn begin(&mut self, command: &Command) -> Option<u64> {
         let id = command.id;
@@ -64,7 +66,7 @@ impl Commands {
         Some(number)
     }
 
-    /// The next number for a command with an id that is none, or was one.
+    /// The next number for a command whose id cannot be one, or was used before.
     #[cold]
     fn rename(&mut self, id: u64) -> Option<u64> {
         if self.is_closed || self.number_of(id).is_some() {
@@ -76,7 +78,7 @@ impl Commands {
         Some(number)
     }
 
-    /// The window reaches up to this word.
+    /// Moves the window so that it includes this word.
     #[inline(never)]
     fn move_window(&mut self, word: u64) {
         let most = WORDS_MAX as u64 + self.count;
@@ -130,7 +132,7 @@ impl Commands {
         renamed.id
     }
 
-    /// The host gives up the command with a number. Returns whether it had not before.
+    /// The host aborts the command with this number. Returns whether it had not done so before.
     pub fn give_up(&mut self, number: u64) -> bool {
         let is_new = !self.given_up.contains(&number);
         if is_new {
@@ -139,19 +141,19 @@ impl Commands {
         is_new
     }
 
-    /// Whether any command that is under way was given up.
+    /// Whether any command under way has been aborted by its host.
     #[inline]
     pub fn has_given_up(&self) -> bool {
         !self.given_up.is_empty()
     }
 
-    /// Whether the host has given up the command with a number, which ends now.
+    /// Whether the host has aborted the command with this number, which ends now.
     pub fn take_given_up(&mut self, number: u64) -> bool {
         let at = self.given_up.iter().position(|&given_up| given_up == number);
         at.map(|at| self.given_up.swap_remove(at)).is_some()
     }
 
-    /// The id of the command with a number; that of any other command is its own.
+    /// The id of the command with this number; for one that was not renamed, the number itself.
     #[inline]
     pub fn id_of(&self, number: u64) -> u64 {
         if self.renamed.is_empty() && self.ended.1.is_empty() { number } else { self.id_of_renamed(number) }
@@ -163,7 +165,7 @@ impl Commands {
         all.rev().find(|renamed| renamed.number == number).map_or(number, |renamed| renamed.id)
     }
 
-    /// The number of the command with an id, if one is under way.
+    /// The number of the command with this id, if one is under way.
     pub fn number_of(&self, id: u64) -> Option<u64> {
         if let Some(renamed) = self.renamed.iter().find(|renamed| renamed.id == id) {
             return Some(renamed.number);
@@ -182,7 +184,7 @@ impl Commands {
         }
     }
 
-    /// Nothing is under way any more, and nothing more may come.
+    /// Ends all commands under way, and accepts no further ones.
     pub fn close(&mut self) {
         (self.is_closed, self.next) = (true, IDS_MAX);
         self.window.iter_mut().for_each(|word| *word = 0);
@@ -205,7 +207,7 @@ mod tests {
         Command::new(id, Access::Read, Lba::ZERO, Sectors::new(1))
     }
 
-    /// Ids upward, ids that were there before, and any at all.
+    /// Ascending ids, ids that were used before, and any others.
     fn ids() -> impl Strategy<Value = (u8, u64)> {
         prop_oneof![
             3 => (Just(0u8), 0u64..3),
@@ -249,7 +251,7 @@ mod tests {
         }
     }
 
-    /// One command that stays on for long costs no memory.
+    /// One long-lived command costs no memory.
     #[test]
     fn what_stays_on_does_not_widen_the_window() {
         let mut commands = Commands::default();

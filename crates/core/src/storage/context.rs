@@ -1,4 +1,4 @@
-//! What the boxes of a target share while an event runs: the instant, the agenda, the way out and the digest.
+//! What the boxes of a target share while an event runs: the instant, the agenda, the outputs and the digest.
 use super::array::ArrayEvent;
 use super::commands::Commands;
 use super::controller::ControllerEvent;
@@ -16,33 +16,33 @@ use crate::trace::CommandTrace;
 use alloc::collections::VecDeque;
 use drivelab_units::{Instant, Lba};
 
-/// Everything that a target's agenda can hold; boxes of one kind are told apart by their index.
-// The tag as a word of its own in front: no copy then mixes it with the fields.
+/// Everything that a target's agenda can hold; boxes of one kind are distinguished by their index.
+// The discriminant as a separate word in front: no copy then mixes it with the fields.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u64)]
 pub enum Event {
     Drive(u16, DriveEvent),
     Controller(u16, ControllerEvent),
-    /// An I/O scheduler is to be asked again.
+    /// An I/O scheduler is due to be asked again.
     Elevator(Before),
     Array(ArrayEvent),
     /// A drive fails for good.
     Fails {
         drive: u16,
     },
-    /// A host's cache is to be woken.
+    /// A host's cache is due.
     HostCache {
         initiator: u16,
     },
-    /// The controller's cache is to be woken.
+    /// The controller's cache is due.
     ControllerCache,
     Server(ServerEvent),
 }
 
-/// What an I/O scheduler stands before.
+/// What an I/O scheduler is in front of.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Before {
-    /// Everything that this initiator asks for.
+    /// All commands of this initiator.
     Target { initiator: u16 },
     /// One drive of an array that the host keeps.
     Drive(u16),
@@ -57,7 +57,7 @@ pub struct Held {
 }
 
 impl Held {
-    /// A drive takes a command.
+    /// A drive accepts a command.
     #[inline]
     pub fn add_one(&mut self, now: Instant) {
         self.integral = self.until(now);
@@ -73,7 +73,7 @@ impl Held {
         self.changed = now;
     }
 
-    /// The number integrated up to an instant, in nanoseconds, where it has not changed since.
+    /// The number integrated up to an instant, in nanoseconds, if it has not changed since.
     #[inline]
     pub fn until(&self, at: Instant) -> u128 {
         self.integral + u128::from(self.count) * u128::from(at.since(self.changed).as_ns())
@@ -84,27 +84,28 @@ pub struct Context {
     /// The due instant of the event that runs.
     pub now: Instant,
     pub agenda: Agenda<Event>,
-    /// What carries the data of the drives.
+    /// The links and buses that carry the drives' data.
     pub wires: Wires,
     pub digest: Digest,
-    /// What whoever drives the target will hear.
+    /// The outputs for whoever drives the target.
     pub outputs: Outputs,
     /// The commands of hosts that are under way.
     pub commands: Commands,
-    /// What the drives have answered to their controllers.
+    /// The drives' answers to their controllers.
     pub answers: Fifo<(u16, Completion)>,
-    /// Commands that controllers have ended without the drives' having served them.
+    /// Commands that controllers have ended without service by the drives.
     pub refused: Fifo<(u16, Completion)>,
     /// The commands inside the drives.
     pub held: Held,
-    /// The processor of the controller, or of the host that stands for one, is busy until then.
+    /// Until when the processor of the controller, or of the host in its place, is busy.
     pub busy_until: Instant,
     pub keeps: Keeps,
-    /// What drives have told of commands with their answers, by drive, and nobody has passed on.
+    /// Traces of commands that drives have reported with their answers and that have not been passed on, by
+    /// drive.
     pub lives: VecDeque<(u16, CommandTrace)>,
 }
 
-/// What is told beside what always is.
+/// Optional outputs that are enabled.
 #[derive(Clone, Copy, Default)]
 pub struct Keeps {
     /// The traces of commands.
@@ -138,12 +139,12 @@ impl Context {
         }
     }
 
-    /// Something has happened that is no answer to a command.
+    /// Reports something other than an answer to a command.
     pub fn happened(&mut self, what: Happening) {
         self.outputs.happened(what);
     }
 
-    /// Tells what a command lived through, under the ids of the hosts.
+    /// Reports the trace of a command, under the ids of the hosts.
     pub fn lived(&mut self, mut trace: CommandTrace) {
         if !self.keeps.traces {
             return;
@@ -157,14 +158,14 @@ impl Context {
         self.outputs.lived(trace);
     }
 
-    /// What a drive told of a command with its answer.
+    /// The trace of a command that a drive reported with its answer.
     pub fn life_of(&mut self, drive: u16, completion: &Completion) -> Option<CommandTrace> {
         let is_its = |(of, trace): &(u16, CommandTrace)| *of == drive && trace.command.id == completion.id;
         let at = self.lives.iter().position(is_its)?;
         self.lives.remove(at).map(|(_, trace)| trace)
     }
 
-    /// A sector that a command of the array's own carries holds this word.
+    /// A sector of one of the array's own writes holds this word.
     pub fn tell(&mut self, into: u64, at: u64, word: Word) {
         self.data_op(DataOp::Tell { into, at: Lba::new(at), word });
     }
@@ -179,15 +180,17 @@ impl Context {
         }
     }
 
-    /// Several commands go on as one, under the number of the oldest: the data of the others' writes go with it.
+    /// Several commands are sent as one, under the number of the oldest: its buffer gets the data of the
+    /// others' writes.
     pub fn merged<'c>(&mut self, request: &Command, commands: impl Iterator<Item = &'c Command>) {
         if request.access == Access::Write {
             commands.for_each(|command| self.carries(request.id, command));
         }
     }
 
-    /// A command that has gone as part of another ends: what the other has read of its addresses is its own, as it is now.
-    /// The other's buffer goes back to its host, and a read by lines is not yet answered then.
+    /// A command that was merged into another one ends: it gets its own copy of what the other has read of
+    /// its addresses, as of now. The other's buffer goes back to its host, and a read by lines is not
+    /// answered yet at that time.
     #[inline]
     pub fn parted(&mut self, read: u64, command: &Command) {
         let &Command { id: kept, first, count, access, .. } = command;
@@ -196,7 +199,7 @@ impl Context {
         }
     }
 
-    /// One buffer gets what a write has of its addresses, for what it had.
+    /// A buffer gets the data of a write at its addresses, in place of what it had.
     fn carries(&mut self, into: u64, write: &Command) {
         let &Command { id: from, first, count, .. } = write;
         if into != from {
@@ -205,7 +208,7 @@ impl Context {
         }
     }
 
-    /// A drive answers its controller.
+    /// A drive sends an answer to its controller.
     #[inline]
     pub fn answer(&mut self, drive: u16, completion: Completion) {
         self.answers.push_back((drive, completion));
@@ -220,7 +223,7 @@ impl Context {
         self.complete_as_it_is(completion);
     }
 
-    /// The same where hosts have given up commands: such a one was aborted, however far it got.
+    /// The same where hosts have aborted commands: such a one ends as aborted, however far it got.
     #[cold]
     fn complete_given_up(&mut self, completion: Completion) {
         let aborted = self.commands.take_given_up(completion.id);
@@ -231,7 +234,7 @@ impl Context {
     #[inline(always)]
     fn complete_as_it_is(&mut self, completion: Completion) {
         let id = self.commands.end(completion.id, self.now);
-        // As it is: to copy what was written a moment ago in parts is slow.
+        // Passed on unchanged: to copy what was written in parts a moment ago is slow.
         if id == completion.id { self.answer_as(completion) } else { self.answer_renamed(id, completion) }
     }
 
@@ -240,7 +243,7 @@ impl Context {
         self.answer_as(Completion { id, ..completion });
     }
 
-    /// Hands a completion with the host's own id to the host, and folds it into the digest.
+    /// Delivers a completion with the host's own id to the host, and folds it into the digest.
     #[inline]
     pub fn answer_as(&mut self, completion: Completion) {
         self.digest.fold(completion.id ^ (completion.outcome as u64) << 62);
@@ -250,7 +253,7 @@ impl Context {
         self.outputs.complete(completion);
     }
 
-    /// On the wire the host hears what the drive answers.
+    /// On the wire the drive's answers go directly to the host.
     pub fn answer_host(&mut self) {
         while let Some((drive, completion)) = self.answers.pop_front() {
             if self.keeps.traces

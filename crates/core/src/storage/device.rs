@@ -1,5 +1,5 @@
-//! A drive with what stands before it alone: its end of the controller and, in an array that the host keeps, an I/O
-//! scheduler.
+//! A drive with the boxes for it alone: its end of the controller and, in an array that the host keeps, an
+//! I/O scheduler.
 use super::controller::Controller;
 use super::controller::params::ControllerParams;
 use super::drive::Drive;
@@ -11,9 +11,9 @@ use drivelab_units::Instant;
 /// An I/O scheduler, and the traces of its requests.
 pub struct Scheduler {
     pub elevator: Elevator,
-    /// When it is to be asked again, if that is on the agenda.
+    /// The next call that is on the agenda.
     pub wakes: Option<Instant>,
-    /// Lives of requests that their commands' own are still to be made of.
+    /// Traces of requests from which the traces of their commands are still to be made.
     pub attempts: Vec<CommandTrace>,
 }
 
@@ -22,7 +22,7 @@ impl Scheduler {
         Scheduler { elevator: Elevator::new(params), wakes: None, attempts: Vec::new() }
     }
 
-    /// Takes the traces of a request out.
+    /// Removes and returns the traces of a request.
     pub fn attempts_of(&mut self, request: u64) -> Vec<CommandTrace> {
         self.attempts.extract_if(.., |trace| trace.command.id == request).collect()
     }

@@ -1,7 +1,8 @@
-//! What a target does with inputs that are neither time nor commands: failures, new drives, work of the array's own, power
-//! cuts, faults, and commands that their host gives up.
+//! How a target handles inputs that are neither time nor commands: failures, new drives, background work of
+//! the array, power cuts, faults, and aborts by hosts.
 //!
-//! What a scenario puts down for an instant goes the same way: an event on the agenda calls what the input calls.
+//! Scheduled events of a scenario take the same path: an event on the agenda makes the same calls as the
+//! input.
 use super::call::{Accepted, CallError, Fault, Manage, Slowness, TargetInput};
 use super::context::Context;
 use super::drive::Drive;
@@ -12,7 +13,7 @@ use crate::data::DataOp;
 use drivelab_units::{Instant, Lba, Sectors};
 
 impl Target {
-    /// Takes an input at an instant up to which everything has happened.
+    /// Processes an input at an instant up to which all events have run.
     #[cold]
     pub(super) fn hear(&mut self, now: Instant, input: TargetInput) -> Result<Accepted, CallError> {
         if self.is_off {
@@ -53,7 +54,7 @@ impl Target {
         }
     }
 
-    /// What stands before a drive that there is.
+    /// The system of an existing drive.
     fn system_with(
         &mut self,
         drive: u16,
@@ -78,7 +79,7 @@ impl Target {
         if drive < drives { Ok(()) } else { Err(CallError::NoSuchDrive { drive, drives }) }
     }
 
-    /// A host gives a command up.
+    /// A host aborts a command.
     fn abort(&mut self, id: u64) -> Accepted {
         let Some(number) = self.context.commands.number_of(id) else { return Accepted::NothingThere };
         let Target { body, context, .. } = self;
@@ -93,7 +94,7 @@ impl Target {
         }
     }
 
-    /// The power goes.
+    /// The power is cut.
     fn cut_power(&mut self) {
         let context = &mut self.context;
         context.agenda.retain(|_| false);
@@ -121,7 +122,7 @@ impl Target {
         Ok(accepted)
     }
 
-    /// Something goes wrong with a drive.
+    /// A fault is injected into a drive.
     fn inject(&mut self, fault: Fault) -> Result<Accepted, CallError> {
         self.check_drive(fault.drive())?;
         let Target { body, context, .. } = self;
@@ -140,7 +141,7 @@ impl Target {
     }
 }
 
-/// A fault strikes a drive.
+/// Applies a fault to a drive.
 fn strike(drive: &mut Drive, context: &mut Context, fault: Fault) -> Result<(), CallError> {
     match fault {
         Fault::MediaError { drive: index, first, count, until } => {
@@ -165,7 +166,7 @@ fn strike(drive: &mut Drive, context: &mut Context, fault: Fault) -> Result<(), 
     Ok(())
 }
 
-/// Whether there are any of these sectors, and all of them on the drive.
+/// Whether the number of sectors is not zero, and all of them are on the drive.
 fn check_sectors(drive: &Drive, index: u16, first: Lba, count: Sectors) -> Result<(), CallError> {
     let end = first.get().checked_add(count.get());
     if count.get() == 0 || end.is_none_or(|end| end > drive.capacity().get()) {
@@ -174,6 +175,6 @@ fn check_sectors(drive: &Drive, index: u16, first: Lba, count: Sectors) -> Resul
     Ok(())
 }
 
-/// Why a target cannot begin work of an array's.
+/// Why a target cannot begin background work.
 pub(super) const NO_ARRAY: CallError =
     CallError::Unable { what: "go over its members", needs: "an array that has data twice, or parity" };

@@ -1,8 +1,9 @@
-//! An ordered index of very many slots: what is nearest to a key, with few misses of the processor's cache.
+//! An ordered index of a very large number of slots: finds the nearest to a key, with few cache misses.
 //!
-//! A B+ tree: nodes of [`WIDTH`] keys, all entries in the leaves, leaves chained in order. Each set is a tree of its own.
-//! A full leaf is split in halves; at the upper end of the set it stays full, so that keys that come in order fill their
-//! leaves. A leaf that is nearly empty joins a neighbour. Nodes are allocated only while there are more than ever before.
+//! A B+ tree: nodes of [`WIDTH`] keys, all entries in the leaves, leaves chained in order. Each set is a
+//! separate tree. A full leaf is split in halves; at the upper end of the set it stays full, so that
+//! ascending keys fill their leaves. A nearly empty leaf is joined with a neighbour. Nodes are allocated only
+//! while there are more than ever before.
 //! For few entries, or where subtrees must carry summaries, see [`tree`](super::tree).
 //! Source: D. Comer, "The ubiquitous B-tree", ACM Computing Surveys 11(2), 1979.
 use super::tree::{NONE, Slot};
@@ -10,10 +11,11 @@ use alloc::vec::Vec;
 
 /// Keys of a node.
 const WIDTH: usize = 32;
-/// A leaf with fewer entries joins a neighbour if both together leave room.
+/// A leaf with fewer entries is joined with a neighbour if both together leave room.
 const FEW: usize = WIDTH / 4;
 const ROOMY: usize = WIDTH * 3 / 4;
-/// Levels above the leaves: more than any set of [`Slot`]s needs, although inner nodes need not be full.
+/// Maximum levels above the leaves: more than any set of [`Slot`]s needs, although inner nodes need not be
+/// full.
 const LEVELS: usize = 16;
 
 struct Leaf<K> {
@@ -26,12 +28,12 @@ struct Leaf<K> {
 
 struct Inner<K> {
     len: usize,
-    /// Lower bounds of the children; that of the first counts for nothing.
+    /// Lower bounds of the children; that of the first is unused.
     keys: [K; WIDTH],
     children: [u32; WIDTH],
 }
 
-/// The way down to a leaf: at each level the inner node and which of its children.
+/// The path down to a leaf: at each level the inner node and the index of the child.
 type Path = [(u32, usize); LEVELS];
 
 pub struct Index<K> {
@@ -40,7 +42,7 @@ pub struct Index<K> {
     inners: Vec<Inner<K>>,
     free_inners: Vec<u32>,
     root: u32,
-    /// Levels of inner nodes; without any the root is a leaf.
+    /// Levels of inner nodes; with none the root is a leaf.
     levels: usize,
 }
 
@@ -50,14 +52,14 @@ impl<K: Ord + Copy + Default> Default for Index<K> {
     }
 }
 
-/// Puts something into the first `len` items at a place.
+/// Inserts an item at an index of the first `len`.
 #[inline]
 fn put<T: Copy>(items: &mut [T; WIDTH], len: usize, at: usize, item: T) {
     items.copy_within(at..len, at + 1);
     items[at] = item;
 }
 
-/// Takes the item at a place out of the first `len`.
+/// Removes the item at an index of the first `len`.
 #[inline]
 fn cut<T: Copy>(items: &mut [T; WIDTH], len: usize, at: usize) {
     items.copy_within(at + 1..len, at);
@@ -77,7 +79,7 @@ impl<K: Ord + Copy + Default> Index<K> {
         index
     }
 
-    /// Whether nothing is in it.
+    /// Whether it is empty.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.levels == 0 && self.leaves[self.root as usize].len == 0
@@ -115,7 +117,7 @@ impl<K: Ord + Copy + Default> Index<K> {
         at
     }
 
-    /// The way there.
+    /// The path to that leaf.
     #[cold]
     fn path_to(&self, key: &K) -> Path {
         let (mut at, mut path) = (self.root, [(NONE, 0); LEVELS]);
@@ -128,7 +130,7 @@ impl<K: Ord + Copy + Default> Index<K> {
         path
     }
 
-    /// Files a slot under a key that nothing in the set has.
+    /// Inserts a slot under a key that is not in the set yet.
     pub fn insert(&mut self, key: K, slot: Slot) {
         let at = self.leaf_of(&key);
         let leaf = &mut self.leaves[at as usize];
@@ -154,7 +156,7 @@ impl<K: Ord + Copy + Default> Index<K> {
         self.add_child(&path, self.levels, bound, new);
     }
 
-    /// Moves all but the first `stay` entries of a leaf to a new one behind it.
+    /// Moves all but the first `stay` entries of a leaf to a new one after it.
     fn split_leaf(&mut self, at: u32, stay: usize) -> u32 {
         let new = self.add_leaf();
         let old = &mut self.leaves[at as usize];
@@ -170,7 +172,7 @@ impl<K: Ord + Copy + Default> Index<K> {
         new
     }
 
-    /// A node has a new one behind it: the inner node above `level`, which the path goes through, gets it as a child.
+    /// A node has a new one after it: the inner node above `level` on the path gets it as a child.
     fn add_child(&mut self, path: &Path, level: usize, bound: K, child: u32) {
         if level == 0 {
             let (old, root) = (self.root, self.add_inner());
@@ -208,7 +210,7 @@ impl<K: Ord + Copy + Default> Index<K> {
         self.add_child(path, level - 1, lowest, new);
     }
 
-    /// Takes the entry with this key out.
+    /// Removes the entry with this key.
     ///
     /// # Panics
     /// When there is none.
@@ -243,7 +245,7 @@ impl<K: Ord + Copy + Default> Index<K> {
         }
     }
 
-    /// Moves the entries of one leaf of an inner node behind those of its left neighbour.
+    /// Moves the entries of one leaf of an inner node to the end of its left neighbour.
     fn join(&mut self, above: u32, left: usize, right: usize) {
         let inner = &self.inners[above as usize];
         let (left, right) = (inner.children[left], inner.children[right]);
@@ -256,7 +258,7 @@ impl<K: Ord + Copy + Default> Index<K> {
         self.unlink(right);
     }
 
-    /// Takes a leaf out of the chain and gives its place back.
+    /// Removes a leaf from the chain and frees its place.
     fn unlink(&mut self, at: u32) {
         let &Leaf { before, behind, .. } = &self.leaves[at as usize];
         if before != NONE {
@@ -268,7 +270,7 @@ impl<K: Ord + Copy + Default> Index<K> {
         self.free_leaves.push(at);
     }
 
-    /// A child of the inner node above `level` is gone.
+    /// A child of the inner node above `level` has been removed.
     fn drop_child(&mut self, path: &Path, level: usize, child: usize) {
         let at = path[level - 1].0;
         let inner = &mut self.inners[at as usize];
@@ -277,7 +279,7 @@ impl<K: Ord + Copy + Default> Index<K> {
         inner.len -= 1;
         if inner.len == 0 {
             self.free_inners.push(at);
-            // The root has two children at least.
+            // The root has at least two children.
             return self.drop_child(path, level - 1, path[level - 2].1);
         }
         while self.levels > 0 && self.inners[self.root as usize].len == 1 {
@@ -306,7 +308,7 @@ impl<K: Ord + Copy + Default> Index<K> {
         if place < leaf.len {
             return Some(leaf.slots[place]);
         }
-        // No leaf of several is empty.
+        // Among several leaves none is empty.
         (leaf.behind != NONE).then(|| self.leaves[leaf.behind as usize].slots[0])
     }
 
@@ -322,7 +324,7 @@ impl<K: Ord + Copy + Default> Index<K> {
         Some(before.slots[before.len - 1])
     }
 
-    /// Leaves that were ever needed at once.
+    /// Maximum number of leaves ever used at once.
     #[cfg(test)]
     fn leaves(&self) -> usize {
         self.leaves.len()
@@ -335,7 +337,7 @@ mod tests {
     use alloc::collections::BTreeMap;
     use proptest::prelude::*;
 
-    /// Asks both the same about everything near a key.
+    /// Compares the answers of both about everything near a key.
     fn agree(index: &Index<u64>, map: &BTreeMap<u64, Slot>, key: u64) {
         assert_eq!(index.is_empty(), map.is_empty());
         assert_eq!(index.first(), map.values().next().copied());
@@ -344,7 +346,7 @@ mod tests {
     }
 
     proptest! {
-        /// Keys from a few ranges, so that the same are filed and taken out again and again.
+        /// Keys from a few ranges, so that the same ones are inserted and removed again and again.
         #[test]
         fn it_is_an_ordered_map(
             steps in proptest::collection::vec((0u64..3, 0u64..400, any::<u64>()), 1..4_000),

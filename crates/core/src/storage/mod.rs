@@ -1,7 +1,8 @@
 //! The target: the machine that serves commands. One agenda drives every box inside it.
 //!
-//! Boxes ([`controller`], [`drive`], [`server`]; [`system`] wires them) are state with an `on_event`; the three calls of
-//! the contract exist only here. What boxes share is in their [`context`]: the agenda, the ways out, and the [`link`]s.
+//! Boxes ([`controller`], [`drive`], [`server`]; [`system`] wires them) are state with an `on_event`; the
+//! three calls of the contract exist only here. What boxes share is in their [`context`]: the agenda, the
+//! outputs, and the [`link`]s.
 pub mod array;
 mod bad_blocks;
 pub(crate) mod call;
@@ -40,24 +41,24 @@ use server::{Server, ServerParams};
 use system::{System, SystemParams};
 use write_behind::WriteBehind;
 
-/// What a target is made of.
+/// The composition of a target.
 #[derive(Clone, Debug)]
 #[allow(clippy::large_enum_variant, reason = "there is one for a run")]
 pub enum TargetParams {
     /// Abstract stations; with no service time, a null target.
     Server(ServerParams),
-    /// One drive behind a controller that costs nothing.
+    /// One drive behind a controller without costs.
     Drive(Arc<DriveModel>),
-    /// One drive with all that stands before it.
+    /// One drive or several with all boxes above them.
     System(SystemParams),
-    /// One drive without a controller: whoever submits speaks the drive's protocol.
+    /// One drive without a controller: the caller speaks the drive's protocol.
     Wire(Arc<DriveModel>),
 }
 
-/// Events at one instant that set each other off: more of them are a mistake of the program.
+/// Maximum number of events at one instant that cause each other: more of them are a programming error.
 const AT_ONCE_MAX: u32 = 1 << 22;
 
-/// Later than any run has business to be; what is added to it still fits.
+/// Later than any run should last; sums with it still fit.
 const LAST: Instant = Instant::from_ns(1 << 62);
 
 enum Body {
@@ -76,7 +77,7 @@ pub struct Target {
 }
 
 impl Target {
-    /// A target at the beginning of time, with nothing written on it. What it draws follows from the seed.
+    /// A new target at instant zero, with nothing written on it. All its random draws follow from the seed.
     ///
     /// # Panics
     /// When the parameters of an array contradict each other or its drives: see
@@ -115,7 +116,7 @@ impl Target {
         self.capacity
     }
 
-    /// The cache of a host that has issued something.
+    /// The cache of a host that has issued a command.
     pub fn host_cache(&self, initiator: u16) -> Option<&WriteBehind> {
         if let Body::System(system) = &self.body { system.host_cache(initiator) } else { None }
     }
@@ -130,7 +131,8 @@ impl Target {
         self.context.digest
     }
 
-    /// From now on the trace of every command is told: [`TargetOutput::Lived`], before the command's completion.
+    /// From now on the trace of every command is reported: [`TargetOutput::Lived`], before the command's
+    /// completion.
     /// ```
     /// use drivelab_core::storage::drive::geometry::GeometryParams;
     /// use drivelab_core::storage::drive::params::{DriveModel, DriveParams};
@@ -164,8 +166,8 @@ impl Target {
         self.context.keeps.traces = true;
     }
 
-    /// From now on every data operation is told: [`TargetOutput::Data`].
-    /// What a power cut takes: a write that the cache has answered is lost until its data are on the media.
+    /// From now on every data operation is reported: [`TargetOutput::Data`]. With them one sees what a power
+    /// cut loses: a write that the cache has answered is lost until its data are on the media.
     ///
     /// ```
     /// use drivelab_core::data::DataOp;
@@ -226,13 +228,13 @@ impl Target {
         }
     }
 
-    /// Commands that the drives have taken and not answered, integrated up to an instant before which everything has
-    /// happened, in nanoseconds; none where there is no drive.
+    /// The number of commands that the drives have accepted and not answered, integrated up to an instant
+    /// before which all events have run, in nanoseconds; `None` where there is no drive.
     pub fn in_drives_ns(&self, until: Instant) -> Option<u128> {
         (!matches!(self.body, Body::Server(_))).then(|| self.context.held.until(until))
     }
 
-    /// What the scatter of the arms has cost so far, of all drives together; none where no arm scatters.
+    /// What the scatter of the arms has cost so far, summed over all drives; `None` where no arm scatters.
     pub fn turns(&self) -> Option<Turns> {
         let each = |drive: &Drive| drive.model().mechanism.scatter.is_some().then(|| drive.turns());
         match &self.body {
@@ -251,7 +253,7 @@ impl Target {
         }
     }
 
-    /// What is inside, where it is more than a station.
+    /// The system inside, unless it is a station.
     pub fn system(&self) -> Option<&System> {
         if let Body::System(system) = &self.body { Some(system) } else { None }
     }
@@ -287,7 +289,7 @@ impl Target {
         }
     }
 
-    /// A command comes. Returns its number, unless [`Self::not_taken`] says why it has none.
+    /// A command arrives. Returns its number, or `None` for a reason given by [`Self::not_taken`].
     fn submit(&mut self, now: Instant, command: &Command) -> Option<u64> {
         let number = self.context.commands.begin(command)?;
         if number == command.id {
@@ -308,7 +310,7 @@ impl Target {
         self.begin(now, command);
     }
 
-    /// A command with a number of the target's own comes.
+    /// A command arrives under the target's own number.
     #[inline(always)]
     fn begin(&mut self, now: Instant, command: &Command) {
         let Target { body, context, capacity, .. } = self;
@@ -331,29 +333,29 @@ impl Target {
     }
 }
 
-/// The answer to a command that ends as it comes.
+/// The answer to a command that ends on arrival.
 fn refused(command: &Command, outcome: Outcome, now: Instant) -> Completion {
     let Command { id, initiator, tag, .. } = *command;
     let breakdown = Breakdown::default();
     Completion { id, initiator, tag, outcome, submitted: now, completed: now, breakdown }
 }
 
-/// What a driver needs that is in a hurry: inputs and outputs by reference.
+/// The fast path for a driver: inputs and outputs by reference.
 impl Target {
     /// As [`Machine::handle`] with this command. Returns its number: see [`Accepted::Submitted`].
     ///
     /// # Errors
-    /// When one with its id is under way, when time goes back, and when the power is gone.
+    /// When one with its id is under way, when time goes back, and when the power is off.
     #[inline]
     pub fn take(&mut self, now: Instant, command: &Command) -> Result<u64, CallError> {
         self.pass_to(now)?;
         let Some(number) = self.submit(now, command) else { return Err(self.not_taken(command)) };
-        // What the input made due at once runs now, so that `poll_timeout` always lies ahead.
+        // Events that the input made due at once run now, so that `poll_timeout` is always in the future.
         self.run_until(now);
         Ok(number)
     }
 
-    /// As [`Machine::handle`] with nothing but the time.
+    /// As [`Machine::handle`] with only the time.
     ///
     /// # Errors
     /// When time goes back, or so far that nothing can be added to it.
@@ -373,18 +375,18 @@ impl Target {
         if now < was { CallError::TimeWentBack { now, was } } else { CallError::TimeTooFar { now } }
     }
 
-    /// The next output, which stays the next one until [`Self::drop_output`].
+    /// The next output; it stays the next one until [`Self::drop_output`].
     #[inline]
     pub fn output(&self) -> Option<OutputRef<'_>> {
         self.context.outputs.front()
     }
 
-    /// All outputs that have not been taken, in their order.
+    /// All outputs that have not been taken, in order.
     pub fn outputs(&self) -> impl Iterator<Item = OutputRef<'_>> {
         self.context.outputs.iter()
     }
 
-    /// Takes the next output out.
+    /// Removes the next output.
     ///
     /// # Panics
     /// When there is none.

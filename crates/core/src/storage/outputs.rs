@@ -1,7 +1,7 @@
-//! What a target says: one stream, in the order in which it happened.
+//! The outputs of a target: one stream, in the order in which things happened.
 //!
-//! Completions are nearly all of it, so they have a queue of their own that nothing else slows down. Whatever else is
-//! said notes how many completions come before it.
+//! Nearly all of them are completions, so these have a queue of their own that nothing else slows down. Every
+//! other output records how many completions come before it.
 use super::array::report::Report;
 use super::write_behind::{GivenUp, Place};
 use crate::command::Completion;
@@ -11,7 +11,7 @@ use crate::trace::CommandTrace;
 use alloc::collections::VecDeque;
 use drivelab_units::Instant;
 
-/// Something that happened inside a target and is no answer to a command.
+/// Something that happened inside a target, other than an answer to a command.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Happening {
     /// To the array.
@@ -20,41 +20,41 @@ pub enum Happening {
     GivenUp {
         /// When it gave up.
         at: Instant,
-        /// Which memory.
+        /// The memory.
         memory: Place,
         /// Which data of which write.
         what: GivenUp,
     },
-    /// A drive that is in no array has failed for good.
+    /// A drive outside any array has failed for good.
     DriveFailed {
         /// When it failed.
         at: Instant,
         /// Number of the drive.
         drive: u16,
     },
-    /// A drive that is in no array has been replaced by a new one, with nothing on it.
+    /// A drive outside any array has been replaced by a new, empty one.
     DriveReplaced {
         /// When it was replaced.
         at: Instant,
         /// Number of the drive.
         drive: u16,
     },
-    /// The power is gone: what was under way is never answered.
+    /// The power is off: commands under way are never answered.
     PowerCut {
         /// When it was cut.
         at: Instant,
     },
 }
 
-/// What a target says.
+/// An output of a target.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[allow(clippy::large_enum_variant, reason = "it is handed over, and not kept")]
 pub enum TargetOutput {
     /// A command has ended.
     Completed(Completion),
-    /// Something was done with data: only after [`Target::keep_data`](super::Target::keep_data).
+    /// A data operation: only after [`Target::keep_data`](super::Target::keep_data).
     Data(DataOp),
-    /// What a command lived through, before its completion: only after
+    /// The trace of a command, before its completion: only after
     /// [`Target::keep_traces`](super::Target::keep_traces).
     Lived(CommandTrace),
     /// Something else happened.
@@ -77,27 +77,27 @@ impl TargetOutput {
         if let TargetOutput::Lived(trace) = self { Some(trace) } else { None }
     }
 
-    /// What has happened to the array, if it is that.
+    /// The report of the array, if it is one.
     pub fn report(self) -> Option<Report> {
         if let TargetOutput::Happened(Happening::Array(report)) = self { Some(report) } else { None }
     }
 }
 
-/// The same by reference, where it lies.
+/// The same by reference.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum OutputRef<'a> {
     /// A command has ended.
     Completed(&'a Completion),
-    /// Data have moved; only after a target was told to say so.
+    /// A data operation; only after a target was told to report them.
     Data(&'a DataOp),
-    /// The stamps of a command; only after a target was told to say so.
+    /// The trace of a command; only after a target was told to report them.
     Lived(&'a CommandTrace),
-    /// Something happened that is no command's answer.
+    /// Something happened that is not an answer to a command.
     Happened(&'a Happening),
 }
 
 impl OutputRef<'_> {
-    /// A copy to keep.
+    /// An owned copy.
     pub fn to_owned(self) -> TargetOutput {
         match self {
             OutputRef::Completed(&completion) => TargetOutput::Completed(completion),
@@ -108,7 +108,7 @@ impl OutputRef<'_> {
     }
 }
 
-/// Of which kind something is that is no completion.
+/// The kind of an output other than a completion.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Data,
@@ -116,14 +116,14 @@ enum Kind {
     Happened,
 }
 
-/// What has been said and not taken.
+/// Outputs that have not been taken.
 pub struct Outputs {
     completions: Fifo<Completion>,
-    /// Completions that have been taken.
+    /// Number of completions that have been taken.
     taken: u64,
-    /// Whatever else there is: behind how many completions, counted from the first of all.
+    /// The other outputs: the number of completions before each, counted from the very first.
     others: VecDeque<(u64, Kind)>,
-    /// That of the first of them, or a number that is never reached.
+    /// That number for the first of them, or one that is never reached.
     next_other: u64,
     data: VecDeque<DataOp>,
     lives: VecDeque<CommandTrace>,
@@ -172,7 +172,7 @@ impl Outputs {
         self.others.push_back((before, kind));
     }
 
-    /// What comes next, where it stays until [`Self::drop_front`].
+    /// The next output; it stays in place until [`Self::drop_front`].
     #[inline]
     pub fn front(&self) -> Option<OutputRef<'_>> {
         if self.next_other <= self.taken {
@@ -181,7 +181,7 @@ impl Outputs {
         self.completions.front().map(OutputRef::Completed)
     }
 
-    /// Takes the front out.
+    /// Removes the front.
     ///
     /// # Panics
     /// When there is none.
@@ -194,7 +194,7 @@ impl Outputs {
         self.taken += 1;
     }
 
-    /// All of it, in its order.
+    /// All outputs, in order.
     pub fn iter(&self) -> impl Iterator<Item = OutputRef<'_>> {
         let (mut taken, mut passed, mut of) = (self.taken, 0, [0usize; 3]);
         let mut completions = self.completions.iter();
@@ -212,7 +212,7 @@ impl Outputs {
         })
     }
 
-    /// The first that is no completion.
+    /// The kind of the first output other than a completion.
     fn other(&self) -> Option<Kind> {
         self.others.front().map(|&(_, kind)| kind)
     }

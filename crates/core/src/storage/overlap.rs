@@ -1,12 +1,13 @@
-//! What must wait because it overlaps something older.
+//! Finds the commands that must wait because they overlap older ones.
 //!
-//! The index holds every command that is not done, reads and writes apart, by first address; each subtree knows how far
-//! its commands reach and how old they are. A command that must wait is held by one command, the youngest of those that
-//! it waits for, and looks again when that one is done. So each pair of overlapping commands costs one search at most.
+//! The index holds every command that is not done, reads and writes separately, by first address; each
+//! subtree records how far its commands extend and how old they are. A command that must wait is held by one
+//! command, the youngest of those that it waits for, and is re-checked when that one is done. So each pair of
+//! overlapping commands costs at most one search.
 use super::tree::{NONE, Slot, Summary, Tree};
 use drivelab_units::Lba;
 
-/// Of a group of commands: how far they reach, and the orders of arrival of the oldest and the youngest.
+/// For a group of commands: how far they extend, and the arrival numbers of the oldest and the youngest.
 #[derive(Clone, Copy)]
 struct Extent {
     end: u64,
@@ -25,7 +26,7 @@ impl Summary for Extent {
     }
 }
 
-/// The addresses of a command, and its place in the order of arrival.
+/// The addresses of a command, and its arrival number.
 #[derive(Clone, Copy, Debug)]
 pub struct Claim {
     pub write: bool,
@@ -68,7 +69,8 @@ impl Overlaps {
         tree.remove(root, slot);
     }
 
-    /// The youngest command that this one must wait for: older than it, with addresses in common, a write if it is none.
+    /// The youngest command that this one must wait for: older, overlapping, and at least one of the two a
+    /// write.
     pub fn blocker(&self, claim: &Claim) -> Option<Slot> {
         let mut best = None;
         self.search(self.writes, claim, &mut best);
@@ -78,7 +80,7 @@ impl Overlaps {
         best.map(|(_, slot)| slot)
     }
 
-    /// Looks for an older overlapping command that is younger than the best so far.
+    /// Searches for an older overlapping command that is younger than the best so far.
     fn search(&self, at: Slot, sought: &Claim, best: &mut Option<(u64, Slot)>) {
         if at == NONE {
             return;
@@ -93,9 +95,9 @@ impl Overlaps {
         if begins_before && node.own.end > sought.first.get() && age < sought.age && better(age) {
             *best = Some((age, at));
         }
-        // What begins at or above this node's address is to the right.
+        // Commands that begin at or above this node's address are to the right.
         let right = if begins_before { node.right } else { NONE };
-        // The younger side first: the other one is then often not worth a look.
+        // The younger side first: the other one then often need not be searched.
         let youngest = |slot: Slot| if slot == NONE { 0 } else { self.tree.node(slot).all.youngest };
         let (one, other) =
             if youngest(right) > youngest(node.left) { (right, node.left) } else { (node.left, right) };

@@ -1,12 +1,13 @@
-//! Stations of queueing theory in place of a disk: what the host, the agenda and the statistics are held to before any
-//! disk exists. A null target answers at once; a server takes a drawn time for each command, first come first served.
+//! Stations of queueing theory in place of a disk: with them host, agenda and statistics can be tested
+//! without a disk model. A null target answers at once; a server takes a drawn time for each command, first
+//! come first served.
 use super::context::{Context, Event};
 use crate::command::{Breakdown, Command, Completion, Outcome};
 use crate::rng::Stream;
 use alloc::collections::VecDeque;
 use drivelab_units::{Instant, Sectors, Span};
 
-/// How long a server takes for one command.
+/// The service time of a command.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Service {
     /// Always this long.
@@ -51,11 +52,11 @@ impl Service {
 /// A station of queueing theory in place of a drive.
 #[derive(Clone, Debug)]
 pub struct ServerParams {
-    /// Sectors that it answers for.
+    /// Its capacity in sectors.
     pub capacity: Sectors,
     /// Infinitely many servers with no service time when `None`: the null target.
     pub service: Option<Service>,
-    /// Stations that a command visits one after the other, each with its own queue and one server.
+    /// Number of stations that a command visits one after the other, each with its own queue and one server.
     pub stations: u16,
 }
 
@@ -78,7 +79,7 @@ struct Waiting {
     served: Span,
 }
 
-/// The station at work.
+/// A running station.
 pub struct Server {
     params: ServerParams,
     stations: alloc::vec::Vec<Station>,
@@ -94,12 +95,12 @@ impl Server {
         Server { stations: (0..params.stations).map(station).collect(), params }
     }
 
-    /// Sectors that it answers for.
+    /// Its capacity in sectors.
     pub fn capacity(&self) -> Sectors {
         self.params.capacity
     }
 
-    /// Takes a command, which waits until a server is free.
+    /// Accepts a command, which waits until a server is free.
     pub fn submit(&mut self, context: &mut Context, command: Command) {
         let now = context.now;
         let waiting = Waiting { command, submitted: now, served: Span::ZERO };

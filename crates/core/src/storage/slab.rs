@@ -1,5 +1,5 @@
-//! A table whose places are used again: what is put in stays at its number until it is taken out. Allocates only while
-//! more is in it than ever before.
+//! A table with reusable places: an item stays at its number until it is removed. Allocates only while it
+//! holds more than ever before.
 use super::tree::Slot;
 use alloc::vec::Vec;
 
@@ -35,13 +35,13 @@ impl<T> Slab<T> {
         &mut self.places[slot as usize]
     }
 
-    /// Gives a place back. What it holds is left over.
+    /// Frees a place. Its contents become stale.
     #[inline]
     pub fn free(&mut self, slot: Slot) {
         self.free.push(slot);
     }
 
-    /// Every place that was ever needed, free ones too.
+    /// Every place ever used, including free ones.
     pub fn places(&self) -> impl Iterator<Item = (Slot, &T)> {
         (0..).zip(&self.places)
     }

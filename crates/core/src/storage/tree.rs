@@ -1,23 +1,23 @@
-//! An ordered index over slots: what is nearest to an address, without looking at everything.
+//! An ordered index over slots: finds the nearest to an address, without a full scan.
 //!
-//! One [`Tree`] holds the nodes of any number of ordered sets; a set is its root. A slot is in one set at most. Every
-//! subtree may carry a summary of what is in it. The trees are treaps: ordered by key, and heaps by a number that each
-//! slot is given once and for all, which looks random but is not. Searching, inserting and removing take O(log n) steps
-//! whatever the order of arrival. Nodes are allocated only when a slot is used for the first time.
+//! One [`Tree`] holds the nodes of any number of ordered sets; a set is identified by its root. A slot is in
+//! at most one set. Every subtree may carry a summary of its contents. The trees are treaps: ordered by key,
+//! and heaps by a fixed pseudo-random number of each slot. Searching, inserting and removing take O(log n)
+//! steps whatever the order of arrival. Nodes are allocated only when a slot is used for the first time.
 //! Source: C. R. Aragon, R. G. Seidel, "Randomized search trees", 1989.
 use alloc::vec::Vec;
 
-/// Which slot of the table that the tree is an index of.
+/// Index of a slot in the table that the tree indexes.
 pub type Slot = u32;
 
 pub const NONE: Slot = Slot::MAX;
 
-/// What a subtree says of itself without being searched.
+/// What is known of a subtree without searching it.
 pub trait Summary: Copy {
-    /// Whether there is anything in it to be kept up to date.
+    /// Whether the summary must be maintained.
     const IS_KEPT: bool = true;
 
-    /// The summary of two groups of entries together, in whatever order they are joined.
+    /// The summary of two groups of entries together, independent of the order of joining.
     fn join(self, other: Self) -> Self;
 }
 
@@ -33,19 +33,19 @@ pub struct Node<K, S> {
     pub key: K,
     pub left: Slot,
     pub right: Slot,
-    /// Of this entry.
+    /// The summary of this entry.
     pub own: S,
-    /// Of the whole subtree.
+    /// The summary of the whole subtree.
     pub all: S,
 }
 
 pub struct Tree<K, S = ()> {
     nodes: Vec<Node<K, S>>,
-    /// Nodes whose summaries are to be fetched up to date, from the top down.
+    /// Nodes whose summaries are to be updated, from the top down.
     path: Vec<Slot>,
 }
 
-/// What a subtree hangs from: one side of a node, or the root.
+/// Where a subtree is attached: one side of a node, or the root.
 #[derive(Clone, Copy)]
 enum Link {
     Root,
@@ -74,7 +74,7 @@ impl<K: Ord + Copy, S: Summary> Tree<K, S> {
         &mut self.nodes[slot as usize]
     }
 
-    /// Files a slot under a key that nothing in the set has.
+    /// Inserts a slot under a key that is not in the set yet.
     pub fn insert(&mut self, root: &mut Slot, slot: Slot, key: K, own: S) {
         let node = Node { key, left: NONE, right: NONE, own, all: own };
         if slot as usize >= self.nodes.len() {
@@ -95,7 +95,7 @@ impl<K: Ord + Copy, S: Summary> Tree<K, S> {
         self.split(root, at, slot);
     }
 
-    /// Cuts a subtree in two, below a slot: to its left what is below its key, to its right the rest.
+    /// Splits a subtree at a slot's key: lower keys go to the slot's left, the rest to its right.
     fn split(&mut self, root: &mut Slot, mut at: Slot, slot: Slot) {
         let key = self.node(slot).key;
         let (mut low, mut high) = (Link::Left(slot), Link::Right(slot));
@@ -116,7 +116,7 @@ impl<K: Ord + Copy, S: Summary> Tree<K, S> {
         self.sum_up();
     }
 
-    /// Takes a slot out of the set that it is in.
+    /// Removes a slot from its set.
     pub fn remove(&mut self, root: &mut Slot, slot: Slot) {
         let key = self.node(slot).key;
         let (mut at, mut link) = (*root, Link::Root);
@@ -131,7 +131,7 @@ impl<K: Ord + Copy, S: Summary> Tree<K, S> {
         self.join(root, link, left, right);
     }
 
-    /// Makes one subtree of two; every key of the first is below every key of the second.
+    /// Joins two subtrees into one; every key of the first is below every key of the second.
     fn join(&mut self, root: &mut Slot, mut link: Link, mut low: Slot, mut high: Slot) {
         while low != NONE && high != NONE {
             if rank(low) > rank(high) {
@@ -157,7 +157,7 @@ impl<K: Ord + Copy, S: Summary> Tree<K, S> {
         }
     }
 
-    /// The summary of this node is to be fetched up to date once all below it is.
+    /// The summary of this node is to be updated once everything below it has been.
     #[inline]
     fn note(&mut self, at: Slot) {
         if S::IS_KEPT {
@@ -216,7 +216,7 @@ impl<K: Ord + Copy, S: Summary> Tree<K, S> {
     }
 }
 
-/// A slot's place in the heap: no two have the same. The last step of MurmurHash3, which has an inverse.
+/// A slot's rank in the heap: no two are equal. The last step of MurmurHash3, which is invertible.
 #[inline]
 fn rank(slot: Slot) -> u32 {
     let mut mixed = slot.wrapping_add(0x9e37_79b9);

@@ -1,4 +1,4 @@
-//! What a check has found wrong.
+//! Errors found by a check.
 use drivelab_core::Outcome;
 use drivelab_core::storage::CallError;
 use drivelab_data::Fault;
@@ -6,7 +6,7 @@ use drivelab_units::Instant;
 use std::fmt;
 use thiserror::Error;
 
-/// A sector that does not hold what it must.
+/// A sector with invalid contents.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Found {
     pub sector: u64,
@@ -17,26 +17,26 @@ pub struct Found {
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Wrong {
-    /// A read has fetched a version that it must not.
+    /// A read has delivered a version that it must not.
     Read { command: u64, found: Found },
-    /// What the target says of data contradicts itself: a drive has delivered from a segment of its buffer what that does
-    /// not have, or the data of a command are a sum of themselves.
+    /// The target's data operations contradict each other: a drive has delivered from a segment of its buffer
+    /// something that the segment does not have, or the data of a command are a sum of themselves.
     Contradiction(Fault),
-    /// With nothing under way, a sector does not hold what was written last.
+    /// With nothing under way, a sector does not hold its last write.
     Kept { found: Found },
     /// Copies of the array's address differ; `found.sector` is that address.
     Copy { slot: u16, found: Found },
-    /// Parity does not fit its data; `found.sector` is the member's.
+    /// Parity does not match its data; `found.sector` is the member's.
     Parity { slot: u16, which: u8, found: Found },
-    /// A command has failed although there was no reason to.
+    /// A command has failed without a reason.
     Failed { command: u64, outcome: Outcome },
-    /// So many commands are not answered although nothing is due any more.
+    /// Commands are unanswered although nothing is due any more.
     Unanswered { commands: usize },
-    /// The target does not take what it is told.
+    /// The target rejects an input.
     Refused(CallError),
 }
 
-/// A lie of the target about data: what, in which run, and when.
+/// A false statement of the target about data: what, in which run, and when.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[error("seed {seed}, at {} ns: {wrong}", at.as_ns())]
 pub struct Untruth {

@@ -1,10 +1,10 @@
-//! A table by address of which neighbours that are treated alike are one entry: what is written by one command stays
-//! together until another one cuts it.
+//! A table by address in which neighbours with equal values are one entry: the sectors of one command stay
+//! one entry until another command splits it.
 use std::collections::BTreeMap;
 
 #[derive(Clone)]
 pub struct Extents<T> {
-    /// By the first address of each; with the address behind its last.
+    /// By the first address of each entry; with the address after its last.
     all: BTreeMap<u64, (u64, T)>,
 }
 
@@ -20,7 +20,7 @@ impl<T: Clone + Default> Extents<T> {
         (at < *end).then_some(value)
     }
 
-    /// What there is among these addresses, upward: the first of each, the end, and what holds for them.
+    /// The entries that overlap these addresses, upward: first address, end, and value.
     pub fn among(&self, first: u64, end: u64) -> impl Iterator<Item = (u64, u64, &T)> {
         let before = self.all.range(..first).next_back();
         let all = before.into_iter().chain(self.all.range(first..end));
@@ -32,24 +32,24 @@ impl<T: Clone + Default> Extents<T> {
         self.all.iter().map(|(at, (end, value))| (*at, *end, value))
     }
 
-    /// Everything that there is, each once.
+    /// All values, each once.
     pub fn values_mut(&mut self) -> impl Iterator<Item = &mut T> {
         self.all.values_mut().map(|(_, value)| value)
     }
 
-    /// Changes what holds for those of these addresses for which anything does.
+    /// Changes the values of those of these addresses that have one.
     pub fn change(&mut self, first: u64, end: u64, mut change: impl FnMut(&mut T)) {
         self.cut_at(first);
         self.cut_at(end);
         self.all.range_mut(first..end).for_each(|(_, (_, value))| change(value));
     }
 
-    /// How many there are.
+    /// Number of entries.
     pub fn len(&self) -> usize {
         self.all.len()
     }
 
-    /// The same for all of them: what begins now begins as the default.
+    /// Changes the values of all these addresses: new entries start with the default.
     pub fn cover(&mut self, first: u64, end: u64, change: impl FnMut(&mut T)) {
         let mut gaps = Vec::new();
         let mut at = first;
@@ -66,7 +66,7 @@ impl<T: Clone + Default> Extents<T> {
         self.change(first, end, change);
     }
 
-    /// Makes neighbours one again, among these addresses and next to them, where the same holds for both.
+    /// Joins adjacent entries with equal values, within these addresses and next to them.
     pub fn join(&mut self, first: u64, end: u64)
     where
         T: PartialEq,
@@ -90,7 +90,7 @@ impl<T: Clone + Default> Extents<T> {
         }
     }
 
-    /// What holds on both sides of an address are two entries from now on.
+    /// Splits the entry across an address into two.
     fn cut_at(&mut self, at: u64) {
         let before = self.all.range_mut(..at).next_back();
         if let Some((_, (end, value))) = before.filter(|(_, (end, _))| at < *end) {

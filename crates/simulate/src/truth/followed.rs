@@ -1,5 +1,5 @@
-//! The data of a run, followed beside its clock: everything that a [`Witness`] must hear, in the order in which it
-//! happens, and what is looked at when the run is over.
+//! The data of a run, checked during the run: passes everything that a [`Witness`] needs to it, in the order
+//! in which it happens, and makes the checks at the end of the run.
 use super::error::{Found, Untruth, Wrong};
 use super::map::Map;
 use super::power;
@@ -26,9 +26,9 @@ use drivelab_units::Instant;
 use std::borrow::Cow;
 use std::sync::Arc;
 
-/// The memory that the check may take, as it reckons itself.
+/// Maximum memory of the check, by its own estimate.
 const BYTES_MAX: u64 = 2 << 30;
-/// Looks after which that is looked at.
+/// Number of calls between two checks of that.
 const WEIGH_EVERY: u64 = 1 << 6;
 
 /// Follows the data of a run.
@@ -37,15 +37,15 @@ pub struct Followed {
     witness: Witness,
     outstanding: Map<Command>,
     record: DataRecord,
-    /// Members that were not whole when somebody last looked.
+    /// Members that were not complete at the last check.
     impaired: u16,
     looks: u64,
     most_bytes: u64,
-    /// When each write was answered, where a power cut may take some of them.
+    /// When each write was answered, if a power cut may lose some of them.
     answered: Option<Vec<(u64, Instant)>>,
 }
 
-/// Where an address of the target lies: the drive's number and its own address.
+/// Where an address of the target lies: the drive's number and the address on it.
 fn place_of(target: &Target, address: u64) -> (u16, u64) {
     let Some(array) = array_of(target) else { return (0, address) };
     let (drives, media) = (consistent::whole(array), Media::<Stamp>::new(0));
@@ -66,7 +66,7 @@ pub(super) fn array_of(target: &Target) -> Option<&Array> {
 }
 
 impl Followed {
-    /// To be called before anything happens at the target, of which the data can be checked.
+    /// To be called before anything happens at the target, which must be one whose data can be checked.
     pub fn new(setup: &Setup, target: &mut Target) -> Result<Self, RunError> {
         let params = match &setup.target {
             TargetParams::Server(_) | TargetParams::Wire(_) => return Err(RunError::NoData),
@@ -97,13 +97,13 @@ impl Followed {
         Ok(followed)
     }
 
-    /// The same with another bound for the memory that the check may take.
+    /// The same with another memory limit.
     pub fn bounded(self, most_bytes: u64) -> Self {
         Followed { most_bytes, ..self }
     }
 
-    /// A host has issued a command, which has this number in the target, and nothing of what the target has said since has
-    /// been observed.
+    /// A host has issued a command, which has this number in the target; no output of the target since then
+    /// has been observed.
     #[inline]
     pub fn submitted(&mut self, number: u64, command: &Command) {
         let numbered = Command { id: number, ..*command };
@@ -111,12 +111,12 @@ impl Followed {
         self.outstanding.insert(command.id, numbered);
     }
 
-    /// Something is corrupted on purpose: what is wrong from now on is counted.
+    /// Something is corrupted on purpose: errors are counted from now on.
     pub fn corrupted(&mut self) {
         self.witness.corrupted.get_or_insert_default();
     }
 
-    /// Hears what the target has done with data up to this instant.
+    /// Processes a data operation of the target, up to this instant.
     #[inline]
     pub fn observe(&mut self, target: &Target, at: Instant, op: DataOp) -> Result<(), RunError> {
         self.witness.observe(at, op).map_err(|untruth| self.told(target, &untruth))
@@ -143,7 +143,7 @@ impl Followed {
         RunError::TooMuchData { mib: self.most_bytes >> 20, writes, sectors_written }
     }
 
-    /// The array may have lost what it needs.
+    /// The array may have lost members that it needs.
     pub fn look_at_members(&mut self, target: &Target) {
         let Some(array) = array_of(target) else { return };
         self.impaired = array.members().impaired;
@@ -178,7 +178,7 @@ impl Followed {
         Ok(())
     }
 
-    /// The run is over: what is under way comes to its end, and what was written must all be there.
+    /// The run is over: commands under way run to completion, and everything written must be present.
     pub fn close(mut self, target: Target, now: Instant) -> Result<DataRecord, RunError> {
         let too_much = self.too_much();
         let mut record = std::mem::take(&mut self.record);
@@ -195,7 +195,7 @@ impl Followed {
         Ok(record)
     }
 
-    /// The power goes.
+    /// The power is cut.
     pub fn cut(mut self, target: Target, now: Instant) -> Result<(DataRecord, CutRecord), RunError> {
         let record = std::mem::take(&mut self.record);
         let answered = self.answered.take().unwrap_or_default();
@@ -209,8 +209,8 @@ impl Followed {
     }
 }
 
-/// With nothing under way: the redundancy fits, and every sector holds what was written last. Returns what was compared,
-/// and how many sectors there are. Where something was corrupted, what is wrong is counted.
+/// With nothing under way: the redundancy is consistent, and every sector holds its last write. Returns what
+/// was compared, and the number of sectors. Where something was corrupted, errors are counted.
 fn at_rest(
     watched: &Watched,
     mut corrupted: Option<&mut Corrupted>,
@@ -253,7 +253,7 @@ fn at_rest(
     Ok((compared, Some(kept)))
 }
 
-/// What an array has of its data beside them.
+/// The kind of an array's redundancy.
 pub(super) fn redundancy(array: &Array) -> Option<&'static str> {
     array.layout().redundancy().map(|redundancy| match redundancy {
         Redundancy::Copies => "copies",
@@ -261,7 +261,7 @@ pub(super) fn redundancy(array: &Array) -> Option<&'static str> {
     })
 }
 
-/// What is wrong, in words: which drive, where on it, what is there and what should be.
+/// The error in words: which drive, where on it, what is there and what should be.
 fn told(target: &Target, untruth: &Untruth) -> String {
     let ms = untruth.at.as_ns() as f64 / 1e6;
     let who = |sector: u64, found: u64| match write_of(found, sector) {

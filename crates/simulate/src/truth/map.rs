@@ -1,8 +1,9 @@
-//! A table by number: keys here are addresses and ids, which nobody forges.
+//! A table by number: keys here are addresses and ids, which no adversary chooses.
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
-/// Numbers are their own hashes, spread over all bits: keys here are addresses and ids, which nobody forges.
+/// Numbers are their own hashes, mixed over all bits: keys here are addresses and ids, which no adversary
+/// chooses.
 #[derive(Clone, Copy, Default)]
 pub struct Spread(u64);
 

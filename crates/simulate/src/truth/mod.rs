@@ -1,18 +1,18 @@
-//! Data truth without bytes: a target's data operations carried out on a stamp for each sector, and the target held to
-//! what it says.
+//! Checks of data without bytes: a target's data operations are executed on a stamp for each sector, and the
+//! target's answers are checked against them.
 //!
-//! The data themselves are those of [`drivelab_data`]: buffers, media, what an array makes of them after a power cut. Here
-//! is what is the checker's alone:
+//! The data themselves are those of [`drivelab_data`]: buffers, media, the recovery of an array after a power
+//! cut. This module has what belongs only to the checker:
 //!
 //! - [`oracle`] knows what each sector may hold from the host's point of view.
-//! - [`witness`] holds a target to the oracle, operation by operation; [`watched`] runs a target in its sight, power cuts
-//!   included; [`followed`] does the same beside any run, and says what a power cut has taken.
+//! - [`witness`] checks a target against the oracle, operation by operation; [`watched`] runs a target under
+//!   its observation, including power cuts; [`followed`] does the same beside any run, and reports what a
+//!   power cut has lost.
 //!
-//! What is proven: every read returns the last answered write, or one that may be under way; members fit each other when
-//! nothing is under way; a power cut takes back only what was answered and not durable. Start reading at [`followed`], then
-//! [`watched`].
-//! Memory grows with the sectors that are written, and with a power cut to come with the writes. It has a bound: see
-//! [`followed`].
+//! What is checked: every read returns the last answered write, or one that may be under way; members are
+//! consistent when nothing is under way; a power cut loses only what was answered and not durable. Start
+//! reading at [`followed`], then [`watched`]. Memory grows with the sectors that are written, and if a power
+//! cut is to come with the writes. It has a limit: see [`followed`].
 mod error;
 mod extents;
 pub mod followed;
@@ -31,5 +31,5 @@ pub use followed::Followed;
 pub use watched::Watched;
 pub use witness::Witness;
 
-/// What an array's own consistency policy does, on stamps.
+/// The recovery of an array's own consistency policy, on stamps.
 pub type PolicyRecovery = drivelab_data::PolicyRecovery<drivelab_data::Stamp>;

@@ -1,17 +1,18 @@
-//! What each sector of the target may hold, from the host's point of view alone.
+//! Which versions each sector of the target may hold, from the host's point of view only.
 //!
-//! A write takes effect at some instant between its submission and its answer, all of its sectors each for itself. So a
-//! read may return a version unless another write began after that version's answer and was answered before the read
-//! began; of versions that were written at once any may be the last, but once a read has told, it is that one. A version
-//! is *durable* when its own FUA write, or a FLUSH that came after its answer, has been answered, or when nothing between
-//! host and media is volatile: a power cut takes back what is not durable and nothing else. A memory before a device that
-//! cannot take what it was answered for gives that up, whoever was told what: then, until somebody writes the sector again,
-//! any version may come back.
+//! A write takes effect at some instant between its submission and its answer, for each of its sectors
+//! separately. So a read may return a version unless another write began after that version's answer and was
+//! answered before the read began; of versions that were written concurrently any may be the last, but once a
+//! read has returned one, it is that one. A version is *durable* when its own FUA write, or a FLUSH submitted
+//! after its answer, has been answered, or when nothing between host and media is volatile: a power cut loses
+//! what is not durable and nothing else. A memory whose device fails to write data that the memory has
+//! answered gives these up, whatever hosts were told: then any version may come back, until the sector is
+//! written again.
 //!
-//! What is asked of a sector is in [`sector`](super::sector), what becomes of all in a power cut or at the end in
-//! [`verdict`](super::verdict). When each write began and was answered is kept once for all
-//! of its sectors. A command costs as many steps as it meets stretches of sectors that others have cut, however many
-//! commands are under way and whatever they have in common.
+//! The rules for a sector are in [`sector`](super::sector), those for all sectors in a power cut or at the
+//! end in [`verdict`](super::verdict). When each write began and was answered is stored once for all of its
+//! sectors. A command costs as many steps as the number of entries that it meets, split by other commands,
+//! however many commands are under way and however they overlap.
 use super::error::Found;
 use super::extents::Extents;
 use super::map::Map;
@@ -20,10 +21,10 @@ use drivelab_core::{Access, Command, Outcome};
 use drivelab_data::stamp::{BLANK, stamp, write_of};
 use std::collections::BTreeSet;
 
-/// What a stretch of sectors and a write take, in bytes.
+/// Memory of an entry of sectors and of a write, in bytes.
 const EXTENT_BYTES: u64 = 160;
 const WRITE_BYTES: u64 = 80;
-/// Fewer writes are not looked through for those that nobody can find any more.
+/// With fewer writes there is no search for those that can no longer be found.
 const SWEPT_FROM: usize = 1 << 12;
 
 /// A write that is answered, or never will be.
@@ -31,11 +32,12 @@ const SWEPT_FROM: usize = 1 << 12;
 pub(super) struct Write {
     pub first: u64,
     pub end: u64,
-    /// Places in the order of submissions and answers: when it began, and was answered if it was.
+    /// Positions in the order of submissions and answers: of its beginning, and of its answer if there was
+    /// one.
     pub begun: u64,
     pub done: u64,
     pub is_forced: bool,
-    /// Whose FLUSH makes it durable.
+    /// The host whose FLUSH makes it durable.
     pub host: usize,
 }
 
@@ -49,29 +51,29 @@ impl Write {
 #[derive(Clone)]
 pub struct Oracle {
     pub(super) sectors: Extents<Sectors>,
-    /// Commands that are not answered, with their places in the order.
+    /// Commands that are not answered, with their positions in the order.
     pub(super) outstanding: Map<(Command, u64)>,
-    /// When the reads among them began, and when any read did last.
+    /// When the reads among them began, and when the last read of all began.
     pub(super) reads: BTreeSet<u64>,
     last_read: u64,
-    /// Writes that are answered, or have failed: of the answered ones those that somebody may find.
+    /// Writes that are answered, or have failed: of the answered ones those that may still be found.
     pub(super) writes: Map<Write>,
-    /// So many of them were found by somebody when that was last looked at.
+    /// How many of them could be found at the last sweep.
     swept: usize,
     pub(super) clock: u64,
     /// Whether an answered write may still be lost to a power cut.
     pub(super) volatile: bool,
-    /// Whether a power cut may come, which may bring back any write.
+    /// Whether there may be a power cut, which may bring back any write.
     may_be_cut: bool,
-    /// By host: what was answered before this has been flushed.
+    /// By host: everything answered before this has been flushed.
     pub(super) flushed: Vec<u64>,
-    /// Whether hosts have caches of their own, so that the FLUSH of one is nothing to the data of another.
+    /// Whether hosts have their own caches, so that the FLUSH of one does not affect the data of another.
     has_host_caches: bool,
-    /// For each sector the latest beginning of a durable write, once that was asked for.
+    /// For each sector the latest beginning of a durable write, once that was requested.
     pub(super) durable: Extents<u64>,
     /// Whether the array has lost members that it needs.
     pub(super) is_lost: bool,
-    /// Looks at stretches of sectors and at writes so far.
+    /// Number of entries and writes examined so far.
     steps: u64,
 }
 
@@ -95,12 +97,12 @@ impl Oracle {
         }
     }
 
-    /// Of a target whose power is never cut.
+    /// For a target whose power is never cut.
     pub fn without_cuts(self) -> Self {
         Oracle { may_be_cut: false, ..self }
     }
 
-    /// Of hosts with caches of their own.
+    /// For hosts with their own caches.
     pub fn with_host_caches(self) -> Self {
         Oracle { has_host_caches: true, ..self }
     }
@@ -114,12 +116,12 @@ impl Oracle {
         self.clock
     }
 
-    /// Whether the array cannot give all of its data any more, and commands may fail.
+    /// Whether the array has lost members that it needs, so that commands may fail.
     pub fn is_lost(&self) -> bool {
         self.is_lost
     }
 
-    /// From now on it cannot.
+    /// The array has lost members that it needs.
     pub fn lose(&mut self) {
         self.is_lost = true;
     }
@@ -129,13 +131,13 @@ impl Oracle {
         self.outstanding.len()
     }
 
-    /// About how much memory it takes.
+    /// Approximate memory, in bytes.
     pub fn bytes(&self) -> u64 {
         let commands = self.outstanding.len() + self.writes.len();
         self.sectors.len() as u64 * EXTENT_BYTES + commands as u64 * WRITE_BYTES
     }
 
-    /// Looks at stretches of sectors and at writes so far: what it costs.
+    /// Number of entries and writes examined so far: the cost of the check.
     pub fn steps(&self) -> u64 {
         self.steps
     }
@@ -144,7 +146,7 @@ impl Oracle {
         Reads { oldest: self.reads.first().copied().unwrap_or(NEVER), newest: self.last_read }
     }
 
-    /// A host issues a command, maybe for another time under the same id.
+    /// A host issues a command, possibly with an id that was used before.
     pub fn submitted(&mut self, command: &Command) {
         let mut begun = self.tick();
         match command.access {
@@ -162,7 +164,7 @@ impl Oracle {
         }
     }
 
-    /// The target has answered; `found` is what a read has fetched.
+    /// The target has answered; `found` is what a read has delivered.
     pub fn completed(&mut self, id: u64, outcome: Outcome, found: &[u64]) -> Result<(), Found> {
         let now = self.tick();
         let Some((command, begun)) = self.outstanding.remove(&id) else { return Ok(()) };
@@ -205,14 +207,14 @@ impl Oracle {
         self.flushed[host] = self.flushed[host].max(begun);
     }
 
-    /// A write is over that was not answered: its data may be there from now on, at any time.
+    /// A write has ended without success: its data may appear from now on, at any time.
     pub(super) fn was_torn(&mut self, command: &Command, begun: u64) {
         let (first, end) = (command.first.get(), command.end().get());
         self.sectors.cover(first, end, |_| ());
         self.writes.insert(command.id, Write::unanswered(command, begun));
     }
 
-    /// Forgets the writes that no read can find.
+    /// Drops the writes that no read can find.
     fn sweep(&mut self) {
         let Oracle { sectors, writes, steps, .. } = self;
         writes.retain(|&write, &mut Write { first, end, done, .. }| {
@@ -226,8 +228,8 @@ impl Oracle {
         self.swept = self.writes.len();
     }
 
-    /// When each version of a sector began and was answered, and the end of its write; `None` for what was never written
-    /// there, as far as it is known.
+    /// When a version of a sector began and was answered, and the end of its write; `None`, as far as is
+    /// known, for one that was never written there.
     fn version(&self, sector: u64, write: u64) -> Option<Write> {
         let under_way = self.outstanding.get(&write).filter(|(command, _)| command.access == Access::Write);
         let under_way = under_way.map(|&(command, begun)| Write::unanswered(&command, begun));
@@ -235,7 +237,8 @@ impl Oracle {
         (version.first <= sector && sector < version.end).then_some(version)
     }
 
-    /// A memory gives up what it was answered for from a sector on: as long as that may be found, so may what is older.
+    /// A memory gives up data that it had answered, from a sector on: as long as they may be found, so may
+    /// older ones.
     pub fn give_up(&mut self, first: u64, given_up: &[u64]) {
         let now = self.tick();
         for (sector, &stamp) in (first..).zip(given_up) {
@@ -267,7 +270,7 @@ impl Oracle {
                         _ if sectors.is_loose(begun) && self.is_known(at, found(at)) => NEVER,
                         _ => return wrong(at, standing),
                     };
-                    // Of those that were answered before, it was the last.
+                    // Among the writes answered before, it was the last.
                     if let Some(seen) = seen
                         && done < begun
                         && !single
@@ -290,7 +293,8 @@ impl Oracle {
         Ok(())
     }
 
-    /// How far what is found from a sector on is of the same write, and which; its answer's place, if it was answered.
+    /// The end of the stretch from `at` on with data of one write; and that write, with the position of its
+    /// answer if it was answered.
     pub(super) fn run_of(
         &self,
         at: u64,
@@ -314,7 +318,7 @@ impl Oracle {
         (until, Some(Answered { write, done }))
     }
 
-    /// Whether a read that began then may bring a version that was written there.
+    /// Whether a read that began then may deliver a version that was written there.
     fn may_be_read(
         &self,
         sector: u64,
@@ -334,12 +338,12 @@ impl Oracle {
             || self.version(sector, seen.write).is_some_and(|write| sectors.may_be_torn(write.begun))
     }
 
-    /// Whether a stamp may be that of a write that is forgotten by now: where any version may come back.
+    /// Whether a stamp may belong to a write that has been dropped: where any version may come back.
     pub(super) fn is_known(&self, sector: u64, found: u64) -> bool {
         found == BLANK || !self.may_be_cut && write_of(found, sector) < 1 << 53
     }
 
-    /// The stamps of all versions that a sector may hold: for whoever is told that it holds another one.
+    /// The stamps of all versions that a sector may hold, for an error message.
     fn expected(&self, sector: u64, standing: Standing) -> Vec<u64> {
         let answered = self.writes.iter().filter(|&(&write, version)| {
             let is_there = version.first <= sector && sector < version.end;
@@ -362,7 +366,7 @@ impl Oracle {
         commands.filter(|command| command.access == Access::Write)
     }
 
-    /// Sectors that hosts have written, or tried to.
+    /// Sectors that hosts have written, or tried to write.
     pub fn written(&self) -> Vec<u64> {
         self.sectors.iter().flat_map(|(from, to, _)| from..to).collect()
     }

@@ -1,11 +1,12 @@
-//! What a power cut has taken, and left: the power goes and comes back, and every sector that was ever written is looked
-//! at where it lies.
+//! What a power cut has lost, and left: the power is cut and comes back, and every sector that was ever
+//! written is examined in place.
 //!
-//! A sector is *lost* when it holds older data than the last write that was answered. It was in whatever had it alone as
-//! the power went: a host's memory, a controller's without a battery, the cache of a drive. Writes that were not answered
-//! lose nothing: nobody was promised anything. Of an array the rows are compared before and after its consistency policy
-//! has done its work; and for each member in turn its sectors are made of the others', as a read would with that member
-//! gone: what comes out must be something that the sector may hold after a cut.
+//! A sector is *lost* when it holds older data than the last write that was answered. Its data were only in
+//! one place when the power was cut: a host's memory, a controller's without a battery, the cache of a drive.
+//! Unanswered writes lose nothing: nothing was promised for them. The rows of an array are compared before
+//! and after the recovery of its consistency policy; and for each member in turn its sectors are computed
+//! from the others', as a read would with that member missing: the result must be something that the sector
+//! may hold after a cut.
 use super::error::Untruth;
 use super::followed::{array_of, redundancy};
 use super::map::Map;
@@ -25,21 +26,21 @@ use drivelab_record::data::{CutArray, CutRecord, Dirty, InFlight, Lost, LostFrom
 use drivelab_units::Instant;
 use std::collections::BTreeMap;
 
-/// Ranges that are written down.
+/// Maximum number of ranges in the record.
 const RANGES_MAX: usize = 64;
 const SECTOR_BYTES: u64 = 512;
 
-/// The memory that had the data of a sector alone.
+/// The only memory that had the data of a sector.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Place {
     Host,
     Controller,
 }
 
-/// Cuts the power of a target now. `answered` has every write that was answered, and when.
+/// Cuts the power of a target now. `answered` has every answered write, and when it was answered.
 pub fn cut(mut watched: Watched, answered: &[(u64, Instant)]) -> Result<CutRecord, Untruth> {
     let now = watched.now();
-    // What comes after the cut asks for none of this.
+    // Nothing after the cut needs these.
     let mut before = watched.take_oracle();
     before.expect_torn();
     before.weigh();
@@ -53,7 +54,7 @@ pub fn cut(mut watched: Watched, answered: &[(u64, Instant)]) -> Result<CutRecor
     let drives = array.map_or_else(|| vec![Some(0)], consistent::whole);
     let contents = Contents::new(array.map(Array::layout), &drives, after.witness().data.media());
     let mut taken = Taken::default();
-    // What cannot be had any more is not the cut's loss.
+    // Data that were unavailable before are not counted as lost by the cut.
     before.judge_all(
         |sector| kept.get(&sector).copied().or_else(|| contents.get(sector)),
         |sector, _, verdict| {
@@ -83,11 +84,11 @@ fn oldest(lost: &BTreeMap<u64, u64>, answered: &[(u64, Instant)]) -> Option<Inst
     answered.iter().find(|(write, _)| lost.contains_key(write)).map(|&(_, at)| at)
 }
 
-/// What memories would lose: where it is, and whose data.
+/// What memories would lose: the place, and the write.
 fn volatile(watched: &Watched) -> Map<(Place, u64)> {
     let mut all = Map::default();
     let mut add = |memory: &WriteBehind, place| {
-        // What is newer comes first, and stays.
+        // Newer data come first, and are kept.
         for Piece { write, first, count } in memory.volatile() {
             let stamps = watched.witness().data.look(write, first.get(), count.get()).unwrap_or_default();
             for (sector, stamp) in (first.get()..).zip(stamps) {
@@ -123,7 +124,7 @@ fn kept_by_battery(watched: &Watched) -> Map<u64> {
     if memory.volatile().next().is_some() {
         return kept;
     }
-    // What is newer comes later.
+    // Newer data come later.
     for Piece { write, first, count } in memory.unwritten() {
         let stamps = watched.witness().data.look(write, first.get(), count.get()).unwrap_or_default();
         kept.extend((first.get()..).zip(stamps));
@@ -131,18 +132,18 @@ fn kept_by_battery(watched: &Watched) -> Map<u64> {
     kept
 }
 
-/// What is gone, gathered sector by sector, upward.
+/// The losses, collected sector by sector, upward.
 #[derive(Default)]
 struct Taken {
-    /// The answered writes of which sectors are gone, and how many.
+    /// The answered writes with lost sectors, and their number.
     lost: BTreeMap<u64, u64>,
     sectors: u64,
     although_flushed: u64,
     from: LostFrom,
     ranges: Vec<SectorRange>,
-    /// Answered writes of which sectors are there.
+    /// Answered writes with sectors that are present.
     kept: Map<()>,
-    /// The writes under way of which sectors are there, and how many.
+    /// The writes under way with sectors that are present, and their number.
     newer: BTreeMap<u64, u64>,
 }
 
@@ -187,7 +188,7 @@ impl Taken {
     }
 }
 
-/// What has become of writes that were not answered, given how many sectors of each are there.
+/// What has become of unanswered writes, given how many sectors of each are present.
 fn fate(in_flight: &[Command], newer: &BTreeMap<u64, u64>) -> InFlight {
     let mut fate = InFlight { commands: in_flight.len() as u64, ..InFlight::default() };
     for command in in_flight {
@@ -204,15 +205,15 @@ fn fate(in_flight: &[Command], newer: &BTreeMap<u64, u64>) -> InFlight {
     fate
 }
 
-/// Looks at an array before its consistency policy does what it does, and after.
+/// Examines an array before and after the recovery of its consistency policy.
 struct Study<'a> {
     /// What each sector held before the cut, and may hold after it.
     before_cut: &'a Oracle,
-    /// What a battery has of them.
+    /// What a battery has kept of them.
     kept: &'a Map<u64>,
     consistency_policy: ConsistencyPolicy,
     policy_recovery: PolicyRecovery,
-    /// With logs on the members themselves: the same without the log of each slot in turn.
+    /// With logs on the members themselves: the recovery without the log of each slot in turn.
     recovered_without: Vec<PolicyRecovery>,
     before: Fit,
     unfit_after: u64,
@@ -241,7 +242,8 @@ impl<'a> Study<'a> {
         }
     }
 
-    /// What the array does by itself, with all members or without this one: where nothing closes the hole, nothing.
+    /// The recovery of the array itself, with all members or without this one: none where nothing closes the
+    /// write hole.
     fn recover(
         &mut self,
         layout: &Layout,
@@ -256,8 +258,9 @@ impl<'a> Study<'a> {
         }
     }
 
-    /// Sectors of these rows that are made of the others' wrongly with a member gone, over all members in turn; whether it
-    /// is gone before the consistency policy does what it does.
+    /// The number of sectors of these rows that are computed wrongly from the others with a member missing,
+    /// summed over all members in turn; the flag tells whether it fails before the recovery of the
+    /// consistency policy.
     fn wrong_without_one(
         &mut self,
         layout: &Layout,
@@ -282,7 +285,8 @@ impl<'a> Study<'a> {
         count
     }
 
-    /// Sectors of these rows, of those whose home is meant, that a read does not find as they may be after a cut.
+    /// The number of sectors of these rows, among those whose home slot `is_meant`, where a read finds
+    /// invalid contents.
     fn wrong(&self, contents: &Contents<'_>, rows: &[u64], is_meant: impl Fn(usize) -> bool) -> u64 {
         let Some(layout) = contents.layout() else { return 0 };
         let size = layout.compared_as_one();
@@ -344,7 +348,7 @@ impl Recovery for Study<'_> {
         let rows = self.before.unfit.clone();
         self.lost_in_cut = self.wrong_without_one(layout, media, drives, &rows, true);
         self.recover(layout, drives, media, None);
-        // Before anything is written again, as a memory with a battery begins to.
+        // Before anything is written again, as a memory with a battery would.
         self.unfit_after = consistent::compare(layout, drives, media).unfit.len() as u64;
         self.lost_later = self.wrong_without_one(layout, media, drives, &rows, false);
     }

@@ -1,15 +1,16 @@
-//! What sectors that were treated alike may hold: of all writes, which are surely overwritten there.
+//! What sectors with a common history may hold: which of all writes are certainly overwritten there.
 //!
-//! A version stands as long as no write that began after its answer was answered. So of each sector little has to be known:
-//! where the latest beginning of an answered write lies (`bound`: what was answered before that is gone), and the one
-//! version that a read has told to be the last although others of its time were not overwritten (`spared`).
+//! A version stands as long as no write that began after its answer has been answered. So little has to be
+//! stored for each sector: the latest beginning of an answered write (`bound`: versions answered before that
+//! are gone), and the one version that a read has shown to be the last although others of its time were not
+//! overwritten (`spared`).
 use std::collections::VecDeque;
 
 /// The version that is there before all writes.
 pub const INITIAL: u64 = u64::MAX;
 pub const NEVER: u64 = u64::MAX;
 
-/// A version that was answered: its write, and the place of the answer in the order of all.
+/// A version that was answered: its write, and the position of the answer in the order of all.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Answered {
     pub write: u64,
@@ -25,7 +26,7 @@ struct Step {
     before: Standing,
 }
 
-/// Which answered versions are not surely overwritten.
+/// Which answered versions are not certainly overwritten.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Standing {
     pub bound: u64,
@@ -38,26 +39,26 @@ impl Standing {
     }
 }
 
-/// What seldom happens: power cuts, and data that memories give up.
+/// Rare events: power cuts, and data that memories give up.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Rare {
     /// What was there when everything was read after a cut, and when that was: nothing older comes back.
     settled: Answered,
     floor: u64,
-    /// What was answered before this was given up, or what came after it, and is durable no more.
+    /// Versions answered before this were given up, or a later one was, and are no longer durable.
     given_up: u64,
-    /// Reads that began before this may bring anything.
+    /// Reads that began before this may deliver anything.
     loose_until: u64,
 }
 
 const PLAIN: Rare = Rare { settled: FIRST, floor: 0, given_up: 0, loose_until: 0 };
 
-/// Of sectors that the same writes have touched.
+/// The state of sectors that the same writes have touched.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Sectors {
-    /// What was answered last.
+    /// The version answered last.
     pub last: Answered,
-    /// When another one that stands beside it was answered last, if there may be any.
+    /// When another version that stands beside it was answered last, if there may be any.
     rival: u64,
     pub now: Standing,
     /// What was known before, for reads that began then; the oldest first.
@@ -73,7 +74,7 @@ impl Default for Sectors {
     }
 }
 
-/// The reads that are under way: when the first of them began, and when any did last.
+/// The reads under way: when the first of them began, and when the last read of all began.
 #[derive(Clone, Copy)]
 pub struct Reads {
     pub oldest: u64,
@@ -89,14 +90,14 @@ impl Sectors {
         self.rare.get_or_insert_with(|| Box::new(PLAIN))
     }
 
-    /// What stood when a read began.
+    /// The versions that stood when a read began.
     pub fn at(&self, begun: u64) -> Standing {
         let Some(past) = &self.past else { return self.now };
         let at = past.partition_point(|step| step.until <= begun);
         past.get(at).map_or(self.now, |step| step.before)
     }
 
-    /// Before what is known changes, reads that are under way keep what was.
+    /// Before the knowledge changes, the old state is stored for reads under way.
     fn remember(&mut self, now: u64, reads: Reads) {
         let before = self.now;
         if let Some(past) = &mut self.past {
@@ -131,13 +132,13 @@ impl Sectors {
         }
     }
 
-    /// Whether no other answered version may be there than the last.
+    /// Whether only the last answered version can be there.
     pub fn is_single(&self) -> bool {
         self.rival == 0 && self.now.spared.is_none_or(|spared| spared.write == self.last.write)
     }
 
-    /// A read that began then has told that of those answered before this is the last. It may be overwritten by now, and a
-    /// read that began later may have told more.
+    /// A read that began then has shown that this version is the last of those answered before. It may be
+    /// overwritten by now, and a read that began later may have shown more.
     pub fn told(&mut self, seen: Answered, begun: u64, now: u64, reads: Reads) {
         if begun <= self.now.bound {
             return;
@@ -150,12 +151,13 @@ impl Sectors {
         }
     }
 
-    /// Whether a read that began then may bring anything, because a memory has given up what was there.
+    /// Whether a read that began then may deliver anything, because a memory has given up data there.
     pub fn is_loose(&self, begun: u64) -> bool {
         begun < self.rare().loose_until
     }
 
-    /// A memory gives up a version: as long as that may be found, so may what is older, and none of it is durable.
+    /// A memory gives up a version: as long as it may be found, so may older ones, and none of them is
+    /// durable.
     pub fn give_up(&mut self, version: Answered, now: u64) {
         let stands = version.done == NEVER || self.now.has(version);
         let done = version.done.min(now);
@@ -169,12 +171,13 @@ impl Sectors {
         done > self.rare().given_up
     }
 
-    /// Whether a write that was never answered, and began then, may be there.
+    /// Whether a write that began then and was never answered may be there.
     pub fn may_be_torn(&self, begun: u64) -> bool {
         begun >= self.rare().floor
     }
 
-    /// The power has gone: everything may be there that no durable write, the last of which began then, has overwritten.
+    /// The power was cut: any version may be there that no durable write, the last of which began then, has
+    /// overwritten.
     pub fn cut_power(&mut self, durable: u64) {
         let Rare { settled, floor, .. } = *self.rare();
         let spared = (floor > 0 && durable <= floor).then_some(settled);
@@ -182,7 +185,7 @@ impl Sectors {
         self.past = None;
     }
 
-    /// Everything was read after a cut, and this was there: all else never comes back.
+    /// Everything was read after a cut, and this was there: no other version comes back.
     pub fn settle(&mut self, write: u64, now: u64) {
         let settled = Answered { write, done: now };
         let rare = self.rare_mut();
@@ -191,7 +194,7 @@ impl Sectors {
         self.now = Standing { bound: now, spared: Some(settled) };
     }
 
-    /// Since when a version that was answered before is not looked at any more by any read.
+    /// The state for the oldest read under way: versions overwritten before that are no longer examined.
     pub fn oldest(&self) -> Standing {
         self.past.as_ref().and_then(|past| past.front()).map_or(self.now, |step| step.before)
     }

@@ -1,6 +1,6 @@
-//! Hosts with page caches of their own over the same addresses: what one has written another may go on reading old, or
-//! overwrite with older data that it has kept. A real system does the same, so there is nothing that could be held to be
-//! wrong.
+//! Hosts with their own page caches over the same addresses: one may continue to read old data where another
+//! has written, or overwrite with older data from its cache. A real system does the same, so no result could
+//! be called wrong.
 use drivelab_core::host::feed::FedIo;
 use drivelab_core::host::params::JobParams;
 use drivelab_core::storage::system::SystemParams;
@@ -8,15 +8,15 @@ use drivelab_core::{Access, Command, Setup};
 use drivelab_units::Share;
 use std::collections::BTreeMap;
 
-/// What matters of a job: whether it writes, and whether it goes past its host's cache.
+/// The relevant properties of a job: whether it writes, and whether it bypasses its host's cache.
 type Kind = (bool, bool);
 
-/// Whether what one host does may be hidden from the other by a cache.
+/// Whether a cache may hide one host's writes from the other.
 fn meets((writes, is_direct): Kind, (other_writes, other_is_direct): Kind) -> bool {
     (writes || other_writes) && !(is_direct && other_is_direct)
 }
 
-/// Two hosts of which one may find data that the other has overwritten, if there are any.
+/// Two hosts one of which may find data that the other has overwritten, if there are any.
 pub fn stale(params: &SystemParams, setup: &Setup) -> Option<(u16, u16)> {
     params.host_cache?;
     let of_job = |job: &JobParams| {
@@ -30,7 +30,7 @@ pub fn stale(params: &SystemParams, setup: &Setup) -> Option<(u16, u16)> {
     let fed = setup.fed.iter().flat_map(|fed| fed.ios.iter().map(of_io));
     let mut ranges: Vec<(u64, u64, u16, Kind)> = setup.jobs.iter().map(of_job).chain(fed).collect();
     ranges.sort_by_key(|&(first, ..)| first);
-    // By host and kind, how far the jobs so far have reached.
+    // By host and kind, the end of the jobs' ranges so far.
     let mut reached: BTreeMap<(u16, Kind), u64> = BTreeMap::new();
     for (first, end, host, kind) in ranges {
         let met = reached

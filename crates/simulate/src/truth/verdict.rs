@@ -1,26 +1,26 @@
-//! What is to be thought of all sectors at once: at the end of a run, and where the power goes.
+//! The verdict on all sectors at once: at the end of a run, and at a power cut.
 use super::extents::Extents;
 use super::oracle::{Oracle, Write};
 use super::sector::{Answered, INITIAL, NEVER, Sectors};
 use drivelab_core::{Access, Command};
 use drivelab_data::stamp::{BLANK, write_of};
 
-/// What a sector is found to hold, against what it should.
+/// What a sector holds, compared with what it should hold.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Verdict {
-    /// The last write that was answered; or what was there before all writes.
+    /// The last answered write; or the initial contents.
     Last(Option<u64>),
     /// One that was not answered yet.
     New(u64),
-    /// Older data than this answered write, the last one. Whether what is there, or one in between, was durably
-    /// overwritten.
+    /// Older data than this answered write, the last one. Whether the contents, or a version in between, were
+    /// durably overwritten.
     Older { lost: u64, was_durable: bool },
-    /// What no write has fetched here.
+    /// Contents that no write has put here.
     Foreign { lost: u64 },
 }
 
 impl Oracle {
-    /// Whether a power cut would not take a write back.
+    /// Whether a write would survive a power cut.
     fn is_durable(&self, write: &Write) -> bool {
         write.done != NEVER
             && (write.is_forced
@@ -28,7 +28,7 @@ impl Oracle {
                 || self.flushed.get(write.host).is_some_and(|&flushed| write.done < flushed))
     }
 
-    /// Looks through all writes for the durable ones: before a cut, or what it has taken, is judged.
+    /// Searches all writes for the durable ones: to be called before a cut, or its losses, are judged.
     pub fn weigh(&mut self) {
         let mut durable: Vec<Write> =
             self.writes.values().filter(|write| self.is_durable(write)).copied().collect();
@@ -44,8 +44,8 @@ impl Oracle {
         }
     }
 
-    /// The power goes: what is not answered never will be, and each sector has one of the versions that no durable one has
-    /// overwritten.
+    /// The power is cut: unanswered commands never will be answered, and each sector has one of the versions
+    /// that no durable one has overwritten.
     pub fn cut_power(&mut self) {
         self.weigh();
         let mut under_way: Vec<(Command, u64)> = self.outstanding.values().copied().collect();
@@ -61,7 +61,7 @@ impl Oracle {
         }
     }
 
-    /// What is left of it when what it knew is taken elsewhere.
+    /// Moves the knowledge out, and leaves an oracle without it.
     pub fn taken(&mut self) -> Oracle {
         let mut left = Oracle::new(self.volatile);
         left.is_lost = self.is_lost;
@@ -80,7 +80,7 @@ impl Oracle {
         self.sectors.join(first, end);
     }
 
-    /// What is to be thought of a sector that holds this now, and of which this is known.
+    /// The verdict on a sector that holds this now, given its state.
     fn judged(&self, sector: u64, found: u64, sectors: &Sectors) -> Verdict {
         let lost = sectors.last.write;
         let (_, seen) = self.run_of(sector, sector + 1, |_| found, sectors);
@@ -100,8 +100,8 @@ impl Oracle {
         }
     }
 
-    /// The same of every sector that hosts have written, or tried to, and that anything can be found of, upward: its
-    /// address, what is there and what that means.
+    /// The same for every sector that hosts have written, or tried to write, and of which anything is found,
+    /// upward: its address, its contents and the verdict.
     pub fn judge_all<E>(
         &self,
         found: impl Fn(u64) -> Option<u64>,
@@ -117,8 +117,8 @@ impl Oracle {
         Ok(())
     }
 
-    /// What a sector may not hold after a cut at this point: what was durably overwritten, or nobody has written. To be
-    /// asked after [`Self::weigh`].
+    /// Whether these contents would be wrong after a cut at this point: durably overwritten, or never
+    /// written. To be called after [`Self::weigh`].
     pub fn is_wrong_after_cut(&self, sector: u64, found: u64) -> bool {
         let unwritten = Sectors::default();
         let sectors = self.sectors.get(sector).unwrap_or(&unwritten);
@@ -127,7 +127,7 @@ impl Oracle {
         seen.is_none_or(|seen| seen.done < durable)
     }
 
-    /// Makes the sectors of writes that are not answered known, so that all that hosts have tried to write is judged.
+    /// Adds the sectors of unanswered writes, so that everything that hosts have tried to write is judged.
     pub fn expect_torn(&mut self) {
         let under_way: Vec<Command> = self.writes_under_way().copied().collect();
         for command in under_way {

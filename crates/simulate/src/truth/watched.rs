@@ -1,4 +1,4 @@
-//! A target in virtual time under the eyes of a witness.
+//! A target in virtual time, checked by a witness.
 use super::error::{Untruth, Wrong};
 use super::map::Map;
 use super::oracle::Oracle;
@@ -15,10 +15,11 @@ use drivelab_data::{Recovery, consistent};
 use drivelab_units::{Instant, Lba, Sectors};
 use std::collections::{HashMap, VecDeque};
 
-/// What stands between a target and its witness: it may change a data operation or keep it back. For tests of the witness.
+/// A filter between a target and its witness: it may change or drop a data operation. For tests of the
+/// witness.
 pub type Tap = Box<dyn FnMut(DataOp) -> Option<DataOp>>;
 
-/// The ids of commands that look after the data begin here: no job's reach so far.
+/// The ids of the checker's own commands begin here: beyond those of any job.
 const LOOKING: u64 = 1 << 48;
 /// Sectors of one such read.
 const AT_ONCE: u64 = 256;
@@ -30,11 +31,11 @@ pub struct Watched {
     witness: Witness,
     now: Instant,
     tap: Option<Tap>,
-    /// Commands of the host that are not answered, and the answers that it has not taken.
+    /// The host's commands that are not answered, and the answers that it has not taken.
     outstanding: HashMap<u64, Command>,
     answers: VecDeque<(Completion, Vec<u64>)>,
     looks: u64,
-    /// Addresses of each host in turn, where each has its own.
+    /// Number of addresses of each host, where each has its own range.
     apart: u64,
 }
 
@@ -62,7 +63,7 @@ impl Watched {
         watched
     }
 
-    /// A target whose data a witness has followed from the beginning up to now.
+    /// A target whose data a witness has observed from the beginning until now.
     pub fn of(
         params: SystemParams,
         target: Target,
@@ -76,12 +77,12 @@ impl Watched {
         Watched { params, seed, target, witness, now, tap, outstanding, answers, looks, apart }
     }
 
-    /// Goes on until nothing is under way that could leave members that do not fit each other: a host's command, or what
-    /// a memory flushes. What the array does by itself needs no end for that. Of an array that has lost what it needs
-    /// there is nothing left to compare, and its memories may flush in vain for long. Returns whether that took no more
-    /// memory than this.
+    /// Continues until nothing is under way that could leave members inconsistent: a host's command, or a
+    /// memory's flush. The array's background work need not end for that. For an array that has lost members
+    /// that it needs there is nothing left to compare, and its memories may retry flushes for a long time.
+    /// Returns whether that took no more than this memory.
     pub fn come_to_rest(&mut self, most_bytes: u64) -> Result<bool, Untruth> {
-        // A run ends with the answer that it counts; others of the same instant wait behind that.
+        // A run ends with the last answer that it counts; others of the same instant are queued after it.
         self.look()?;
         self.answers.clear();
         while !self.has_lost()
@@ -99,16 +100,16 @@ impl Watched {
         Ok(true)
     }
 
-    /// The memories before the array, those of hosts first.
+    /// The memories above the array, those of hosts first.
     pub fn memories(&self) -> impl Iterator<Item = &WriteBehind> {
         let hosts = (0..).map_while(|initiator| self.target.host_cache(initiator));
         hosts.chain(self.target.controller_cache())
     }
 
-    /// What the memories hold that no drive has, by sector.
+    /// The data in memories that no drive has, by sector.
     pub fn in_memories(&self) -> Map<u64> {
         let mut all = Map::default();
-        // What is nearer to the host is newer.
+        // Data nearer to the host are newer.
         let memories: Vec<&WriteBehind> = self.memories().collect();
         for piece in memories.iter().rev().flat_map(|memory| memory.unwritten()) {
             let (first, count) = (piece.first.get(), piece.count.get());
@@ -118,7 +119,8 @@ impl Watched {
         all
     }
 
-    /// Each host has so many addresses for itself, the first one the lowest: what its cache keeps back no other asks for.
+    /// Each host has this many addresses for itself, the first host the lowest: no other host asks for data
+    /// in its cache.
     pub fn keep_apart(&mut self, addresses: u64) {
         self.apart = addresses;
     }
@@ -135,7 +137,7 @@ impl Watched {
         &self.witness
     }
 
-    /// What hosts know of each sector; nothing of it is left here.
+    /// Moves out what hosts know of each sector.
     pub(super) fn take_oracle(&mut self) -> Oracle {
         self.witness.oracle.taken()
     }
@@ -149,12 +151,12 @@ impl Watched {
         self.outstanding.len()
     }
 
-    /// When something happens next, if anything does.
+    /// When the next event is due, if any.
     fn next_due(&self) -> Option<Instant> {
         self.target.poll_timeout()
     }
 
-    /// Everything that is due by then happens.
+    /// Runs everything that is due by then.
     pub fn run_until(&mut self, now: Instant) -> Result<(), Untruth> {
         while let Some(due) = self.next_due().filter(|&due| due <= now) {
             self.step(due)?;
@@ -163,14 +165,14 @@ impl Watched {
         Ok(())
     }
 
-    /// Whatever is due next happens. Returns whether anything was.
+    /// Runs whatever is due next. Returns whether there was anything.
     pub fn advance(&mut self) -> Result<bool, Untruth> {
         let Some(due) = self.next_due().filter(|&due| due < HORIZON) else { return Ok(false) };
         self.step(due)?;
         Ok(true)
     }
 
-    /// Everything happens that ever will without another command.
+    /// Runs until nothing more can happen without another command.
     pub fn run_out(&mut self) -> Result<(), Untruth> {
         while self.advance()? {}
         match self.outstanding() {
@@ -193,17 +195,17 @@ impl Watched {
         self.look()
     }
 
-    /// Something goes wrong with a drive.
+    /// A fault is injected into a drive.
     ///
     /// # Errors
-    /// When the target cannot be told so, or when what it then does is wrong.
+    /// When the target rejects it, or when what it then does is wrong.
     pub fn inject(&mut self, fault: Fault) -> Result<(), Untruth> {
         let told = self.target.handle(self.now, TargetInput::Inject(fault));
         told.map_err(|error| self.witness.untruth(self.now, Wrong::Refused(error)))?;
         self.look()
     }
 
-    /// The target gets a command. Returns its number there.
+    /// Submits a command to the target. Returns its number there.
     fn take(&mut self, command: &Command) -> Result<u64, Untruth> {
         let taken = self.target.take(self.now, command);
         let number = taken.map_err(|error| self.witness.untruth(self.now, Wrong::Refused(error)))?;
@@ -211,12 +213,12 @@ impl Watched {
         Ok(number)
     }
 
-    /// The next answer that the host has not heard, and what a read has fetched.
+    /// The next answer that the host has not taken, and the data of a read.
     pub fn poll_answer(&mut self) -> Option<(Completion, Vec<u64>)> {
         self.answers.pop_front()
     }
 
-    /// What has happened since the last look.
+    /// Processes the outputs since the last call.
     fn look(&mut self) -> Result<(), Untruth> {
         self.witness.refuses_writes = self.target.refuses_writes();
         while let Some(output) = self.target.poll_output() {
@@ -246,7 +248,7 @@ impl Watched {
         Ok(())
     }
 
-    /// The array may have lost what it needs: from then on what has not been flushed may be gone.
+    /// The array may have lost members that it needs: from then on unflushed data may be gone.
     fn look_at_members(&mut self) {
         let Some(array) = self.array() else { return };
         if array.health() == Health::Failed || !consistent::bears(array.layout(), &consistent::whole(array)) {
@@ -254,7 +256,7 @@ impl Watched {
         }
     }
 
-    /// Whether the array has lost what it needs, and no rebuild has fetched it back.
+    /// Whether the array has lost members that it needs, and no rebuild has restored them.
     fn has_lost(&self) -> bool {
         let bears = |array: &Array| consistent::bears(array.layout(), &consistent::whole(array));
         self.witness.oracle.is_lost() && self.array().is_some_and(|array| !bears(array))
@@ -264,17 +266,18 @@ impl Watched {
         self.target.system()?.array()
     }
 
-    /// Whether every member of the array has all of its data.
+    /// Whether every member of the array is complete.
     pub fn is_whole(&self) -> bool {
         self.array().is_none_or(|array| consistent::whole(array).iter().all(Option::is_some))
     }
 
-    /// With nothing under way: the members of the array fit each other.
+    /// With nothing under way: checks that the members of the array are consistent.
     pub fn check_members(&self) -> Result<(), Untruth> {
         self.array().map_or(Ok(()), |array| self.witness.check_members(self.now, array).map(|_| ()))
     }
 
-    /// Runs until nothing more happens, then reads back all that was ever written, and looks at the members.
+    /// Runs until nothing more happens, then reads back everything that was ever written, and checks the
+    /// members.
     pub fn read_back(&mut self) -> Result<(), Untruth> {
         self.run_out()?;
         self.check_members()?;
@@ -294,7 +297,7 @@ impl Watched {
         self.check_members()
     }
 
-    /// Sends a command of its own, past the host's cache, and waits for its answer.
+    /// Issues a command of the checker, which bypasses the host's cache, and waits for its answer.
     pub fn go(&mut self, access: Access, first: u64, count: u64) -> Result<(Outcome, Vec<u64>), Untruth> {
         let initiator = (first / self.apart) as u16;
         let command = Command { initiator, ..own(self.looks, access, first, count) };
@@ -315,9 +318,9 @@ impl Watched {
         }
     }
 
-    /// The power goes now and comes back: the target starts anew with what its drives have on their media, and without
-    /// the members in `missing`, whose loss is found out only now. Recovery comes before everything else; then a
-    /// controller whose battery has kept data writes them.
+    /// The power is cut now and comes back: the target restarts with the media contents of its drives, and
+    /// without the members in `missing`, whose loss is only found now. Recovery comes before everything else;
+    /// then a controller whose battery has kept data writes them.
     pub fn cut_power(mut self, missing: &[u16], recovery: &mut dyn Recovery) -> Result<Watched, Untruth> {
         let kept = self.kept_by_battery()?;
         let cut = self.target.handle(self.now, TargetInput::CutPower);
@@ -342,7 +345,7 @@ impl Watched {
         Ok(after)
     }
 
-    /// What a controller's battery has kept: its addresses and stamps, what is newer later.
+    /// What a controller's battery has kept: addresses and stamps, newer ones later.
     fn kept_by_battery(&mut self) -> Result<Vec<(u64, Vec<u64>)>, Untruth> {
         if self.params.controller.cache.is_none_or(|cache| !cache.battery) {
             return Ok(Vec::new());
@@ -356,7 +359,7 @@ impl Watched {
         cache.unwritten().map(look).collect()
     }
 
-    /// Writes what a battery has kept: no host knows of it. What the array does not take is given up.
+    /// Writes what a battery has kept: no host is involved. What the array refuses is given up.
     fn write_kept(&mut self, first: u64, stamps: &[u64]) -> Result<(), Untruth> {
         let command = own(self.looks, Access::Write, first, stamps.len() as u64);
         self.looks += 1;

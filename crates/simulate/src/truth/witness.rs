@@ -1,4 +1,4 @@
-//! Sees everything that a target does with data, and holds it to what it says to its hosts.
+//! Observes everything that a target does with data, and checks its answers to its hosts against it.
 use super::error::{Found, Untruth, Wrong};
 use super::oracle::Oracle;
 use drivelab_core::data::DataOp;
@@ -13,21 +13,21 @@ use drivelab_record::data::Corrupted;
 use drivelab_units::Instant;
 use std::sync::Arc;
 
-/// Holds a target to its word. Give it each command as it is submitted, each data operation in order, and then each
+/// Checks a target. Give it each command when it is submitted, each data operation in order, and then each
 /// completion.
 pub struct Witness {
     seed: u64,
     pub(super) data: Executor,
     pub(super) oracle: Oracle,
-    /// Whether reads of sound drives may fail.
+    /// Whether reads may fail although their drives have not failed.
     pub(super) may_fail: bool,
-    /// Whether the target refuses writes, because something below could not do one.
+    /// Whether the target refuses writes, because a box below failed one.
     pub(super) refuses_writes: bool,
-    /// What was found wrong since something was corrupted on purpose; before that, what is wrong ends the run.
+    /// Errors found since something was corrupted on purpose; before that, an error ends the run.
     pub(super) corrupted: Option<Corrupted>,
 }
 
-/// Whether any of these answers writes that are not on its media.
+/// Whether any of these drives answers writes before they are on its media.
 fn has_volatile_drive(drives: &[Arc<DriveModel>]) -> bool {
     drives.iter().any(|drive| drive.cache.as_ref().is_some_and(|cache| cache.write_back.is_some()))
 }
@@ -51,17 +51,17 @@ impl Witness {
         }
     }
 
-    /// Of a target whose power is never cut: less is kept of what was.
+    /// For a target whose power is never cut: less history is stored.
     pub fn without_cuts(self) -> Self {
         Witness { oracle: self.oracle.without_cuts(), data: self.data.without_words(), ..self }
     }
 
-    /// About how much memory all that takes.
+    /// Approximate memory of all that, in bytes.
     pub fn bytes(&self) -> u64 {
         self.data.bytes() + self.oracle.bytes()
     }
 
-    /// What the commands and the drives have.
+    /// The data of the commands and the drives.
     pub fn data(&self) -> &Executor {
         &self.data
     }
@@ -82,7 +82,7 @@ impl Witness {
         self.oracle.submitted(command);
     }
 
-    /// The target has done something with data.
+    /// The target has emitted a data operation.
     pub fn observe(&mut self, at: Instant, op: DataOp) -> Result<(), Untruth> {
         if let DataOp::GiveUp { write, first, count } = op {
             let stamps = self.data.look(write, first.get(), count.get());
@@ -96,7 +96,7 @@ impl Witness {
         self.untruth(at, Wrong::Contradiction(fault))
     }
 
-    /// The target has answered a command. Returns what a read has fetched.
+    /// The target has answered a command. Returns the data of a read.
     pub fn completed(&mut self, command: &Command, completion: &Completion) -> Result<Vec<u64>, Untruth> {
         let (id, at, outcome) = (command.id, completion.completed, completion.outcome);
         let found = self.data.answered(command, completion).map_err(|fault| self.contradicts(at, fault))?;
@@ -116,8 +116,8 @@ impl Witness {
         Ok(found)
     }
 
-    /// Nothing is under way at the array: its members must fit each other. Returns what was compared; nothing where too
-    /// little is left.
+    /// Nothing is under way at the array: its members must be consistent. Returns what was compared; `None`
+    /// where too few members are left.
     pub fn check_members(&self, at: Instant, array: &Array) -> Result<Option<Fit>, Untruth> {
         let drives = consistent::whole(array);
         if !consistent::bears(array.layout(), &drives) {
@@ -132,7 +132,7 @@ impl Witness {
     }
 }
 
-/// A member that does not fit the others.
+/// The error for a member that is inconsistent with the others.
 fn wrong_of(unfit: &Unfit) -> Wrong {
     let &Unfit { what, slot, sector, expected, found } = unfit;
     let found = Found { sector, expected: vec![expected], found };

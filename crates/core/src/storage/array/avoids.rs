@@ -1,14 +1,14 @@
-//! What stripe requests have met that cannot be read, so that they are planned without it.
+//! The stretches that stripe requests have found unreadable, and are re-planned without.
 //!
-//! A stripe request that has met nothing carries one number and costs nothing. The lists of all others share a table, for
-//! any number of members, and what a list says holds for the stretch that could not be read and not for all of its
-//! member: the same member may give another part of the same command.
+//! A stripe request that has found nothing unreadable carries one number and costs nothing. The lists of all
+//! others share a table, for any number of members. An entry covers the stretch that could not be read, not
+//! the whole member: the same member may still deliver another part of the same command.
 use super::super::slab::Slab;
 use super::super::tree::{NONE, Slot};
 use super::levels::Spot;
 use crate::command::Outcome;
 
-/// What one stripe request has met.
+/// The list of what one stripe request has found unreadable.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Avoids(Slot);
 
@@ -31,23 +31,23 @@ struct Stretch {
     next: Slot,
 }
 
-/// What all stripe requests have met.
+/// The lists of all stripe requests.
 #[derive(Default)]
 pub struct Unreadable(Slab<Stretch>);
 
 impl Unreadable {
-    /// A stripe request has met something more: a read that ended like this.
+    /// Adds to a stripe request's list the `count` sectors of a read that ended with the outcome `why`.
     pub fn add(&mut self, avoids: &mut Avoids, spot: Spot, count: u64, why: Outcome) {
         let Spot { slot, at } = spot;
         avoids.0 = self.0.add(Stretch { slot, at, end: at + count, why, next: avoids.0 });
     }
 
-    /// How the read ended that a stripe request has met last; data are lost where it has met none.
+    /// The outcome of the unreadable read added last; [`Outcome::Lost`] where the list is empty.
     pub fn why(&self, avoids: Avoids) -> Outcome {
         if avoids.is_empty() { Outcome::Lost } else { self.0.get(avoids.0).why }
     }
 
-    /// A stripe request goes on without what it has met.
+    /// Empties a stripe request's list.
     #[inline]
     pub fn clear(&mut self, avoids: &mut Avoids) {
         let mut at = core::mem::replace(&mut avoids.0, NONE);
@@ -57,14 +57,14 @@ impl Unreadable {
         }
     }
 
-    /// Whether a stripe request has met anything among so many sectors from a spot on.
+    /// Whether any of the `count` sectors from a spot on is in a stripe request's list.
     #[inline]
     pub fn has(&self, avoids: Avoids, spot: Spot, count: u64) -> bool {
         !avoids.is_empty() && self.first(avoids, spot, count).is_some()
     }
 
-    /// The first stretch that a stripe request has met of so many sectors from a spot on: where it begins, how long it
-    /// is, and what else the stripe request has met.
+    /// The first entry of a stripe request's list that overlaps the `count` sectors from a spot on: its first
+    /// sector, its length, and the rest of the list.
     pub fn first(&self, avoids: Avoids, spot: Spot, count: u64) -> Option<(u64, u64, Avoids)> {
         let mut place = avoids.0;
         while place != NONE {

@@ -1,9 +1,9 @@
-//! Members' commands that have not been handed over, first come first.
+//! Members' commands that have not been handed to a drive yet, first in first out.
 use super::stripe_request::Op;
 use crate::storage::slab::Slab;
 use crate::storage::tree::{NONE, Slot};
 
-/// The first and the last of a chain through their `next`.
+/// The first and the last of a chain linked through `next`.
 pub struct Below {
     first: Slot,
     last: Slot,
@@ -31,7 +31,7 @@ impl Below {
         self.last = place;
     }
 
-    /// Takes out the first, of which there must be one.
+    /// Removes the first, of which there must be one.
     #[inline]
     pub fn pop(&mut self, ops: &Slab<Op>) -> Slot {
         let place = self.first;
@@ -39,7 +39,7 @@ impl Below {
         place
     }
 
-    /// What has not been handed over to a drive stays here.
+    /// Removes the commands for a drive: they are not to be handed over.
     pub fn keep_from(&mut self, ops: &mut Slab<Op>, drive: u16) {
         let mut at = core::mem::take(self).first;
         while at != NONE {

@@ -1,15 +1,16 @@
-//! A map of the regions that are being written, on all members: after a power cut only those need be made consistent
-//! (drivers/md/md-bitmap.c, the write-intent bitmap). It shortens the resync, and closes nothing.
+//! A map of the regions that are being written, on all members: after a power cut only those need a resync
+//! (drivers/md/md-bitmap.c, the write-intent bitmap). It shortens the resync; it does not close the write
+//! hole.
 //!
-//! Before the first write to a region its bit is written, before the data; a while after the last one it is cleared again.
-//! While a member is missing nothing is cleared: the bits tell what it will lack when it comes back. A new member gets all
-//! bits at once (`md_bitmap_write_all`).
+//! Before the first write to a region its bit is set on the members, before the data; some time after the
+//! last write it is cleared again. While a member is missing no bit is cleared: the bits record what it will
+//! lack when it comes back. A new member gets all bits at once (`md_bitmap_write_all`).
 //!
-//! Bits lie together in *granules*. Of each granule one write is under way at a time, or an older one could come to the
-//! media last; who wants another bit of it meanwhile waits, and the next write takes along all bits that are wanted. A
-//! granule is written with force unit access, and members that forget flush before (`md_super_write`: REQ_PREFLUSH and
-//! REQ_FUA). For a bit that is cleared all members have flushed before any of them clears it: what was written to the
-//! region is then on all media.
+//! Bits are stored in *granules*. One write of each granule is under way at a time, or an older one could
+//! reach the media last; a stripe request that wants another bit of it meanwhile waits, and the next write
+//! includes all bits that are wanted. A granule is written with force unit access, and members with a
+//! volatile cache flush before (`md_super_write`: REQ_PREFLUSH and REQ_FUA). Before any member clears a bit,
+//! all members have flushed: what was written to the region is then on all media.
 use super::levels::{Spot, reserved};
 use super::params::{ArrayParams, ConsistencyPolicy};
 use super::stripe_request::{Owner, Phase};
@@ -39,7 +40,7 @@ pub enum Bit {
 #[derive(Clone, Copy)]
 struct Region {
     bit: Bit,
-    /// Whether an event will look whether it can be cleared.
+    /// Whether an event is scheduled that checks whether it can be cleared.
     is_armed: bool,
     /// Stripe requests that write to it.
     writers: u32,
@@ -57,9 +58,9 @@ struct Granule {
     again: bool,
     /// Regions whose bits are wanted.
     wanted: u32,
-    /// Regions whose bits change with the write that is under way.
+    /// Regions whose bits are changed by the write that is under way.
     changing: Vec<u32>,
-    /// Regions whose bits may be cleared with a later one.
+    /// Regions whose bits may be cleared by a later write.
     idle: Vec<u32>,
 }
 
@@ -72,7 +73,7 @@ pub struct Bitmap {
     granules: Vec<Granule>,
     /// Stripe requests that wait for bits that others write.
     waiting: Vec<Slot>,
-    /// Those that are looked at again.
+    /// Stripe requests to be re-checked.
     woken: Vec<Slot>,
 }
 
@@ -112,7 +113,7 @@ impl Bitmap {
         first..(first + self.bits as usize).min(self.regions.len())
     }
 
-    /// A stripe request wants the bit of a region. Returns whether it is the one to write it.
+    /// A stripe request wants the bit of a region. Returns whether it is the one that must write it.
     fn want(&mut self, region: u64, stripe_request: Slot) -> bool {
         let granule = &mut self.granules[(region / self.bits) as usize];
         let bit = &mut self.regions[region as usize].bit;
@@ -130,7 +131,7 @@ impl Bitmap {
         true
     }
 
-    /// A write of a granule takes along all bits that are wanted.
+    /// The write of a granule includes all bits that are wanted.
     fn take_along(&mut self, granule: usize) {
         if self.granules[granule].wanted == 0 {
             return;
@@ -145,7 +146,7 @@ impl Bitmap {
         self.granules[granule].wanted = 0;
     }
 
-    /// A granule is on all members, or will not be: then its bits are wanted as before.
+    /// A granule has been written to all members, or will not be: then its bits become wanted again.
     fn is_written(&mut self, granule: usize, is_there: bool) {
         let Granule { changing, wanted, writer, is_planned, .. } = &mut self.granules[granule];
         (*writer, *is_planned) = (NONE, false);
@@ -163,8 +164,8 @@ impl Bitmap {
 }
 
 impl Array {
-    /// The regions that are not clear, in the numbers that the level counts its blocks by: the first of its blocks, how
-    /// many they are, and the state of its bit.
+    /// The regions that are not clear, in the level's block numbers: the first block, the number of blocks,
+    /// and the state of the bit.
     pub fn marked(&self) -> impl Iterator<Item = (u64, u64, Bit)> {
         let bitmap = self.bitmap.iter();
         bitmap.flat_map(|bitmap| {
@@ -173,7 +174,7 @@ impl Array {
         })
     }
 
-    /// The regions that a stripe request writes to, from the first to before the last.
+    /// The regions that a stripe request writes to: the first, and the one after the last.
     fn regions_of(&self, slot: Slot) -> Option<(u64, u64)> {
         let bitmap = self.bitmap.as_ref()?;
         let stripe_request = self.planner.stripe_requests.get(slot);
@@ -184,7 +185,8 @@ impl Array {
         Some((claim.first.get() / bitmap.region, claim.end.get().div_ceil(bitmap.region)))
     }
 
-    /// Sees to it that the bits of all that a stripe request is about to write are set. Returns whether it can go on.
+    /// Ensures that the bits of everything a stripe request is about to write are set. Returns whether it can
+    /// continue.
     pub(crate) fn mark(&mut self, context: &mut Context, slot: Slot) -> bool {
         let Some((first, end)) = self.regions_of(slot) else { return true };
         let stripe_request = self.planner.stripe_requests.get_mut(slot);
@@ -200,7 +202,7 @@ impl Array {
             match bit {
                 Bit::Set => {}
                 Bit::Clear | Bit::Wanted if bitmap.want(at, slot) => sets = true,
-                // Between its members' flush and its own write.
+                // This stripe request is between the members' flush and its own write of the bit.
                 Bit::Setting if bitmap.granule(at).writer == slot => sets = true,
                 Bit::Clear | Bit::Wanted | Bit::Setting | Bit::Clearing => waits = true,
             }
@@ -213,7 +215,7 @@ impl Array {
         sets || !waits
     }
 
-    /// Plans the writes of all granules of these regions that are a stripe request's to write.
+    /// Plans the writes of those granules of these regions that this stripe request must write.
     fn plan_bits(&mut self, context: &mut Context, slot: Slot, (first, end): (u64, u64)) {
         let Some(bitmap) = &self.bitmap else { return };
         let granules = (first / bitmap.bits) as usize..end.div_ceil(bitmap.bits) as usize;
@@ -226,7 +228,7 @@ impl Array {
             }
             bitmap.take_along(granule);
             if core::mem::take(&mut is_first) {
-                // Not behind what it may have logged before.
+                // With a new serial, so that nothing is merged with a command that it may have logged before.
                 self.planner.clock += 1;
                 self.planner.stripe_requests.get_mut(slot).plan.serial = self.planner.clock as u32;
                 self.planner.flush_members(context, slot, Phase::Read, |_| true);
@@ -250,7 +252,7 @@ impl Array {
         }
     }
 
-    /// Says what a granule holds.
+    /// Reports the contents of a granule.
     fn tell_bits(&self, context: &mut Context, (op, at): (u64, u64), granule: usize) {
         context.tell(op, at, Word::Bits);
         if let Some(bitmap) = &self.bitmap {
@@ -289,7 +291,7 @@ impl Array {
         }
     }
 
-    /// Stripe requests that wait for bits look at them again.
+    /// Stripe requests that wait for bits check them again.
     fn wake(&mut self, context: &mut Context) {
         let Some(bitmap) = &mut self.bitmap else { return };
         let mut woken = core::mem::take(&mut bitmap.woken);
@@ -306,7 +308,7 @@ impl Array {
         }
     }
 
-    /// A stripe request that had marked what it writes is done.
+    /// A stripe request whose regions were marked is done.
     pub(crate) fn unmark(&mut self, context: &mut Context, slot: Slot) {
         let Some((first, end)) = self.regions_of(slot) else { return };
         for at in first..end {
@@ -317,7 +319,7 @@ impl Array {
                 continue;
             }
             region.last = context.now;
-            // It has ended before its bit was written.
+            // It ended before its bit was written.
             if region.bit == Bit::Wanted {
                 region.bit = Bit::Clear;
                 bitmap.granule(at).wanted -= 1;
@@ -331,12 +333,12 @@ impl Array {
         self.has_written_bits(context, slot, (first, end), false);
     }
 
-    /// A region may have been left alone for long enough.
+    /// A region may have been without writes for long enough to clear its bit.
     pub(crate) fn clear_region(&mut self, context: &mut Context, at: u32) {
         let Some(bitmap) = &mut self.bitmap else { return };
         let region = &mut bitmap.regions[at as usize];
         region.is_armed = false;
-        // Whoever writes to it now arms it again.
+        // The end of the writes that are under way arms it again.
         if region.writers > 0 || region.bit != Bit::Set || self.planner.members.impaired > 0 {
             return;
         }
@@ -350,7 +352,8 @@ impl Array {
         self.clear_idle(context, granule);
     }
 
-    /// A member is whole again: where it was the last one, bits that came due meanwhile can be cleared.
+    /// A member is complete again: if it was the last one missing, bits that came due meanwhile can be
+    /// cleared.
     pub(crate) fn clear_what_is_due(&mut self, context: &mut Context) {
         let Some(bitmap) = self.bitmap.as_mut().filter(|_| self.planner.members.impaired == 0) else {
             return;
@@ -363,7 +366,8 @@ impl Array {
         }
     }
 
-    /// Clears the bits of a granule that nobody needs any more, unless it is being written: then when that is done.
+    /// Clears the bits of a granule that are no longer needed; while it is being written, defers that to the
+    /// end of the write.
     fn clear_idle(&mut self, context: &mut Context, granule: usize) {
         let Some(bitmap) = &mut self.bitmap else { return };
         let Granule { writer, again, changing, idle, .. } = &mut bitmap.granules[granule];
@@ -393,7 +397,7 @@ impl Array {
         self.bitmap.as_ref().map_or(1, |bitmap| bitmap.bits)
     }
 
-    /// A granule that the array has written by itself is on all members.
+    /// A granule that the array has written on its own account is on all members.
     pub(crate) fn is_cleared(&mut self, context: &mut Context, granule: u64) {
         if let Some(bitmap) = &mut self.bitmap {
             bitmap.is_written(granule as usize, true);
@@ -402,7 +406,7 @@ impl Array {
         self.clear_idle(context, granule as usize);
     }
 
-    /// A new member is to have all bits that the others have.
+    /// Writes all bits to a new member.
     pub(crate) fn copy_bits(&mut self, context: &mut Context) {
         for granule in 0..self.bitmap.as_ref().map_or(0, |bitmap| bitmap.granules.len()) {
             let Some(bitmap) = &mut self.bitmap else { return };

@@ -1,22 +1,23 @@
-//! The blocks that stripe requests have to themselves, or wait for.
+//! The blocks that stripe requests hold exclusively, or wait for.
 //!
-//! As a rule they are few, and looking through all of them costs less than keeping them in order. While there are more they
-//! are in a tree as well, which finds the same.
+//! As a rule they are few, and scanning all of them costs less than keeping them sorted. While there are more
+//! they are in a tree as well, which gives the same answers.
 use crate::storage::overlap::{Claim, Overlaps};
 use crate::storage::tree::Slot;
 use alloc::vec::Vec;
 
-/// So many are looked through one by one; a tree that more of them have made is given up at half as many.
+/// Up to this many claims are scanned one by one; once there are more, a tree is kept until they are down to
+/// half as many.
 const FEW: usize = 64;
 
 #[derive(Default)]
 pub struct Claims {
     /// In any order.
     all: Vec<(Slot, Claim)>,
-    /// In the same order: from which block on, up to before which one. Most claims have no block in common with any other,
-    /// and that is soon seen.
+    /// In the same order: the first block and the one after the last. Most claims overlap no other, and these
+    /// spans show that quickly.
     spans: Vec<(u64, u64)>,
-    /// By stripe request: where its claim is among them.
+    /// By stripe request: the index of its claim.
     places: Vec<u32>,
     tree: Overlaps,
     is_in_tree: bool,
@@ -59,8 +60,8 @@ impl Claims {
         }
     }
 
-    /// The youngest stripe request that this claim must wait for: older than it, with blocks in common, a write if it is
-    /// none.
+    /// The youngest stripe request that this claim must wait for: older than this one, overlapping, and at
+    /// least one of the two a write.
     #[inline]
     pub fn blocker(&self, claim: &Claim) -> Option<Slot> {
         if self.is_in_tree {
@@ -72,7 +73,7 @@ impl Claims {
         if !self.spans.iter().fold(false, meets) {
             return None;
         }
-        // Not one after the other: each alone is a toss-up, all of them are rare.
+        // Not short-circuited: each test alone is unpredictable, all of them together are rarely true.
         let hinders = |other: &Claim| {
             (other.first < end) & (first < other.end) & (write | other.write) & (other.age < age)
         };
@@ -88,7 +89,7 @@ mod tests {
     use proptest::prelude::*;
     use std::vec;
 
-    /// Says what blocks a claim by its definition, looking at all of them.
+    /// The claim that blocks another by definition, from a scan of all of them.
     fn plainly(all: &[Option<Claim>], sought: &Claim) -> Option<Slot> {
         let hinders = |claim: &Claim| {
             let in_common = claim.first.max(sought.first) < claim.end.min(sought.end);
@@ -109,11 +110,11 @@ mod tests {
             for ((slot, write, first, count), age) in steps.into_iter().zip(1..) {
                 let claim = Claim { write, first: Lba::new(first), end: Lba::new(first + count), age };
                 prop_assert_eq!(claims.blocker(&claim), plainly(&plain, &claim));
-                // An older claim that looks again.
+                // An older claim that checks again.
                 if let Some(known) = plain[slot] {
                     prop_assert_eq!(claims.blocker(&known), plainly(&plain, &known));
                 }
-                // By turns they become more and fewer.
+                // Their number rises and falls in turn.
                 let is_more = age / 150 % 2 == 0 || age % 5 < adds;
                 match plain[slot] {
                     Some(_) if !is_more => {

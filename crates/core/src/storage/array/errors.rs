@@ -1,25 +1,27 @@
-//! What follows when a member does not do a command: it timed out, or its drive answered with an error.
+//! What happens when a member fails a command: it timed out, or its drive answered with an error.
 //!
-//! A **read** is planned anew without what could not be read, and that is written back from the others (`repair.rs` of the levels).
-//! A **write** leaves a member that holds neither the old data nor the new ones for sure, so it fails the member, whoever
-//! sent it: a host, a repair, a rebuild, a bitmap or a log. So does a FLUSH that a log asks for, because what the log has
-//! is freed after it. Who keeps the array makes no difference.
+//! A **read** is planned anew without what could not be read, and the unreadable sectors are written back
+//! from the others (`repair.rs` of the levels). After a failed **write** a member holds for certain neither
+//! the old data nor the new, so the member is failed, whoever sent the write: a host, a repair, a rebuild, a
+//! bitmap or a log. The same holds for a FLUSH that a log asks for, because the log frees its contents after
+//! it. It makes no difference whether host or controller keeps the array.
 //!
-//! - The last copy of something is not failed, nor is a member of a pool that is not to lose more than its parities: the
-//!   host hears of the error, the array is *broken*, and from then on it refuses writes and answers reads. Where another
-//!   member has a copy of what was being written, that copy stands, and the one that may differ is *stale*: nobody reads it
-//!   any more. md has no such note of its own (its log of bad blocks is one), and would leave copies that differ.
-//! - A level with parity fails the member even so, and has lost its addresses.
+//! - The last copy of something is not failed, nor is a member of a pool that must not lose more than its
+//!   parities: the host gets the error, the array is *broken*, and from then on it refuses writes and answers
+//!   reads. Where another member has a copy of what was being written, that copy is the valid one, and the
+//!   one that may differ is *stale*: it is no longer read. Apart from its bad block log md keeps no such
+//!   record, and would leave copies that differ.
+//! - A level with parity fails the member all the same, and loses its addresses.
 //! - RAID 0 and JBOD pass the error on.
 //!
-//! A FLUSH of a host that a member does not do is answered with the error, and the member stays.
+//! A host's FLUSH that a member fails is answered with the error, and the member stays.
 //!
 //! Sources: the Linux kernel, drivers/md/raid1.c and raid10.c (`raid1_end_write_request`, `raid1_error`, `raid10_error`),
-//! raid5.c (`raid5_end_write_request`, `raid5_error`), md.c (`super_written`, `MD_BROKEN`). md keeps the member where it
-//! has a log of bad blocks with room for the blocks (`rdev_set_badblocks`); here it has none. OpenZFS, vdev.c
-//! (`vdev_stat_update`, `vdev_fault`) and zio.c (`zio_vdev_io_assess`): it tries a write once more, counts the error, notes
-//! the transaction in the device's DTL, and its daemon faults the device at the tenth error within ten minutes, unless
-//! the pool needs it. Here the first error faults it.
+//! raid5.c (`raid5_end_write_request`, `raid5_error`), md.c (`super_written`, `MD_BROKEN`). md keeps the
+//! member where its bad block log has room for the blocks (`rdev_set_badblocks`); here there is no such log.
+//! OpenZFS, vdev.c (`vdev_stat_update`, `vdev_fault`) and zio.c (`zio_vdev_io_assess`): it retries a write
+//! once, counts the error, records the transaction in the device's DTL, and its daemon faults the device at
+//! the tenth error within ten minutes, unless the pool needs it. Here the first error faults it.
 use super::Array;
 use super::levels::Spot;
 use super::members::MemberState;
@@ -34,42 +36,42 @@ use drivelab_units::{Lba, Sectors};
 #[derive(Default)]
 pub struct Errors {
     reads: u64,
-    /// And FLUSHes.
+    /// Writes and FLUSHes.
     writes: u64,
-    /// Drives that were given up, and that the system has not heard of.
+    /// Drives that were given up, and of which the system has not been told.
     given_up: Vec<u16>,
 }
 
-/// Whether a read that ended like this is had from elsewhere, and written back.
+/// Whether a read with this outcome is served from other members, and written back.
 #[inline]
 pub fn is_unread(outcome: Outcome) -> bool {
     matches!(outcome, Outcome::MediaError | Outcome::TimedOut)
 }
 
 impl Array {
-    /// Commands of members that ended with an error although the member was there: reads, then writes and FLUSHes.
+    /// Commands that ended with an error although the member was present: reads, then writes and FLUSHes.
     pub fn member_errors(&self) -> [u64; 2] {
         [self.errors.reads, self.errors.writes]
     }
 
-    /// The next drive that the array has given up: nothing that it does is of interest any more.
+    /// The next drive that the array has given up: its answers no longer matter.
     #[inline]
     pub fn next_given_up(&mut self) -> Option<u16> {
         self.errors.given_up.pop()
     }
 
-    /// Whether every write is refused, because the last copy of something did not do one.
+    /// Whether every write is refused, because the last copy of something failed a write.
     #[inline]
     pub(crate) fn refuses_writes(&self) -> bool {
         self.condition.is_broken
     }
 
-    /// The same, or because the journal is gone.
+    /// Whether writes are refused, for that reason or because the journal has failed.
     pub fn takes_no_writes(&self) -> bool {
         self.refuses_writes() || self.planner.logs.is_lost()
     }
 
-    /// A member has not done a command. Returns whether that has ended with its drive.
+    /// A member has failed a command. Returns whether the command has ended together with its drive.
     #[cold]
     pub(crate) fn has_erred(&mut self, context: &mut Context, completion: &Completion) -> bool {
         let op = *self.planner.ops.get(completion.tag);
@@ -95,13 +97,13 @@ impl Array {
         true
     }
 
-    /// Whether the level has anything beside what a member holds. The journal can be done without.
+    /// Whether the level can work without this member. It can always work without the journal.
     fn may_do_without(&self, slot: u16) -> bool {
         slot == self.planner.params.members || self.layout.is_redundant()
     }
 
-    /// Whether a member has the last copy of something, or a pool would be lost with it. In RAID 01 its striped set goes
-    /// with it.
+    /// Whether a member has the last copy of something, or the pool would be lost with it. In RAID 01 its
+    /// striped set would fail with it.
     fn is_needed(&mut self, slot: u16) -> bool {
         if self.layout.fails_the_last() {
             return false;
@@ -114,7 +116,7 @@ impl Array {
         is_needed
     }
 
-    /// What a write was to bring to a member that stays is read from the other copies, as far as there are any.
+    /// What a write failed to bring to a member that stays is read from other copies, where there are any.
     fn make_stale(&mut self, context: &mut Context, op: &Op) {
         let Op { slot, drive, .. } = *op;
         for (first, end) in self.layout.others_have(&self.planner, op) {
@@ -124,7 +126,7 @@ impl Array {
         }
     }
 
-    /// A member is gone: where it had the copy that stood, the addresses are lost.
+    /// A member has failed: where it had the only valid copy, the addresses are lost.
     pub(crate) fn lose_stale(&mut self, context: &mut Context) {
         for run in self.layout.lost_but_for_stale(&self.planner) {
             self.condition.has_lost = true;
@@ -132,18 +134,18 @@ impl Array {
         }
     }
 
-    /// Whether any of these sectors of a member are read from other copies, because it did not take them.
+    /// Whether any of these sectors of a member are read from other copies, because a write to them failed.
     #[inline]
     pub fn is_stale(&self, spot: Spot, count: u64) -> bool {
         self.planner.defects.is_stale(spot, count)
     }
 
-    /// All that is stale: which slot, the first sector, and the one behind the last.
+    /// All stale stretches: the slot, the first sector, and the one after the last.
     pub fn stale(&self) -> impl Iterator<Item = (u16, u64, u64)> {
         self.planner.defects.stale()
     }
 
-    /// Sectors that could not be read, and that have been written back since the run began.
+    /// Sectors that could not be read and have been written back since the run began.
     pub fn repaired(&self) -> u64 {
         self.planner.defects.repaired
     }

@@ -1,9 +1,10 @@
-//! What an array does about failures: members that are gone, sectors that cannot be read, spares.
+//! How an array handles failures: missing members, unreadable sectors, spares.
 //!
-//! What is with a drive that fails comes back as failed: reads are planned anew without it, writes go without it as long as
-//! somebody else keeps what was written. A spare takes the slot `replaced_after` later, unless what the slot held cannot be
-//! had any more. A new drive that somebody puts in is a spare too: until it is taken it does nothing. In RAID 01 the
-//! members of a striped set that misses one stand aside, and are all rebuilt once it is complete again.
+//! Commands that are with a drive when it fails come back as failed: reads are planned anew without it,
+//! writes do without it as long as another member keeps what was written. A spare takes the slot
+//! `replaced_after` later, unless what the slot held can no longer be reconstructed. A new drive that
+//! somebody puts in is a spare too: until it is taken it does nothing. In RAID 01 the members of a striped
+//! set with a member missing stand aside, and are all rebuilt once the set is complete again.
 use super::errors::is_unread;
 use super::levels::ALL;
 use super::members::{Member, MemberState};
@@ -21,24 +22,24 @@ use alloc::vec::Vec;
 use core::ops::Range;
 use drivelab_units::{Instant, Span};
 
-/// How the array has been so far.
+/// The condition of the array so far.
 #[derive(Default)]
 pub struct Condition {
-    /// Since when some member has not been whole.
+    /// Since when some member has not been complete.
     impaired_since: Option<Instant>,
-    /// How long that was before.
+    /// How long that was the case in earlier periods.
     impaired: Span,
     pub(crate) has_lost: bool,
-    /// Whether writes are refused, because the last copy of something did not do one.
+    /// Whether writes are refused, because the last copy of something failed a write.
     pub(crate) is_broken: bool,
-    /// Slots for which a spare is to be taken when its time has come.
+    /// Slots for which a spare is to be taken later.
     awaited: u32,
-    /// Which of the spares are left.
+    /// The spares that are left.
     spares: VecDeque<u16>,
 }
 
 impl Condition {
-    /// With these spares.
+    /// A condition with these spares.
     pub fn new(spares: Range<u16>) -> Self {
         Condition { spares: spares.collect(), ..Condition::default() }
     }
@@ -64,7 +65,7 @@ impl Array {
             }
         }
         self.resume_rebuilds();
-        // Not before everybody has said what is to be told of.
+        // Only once every box has stated which events it reports.
         self.wake_at(context, context.now);
         for failure in &self.planner.params.failures {
             let at = match failure.when {
@@ -79,7 +80,7 @@ impl Array {
         }
     }
 
-    /// Drives that fail after so many commands.
+    /// Drives that fail once the array has received a given number of commands.
     pub(crate) fn fail_by_count(&mut self, context: &mut Context) {
         for failure in &self.planner.params.failures {
             if failure.when == When::Commands(self.intake.taken()) {
@@ -117,7 +118,7 @@ impl Array {
         self.pump_background(context);
     }
 
-    /// What is with a drive, or on its way there, ends as it fails.
+    /// Commands that are with a drive, or waiting for it, end as it fails.
     fn end_ops_of(&mut self, context: &mut Context, drive: u16) {
         self.below.keep_from(&mut self.planner.ops, drive);
         let gone: Vec<Slot> = self
@@ -140,8 +141,8 @@ impl Array {
         context.agenda.schedule(due, 4, Event::Array(ArrayEvent::Replace { slot }));
     }
 
-    /// A member's command has failed, or there was nobody to send it to: a read is planned anew without it, a write to a
-    /// member that is gone is not missed where others keep what it wrote.
+    /// A member's command has failed, or there was no drive to send it to: a read is planned anew without it;
+    /// the failure of a write to a missing member does not matter where others keep what it wrote.
     pub(crate) fn op_failed(&mut self, op: &Op, outcome: Outcome) {
         // What could not be written back stays as it was.
         if op.repairs > 0 || op.access == Access::Read && self.planner.is_not_missed(op, outcome) {
@@ -167,12 +168,12 @@ impl Array {
         }
         match (op.access, outcome) {
             (Access::Read, Outcome::Failed) => stripe_request.plan.is_spoilt = true,
-            // Several of its commands may have met something unreadable before it is planned anew.
+            // Several of its commands may have met unreadable sectors before it is planned anew.
             (Access::Read, _) if is_unread(outcome) && (stripe_request.plan.is_spoilt || !has_met) => {
                 self.planner.defects.unreadable.add(&mut stripe_request.avoids, op.spot(), op.count, outcome);
                 stripe_request.plan.is_spoilt = true;
             }
-            // The journal is missed.
+            // A failure of the journal matters.
             (_, Outcome::Failed) if op.slot == self.planner.params.members => {
                 stripe_request.outcome = outcome;
             }
@@ -184,7 +185,7 @@ impl Array {
         }
     }
 
-    /// The time has come for a spare to take the place of a member that has failed.
+    /// It is time for a spare to take the place of a failed member.
     pub(crate) fn replace(&mut self, context: &mut Context, slot: u16) {
         self.condition.awaited -= 1;
         if self.takes_spare(context, slot) {
@@ -192,8 +193,8 @@ impl Array {
         }
     }
 
-    /// A new drive is there, in the place of one that has failed: it gets that one's slot if all that is to be on it can
-    /// be had, or becomes a spare.
+    /// A new drive is present in the place of a failed one: it gets that one's slot if everything that
+    /// belongs on it can be reconstructed, or becomes a spare.
     pub fn gets(&mut self, context: &mut Context, drive: u16) {
         let has =
             |&(_, member): &(u16, &Member)| member.drive == drive && member.state == MemberState::Missing;
@@ -207,7 +208,8 @@ impl Array {
         }
     }
 
-    /// Spares take all slots that can be rebuilt, without waiting for their time. Returns whether there were any.
+    /// Spares take all slots that can be rebuilt, without waiting for their time. Returns whether there were
+    /// any.
     pub fn rebuild_now(&mut self, context: &mut Context) -> bool {
         let mut has_begun = false;
         for slot in 0..self.planner.members.count() {
@@ -219,7 +221,8 @@ impl Array {
         has_begun
     }
 
-    /// A spare takes the place of a member that has failed, if there is one and it can be of use. Returns whether it does.
+    /// A spare takes the place of a failed member, if there is one and the slot can be rebuilt. Returns
+    /// whether it does.
     fn takes_spare(&mut self, context: &mut Context, slot: u16) -> bool {
         if self.planner.members.get(slot).state == MemberState::Missing
             && !self.refuses_writes()
@@ -232,19 +235,19 @@ impl Array {
         false
     }
 
-    /// Whether a drive is that of a slot that nobody has: it was not there from the start.
+    /// Whether a drive belongs to a missing slot: at the start such a drive is absent.
     pub fn misses(&self, drive: u16) -> bool {
         let has = |member: &Member| member.drive == drive && member.state == MemberState::Missing;
         self.planner.members.iter().any(|(_, member)| has(member))
     }
 
-    /// Whether a drive is, or was, the journal's: it stands behind members and spares.
+    /// Whether a drive is, or was, the journal's: its number is behind members and spares.
     pub fn is_of_journal(&self, drive: u16) -> bool {
         let ArrayParams { members, spares, .. } = self.planner.params;
         drive >= members + spares
     }
 
-    /// Whether all that a slot is to hold can be had elsewhere.
+    /// Whether everything that belongs on a slot can be read or computed from the others.
     pub(crate) fn can_be_rebuilt(&self, slot: u16) -> bool {
         self.layout.reach(&self.planner.members, slot) == ALL
     }
@@ -269,7 +272,7 @@ impl Array {
         self.copy_bits(context);
     }
 
-    /// A striped set that misses a member does not count.
+    /// The other members of a striped set with a member missing stand aside.
     fn stand_aside(&mut self, missing: u16) {
         for slot in self.layout.companions(missing) {
             if self.planner.members.get(slot).state != MemberState::Missing {
@@ -278,7 +281,7 @@ impl Array {
         }
     }
 
-    /// Says what has been lost since the members had these frontiers.
+    /// Reports what has been lost since the members had the frontiers `before`.
     fn lose(&mut self, context: &mut Context, before: &[u64], slot: u16) {
         if self.planner.members.impaired == 0 {
             return;
@@ -312,7 +315,7 @@ impl Array {
         }
     }
 
-    /// Whether some addresses cannot be had, because of the members that are missing.
+    /// Whether some addresses are lost, because of the members that are missing.
     pub(crate) fn has_lost(&self) -> bool {
         self.condition.has_lost
     }
@@ -333,7 +336,7 @@ impl Array {
         }
     }
 
-    /// Whether a rebuild is under way, or may still come by what is known to fail.
+    /// Whether a rebuild is under way, or a failure that is scheduled may still start one.
     pub fn awaits_rebuild(&self, now: Instant) -> bool {
         let is_to_come = |when| match when {
             When::At(at) => at > now,
@@ -352,10 +355,11 @@ impl Array {
         impaired + impaired_since.map_or(Span::ZERO, |since| now.since(since))
     }
 
-    /// How a command begins: whether what it reads was lost sector by sector. What it writes is not lost any more.
+    /// The outcome that a command starts with: [`Outcome::Lost`] where it reads a bad block. Bad blocks that
+    /// it writes become good again.
     #[inline]
     pub(crate) fn meet_bad_blocks(&mut self, command: &Command) -> Outcome {
-        // A pool does so itself, when nothing older has the records.
+        // A pool does so itself, once no older stripe request has the records.
         if self.planner.defects.bad_blocks.is_empty() || self.layout.looks_up_losses() {
             return Outcome::Done;
         }

@@ -1,13 +1,13 @@
-//! Stripe requests that wait for another one which has their blocks, in a chain at that one.
+//! Stripe requests that wait for another one that has their blocks, in a chain at that one.
 use super::stripe_request::StripeRequest;
 use crate::storage::slab::Slab;
 use crate::storage::tree::{NONE, Slot};
 
-/// Those that nothing holds any more and that have not been looked at again.
+/// Those that are no longer held and not re-checked yet.
 pub struct Holds {
     /// The first of a chain through `next_held`.
     released: Slot,
-    /// Whether they are being looked at.
+    /// Whether a re-check of them is under way.
     releases: bool,
 }
 
@@ -24,7 +24,8 @@ impl Holds {
         stripe_requests.get_mut(slot).next_held = held;
     }
 
-    /// All of a chain are held no more. Returns whether they are to be looked at now: not where somebody does so already.
+    /// Releases all of a chain. Returns whether the caller is to re-check them: not while a re-check is under
+    /// way already.
     pub fn release(&mut self, stripe_requests: &mut Slab<StripeRequest>, held: Slot) -> bool {
         let mut last = held;
         while last != NONE {
@@ -38,7 +39,7 @@ impl Holds {
         !core::mem::replace(&mut self.releases, true)
     }
 
-    /// The next that is to be looked at again. With none the looking is over.
+    /// The next one to re-check; `None` ends the re-check.
     pub fn next(&mut self, stripe_requests: &mut Slab<StripeRequest>) -> Option<Slot> {
         let slot = self.released;
         self.releases = slot != NONE;

@@ -1,33 +1,33 @@
-//! Commands of hosts as they come: how many there were, which are under way, and which wait because the array has as many
-//! as it may.
+//! Hosts' commands on arrival: how many there were, which are under way, and which wait because the array's
+//! queue depth is reached.
 use crate::command::Command;
 use alloc::collections::VecDeque;
 use drivelab_units::{Instant, Span};
 
 #[derive(Default)]
 pub struct Intake {
-    /// Commands so far, and the sectors that they have asked for.
+    /// Commands received so far, and the sectors that they have asked for.
     taken: u64,
     asked: u64,
-    /// When the last one came or was answered.
+    /// When the last one arrived or was answered.
     busy_at: Instant,
-    /// Those that are not answered.
+    /// Commands that are not answered yet.
     outstanding: u32,
-    /// Those that wait for one of those, and when they came.
+    /// Commands that wait for one of those to end, and their arrival times.
     waiting: VecDeque<(Command, Instant)>,
-    /// Whether they are being let in.
+    /// Whether waiting commands are being admitted.
     lets_in: bool,
 }
 
 impl Intake {
-    /// A command comes.
+    /// A command arrives.
     pub fn hears(&mut self, command: &Command, now: Instant) {
         self.taken += 1;
         self.asked += command.count.get();
         self.busy_at = now;
     }
 
-    /// Commands so far.
+    /// Commands received so far.
     pub fn taken(&self) -> u64 {
         self.taken
     }
@@ -37,13 +37,13 @@ impl Intake {
         self.asked
     }
 
-    /// Whether one more may begin, of so many at once.
+    /// Whether one more command may begin, at this queue depth.
     #[inline]
     pub fn has_room(&self, depth: Option<u32>) -> bool {
         depth.is_none_or(|depth| self.outstanding < depth)
     }
 
-    /// A command that has come must wait.
+    /// A command that has arrived must wait.
     pub fn puts_off(&mut self, command: &Command, now: Instant) {
         self.waiting.push_back((*command, now));
     }
@@ -66,25 +66,25 @@ impl Intake {
         !self.waiting.is_empty()
     }
 
-    /// Whether those that wait are to be let in now: not where somebody does so already.
+    /// Whether the caller is to admit waiting commands: not while that is under way already.
     pub fn begins_to_let_in(&mut self) -> bool {
         !core::mem::replace(&mut self.lets_in, true)
     }
 
-    /// The next that may begin, of so many at once, and when it came. With none the letting in is over.
+    /// The next command that may begin at this queue depth, and its arrival time; `None` ends the admission.
     pub fn next_waiting(&mut self, depth: Option<u32>) -> Option<(Command, Instant)> {
         let next = if self.has_room(depth) { self.waiting.pop_front() } else { None };
         self.lets_in = next.is_some();
         next
     }
 
-    /// Whether nothing is asked of the array.
+    /// Whether no host command is under way.
     #[inline]
     pub fn is_quiet(&self) -> bool {
         self.outstanding == 0
     }
 
-    /// When the array has been idle for so long, unless another command comes.
+    /// When the array has been idle for `after`, unless another command arrives.
     pub fn idle_from(&self, after: Span) -> Instant {
         if self.taken == 0 { Instant::ZERO } else { self.busy_at + after }
     }

@@ -1,17 +1,17 @@
-//! The members of an array: which drive has which slot, and what of it is right.
+//! The members of an array: which drive is in which slot, and which of its data are valid.
 use super::levels::Spot;
 use alloc::vec::Vec;
 
-/// What the drive in a slot is good for.
+/// The state of a slot.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum MemberState {
-    /// All of its data are right.
+    /// All of its data are valid.
     Whole,
-    /// There is no drive.
+    /// No drive is present.
     Missing,
-    /// There is a drive, and nothing on it counts: its striped set misses another one (RAID 01).
+    /// A drive is present, but its data do not count: another member of its striped set is missing (RAID 01).
     Aside,
-    /// A new drive: what lies below `done` is right.
+    /// A new drive: everything below `done` is valid.
     Rebuilding {
         /// Sectors of the member that are rebuilt, from its start.
         done: u64,
@@ -21,29 +21,30 @@ pub enum MemberState {
 /// A slot of an array, with the drive in it.
 #[derive(Clone, Copy, Debug)]
 pub struct Member {
-    /// The number of the drive that has the slot, or had it last.
+    /// The number of the drive that is in the slot, or was last.
     pub drive: u16,
-    /// Whether its data count.
+    /// Whether its data are valid.
     pub state: MemberState,
     /// Commands that are with the drive.
     pub outstanding: u32,
-    /// Where its last command ends.
+    /// The end of its last command.
     pub head: u64,
 }
 
 /// The slots of an array with their drives, and the spares that are left.
 pub struct Members {
     members: Vec<Member>,
-    /// Slots that are not whole.
+    /// Slots that are not [`MemberState::Whole`].
     pub impaired: u16,
-    /// By drive: whether it answers writes that are not on its media.
+    /// By drive: whether it answers writes before they are on its media (a volatile cache).
     forgets: Vec<bool>,
-    /// Whether any drive does that is or may become a member.
+    /// Whether any drive that is or may become a member does so.
     any_forgets: bool,
 }
 
 impl Members {
-    /// So many, and spares behind them; `forgets` says of all drives whether they answer writes that are not on their media.
+    /// `count` members, followed by spares; `forgets` tells for each drive whether it answers writes before
+    /// they are on its media.
     pub fn new(count: u16, spares: u16, forgets: Vec<bool>) -> Self {
         let member = |drive| Member { drive, state: MemberState::Whole, outstanding: 0, head: 0 };
         Members {
@@ -54,12 +55,12 @@ impl Members {
         }
     }
 
-    /// Whether any drive that is or may become a member answers writes that are not on its media.
+    /// Whether any drive that is or may become a member answers writes before they are on its media.
     pub fn any_forgets(&self) -> bool {
         self.any_forgets
     }
 
-    /// Whether the drive of a slot answers writes that are not on its media.
+    /// Whether the drive of a slot answers writes before they are on its media.
     pub fn forgets(&self, slot: u16) -> bool {
         self.forgets[usize::from(self.get(slot).drive)]
     }
@@ -99,13 +100,13 @@ impl Members {
         self.members.iter().filter(|member| member.state == MemberState::Missing).count() as u16
     }
 
-    /// The slot that a drive has.
+    /// The slot that a drive is in.
     pub fn slot_of(&self, drive: u16) -> Option<u16> {
         let has = |member: &Member| member.drive == drive && member.state != MemberState::Missing;
         self.members.iter().position(has).map(|slot| slot as u16)
     }
 
-    /// Whether so many sectors from a spot on can be read there.
+    /// Whether the member has valid data in the `count` sectors from a spot on.
     #[inline]
     pub fn can_read(&self, spot: Spot, count: u64) -> bool {
         match self.get(spot.slot).state {
@@ -121,7 +122,7 @@ impl Members {
         !matches!(self.get(slot).state, MemberState::Missing | MemberState::Aside)
     }
 
-    /// Below which place a member can be read.
+    /// The place below which a member's data are valid.
     pub fn frontier(&self, slot: u16) -> u64 {
         match self.get(slot).state {
             MemberState::Whole => super::levels::ALL,
@@ -130,7 +131,7 @@ impl Members {
         }
     }
 
-    /// The same of all, in the order of their slots.
+    /// The frontiers of all members, in slot order.
     pub fn frontiers(&self) -> Vec<u64> {
         (0..self.count()).map(|slot| self.frontier(slot)).collect()
     }

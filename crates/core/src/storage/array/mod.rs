@@ -1,20 +1,22 @@
-//! Arrays: several drives that look like one. A host's command becomes members' commands, with an order among them.
+//! Arrays: several drives that look like one. A host's command becomes members' commands, in a certain order.
 //!
-//! - [`levels`] has a folder for each family of RAID levels: where addresses lie, how they are read and written, what a
-//!   failure takes, what background work goes over. The array asks a level what [`levels::RaidLevel`] lists, and no more.
-//! - [`plan`] is what a level makes the commands of a stripe request with; [`logs`] and [`bitmap`] add what goes on record
-//!   before the members are written.
-//! - [`stripe_request`] says what one is; [`intake`] counts hosts' commands and keeps those that wait, this file cuts them
-//!   and answers hosts, [`claims`] says who has which blocks, [`holds`] who waits for whom, [`phases`] takes a stripe
-//!   request through its phases, [`processors`] says what that takes of whoever keeps the array, [`below`] hands members'
-//!   commands over.
-//! - [`members`] knows which drive has which slot and what of it is right; [`errors`] says what follows when a member does
-//!   not do a command, [`health`] acts on failures, [`avoids`] keeps what could not be read, [`background`] goes over the
-//!   members by itself.
-//! - [`report`] tells of what happened, [`traces`] of commands.
+//! - [`levels`] has a folder for each family of RAID levels: where addresses lie, how they are read and
+//!   written, what a failure costs, what background work covers. The array asks a level what
+//!   [`levels::RaidLevel`] lists, and no more.
+//! - [`plan`] is the tool with which a level makes the commands of a stripe request; [`logs`] and [`bitmap`]
+//!   add what must be recorded before the members are written.
+//! - [`stripe_request`] defines stripe requests; [`intake`] counts hosts' commands and queues those that
+//!   wait, this file cuts them and answers hosts, [`claims`] knows which stripe request holds which blocks,
+//!   [`holds`] which one waits for which, [`phases`] takes a stripe request through its phases,
+//!   [`processors`] has the computing time that this takes, [`below`] hands members' commands over.
+//! - [`members`] knows which drive is in which slot and which of its data are valid; [`errors`] defines what
+//!   happens when a member fails a command, [`health`] handles failures, [`avoids`] records what could not be
+//!   read, [`background`] runs rebuild, resync and scrub.
+//! - [`report`] reports what happened, [`traces`] records commands.
 //!
-//! Two stripe requests that touch the same blocks, of which one writes, never run at once where that could leave copies
-//! that differ or parity that does not fit: the younger waits. Start reading at [`Array::submit`].
+//! Two stripe requests that touch the same blocks, at least one of which writes, never run at once where that
+//! could leave copies that differ or parity that does not match: the younger waits. Start reading at
+//! [`Array::submit`].
 mod avoids;
 pub(crate) mod background;
 mod below;
@@ -64,40 +66,40 @@ use processors::Processors;
 use stripe_request::{Owner, Request, StripeRequest};
 use traces::Traces;
 
-/// The ids of members' commands begin here, among those that no host has issued.
+/// The ids of members' commands begin here, in the range that no host uses.
 const OP_IDS: u64 = OWN_IDS | 1 << 51;
 
-/// What the array does at an instant of its own.
+/// What the array schedules for itself.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ArrayEvent {
     /// The parity of the stripe request in this place is computed.
     Computed {
         /// Place of the stripe request.
         stripe_request: u32,
-        /// Tells it from others that had the place before.
+        /// Distinguishes it from earlier users of the place.
         serial: u32,
     },
-    /// The array looks after its background work.
+    /// The background work is due.
     Background,
     /// A new drive takes this slot.
     Replace {
         /// The slot.
         slot: u16,
     },
-    /// This region may have been left alone for long enough to clear its bit.
+    /// This region may have been without writes for long enough to clear its bit.
     Unmark {
         /// Number of the region in the bitmap.
         region: u32,
     },
-    /// Work that was put down for now begins.
+    /// Scheduled work begins.
     Begin {
         /// Index among [`ArrayParams::scheduled`](params::ArrayParams).
         scheduled: u16,
     },
 }
 
-/// One array: turns commands of hosts into commands of members, and does its own background work. An embedder reaches
-/// it by [`System::array`](super::system::System::array), to read from.
+/// One array: turns commands of hosts into commands of members, and does its own background work. An embedder
+/// gets it from [`System::array`](super::system::System::array), read-only.
 pub struct Array {
     layout: Layout,
     planner: Planner,
@@ -147,13 +149,13 @@ impl Array {
         self.layout.capacity()
     }
 
-    /// The layout, which tells what lies where.
+    /// The layout: what lies where.
     pub fn layout(&self) -> &Layout {
         &self.layout
     }
 
-    /// To be called before anything else by an array that comes up where another one was cut off: metadata on the members
-    /// tell where the records of a pool lie.
+    /// To be called before anything else on an array that starts after another one was cut off: the metadata
+    /// on the members record where the records of a pool lie.
     pub fn come_up_after(&mut self, before: &Array) {
         self.layout.take_over(&before.layout);
     }
@@ -168,7 +170,7 @@ impl Array {
         &self.planner.members
     }
 
-    /// Takes a command of a host.
+    /// Accepts a command of a host.
     pub fn submit(&mut self, context: &mut Context, command: &Command) {
         self.intake.hears(command, context.now);
         self.fail_by_count(context);
@@ -179,8 +181,8 @@ impl Array {
         }
     }
 
-    /// Commands that wait begin, as many as may. One that ends at once makes room for the next in the same loop: there may
-    /// be more of them than the stack is deep.
+    /// Admits waiting commands, as many as may begin. One that ends at once makes room for the next in the
+    /// same loop: recursion could overflow the stack.
     #[cold]
     fn let_in(&mut self, context: &mut Context) {
         if !self.intake.begins_to_let_in() {
@@ -191,7 +193,7 @@ impl Array {
         }
     }
 
-    /// A command begins that came at `submitted`.
+    /// A command that was submitted at `submitted` begins.
     #[inline(always)]
     fn take(&mut self, context: &mut Context, command: &Command, submitted: Instant) {
         self.intake.begins();
@@ -199,7 +201,7 @@ impl Array {
         let request = self.planner.requests.add(Request {
             command: *command,
             submitted,
-            // Until all its stripe requests have begun.
+            // One for the request itself, until all its stripe requests have begun.
             stripe_requests: 1,
             outcome,
         });
@@ -235,14 +237,14 @@ impl Array {
         let serial = self.planner.clock as u32;
         let slot =
             self.planner.stripe_requests.add(StripeRequest::new(owner, access, first, end, since, serial));
-        // They are kept.
+        // Drops the trace of the earlier user of the place.
         if self.traces.are_kept() {
             self.traces.forget(slot);
         }
         slot
     }
 
-    /// A stripe request comes: it begins, unless it must wait for an older one that has some of its blocks.
+    /// A stripe request begins, unless it must wait for an older one that has some of its blocks.
     #[inline(always)]
     fn enter(&mut self, context: &mut Context, slot: Slot) {
         if let Some(blocks) = self.blocks_of(self.planner.stripe_requests.get(slot))
@@ -253,7 +255,7 @@ impl Array {
         self.begin(context, slot);
     }
 
-    /// A stripe request is to have these blocks to itself. Returns for whom it must wait until then.
+    /// A stripe request claims these blocks. Returns the stripe request that it must wait for, if any.
     fn claim(&mut self, slot: Slot, (write, first, end): (bool, u64, u64)) -> Option<Slot> {
         let claim = Claim { write, first: Lba::new(first), end: Lba::new(end), age: self.planner.clock };
         let blocker = self.claims.blocker(&claim);
@@ -267,7 +269,7 @@ impl Array {
         Holds::hold(&mut self.planner.stripe_requests, blocker, slot);
     }
 
-    /// A stripe request has gone through all its phases, or cannot go on.
+    /// A stripe request has gone through all its phases, or has failed.
     fn end_stripe_request(&mut self, context: &mut Context, slot: Slot) {
         self.layout.settle(&mut self.planner, slot);
         self.planner.defects.unreadable.clear(&mut self.planner.stripe_requests.get_mut(slot).avoids);
@@ -282,13 +284,13 @@ impl Array {
         let record = self.planner.logs.leave(slot);
         let held = core::mem::replace(&mut self.planner.stripe_requests.get_mut(slot).held, NONE);
         self.planner.stripe_requests.free(slot);
-        // Its place still has what it was until another stripe request comes.
+        // Its place keeps its contents until another stripe request takes it.
         let stripe_request = self.planner.stripe_requests.get(slot);
         match owner {
             Owner::Request(NONE) => {}
             Owner::Request(request) => {
                 let (outcome, breakdown) = (stripe_request.outcome, stripe_request.breakdown);
-                // What was lost before is no less so.
+                // `Lost` takes precedence over later errors.
                 let known = &mut self.planner.requests.get_mut(request).outcome;
                 if outcome != Outcome::Done && *known != Outcome::Lost {
                     *known = outcome;
@@ -309,8 +311,9 @@ impl Array {
         }
     }
 
-    /// Stripe requests are not held any more: they are looked at again. One that ends at once, because too many members are
-    /// missing, leaves those that it held to the same loop: a chain of them may be longer than the stack is deep.
+    /// Stripe requests are no longer held: they are re-checked. One that ends at once, because too many
+    /// members are missing, leaves those that it held to the same loop: recursion over a chain of them could
+    /// overflow the stack.
     #[cold]
     fn release(&mut self, context: &mut Context, held: Slot) {
         if !self.holds.release(&mut self.planner.stripe_requests, held) {
@@ -321,7 +324,7 @@ impl Array {
         }
     }
 
-    /// A stripe request that held this one is done.
+    /// Re-checks a stripe request after the one that held it is done.
     fn look_again(&mut self, context: &mut Context, slot: Slot) {
         match self.planner.stripe_requests.get(slot).claim.and_then(|claim| self.claims.blocker(&claim)) {
             Some(blocker) => self.hold(blocker, slot),
@@ -329,7 +332,7 @@ impl Array {
         }
     }
 
-    /// One of a request's stripe requests is done. Returns whether it was the last of them.
+    /// One of a request's stripe requests is done. Returns whether it was the last.
     #[inline]
     fn is_last(&mut self, request: Slot) -> bool {
         let stripe_requests = &mut self.planner.requests.get_mut(request).stripe_requests;
@@ -337,8 +340,8 @@ impl Array {
         *stripe_requests == 0
     }
 
-    /// All stripe requests of a request are done: the host hears of it. The one that ended last is named if it was with
-    /// members.
+    /// All stripe requests of a request are done: the host is answered. `stripe_request` is the one that
+    /// ended last, if it was with members.
     fn answer(&mut self, context: &mut Context, request: Slot, breakdown: &Breakdown, stripe_request: Slot) {
         let completed = context.now;
         self.planner.requests.free(request);
@@ -346,7 +349,7 @@ impl Array {
         let &Request { ref command, submitted, outcome, .. } = self.planner.requests.get(request);
         let &Command { id, initiator, tag, .. } = command;
         debug_assert_eq!(breakdown.total(), completed - submitted);
-        // Written where it stays: to copy what was written a moment ago in parts is slow.
+        // Built in place: a copy right after partial writes would be slow.
         self.answers.push_back(Completion {
             id,
             initiator,

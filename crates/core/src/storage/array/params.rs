@@ -1,4 +1,4 @@
-//! The documented properties of an array: its level, how it reads and writes, what it does about failures.
+//! The documented properties of an array: its level, how it reads and writes, how it handles failures.
 use super::levels::{Layout, LevelError};
 use crate::rng::Stream;
 use crate::storage::drive::Drive;
@@ -8,8 +8,8 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use drivelab_units::{Instant, Rate, Sectors, Share, Span};
 
-/// Who keeps the array: the host's software, with an I/O scheduler for each drive, or a controller, behind the host's
-/// I/O scheduler.
+/// Where the array's logic runs: in the host's software, with an I/O scheduler for each drive, or in a
+/// controller, behind the host's I/O scheduler.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Keeper {
     /// The host's software, as Linux md.
@@ -18,25 +18,26 @@ pub enum Keeper {
     Controller,
 }
 
-/// How the copies of RAID 10 lie on the members, as md has it.
+/// How the copies of RAID 10 lie on the members, as in md.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Copies {
-    /// One behind the other on neighbouring members.
+    /// On adjacent members.
     Near,
-    /// Each further copy on another part of the drives, one member on.
+    /// Each further copy in another part of the drives, shifted by one member.
     Far,
-    /// Each row of stripe units again below it, one member on.
+    /// Each row of stripe units is repeated in the next one, shifted by one member.
     Offset,
 }
 
 /// Where parity lies in each row of stripe units, and where data begin.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Rotation {
-    /// Parity begins on the last member and moves one down each row; data begin behind the parity. The default of md.
+    /// Parity begins on the last member and moves down by one member each row; data begin behind the parity.
+    /// The default of md.
     LeftSymmetric,
     /// Parity as in left-symmetric; data begin at the first member.
     LeftAsymmetric,
-    /// Parity begins on the first member and moves one up each row; data begin behind the parity.
+    /// Parity begins on the first member and moves up by one member each row; data begin behind the parity.
     RightSymmetric,
     /// Parity as in right-symmetric; data begin at the first member.
     RightAsymmetric,
@@ -46,16 +47,16 @@ pub enum Rotation {
     Last,
 }
 
-/// The RAID level, with what only that level has.
+/// The RAID level, with its own parameters.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Level {
-    /// JBOD: one drive behind the other.
+    /// JBOD: concatenated drives.
     Linear,
     /// RAID 0.
     Striped,
     /// RAID 1: every member has everything.
     Mirrored,
-    /// RAID 01: so many copies of one striped set; a set that misses a member is given up whole.
+    /// RAID 01: copies of one striped set; a set with a member missing is given up as a whole.
     MirroredStripes {
         /// Striped sets, at least 2; must divide the members.
         copies: u16,
@@ -67,7 +68,8 @@ pub enum Level {
         /// Where md puts the copies.
         layout: Copies,
     },
-    /// RAID 3, and RAID 30 with several groups: synchronised spindles, parity on the last member, every command on all.
+    /// RAID 3, and RAID 30 with several groups: synchronised spindles, parity on the last member, every
+    /// command on all members.
     Interleaved {
         /// Groups with parity of their own, at least 1; must divide the members.
         groups: u16,
@@ -81,8 +83,8 @@ pub enum Level {
         /// Groups with parity of their own, at least 1; must divide the members.
         groups: u16,
     },
-    /// RAID-Z: records of one size, written to a new place each time. The sector of the pool (its ashift) is
-    /// [`ParityParams::granule`]; data fill at most so many percent of the places for a record.
+    /// RAID-Z: records of one size, each written to a new place. The sector of the pool (its ashift) is
+    /// [`ParityParams::granule`]; data fill at most `fill_percent` of the record places.
     RaidZ {
         /// Parities of each record, 1 to 3.
         parities: u8,
@@ -96,32 +98,32 @@ pub enum Level {
 /// Which copy answers a read.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum ReadChoice {
-    /// The first copy that there is.
+    /// The first copy that is present.
     First,
-    /// One after the other.
+    /// The copies in turn.
     RoundRobin,
-    /// One on which the read goes on where a command ended, else an idle one, else any; of several the one whose last
-    /// command ended nearest by address.
+    /// A copy on which the read continues where a command ended, else an idle one, else any; among several
+    /// the one whose last command ended nearest by address.
     NearestHead,
-    /// The one with the fewest commands; the nearest of them.
+    /// The one with the fewest commands; among equals the nearest.
     LeastQueued,
-    /// All are asked, and the first answer counts.
+    /// All copies are asked, and the first answer is used.
     AskAll,
 }
 
-/// Reads that several copies share.
+/// How a large read is distributed over several copies.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SplitReads {
-    /// Only reads that are at least so large.
+    /// Minimum size of such a read.
     pub from: Sectors,
-    /// Each copy in turn reads so much of the array's addresses.
+    /// Each copy in turn reads this much of the array's addresses.
     pub unit: Sectors,
 }
 
-/// How a write that does not cover a whole row of stripe units gets its parity.
+/// How the parity of a write that does not cover a whole row of stripe units is computed.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum PartialWrites {
-    /// Whichever reads less, as md counts it; the other on a tie when `prefers_old`.
+    /// Whichever reads less, as md counts it.
     Cheaper {
         /// Whether a tie goes to read-modify-write.
         prefers_old: bool,
@@ -135,58 +137,61 @@ pub enum PartialWrites {
 /// How parity is computed and written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ParityParams {
-    /// How fast parity is computed, over all data that go into it, one row of stripe units after the other; infinitely
-    /// fast when `None`.
+    /// How fast parity is computed, measured over all data that go into it, one computation at a time;
+    /// infinitely fast when `None`.
     pub rate: Option<Rate>,
-    /// How a write of less than a row gets its parity.
+    /// How the parity of a write of less than a row is computed.
     pub partial: PartialWrites,
-    /// Parity is computed over whole pieces of so much: 4 KiB for md. For RAID-Z the sector of the pool.
+    /// Parity is computed over whole pieces of this size: 4 KiB for md. For RAID-Z the sector of the pool.
     pub granule: Sectors,
 }
 
-/// What keeps a power cut from leaving parity that does not fit its data.
+/// What keeps a power cut from leaving parity that does not match its data.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ConsistencyPolicy {
     /// Nothing: a resync after a power cut covers the whole array.
     None,
-    /// A map of regions being written tells what to make consistent after a cut. It shortens that, and closes nothing.
+    /// A map of the regions being written limits the resync after a power cut. It does not close the write
+    /// hole.
     Bitmap {
         /// Sectors of the array for each bit.
         region: Sectors,
         /// How long a region must be free of writes before its bit is cleared.
         clears_after: Span,
     },
-    /// Data and parity go to a drive of their own first.
+    /// Data and parity go to a separate drive first.
     Journal,
-    /// The parity of what is not written goes to the parity's member first (md's partial parity log).
+    /// The parity of the data that are not written goes to the parity's member first (md's partial parity
+    /// log).
     PartialParityLog,
 }
 
-/// How the array goes over its members by itself: rebuild, resync, scrub.
+/// How the array's background work (rebuild, resync, scrub) runs.
 ///
-/// Rates are those of each member that is gone over: what is begun there in a second. A member that falls behind its rate
-/// may catch up, three seconds' worth at most (md, which looks back over three seconds at least).
+/// Rates are per member processed: the sectors begun there per second. A job that falls behind its rate may
+/// catch up, with three seconds' worth at most (md, which looks back over three seconds at least).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SyncParams {
-    /// The rate while hosts use the array: it is not exceeded then. No bound but the ceiling when `None`.
+    /// The rate while hosts use the array, which it then does not exceed. No bound but the ceiling when
+    /// `None`.
     pub floor: Option<Rate>,
     /// The rate that is never exceeded. No bound when `None`.
     pub ceiling: Option<Rate>,
-    /// What is read of each member at once.
+    /// Sectors read of each member at a time.
     pub request: Sectors,
-    /// Requests under way. With the usual request as much of each member as md has under way: 2 MiB (drivers/md/raid1.c,
-    /// `RESYNC_WINDOW`).
+    /// Requests under way. With the usual request size as much of each member as md has under way: 2 MiB
+    /// (drivers/md/raid1.c, `RESYNC_WINDOW`).
     pub outstanding: u32,
-    /// How it gives way to hosts that use the array, above the floor.
+    /// How it yields to hosts that use the array, above the floor.
     pub gives_way: GivesWay,
-    /// No command of a host has been under way for so long: the array is idle, and only the ceiling holds.
+    /// After this time without a host command under way the array is idle, and only the ceiling applies.
     pub idle_after: Span,
 }
 
-/// How an array's own work gives way to hosts' commands once it has had its floor.
+/// How an array's own work yields to hosts' commands once the floor is met.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum GivesWay {
-    /// It goes on when what is under way is done: one request at a time (Linux since 4.2).
+    /// It continues when what is under way is done: one request at a time (Linux since 4.2).
     ByDraining,
     /// It waits until the array is idle (Linux before that).
     ByWaiting,
@@ -197,7 +202,7 @@ pub enum GivesWay {
 pub enum When {
     /// At this instant of virtual time.
     At(Instant),
-    /// After so many commands of the hosts have come to the array.
+    /// After the array has received this many commands of the hosts.
     Commands(u64),
 }
 
@@ -210,10 +215,10 @@ pub struct Failure {
     pub when: When,
 }
 
-/// What of the array is not right as the run begins.
+/// Background work that begins at a given time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Scheduled {
-    /// What is done.
+    /// The kind of work.
     pub kind: super::report::SyncKind,
     /// When it begins.
     pub at: Instant,
@@ -226,21 +231,22 @@ pub struct ArrayParams {
     pub level: Level,
     /// Where the array's logic runs.
     pub keeper: Keeper,
-    /// Drives from the first on; behind them lie the spares, then the journal if there is one.
+    /// Number of members: the first drives; the spares follow, then the journal if there is one.
     pub members: u16,
-    /// Drives that take the place of failed ones: hot spares, and what somebody will put in.
+    /// Drives that take the place of failed ones: hot spares, and new drives that somebody will put in.
     pub spares: u16,
     /// How long after a failure a spare is taken, or a new drive is put in.
     pub replaced_after: Span,
-    /// Sectors of a stripe unit; of no meaning for levels without one.
+    /// Sectors of a stripe unit; ignored by levels without one.
     pub unit: Sectors,
-    /// Commands of hosts that it works on at once; the others wait. No limit of its own when `None`.
+    /// Commands of hosts under way at once; the others wait. No limit when `None`.
     pub depth: Option<u32>,
-    /// What it takes whoever keeps the array to answer that a command's data are gone, one command after the other.
+    /// How long the host's software or the controller takes to answer that a command's data are lost, one
+    /// command at a time.
     pub refusal: Span,
-    /// Which copy a read takes.
+    /// Which copy answers a read.
     pub reads: ReadChoice,
-    /// How a large read is shared among copies; one copy serves all of it when `None`.
+    /// How a large read is distributed over copies; one copy serves all of it when `None`.
     pub split: Option<SplitReads>,
     /// How parity is computed and written.
     pub parity: ParityParams,
@@ -248,27 +254,27 @@ pub struct ArrayParams {
     pub consistency_policy: ConsistencyPolicy,
     /// The largest command to a member.
     pub request: Sectors,
-    /// How background work takes turns with commands of hosts.
+    /// How background work and commands of hosts share the array.
     pub sync: SyncParams,
-    /// The members' periods deviate by up to so many millionths from what is documented, evenly distributed.
+    /// Maximum deviation of the members' periods from the documented one, in millionths, evenly distributed.
     pub deviation_ppm: u32,
-    /// All spindles turn as one.
+    /// All spindles turn in phase.
     pub synchronised: bool,
     /// Drives that fail during the run.
     pub failures: Vec<Failure>,
-    /// Members that are missing as the run begins.
+    /// Members that are missing when the run begins.
     pub missing: Vec<u16>,
     /// Whether a new drive is in their slots from the start, to be rebuilt.
     pub rebuilding: bool,
-    /// How far the new drives have come by then: a rebuild that was interrupted goes on where it was (md's
-    /// `recovery_offset`). Of what there is to go over.
+    /// How far the new drives are rebuilt by then, as a share of the total: a rebuild that was interrupted
+    /// resumes where it was (md's `recovery_offset`).
     pub rebuilt: Share,
-    /// What the array does by itself beside rebuilding.
+    /// Background work other than rebuilding.
     pub scheduled: Vec<Scheduled>,
 }
 
 impl ArrayParams {
-    /// An array of this level and nothing special: md's defaults but for the stripe unit and for ties between the two
+    /// An array of this level with md's defaults, except for the stripe unit and for ties between the two
     /// ways to write, on exactly equal spindles.
     pub fn plain(level: Level, members: u16) -> Self {
         ArrayParams {
@@ -307,14 +313,14 @@ impl ArrayParams {
         }
     }
 
-    /// The least that an answer takes, also one that there is nothing to be had. Inferred: the work of some thousand
-    /// instructions, a system call with its completion. A host that asks again at once lets time pass.
+    /// The least time that an answer takes, even one without data. Inferred: the work of some thousand
+    /// instructions, a system call with its completion. So a host that retries at once lets time pass.
     pub const REFUSAL: Span = Span::from_us(10);
 
-    /// Most drives of one array.
+    /// Maximum number of drives of one array.
     pub const MEMBERS_MAX: u16 = 1 << 10;
 
-    /// What is wrong with them for members of these capacities, if anything is.
+    /// Checks the parameters against members of these capacities.
     /// # Errors
     /// The first thing found that contradicts the level, the other parameters or the capacities.
     ///
@@ -336,7 +342,7 @@ impl ArrayParams {
         self.capacity(capacities).map(|_| ())
     }
 
-    /// What a host can address of an array on drives of these capacities.
+    /// The capacity of an array on drives of these capacities.
     pub fn capacity(&self, capacities: &[Sectors]) -> Result<Sectors, LevelError> {
         Layout::new(self, capacities).map(|layout| layout.capacity())
     }

@@ -10,7 +10,7 @@ use crate::storage::tree::{NONE, Slot};
 use drivelab_units::{Bytes, Lba, Sectors, Span};
 
 impl Array {
-    /// Nothing is in a stripe request's way: it is planned, and goes.
+    /// Plans a stripe request that nothing blocks, and sends it.
     pub(crate) fn begin(&mut self, context: &mut Context, slot: Slot) {
         if let Some(keeper) = self.keeper(slot) {
             return self.hold(keeper, slot);
@@ -27,7 +27,7 @@ impl Array {
             if stripe_request.owner == Owner::Background {
                 return self.end_stripe_request(context, slot);
             }
-            // A host that asks again at once must not stop the time.
+            // Time must pass even for a host that retries at once.
             let event = ArrayEvent::Computed { stripe_request: slot, serial: stripe_request.plan.serial };
             let due = self.processors.refuse(now, self.planner.params.refusal);
             return context.agenda.schedule(due, 2, Event::Array(event));
@@ -38,9 +38,9 @@ impl Array {
         self.go_on(context, slot);
     }
 
-    /// Sends the commands of the next phase that has any; a stripe request that has none left is done.
+    /// Sends the commands of the next phase that has any; a stripe request without further phases is done.
     pub(crate) fn go_on(&mut self, context: &mut Context, slot: Slot) {
-        // What is refused marks nothing.
+        // A refused write sets no bits in the bitmap.
         if self.planner.stripe_requests.get(slot).outcome != Outcome::Done {
             self.planner.forget_ops(context, slot);
             return self.end_stripe_request(context, slot);
@@ -65,23 +65,23 @@ impl Array {
             if stripe_request.pending > 0 {
                 return;
             }
-            // Nobody was there to send a read to.
+            // There was no drive to send a read to.
             if stripe_request.plan.is_spoilt {
                 return self.plan_anew(context, slot);
             }
-            // What is on its log stays there.
+            // What it wrote to its log stays there.
             if phase == Phase::Write {
                 break;
             }
         }
-        // What a read could not get as it lies.
+        // Computes what a read could not get directly.
         if self.planner.stripe_requests.get(slot).plan.computes > 0 {
             return self.compute(context, slot);
         }
         self.end_stripe_request(context, slot);
     }
 
-    /// Parity is computed, by one for all, before anything is written.
+    /// Computes the parity before anything is written, one stripe request at a time.
     pub(crate) fn compute(&mut self, context: &mut Context, slot: Slot) {
         let stripe_request = self.planner.stripe_requests.get_mut(slot);
         let bytes = core::mem::take(&mut stripe_request.plan.computes);
@@ -95,7 +95,7 @@ impl Array {
         context.agenda.schedule(due, 2, Event::Array(event));
     }
 
-    /// The commands of a phase are to go to their members.
+    /// Queues the commands of a phase for their members.
     #[inline(always)]
     fn send(&mut self, slot: Slot, phase: Phase) {
         let stripe_request = self.planner.stripe_requests.get_mut(slot);
@@ -103,7 +103,7 @@ impl Array {
         while at != NONE {
             let &Op { slot: member, at: first, count, next, .. } = self.planner.ops.get(at);
             let place = core::mem::replace(&mut at, next);
-            // It has failed since the stripe request was planned: there is nobody to send it to.
+            // The member has failed since the stripe request was planned: there is no drive to send it to.
             let Some(drive) = self.drive_of(member) else {
                 self.planner.ops.free(place);
                 let op = *self.planner.ops.get(place);
@@ -122,8 +122,8 @@ impl Array {
         }
     }
 
-    /// Hands over the first of the members' commands that are to go: its drive, and what that hears. Its tag is the
-    /// array's own.
+    /// Removes the first of the members' commands that are queued: its drive, and the command for it. Its tag
+    /// is the array's own.
     #[inline(always)]
     pub fn next_below(&mut self) -> (u16, Command) {
         let place = self.below.pop(&self.planner.ops);
@@ -140,7 +140,8 @@ impl Array {
             priority: Priority::Normal,
             access: op.access,
             content: if like.content == Content::Data { Content::Data } else { self.content_below(like) },
-            // What is logged must be on the media before what it is for. What a write must know may come from anywhere.
+            // What is logged must be on the media before the write that it covers. What a write reads first
+            // may come from a cache.
             force_unit_access: like.force_unit_access && op.access == like.access || op.phase == Phase::Log,
             first: Lba::new(op.at),
             count: Sectors::new(op.count),
@@ -149,14 +150,14 @@ impl Array {
         (op.drive, command)
     }
 
-    /// What a member hears of a write of zeroes or a discard: the same where it gets nothing but the host's data, and data
-    /// where its parity may be among them.
+    /// The content of a write of zeroes or a discard for a member: the same where it gets nothing but the
+    /// host's data, and plain data where it may include parity.
     #[cold]
     fn content_below(&self, like: &Command) -> Content {
         if self.layout().passes_content() { like.content } else { Content::Data }
     }
 
-    /// All commands of a stripe request's phase are back.
+    /// All commands of a stripe request's phase have been answered.
     #[inline]
     pub(crate) fn next_phase(&mut self, context: &mut Context, slot: Slot) {
         let stripe_request = self.planner.stripe_requests.get(slot);
@@ -169,7 +170,7 @@ impl Array {
         }
     }
 
-    /// The drive that has a slot; the journal's is the one behind the members'.
+    /// The drive in a slot; the journal's slot follows the members'.
     #[inline]
     pub(crate) fn drive_of(&self, slot: u16) -> Option<u16> {
         if slot == self.planner.params.members {
@@ -181,7 +182,7 @@ impl Array {
     /// A member's command is done.
     pub fn completed(&mut self, context: &mut Context, completion: &Completion) {
         let &Op { id, slot, is_out, .. } = self.planner.ops.get(completion.tag);
-        // Its drive has been given up, by the error of a command that was merged with it.
+        // Its drive has been given up, because of an error of a command that was merged with it.
         if !is_out || id != completion.id {
             return;
         }
@@ -198,7 +199,7 @@ impl Array {
         self.end_op(context, completion.tag, completion.outcome, &completion.breakdown);
     }
 
-    /// A command is not with its member any more.
+    /// A command is no longer with its member.
     #[inline(always)]
     pub(crate) fn end_op(
         &mut self,
@@ -222,7 +223,7 @@ impl Array {
             let op = *self.planner.ops.get(at);
             self.answer_early(context, &op, breakdown);
         }
-        // A write that is not answered in time its drive may still carry out.
+        // After a timeout the drive may still carry out a write.
         if access == Access::Read || outcome != Outcome::TimedOut {
             context.data_op(DataOp::Over { id });
         }
@@ -235,14 +236,14 @@ impl Array {
         self.next_phase(context, slot);
     }
 
-    /// Of several copies that were asked one has answered: the host need not wait for the others.
+    /// One of several copies that were asked has answered: the host need not wait for the others.
     #[cold]
     pub(crate) fn answer_early(&mut self, context: &mut Context, op: &Op, breakdown: &Breakdown) {
         self.planner.first_answer(context, op);
         let slot = op.stripe_request;
         let stripe_request = self.planner.stripe_requests.get_mut(slot);
         stripe_request.plan.takes_first = false;
-        // What others could not give is written back once all have answered.
+        // What other copies could not deliver is written back once all have answered.
         stripe_request.plan.is_spoilt = !stripe_request.avoids.is_empty();
         let mut total = stripe_request.breakdown;
         total.add(breakdown);
@@ -254,11 +255,11 @@ impl Array {
         }
     }
 
-    /// A stripe request could not read what it wanted to: it begins once more, with what it knows now.
+    /// A stripe request could not read everything: it is planned once more, with what is known now.
     #[cold]
     pub(crate) fn plan_anew(&mut self, context: &mut Context, slot: Slot) {
         self.planner.forget_ops(context, slot);
-        // Nothing is to become part of a command of the first plan.
+        // Nothing may be merged with a command of the first plan.
         self.planner.clock += 1;
         let serial = self.planner.clock as u32;
         let stripe_request = self.planner.stripe_requests.get_mut(slot);
@@ -266,13 +267,13 @@ impl Array {
         (plan.is_spoilt, plan.takes_first, plan.computes, plan.serial) = (false, false, 0, serial);
         stripe_request.phase = Phase::Read;
         let is_free = stripe_request.claim.is_none();
-        // What lay as it was needs the rest of its rows now.
+        // A read that needed no claim now needs the rest of its rows.
         if is_free { self.enter(context, slot) } else { self.begin(context, slot) }
     }
 }
 
 impl Array {
-    /// The blocks that a stripe request must have to itself.
+    /// The blocks that a stripe request must hold exclusively.
     #[inline]
     pub(crate) fn blocks_of(&self, stripe_request: &StripeRequest) -> Option<Blocks> {
         match (stripe_request.access, stripe_request.owner) {

@@ -1,22 +1,23 @@
-//! What whoever keeps the array does one thing after the other: answers that data are gone, and computes parity.
+//! The work that the host's software or the controller does one item at a time: answers that data are lost,
+//! and parity computation.
 use drivelab_units::{Instant, Span};
 
 #[derive(Default)]
 pub struct Processors {
-    /// Until when it is busy with answers that data are gone.
+    /// When it will have sent all answers that data are lost.
     refusing_until: Instant,
-    /// Until when it is busy computing parity.
+    /// When it will have computed all parity.
     computing_until: Instant,
 }
 
 impl Processors {
-    /// Answers that data are gone, which takes so long. Returns when that is done.
+    /// Queues an answer that data are lost, which takes `time`. Returns when it is done.
     pub fn refuse(&mut self, now: Instant, time: Span) -> Instant {
         self.refusing_until = self.refusing_until.max(now) + time;
         self.refusing_until
     }
 
-    /// Computes parity for so long. Returns when that is done.
+    /// Queues a parity computation of `time`. Returns when it is done.
     pub fn compute(&mut self, now: Instant, time: Span) -> Instant {
         self.computing_until = self.computing_until.max(now) + time;
         self.computing_until

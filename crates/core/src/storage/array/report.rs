@@ -7,18 +7,18 @@ use drivelab_units::{Instant, Lba, Sectors, Span};
 pub struct Report {
     /// When it happened.
     pub at: Instant,
-    /// Which group of members it is about: zero where there is one.
+    /// The group of members that it concerns: zero where there is one group.
     pub group: u16,
     /// What happened.
     pub what: Happened,
 }
 
-/// Why the array goes over its members by itself.
+/// The kind of background work.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum SyncKind {
     /// A new member gets its data.
     Rebuild,
-    /// What an unclean shutdown left in doubt is made consistent.
+    /// What an unclean shutdown may have left inconsistent is made consistent.
     Resync,
     /// Everything is read and compared.
     Scrub,
@@ -27,15 +27,15 @@ pub enum SyncKind {
 /// What happened to a group of members.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Happened {
-    /// The member in this slot is gone. Those that are missing from the start are gone at instant zero.
+    /// The member in this slot has failed. Those that are missing from the start fail at instant zero.
     Failed {
         /// Slot of the member.
         slot: u16,
         /// Number of its drive.
         drive: u16,
     },
-    /// The drive in this slot did not do a write, and the array does something about it: it fails the member, or where
-    /// nobody else has its data refuses writes. The journal's slot is the number of members.
+    /// The drive in this slot failed a write, and the array reacts: it fails the member, or refuses writes
+    /// where no other member has its data. The journal's slot is the number of members.
     WriteError {
         /// Slot of the member.
         slot: u16,
@@ -46,8 +46,8 @@ pub enum Happened {
     },
     /// From now on every write is refused: see [`Health::Broken`].
     Broken,
-    /// A member that has the last copy of something did not take these sectors of its drive: they are read from other
-    /// copies from now on.
+    /// A member with the last copy of something failed a write of these sectors of its drive: they are read
+    /// from other copies from now on.
     Stale {
         /// Slot of the member.
         slot: u16,
@@ -58,12 +58,12 @@ pub enum Happened {
         /// Sectors, at least one.
         count: Sectors,
     },
-    /// A drive that has no slot is gone: a spare.
+    /// A drive without a slot has failed: a spare.
     SpareFailed {
         /// Number of the drive.
         drive: u16,
     },
-    /// The journal's drive is gone: writes are refused from now on, as md does it.
+    /// The journal's drive has failed: writes are refused from now on, as in md.
     JournalFailed {
         /// Number of the drive.
         drive: u16,
@@ -79,11 +79,11 @@ pub enum Happened {
     Began(SyncKind),
     /// Background work of this kind is complete.
     Ended(SyncKind),
-    /// Another new member has joined a rebuild, which begins again for that one.
+    /// Another new member has joined a rebuild, which starts over for that one.
     BeganAnew(SyncKind),
-    /// It cannot go on: too much is missing, or its new members are gone.
+    /// It cannot continue: too much is missing, or its new members have failed.
     GivenUp(SyncKind),
-    /// These addresses of the array cannot be had any more.
+    /// These addresses of the array are lost.
     Lost(Run),
 }
 
@@ -94,9 +94,9 @@ pub struct Run {
     pub first: Lba,
     /// Sectors of each range.
     pub count: Sectors,
-    /// From the beginning of one to that of the next.
+    /// From the beginning of one range to that of the next.
     pub every: Sectors,
-    /// How many there are.
+    /// Number of ranges.
     pub times: u64,
 }
 
@@ -118,34 +118,35 @@ impl Run {
     }
 }
 
-/// How an array is.
+/// The condition of an array.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Health {
     /// All members hold their data.
     Healthy,
     /// A member is missing, and nothing is lost.
     Degraded,
-    /// No member is missing, and not all of one is right.
+    /// No member is missing, but one is not completely rebuilt.
     Rebuilding,
-    /// The last copy of something did not do a write. It stays a member and can be read, and all writes are refused.
+    /// The last copy of something failed a write. It stays a member and can be read, and all writes are
+    /// refused.
     Broken,
-    /// Some addresses cannot be had, because of the members that are missing.
+    /// Some addresses are lost, because of the members that are missing.
     Failed,
 }
 
-/// What hosts have left to work of the array's own: from window to window, but for those at whose end the
+/// The array's own work under hosts' load: counted from window to window, except for windows at whose end the
 /// array was idle.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct UnderLoad {
     /// The time that those windows took.
     pub time: Span,
-    /// Gone over of each member in it.
+    /// Sectors of each member processed in that time.
     pub swept: Sectors,
-    /// How much of what the floor asks for was never made up for, as the time that it takes at that rate.
+    /// How much of the floor was missed for good, as the time that it takes at that rate.
     pub missed: Span,
 }
 
-/// How far the array has got with work of its own.
+/// The progress of the array's own work.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Progress {
     /// The kind of work.
@@ -158,10 +159,10 @@ pub struct Progress {
     pub ended: Option<Instant>,
     /// Whether it ended because it could not go on.
     pub is_given_up: bool,
-    /// What of each member had been gone over before the run.
+    /// Sectors of each member that had been processed before the run.
     pub before: Sectors,
-    /// What has been gone over of each member since it began.
+    /// Sectors of each member processed since it began.
     pub swept: Sectors,
-    /// What there is to go over, of each member.
+    /// Sectors of each member to be processed in total.
     pub of: Sectors,
 }

@@ -1,8 +1,8 @@
-//! What an array has to do: requests of its hosts, cut into stripe requests, and the members' commands of each.
+//! The work of an array: requests of its hosts, cut into stripe requests, and the members' commands of each.
 //!
-//! A stripe request is a part of a request that goes its own way: it waits until nothing older has its blocks, is
-//! planned, and goes through phases, one after the other. All commands of a phase are with the members at once; the phase
-//! ends with the last of them. A request is done when all its stripe requests are.
+//! A stripe request is a part of a request that proceeds independently: it waits until nothing older has its
+//! blocks, is planned, and goes through phases, one after the other. All commands of a phase are with the
+//! members at once; the phase ends with the last of them. A request is done when all its stripe requests are.
 use super::avoids::Avoids;
 use super::levels::Spot;
 use crate::command::{Access, Breakdown, Command, Outcome};
@@ -23,9 +23,9 @@ pub struct Request {
 /// The phases of a stripe request, in their order.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Phase {
-    /// What must be known before anything is written; all of a read.
+    /// What must be read before anything is written; all of a read.
     Read,
-    /// What must be on record before the members are written: journal, partial parity log, bitmap.
+    /// What must be logged before the members are written: journal, partial parity log, bitmap.
     Log,
     Write,
 }
@@ -35,31 +35,31 @@ impl Phase {
     pub const ALL: [Phase; Self::COUNT] = [Phase::Read, Phase::Log, Phase::Write];
 }
 
-/// Whose work a stripe request is.
+/// On whose behalf a stripe request runs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Owner {
     Request(Slot),
     /// The array's own: rebuild, resync, scrub.
     Background,
-    /// The array's own: bits of the bitmap are cleared.
+    /// The array's own: clears bits of the bitmap.
     Bitmap,
-    /// The array's own: room in a log becomes free.
+    /// The array's own: frees room in a log.
     Log,
 }
 
-/// How a stripe request goes on, as it was planned last.
+/// The current plan of a stripe request.
 #[derive(Clone, Copy)]
 pub struct Planned {
     /// Commands that have not been sent, by phase, chained through their `next`.
     pub unsent: [Slot; Phase::COUNT],
     pub last_unsent: [Slot; Phase::COUNT],
-    /// Some of what it wanted to read cannot be read: it is planned anew when its commands are back.
+    /// Some of what it wanted to read could not be read: it is planned anew once its commands are answered.
     pub is_spoilt: bool,
-    /// Whether its first answer is enough.
+    /// Whether the first answer completes it.
     pub takes_first: bool,
-    /// Bytes that parity is computed over before its writes.
+    /// Bytes over which parity is computed before its writes.
     pub computes: u64,
-    /// Which plan of which use of its place in the table this is.
+    /// Identifies the plan and the use of its place in the table.
     pub serial: u32,
 }
 
@@ -67,23 +67,23 @@ pub struct Planned {
 pub struct StripeRequest {
     pub owner: Owner,
     pub access: Access,
-    /// Addresses of the array; for the array's own work, those among which is all that it touches.
+    /// Addresses of the array; for the array's own work, the range that contains everything it touches.
     pub first: u64,
     pub end: u64,
-    /// The blocks that it must have to itself, if any.
+    /// The blocks that it must hold exclusively, if any.
     pub claim: Option<Claim>,
-    /// The phase that it is in, while commands of it are with the members.
+    /// Its current phase, while commands of it are with the members.
     pub phase: Phase,
     /// Commands with the members.
     pub pending: u32,
-    /// When it came, or its last phase ended.
+    /// When it arrived, or its last phase ended.
     pub since: Instant,
-    /// Of all phases so far: the way of what ended last in each.
+    /// Sum over all phases so far: in each, the breakdown of the command that ended last.
     pub breakdown: Breakdown,
     pub outcome: Outcome,
-    /// What it has met that cannot be read.
+    /// The list of what it has found unreadable.
     pub avoids: Avoids,
-    /// Whether the bitmap counts it among those that write.
+    /// Whether the bitmap counts it as a writer.
     pub is_marked: bool,
     pub plan: Planned,
     /// The stripe requests that wait until this one is done with its blocks, in a chain through `next_held`.
@@ -119,8 +119,8 @@ impl StripeRequest {
         }
     }
 
-    /// Whether it is a read that has all it asked for and nothing left to do, as nearly all are when their commands are
-    /// back.
+    /// Whether it is a read that has got all its data and has nothing left to do, as nearly all have when
+    /// their commands are answered.
     #[inline]
     pub fn is_read_through(&self) -> bool {
         let Planned { unsent, computes, .. } = self.plan;
@@ -143,17 +143,17 @@ pub struct Op {
     pub id: u64,
     pub stripe_request: Slot,
     pub slot: u16,
-    /// The drive that has it, while it is there.
+    /// The drive that it goes to, while the member is present.
     pub drive: u16,
     pub access: Access,
     pub phase: Phase,
     pub at: u64,
     pub count: u64,
-    /// Whether it is with the drive, or on its way there.
+    /// Whether it is with the drive, or queued for it.
     pub is_out: bool,
     /// Sectors that could not be read and are written back with it.
     pub repairs: u32,
-    /// The one that is to be sent after it, or handed over.
+    /// The next op in the chain of those to be sent or handed over.
     pub next: Slot,
 }
 

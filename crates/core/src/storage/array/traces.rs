@@ -1,5 +1,5 @@
-//! Stories of commands: each of a member's, and that of a host's command, which is that of the member's command that was
-//! done last, told of the host's.
+//! Traces of commands: each of a member's, and that of a host's command, which is the trace of the member's
+//! command that ended last, told as the host's.
 use super::Array;
 use super::stripe_request::{Op, Owner};
 use crate::command::{Breakdown, Command, Completion};
@@ -9,19 +9,19 @@ use crate::trace::{CommandTrace, OfMember};
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
-/// What is kept when traces are.
+/// What is recorded when traces are kept.
 #[derive(Default)]
 pub struct Traces {
-    /// That of each answer: of the member's command that was done last, told of the host's.
+    /// The trace of each answer: that of the member's command that ended last, told as the host's.
     told: VecDeque<CommandTrace>,
     /// The last trace of a member's command.
     last: Option<CommandTrace>,
-    /// By stripe request: the trace of what ended last.
+    /// By stripe request: the trace of its command that ended last.
     of: Vec<Option<CommandTrace>>,
 }
 
 impl Traces {
-    /// Whether any were told so far.
+    /// Whether any traces have been recorded so far.
     #[inline]
     pub fn are_kept(&self) -> bool {
         !self.of.is_empty()
@@ -32,7 +32,7 @@ impl Traces {
         self.told.pop_front()
     }
 
-    /// Another stripe request takes this place: what is kept of the one before is not its trace.
+    /// Another stripe request takes this place: the trace recorded there is not its own.
     #[cold]
     pub fn forget(&mut self, stripe_request: Slot) {
         if let Some(trace) = self.of.get_mut(stripe_request as usize) {
@@ -40,7 +40,7 @@ impl Traces {
         }
     }
 
-    /// Keeps the trace of what ended last of a stripe request.
+    /// Records the trace of a stripe request's command that ended last.
     fn keep(&mut self, stripe_request: Slot, trace: CommandTrace) {
         if self.of.len() <= stripe_request as usize {
             self.of.resize(stripe_request as usize + 1, None);
@@ -48,7 +48,7 @@ impl Traces {
         self.of[stripe_request as usize] = Some(trace);
     }
 
-    /// Keeps the trace of a host's command: that of the member's command that was done last.
+    /// Records the trace of a host's command: that of the member's command that ended last.
     fn answer(&mut self, stripe_request: Slot, command: &Command, completion: &Completion) {
         let last = self.of.get_mut(stripe_request as usize).and_then(Option::take);
         let Completion { outcome, submitted, completed, .. } = *completion;
@@ -67,7 +67,7 @@ impl Traces {
 }
 
 impl Array {
-    /// Keeps the trace of the last answer.
+    /// Records the trace of the last answer.
     #[cold]
     pub(crate) fn tell_of(&mut self, request: Slot, stripe_request: Slot) {
         let command = &self.planner.requests.get(request).command;
@@ -81,7 +81,7 @@ impl Array {
         self.traces.last = Some(trace);
     }
 
-    /// Tells the trace of a member's command, and keeps it as that of its stripe request.
+    /// Reports the trace of a member's command, and records it as that of its stripe request.
     #[cold]
     pub(crate) fn tell(&mut self, context: &mut Context, op: &Op, breakdown: Breakdown) {
         let Some(trace) = self.traces.last.take_if(|trace| trace.command.id == op.id) else { return };
@@ -93,7 +93,7 @@ impl Array {
         };
         let member = Some(OfMember { drive, part_of, breakdown });
         context.lived(CommandTrace { member, ..trace });
-        // Nobody asks for the traces of the array's own stripe requests.
+        // Traces of the array's own stripe requests are not used.
         if part_of.is_some() {
             self.traces.keep(stripe_request, trace);
         }

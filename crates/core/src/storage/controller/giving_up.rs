@@ -1,18 +1,18 @@
-//! Commands that end without the drive: their host gives them up, or the drive is gone.
+//! Commands that end without the drive: their host aborts them, or the drive has failed.
 use super::lane::{GivenUp, Held, State};
 use super::{Context, Controller, Drive};
 use crate::command::{Breakdown, Command, Outcome};
 use crate::storage::call::Accepted;
 
 impl Controller {
-    /// The host gives up the command with a number. One that the drive has ends when the drive says so.
+    /// The host aborts the command with this number. One that the drive has ends when the drive answers.
     #[cold]
     pub fn abort(&mut self, context: &mut Context, drive: &mut Drive, number: u64) -> Accepted {
         for initiator in 0..self.lanes.len() as u16 {
             let lane = &mut self.lanes[usize::from(initiator)];
             if let Some(held) = lane.take_waiting(number) {
                 self.ends_unserved(context, &held, Outcome::Aborted);
-                // It may have kept others waiting that may go beside each other.
+                // It may have run alone and kept others waiting that may run together.
                 self.pump(context, drive, initiator);
                 return Accepted::Aborting;
             }
@@ -28,7 +28,7 @@ impl Controller {
         Accepted::GoesOn
     }
 
-    /// A command that its host has given up does not reach the drive.
+    /// A command that its host has aborted does not reach the drive.
     #[cold]
     pub(super) fn ends_on_its_way(&mut self, context: &mut Context, initiator: u16, tag: u32) {
         let lane = &mut self.lanes[usize::from(initiator)];
@@ -37,7 +37,8 @@ impl Controller {
         self.ends_unserved(context, &held, Outcome::Aborted);
     }
 
-    /// The drive has failed for good: all that is with it or waits for it ends, and so does whatever comes.
+    /// The drive has failed for good: every command that is with it or waits for it ends, and so does every
+    /// later one.
     #[cold]
     pub fn drive_is_gone(&mut self, context: &mut Context) {
         self.is_drive_gone = true;
@@ -52,7 +53,7 @@ impl Controller {
         }
     }
 
-    /// A command comes to a drive that is gone.
+    /// A command arrives for a drive that has failed.
     #[cold]
     pub(super) fn fails_at_once(&mut self, context: &mut Context, command: &Command) {
         let ended = Held::ended_at_once(command, context.now, Outcome::Failed);

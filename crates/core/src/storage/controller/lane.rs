@@ -1,4 +1,4 @@
-//! One initiator's commands at its controller: those that wait, in order, and those that are with the drive, by tag.
+//! One initiator's commands at its controller: those that wait, in order, and those at the drive, by tag.
 use super::super::drive::protocol::Protocol;
 use crate::command::{Attribute, Breakdown, Command, Completion, Outcome};
 use alloc::collections::{BinaryHeap, VecDeque};
@@ -9,63 +9,64 @@ use drivelab_units::{Instant, Span};
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum State {
     Flowing,
-    /// The drive was full.
+    /// The drive's queue was full.
     Full,
-    /// The host's error handler is at work: nothing is sent.
+    /// The host's error handler is running: nothing is sent.
     Recovering,
-    /// An auto contingent allegiance holds: only what belongs to the recovery goes.
+    /// There is an auto contingent allegiance: only recovery commands are sent.
     Allegiance,
     /// The drive has failed for good.
     Gone,
 }
 
-/// Who has given a command up that its drive has.
+/// Who has given up a command that is at the drive.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum GivenUp {
     Nobody,
-    /// It has been there for too long.
+    /// It has been there longer than the timeout.
     Timeout,
     Host,
 }
 
-/// A command in the controller's hands.
+/// A command held by the controller.
 #[derive(Clone, Copy)]
 pub struct Held {
     /// As the host sent it, with the host's own tag.
     pub command: Command,
     pub submitted: Instant,
-    /// Number of the command in the lane: what is sent again goes before what came later.
+    /// Number of the command in the lane: a resent command goes before later ones.
     order: u64,
     /// Generation of the tag: counts all uses of tags in the lane.
     pub serial: u32,
-    /// How often it has failed. What another command's error cleared does not count.
+    /// How often it has failed. Clearing by another command's error does not count.
     pub tries: u8,
     pub given_up: GivenUp,
-    /// Whether it has its tag still.
+    /// Whether it still has its tag.
     is_out: bool,
-    /// Whether it has come back, and is among [`Lane::returned`].
+    /// Whether it has come back from the drive, and is among [`Lane::returned`].
     is_back: bool,
 }
 
 impl Held {
-    /// A command that has just come.
+    /// A command that has just arrived.
     fn new(command: &Command, submitted: Instant, order: u64) -> Self {
         let (serial, tries, given_up) = (0, 0, GivenUp::Nobody);
         Held { command: *command, submitted, order, serial, tries, given_up, is_out: false, is_back: false }
     }
 
-    /// What the host hears of a command that nobody takes.
+    /// The completion that the host gets for a command that nothing accepts.
     pub fn ended_at_once(command: &Command, now: Instant, outcome: Outcome) -> Completion {
         Held::new(command, now, 0).ended(now, outcome, Breakdown::default())
     }
 
-    /// What the host hears.
+    /// The completion for the host.
     pub fn ended(&self, completed: Instant, outcome: Outcome, breakdown: Breakdown) -> Completion {
         let Command { id, initiator, tag, .. } = self.command;
         Completion { id, initiator, tag, outcome, submitted: self.submitted, completed, breakdown }
     }
 
-    /// Makes of the drive's answer what the host hears: what the host's own work took counts as overhead.
+    /// Turns the drive's answer into the completion for the host: the host's own processing time counts as
+    /// overhead.
     #[inline]
     pub fn address(&self, answer: &mut Completion, now: Instant, issue: Span) {
         let Command { id, initiator, tag, .. } = self.command;
@@ -78,7 +79,7 @@ impl Held {
     }
 }
 
-/// A command that came back, the first to come above the others.
+/// A command that came back; the first to arrive sorts highest.
 struct Back(Held);
 
 impl PartialEq for Back {
@@ -98,33 +99,33 @@ impl Ord for Back {
     }
 }
 
-/// Whether a command must be with the drive by itself, where others carry tags.
+/// Whether a command must be alone at the drive, where others carry tags.
 #[inline]
 pub fn is_alone(command: &Command, protocol: Protocol) -> bool {
     command.attribute == Attribute::Untagged && protocol.is_tagged() || protocol.is_alone(command)
 }
 
 pub struct Lane {
-    /// Commands that have not been sent, in the order in which they came.
+    /// Commands that have not been sent, in order of arrival.
     waiting: VecDeque<Held>,
-    /// Commands that came back: each of them came before all that have not been sent.
+    /// Commands that came back: each of them arrived before all that have not been sent.
     back: BinaryHeap<Back>,
-    /// By tag; what a free tag holds is left over.
+    /// By tag; the entry of a free tag is stale.
     sent: Vec<Held>,
-    /// The drive's answers that the host is about to take, with their tags.
+    /// The drive's answers that the host is about to process, with their tags.
     pub answers: Vec<(u32, Completion)>,
     /// Tags that are free, the next one last.
     pub free: Vec<u32>,
     pub outstanding: u32,
-    /// Whether what is with the drive must be there by itself.
+    /// Whether the command at the drive must be alone there.
     pub alone: bool,
     pub state: State,
-    /// Whether it will be told to go on.
+    /// Whether an event is scheduled that lets it continue.
     pub wakes: bool,
-    /// When the error handler is through with the last error.
+    /// When the error handler has finished with the last error.
     pub recovered: Instant,
-    /// The commands that came back and have not reached the drive again, oldest first: those that wait, and those on
-    /// their way. One on its way may have younger ones before it.
+    /// The commands that came back and have not reached the drive again, oldest first: those that wait, and
+    /// those under way to it. One under way may have younger ones ahead of it.
     returned: BinaryHeap<Reverse<u64>>,
     orders: u64,
     serials: u32,
@@ -149,13 +150,13 @@ impl Lane {
         }
     }
 
-    /// A command comes to the lane and must wait.
+    /// A command arrives at the lane and must wait.
     pub fn hold(&mut self, command: &Command, submitted: Instant) {
         self.orders += 1;
         self.waiting.push_back(Held::new(command, submitted, self.orders));
     }
 
-    /// Whether this command, which must be with the drive by itself or not, may go there now.
+    /// Whether this command may be sent now; `alone` tells whether it must be alone at the drive.
     #[inline]
     pub fn may_send(&self, command: &Command, alone: bool) -> bool {
         let recovers = command.attribute == Attribute::Aca;
@@ -163,7 +164,7 @@ impl Lane {
         open && (self.outstanding == 0 || !(self.alone || alone))
     }
 
-    /// Gives a command that has waited a tag, if one is free.
+    /// Gives a waiting command a tag, if one is free.
     #[inline]
     pub fn send(&mut self, held: &Held, alone: bool) -> Option<u32> {
         let tag = self.tag_for(alone)?;
@@ -176,8 +177,8 @@ impl Lane {
         Some(tag)
     }
 
-    /// Gives a command that has just come a tag, if one is free. Written field by field where it stays: this is the way
-    /// of nearly every command.
+    /// Gives a command that has just arrived a tag, if one is free. Written field by field in place: nearly
+    /// every command takes this path.
     #[inline]
     pub fn send_new(&mut self, command: &Command, submitted: Instant, alone: bool) -> Option<u32> {
         let tag = self.tag_for(alone)?;
@@ -207,25 +208,25 @@ impl Lane {
         &mut self.sent[tag as usize]
     }
 
-    /// Whether the command that took this tag in this generation still has it.
+    /// Whether the command that got this tag in this generation still has it.
     pub fn is_sent(&self, tag: u32, serial: u32) -> bool {
         let Held { serial: own, is_out, .. } = self.sent[tag as usize];
         is_out && own == serial
     }
 
-    /// The tag of the command with a number, if it has one.
+    /// The tag of the command with this number, if it has one.
     pub fn tag_of(&self, number: u64) -> Option<u32> {
         let is_it = |held: &Held| held.is_out && held.command.id == number;
         self.sent.iter().position(is_it).map(|tag| tag as u32)
     }
 
-    /// Takes the command with a number out of those that wait.
+    /// Removes the waiting command with this number.
     pub fn take_waiting(&mut self, number: u64) -> Option<Held> {
         let held = self.take_all_waiting(|held| held.command.id == number).pop()?;
         Some(held)
     }
 
-    /// Takes commands that wait out, oldest first.
+    /// Removes waiting commands, oldest first.
     pub fn take_all_waiting(&mut self, mut is_meant: impl FnMut(&Held) -> bool) -> Vec<Held> {
         let all =
             core::mem::take(&mut self.back).into_iter().map(|back| back.0).chain(self.waiting.drain(..));
@@ -238,7 +239,7 @@ impl Lane {
         meant
     }
 
-    /// All commands that have a tag, oldest first: none has one any more.
+    /// Removes all commands that have a tag, oldest first.
     pub fn take_all_sent(&mut self) -> Vec<Held> {
         let out: Vec<u32> =
             (0..).zip(&self.sent).filter(|(_, held)| held.is_out).map(|(tag, _)| tag).collect();
@@ -249,14 +250,14 @@ impl Lane {
         all
     }
 
-    /// A command that has come back, and will not be sent again, overtakes nobody.
+    /// A command that has come back and will not be resent no longer counts for [`Self::overtakes`].
     pub fn forget_return(&mut self, held: &Held) {
         if held.is_back {
             self.returned.retain(|&Reverse(order)| order != held.order);
         }
     }
 
-    /// A command gives its tag back.
+    /// Takes a command off its tag, which becomes free.
     #[inline]
     pub fn take(&mut self, tag: u32) -> &mut Held {
         self.outstanding -= 1;
@@ -267,7 +268,7 @@ impl Lane {
         held
     }
 
-    /// A command reaches the drive: whether it is before an older one that has come back.
+    /// A command reaches the drive: returns whether it has passed an older one that has come back.
     #[inline]
     pub fn overtakes(&mut self, tag: u32) -> bool {
         let Some(&Reverse(oldest)) = self.returned.peek() else { return false };
@@ -279,7 +280,7 @@ impl Lane {
         oldest < held.order
     }
 
-    /// A command waits again, before all that came after it.
+    /// A command waits again, ahead of all that arrived after it.
     pub fn put_back(&mut self, held: Held) {
         if !held.is_back {
             self.returned.push(Reverse(held.order));
@@ -287,7 +288,7 @@ impl Lane {
         self.back.push(Back(Held { is_back: true, ..held }));
     }
 
-    /// The command that goes next.
+    /// The command that is sent next.
     #[inline]
     pub fn first(&self) -> Option<&Held> {
         self.back.peek().map(|back| &back.0).or_else(|| self.waiting.front())

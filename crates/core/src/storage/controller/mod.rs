@@ -1,24 +1,29 @@
-//! The controller: the host's end of the protocol. It gives commands their tags, keeps back what the drive cannot take,
-//! sends again what an error of another command has cleared, and costs time for each command.
+//! The controller: the host's end of the protocol. It gives commands their tags, holds those that the drive
+//! cannot accept, resends those that an error of another command has cleared, and costs time for each
+//! command.
 //!
-//! Each initiator has its own lane: a line of commands that wait, and the commands that are with the drive, by tag. A
-//! lane stands still while the drive is full (until one of its commands ends, or a while if it has none) and while the
-//! host's error handler works. Start reading at [`Controller::pump`].
+//! Each initiator has its own lane: a queue of commands that wait, and the commands at the drive, by tag. A
+//! lane stops while the drive is full (until one of its commands ends, or for a while if it has none) and
+//! while the host's error handler runs. Start reading at [`Controller::pump`].
 //!
-//! After an error (a read that fails, a deadline that is missed) the host's error handler works for `recovery`, counted
-//! from when the host has taken the error, and the lane sends nothing until it is through:
-//! - NCQ: the queue is aborted and the drive takes nothing until its log (page 10h) is read; the rest is sent again.
-//! - ATA TCQ: the queue is aborted; the host empties the drive's queue (NOP) and sends the rest again.
-//! - ATA without a queue: the host's handler is the same, and there is nothing but the failed command to send again.
-//! - SCSI with NACA: the allegiance lasts that long; then the host clears it, and QERR says what is sent again.
-//! - SCSI without NACA: no handler. The sense data come with the status (autosense), and the host acts at once: it sends
-//!   the failed command again, or reports it; what QERR has cleared it sends again as it comes back.
+//! After an error (a failed read, a missed deadline) the host's error handler runs for `recovery`, counted
+//! from when the host has processed the error, and the lane sends nothing until it has finished:
+//! - NCQ: the queue is aborted and the drive accepts nothing until its log (page 10h) is read; the rest is
+//!   resent.
+//! - ATA TCQ: the queue is aborted; the host empties the drive's queue (NOP) and resends the rest.
+//! - ATA without a queue: the host's handler is the same, and there is only the failed command to resend.
+//! - SCSI with NACA: the allegiance lasts that long; then the host clears it, and QERR determines what is
+//!   resent.
+//! - SCSI without NACA: no handler. The sense data come with the status (autosense), and the host acts at
+//!   once: it resends the failed command, or reports it; commands that QERR has cleared are resent as they
+//!   come back.
 //!
-//! Simplified: a timeout aborts its command alone and wakes no handler; a handler resets nothing.
-//! Source: Linux, Documentation/driver-api/libata.rst, "ATA errors and exceptions" (all errors of ATA go through the error
-//! handler; others in flight are sent again and not counted), and Documentation/scsi/scsi_eh.rst 1.2 to 1.4 (with sense
-//! data a command is done, or sent again, from its completion; the handler wakes only for what that cannot decide);
-//! Linux 2.5 drivers/ide/ide-tcq.c, ide_tcq_invalidate_queue.
+//! Simplified: a timeout aborts only its own command and wakes no handler; a handler resets nothing.
+//! Source: Linux, Documentation/driver-api/libata.rst, "ATA errors and exceptions" (all errors of ATA go
+//! through the error handler; others in flight are resent and not counted), and
+//! Documentation/scsi/scsi_eh.rst 1.2 to 1.4 (with sense data a command is done, or resent, from its
+//! completion; the handler wakes only for what that cannot decide); Linux 2.5 drivers/ide/ide-tcq.c,
+//! ide_tcq_invalidate_queue.
 mod giving_up;
 mod lane;
 pub mod params;
@@ -33,10 +38,10 @@ use drivelab_units::Span;
 use lane::{GivenUp, Held, Lane, State};
 use params::ControllerParams;
 
-/// How long a lane without a command at the drive waits after TASK SET FULL before it tries again.
+/// How long a lane without a command at the drive waits after TASK SET FULL before it retries.
 const TRY_AGAIN: Span = Span::from_ms(1);
 
-/// What a controller does at an instant of its own.
+/// What a controller schedules for itself.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ControllerEvent {
     /// A command reaches the drive.
@@ -46,30 +51,30 @@ pub enum ControllerEvent {
         /// Its tag.
         tag: u32,
     },
-    /// The host has taken a completion.
+    /// The host has processed a completion.
     Taken {
         /// Initiator of the command.
         initiator: u16,
         /// Its tag.
         tag: u32,
     },
-    /// The lane may go on.
+    /// The lane may continue.
     GoOn {
-        /// Initiator whose lane goes on.
+        /// Initiator whose lane continues.
         initiator: u16,
     },
-    /// The host's error handler is through.
+    /// The host's error handler has finished.
     Recovered {
         /// Initiator whose lane had stopped.
         initiator: u16,
     },
-    /// The command with this tag has been with the drive for too long.
+    /// The command with this tag has been at the drive longer than the timeout.
     TimeOut {
         /// Initiator of the command.
         initiator: u16,
         /// Its tag.
         tag: u32,
-        /// Tells it from commands that had the tag before.
+        /// Distinguishes it from earlier commands with the tag.
         serial: u32,
     },
 }
@@ -77,10 +82,10 @@ pub enum ControllerEvent {
 /// The controller's end of one drive. Its processor serves all drives behind it: see [`Context::busy_until`].
 pub struct Controller {
     params: ControllerParams,
-    /// Which drive.
+    /// Index of the drive.
     drive: u16,
     protocol: Protocol,
-    /// Commands of one lane with the drive at once.
+    /// Commands of one lane at the drive at once.
     depth: u32,
     lanes: Vec<Lane>,
     /// Whether the drive has failed for good.
@@ -119,9 +124,9 @@ impl Controller {
         }
     }
 
-    /// Takes a command from the host.
+    /// Accepts a command from the host.
     pub fn submit(&mut self, context: &mut Context, drive: &mut Drive, command: &Command) {
-        // Only SCSI knows several initiators: an ATA drive has one host port.
+        // Only SCSI has several initiators: an ATA drive has one host port.
         let several = matches!(self.protocol, Protocol::ScsiTcq(_));
         let initiator = if several { command.initiator } else { 0 };
         let alone = lane::is_alone(command, self.protocol);
@@ -145,7 +150,7 @@ impl Controller {
         }
     }
 
-    /// Gives the next waiting command a tag, if it may go now.
+    /// Gives the next waiting command a tag, if it may be sent now.
     #[inline]
     fn next(&mut self, initiator: u16) -> Option<u32> {
         let lane = &mut self.lanes[usize::from(initiator)];
@@ -159,7 +164,7 @@ impl Controller {
         Some(tag)
     }
 
-    /// A command with a tag is on its way to the drive.
+    /// A command with a tag is sent to the drive.
     #[inline]
     fn issue(&mut self, context: &mut Context, drive: &mut Drive, initiator: u16, tag: u32) {
         if self.params.issue.is_zero() {
@@ -170,14 +175,14 @@ impl Controller {
         context.agenda.schedule(context.busy_until, 3, Event::Controller(self.drive, event));
     }
 
-    /// The command reaches the drive.
+    /// A command reaches the drive.
     #[inline(always)]
     fn deliver(&mut self, context: &mut Context, drive: &mut Drive, initiator: u16, tag: u32) {
         let lane = &mut self.lanes[usize::from(initiator)];
         if lane.sent(tag).given_up == GivenUp::Host {
             return self.ends_on_its_way(context, initiator, tag);
         }
-        // What was on its way when the host heard of an error goes no farther.
+        // A command that was under way when the host learned of an error is held back.
         if lane.state == State::Recovering || lane.overtakes(tag) {
             let held = *lane.take(tag);
             return self.hold_back(context, initiator, held);
@@ -194,7 +199,7 @@ impl Controller {
         }
     }
 
-    /// The drive did not take a command.
+    /// The drive refused a command.
     fn refuse(
         &mut self,
         context: &mut Context,
@@ -212,7 +217,7 @@ impl Controller {
                 }
                 self.hold_back(context, initiator, held);
             }
-            // The drive has said what it had to say: once more.
+            // The drive has reported its UNIT ATTENTION: the command is resent.
             Outcome::UnitAttention => {
                 lane.put_back(held);
                 self.pump(context, drive, initiator);
@@ -232,11 +237,12 @@ impl Controller {
         }
     }
 
-    /// A command that the drive does not have waits again. If nothing of its lane will end, time wakes a lane that stands.
+    /// A command that the drive refused waits again. If no command of its lane will end, a stopped lane is
+    /// woken by a timer.
     fn hold_back(&mut self, context: &mut Context, initiator: u16, held: Held) {
         let lane = &mut self.lanes[usize::from(initiator)];
         lane.put_back(held);
-        // Once: a lane that is refused again before it wakes must not try twice as often.
+        // Only once: a lane that is refused again before it wakes must not retry twice as often.
         if lane.state == State::Full && lane.outstanding == 0 && !lane.wakes {
             lane.wakes = true;
             let event = ControllerEvent::GoOn { initiator };
@@ -244,7 +250,8 @@ impl Controller {
         }
     }
 
-    /// The drive is done with a command. Makes of its answer what the host hears; returns whether it hears anything now.
+    /// The drive has completed a command. Turns its answer into the completion for the host; returns whether
+    /// the host gets it now.
     #[inline]
     pub fn completed(&mut self, context: &mut Context, drive: &mut Drive, answer: &mut Completion) -> bool {
         let (initiator, tag) = (answer.initiator, answer.tag);
@@ -253,7 +260,7 @@ impl Controller {
             lane.state = State::Flowing;
         }
         if is_error(answer.outcome) && !matches!(self.protocol, Protocol::ScsiTcq(_)) {
-            // An ATA drive's error keeps the host from sending more before it has taken it.
+            // An ATA drive's error keeps the host from sending more before it has processed the error.
             lane.state = State::Recovering;
         }
         if !self.params.completion.is_zero() && self.goes_to_host(initiator, answer) {
@@ -266,7 +273,8 @@ impl Controller {
         self.taken(context, drive, initiator, answer)
     }
 
-    /// The host has taken what the drive had to say of a command. Returns whether the application hears it.
+    /// The host has processed the drive's answer to a command. Returns whether the application gets a
+    /// completion.
     #[inline]
     fn taken(
         &mut self,
@@ -276,7 +284,8 @@ impl Controller {
         answer: &mut Completion,
     ) -> bool {
         let lane = &mut self.lanes[usize::from(initiator)];
-        // It may have found the drive full while this answer, its last one outstanding, was being taken.
+        // It may have found the drive full while this answer, to its last command outstanding, was being
+        // processed.
         if lane.state == State::Full {
             lane.state = State::Flowing;
         }
@@ -293,8 +302,8 @@ impl Controller {
         true
     }
 
-    /// A place at the drive is free: initiators that it refused and that have nothing there come first, or the one that
-    /// has just had an answer would fill it again each time.
+    /// There is room at the drive: initiators that it refused and that have nothing there come first, or the
+    /// one that has just got an answer would take the room each time.
     fn wake_others(&mut self, context: &mut Context, drive: &mut Drive, initiator: u16) {
         let others = self.lanes.len() as u16;
         for other in (initiator + 1..others).chain(0..initiator) {
@@ -306,7 +315,7 @@ impl Controller {
         }
     }
 
-    /// The drive has not done a command: it goes again, or the application hears why.
+    /// A command has failed at the drive: it is resent, or the application is told why.
     #[cold]
     fn failed(
         &mut self,
@@ -342,7 +351,7 @@ impl Controller {
         !goes_again
     }
 
-    /// Whether a completion is the end of its command for the host.
+    /// Whether a completion ends its command for the host.
     fn goes_to_host(&mut self, initiator: u16, completion: &Completion) -> bool {
         let retries = self.params.retries;
         let held = self.lanes[usize::from(initiator)].sent(completion.tag);
@@ -353,7 +362,7 @@ impl Controller {
         }
     }
 
-    /// A command has failed: where that wakes the host's error handler, the lane stands still until it is through.
+    /// A command has failed: where that wakes the host's error handler, the lane stops until it has finished.
     fn recover(&mut self, context: &mut Context, initiator: u16) {
         if !self.protocol.wakes_error_handler(initiator) {
             return;
@@ -394,7 +403,7 @@ impl Controller {
                 }
                 self.pump(context, drive, initiator);
             }
-            // Another error may have come while the handler was at the one before.
+            // Another error may have occurred while the handler was working on the one before.
             ControllerEvent::Recovered { initiator } if context.now < self.lane(initiator).recovered => {}
             ControllerEvent::Recovered { initiator } => {
                 drive.read_log();
@@ -414,7 +423,7 @@ impl Controller {
     }
 }
 
-/// Whether a command ends like this because something went wrong with it, and not with another one.
+/// Whether this outcome means that the command itself failed, and not another one.
 fn is_error(outcome: Outcome) -> bool {
     matches!(outcome, Outcome::MediaError | Outcome::TimedOut)
 }

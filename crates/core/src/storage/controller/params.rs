@@ -1,32 +1,32 @@
-//! The parameters of a controller, as far as one drive behind it is concerned.
+//! The parameters of a controller, for one drive behind it.
 use crate::storage::link::params::BusParams;
 use crate::storage::write_behind::params::WriteBehindParams;
 use drivelab_units::Span;
 
-/// The host's end of the queueing protocol: how many commands it sends, and what it does about errors.
+/// The host's end of the queueing protocol: how many commands it sends, and how it handles errors.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ControllerParams {
-    /// Commands of one initiator that it keeps with the drive at once; as many as the drive holds when `None`.
+    /// Commands of one initiator that it keeps at the drive at once; as many as the drive holds when `None`.
     pub depth: Option<u32>,
-    /// Host time to send a command, one after the other.
+    /// Host time to send a command, one command at a time.
     pub issue: Span,
-    /// Host time to take a completion.
+    /// Host time to process a completion.
     pub completion: Span,
-    /// How often a command that failed is sent again before its host hears of the error.
+    /// How often a failed command is resent before its host is told of the error.
     pub retries: u8,
-    /// How long the host's error handler works after an error before anything is sent again, where it works at all: see
-    /// the head of [`super`].
+    /// How long the host's error handler runs after an error before anything is resent, where there is one:
+    /// see the head of [`super`].
     pub recovery: Span,
-    /// A command that the drive has held for so long is aborted.
+    /// A command that has been at the drive this long is aborted.
     pub timeout: Option<Span>,
-    /// The bus of the host that it sits on, behind the drive's own link; never in the way when `None`.
+    /// The bus of the host that it is attached to, behind the drive's own link; no limitation when `None`.
     pub bus: Option<BusParams>,
-    /// Its cache, before what it keeps with the drive.
+    /// Its cache, above the commands at the drive.
     pub cache: Option<WriteBehindParams>,
 }
 
 impl ControllerParams {
-    /// No time, no limit of its own, no second attempt.
+    /// No time, no limit of its own, no retries.
     pub const PLAIN: ControllerParams = ControllerParams {
         depth: None,
         issue: Span::ZERO,

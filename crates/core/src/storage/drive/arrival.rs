@@ -1,5 +1,5 @@
-//! A command's way into the drive and out of it: arrival, taking up, the place where it waits; its completion, and what
-//! becomes of the others when it fails or its host gives it up.
+//! A command's path into the drive and out of it: arrival, pickup by the firmware, waiting; its completion,
+//! and what happens to other commands when it fails or its host aborts it.
 use super::cache::segment::Cover;
 use super::firmware::{Help, TakenUp};
 use super::mechanism::Landing;
@@ -15,12 +15,12 @@ use crate::storage::tree::NONE;
 use alloc::vec::Vec;
 use drivelab_units::Instant;
 
-/// In.
+/// Arrival.
 impl Drive {
-    /// Takes a command under this name.
+    /// Accepts a command under this name.
     ///
     /// # Errors
-    /// Says why not, when the protocol has something against it or the drive holds as many as it can.
+    /// The refusal, when the protocol rejects the command or the drive's queue is full.
     pub fn submit(
         &mut self,
         context: &mut Context,
@@ -44,7 +44,7 @@ impl Drive {
         Ok(())
     }
 
-    /// A command is refused, which may be an error that the others feel.
+    /// A command is refused, which may be an error that affects other commands.
     #[cold]
     fn refuse(&mut self, context: &mut Context, command: &Command, name: Name, refusal: Refusal) -> Outcome {
         let Name { initiator, tag, .. } = name;
@@ -53,7 +53,7 @@ impl Drive {
             Refusal::Overlapped(outcome) => {
                 self.clear(context, |other| other == initiator);
                 self.failed(context, &Command { initiator, tag, ..*command });
-                // Not before: what is done and not reported is cleared too.
+                // Not before: commands that are done and not reported are cleared too.
                 self.report_if_idle(context);
                 outcome
             }
@@ -64,8 +64,8 @@ impl Drive {
         }
     }
 
-    /// Nothing in the task set stands before this command any more; older ones that it overlaps may.
-    // Part of its callers, as taking up is: this is the way of every command.
+    /// The task set no longer holds this command back; older commands that it overlaps may.
+    // Inlined into its callers, as the pickup is: every command takes this path.
     #[inline(always)]
     fn enable(&mut self, context: &mut Context, slot: SlotIndex) {
         if !self.tasks.passes_overlaps(slot) {
@@ -78,7 +78,7 @@ impl Drive {
         self.take_up(context, slot);
     }
 
-    /// The command may begin: the firmware takes it up, one after the other.
+    /// The command may begin: the firmware picks it up, one command at a time.
     #[inline(always)]
     fn take_up(&mut self, context: &mut Context, slot: SlotIndex) {
         let now = context.now;
@@ -126,7 +126,7 @@ impl Drive {
         }
     }
 
-    /// Whether a command waits until written data are on the media.
+    /// Whether a command must wait until written data are on the media.
     #[inline]
     fn waits_for_media(&mut self, slot: SlotIndex) -> bool {
         if self.injected.lies && self.tasks[slot].command.access == Access::Flush {
@@ -139,7 +139,7 @@ impl Drive {
         waits
     }
 
-    /// The command needs the mechanism: it joins what the mechanism is at, or waits for its turn.
+    /// The command needs the mechanism: it joins what the mechanism is serving, or is queued.
     pub(super) fn enqueue(&mut self, context: &mut Context, slot: SlotIndex) {
         let flight = &self.tasks[slot];
         let (first, access) = (flight.media.sought, flight.command.access);
@@ -154,8 +154,9 @@ impl Drive {
         }
     }
 
-    /// A command with this landing waits for the mechanism.
-    // The landing as its caller has just reckoned it: to read again what was written a moment ago in parts is slow.
+    /// Queues a command with this landing for the mechanism.
+    // Takes the landing just computed by its caller: to read back what was written in parts a moment ago is
+    // slow.
     #[inline(always)]
     pub(super) fn file(&mut self, slot: SlotIndex, landing: Landing) {
         match self.tasks.waits(slot) {
@@ -174,14 +175,14 @@ impl Drive {
         }
     }
 
-    /// Takes a waiting command out of wherever it waits for the mechanism.
+    /// Removes a command from wherever it waits for the mechanism.
     pub(super) fn take_out(&mut self, slot: SlotIndex) {
         if !self.buffer.leaves(slot) {
             self.leave_queue(slot);
         }
     }
 
-    /// Takes a waiting command out of the queue, or out of what stands beside it.
+    /// Removes a waiting command from the queue, or from the commands kept beside it.
     fn leave_queue(&mut self, slot: SlotIndex) {
         if self.tasks.leaves_queue(slot) {
             self.mechanics.slots.remove(slot);
@@ -189,9 +190,9 @@ impl Drive {
     }
 }
 
-/// Out.
+/// Completion.
 impl Drive {
-    /// Mechanism and firmware are done at `done`, the link at `sent`: returns when the completion follows.
+    /// Mechanism and firmware are done at `done`, the link at `sent`: returns when the completion is due.
     pub(super) fn finish(
         &mut self,
         context: &mut Context,
@@ -220,21 +221,22 @@ impl Drive {
         if self.port.hold_back(slot) { self.report(context) } else { self.report_if_idle(context) }
     }
 
-    /// Reports what was held back when nothing is left to do: no completion would end the round.
+    /// Reports completions that were held back when nothing is left to do: no further completion would end
+    /// the round.
     pub(super) fn report_if_idle(&mut self, context: &mut Context) {
-        // What the cache does for itself completes no command.
+        // The cache's own work completes no command.
         if self.port.has_unreported() && !self.mechanics.serves() && !self.is_wanted() {
             self.report(context);
         }
     }
 
     fn report(&mut self, context: &mut Context) {
-        // One of them may take others with it, whose ends must not begin another report.
+        // One of them may end others, which must not begin another report.
         let mut round = self.port.take_round();
         let now = context.now;
         for slot in round.drain(..) {
             let flight = &mut self.tasks[slot];
-            // While it was held back the mechanism served others.
+            // While it was held back the mechanism served other commands.
             let done = flight.submitted + flight.breakdown.total();
             flight.breakdown.queue += now - done;
             self.end(context, slot);
@@ -242,7 +244,7 @@ impl Drive {
         self.port.give_back(round);
     }
 
-    /// The host hears how a command ended, and the slot is free.
+    /// The host is told how a command ended, and its slot becomes free.
     fn end(&mut self, context: &mut Context, slot: SlotIndex) {
         let flight = &mut self.tasks[slot];
         self.port.answer(context, flight);
@@ -257,8 +259,8 @@ impl Drive {
         self.release(context);
     }
 
-    /// What overlaps a command comes after it from now on, so it may be chosen: its media access has begun, or ended where
-    /// a cache could come between, or there will be none.
+    /// Releases the overlapping commands that waited for this one: its media access has begun, or ended where
+    /// a cache could have answered in between, or it needs none.
     #[inline(always)]
     pub(super) fn unfile(&mut self, context: &mut Context, slot: SlotIndex) {
         if self.tasks.is_filed(slot) {
@@ -266,7 +268,7 @@ impl Drive {
         }
     }
 
-    /// Those that waited for this command alone may begin.
+    /// The commands that waited for this one alone may begin.
     #[inline(never)]
     fn let_go(&mut self, context: &mut Context, slot: SlotIndex) {
         for slot in self.tasks.unfile(slot) {
@@ -276,7 +278,7 @@ impl Drive {
         }
     }
 
-    /// Enables what the task set lets go.
+    /// Enables the commands that the task set releases.
     #[inline]
     fn release(&mut self, context: &mut Context) {
         if self.tasks.has_dormant() {
@@ -294,9 +296,9 @@ impl Drive {
     }
 }
 
-/// Errors, and what the host gives up.
+/// Errors and aborts.
 impl Drive {
-    /// A command of this initiator has failed: what the protocol does to the others.
+    /// A command of this initiator has failed: applies the protocol's effect on other commands.
     fn failed(&mut self, context: &mut Context, command: &Command) {
         match self.model.protocol {
             protocol if protocol.leaves_allegiance(command.initiator) => {
@@ -309,7 +311,7 @@ impl Drive {
         }
     }
 
-    /// Clears what an error clears. `by` is the initiator whose command failed.
+    /// Clears the commands that an error clears. `by` is the initiator whose command failed.
     fn fail_queue(&mut self, context: &mut Context, tag: u32, by: Option<u16>) {
         let clears = self.tasks.queue_fails(tag);
         if clears == Clears::Nothing {
@@ -324,12 +326,13 @@ impl Drive {
         }
     }
 
-    /// Aborts all commands of these initiators. Returns whose commands there were, as often as there were any.
+    /// Aborts all commands of these initiators. Returns the initiators of the aborted commands, once per
+    /// command.
     pub(super) fn clear(&mut self, context: &mut Context, whose: impl Fn(u16) -> bool) -> Vec<u16> {
         self.unjoin();
         let slots = self.tasks.slots();
         let mut cleared = Vec::new();
-        // All of them first, so that none begins because another one has ended.
+        // All are withdrawn first, so that none begins because another one has ended.
         for slot in slots.clone() {
             let initiator = self.tasks[slot].command.initiator;
             if whose(initiator) && self.withdraw(slot, Outcome::Aborted) {
@@ -342,7 +345,7 @@ impl Drive {
         cleared
     }
 
-    /// Ends a command before it is done. Returns whether it was there and not given up before.
+    /// Ends a command before it is done. Returns whether it was present and not given up before.
     pub(super) fn give_up(&mut self, context: &mut Context, slot: SlotIndex, outcome: Outcome) -> bool {
         if self.mechanics.has_joined(slot) {
             self.unjoin();
@@ -352,7 +355,7 @@ impl Drive {
         given_up
     }
 
-    /// A command is to end like this, whatever becomes of it: it leaves the place where it waits.
+    /// Fixes how a command will end, whatever happens to it: it leaves the place where it waits.
     fn withdraw(&mut self, slot: SlotIndex, outcome: Outcome) -> bool {
         let Some(state) = self.tasks.give_up(slot, outcome) else { return false };
         if state == TaskState::Waiting {
@@ -361,7 +364,8 @@ impl Drive {
         true
     }
 
-    /// Ends a command that has left the place where it waited. What the mechanism or the link is at ends when they do.
+    /// Ends a command that has left the place where it waited. One that the mechanism or the link is serving
+    /// ends when they are done.
     fn end_withdrawn(&mut self, context: &mut Context, slot: SlotIndex) {
         let InFlight { state, outcome, .. } = self.tasks[slot];
         if matches!(state, TaskState::Dormant | TaskState::Waiting) && outcome != Outcome::Done {
@@ -369,7 +373,8 @@ impl Drive {
         }
     }
 
-    /// The host gives a command up (ABORT TASK, the abort subcommand). Succeeds even if there is nothing to abort.
+    /// The host aborts a command (ABORT TASK, the abort subcommand). Succeeds even if there is nothing to
+    /// abort.
     pub fn abort(&mut self, context: &mut Context, initiator: u16, tag: u32) {
         if let Some(slot) = self.tasks.find(initiator, tag) {
             self.give_up(context, slot, Outcome::Aborted);
@@ -377,7 +382,7 @@ impl Drive {
         }
     }
 
-    /// A deadline has passed and the drive was told to abort then.
+    /// A command's deadline has passed and the drive was told to abort it then.
     pub(super) fn on_deadline(&mut self, context: &mut Context, slot: SlotIndex, serial: u32) {
         let InFlight { command, state, .. } = self.tasks[slot];
         if state == TaskState::Free || self.tasks[slot].serial != serial {
@@ -390,7 +395,8 @@ impl Drive {
         self.report_if_idle(context);
     }
 
-    /// An error leaves an allegiance: what is queued waits; QERR decides when the initiator clears the condition.
+    /// An error begins an allegiance: queued commands wait; QERR decides when the initiator clears the
+    /// condition.
     fn begin_allegiance(&mut self, initiator: u16) {
         self.unjoin();
         let buffer = &self.buffer;
@@ -400,7 +406,7 @@ impl Drive {
         }
     }
 
-    /// What an allegiance kept out of the queue goes there, behind what has come meanwhile.
+    /// Commands that an allegiance kept out of the queue are queued, behind what has arrived meanwhile.
     fn unblock(&mut self, now: Instant) {
         for slot in self.tasks.allegiances.let_in() {
             let flight = &mut self.tasks[slot];

@@ -1,5 +1,5 @@
-//! What arm and buffer do for written data: writes come into the cache, the arm takes them to the media, and what waits
-//! for either goes on.
+//! What arm and buffer do for written data: writes are accepted into the cache, the arm destages them, and
+//! commands that wait for either proceed.
 use super::cache::dirty::DirtyPiece;
 use super::cache::segment::Cover;
 use super::queue::{SlotIndex, choose};
@@ -13,7 +13,8 @@ use crate::trace::Served;
 use drivelab_units::{Instant, Span};
 
 impl Drive {
-    /// The firmware has taken up a write that the cache is to take: its data come when there is room for them.
+    /// The firmware has picked up a write for the cache: its data are transferred once there is room for
+    /// them.
     pub(super) fn write_back(&mut self, context: &mut Context, slot: SlotIndex) {
         if !self.buffer.waiting.has_writers() && !self.tasks.is_blocked(slot) && self.admits(slot) {
             self.accept(context, slot);
@@ -29,7 +30,7 @@ impl Drive {
         self.buffer.admits(first, count, self.mechanics.sweep.is_some())
     }
 
-    /// The cache takes a write: the data cross the link, and the command is done when they have.
+    /// The cache accepts a write: the data cross the link, and the command is done when they have.
     fn accept(&mut self, context: &mut Context, slot: SlotIndex) {
         let now = context.now;
         let service = self.mechanics.turn_to(Served::Buffered, now);
@@ -56,8 +57,8 @@ impl Drive {
         self.finish(context, slot, from, there);
     }
 
-    /// Serves what has waited for the cache, as far as it can be: reads that waited for the end of its work, commands whose
-    /// data have reached the media, writes for which there is room.
+    /// Serves commands that waited for the cache, as far as possible: reads that waited for the end of
+    /// destaging, commands whose data have reached the media, writes for which there is room.
     pub(super) fn serve_waiting_for_cache(&mut self, context: &mut Context) {
         while let Some(slot) = self.buffer.waiting.take_hit(|slot| self.tasks.is_blocked(slot)) {
             self.serve_hit(context, slot);
@@ -73,7 +74,7 @@ impl Drive {
         }
     }
 
-    /// A read that waited until the arm had done the cache's work.
+    /// Serves a read that waited until the arm had finished destaging.
     fn serve_hit(&mut self, context: &mut Context, slot: SlotIndex) {
         let flight = &mut self.tasks[slot];
         flight.state = TaskState::Serving;
@@ -84,7 +85,7 @@ impl Drive {
         }
     }
 
-    /// What a command had to wait for is on the media.
+    /// The data that a command waited for are on the media.
     fn persisted(&mut self, context: &mut Context, slot: SlotIndex) {
         let flight = &mut self.tasks[slot];
         if flight.command.access == Access::Flush {
@@ -94,7 +95,7 @@ impl Drive {
         self.enqueue(context, slot);
     }
 
-    /// All that a FLUSH asks for is on the media.
+    /// Everything that a FLUSH asks for is on the media.
     pub(super) fn flushed(&mut self, context: &mut Context, slot: SlotIndex) {
         let now = context.now;
         let service = self.mechanics.turn_to(Served::Buffered, now);
@@ -107,7 +108,8 @@ impl Drive {
         self.finish(context, slot, from, from);
     }
 
-    /// The cache may have the arm, which the host wants too if `wanted`. Returns whether it takes it.
+    /// The arm is offered to the cache; the host needs it too if `wanted`. Returns whether the cache takes
+    /// it.
     pub(super) fn destages(&mut self, context: &mut Context, wanted: bool) -> bool {
         let now = context.now;
         let Some(piece) = self.buffer.next_piece(now, self.mechanics.view(now)) else { return false };
@@ -118,8 +120,8 @@ impl Drive {
         goes
     }
 
-    /// Whether the cache's piece goes before what the host wants: in turn with reads; before a write, which is there to
-    /// make room as well, when the arm is there sooner.
+    /// Whether the cache's piece goes before the host's command: in turn with reads; before a write, for
+    /// which the cache must make room anyway, if the arm reaches the piece sooner.
     fn cache_goes_first(&self, piece: Slot, now: Instant) -> bool {
         if self.tasks.is_pressed() {
             return self.buffer.has_turn();
@@ -133,7 +135,7 @@ impl Drive {
         self.buffer.is_nearer(piece, entry, view)
     }
 
-    /// The arm takes a piece and its neighbours to the media; `idle` when it has nothing else to do.
+    /// The arm starts to destage a piece and its neighbours; `idle` when it has nothing else to do.
     fn destage(&mut self, context: &mut Context, piece: Slot, idle: bool) {
         let now = context.now;
         let left = self.mechanics.leave_segment(&mut self.buffer, now);
@@ -151,7 +153,7 @@ impl Drive {
         self.schedule(context, ended, DriveEvent::Destaged);
     }
 
-    /// What the arm was taking to the media is there.
+    /// The destaging under way is complete.
     pub(super) fn on_destaged(&mut self, context: &mut Context) {
         self.mechanics.sweep = None;
         self.mechanics.free_since = context.now;

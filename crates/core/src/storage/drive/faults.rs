@@ -1,8 +1,8 @@
-//! What goes wrong with the media: sectors that cannot be read.
+//! Media faults: sectors that cannot be read.
 //!
-//! A sector that cannot be read is sound again once it is written: the drive writes it where it is, or gives it another
-//! place (reallocation: AWRE of SCSI's recovery page, the pending sectors of ATA drives). That takes no time of its own
-//! here, and a sector in another place is read as if it were still in its own.
+//! An unreadable sector becomes good again once it is written: the drive rewrites it in place, or reallocates
+//! it (AWRE of SCSI's recovery page, the pending sectors of ATA drives). That takes no extra time here, and a
+//! reallocated sector is read as if it were still in its own place.
 use crate::command::{Access, Command};
 use crate::rng;
 use crate::storage::bad_blocks::BadBlocks;
@@ -14,26 +14,27 @@ use drivelab_units::{Lba, Sectors, Share, Span};
 /// Which reads of a drive fail, from the start.
 #[derive(Clone, Debug)]
 pub struct FaultParams {
-    /// Share of reads that fail although the media is sound, each attempt for itself.
+    /// Share of reads that fail although the media is good, independently for each attempt.
     pub read_errors: Share,
-    /// Ranges that no attempt can read before they are written.
+    /// Ranges that are unreadable until they are written.
     pub unreadable: Vec<(Lba, Sectors)>,
-    /// How long the drive tries again before it gives a read up.
+    /// How long the drive retries before it gives up a read.
     pub retries: Span,
 }
 
-/// All that is wrong with the media of a drive.
+/// All media faults of a drive.
 #[derive(Default)]
 pub struct Faults {
     share: u64,
-    /// Until they are written.
+    /// Unreadable until they are written.
     unreadable: BadBlocks,
-    /// For good.
+    /// Unreadable permanently.
     lasting: BadBlocks,
-    /// Until a read has failed so many times: the first sector, the one behind the last, and how many.
+    /// Unreadable until a number of reads have failed: the first sector, the one after the last, and that
+    /// number.
     stubborn: Vec<(Lba, Lba, u8)>,
     key: u64,
-    /// How long the drive tries again before it gives a read up.
+    /// How long the drive retries before it gives up a read.
     pub retries: Span,
 }
 
@@ -50,8 +51,8 @@ impl Faults {
         Faults { share, unreadable, key, retries, ..Faults::default() }
     }
 
-    /// Whether this attempt at a command fails. Keyed by the id that its host gave it and the attempt, so that neither the
-    /// order of service nor another command's fate changes it.
+    /// Whether this attempt at a command fails. Keyed by the id that its host gave it and the attempt, so
+    /// that neither the order of service nor the failure of another command changes it.
     pub fn strike(&self, command: &Command, id: u64) -> bool {
         if command.access == Access::Write {
             return false;
@@ -60,7 +61,7 @@ impl Faults {
         drawn < self.share || self.is_unreadable(command)
     }
 
-    /// Whether a command touches sectors that this attempt at it cannot read: no buffer ever holds them.
+    /// Whether a command touches sectors that this attempt cannot read: no buffer ever holds them.
     pub fn is_unreadable(&self, command: &Command) -> bool {
         let (first, end) = (command.first, command.end());
         let is_in_the_way =

@@ -1,5 +1,5 @@
-//! The firmware's processor: it takes up one command after the other, and what that takes depends on the kind of command,
-//! on what the buffer can do for it, and on the command before it.
+//! The firmware's processor: it picks up one command at a time; how long that takes depends on the kind of
+//! command, on whether the buffer can serve it, and on the command before it.
 use super::cache::segment::Cover;
 use super::disconnect::Steps;
 use super::params::DriveModel;
@@ -9,32 +9,32 @@ use drivelab_units::{Instant, Lba, Span};
 /// What the buffer can do for a command.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Help {
-    /// For a read: what it holds of its blocks.
+    /// For a read: which of its blocks are in the buffer.
     pub cover: Cover,
-    /// For a write: whether it takes the data and answers for them.
+    /// For a write: whether the cache accepts the data and completes it.
     pub takes: bool,
 }
 
-/// How the firmware has taken up a command.
+/// The firmware's pickup of a command.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct TakenUp {
-    /// When the arm may start, or the answer of the buffer.
+    /// When the arm may start, or the buffer answer.
     pub ready: Instant,
     /// When its data can flow at the earliest.
     pub data: Instant,
-    /// What it takes to call the host before they do: nothing unless the drive has let go of the bus.
+    /// The reselection before them: zero unless the drive has disconnected.
     pub call: Span,
-    /// What a write still takes behind its data, and behind its media access: to let go of the bus, to take it up again.
+    /// Remaining steps of a write after its data, and after its media access: disconnection, and reselection.
     pub last_steps: (Span, Span),
 }
 
-/// What the firmware is at.
+/// State of the firmware's processor.
 pub struct Firmware {
     free: Instant,
-    /// The kind of the command taken up last, and when that was.
+    /// The kind of the command picked up last, and when that was.
     before: Access,
     taken_up_at: Instant,
-    /// Where the last write that was taken up ends.
+    /// The end of the last write that was picked up.
     write_end: Lba,
 }
 
@@ -48,33 +48,33 @@ impl Firmware {
         }
     }
 
-    /// When it took up a command last.
+    /// When it last picked up a command.
     #[inline]
     pub fn taken_up_at(&self) -> Instant {
         self.taken_up_at
     }
 
-    /// What it takes to turn to a read that the buffer cannot answer.
+    /// The overhead of a read that the buffer cannot answer.
     pub fn read_miss(&self, model: &DriveModel) -> Span {
         model.firmware.read_miss.after(self.before)
     }
 
-    /// What it had still to take up is gone.
+    /// The remaining pickups are dropped.
     pub fn drop_rest(&mut self, now: Instant) {
         self.free = self.free.min(now);
     }
 
-    /// It is at something else for so long before it takes up the next command.
+    /// The processor is busy with something else for `lasts` before it picks up the next command.
     pub fn stall(&mut self, now: Instant, lasts: Span) {
         self.free = self.free.max(now) + lasts;
     }
 
-    /// It takes up nothing before this instant.
+    /// It picks up nothing before this instant.
     pub fn stall_until(&mut self, until: Instant) {
         self.free = self.free.max(until);
     }
 
-    /// Takes up a command that has come, or that nothing that must end before it is left of.
+    /// Picks up a command that has arrived, or that no longer has to wait for others.
     #[inline(always)]
     pub fn take_up(&mut self, model: &DriveModel, command: &Command, help: Help, now: Instant) -> TakenUp {
         let access = command.access;
@@ -95,7 +95,7 @@ impl Firmware {
         TakenUp { ready, data, call, last_steps: (steps.release, steps.end) }
     }
 
-    /// What lies between a command's arrival and its arm and data, and behind them.
+    /// The delays between a command's arrival and its arm movement and data, and after them.
     #[inline(always)]
     fn steps(&self, model: &DriveModel, command: &Command, help: Help) -> Steps {
         let (firmware, bus, before) = (&model.firmware, &model.disconnect, self.before);

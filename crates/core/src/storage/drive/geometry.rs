@@ -1,10 +1,10 @@
 //! Where a block lies: zones, heads, skews, surface order, slipped defects and spares.
 //!
-//! A zone's tracks are counted in the order in which its blocks run over them. `locate` turns an address into zone,
-//! track of that order, and sector slot; `track` turns a track of that order into cylinder, head and the angle of its
-//! slot 0. A slot without a block passes under the head like any other; which those are is in [`gaps`]. A drive whose tracks
-//! follow no zones is laid out in [`patterns`]: there a zone is all tracks with the same number of sectors, and tracks are
-//! counted over the whole drive.
+//! A zone's tracks are numbered in the order in which its blocks fill them. `locate` turns an address into
+//! zone, track in that order, and sector slot; `track` turns a track in that order into cylinder, head and
+//! the angle of its slot 0. A slot without a block passes under the head like any other; which slots those
+//! are is in [`gaps`]. A drive whose tracks follow no zones is laid out in [`patterns`]: there a zone is all
+//! tracks with the same number of sectors, and tracks are counted over the whole drive.
 mod gaps;
 mod params;
 pub mod patterns;
@@ -26,7 +26,7 @@ use reciprocal::Reciprocal;
 /// the same floor as the exact quotient k T / sectors, whose fraction is a multiple of 1 / sectors.
 const FRACTION_BITS: u32 = 36;
 
-/// What one sector of each zone takes to pass, as a fixed-point number that is rounded up.
+/// The time of one sector of each zone, as a fixed-point number that is rounded up.
 fn sector_times(zones: &[Zone], period: Span) -> Box<[u64]> {
     let turn = u128::from(period.as_ns()) << FRACTION_BITS;
     zones.iter().map(|zone| turn.div_ceil(u128::from(zone.sectors_per_track)) as u64).collect()
@@ -44,13 +44,13 @@ struct Zone {
     track_skew: Angle,
     cylinder_skew: Angle,
     cylinders: u32,
-    /// `None` where slots and blocks run side by side.
+    /// `None` where slot and block numbers coincide.
     gaps: Option<Box<Gaps>>,
     slips_turn: bool,
 }
 
 impl Zone {
-    /// The angle of slot 0 of the track that so many switches precede in the zone.
+    /// The angle of slot 0 of the track after this many switches in the zone.
     #[inline]
     fn angle(&self, head_switches: u32, cylinder_switches: u32) -> Angle {
         self.start
@@ -75,7 +75,7 @@ impl Zone {
         self.gaps.as_ref().map_or(slot, |gaps| gaps.blocks_before(slot))
     }
 
-    /// How much the slips before a track have turned it.
+    /// The angle by which the slips before a track have turned it.
     fn turn_by_slips(&self, track: u32) -> Angle {
         let slot = track * self.sectors_per_track;
         let slips = self.gaps.as_ref().map_or(0, |gaps| gaps.slips_before_stretch(slot));
@@ -105,15 +105,15 @@ pub struct Track {
     pub start: Span,
 }
 
-/// Copies share what does not depend on the spindle: drives of one array that differ in their period alone would otherwise
-/// drive each other's tables out of the processor's caches.
+/// Clones share what does not depend on the spindle: drives of one array that differ only in their period
+/// would otherwise evict each other's tables from the processor's caches.
 #[derive(Clone, Debug)]
 pub struct Geometry {
     heads: u32,
     per_cylinder: Reciprocal,
     order: SurfaceOrder,
     zones: Arc<[Zone]>,
-    /// In place of what the zones say of the order of their tracks.
+    /// Replaces the zones' track order.
     patterns: Option<Arc<Patterns>>,
     /// Per zone: ceil(T * 2^FRACTION_BITS / sectors_per_track).
     sector_times: Box<[u64]>,
@@ -121,7 +121,7 @@ pub struct Geometry {
     index: Arc<[u16]>,
     index_shift: u32,
     capacity: u64,
-    /// Blocks that the zones hold; the drive may report fewer.
+    /// Blocks in the zones; the drive may report fewer.
     held: u64,
     cylinders: u32,
     period: Span,
@@ -177,8 +177,8 @@ impl Geometry {
         Ok(geometry)
     }
 
-    /// Lays out a zone behind those before it; returns the angle at which the next one starts too, so that the skew runs on
-    /// across the border.
+    /// Lays out a zone after those before it; returns the angle at which the next one starts too, so that the
+    /// skew continues across the border.
     fn lay_zone(
         &mut self,
         number: usize,
@@ -218,7 +218,7 @@ impl Geometry {
         Ok((laid, next_start))
     }
 
-    /// Lays out patterns; returns a zone for each number of sectors that their tracks have.
+    /// Lays out patterns; returns one zone for each number of sectors per track.
     fn lay_patterns(&mut self, params: &PatternParams) -> Result<Vec<Zone>, GeometryError> {
         let patterns = Patterns::new(params, self.heads)?;
         let zone = |&sectors_per_track: &u32| Zone {
@@ -278,7 +278,7 @@ impl Geometry {
         self.zones.len() as u32
     }
 
-    /// The first block of a zone; without patterns alone has it one.
+    /// The first block of a zone; only defined without patterns.
     pub fn zone_start(&self, zone: u32) -> Lba {
         Lba::new(self.zones[zone as usize].first_lba)
     }
@@ -288,7 +288,8 @@ impl Geometry {
         self.zones[zone as usize].sectors_per_track
     }
 
-    /// Whether slots without blocks lie among those of this zone, so that slots and blocks do not run side by side.
+    /// Whether slots without blocks lie among those of this zone, so that slot and block numbers do not
+    /// coincide.
     #[inline]
     pub fn has_gaps(&self, zone: u32) -> bool {
         self.zones[zone as usize].gaps.is_some() || self.patterns.is_some()
@@ -302,7 +303,7 @@ impl Geometry {
         self.find(lba)
     }
 
-    /// The same as part of its caller.
+    /// The same, inlined.
     #[inline(always)]
     pub fn find(&self, lba: Lba) -> SectorSlot {
         let lba = lba.get();
@@ -353,7 +354,7 @@ impl Geometry {
         self.look_up(zone, track)
     }
 
-    /// The same as part of its caller.
+    /// The same, inlined.
     #[inline(always)]
     pub fn look_up(&self, zone: u32, track: u32) -> Track {
         if let Some(patterns) = &self.patterns {
@@ -376,7 +377,7 @@ impl Geometry {
         Span::from_ns((product >> FRACTION_BITS) as u64)
     }
 
-    /// The blocks of the track that this block is on: the first, and the one behind the last.
+    /// The blocks of this block's track: the first, and the one after the last.
     pub fn track_blocks(&self, lba: Lba) -> (Lba, Lba) {
         let SectorSlot { zone, track, .. } = self.locate(lba);
         if let Some(patterns) = &self.patterns {
@@ -387,7 +388,7 @@ impl Geometry {
         (first, self.next_block(zone, track).min(Lba::new(self.capacity)))
     }
 
-    /// The block behind the last one of the cylinder that this block is on, in block order.
+    /// The block after the last one of this block's cylinder, in block order.
     pub fn cylinder_end(&self, lba: Lba) -> Lba {
         let own = self.locate(lba);
         let cylinder = self.track(own.zone, own.track).cylinder;
@@ -402,7 +403,7 @@ impl Geometry {
         end
     }
 
-    /// The slot of the first block behind a track; `None` behind the last of the drive.
+    /// The slot of the first block after a track; `None` after the last of the drive.
     #[inline]
     pub fn next_slot(&self, zone: u32, track: u32) -> Option<SectorSlot> {
         if let Some(patterns) = &self.patterns {
@@ -420,7 +421,7 @@ impl Geometry {
         Some(next.slot(zone + 1, 0))
     }
 
-    /// The first block behind a track, or behind the drive's last.
+    /// The first block after a track, or the drive's end.
     pub fn next_block(&self, zone: u32, track: u32) -> Lba {
         if let Some(patterns) = &self.patterns {
             return Lba::new(patterns.track_blocks(track).1);
@@ -429,7 +430,7 @@ impl Geometry {
         Lba::new(laid.first_lba + u64::from(laid.blocks_before(track + 1)))
     }
 
-    /// The slot behind the last block of a track that holds one.
+    /// The slot after the last one of a track that holds a block.
     #[inline]
     pub fn track_end(&self, zone: u32, track: u32) -> u32 {
         if let Some(patterns) = &self.patterns {

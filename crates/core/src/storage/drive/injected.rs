@@ -1,4 +1,4 @@
-//! What is made to go wrong with a drive while it runs.
+//! Faults that are injected into a drive while it runs.
 use super::queue::SlotIndex;
 use super::{Drive, DriveEvent};
 use crate::rng::{self, Stream};
@@ -8,38 +8,38 @@ use crate::storage::context::Context;
 use alloc::format;
 use drivelab_units::{Instant, Lba, Sectors, Span};
 
-/// What is wrong with a drive since somebody said so, its media apart.
+/// The faults injected into a drive, apart from its media.
 pub struct Injected {
-    /// Whether it answers FLUSH without having done anything.
+    /// Whether it answers FLUSH without having flushed.
     pub lies: bool,
-    /// How it is slow, and since when.
+    /// In which way it is slow, and since when.
     slow: Option<(Slowness, Instant)>,
-    /// Until then it says nothing and turns to nothing new.
+    /// Until then it hangs: it reports nothing and starts nothing new.
     hangs_until: Option<Instant>,
-    /// The draws of which commands are slow.
+    /// The key of the draws that decide which commands are slow.
     key: u64,
 }
 
 impl Injected {
-    /// Nothing is wrong with the drive with this index.
+    /// No faults for the drive with this index.
     pub fn new(index: u16, seed: u64) -> Self {
         let key = Stream::named(seed, &format!("drive/{index}/slow")).bits();
         Injected { lies: false, slow: None, hangs_until: None, key }
     }
 
-    /// Whether it may be late with anything.
+    /// Whether any injected fault may delay it.
     #[inline]
     pub fn delays(&self) -> bool {
         self.slow.is_some() || self.hangs_until.is_some()
     }
 
-    /// Before this it turns to nothing new.
+    /// It starts nothing new before this.
     #[inline]
     pub fn silent_until(&self) -> Instant {
         self.hangs_until.unwrap_or(Instant::ZERO)
     }
 
-    /// By how much longer the firmware takes up a command that its host gave this id.
+    /// The extra pickup time of a command to which its host gave this id.
     fn slower_by(&self, now: Instant, id: u64) -> Span {
         let Some((how, since)) = self.slow else { return Span::ZERO };
         let passed = (now - since).as_ns();
@@ -59,28 +59,28 @@ impl Injected {
 }
 
 impl Drive {
-    /// These sectors cannot be read from now on. What the buffer has of them stays there.
+    /// These sectors become unreadable. Copies in the buffer stay there.
     pub fn spoil(&mut self, first: Lba, count: Sectors, until: Cure) {
         self.mechanics.spoil(first, first + count, until);
     }
 
-    /// The link is reset: every command that the host has not heard of ends as aborted.
+    /// The link is reset: every command that has not been reported ends as aborted.
     pub fn reset_link(&mut self, context: &mut Context) {
         self.clear(context, |_| true);
         self.report_if_idle(context);
     }
 
-    /// From now on it answers FLUSH at once, or no longer.
+    /// From now on it answers FLUSH at once without flushing, or no longer does.
     pub fn lie_about_flushes(&mut self, lies: bool) {
         self.injected.lies = lies;
     }
 
-    /// From now on its firmware is slow like this, or no longer.
+    /// From now on its firmware is slow in this way; `None` ends that.
     pub fn slow_down(&mut self, now: Instant, how: Option<Slowness>) {
         self.injected.slow = how.map(|how| (how, now));
     }
 
-    /// It says nothing and turns to nothing new for so long.
+    /// It hangs for `lasts`: it reports nothing and starts nothing new.
     pub fn hang(&mut self, now: Instant, lasts: Span) {
         let until = Instant::from_ns(now.as_ns().saturating_add(lasts.as_ns()).min(LAST.as_ns() / 2));
         let until = self.injected.hangs_until.map_or(until, |known| known.max(until));
@@ -89,7 +89,7 @@ impl Drive {
         self.mechanics.choose_from = self.mechanics.choose_from.max(until);
     }
 
-    /// The firmware is late to take up a command.
+    /// The slow firmware delays the pickup of a command.
     #[cold]
     pub(super) fn is_delayed(&mut self, context: &Context, slot: SlotIndex) {
         let id = context.commands.id_of(self.tasks[slot].command.id);
@@ -97,7 +97,8 @@ impl Drive {
         self.firmware.stall(context.now, by);
     }
 
-    /// Whether a command that is done is not reported now, because the drive hangs: then it is when that is over.
+    /// Whether a command that is done cannot be reported now, because the drive hangs: then it is reported at
+    /// the end of the hang.
     #[cold]
     pub(super) fn says_nothing(&mut self, context: &mut Context, slot: SlotIndex) -> bool {
         let Some(until) = self.injected.hangs_until else { return false };
@@ -110,7 +111,8 @@ impl Drive {
         true
     }
 
-    /// The host gives up the command with a number. Returns whether the drive has one, and had not been told before.
+    /// The host aborts the command with this number. Returns whether the drive has it, and it was not aborted
+    /// before.
     pub fn abort_numbered(&mut self, context: &mut Context, number: u64) -> bool {
         let Some(slot) = self.tasks.numbered(number) else { return false };
         let given_up = self.give_up(context, slot, crate::Outcome::Aborted);

@@ -1,4 +1,4 @@
-//! The mechanism: arm, heads and platters together. How long an access takes from where the arm is now.
+//! The mechanism: arm, heads and platters together. How long an access takes from the arm's present position.
 use super::geometry::{Geometry, SectorSlot};
 use super::scatter::Scatter;
 use super::seek::SeekCurve;
@@ -7,7 +7,7 @@ use crate::command::Access;
 use core::hint::select_unpredictable;
 use drivelab_units::{Instant, Lba, Sectors, Span};
 
-/// Where the arm stands and which head reads.
+/// The position of the arm and the head in use.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Arm {
     /// Cylinder, 0 at the outer edge.
@@ -16,18 +16,18 @@ pub struct Arm {
     pub head: u32,
 }
 
-/// What the mechanism costs beside the seek curve.
+/// The mechanism's times other than the seek curve.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SettleParams {
-    /// From one head to another. It runs beside a seek: the longer of the two counts.
+    /// From one head to another. It overlaps with a seek: the longer of the two counts.
     pub head_switch: Span,
     /// Added to every movement before a write; may be negative.
     pub write_settle_ns: i64,
-    /// The least that it takes to position for a write that does not go on where the arm has just been.
+    /// Minimum positioning time of a write that does not continue where the arm has just been.
     pub write_least: Span,
     /// Whether an access may begin in the middle of its part of a track (zero-latency), by kind.
     pub read_on_arrival: bool,
-    /// The same for writes.
+    /// Whether a write may begin in the middle of its part of a track.
     pub write_on_arrival: bool,
 }
 
@@ -36,19 +36,19 @@ pub struct SettleParams {
 pub struct Passage {
     /// Movement of the arm to the first sector, settling included.
     pub seek: Span,
-    /// From there until the first sector comes round.
+    /// From there until the first sector reaches the head.
     pub rotation: Span,
-    /// From the first sector to the last, with all track switches between.
+    /// From the first sector to the last, including all track switches.
     pub transfer: Span,
     /// When the last sector has passed the head.
     pub end: Instant,
-    /// Where it leaves the arm.
+    /// The arm's position afterwards.
     pub arm: Arm,
     /// From `end` until the last track has passed the head.
     pub track_left: Span,
 }
 
-/// The first part of an access, all on one track: what choosing between accesses needs to know.
+/// The first part of an access, all on one track: what the choice between accesses needs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Landing {
     /// Cylinder of the first sector.
@@ -57,9 +57,9 @@ pub struct Landing {
     pub head: u32,
     /// Time into the revolution at which the first slot begins.
     pub start: u32,
-    /// The longest wait that rotation can cost: one period, or less for an access that may begin on arrival.
+    /// The longest possible rotational latency: one period, or less for an access that may begin on arrival.
     pub longest_wait: u32,
-    /// How long the part takes to pass the head.
+    /// The time that the part takes to pass the head.
     pub duration: u32,
     /// From its end until the track has passed.
     pub track_left: u32,
@@ -76,42 +76,43 @@ impl Landing {
     }
 }
 
-/// The moving parts of a drive: where blocks lie, and how long the arm takes to them.
+/// The moving parts of a drive: where blocks lie, and how long the arm takes to reach them.
 #[derive(Clone, Debug)]
 pub struct Mechanism {
     /// Where blocks lie.
     pub geometry: Geometry,
     /// The seek time by distance.
     pub seek: SeekCurve,
-    /// Settling times and access in the middle of a track.
+    /// Settling times, and whether an access may begin in the middle of its part of a track.
     pub settle: SettleParams,
-    /// How far movements miss the curve.
+    /// How far movements deviate from the curve.
     pub scatter: Option<Scatter>,
 }
 
 impl Mechanism {
     /// The time to bring `head` over `cylinder` and settle there.
-    // Always part of the search: it is most of what a search does.
+    // Always inlined into the search: it is most of what a search does.
     #[inline(always)]
     pub fn positioning(&self, arm: Arm, cylinder: u32, head: u32, access: Access) -> u64 {
         let mut time = u64::from(self.seek.time(arm.cylinder.abs_diff(cylinder)));
         if arm.head != head {
             time = time.max(self.settle.head_switch.as_ns());
         }
-        // Whether it is a write comes out at random: no branch.
+        // Whether it is a write is unpredictable: no branch.
         let settles = time != 0 && access == Access::Write;
         let settle = select_unpredictable(settles, self.settle.write_settle_ns, 0);
         (time as i64 + settle).max(0) as u64
     }
 
-    /// No movement takes longer.
+    /// Upper bound of the time of any movement.
     pub fn longest_positioning(&self) -> Span {
         let settle = self.settle.write_settle_ns.max(0) as u64;
         let most = Span::from_ns(u64::from(self.seek.most()).max(self.settle.head_switch.as_ns()) + settle);
         most.max(self.settle.write_least) + self.scatter.as_ref().map_or(Span::ZERO, Scatter::most)
     }
 
-    /// What a movement takes that the curve gives so long, by 64 random bits: at least half of that.
+    /// The time of a movement that takes `moved` by the curve, drawn with 64 random bits: at least half of
+    /// that.
     #[inline]
     pub fn scattered(&self, moved: u64, distance: u32, bits: u64) -> u64 {
         let Some(scatter) = self.scatter.as_ref().filter(|_| moved > 0) else { return moved };
@@ -125,11 +126,11 @@ impl Mechanism {
         }
     }
 
-    /// Where an access begins, and how much of it lies there.
+    /// Where an access begins, and how much of it is there.
     ///
     /// # Panics
     /// When the access is empty or leaves the drive.
-    // Always part of its caller, so that the landing is written once, where it stays.
+    // Always inlined, so that the landing is built in place.
     #[inline(always)]
     pub fn landing(&self, first: Lba, count: Sectors, access: Access, spindle: &Spindle) -> Landing {
         assert!(count.get() > 0, "an access moves at least one sector");
@@ -145,7 +146,7 @@ impl Mechanism {
         self.piece(slot, end as u32, whole, access, spindle)
     }
 
-    /// How long one sector of this landing passes the head.
+    /// The time that one sector of this landing takes to pass the head.
     #[inline]
     pub fn sector_time(&self, landing: &Landing) -> Span {
         self.geometry.boundary(landing.zone, 1)
@@ -187,8 +188,8 @@ impl Mechanism {
         self.pass_after(spindle, now, seek, landing, last, access)
     }
 
-    /// The same with an arm that is there after so many nanoseconds.
-    // Always part of its caller: what it returns is read at once.
+    /// The same with an arm that arrives after this many nanoseconds.
+    // Always inlined: its result is read at once.
     #[inline(always)]
     pub fn pass_after(
         &self,
@@ -216,7 +217,7 @@ impl Mechanism {
         }
     }
 
-    /// The rest of an access behind its first track; returns when it ends, and its last piece.
+    /// The rest of an access after its first track; returns its end, and its last piece.
     fn pass_on(
         &self,
         spindle: &Spindle,
@@ -240,8 +241,8 @@ impl Mechanism {
         (at, piece)
     }
 
-    /// Nanoseconds of movement and of rotation until a piece begins. A head that lands inside a piece that it may
-    /// begin on arrival takes what passes, and the rest when it comes round.
+    /// Nanoseconds of movement and of rotation until a piece begins. Where an access may begin on arrival, a
+    /// head that lands inside the piece reads or writes from there on, and the rest when it comes round.
     #[inline]
     fn reach(&self, spindle: &Spindle, at: Instant, arm: Arm, piece: &Landing, access: Access) -> (u64, u64) {
         let seek = self.positioning(arm, piece.cylinder, piece.head, access);
@@ -249,7 +250,7 @@ impl Mechanism {
     }
 }
 
-/// Nanoseconds of rotation until a piece begins, for a head that is there after so many.
+/// Nanoseconds of rotation until a piece begins, for a head that arrives after `seek` nanoseconds.
 #[inline]
 fn wait(spindle: &Spindle, at: Instant, seek: u64, piece: &Landing) -> u64 {
     spindle.until(at + Span::from_ns(seek), piece.start.into()).min(piece.longest_wait.into())

@@ -1,14 +1,15 @@
 //! One drive: protocol, queue, firmware, read-ahead buffer, mechanism and link, as a box in a target.
 //!
-//! A command passes through: arrival (a tag is taken), enabling (nothing that must end before it is left), taking up by the
-//! firmware, dispatch (it is chosen and the arm starts), media end, completion. Reads that the buffer covers skip the
-//! queue and the arm.
+//! A command passes through: arrival (a tag is taken), enabling (nothing that must end before it is
+//! unfinished), pickup by the firmware, dispatch (it is chosen and the arm starts), media end, completion.
+//! Reads that the buffer covers skip the queue and the arm.
 //!
-//! The state is in four parts that know nothing of each other but what they are told: [`tasks`] (which commands there are,
-//! and which may begin), [`buffer`] (what the cache does, and who waits for it), [`mechanics`] (arm, platter, the queue
-//! for them), [`port`] (when data and answers cross the link); [`firmware`] takes commands up. [`Drive`] carries each
-//! command from one to the next: [`arrival`] until it waits somewhere and from its end on, [`service`] what the arm
-//! does for commands, [`passing`] what buffer and passing head do for them, [`destaging`] the way of written data. Start reading at [`Drive::submit`].
+//! The state is in four parts that are independent of each other: [`tasks`] (which commands there are, and
+//! which may begin), [`buffer`] (what the cache does, and which commands wait for it), [`mechanics`] (arm,
+//! platter, and their queue), [`port`] (when data and answers cross the link); [`firmware`] picks commands
+//! up. [`Drive`] takes each command from one to the next: [`arrival`] until it waits somewhere and from its
+//! end on, [`service`] what the arm does for commands, [`passing`] what buffer and passing head do for them,
+//! [`destaging`] the path of written data. Start reading at [`Drive::submit`].
 mod arrival;
 mod buffer;
 pub mod cache;
@@ -53,20 +54,21 @@ use tasks::Tasks;
 /// What happens inside a drive.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum DriveEvent {
-    /// The data in the mechanism's hands have all passed the head.
+    /// The last sector of the mechanism's current access has passed the head.
     MediaEnd(SlotIndex),
-    /// The host sees the completion.
+    /// The completion reaches the host.
     Complete(SlotIndex),
-    /// It is time to look for something to do.
+    /// The drive looks for something to do.
     Choose,
-    /// What the cache has sent to the media is there.
+    /// The destaging under way is complete.
     Destaged,
-    /// The deadline has come of the command that took this slot when the drive had taken so many.
+    /// The deadline of the command in this slot; the serial number distinguishes it from earlier commands
+    /// there.
     Deadline(SlotIndex, u32),
 }
 
 impl DriveEvent {
-    /// Which of several events at one instant runs first: what ends before what begins.
+    /// The order of events at one instant: what ends before what begins.
     pub fn class(self) -> u8 {
         match self {
             DriveEvent::MediaEnd(_) | DriveEvent::Destaged => 0,
@@ -86,7 +88,7 @@ pub struct Drive {
     buffer: Buffer,
     mechanics: Mechanics,
     port: Port,
-    /// What is wrong with it since somebody said so.
+    /// Faults injected while it runs.
     injected: Injected,
 }
 
@@ -110,17 +112,17 @@ impl Drive {
         }
     }
 
-    /// Which of the target's drives.
+    /// Its index in the target.
     pub fn index(&self) -> u16 {
         self.index
     }
 
-    /// What it is built from.
+    /// The model that it is built from.
     pub fn model(&self) -> &DriveModel {
         &self.model
     }
 
-    /// The same, to build another one from.
+    /// The same, shared, to build another drive from.
     pub fn shared_model(&self) -> Arc<DriveModel> {
         Arc::clone(&self.model)
     }
@@ -135,7 +137,7 @@ impl Drive {
         self.model.protocol
     }
 
-    /// Commands that it holds at once.
+    /// Maximum number of commands that it holds.
     pub fn depth(&self) -> u32 {
         self.model.queue.depth
     }
@@ -145,12 +147,13 @@ impl Drive {
         self.tasks.read_log()
     }
 
-    /// What the arm's scatter has cost since the start: nothing where it has none.
+    /// What the scatter of the arm's movements has cost since the start: zero where there is none.
     pub fn turns(&self) -> Turns {
         self.mechanics.turns()
     }
 
-    /// All that would be lost if power failed now: what the cache has accepted and the media do not have.
+    /// Everything that a power loss at this moment would lose: what the cache has accepted and is not on the
+    /// media.
     pub fn volatile(&self) -> impl Iterator<Item = DirtyPiece> + '_ {
         self.buffer.volatile()
     }
@@ -183,7 +186,7 @@ impl Drive {
         context.agenda.schedule(due, event.class(), Event::Drive(self.index, event));
     }
 
-    /// The drive looks again at this instant, unless it does earlier.
+    /// The drive is to choose at this instant, unless it does so earlier.
     fn choose_at(&mut self, context: &mut Context, at: Instant) {
         if self.mechanics.choose_at(context.now, at) {
             self.schedule(context, at, DriveEvent::Choose);

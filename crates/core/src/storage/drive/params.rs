@@ -28,7 +28,7 @@ impl Overhead {
         Overhead { after_read: span, after_write: span }
     }
 
-    /// The time behind a command of this kind.
+    /// The time after a command of this kind.
     #[inline]
     pub fn after(self, before: Access) -> Span {
         match before {
@@ -38,7 +38,7 @@ impl Overhead {
     }
 }
 
-/// What the firmware takes for itself.
+/// Overheads of the firmware.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct FirmwareParams {
     /// From the arrival of a read whose data are in the buffer, or on their way to it, until they can be sent.
@@ -47,7 +47,7 @@ pub struct FirmwareParams {
     pub read_miss: Overhead,
     /// From the arrival of a write that goes to the media until the arm can start.
     pub write: Overhead,
-    /// From the arrival of a write that the cache takes until its data can come.
+    /// From the arrival of a write that goes into the cache until its data can be sent.
     pub write_hit: Overhead,
     /// From the last datum until the host sees the completion.
     pub read_completion: Span,
@@ -60,7 +60,7 @@ pub struct FirmwareParams {
 pub enum WriteData {
     /// Before the arm starts.
     BeforePositioning,
-    /// While the arm moves; the media waits a turn for data that come late.
+    /// While the arm moves; media whose data come late wait whole revolutions.
     WhilePositioning,
 }
 
@@ -69,25 +69,25 @@ pub enum WriteData {
 pub struct LinkParams {
     /// Infinitely fast when `None`.
     pub rate: Option<Rate>,
-    /// For writes, where it is not the same.
+    /// The rate for writes, where it differs.
     pub write_rate: Option<Rate>,
-    /// When a write's data come.
+    /// When a write's data are sent.
     pub write_data: WriteData,
 }
 
 impl LinkParams {
-    /// What a read's data take.
+    /// The time of a read's data.
     #[inline]
     pub fn time_for(&self, count: Sectors) -> Span {
         self.rate.map_or(Span::ZERO, |rate| rate.time_for(Bytes::new(count.bytes().get())))
     }
 
-    /// The link as a stage that the drive has to itself.
+    /// The link as a stage that the drive does not share.
     pub fn bus(&self) -> BusParams {
         BusParams { write_rate: self.write_rate, ..BusParams::link(self.rate) }
     }
 
-    /// What the data of such a command take.
+    /// The time of the data of such a command.
     #[inline]
     pub fn time_of(&self, access: Access, count: Sectors) -> Span {
         match self.write_rate {
@@ -108,7 +108,7 @@ pub struct DriveParams {
     pub seek: SeekParams,
     /// Settling times and access in the middle of a track.
     pub settle: SettleParams,
-    /// How far the arm's movements miss the curve; none miss it when `None`.
+    /// How far the arm's movements deviate from the curve; not at all when `None`.
     pub scatter: Option<ScatterParams>,
     /// Firmware overheads.
     pub firmware: FirmwareParams,
@@ -116,11 +116,11 @@ pub struct DriveParams {
     pub link: LinkParams,
     /// The drive's own queue: depth and order.
     pub queue: QueueParams,
-    /// The protocol in force: what the drive and its controller share.
+    /// The protocol in force: the one that the drive and its controller share.
     pub protocol: Protocol,
     /// What the exchanges of a protocol cost on the link.
     pub exchange: ExchangeParams,
-    /// How the drive lets go of its bus and takes it up again, whatever the protocol.
+    /// How the drive disconnects from its bus and reselects, whatever the protocol.
     pub disconnect: DisconnectParams,
     /// The drive's cache; no buffer at all when `None`.
     pub cache: Option<CacheParams>,
@@ -128,7 +128,7 @@ pub struct DriveParams {
     pub faults: Option<FaultParams>,
 }
 
-/// No firmware takes longer: the sum over a full queue then stays far below what an instant can count.
+/// Upper bound of any firmware time: the sum over a full queue then stays far below the range of an instant.
 pub const TIME_MAX: Span = Span::from_s(10);
 
 impl DriveParams {
@@ -151,7 +151,7 @@ impl DriveParams {
         }
     }
 
-    /// Every time that is added to others for each command.
+    /// Every time that is summed up for each command.
     fn times(&self) -> [Span; 20] {
         let FirmwareParams { read_hit, read_miss, write, write_hit, read_completion, write_completion } =
             self.firmware;
@@ -185,14 +185,14 @@ pub enum DriveError {
     Scatter(ScatterError),
     /// A depth of zero or above [`DEPTH_MAX`].
     Depth,
-    /// More commands than the protocol can tell apart.
+    /// More commands than the protocol can distinguish.
     DepthOfProtocol {
-        /// Commands that the protocol tells apart.
+        /// Commands that the protocol can distinguish.
         most: u32,
     },
-    /// A negative write settle that would make some movement take less than nothing.
+    /// A negative write settle that would make some movement take negative time.
     Settle {
-        /// The settle time of the least value that would do.
+        /// The least settle time that is possible.
         least: Span,
     },
     /// A time of the firmware, the queue or the mechanism above [`TIME_MAX`].
@@ -248,11 +248,11 @@ pub struct DriveModel {
     pub link: LinkParams,
     /// The drive's own queue: depth and order.
     pub queue: QueueParams,
-    /// The protocol in force: what the drive and its controller share.
+    /// The protocol in force: the one that the drive and its controller share.
     pub protocol: Protocol,
     /// What the exchanges of a protocol cost on the link.
     pub exchange: ExchangeParams,
-    /// What releases and reselections of the bus cost.
+    /// The costs of disconnections and reselections.
     pub disconnect: DisconnectParams,
     /// The drive's cache; no buffer at all when `None`.
     pub cache: Option<CacheParams>,
@@ -263,7 +263,8 @@ pub struct DriveModel {
 impl DriveModel {
     /// Checks the parameters and computes the tables. The first fault found is the error.
     /// # Errors
-    /// What the drive cannot be built with. The message says what must hold; the names of keys are the scenario's affair.
+    /// What is wrong with the parameters. The message says what must hold; the names of keys belong to the
+    /// scenario.
     ///
     /// ```
     /// use drivelab_core::storage::drive::geometry::{GeometryError, GeometryParams};

@@ -1,4 +1,5 @@
-//! Reads that the arm need not turn to: those that the head meets on its way, and those that the buffer answers.
+//! Reads that need no access of their own: those that the head meets on its path, and those that the buffer
+//! answers.
 use super::buffer::Urge;
 use super::cache::segments::SegmentIndex;
 use super::mechanics::reading_on::Passing;
@@ -14,8 +15,8 @@ use crate::trace::Served;
 use drivelab_units::{Instant, Lba, Span};
 
 impl Drive {
-    /// Serves a read that lies on the head's way before the one that the drive has chosen, unless the order would have that
-    /// first although the head is at the read so soon. Returns whether it did.
+    /// Serves a read on the head's path before the one that the drive has chosen, unless the order would
+    /// prefer the chosen one although the head reaches the read so soon. Returns whether it did.
     pub(super) fn goes_before(
         &mut self,
         context: &mut Context,
@@ -41,12 +42,12 @@ impl Drive {
         true
     }
 
-    /// How a waiting read can be served without turning to it.
+    /// How a waiting read can be served without an access of its own.
     pub(super) fn in_passing(&mut self, slot: SlotIndex, now: Instant) -> Option<Passing> {
         self.mechanics.in_passing(&mut self.buffer, &self.tasks[slot].command, now)
     }
 
-    /// Serves a read so.
+    /// Serves a read in this way.
     pub(super) fn serve_in_passing(&mut self, context: &mut Context, slot: SlotIndex, passing: Passing) {
         match passing {
             Passing::Held(segment) => {
@@ -60,7 +61,7 @@ impl Drive {
         }
     }
 
-    /// A read that the head, reading on, is just about to pass: no arm movement, no rotation.
+    /// Serves a read that the head, reading on, is just about to pass: no arm movement, no rotation.
     pub(super) fn meet_head(
         &mut self,
         context: &mut Context,
@@ -89,14 +90,14 @@ impl Drive {
         }
         self.buffer.consume(context, segment, end, self.mechanics.motion());
         self.mechanics.goes_out_of_turn();
-        // The head reads on anyway, so what goes on there can join until the end.
+        // The head reads on anyway, so a command that continues there can join until the end.
         self.mechanics.sweep = Some(Sweep::reading_on(end, at));
         context.digest.fold(now.as_ns());
         self.schedule(context, at, DriveEvent::MediaEnd(slot));
         self.begins(context, slot);
     }
 
-    /// A read whose data are all in the buffer: only the link has work.
+    /// Serves a read whose data are all in the buffer: it needs only the link.
     pub(super) fn serve_from_buffer(
         &mut self,
         context: &mut Context,
@@ -116,14 +117,14 @@ impl Drive {
         self.buffer.consume(context, segment, end, self.mechanics.motion());
         self.goes_on_behind(context, segment, end);
         self.mechanics.last.read_end = end;
-        // Who waited for the media has let go of the bus.
+        // A command that waited for the media is disconnected and must reselect.
         let transfer = Transfer { access: Access::Read, count, from: ready, last: ready, call };
         let sent = self.port.carry(context, &transfer).ended;
         self.finish(context, slot, ready, sent);
         self.unfile(context, slot);
     }
 
-    /// A read was answered from a segment: if the arm has nothing to do, it reads on behind what is there.
+    /// A read was answered from a segment: if the arm is idle, it reads on behind what is there.
     fn goes_on_behind(&mut self, context: &mut Context, segment: SegmentIndex, end: Lba) {
         let now = context.now;
         let idle = self.mechanics.sweep.is_none() && !self.is_wanted() && self.urge(now) != Urge::Press;

@@ -1,14 +1,15 @@
-//! Scatter: how far the arm's movements miss the seek curve.
+//! Scatter: how far the arm's movements deviate from the seek curve.
 //!
-//! A seek curve gives the mean time of a movement over a distance. Measured times lie around it, because the arm must settle
-//! on a track whose run-out and vibration differ each time. The excess over the curve is drawn from a normal
-//! distribution, cut at three standard deviations; its width depends on the distance. A head that comes later than the
-//! firmware has planned with ([`super::queue::QueueParams::read_margin`]) waits another turn.
+//! A seek curve gives the mean time of a movement over a distance. Measured times vary around it, because the
+//! arm must settle on a track whose run-out and vibration differ each time. The deviation from the curve is
+//! drawn from a normal distribution, cut at three standard deviations; its width depends on the distance. A
+//! head that arrives later than the firmware has planned ([`super::queue::QueueParams::read_margin`]) waits
+//! another revolution.
 //!
-//! Draws are keyed by the command ([`crate::rng::keyed`]), so that another order of service, or another depth, meets the
-//! same excess for the same command. The quantiles are a table of integers that is made once.
-//! One drive with a published spread per distance is a Maxtor Atlas 10K of 300 GB: 0.01 to 0.12 ms, hardly rising with the
-//! distance (DiskSim's set of extracted drives, 350 distances).
+//! Draws are keyed by the command ([`crate::rng::keyed`]), so that the same command gets the same deviation
+//! under another order of service, or at another depth. The quantiles are an integer table that is computed
+//! once. One drive with a published spread per distance is a Maxtor Atlas 10K of 300 GB: 0.01 to 0.12 ms,
+//! hardly rising with the distance (DiskSim's set of extracted drives, 350 distances).
 use alloc::vec::Vec;
 use core::fmt;
 use drivelab_units::Span;
@@ -17,8 +18,8 @@ use libm::erfc;
 /// The width of the scatter.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ScatterParams {
-    /// Distance in cylinders (0: a switch of heads alone), and the standard deviation there, by ascending distance; linear
-    /// between them, constant outside.
+    /// Distance in cylinders (0: a head switch only), and the standard deviation there, by ascending
+    /// distance; linear between them, constant outside.
     pub widths: Vec<(u32, Span)>,
 }
 
@@ -34,7 +35,7 @@ impl ScatterParams {
 pub enum ScatterError {
     /// No width at all, or more than [`POINTS_MAX`].
     Points,
-    /// A point does not lie farther out than the one before it.
+    /// A point that is not at a greater distance than the one before it.
     NotAscending {
         /// Index of the point.
         point: usize,
@@ -60,9 +61,9 @@ impl fmt::Display for ScatterError {
 
 impl core::error::Error for ScatterError {}
 
-/// Widths that a table may have.
+/// Maximum number of widths in a table.
 pub const POINTS_MAX: usize = 1_024;
-/// The greatest width: three of them stay below a turn of any drive that is sold.
+/// The maximum width: three of them stay below a revolution of any drive on the market.
 pub const WIDTH_MAX: Span = Span::from_ms(10);
 
 /// Steps of the quantile table, as a power of two.
@@ -72,7 +73,7 @@ const CUT: f64 = 3.0;
 /// The unit of a quantile: 2^-16 of a standard deviation.
 const UNIT: f64 = 65_536.0;
 
-/// The scatter ready to be drawn from.
+/// The scatter, ready for draws.
 #[derive(Clone, Debug)]
 pub struct Scatter {
     widths: Vec<(u32, u32)>,
@@ -82,7 +83,7 @@ pub struct Scatter {
 
 impl Scatter {
     /// # Errors
-    /// Where a width cannot be, or the distances do not ascend.
+    /// A width that is out of range, or distances that do not ascend.
     pub fn new(params: &ScatterParams) -> Result<Self, ScatterError> {
         if params.widths.is_empty() || params.widths.len() > POINTS_MAX {
             return Err(ScatterError::Points);
@@ -110,7 +111,7 @@ impl Scatter {
         (i64::from(narrow) + rise) as u32
     }
 
-    /// Nanoseconds that a movement over this distance takes beyond the curve, from 64 random bits.
+    /// Nanoseconds by which a movement over this distance exceeds the curve, from 64 random bits.
     #[inline]
     pub fn excess(&self, distance: u32, bits: u64) -> i64 {
         let step = (bits >> (64 - STEPS)) as usize;
@@ -120,7 +121,7 @@ impl Scatter {
         (quantile * i64::from(self.width(distance))) >> 16
     }
 
-    /// No movement takes longer beyond the curve.
+    /// Upper bound of a movement's excess over the curve.
     pub fn most(&self) -> Span {
         let widest = self.widths.iter().map(|&(_, width)| width).max().unwrap_or(0);
         Span::from_ns((CUT * f64::from(widest)) as u64 + 1)
@@ -133,7 +134,7 @@ fn quantile(share: f64) -> i32 {
     let (least, most) = (below(-CUT), below(CUT));
     let asked = least + share * (most - least);
     let (mut low, mut high) = (-CUT, CUT);
-    // Each halving gains a bit; what is left is far below the table's unit.
+    // Each bisection gains a bit; the remainder is far below the table's unit.
     for _ in 0..48 {
         let middle = 0.5 * (low + high);
         if below(middle) < asked { low = middle } else { high = middle }

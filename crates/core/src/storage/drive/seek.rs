@@ -11,8 +11,8 @@ use libm::sqrt;
 /// How the seek time depends on the distance.
 #[derive(Clone, PartialEq, Debug)]
 pub enum SeekParams {
-    /// Measured points (distance in cylinders, time), by ascending distance; linear between them, from zero at
-    /// distance zero, and running on with the slope of the last two.
+    /// Measured points (distance in cylinders, time), by ascending distance; linear between them, from zero
+    /// at distance zero, and extrapolated with the slope of the last two.
     Table(Vec<(u32, Span)>),
     /// Lee's form a sqrt(d - 1) + b (d - 1) + c through three figures of a data sheet: the times of one cylinder, of
     /// the mean over uniform random pairs, and of the full stroke (E. K. Lee, UCB//CSD-93-770).
@@ -45,12 +45,12 @@ pub enum SeekParams {
 pub enum SeekError {
     /// A table of fewer than two points.
     TooFewPoints,
-    /// A point that does not lie farther out than the one before it.
+    /// A point that is not at a greater distance than the one before it.
     NotAscending {
         /// Index of the point.
         point: usize,
     },
-    /// The form gives a negative or overlong time at this distance.
+    /// The formula gives a negative or overlong time at this distance.
     Absurd {
         /// In cylinders.
         distance: u32,
@@ -81,14 +81,15 @@ impl fmt::Display for SeekError {
 
 impl core::error::Error for SeekError {}
 
-/// Seek times by distance, looked up. Copies share the tables: drives of one array that differ in their period alone would
-/// otherwise drive each other's out of the processor's caches.
+/// Seek times by distance, looked up. Clones share the tables: drives of one array that differ only in their
+/// period would otherwise evict each other's tables from the processor's caches.
 #[derive(Clone, Debug)]
 pub struct SeekCurve {
     times: Times,
-    /// The least time of any seek at least as long, for the first [`NEAR`] distances; of the longest beyond the last one.
+    /// The least time of any seek at least as long, for the first [`NEAR`] distances; that of the longest
+    /// distance beyond the last one.
     near: Arc<[u32; NEAR]>,
-    /// Distances that there are.
+    /// Number of distances.
     cylinders: u32,
     /// The longest time.
     most: u32,
@@ -97,15 +98,15 @@ pub struct SeekCurve {
 /// The time of each distance; and for each 64th the least of any seek at least as long.
 #[derive(Clone, Debug)]
 enum Times {
-    /// One number each, where they are few enough for the second cache of a processor.
+    /// One number per distance, where they are few enough for a processor's second-level cache.
     Each { times: Arc<[u32]>, floors: Arc<[u32]> },
-    /// In an eighth of the room, which takes a few more steps to read.
+    /// In an eighth of the memory, with a few more steps to read.
     Blocks(Blocks),
 }
 
 /// Distances whose floor is exact.
 const NEAR: usize = 4_096;
-/// No more distances than this are few: 512 KiB.
+/// Up to this number of distances one number each is used: 512 KiB.
 const FEW: usize = 1 << 17;
 
 impl SeekCurve {
@@ -140,8 +141,8 @@ impl SeekCurve {
         }
     }
 
-    /// No seek over this many cylinders or more takes less. For the near ones one takes just this; far out it may be less
-    /// than the least of them by what the curve rises within 64 cylinders.
+    /// A lower bound of any seek over this many cylinders or more. For near distances it is exact; far out it
+    /// may be lower by the rise of the curve within 64 cylinders.
     #[inline(always)]
     pub fn floor_beyond(&self, distance: u32) -> u32 {
         let near = self.near[(distance as usize).min(NEAR - 1)];
@@ -149,7 +150,8 @@ impl SeekCurve {
             Times::Each { floors, .. } => floors[(distance >> BLOCK_SHIFT) as usize],
             Times::Blocks(blocks) => blocks.floor(distance),
         };
-        // Both without a branch, which would be mispredicted: each holds for all distances from its own on.
+        // Both are evaluated, without a branch that would be mispredicted: each is valid for all distances
+        // from its own on.
         near.max(far)
     }
 
@@ -163,7 +165,7 @@ impl SeekCurve {
         self.most
     }
 
-    /// Distances that the curve knows: 0 up to one below this.
+    /// The curve covers distances from 0 up to one below this.
     pub fn cylinders(&self) -> u32 {
         self.cylinders
     }
@@ -323,7 +325,7 @@ mod tests {
             let Ok(plain) = times(&params, cylinders) else { return Ok(()) };
             let curve = SeekCurve::new(&params, cylinders).unwrap();
             prop_assert_eq!(curve.cylinders() as usize, plain.len());
-            // In blocks however few they are.
+            // In blocks, however few there are.
             let blocks = Blocks::new(&plain, &plain);
             for (distance, &time) in (0u32..).zip(&plain) {
                 prop_assert_eq!(curve.time(distance), time, "over {} of {}", distance, cylinders);
@@ -332,7 +334,7 @@ mod tests {
         }
     }
 
-    /// What the blocks are for: a large drive's times stay in a small cache.
+    /// The purpose of the blocks: a large drive's times fit into a small cache.
     #[test]
     fn the_times_of_a_large_drive_take_an_eighth_of_what_a_number_each_would() {
         let lee = SeekParams::Lee { single: us(400), average: us(8_000), full: us(16_000) };

@@ -1,4 +1,4 @@
-//! What the arm does for commands: the drive chooses, the arm carries out, the media access ends.
+//! What the arm does for commands: the drive chooses, the arm moves, the media access ends.
 use super::buffer::Urge;
 use super::mechanics::Course;
 use super::mechanics::reading_on::ReadEnd;
@@ -15,14 +15,15 @@ use drivelab_units::{Instant, Lba, Span};
 
 /// Choosing.
 impl Drive {
-    /// The arm is free: pick what goes next, if this is the time to.
+    /// The arm is free: picks the next command, if it is time to.
     #[inline]
     pub(super) fn choose(&mut self, context: &mut Context) {
-        // What the buffer answers leaves the arm free. Any number of commands may wait for the same blocks: no recursion.
+        // A command that the buffer answers leaves the arm free. Any number of commands may wait for the same
+        // blocks: no recursion.
         while self.mechanics.sweep.is_none() && self.choose_next(context) {}
     }
 
-    /// Returns whether a command was served that the arm did not turn to.
+    /// Returns whether a command was served without an access by the arm.
     #[inline(never)]
     fn choose_next(&mut self, context: &mut Context) -> bool {
         let now = context.now;
@@ -49,13 +50,14 @@ impl Drive {
         self.choose_command(context)
     }
 
-    /// The host has the arm: the command goes that comes first. Returns whether one was served that the arm did not turn to.
+    /// The host gets the arm: the first command in line is served. Returns whether that was without an access
+    /// by the arm.
     #[inline(always)]
     fn choose_command(&mut self, context: &mut Context) -> bool {
         let now = context.now;
         self.buffer.host_has_arm();
         let left = self.mechanics.leave_segment(&mut self.buffer, now);
-        // With one alone there is nothing to look at.
+        // With only one there is nothing to choose.
         let waiting = self.mechanics.slots.len();
         let looks = waiting > 1 && self.mechanics.slots.planned().is_none();
         let from = if looks { left.max(now + self.model.queue.look(waiting)) } else { left };
@@ -85,26 +87,27 @@ impl Drive {
         false
     }
 
-    /// Whether a command waits that the mechanism may turn to.
+    /// Whether a command waits that the mechanism may serve.
     #[inline]
     pub(super) fn is_wanted(&self) -> bool {
         self.tasks.want_arm(!self.mechanics.slots.is_empty())
     }
 
-    /// How much the cache wants the arm now.
+    /// How urgently the cache needs the arm now.
     #[inline]
     pub(super) fn urge(&self, now: Instant) -> Urge {
         self.buffer.urge(now, self.quiet_since())
     }
 
-    /// Since when the drive has had nothing to do.
+    /// Since when the drive has been idle.
     #[inline]
     fn quiet_since(&self) -> Instant {
         self.mechanics.free_since.max(self.firmware.taken_up_at())
     }
 
-    /// What goes next when not the policy alone decides: the last HEAD OF QUEUE command; else high priority, unless
-    /// another is overdue; else the policy's choice; but before these a command whose deadline they could make it miss.
+    /// The next command when the policy alone does not decide: the last HEAD OF QUEUE command; else high
+    /// priority, unless another is overdue; else the policy's choice; but a command goes before these if they
+    /// could make it miss its deadline.
     #[cold]
     fn pressing(&self, view: &View<'_>) -> Option<SlotIndex> {
         if let Some(slot) = self.tasks.first_in_line() {
@@ -118,7 +121,7 @@ impl Drive {
         Some(endangered.unwrap_or(next))
     }
 
-    /// When mechanism and link are free again if the arm turns to this command now.
+    /// When mechanism and link are free again if the arm starts for this command now.
     fn free_after(&self, slot: SlotIndex, now: Instant) -> Instant {
         let flight = &self.tasks[slot];
         let started = now.max(flight.ready) + self.port.lead(&flight.command);
@@ -142,7 +145,7 @@ impl Drive {
         true
     }
 
-    /// Whether one more command may go past those that wait.
+    /// Whether one more command may pass those that wait.
     pub(super) fn may_go_out_of_turn(&self, now: Instant) -> bool {
         let presses = || self.buffer.presses(now, self.quiet_since());
         self.mechanics.may_go_out_of_turn(now, presses) && !self.tasks.is_pressed()
@@ -151,13 +154,13 @@ impl Drive {
 
 /// The arm at work.
 impl Drive {
-    /// The arm starts for this command, at `from` at the earliest, as soon as the firmware has taken it up and its data
-    /// are there.
+    /// The arm starts for this command, at `from` at the earliest, as soon as the firmware has picked it up
+    /// and its data have arrived.
     fn dispatch(&mut self, context: &mut Context, slot: SlotIndex, from: Instant, served: Served) {
         let now = context.now;
         let service = self.mechanics.turn_to(served, now);
         self.mechanics.slots.begin_service();
-        // By reference: copies of what was written a moment ago in parts are slow.
+        // By reference: copies right after partial writes are slow.
         let flight = &self.tasks[slot];
         let (first, end, access) = (flight.command.first, flight.command.end(), flight.command.access);
         let started = from.max(flight.ready);
@@ -183,7 +186,8 @@ impl Drive {
         if access == Access::Write {
             self.buffer.forget(first, end);
         }
-        // With the arm there already (at most a switch to the next track) a command can still join until the media.
+        // If the arm is there already (at most one track switch away), a command can still join until the
+        // media access begins.
         let started = if course.is_near { begun } else { now };
         self.begin_sweep(now, end, access, started, passage.end);
         context.digest.fold(now.as_ns());
@@ -191,7 +195,7 @@ impl Drive {
         self.begins(context, slot);
     }
 
-    /// When the first sector of an access comes under the head, and when its data can begin to cross the link.
+    /// When the first sector of an access reaches the head, and when its data can begin to cross the link.
     #[inline(always)]
     fn begins_data(&mut self, slot: SlotIndex, started: Instant, course: &Course) -> (Instant, Instant) {
         let passage = &course.passage;
@@ -199,7 +203,7 @@ impl Drive {
         let flight = &self.tasks[slot];
         let (command, landing) = (&flight.command, &flight.landing);
         let passed = self.mechanics.passed(landing, passage);
-        // The buffer's part of a read goes first; a write's data have come, or come when they can.
+        // The buffer's part of a read is sent first; a write's data have arrived, or arrive when they can.
         let data_from = if flight.media.sought > command.first || command.access != Access::Read {
             flight.link.data_from
         } else {
@@ -210,7 +214,7 @@ impl Drive {
         (begun, data_from)
     }
 
-    /// The mechanism is busy until `until` with a command that ends at `end`: settle what may be joined to it.
+    /// The mechanism is busy until `until` with a command that ends at `end`: fixes what may join it.
     fn begin_sweep(&mut self, now: Instant, end: Lba, access: Access, started: Instant, until: Instant) {
         let join_until = self.mechanics.joins_until(access, started, until);
         let may = join_until.is_some() && self.may_go_out_of_turn(now);
@@ -225,7 +229,7 @@ impl Drive {
         }
     }
 
-    /// Chooses what goes next once the command in service has ended, then, as things stand now.
+    /// Chooses now, from the present queue, what goes next once the command in service has ended.
     #[inline(never)]
     fn plan_ahead(&mut self, ended: Instant) {
         let slots = &self.mechanics.slots;
@@ -233,15 +237,15 @@ impl Drive {
         self.mechanics.slots.plan(next);
     }
 
-    /// Puts back into the queue what was to follow the command in service without another choice.
+    /// Takes back the command that was to follow the one in service without another choice.
     pub(super) fn unjoin(&mut self) {
         if let Some(joined) = self.mechanics.unjoin() {
             self.interrupt(joined);
         }
     }
 
-    /// A command that was to be next without a choice is next once what came between is over: in the queue it would be
-    /// the youngest, and its wait would count from now.
+    /// A command that was to be next without a choice will be next once the interruption is over: in the
+    /// queue it would be the youngest, and its wait would count from now.
     fn interrupt(&mut self, slot: SlotIndex) {
         let flight = &mut self.tasks[slot];
         if jumps(flight.command.attribute) {
@@ -252,8 +256,9 @@ impl Drive {
         self.tasks.ahead.add_interrupted(slot);
     }
 
-    /// The arm has turned to a command: what overlaps it can only come to the arm behind it. The cache could take that
-    /// while the arm is still at this one, and so waits for its end.
+    /// The arm has started for a command: commands that overlap it can only reach the arm after it. But the
+    /// cache could serve them while the arm is still working on this one, so with write-back they wait for
+    /// its end.
     #[inline]
     pub(super) fn begins(&mut self, context: &mut Context, slot: SlotIndex) {
         if !self.buffer.is_write_back() {
@@ -264,7 +269,7 @@ impl Drive {
     #[inline(never)]
     pub(super) fn on_media_end(&mut self, context: &mut Context, slot: SlotIndex) {
         self.end_media(context, slot);
-        // Behind an error nothing begins before the host has heard of it.
+        // After an error nothing begins before the host has been told of it.
         if self.tasks[slot].outcome == Outcome::Done {
             self.unfile(context, slot);
         }
@@ -283,10 +288,11 @@ impl Drive {
         };
         let completed = self.finish(context, slot, done, sent);
         if outcome == Outcome::MediaError && self.model.protocol.stops_at_error() {
-            // Nothing begins before the host hears of it: what waits is cleared, or waits for the host.
+            // Nothing begins before the host has been told: waiting commands are cleared, or wait for the
+            // host.
             joined.into_iter().for_each(|next| self.interrupt(next));
             self.mechanics.choose_from = completed.max(self.injected.silent_until());
-            // Behind the completion, even if that takes no time.
+            // After the completion, even if that takes no time.
             return self.choose_at(context, completed);
         }
         if let Some(next) = joined
@@ -301,8 +307,9 @@ impl Drive {
         let waits_for_answer = || {
             let flight = &self.tasks[slot];
             let (end, access) = (flight.command.end(), flight.command.access);
-            // With nothing else to do there is nothing to choose: it starts with what comes first. A drive that joins reads
-            // does not wait for an answer while the head runs into a read that it holds: that would cost a turn.
+            // With nothing else waiting there is nothing to choose: it starts with the first command that
+            // arrives. A drive that joins reads does not wait for an answer while the head runs into a read
+            // that it already holds: that would cost a revolution.
             let joins = access == Access::Read && self.model.queue.joins_reads == Joins::UntilEnd;
             let goes_on = || joins && self.mechanics.queued_behind(end, access).is_some();
             self.is_wanted() && !goes_on()
@@ -316,7 +323,7 @@ impl Drive {
         self.choose(context);
     }
 
-    /// The command that was to follow without a choice does. Returns whether that keeps the arm.
+    /// Starts the command that was to follow without a choice. Returns whether it uses the arm.
     fn goes_on_with(&mut self, context: &mut Context, next: SlotIndex) -> bool {
         let now = context.now;
         self.mechanics.stop_reading_on(&mut self.buffer, now);
@@ -329,8 +336,8 @@ impl Drive {
         true
     }
 
-    /// A read's data have passed the head, or could not be read: when the last of them has left, and until when the arm
-    /// stays to read on.
+    /// A read's data have passed the head, or could not be read: returns when the last of them has been sent,
+    /// and until when the arm stays to read on.
     fn end_read(
         &mut self,
         context: &mut Context,
@@ -343,11 +350,11 @@ impl Drive {
         let &InFlight { ref command, media: AtMedia { sought, .. }, outcome, service, .. } = flight;
         let (id, first, end) = (command.id, command.first, command.end());
         if outcome != Outcome::Done {
-            // There is nothing to keep, and nothing behind it to go on to.
+            // There is nothing to keep, and nothing to read on behind.
             self.mechanics.last.read_end = end;
             self.mechanics.stop_reading_on(&mut self.buffer, now);
             if service.served == Served::Met {
-                // The buffer was to have it.
+                // The buffer was to have these blocks.
                 self.buffer.forget(first, end);
             }
             return (done, now);
@@ -364,7 +371,7 @@ impl Drive {
         (sent, self.mechanics.read_on(context, &mut self.buffer, &read, &ended, followed))
     }
 
-    /// A write's data are on the media: when the drive can say so.
+    /// A write's data are on the media: returns when the drive can report that.
     fn end_write(&mut self, context: &mut Context, slot: SlotIndex, done: Instant) -> Instant {
         let flight = &self.tasks[slot];
         if flight.outcome != Outcome::Done {

@@ -1,14 +1,14 @@
-//! The spindle: which part of the track lies under the head at an instant.
+//! The spindle: the angle of the platter under the head at an instant.
 use core::hint::select_unpredictable;
 use drivelab_units::{Instant, Span};
 
-/// A platter that turns once a period, from a seeded phase.
+/// A platter that rotates once per period, from a seeded phase.
 #[derive(Clone, Copy, Debug)]
 pub struct Spindle {
     period: u64,
     /// Time into its revolution at instant zero.
     phase: u64,
-    /// floor(2^64 / period): a multiplication in place of a division at every look at the angle.
+    /// floor(2^64 / period): each computation of the angle is a multiplication instead of a division.
     reciprocal: u64,
 }
 
@@ -42,7 +42,7 @@ impl Spindle {
     #[inline]
     pub fn until(&self, at: Instant, target: u64) -> u64 {
         let turned = self.turned(at);
-        // Which it is comes out at random: no branch.
+        // Which case it is is unpredictable: no branch.
         target + select_unpredictable(target < turned, self.period, 0) - turned
     }
 }

@@ -1,5 +1,6 @@
-//! C-LOOK over block addresses, reads and writes alike: upward from where the last request ended, then again from the
-//! lowest. The host knows no cylinders. Desktop and server systems sorted like this before drives had queues.
+//! C-LOOK over block addresses, reads and writes alike: upward from where the last request ended, then again
+//! from the lowest. The host does not know cylinders. Desktop and server systems sorted like this before
+//! drives had queues.
 //! Sources: B. L. Worthington, G. R. Ganger, Y. N. Patt, "Scheduling algorithms for modern disk drives", 1994; M. K.
 //! McKusick et al., "The Design and Implementation of the 4.4BSD Operating System", 1996 (the disksort routine).
 use super::Policy;

@@ -1,14 +1,15 @@
-//! Batches of one access by address, and no request forgotten.
+//! Batches of one access by address, with an age limit for each request.
 //!
-//! Reads and writes are kept apart, each by address and by age. A batch goes upward through one of the two; it ends after
-//! `fifo_batch` requests, or when nothing lies above. The next batch is of reads, unless writes wait that `writes_starved`
-//! batches of reads have already gone before. It begins with the oldest request of its access if that one has waited its
-//! time (`read_expire`, `write_expire`, counted from when the scheduler got it), else where the last batch of that access
-//! ended, wrapping to the lowest. So deadlines count between batches only, and a write's does not end the preference for
-//! reads. An expired oldest write goes after at most `(writes_starved + 1) fifo_batch - 1` others, an expired oldest read
-//! after at most `2 fifo_batch - 1` (unless `writes_starved` is 0: then writes always go first).
-//! Source: the Linux kernel, Documentation/block/deadline-iosched.rst. That each access keeps its place while the other
-//! has its turn is as in the kernel's mq-deadline; its predecessor forgot it.
+//! Reads and writes are kept apart, each by address and by age. A batch goes upward through one of the two;
+//! it ends after `fifo_batch` requests, or when nothing is left above. The next batch is of reads, unless
+//! writes wait that `writes_starved` batches of reads have already passed. It begins with the oldest request
+//! of its access if that one has expired (`read_expire`, `write_expire`, counted from when the scheduler got
+//! it), else where the last batch of that access ended, wrapping to the lowest. So deadlines count between
+//! batches only, and a write's does not end the preference for reads. An expired oldest write goes after at
+//! most `(writes_starved + 1) fifo_batch - 1` others, an expired oldest read after at most `2 fifo_batch - 1`
+//! (unless `writes_starved` is 0: then writes always go first).
+//! Source: the Linux kernel, Documentation/block/deadline-iosched.rst. That each access keeps its position
+//! during batches of the other is as in the kernel's mq-deadline; its predecessor did not keep it.
 use super::Policy;
 use super::fifo::Fifos;
 use super::params::DeadlineParams;
@@ -26,7 +27,7 @@ pub(super) struct Deadline {
     /// The access of the present batch, and how many requests it may still have.
     batch: Access,
     left: u32,
-    /// Batches of reads that waiting writes have let go first.
+    /// Batches of reads that have passed waiting writes.
     passed: u32,
 }
 

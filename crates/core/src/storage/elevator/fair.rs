@@ -1,25 +1,27 @@
-//! Fair by process: every process has the device for a slice of time, one after the other.
+//! Fair by process: the processes have the device in turn, for a time slice each.
 //!
-//! Each process has a queue for its reads and for the writes that somebody waits for. All other writes share one queue.
-//! Queues with requests take turns. A turn begins with the first request handed on and lasts `slice_sync`, or
-//! `slice_async` for the shared queue; what is with the device when it ends is let finish. Within its queue a turn goes
-//! upward by address from where the queue's last turn ended, then again from the lowest. While others wait, a process has
-//! at most `quantum` requests with the device; a queue that still has as many there when its turn comes keeps its place
-//! and lets the next go first.
+//! Each process has a queue for its reads and for its synchronous writes. All other writes share one queue.
+//! Queues with requests take turns. A turn begins with the first request dispatched and lasts `slice_sync`,
+//! or `slice_async` for the shared queue; requests at the device when it ends are completed. Within its queue
+//! a turn goes upward by address from where the queue's last turn ended, then again from the lowest. While
+//! others wait, a process has at most `quantum` requests at the device; a queue that still has that many
+//! there when its turn comes keeps its place and lets the next go first.
 //!
-//! A turn ends early when the queue is empty and nothing more is to be expected. More is expected of a process while the
-//! last request handed on is one that somebody waits for and the process is known to come back soon: then the turn lasts
-//! until its requests are done, and from there `slice_idle` longer. Coming back soon means that its think time, from the
-//! end of its last request to the next one, is at most `slice_idle` on average; the latest counts for an eighth, none
-//! for more than twice `slice_idle`, and without any a process is given the chance. The idle device costs less than the
-//! two seeks to another process's data and back.
+//! A turn ends early when the queue is empty and no further request is expected. One is expected of a process
+//! while the last request dispatched is synchronous and the process is known to issue again soon: then the
+//! turn lasts until its requests are done, and from there `slice_idle` longer. Soon means that its think
+//! time, from the end of its last request to the next one, is at most `slice_idle` on average; the latest
+//! counts for an eighth, none for more than twice `slice_idle`, and a process without any is given the
+//! chance. The idle device costs less than the two seeks to another process's data and back.
 //!
-//! With `slice_idle = 0` turns are counted: `quantum` requests each, whatever is with the device, and nothing is waited
-//! for. This suits a device so fast, or so parallel, that time cannot be told apart by process.
+//! With `slice_idle = 0` turns are counted: `quantum` requests each, whatever is at the device, and the
+//! device is never idled. This suits a device so fast, or so parallel, that its time cannot be attributed to
+//! processes.
 //!
-//! Source: the Linux kernel, Documentation/block/cfq-iosched.rst; the limit only while others wait, and the averages,
-//! are those of its source. Left out: priorities and groups, slices cut to a target latency, shared turns for
-//! processes that seek a lot, the jump of synchronous requests over an asynchronous slice, and short backward seeks.
+//! Source: the Linux kernel, Documentation/block/cfq-iosched.rst; the limit that applies only while others
+//! wait, and the averages, are those of its source code. Left out: priorities and groups, slices cut to a
+//! target latency, shared turns for processes that seek a lot, the jump of synchronous requests over an
+//! asynchronous slice, and short backward seeks.
 use super::Policy;
 use super::params::FairParams;
 use super::requests::{NONE, Slot, Table};
@@ -29,7 +31,7 @@ use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 use drivelab_units::{Instant, Span};
 
-/// Which queue, numbered in the order in which they were first used.
+/// Index of a queue, numbered in the order in which they were first used.
 type QueueIndex = u32;
 
 /// The queue of all asynchronous writes.
@@ -40,11 +42,11 @@ const THINK_WEIGHT: u64 = 8;
 
 struct Queue {
     sweep: Sweep,
-    /// Its requests with the device.
+    /// Its requests at the device.
     out: u32,
-    /// Whether somebody waits for the last request that was handed on.
+    /// Whether the last request dispatched is synchronous.
     awaited: bool,
-    /// When the last of its requests was done.
+    /// When the last of its requests was completed.
     finished: Option<Instant>,
     /// Nanoseconds.
     think_time: Option<u64>,
@@ -54,7 +56,7 @@ struct Queue {
 struct Turn {
     queue: QueueIndex,
     end: Instant,
-    /// Requests left; when turns last a time, it says nothing.
+    /// Requests left; unused when turns are limited by time.
     left: u32,
 }
 
@@ -72,7 +74,7 @@ pub(super) struct Fair {
 impl Queue {
     const NEW: Queue = Queue { sweep: Sweep::NEW, out: 0, awaited: false, finished: None, think_time: None };
 
-    /// A request has come after the process had none: how long did it think?
+    /// A request arrives at an empty queue: updates the process's think time.
     fn thought(&mut self, now: Instant, limit: Span) {
         let Some(finished) = self.finished else { return };
         let latest = now.since(finished).as_ns().min(limit.as_ns());
@@ -104,7 +106,8 @@ impl Fair {
         &self.queues[queue as usize]
     }
 
-    /// Until when the device is kept for an empty queue; `None` when more is expected once its requests are done.
+    /// Until when the device is idled for an empty queue; `None` if further requests are expected once its
+    /// present ones are done.
     fn idles_until(&self, turn: &Turn) -> Option<Instant> {
         let queue = self.queue(turn.queue);
         let soon = queue.think_time.is_none_or(|average| average <= self.params.slice_idle.as_ns());
@@ -115,7 +118,7 @@ impl Fair {
         }
     }
 
-    /// When the turn ends if nothing comes and nothing is done.
+    /// When the turn ends if nothing arrives and nothing is completed.
     fn end_of(&self, turn: &Turn) -> Instant {
         let queue = self.queue(turn.queue);
         match (self.counts(), queue.sweep.is_empty()) {
@@ -126,7 +129,7 @@ impl Fair {
         }
     }
 
-    /// The next queue in the ring that may go begins its turn.
+    /// The next queue in the ring that may begins its turn.
     fn begin(&mut self, now: Instant) -> Option<Turn> {
         let alone = self.ring.len() == 1;
         let may_go =
@@ -172,7 +175,7 @@ impl Policy for Fair {
     fn remove(&mut self, table: &Table, slot: Slot) {
         let queue = &mut self.queues[table.request(slot).queue as usize];
         queue.sweep.remove(&mut self.sorted, slot);
-        // Only a merge takes a request away, and the one that it went into is of the same queue.
+        // Only a merge removes a request, and the one that it was merged into is of the same queue.
         debug_assert!(!queue.sweep.is_empty());
     }
 

@@ -1,10 +1,11 @@
-//! Which waiting requests a command can be merged with.
+//! The waiting requests with which a command can be merged.
 //!
-//! A command joins a request of its own kind that ends where it begins, or else one that begins where it ends, unless
-//! the two together are larger than the limit. When it closes the gap between two requests, they become one. A kind is
-//! what must be equal: access, what a write puts there, initiator, logical unit, priority, force unit access, and the policy's queue. Only simple
-//! commands are merged. On either side only the nearest request of the kind is asked, by first address and then by order
-//! of admission; so among reads that overlap each other a neighbour can stay hidden behind another.
+//! A command joins a request of its own kind that ends where it begins, or else one that begins where it
+//! ends, unless the two together are larger than the limit. When it closes the gap between two requests, they
+//! become one. The kind is what must be equal: access, what a write puts there, initiator, logical unit,
+//! priority, force unit access, and the policy's queue. Only simple commands are merged. On either side only
+//! the nearest request of the kind is examined, by first address and then by order of admission; so among
+//! overlapping reads a neighbour can remain hidden behind another.
 //! Source: the Linux kernel, Documentation/block/deadline-iosched.rst, "front_merges", for the two ways to merge.
 use super::requests::{NONE, Slot, Table};
 use crate::command::{Access, Attribute, Command, Content, Priority};

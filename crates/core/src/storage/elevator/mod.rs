@@ -1,24 +1,27 @@
-//! The host's I/O scheduler, the "elevator" of the operating system: it stands in front of a drive, merges neighbours and
-//! decides what the drive may see.
+//! The host's I/O scheduler, the "elevator" of the operating system: it is in front of a drive, merges
+//! adjacent requests and decides which ones the drive gets.
 //!
-//! Each policy is one file that opens with its rule: [`noop`], [`deadline`], [`clook`], [`fair`]. What holds for all of
-//! them is here and in the files beside: `requests` keeps the commands, `merge` finds neighbours. Addresses are blocks; of
-//! cylinders and angles a host knows nothing.
+//! Each policy is one file that opens with its rule: [`noop`], [`deadline`], [`clook`], [`fair`]. What is
+//! common to all is here and in the files beside: `requests` holds the commands, `merge` finds neighbours.
+//! Addresses are blocks; a host does not know cylinders and angles.
 //!
-//! - **Ordered** commands are barriers here too: handed on when everything that came earlier has been, before everything
-//!   later. The device keeps them in order from there. What waits behind one is not yet with the policy, so it merges
-//!   with nothing before it.
+//! - **Ordered** commands are barriers here too: dispatched when everything earlier has been, before
+//!   everything later. The device keeps their order from there. Commands behind one are not yet with the
+//!   policy, so they merge with nothing before it.
 //! - **Head of queue** (and the commands of an ACA recovery) go next, the last of several first; they pass even a barrier.
-//! - **Flushes** go next too, the first of several first: what they are about has been answered before they came.
-//! - **Overlaps**: of two commands that share an address, at least one of them a write, the older is done before the
-//!   younger goes to the device. The device may then reorder as it likes, and a read still finds what was written before
-//!   it, and the last of several writes stays. An operating system leaves this to its page cache and its file system; here
-//!   it is the elevator's guarantee, for every policy. Only a command that is to go ahead of all is exempt from waiting
-//!   itself. Addresses are places on the device: who asks, and through which logical unit, does not matter.
-//! - A request is handed on when the device holds fewer than `depth`. What is handed on is no longer merged.
+//! - **Flushes** go next too, the first of several first: the writes that they cover were answered before
+//!   they arrived.
+//! - **Overlaps**: of two commands that share an address, at least one of them a write, the older is
+//!   completed before the younger goes to the device. The device may then reorder freely, and a read still
+//!   finds what was written before it, and the last of several writes persists. An operating system leaves
+//!   this to its page cache and its file system; here the elevator guarantees it, for every policy. Only a
+//!   command that goes ahead of all is itself exempt from waiting. Addresses are places on the device,
+//!   whichever initiator and logical unit uses them.
+//! - A request is dispatched when fewer than `depth` are at the device. A dispatched request is no longer
+//!   merged.
 //!
-//! Time is an argument, and asking [`Elevator::next`] once more changes nothing. Nothing is allocated for a command unless
-//! more are held than ever before, and each costs O(log n) steps whatever waits.
+//! Time is an argument, and calling [`Elevator::next`] once more changes nothing. Nothing is allocated for a
+//! command unless more are held than ever before, and each costs O(log n) steps, whatever waits.
 pub(crate) mod clook;
 pub(crate) mod deadline;
 pub(crate) mod fair;
@@ -43,56 +46,56 @@ use drivelab_units::Instant;
 use merge::Merges;
 use requests::{Chain, NONE, Slot, Table};
 
-/// The order in which requests go that may go in any order.
+/// The order of requests that have no constraint on their order.
 trait Policy {
-    /// The queue that a command belongs in; only neighbours of one queue are merged.
+    /// The queue of a command; only neighbours in one queue are merged.
     fn queue_of(&mut self, _: &Command) -> u32 {
         0
     }
 
-    /// A request has come.
+    /// A request has arrived.
     fn insert(&mut self, table: &Table, slot: Slot, now: Instant);
 
-    /// A request has become part of an older one.
+    /// A request has been merged into an older one.
     fn remove(&mut self, table: &Table, slot: Slot);
 
     /// A request now begins at another address.
     fn moved(&mut self, table: &Table, slot: Slot);
 
-    /// Does what is due by now. Called before anything else happens at this instant, and maybe more often.
+    /// Does what is due by now. Called before anything else happens at this instant, possibly more than once.
     fn settle(&mut self, _: Instant) {}
 
-    /// Takes out the request that goes next, if one may go now. Without one, nothing changes.
+    /// Removes the request that goes next, if one may go now. Otherwise nothing changes.
     fn pick(&mut self, table: &Table, now: Instant) -> Option<Slot>;
 
-    /// The device is done with a request of this queue.
+    /// The device has completed a request of this queue.
     fn completed(&mut self, _: u32, _: Instant) {}
 
-    /// When `pick` may have another answer although nothing comes and nothing is done.
+    /// When `pick` may give another answer although nothing arrives and nothing is completed.
     fn wake(&self) -> Option<Instant> {
         None
     }
 }
 
-/// The host's I/O scheduler before one device: holds requests, merges adjoining ones, and chooses the next.
+/// The host's I/O scheduler before one device: holds requests, merges adjacent ones, and chooses the next.
 pub struct Elevator {
     table: Table,
     overlaps: Overlaps,
     merges: Merges,
     policy: Box<dyn Policy + Send + Sync>,
-    /// What goes ahead of all.
+    /// Commands that go ahead of all.
     ahead: Chain,
-    /// An ordered command, and everything that came after it.
+    /// An ordered command, and everything that arrived after it.
     behind: Chain,
-    /// Requests that are with the policy.
+    /// Number of requests with the policy.
     admitted: usize,
-    /// How many the policy ever got.
+    /// Number of requests admitted to the policy so far.
     admissions: u64,
     /// Commands that wait for an overlapping one.
     held: usize,
     /// Commands that wait for anything.
     waiting: usize,
-    /// The request that has each tag.
+    /// By tag: the request at the device.
     out: Vec<Slot>,
     free_tags: Vec<u32>,
 }
@@ -123,7 +126,7 @@ impl Elevator {
         }
     }
 
-    /// Takes a command; it waits here until [`Self::next`] hands a request on.
+    /// Accepts a command; it waits here until [`Self::next`] dispatches its request.
     pub fn submit(&mut self, now: Instant, command: Command) {
         let flush = command.access == Access::Flush;
         assert!(command.count.get() > 0 || flush, "a command names at least one sector");
@@ -145,8 +148,8 @@ impl Elevator {
         }
     }
 
-    /// The next request for the device, if one may go now. Its tag is the elevator's own, below the depth; its number is
-    /// that of its oldest command.
+    /// The next request for the device, if one may go now. Its tag is the elevator's own, below the depth;
+    /// its number is that of its oldest command.
     pub fn next(&mut self, now: Instant) -> Option<Command> {
         self.policy.settle(now);
         let tag = *self.free_tags.last()?;
@@ -160,12 +163,12 @@ impl Elevator {
         Some(Command { tag, first, count, synchronous, ..self.table.entry(request.oldest).command })
     }
 
-    /// The commands that were merged into the request that is with the device under this tag.
+    /// The commands that were merged into the request at the device under this tag.
     pub fn merged(&self, tag: u32) -> impl Iterator<Item = &Command> {
         self.table.iter(self.table.request(self.out[tag as usize]).members)
     }
 
-    /// Whether the device has a request that is this command alone.
+    /// Whether there is a request at the device that consists of this command only.
     pub fn is_out_alone(&self, id: u64) -> bool {
         self.out.iter().filter(|&&slot| slot != NONE).any(|&slot| {
             let request = self.table.request(slot);
@@ -173,8 +176,8 @@ impl Elevator {
         })
     }
 
-    /// The device is done with a request: gives each of its commands with its completion, oldest first. What a command
-    /// waited here is added to its breakdown.
+    /// The device has completed a request: passes on each of its commands with its completion, oldest first.
+    /// The time that a command waited here is added to its breakdown.
     pub fn completed(&mut self, completion: &Completion, mut give: impl FnMut(&Command, Completion)) {
         let now = completion.completed;
         self.policy.settle(now);
@@ -202,13 +205,13 @@ impl Elevator {
         }
     }
 
-    /// When [`Self::next`] must be asked again although nothing comes and nothing is done; to be looked at after it has
-    /// said that nothing may go.
+    /// When [`Self::next`] must be called again although nothing arrives and nothing is completed; to be read
+    /// after it has returned `None`.
     pub fn wake(&self) -> Option<Instant> {
         if self.free_tags.is_empty() { None } else { self.policy.wake() }
     }
 
-    /// Commands that wait here.
+    /// Number of commands that wait here.
     pub fn waiting(&self) -> usize {
         self.waiting
     }
@@ -224,7 +227,7 @@ impl Elevator {
         Some(slot)
     }
 
-    /// The ordered command that everything behind it waits for, when all that came earlier has gone.
+    /// The ordered command that everything behind it waits for, once everything earlier has been dispatched.
     fn next_barrier(&mut self, now: Instant) -> Option<Slot> {
         let barrier = self.behind.first;
         if barrier == NONE || self.admitted + self.held > 0 {
@@ -245,7 +248,7 @@ impl Elevator {
         Some(barrier)
     }
 
-    /// A command with no barrier before it: to the policy, unless it must wait for one that it overlaps.
+    /// A command with no barrier before it goes to the policy, unless it must wait for one that it overlaps.
     fn enter(&mut self, slot: Slot, now: Instant) {
         match self.overlaps.blocker(&self.table.claim(slot)) {
             Some(blocker) => {
@@ -257,7 +260,7 @@ impl Elevator {
         }
     }
 
-    /// The request that held this command is done.
+    /// Re-checks a command after the request that held it is done.
     fn look_again(&mut self, slot: Slot, now: Instant) {
         match self.overlaps.blocker(&self.table.claim(slot)) {
             Some(blocker) => self.hold(blocker, slot),
@@ -274,7 +277,7 @@ impl Elevator {
         self.table.request_mut(blocker).held = held;
     }
 
-    /// Gives a command to the policy, as part of a waiting request where it can be.
+    /// Admits a command to the policy, merged into a waiting request where possible.
     fn admit(&mut self, slot: Slot, now: Instant) {
         let queue = self.policy.queue_of(&self.table.entry(slot).command);
         let request = self.table.request_mut(slot);
@@ -295,7 +298,7 @@ impl Elevator {
         }
     }
 
-    /// Makes a new command, which is in no index, part of a waiting request.
+    /// Merges a new command, which is in no index, into a waiting request.
     fn merge(&mut self, into: Slot, slot: Slot) {
         let first = self.table.request(into).first;
         self.overlaps.remove(into, self.table.claim(into).write);
@@ -308,7 +311,7 @@ impl Elevator {
         }
     }
 
-    /// Makes one of two waiting requests; it has the place of the one that was admitted first.
+    /// Merges two waiting requests into one, in the place of the one admitted first.
     fn close_gap(&mut self, below: Slot, above: Slot) {
         let (a, b) = (self.table.request(below).admitted, self.table.request(above).admitted);
         let (into, slot) = if a < b { (below, above) } else { (above, below) };

@@ -1,4 +1,4 @@
-//! No order but that of arrival; neighbours are still merged.
+//! No order but that of arrival; adjacent requests are still merged.
 //! Source: the Linux kernel, Documentation/block/switching-sched.rst ("none", formerly "noop").
 use super::Policy;
 use super::fifo::Fifos;

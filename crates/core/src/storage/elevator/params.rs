@@ -2,10 +2,10 @@
 //! policy's file names.
 use drivelab_units::{Sectors, Span};
 
-/// In which order the host hands requests on.
+/// The order in which the host dispatches requests.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum ElevatorOrder {
-    /// In order of arrival, merged where they adjoin.
+    /// In order of arrival, merged where they are adjacent.
     Noop,
     /// By address, in batches, with a time limit for each request: Linux's `deadline`.
     Deadline,
@@ -26,9 +26,9 @@ impl ElevatorOrder {
 pub struct ElevatorParams {
     /// The order in which requests go to the device.
     pub order: ElevatorOrder,
-    /// Requests with the device at once.
+    /// Requests at the device at once.
     pub depth: u32,
-    /// The largest request that merging makes; nothing is merged when `None`.
+    /// The largest request made by merging; nothing is merged when `None`.
     pub merge_limit: Option<Sectors>,
     /// Used by [`ElevatorOrder::Deadline`] alone.
     pub deadline: DeadlineParams,
@@ -43,7 +43,7 @@ pub struct DeadlineParams {
     pub read_expire: Span,
     /// The same of a write.
     pub write_expire: Span,
-    /// Most requests in one batch.
+    /// Maximum number of requests in one batch.
     pub fifo_batch: u32,
     /// How many batches of reads may go before waiting writes.
     pub writes_starved: u32,
@@ -66,10 +66,11 @@ pub struct FairParams {
     pub slice_sync: Span,
     /// The time slice of the asynchronous writes of all processes.
     pub slice_async: Span,
-    /// How long the device is kept for a process that is likely to issue again. With zero, turns are counted in
-    /// requests instead of time.
+    /// How long the device is idled for a process that is likely to issue again. With zero, turns are counted
+    /// in requests instead of time.
     pub slice_idle: Span,
-    /// Most requests of one process with the device at once while others wait; with counted turns, requests in a turn.
+    /// Maximum number of requests of one process at the device while others wait; with counted turns,
+    /// requests in a turn.
     pub quantum: u32,
 }
 

@@ -1,8 +1,8 @@
 //! The elevator's table: the commands that it holds, and the requests that they are merged into.
 //!
-//! Every command has a slot. A request is known by the slot of one of its commands. A command is in one chain at a time:
-//! behind a barrier, ahead of all, held by a request that it overlaps, or merged into a request. Slots are allocated only
-//! when more commands are held than ever before.
+//! Every command has a slot. A request is identified by the slot of one of its commands. A command is in one
+//! chain at a time: behind a barrier, ahead of all, held by a request that it overlaps, or merged into a
+//! request. Slots are allocated only when more commands are held than ever before.
 use crate::command::{Access, Command};
 use crate::storage::overlap::Claim;
 use alloc::vec::Vec;
@@ -29,7 +29,7 @@ impl Chain {
     }
 }
 
-/// One command as it came.
+/// One command as it arrived.
 #[derive(Clone, Copy)]
 pub struct Entry {
     pub command: Command,
@@ -44,20 +44,20 @@ pub struct Entry {
 pub struct Request {
     pub access: Access,
     pub first: Lba,
-    /// The address behind the last one.
+    /// The address after the last one.
     pub end: Lba,
     /// Its commands, in the order in which they were merged.
     pub members: Chain,
     pub count: u32,
     pub oldest: Slot,
-    /// Whether somebody waits for one of its commands.
+    /// Whether one of its commands is synchronous.
     pub synchronous: bool,
     /// Commands that must not go before this request is done.
     pub held: Chain,
-    /// When the policy got it, and its place in the order in which the policy got its requests.
+    /// When it was admitted to the policy, and its admission number.
     pub since: Instant,
     pub admitted: u64,
-    /// The queue that it stands in, for a policy with several.
+    /// The queue that it is in, for a policy with several.
     pub queue: u32,
 }
 
@@ -76,7 +76,7 @@ pub struct Table {
 }
 
 impl Table {
-    /// Files an arrival as a request of its own.
+    /// Files an arrival as a new request.
     pub fn add(&mut self, command: Command, submitted: Instant) -> Slot {
         let sequence = self.sequence;
         self.sequence += 1;
@@ -105,7 +105,7 @@ impl Table {
         slot
     }
 
-    /// Gives a command's slot back.
+    /// Frees a command's slot.
     pub fn free(&mut self, slot: Slot) {
         self.free.push(slot);
     }
@@ -125,9 +125,9 @@ impl Table {
         &mut self.requests[slot as usize]
     }
 
-    /// What a request's commands have in common with others. A merged request counts as old as its oldest command. That
-    /// names no wrong pair: a command that shares addresses with an older one, a write among them, is held and so not
-    /// merged before that one is done.
+    /// The claim of a request on its addresses. A merged request counts as old as its oldest command. That
+    /// orders no pair wrongly: a command that overlaps an older one, at least one of them a write, is held
+    /// and so not merged before that one is done.
     pub fn claim(&self, slot: Slot) -> Claim {
         let &Request { access, first, end, .. } = self.request(slot);
         Claim { write: access != Access::Read, first, end, age: self.age(slot) }
@@ -139,7 +139,7 @@ impl Table {
         self.entry(self.request(slot).oldest).sequence
     }
 
-    /// Makes one request of two neighbours. The first keeps its place in the order of admission.
+    /// Merges two adjacent requests into one. The first keeps its place in the order of admission.
     pub fn absorb(&mut self, into: Slot, slot: Slot) {
         let other = *self.request(slot);
         let older = self.age(slot) < self.age(into);
@@ -164,7 +164,7 @@ impl Table {
         self.append(Chain::of(slot), chain)
     }
 
-    /// Takes the first command off a chain; it is then a chain of its own.
+    /// Removes the first command of a chain; it is then a chain of its own.
     pub fn pop_front(&mut self, chain: &mut Chain) -> Option<Slot> {
         if chain.is_empty() {
             return None;
@@ -185,7 +185,7 @@ impl Table {
         })
     }
 
-    /// One chain after the other.
+    /// Concatenates two chains.
     fn append(&mut self, front: Chain, back: Chain) -> Chain {
         match (front.is_empty(), back.is_empty()) {
             (true, _) => back,
@@ -229,7 +229,7 @@ impl Table {
         true
     }
 
-    /// One sorted chain of two.
+    /// Merges two sorted chains.
     fn merge(&mut self, mut a: Chain, mut b: Chain) -> Chain {
         let mut merged = Chain::EMPTY;
         while !a.is_empty() && !b.is_empty() {

@@ -1,16 +1,16 @@
-//! Requests by address, and one way through them: upward from where the last one ended, then again from the lowest.
-//! Several sweeps may share one index; each request is in one of them.
+//! Requests by address, and a sweep through them: upward from where the last one ended, then again from the
+//! lowest. Several sweeps may share one index; each request is in one of them.
 use super::requests::{NONE, Slot, Table};
 use crate::storage::tree::Tree;
 
 /// By first address, then in order of admission.
 pub type Sorted = Tree<(u64, u64)>;
 
-/// One set of requests, and how far upward it was served.
+/// One set of requests, and how far upward it has been served.
 #[derive(Clone, Copy)]
 pub struct Sweep {
     root: Slot,
-    /// The address behind the last request that was taken.
+    /// The address after the last request that was taken.
     position: u64,
 }
 
@@ -30,7 +30,7 @@ impl Sweep {
         sorted.remove(&mut self.root, slot);
     }
 
-    /// Takes a request out and goes on from its end.
+    /// Removes a request and continues from its end.
     pub fn take(&mut self, sorted: &mut Sorted, table: &Table, slot: Slot) {
         self.remove(sorted, slot);
         self.position = table.request(slot).end.get();

@@ -1,13 +1,14 @@
-//! Links and buses: how data get from the drives to the memory of their host, each drive's path a chain of stages, some
-//! of which it shares with others.
+//! Links and buses: how data get from the drives to the memory of their host. Each drive's path is a chain of
+//! stages, some of which it shares with others.
 //!
-//! Data flow sector by sector, beside the media: a sector leaves when it is there and the stage before has passed it on.
-//! So a transfer ends when the slowest stage has passed all of it, or when the last sector, there at last, has passed
-//! every stage, whichever is later. A transfer begins when all stages of its path are free, first come first served in
-//! the order of the calls. It has a stage for as long as its data take there, because the drive disconnects while it has
-//! nothing to send; where the stage `holds`, from the first datum to the last. Start reading at [`Wires::carry`].
-//! Source: INCITS, "SCSI Parallel Interface-4" (T10/1365-D) and "SCSI Primary Commands-3" (T10/1416-D, the
-//! disconnect-reconnect mode page), for what a connection is and what it costs.
+//! Data flow sector by sector, in parallel with the media: a sector leaves when it is available and the stage
+//! before has passed it on. So a transfer ends when the slowest stage has passed all of it, or when the last
+//! sector, once available, has passed every stage, whichever is later. A transfer begins when all stages of
+//! its path are free, first come first served in the order of the calls. It occupies a stage for as long as
+//! its data take there, because the drive disconnects while it has nothing to send; where the stage `holds`,
+//! from the first datum to the last. Start reading at [`Wires::carry`]. Source: INCITS, "SCSI Parallel
+//! Interface-4" (T10/1365-D) and "SCSI Primary Commands-3" (T10/1416-D, the disconnect-reconnect mode page),
+//! for what a connection is and what it costs.
 pub mod params;
 mod stage;
 
@@ -18,18 +19,18 @@ use drivelab_units::{Instant, Sectors, Span};
 use params::{BusParams, Hop};
 use stage::{Stage, StageTime};
 
-/// A transfer that is to cross a drive's path.
+/// A transfer over a drive's path.
 #[derive(Clone, Copy, Debug)]
 pub struct Transfer {
-    /// A read's data go to the host, a write's come from there.
+    /// A read's data go to the host, a write's come from it.
     pub access: Access,
     /// Sectors, at least one.
     pub count: Sectors,
-    /// When the first sector is there to leave.
+    /// When the first sector is available.
     pub from: Instant,
-    /// When the last one is.
+    /// When the last sector is available.
     pub last: Instant,
-    /// What it takes to call the other end, from when the path is free until data can flow.
+    /// The time of a reselection, from when the path is free until data can flow.
     pub call: Span,
 }
 
@@ -38,15 +39,15 @@ pub struct Transfer {
 pub struct Carried {
     /// The first datum leaves.
     pub begun: Instant,
-    /// The last one has come.
+    /// The last one has arrived.
     pub ended: Instant,
 }
 
 struct OnPath {
     hop: Hop,
-    /// What the stage takes for transfers of the path's size.
+    /// The stage's times for transfers of the path's current size.
     time: StageTime,
-    /// One sector passes the stages before it, and those behind it.
+    /// The time of one sector through the stages before it, and through those after it.
     before: Span,
     behind: Span,
 }
@@ -59,23 +60,24 @@ impl OnPath {
 
 struct Path {
     hops: Vec<OnPath>,
-    /// The size of its last transfer, which the times are for: most workloads have one size, and a division takes long.
+    /// The size of its last transfer, for which the times are valid: most workloads have one size, and a
+    /// division is slow.
     count: Sectors,
-    /// What it was; a read where all stages take as long for either.
+    /// Its access; always a read where all stages are equally fast for both.
     access: Access,
     is_even: bool,
-    /// The slowest stage passes all of it, and the others a sector each.
+    /// The time of all data through the slowest stage, and of one sector through each of the others.
     flow: Span,
-    /// One sector passes all stages.
+    /// The time of one sector through all stages.
     sector: Span,
-    /// To take all stages.
+    /// The time to acquire all stages.
     first: Span,
-    /// With one stage that is plain and nobody else's: when that is free.
+    /// Only with a single plain stage that is not shared: when it becomes free.
     own: Option<Instant>,
 }
 
 impl Path {
-    /// Brings the times up to date for transfers of this size.
+    /// Computes the times for transfers of this size.
     #[cold]
     fn fit(&mut self, stages: &[Stage], access: Access, count: Sectors) {
         let (mut sector, mut first) = (Span::ZERO, Span::ZERO);
@@ -96,7 +98,7 @@ impl Path {
         self.flow = slowest.rest + (sector - slowest.sector);
     }
 
-    /// When a transfer that has its path at `granted` ends.
+    /// When a transfer that gets its path at `granted` ends.
     fn end(&self, transfer: &Transfer, granted: Instant) -> Carried {
         let begun = granted + self.first + transfer.call;
         Carried { begun, ended: (begun + self.flow).max(transfer.last + self.sector) }
@@ -112,10 +114,10 @@ pub struct Wires {
 }
 
 impl Wires {
-    /// The buses, and for each drive those that its data cross, from the drive to the host.
+    /// The buses, and for each drive those that its data cross, in order from the drive to the host.
     ///
     /// # Panics
-    /// When a path names a bus that there is not.
+    /// When a path names a bus that does not exist.
     pub fn new(buses: &[BusParams], paths: &[&[Hop]]) -> Self {
         let stages: Vec<Stage> = buses.iter().map(Stage::new).collect();
         let users = |bus| paths.iter().flat_map(|hops| hops.iter()).filter(|hop| hop.bus == bus).count();
@@ -151,20 +153,20 @@ impl Wires {
         }
     }
 
-    /// Whether a transfer of this drive may find more in its way than the drive's own.
+    /// Whether transfers of other drives may be in the way of this drive's.
     #[inline]
     pub fn is_shared(&self, drive: u16) -> bool {
         self.paths[usize::from(drive)].own.is_none()
     }
 
-    /// What a read's transfer takes that finds its path free and its data there, without a call.
+    /// The time of a read's transfer that finds its path free and its data available, without a reselection.
     #[inline]
     pub fn time_alone(&mut self, drive: u16, count: Sectors) -> Span {
         let path = self.path(drive, Access::Read, count);
         path.first + path.flow
     }
 
-    /// When a transfer in this direction would find the path free, after all that was announced so far.
+    /// When a transfer in this direction would find the path free, after everything announced so far.
     pub fn free_from(&self, drive: u16, access: Access) -> Instant {
         let path = &self.paths[usize::from(drive)];
         let free = |on_path: &OnPath| self.stages[usize::from(on_path.hop.bus)].free_from(access);
@@ -181,7 +183,7 @@ impl Wires {
         path
     }
 
-    /// A drive's data cross its path: says when, and keeps the path for them.
+    /// Transfers a drive's data over its path: returns when, and reserves the path for them.
     #[inline]
     pub fn carry(&mut self, drive: u16, transfer: &Transfer) -> Carried {
         debug_assert!(transfer.count.get() > 0 && transfer.last >= transfer.from);
@@ -196,7 +198,8 @@ impl Wires {
         let Wires { stages, paths } = self;
         let path = &paths[usize::from(drive)];
         let &Transfer { access, from, .. } = transfer;
-        // From when on and how long a transfer that has its path at `granted` has a stage. The call is the first one's.
+        // When and for how long a transfer that gets its path at `granted` occupies a stage. The reselection
+        // counts for the first stage.
         let has = |at: usize, stage: &Stage, granted: Instant| {
             let OnPath { time, before, behind, .. } = path.hops[at];
             let begun = granted + before;
@@ -205,7 +208,8 @@ impl Wires {
             }
             (begun, time.first + time.rest + if at == 0 { transfer.call } else { Span::ZERO })
         };
-        // Later each round, until no stage is in the way: behind all that was announced none is any more.
+        // Moves to a later instant each round, until no stage is in the way: after everything announced none
+        // is.
         let mut granted = from;
         loop {
             let mut later = granted;

@@ -1,31 +1,31 @@
-//! One stage and who has it when. Transfers have it one after the other, in the order in which they are announced, so
-//! that it never carries more than its rate.
+//! One stage and its schedule. Transfers occupy it one after the other, in the order in which they are
+//! announced, so that it never carries more than its rate.
 //!
-//! A transfer may be announced late, when its data have long been on their way beside the media. So a stage that drives
-//! leave while they have nothing to send remembers its last idle time, and a transfer that fits there whole has it then:
-//! that delays nobody. One that is held goes strictly in the order of the calls.
+//! A transfer may be announced late, when its data have long been flowing in parallel with the media. So a
+//! stage with disconnection remembers its last idle period, and a transfer that fits into it completely gets
+//! it: that delays no other. A stage that is held is granted strictly in the order of the calls.
 use super::params::BusParams;
 use crate::command::Access;
 use drivelab_units::{Bytes, Instant, Rate, Sectors, Span};
 
-/// Who has one direction of a stage when, as far as it matters.
+/// The schedule of one direction of a stage, as far as it matters.
 #[derive(Clone, Copy, Default)]
 struct Line {
-    /// Nobody has it from then on.
+    /// It is free from then on.
     free: Instant,
-    /// The last time before that in which nobody had it.
+    /// The last idle period before that.
     idle_from: Instant,
     idle_until: Instant,
 }
 
 impl Line {
-    /// When somebody may have it for so long, at `at` at the earliest.
+    /// When a transfer may occupy it for `taken`, at `at` at the earliest.
     fn earliest(&self, at: Instant, taken: Span) -> Instant {
         let inside = at.max(self.idle_from);
         if inside + taken <= self.idle_until { inside } else { at.max(self.free) }
     }
 
-    /// Somebody has it for so long, from an instant that [`Self::earliest`] has told.
+    /// A transfer occupies it for `taken`, from an instant given by [`Self::earliest`].
     fn take(&mut self, at: Instant, taken: Span) {
         let end = at + taken;
         if at >= self.free {
@@ -43,7 +43,7 @@ impl Line {
 
 pub struct Stage {
     params: BusParams,
-    /// By direction; all use the first where it carries one thing at a time.
+    /// By direction; all use the first where it carries one transfer at a time.
     lines: [Line; 2],
 }
 
@@ -56,18 +56,18 @@ impl Stage {
         self.params.holds
     }
 
-    /// Whether it costs nothing but its rate, and is kept for a whole transfer.
+    /// Whether its only cost is its rate, and it is held for a whole transfer.
     pub fn is_plain(&self) -> bool {
         let BusParams { fixed, burst, full_duplex, holds, .. } = self.params;
         fixed.is_zero() && burst.is_none() && !full_duplex && holds
     }
 
-    /// Whether it takes as long for a write as for a read.
+    /// Whether it is equally fast for reads and writes.
     pub fn is_even(&self) -> bool {
         self.params.write_rate.is_none()
     }
 
-    /// What it takes for so many sectors of such a command at this agreed rate.
+    /// Its times for `count` sectors of such a command at this negotiated rate.
     pub fn time_for(&self, access: Access, agreed: Option<Rate>, count: Sectors) -> StageTime {
         let BusParams { rate, write_rate, fixed, burst, .. } = self.params;
         let rate = if access == Access::Write { write_rate.or(rate) } else { rate };
@@ -89,9 +89,9 @@ impl Stage {
         usize::from(self.params.full_duplex && access == Access::Write)
     }
 
-    /// When a transfer may have the stage for so long, at `at` at the earliest.
+    /// When a transfer may occupy the stage for `taken`, at `at` at the earliest.
     pub fn earliest(&self, access: Access, at: Instant, taken: Span) -> Instant {
-        // What takes no time is in nobody's way.
+        // A transfer of no duration does not conflict.
         if taken.is_zero() {
             return at;
         }
@@ -99,7 +99,7 @@ impl Stage {
         if self.params.holds { at.max(line.free) } else { line.earliest(at, taken) }
     }
 
-    /// When all that was announced has passed.
+    /// When everything announced so far has passed.
     pub fn free_from(&self, access: Access) -> Instant {
         self.lines[self.line(access)].free
     }
@@ -112,13 +112,13 @@ impl Stage {
     }
 }
 
-/// What a stage takes for a transfer.
+/// The times of a transfer on a stage.
 #[derive(Clone, Copy, Default)]
 pub struct StageTime {
-    /// One sector passes.
+    /// The time of one sector.
     pub sector: Span,
-    /// To take the stage before the first datum.
+    /// To acquire the stage before the first datum.
     pub first: Span,
-    /// All data pass, with what further connections cost.
+    /// The time of all data, including the cost of further connections.
     pub rest: Span,
 }

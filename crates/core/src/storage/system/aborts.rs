@@ -1,10 +1,11 @@
-//! Commands that their hosts give up.
+//! Commands that their hosts abort.
 //!
-//! What a drive or its controller has is withdrawn, as ABORT TASK does. A controller that keeps an array or has a cache of
-//! its own is the target of that ABORT TASK: it cannot call back what it has begun on several drives, so it ends the
-//! command as aborted once that is over (SAM-5 7.2: the response follows when the task has ended), and a write may have
-//! been done in whole or in part. What the host's own kernel has, in its page cache, its I/O scheduler or an array that it
-//! keeps itself, nobody gives up: Linux has no way to call a bio back.
+//! A command that a drive or its controller has is withdrawn, as by ABORT TASK. A controller that keeps an
+//! array or has its own cache is the target of that ABORT TASK: it cannot withdraw what it has begun on
+//! several drives, so it ends the command as aborted once that is over (SAM-5 7.2: the response follows when
+//! the task has ended), and a write may have been done completely or in part. A command in the host's own
+//! kernel, in its page cache, its I/O scheduler or an array that it keeps itself, cannot be aborted: Linux
+//! has no way to withdraw a bio.
 use super::System;
 use crate::storage::array::params::Keeper;
 use crate::storage::call::Accepted;
@@ -12,7 +13,7 @@ use crate::storage::context::Context;
 use crate::storage::device::Device;
 
 impl System {
-    /// A host gives up the command with a number.
+    /// A host aborts the command with this number.
     #[cold]
     pub fn abort(&mut self, context: &mut Context, number: u64) -> Accepted {
         let mut schedulers = self.hosts.iter().filter_map(|host| host.scheduler.as_ref());

@@ -1,4 +1,4 @@
-//! A cache of a system, and its instants on the agenda.
+//! A cache of a system, and its events on the agenda.
 use crate::storage::array::Array;
 use crate::storage::context::{Context, Event};
 use crate::storage::outputs::Happening;
@@ -6,12 +6,13 @@ use crate::storage::write_behind::params::WriteBehindParams;
 use crate::storage::write_behind::{Place, WriteBehind};
 use drivelab_units::{Instant, Sectors};
 
-/// Sectors of what a cache collects as one row, at the least. Rows of a few sectors, as RAID 3 has them, go together.
+/// Minimum number of sectors that a cache collects as one row. Rows of a few sectors, as in RAID 3, are
+/// combined.
 const COLLECTED_LEAST: u64 = 32;
 
 pub struct Cache {
     pub memory: WriteBehind,
-    /// When a copy and when a flush are to be looked after, if that is on the agenda.
+    /// The next copy and the next flush that are on the agenda.
     wakes: [Option<Instant>; 2],
 }
 
@@ -22,7 +23,8 @@ impl Cache {
         Cache { memory, wakes: [None; 2] }
     }
 
-    /// The controller's, before this array if there is one: what it flushes it collects by the array's rows.
+    /// The controller's cache, in front of this array if there is one: its flushes are collected by the
+    /// array's rows.
     pub fn of_controller(params: &WriteBehindParams, array: Option<&Array>, capacity: Sectors) -> Self {
         let row = array.and_then(|array| array.layout().whole_write()).map(|row| {
             let least = COLLECTED_LEAST.max(params.limit.get().div_ceil(WriteBehindParams::ROWS_MAX));
@@ -32,7 +34,7 @@ impl Cache {
         Self::new(&WriteBehindParams { stripe, ..*params }, Place::Controller, capacity)
     }
 
-    /// Passes on what it has done with data, and what it has given up.
+    /// Passes on its data operations, and the data that it has given up.
     pub fn tell(&mut self, context: &mut Context) {
         context.take_data(&mut self.memory);
         while let Some(what) = self.memory.poll_given_up() {
@@ -41,7 +43,7 @@ impl Cache {
         }
     }
 
-    /// Puts its next instants on the agenda. One that comes too early does no harm, and so needs no other beside it.
+    /// Puts its next instants on the agenda. An early one does no harm, so that no second one is needed.
     pub fn schedule(&mut self, context: &mut Context, event: Event) {
         let due = [self.memory.next_copy(), self.memory.next_flush()];
         for (wakes, due) in self.wakes.iter_mut().zip(due) {
@@ -55,7 +57,7 @@ impl Cache {
         }
     }
 
-    /// One of its instants has come, unless an earlier one has taken the place of this. Returns whether one has.
+    /// One of its instants is due, unless an earlier one has replaced it. Returns whether one is.
     pub fn wake(&mut self, now: Instant) -> bool {
         let mut due = false;
         for wakes in &mut self.wakes {

@@ -1,4 +1,4 @@
-//! Drives that are gone: failed for good, or given up by the array; and new ones in their place.
+//! Drives that have failed for good, or were given up by the array; and new ones in their place.
 use super::{Parts, System};
 use crate::data::DataOp;
 use crate::storage::array::params::ArrayParams;
@@ -11,8 +11,8 @@ use crate::storage::hearing::NO_ARRAY;
 use crate::storage::outputs::Happening;
 
 impl System {
-    /// A drive fails for good: nothing is heard of it any more, and the array does without it. Without an array its
-    /// commands have failed with it, and so does whatever comes. Returns whether it had not failed before.
+    /// A drive fails for good: it no longer answers, and the array does without it. Without an array its
+    /// commands fail with it, and so does every later one. Returns whether it had not failed before.
     #[cold]
     pub fn fail(&mut self, context: &mut Context, drive: u16) -> bool {
         if !self.forget(context, drive) {
@@ -32,7 +32,7 @@ impl System {
         true
     }
 
-    /// Nothing is heard of a drive any more. Returns whether anything was until now.
+    /// Ignores a drive from now on. Returns whether it was not ignored before.
     #[cold]
     fn forget(&mut self, context: &mut Context, drive: u16) -> bool {
         context.answers.retain(|(from, _)| *from != drive);
@@ -41,7 +41,7 @@ impl System {
         !core::mem::replace(&mut self.dead[usize::from(drive)], true)
     }
 
-    /// The array does without some drives from now on.
+    /// Drops the drives that the array has given up.
     #[inline]
     pub(super) fn forget_given_up(&mut self, context: &mut Context) {
         while let Some(drive) = self.array.as_mut().and_then(|array| array.next_given_up()) {
@@ -60,8 +60,8 @@ impl System {
         Ok(&mut self.devices[usize::from(drive)].drive)
     }
 
-    /// A new drive of the same model takes the place of one that has failed, with nothing on it. An array takes it for the
-    /// slot that the failed one had, or keeps it as a spare where it has no use for it there.
+    /// A new, empty drive of the same model takes the place of one that has failed. An array puts it into the
+    /// slot of the failed one, or keeps it as a spare where it cannot use it there.
     ///
     /// # Errors
     /// When that drive has not failed, or is an array's journal.
@@ -76,7 +76,7 @@ impl System {
             let what = "have the drive of its journal replaced";
             return Err(CallError::Unable { what, needs: "an array that is assembled anew" });
         }
-        // What the old one was at is not over with the new one.
+        // Events of the old drive must not act on the new one.
         context.agenda.retain(|event| match *event {
             Event::Drive(of, _) | Event::Controller(of, _) => of != drive,
             Event::Elevator(Before::Drive(of)) => of != drive,
@@ -101,10 +101,10 @@ impl System {
         Ok(())
     }
 
-    /// The array begins to go over its members.
+    /// The array begins background work.
     ///
     /// # Errors
-    /// Without an array that has anything to go over, and when there is nothing to rebuild.
+    /// Without a redundant array, and when there is nothing to rebuild.
     #[cold]
     pub fn begin_work(&mut self, context: &mut Context, work: SyncKind) -> Result<(), CallError> {
         let Some(array) = self.array.as_mut().filter(|array| array.layout().is_redundant()) else {
@@ -124,7 +124,7 @@ impl System {
 impl Drive {
     /// A new drive of the same model under the same number.
     fn again(&self, array: Option<&ArrayParams>, seed: u64) -> Drive {
-        // Its own model has the period that it deviates to.
+        // Its own model has the period that was drawn for it.
         let (model, index) = (self.shared_model(), self.index());
         let turns_as = if array.is_some_and(|array| array.synchronised) { 0 } else { index };
         Drive::turning_as(model, index, turns_as, seed)

@@ -31,7 +31,7 @@ impl System {
         }
     }
 
-    /// The host's cache passes on what it has to say in either direction, and says when to wake it.
+    /// The host's cache passes on its data operations, commands and answers, and schedules its next instant.
     pub(super) fn pump_host_cache(&mut self, context: &mut Context, initiator: u16) {
         let host = usize::from(initiator);
         if let Some(cache) = &mut self.hosts[host].cache {

@@ -1,5 +1,5 @@
-//! Drives as a host sees them: the host's cache and its I/O scheduler, the controller and its cache, the array, the
-//! drives. Wiring only.
+//! Drives as a host sees them: the host's cache and its I/O scheduler, the controller and its cache, the
+//! array, the drives. This is wiring only.
 //!
 //! Behind a controller that keeps the array there is one I/O scheduler for each host, before everything else; an array
 //! that the host keeps has one for each drive, behind the array.
@@ -8,16 +8,20 @@
 //!
 //! Figures depend on it, so it is fixed:
 //!
-//! 1. Events run by class, then in the order in which they were scheduled: see [`agenda`](crate::agenda). All that one
-//!    event, or one command of a host, sets off is done before the next.
-//! 2. A command goes down through all boxes, as far as it gets, before the box that sent it says anything else; an answer
-//!    goes up likewise. Depth first, and in the order of each box.
-//! 3. A box that has something to say both ways tells its data operations first, then hands its commands down, then its
-//!    answers up, and then says when to wake it. An array leaves out the drives that it has given up before all that.
-//! 4. Drives are the exception: what they answer waits until the event or the command has done all else. Then controllers
-//!    hear one answer at a time, and before each of them goes up what controllers have ended without their drives.
-//! 5. A controller that hears an answer sends what waits for a tag before the answer goes on.
-//! 6. Of a request that was merged each command is answered before the scheduler hands on the next request, oldest first.
+//! 1. Events run by class, then in the order in which they were scheduled: see [`agenda`](crate::agenda). All
+//!    consequences of one event, or of one command of a host, are complete before the next.
+//! 2. A command goes down through all boxes, as far as it can, before the box that sent it emits anything
+//!    else; an answer goes up likewise. Depth first, and in the order of each box.
+//! 3. A box with output in both directions reports its data operations first, then passes its commands down,
+//!    then its answers up, and then schedules its next instant. An array drops the drives that it has given
+//!    up before all that.
+//! 4. Drives are the exception: their answers wait until the event or the command has done everything else.
+//!    Then controllers receive one answer at a time, and before each of them goes up, the commands that
+//!    controllers have ended without their drives.
+//! 5. A controller that receives an answer sends a command that waits for a tag before it passes the answer
+//!    on.
+//! 6. Of a merged request each command is answered, oldest first, before the scheduler dispatches the next
+//!    request.
 mod aborts;
 mod cache;
 mod failures;
@@ -44,7 +48,7 @@ use cache::Cache;
 use hosts::host_scheduler;
 pub use params::SystemParams;
 
-/// What is needed to put a new drive in.
+/// What is needed to build a replacement drive.
 struct Parts {
     seed: u64,
     controller: ControllerParams,
@@ -52,7 +56,7 @@ struct Parts {
     before_drive: Option<ElevatorParams>,
 }
 
-/// What one initiator has before the controller.
+/// The boxes of one initiator, above the controller.
 struct Host {
     cache: Option<Cache>,
     scheduler: Option<Scheduler>,
@@ -69,12 +73,14 @@ pub struct System {
     cache: Option<Cache>,
     array: Option<Box<Array>>,
     devices: Vec<Device>,
-    /// By drive: whether it has failed for good, and nothing is heard of it any more. Side by side, because it is asked at
-    /// every event.
+    /// By drive: whether it has failed for good and is ignored. Contiguous, because it is read at every
+    /// event.
     dead: Vec<bool>,
-    /// Behind the I/O schedulers of the hosts: traces of requests that their commands' own are still to be made of.
+    /// With I/O schedulers of the hosts: traces of requests from which the traces of their commands are still
+    /// to be made.
     attempts: Vec<CommandTrace>,
-    /// Whether no cache and no I/O scheduler stands before the array, or before the one drive's controller.
+    /// Whether there is neither a cache nor an I/O scheduler before the array, or before the one drive's
+    /// controller.
     is_open: bool,
     parts: Parts,
 }
@@ -123,13 +129,13 @@ impl System {
         }
     }
 
-    /// From now on the caches keep their data operations too.
+    /// From now on the caches record their data operations too.
     pub fn keep_data(&mut self) {
         let hosts = self.hosts.iter_mut().filter_map(|host| host.cache.as_mut());
         hosts.chain(&mut self.cache).for_each(|cache| cache.memory.keep_data());
     }
 
-    /// Takes a command of a host; its answer comes as an output.
+    /// Accepts a command of a host; its answer comes as an output.
     pub fn submit(&mut self, context: &mut Context, command: &Command) {
         if self.is_open {
             self.enter_array(context, command);
@@ -178,7 +184,7 @@ impl System {
         self.settle(context);
     }
 
-    /// Passes on what the drives have answered, until they have nothing left to say.
+    /// Passes on the drives' answers, until there are none left.
     #[inline]
     pub fn settle(&mut self, context: &mut Context) {
         if !context.answers.is_empty() || !context.refused.is_empty() {
@@ -186,7 +192,7 @@ impl System {
         }
     }
 
-    // Apart from the question whether there is anything, which is asked far more often.
+    // Separate from the check whether there is anything, which runs far more often.
     #[inline(never)]
     fn pass_on(&mut self, context: &mut Context) {
         loop {
@@ -225,7 +231,7 @@ impl System {
         }
     }
 
-    /// An I/O scheduler wanted to be asked again now, unless an earlier instant has taken the place of this.
+    /// An I/O scheduler is due to be asked again, unless an earlier instant has replaced this one.
     fn ask_again(&mut self, context: &mut Context, before: Before) {
         if let Before::Drive(at) = before
             && self.dead[usize::from(at)]
@@ -240,7 +246,7 @@ impl System {
         }
     }
 
-    /// An I/O scheduler hands on what may go, and says when to ask it again.
+    /// An I/O scheduler dispatches what may go, and schedules when to ask it again.
     fn hand_on(&mut self, context: &mut Context, before: Before) {
         let now = context.now;
         let next = |scheduler: &mut Scheduler| scheduler.elevator.next(now);
@@ -274,7 +280,8 @@ impl System {
         }
     }
 
-    /// The controller's cache passes on what it has to say in either direction, and says when to wake it.
+    /// The controller's cache passes on its data operations, commands and answers, and schedules its next
+    /// instant.
     fn pump_cache(&mut self, context: &mut Context) {
         if let Some(cache) = &mut self.cache {
             cache.tell(context);
@@ -310,7 +317,7 @@ impl System {
         }
     }
 
-    /// The array passes on what it has to say in either direction.
+    /// The array passes on its commands and answers.
     #[inline]
     fn pump_array(&mut self, context: &mut Context) {
         self.forget_given_up(context);
@@ -348,7 +355,7 @@ impl System {
         controller.submit(context, drive, command);
     }
 
-    /// The controller is done with a command of a drive.
+    /// The controller has completed a command of a drive.
     #[inline(always)]
     fn leave_controller(&mut self, context: &mut Context, at: u16, answer: &Completion) {
         let Some(array) = &mut self.array else { return self.leave_array(context, answer) };
@@ -373,10 +380,10 @@ impl System {
         self.pump_array(context);
     }
 
-    /// The array, or the one drive, is done with a command.
+    /// The array, or the one drive, has completed a command.
     #[inline]
     fn leave_array(&mut self, context: &mut Context, answer: &Completion) {
-        // With nothing before it the host hears it as it is.
+        // With no box above it goes to the host unchanged.
         if self.is_open {
             return context.complete(*answer);
         }
@@ -389,7 +396,8 @@ impl System {
         }
     }
 
-    /// What a scheduler has handed on is done: its host hears of everything that was merged into it.
+    /// A request that a scheduler dispatched is done: its host gets an answer to each command that was merged
+    /// into it.
     fn leave_cache(&mut self, context: &mut Context, answer: &Completion) {
         let Some(Host { cache, scheduler }) = self.hosts.get_mut(usize::from(answer.initiator)) else {
             return context.complete(*answer);

@@ -1,4 +1,4 @@
-//! What a system is made of, and the ways of its data.
+//! The composition of a system, and the paths of its data.
 use crate::storage::array::params::{ArrayParams, Keeper};
 use crate::storage::controller::params::ControllerParams;
 use crate::storage::drive::params::DriveModel;
@@ -10,19 +10,20 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use drivelab_units::Sectors;
 
-/// What stands behind the hosts. [`SystemParams::of_drive`] is the smallest.
+/// What is behind the hosts. [`SystemParams::of_drive`] is the smallest.
 #[derive(Clone, Debug)]
 pub struct SystemParams {
-    /// One without an array; with one its members, then its spares, then its journal, as the array's parameters count them.
+    /// A single one without an array; with one the members, then the spares, then the journal, as the array's
+    /// parameters count them.
     pub drives: Vec<Arc<DriveModel>>,
     /// The host's end of the protocol, one for each drive.
     pub controller: ControllerParams,
-    /// The host's I/O scheduler: one for each initiator, or for each drive of an array that the host keeps. Commands go on
-    /// as they come when `None`.
+    /// The host's I/O scheduler: one for each initiator, or for each drive of an array that the host keeps.
+    /// Commands pass in order of arrival when `None`.
     pub elevator: Option<ElevatorParams>,
     /// The host's own cache before its I/O scheduler, one for each initiator.
     pub host_cache: Option<WriteBehindParams>,
-    /// How the drives make an array; `None` with a single drive.
+    /// How the drives form an array; `None` with a single drive.
     pub array: Option<ArrayParams>,
     /// Whether all drives sit on one bus instead of each on a link of its own (parallel SCSI).
     pub shares_link: bool,
@@ -35,7 +36,7 @@ impl SystemParams {
         SystemParams { drives, controller, elevator: None, host_cache: None, array: None, shares_link: false }
     }
 
-    /// What a host can address.
+    /// The capacity that a host can address.
     ///
     /// # Panics
     /// When the array's parameters contradict each other or the drives: see [`ArrayParams::check`].
@@ -47,7 +48,8 @@ impl SystemParams {
         }
     }
 
-    /// The ways of the data: each drive's link, or one for all, and the bus of the host behind the controller.
+    /// The paths of the data: each drive's link, or one for all, and the bus of the host behind the
+    /// controller.
     pub fn wires(&self) -> Wires {
         let links = if self.shares_link { 1 } else { self.drives.len() };
         let mut stages: Vec<BusParams> = self.drives[..links].iter().map(|drive| drive.link.bus()).collect();
@@ -69,7 +71,7 @@ impl SystemParams {
         Wires::new(&stages, &paths)
     }
 
-    /// Where the I/O schedulers are.
+    /// Whether the I/O schedulers are one for each drive.
     pub(super) fn schedules_drives(&self) -> bool {
         self.array.as_ref().is_some_and(|array| array.keeper == Keeper::Host)
     }

@@ -1,4 +1,4 @@
-//! What a system knows as it comes up where another one was cut off: what its array's members tell.
+//! What a system knows when it starts after another one was cut off: what its array's members have recorded.
 use super::System;
 
 impl System {

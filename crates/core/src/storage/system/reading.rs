@@ -21,7 +21,7 @@ impl System {
         self.array.as_deref()
     }
 
-    /// The cache of a host that has issued something.
+    /// The cache of a host that has issued a command.
     pub fn host_cache(&self, initiator: u16) -> Option<&WriteBehind> {
         self.hosts.get(usize::from(initiator))?.cache.as_ref().map(|cache| &cache.memory)
     }
@@ -31,13 +31,14 @@ impl System {
         self.cache.as_ref().map(|cache| &cache.memory)
     }
 
-    /// The caches, those of hosts that have issued something first.
+    /// The caches, those of hosts that have issued a command first.
     pub fn caches(&self) -> impl Iterator<Item = &WriteBehind> {
         let hosts = self.hosts.iter().filter_map(|host| host.cache.as_ref());
         hosts.chain(&self.cache).map(|cache| &cache.memory)
     }
 
-    /// Whether the array refuses writes: the last copy of something did not do one, or the journal is gone.
+    /// Whether the array refuses writes: the last copy of something failed a write, or the journal has
+    /// failed.
     pub fn refuses_writes(&self) -> bool {
         self.array.as_ref().is_some_and(|array| array.takes_no_writes())
     }

@@ -1,11 +1,12 @@
-//! Traces of commands on their way up.
+//! Traces of commands on their path up.
 use super::{Cache, System};
 use crate::command::Completion;
 use crate::storage::context::Context;
 use crate::trace::CommandTrace;
 
 impl System {
-    /// Keeps a drive's trace of a command until its own command's can be told, where others stand between them.
+    /// Keeps a drive's trace of a command until the trace of the host's command can be made, where other
+    /// boxes are between them.
     #[cold]
     pub(super) fn keep_trace(&mut self, context: &mut Context, at: u16, completion: &Completion) {
         let device = &mut self.devices[usize::from(at)];
@@ -19,13 +20,14 @@ impl System {
         }
     }
 
-    /// The trace of a command behind the schedulers of the hosts: it waits there until its own commands' can be told.
+    /// The trace of a command below the schedulers of the hosts: it is kept until the traces of its hosts'
+    /// commands can be made.
     #[cold]
     pub(super) fn told(&mut self, context: &mut Context, trace: CommandTrace) {
         let flushes = |cache: &Cache| cache.memory.has_issued(trace.command.id);
         let of_cache = self.cache.as_ref().is_some_and(flushes);
         if self.elevator.is_some() && !of_cache {
-            // By its number alone: a drive with one port does not tell whose a command was.
+            // By its number only: a drive with one port does not report the initiator.
             self.attempts.push(trace);
         } else {
             context.lived(trace);

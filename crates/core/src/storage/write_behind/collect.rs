@@ -1,14 +1,16 @@
-//! What goes to an array with parity, and when: whole rows of stripe units, and parts of rows when the rest does not come.
+//! What is destaged to an array with parity, and when: whole rows of stripe units, and parts of rows when the
+//! rest does not arrive.
 //!
-//! What a row misses must be read back for its parity, or the data that it replaces; a whole row needs nothing. So whole
-//! rows go first, in the order that the cache has, several together up to the largest request. A part of a row waits until
-//! nothing has been written to the row for a while. It waits no longer when somebody waits for its data, when they have
-//! reached the age at which data go however few they are, or when a write waits for room and no flush is on its way that
-//! will make some. What has reached its age goes before whole rows, or a stream could hold it back for ever.
-//! Sources: S. Chen, D. Towsley, "The design and evaluation of RAID 5 and parity striping disk array architectures", 1993,
-//! for what a part of a row costs; A. Varma, Q. Jacobson, "Destage algorithms for disk arrays with nonvolatile caches",
-//! 1995, for flushing row by row; the Linux kernel, drivers/md/raid5.c, whose rows wait in a list of their own while they
-//! would have to be read for.
+//! The missing part of a row must be read back for its parity, or the data that it replaces; a whole row
+//! needs nothing. So whole rows go first, in the cache's order, several together up to the largest request. A
+//! part of a row waits until nothing has been written to the row for a while. It waits no longer when a
+//! command waits for its data, when they have reached the age at which even few data are flushed, or when a
+//! write waits for room and no flush is under way that will make some. Data that have reached their age go
+//! before whole rows, or a stream could starve them.
+//! Sources: S. Chen, D. Towsley, "The design and evaluation of RAID 5 and parity striping disk array
+//! architectures", 1993, for the cost of a part of a row; A. Varma, Q. Jacobson, "Destage algorithms for disk
+//! arrays with nonvolatile caches", 1995, for flushing row by row; the Linux kernel, drivers/md/raid5.c,
+//! whose rows wait in a separate list while they would need reads.
 use super::WriteBehind;
 use super::rows::{Fill, Rows};
 use crate::storage::tree::Slot;
@@ -38,8 +40,8 @@ impl WriteBehind {
         }
         let whole = rows.next(Fill::Whole, order, hand);
         if awaited {
-            // What comes in meanwhile must not keep a barrier waiting.
-            let whole = whole.filter(|&(_, age)| self.barriers.await_all_of(age));
+            // Data that arrive meanwhile must not delay a barrier.
+            let whole = whole.filter(|&(_, age)| self.barriers.awaits(age));
             return Some(whole.map_or(oldest, |(row, _)| self.ready_in(row))).map(|at| self.first_of_row(at));
         }
         if whole.is_none() && stuck && rows.is_empty(Fill::Ripe) {
@@ -56,7 +58,7 @@ impl WriteBehind {
         first
     }
 
-    /// The first of the extents that go with this one: those before it without a gap, in its row.
+    /// The first of the extents that go with this one: those contiguously before it, in its row.
     fn first_of_row(&self, slot: Slot) -> Slot {
         let row = self.rows().number(self.extents.get(slot).first);
         let mut first = slot;
@@ -73,7 +75,8 @@ impl WriteBehind {
         }
     }
 
-    /// Where a flush that begins here must end: with its row, or with the last of several whole ones that go together.
+    /// Where a flush that begins here must end: with its row, or with the last of several whole rows that go
+    /// together.
     pub(super) fn end_of_flush(&self, first: Lba) -> Lba {
         let Some(rows) = self.extents.rows() else {
             return Lba::new(first.get().saturating_add(self.params.request.get()));
@@ -89,7 +92,7 @@ impl WriteBehind {
         Lba::new(end * stripe)
     }
 
-    /// When a row may go although nothing else happens; the oldest data wait for nobody's sake.
+    /// When a row may go although nothing else happens; the oldest data are not awaited by any command.
     pub(super) fn next_row(&self, oldest: Slot) -> Option<Instant> {
         let rows = self.rows();
         let is_ready = !rows.is_empty(Fill::Whole) || !rows.is_empty(Fill::Ripe);

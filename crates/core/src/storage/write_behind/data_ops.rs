@@ -1,10 +1,12 @@
-//! The data operations of a memory: which write each part of a flush is of, and what of a read came from memory.
+//! The data operations of a memory: which write each part of a flush comes from, and which part of a read
+//! came from memory.
 //!
-//! A flush's data are those of the writes that memory took. A read that memory answers has what memory held as it came;
-//! so has a part of a read that the device answers, over whatever the device brings for it: that may be older. A read
-//! that is served by lines has each part from memory, or from the fetch that brings it. What memory keeps of what came is
-//! a copy: the read goes on to memories above, which may have something newer or older of it. What memory gives up it
-//! names. It says which buffers it needs (see `holds.rs`), and when a command of its own is over.
+//! A flush's data are those of the writes that memory accepted. A read that memory answers gets what memory
+//! held at its arrival; so does a part of a read that the device answers, in place of what the device
+//! delivers for it, which may be older. A read that is served by lines gets each part from memory, or from
+//! the fetch that delivers it. What memory keeps of a read's data is a copy: the read goes on to memories
+//! above, which may have newer or older contents. Data that memory gives up are named. It also reports which
+//! buffers it needs (see `holds.rs`), and when one of its own commands ends.
 use super::WriteBehind;
 use super::extents::{Extent, State};
 use super::holds::Holds;
@@ -14,31 +16,31 @@ use crate::storage::tree::Slot;
 use alloc::collections::VecDeque;
 use drivelab_units::{Lba, Sectors};
 
-/// What memory has to say about data, where somebody wants to hear it.
+/// The data operations of a memory, where they are recorded.
 pub struct Data {
     pub ops: Option<VecDeque<DataOp>>,
-    /// The buffers that it needs, then.
+    /// The buffers that it needs, where they are recorded.
     holds: Holds,
-    /// The buffer of its next copy of a read's data.
+    /// The buffer id of its next copy of a read's data.
     copied: u64,
 }
 
 impl Data {
-    /// The buffers of its copies are numbered from here on.
+    /// The buffers of its copies are numbered from `first_copy` on.
     pub fn new(first_copy: u64) -> Self {
         Data { ops: None, holds: Holds::default(), copied: first_copy }
     }
 }
 
 impl WriteBehind {
-    /// From now on data operations are kept until [`Self::poll_data`] takes them.
+    /// From now on data operations are recorded until [`Self::poll_data`] takes them.
     pub fn keep_data(&mut self) {
         self.data.ops.get_or_insert_default();
         self.extents.changes.keep();
         self.pieces.changes.keep();
     }
 
-    /// The next data operation. All of them are to be taken before a command is handed on or an answer given.
+    /// The next data operation. All of them must be taken before a command is passed on or an answer given.
     #[inline]
     pub fn poll_data(&mut self) -> Option<DataOp> {
         let ops = self.data.ops.as_mut()?;
@@ -48,12 +50,12 @@ impl WriteBehind {
         ops.pop_front()
     }
 
-    /// A command of its own is done.
+    /// One of its own commands is done.
     pub(super) fn end_own(&mut self, id: u64) {
         self.data.ops.iter_mut().for_each(|ops| ops.push_back(DataOp::Over { id }));
     }
 
-    /// Part of a read gets what memory holds now, and the rest from a fetch.
+    /// A part of a read gets what memory holds now, and the rest from a fetch.
     pub(super) fn give(&mut self, read: Slot, first: Lba, end: Lba, fetch: Option<u64>) {
         let Some(ops) = &mut self.data.ops else { return };
         let into = self.table.get(read).command.id;
@@ -95,26 +97,26 @@ impl WriteBehind {
         });
     }
 
-    /// A read gets nothing of all that.
+    /// Earlier operations on a read's buffer no longer apply.
     pub(super) fn forget(&mut self, read: Slot) {
         let Some(ops) = &mut self.data.ops else { return };
         let command = self.table.get(read).command;
         ops.push_back(DataOp::Forget { id: command.id, first: command.first, count: command.count });
     }
 
-    /// What memory has taken and the device has not answered, battery or not: first what is on its way there, then what
-    /// is newer than that.
+    /// What memory has accepted and the device has not answered, with or without a battery: first what is
+    /// under way to it, then what is newer.
     pub fn unwritten(&self) -> impl Iterator<Item = Piece> + '_ {
         self.sent().chain(self.unsent())
     }
 
-    /// A flush has got its pieces.
+    /// The pieces of a flush have been determined.
     pub(super) fn compose(&mut self, flush: u64, pieces: Chain) {
         let Some(ops) = &mut self.data.ops else { return };
         ops.extend(self.pieces.iter(pieces).map(|piece| mix(flush, piece)));
     }
 
-    /// A read that memory answers has what memory holds now.
+    /// A read that memory answers gets what memory holds now.
     pub(super) fn read_memory(&mut self, slot: Slot) {
         if self.data.ops.is_none() {
             return;
@@ -123,7 +125,8 @@ impl WriteBehind {
         self.overlay(slot, chain);
     }
 
-    /// What memory holds of a read's blocks, although the device is to answer it. For [`Self::overlay`] when it has.
+    /// Records what memory holds of a read's blocks, although the device is to answer it: for
+    /// [`Self::overlay`] when it has.
     pub(super) fn remember(&mut self, slot: Slot) {
         if self.data.ops.is_some() {
             self.table.get_mut(slot).pieces = self.held_now(slot);
@@ -145,7 +148,7 @@ impl WriteBehind {
         chain
     }
 
-    /// What memory had takes the place of what the device has fetched of a read.
+    /// What memory had replaces what the device has delivered for a read.
     pub(super) fn overlay(&mut self, slot: Slot, chain: Chain) {
         if chain.is_empty() {
             return;

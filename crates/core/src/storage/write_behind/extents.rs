@@ -1,9 +1,9 @@
 //! What memory holds, by address: extents that do not overlap, each of one write or of one read.
 //!
-//! Three indexes over the same slots: all extents by address; those that may be flushed now by address; those that may
-//! be flushed, those that may not yet, and those that may make room, each by age. Every step costs O(log n). Slots are
-//! allocated only while more extents are held than ever before. In front of an array with parity what may be flushed is
-//! counted by row too.
+//! Three indexes over the same slots: all extents by address; those that may be flushed now by address; those
+//! that may be flushed, those that may not yet, and those that may be dropped, each by age. Every step costs
+//! O(log n). Slots are allocated only while more extents are held than ever before. In front of an array with
+//! parity, extents that may be flushed are also counted by row.
 use super::holds::Changes;
 use super::rows::Rows;
 use crate::storage::index::Index;
@@ -11,23 +11,23 @@ use crate::storage::tree::{NONE, Slot};
 use alloc::vec::Vec;
 use drivelab_units::{Instant, Lba, Sectors};
 
-/// What is to become of the data.
+/// The state of an extent's data.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum State {
-    /// They are to be flushed.
+    /// To be flushed.
     Dirty,
-    /// They are to be flushed, but something else has the device's blocks.
+    /// To be flushed, but another command has claimed the device's blocks.
     Behind,
-    /// They are on their way.
+    /// Being flushed.
     Sent,
-    /// The device has them too.
+    /// On the device too.
     Clean,
-    /// They are not there yet: the read with this tag brings them.
+    /// Not there yet: the read with this tag fetches them.
     Coming(Slot),
 }
 
 impl State {
-    /// Whether the device does not have them and is not about to get them.
+    /// Whether the device does not have them and no flush is under way.
     pub fn is_unsent(self) -> bool {
         matches!(self, State::Dirty | State::Behind)
     }
@@ -37,13 +37,13 @@ impl State {
 pub struct Extent {
     pub first: Lba,
     pub end: Lba,
-    /// The id of the command that fetched them.
+    /// The id of the command whose data they are.
     pub command: u64,
-    /// Their place in the order in which memory took data.
+    /// Their number in the order in which memory accepted data.
     pub version: u64,
-    /// Their place in the order of age: what takes the place of data that wait is as old as those.
+    /// Their number in the order of age: data that replace waiting data inherit their age.
     pub age: u64,
-    /// Since when there are data to be flushed here.
+    /// Since when there have been data to be flushed here.
     pub since: Instant,
     /// How often their flush has failed.
     pub tries: u8,
@@ -56,7 +56,7 @@ impl Extent {
     }
 }
 
-/// Which of the sets by age.
+/// The sets by age.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Set {
     Dirty,
@@ -71,14 +71,14 @@ pub struct Extents {
     to_flush: Index<u64>,
     /// By [`Set`], each by age and then by address.
     by_age: [Index<(u64, u64)>; 3],
-    /// By what [`sum_of`] tells of their state.
+    /// Sums of sectors, by [`sum_of`] their state.
     sectors: [u64; 4],
     rows: Option<Rows>,
-    /// Whose data they have.
+    /// Changes in the use of buffers.
     pub(super) changes: Changes,
 }
 
-/// The set by age that an extent belongs in.
+/// The set by age of an extent in this state.
 fn set_of(state: State) -> Option<Set> {
     match state {
         State::Dirty => Some(Set::Dirty),
@@ -88,7 +88,7 @@ fn set_of(state: State) -> Option<Set> {
     }
 }
 
-/// Which sum an extent is part of.
+/// The sum that an extent in this state counts in.
 fn sum_of(state: State) -> usize {
     match state {
         State::Dirty | State::Behind => 0,
@@ -99,7 +99,7 @@ fn sum_of(state: State) -> usize {
 }
 
 impl Extents {
-    /// None yet; collected by rows of so many sectors, if at all.
+    /// Empty; collected by rows of `stripe` sectors, if at all.
     pub fn new(stripe: Option<Sectors>) -> Self {
         Extents {
             extents: Vec::new(),
@@ -121,28 +121,28 @@ impl Extents {
         self.rows.as_mut()
     }
 
-    /// The end of the row that begins at or below this address, where there are rows.
+    /// The end of the row that contains this address, where there are rows.
     pub fn row_end(&self, at: Lba) -> Lba {
         let Some(rows) = &self.rows else { return Lba::new(u64::MAX) };
         Lba::new((rows.number(at) + 1).saturating_mul(rows.stripe()))
     }
 
-    /// How many there are.
+    /// Number of extents.
     pub fn held(&self) -> usize {
         self.extents.len() - self.free.len()
     }
 
-    /// Places that were ever needed at once, for extents or for rows.
+    /// Maximum number of places ever used at once, for extents and for rows.
     pub fn places(&self) -> usize {
         self.extents.len() + self.rows.as_ref().map_or(0, Rows::places)
     }
 
-    /// Sectors that the device does not have and is not about to get.
+    /// Sectors that the device does not have and that no flush is taking there.
     pub fn unsent(&self) -> u64 {
         self.sectors[sum_of(State::Dirty)]
     }
 
-    /// Sectors that the device has too, or that are coming from there.
+    /// Sectors that the device has too, or that are being fetched from it.
     pub fn kept(&self) -> u64 {
         self.sectors[sum_of(State::Clean)] + self.sectors[sum_of(State::Coming(NONE))]
     }
@@ -152,7 +152,7 @@ impl Extents {
         &self.extents[slot as usize]
     }
 
-    /// Keeps an extent where nothing is.
+    /// Adds an extent where there is none.
     pub fn insert(&mut self, extent: Extent) -> Slot {
         self.changes.say(extent.command, true);
         let slot = if let Some(slot) = self.free.pop() {
@@ -181,7 +181,7 @@ impl Extents {
         self.file(slot);
     }
 
-    /// The data of an extent are those of another command's buffer.
+    /// The data of an extent are now in another command's buffer.
     pub fn refer(&mut self, slot: Slot, command: u64) {
         let before = core::mem::replace(&mut self.extents[slot as usize].command, command);
         self.changes.say(before, false);
@@ -193,7 +193,7 @@ impl Extents {
         self.extents[slot as usize].tries += 1;
     }
 
-    /// Puts an extent where its state belongs, and counts it.
+    /// Files an extent by its state, and counts it.
     fn file(&mut self, slot: Slot) {
         let Extent { first, age, since, state, .. } = *self.get(slot);
         if let Some(set) = set_of(state) {
@@ -220,7 +220,7 @@ impl Extents {
         self.sectors[sum_of(state)] -= self.get(slot).count().get();
     }
 
-    /// The extent with the lowest address that ends behind this block.
+    /// The extent with the lowest address that ends after this block.
     #[inline]
     fn at_or_behind(&self, lba: Lba) -> Option<Slot> {
         let below = self.by_address.below(&(lba.get() + 1));
@@ -229,7 +229,7 @@ impl Extents {
             .or_else(|| self.by_address.at_or_above(&(lba.get() + 1)))
     }
 
-    /// The lowest extent that touches these blocks.
+    /// The lowest extent that overlaps these blocks.
     fn next_touching(&self, first: Lba, end: Lba) -> Option<Slot> {
         if first >= end {
             return None;
@@ -237,13 +237,13 @@ impl Extents {
         self.at_or_behind(first).filter(|&slot| self.get(slot).first < end)
     }
 
-    /// Whether any extent touches these blocks: most often none does, and one look is enough.
+    /// Whether any extent overlaps these blocks: most often none does, and one lookup is enough.
     fn is_touched(&self, first: Lba, end: Lba) -> bool {
         let below = self.by_address.below(&end.get());
         below.is_some_and(|slot| self.get(slot).end > first)
     }
 
-    /// The extents that touch these blocks, upward.
+    /// The extents that overlap these blocks, upward.
     pub fn touching(&self, first: Lba, end: Lba) -> impl Iterator<Item = Slot> + '_ {
         let mut at = first;
         core::iter::from_fn(move || {
@@ -253,7 +253,8 @@ impl Extents {
         })
     }
 
-    /// Calls `each` with the extents that touch these blocks, upward; it may change or remove the one that it gets.
+    /// Calls `each` with the extents that overlap these blocks, upward; it may change or remove the one that
+    /// it gets.
     pub fn each(&mut self, first: Lba, end: Lba, mut each: impl FnMut(&mut Self, Slot)) {
         let mut at = first;
         while let Some(slot) = self.next_touching(at, end) {
@@ -262,7 +263,7 @@ impl Extents {
         }
     }
 
-    /// Whether a set has nothing in it.
+    /// Whether a set is empty.
     pub fn is_empty(&self, set: Set) -> bool {
         self.by_age[set as usize].is_empty()
     }
@@ -295,7 +296,7 @@ impl Extents {
         at >= end
     }
 
-    /// The first stretch of these blocks that nothing is kept of.
+    /// The first stretch of these blocks without an extent.
     pub fn hole(&self, first: Lba, end: Lba) -> Option<(Lba, Lba)> {
         let mut at = first;
         for slot in self.touching(first, end) {
@@ -308,7 +309,7 @@ impl Extents {
         (at < end).then_some((at, end))
     }
 
-    /// Makes one extent two: the lower one stays in its slot.
+    /// Splits an extent: the lower part stays in its slot.
     pub fn cut(&mut self, slot: Slot, at: Lba) {
         let whole = *self.get(slot);
         self.unfile(slot);
@@ -317,7 +318,7 @@ impl Extents {
         self.insert(Extent { first: at, ..whole });
     }
 
-    /// Cuts whatever reaches over either end of these blocks.
+    /// Splits extents that extend beyond either end of these blocks.
     fn isolate(&mut self, first: Lba, end: Lba) {
         for edge in [first, end] {
             if let Some(slot) = self.at_or_behind(edge).filter(|&slot| self.get(slot).first < edge) {
@@ -326,7 +327,7 @@ impl Extents {
         }
     }
 
-    /// Gives up what of these blocks is kept and `goes`.
+    /// Drops those parts of extents within these blocks for which `goes` is true.
     pub fn carve(&mut self, first: Lba, end: Lba, mut goes: impl FnMut(&Extent) -> bool) {
         if !self.is_touched(first, end) {
             return;

@@ -1,20 +1,21 @@
-//! What memory does about a flush that the device did not do.
+//! What memory does about a flush that failed at the device.
 //!
-//! The data stay dirty, so that less room is left and writes wait for it, and go again a millisecond later, before all
-//! others. Until the device takes them nothing else is flushed, so that what has been too much at once is asked for alone.
-//! After [`TRIES`] attempts, as many as Linux makes of a command, and at once where the device says that it is gone
-//! (`failed`, `lost`), they are *given up*: that is told, and the next FLUSH fails, also one that a battery answers (a
-//! controller's deferred error).
+//! The data stay dirty, so that less room is left and writes wait for it, and are flushed again a millisecond
+//! later, before all others. Until the device accepts them nothing else is flushed, and each failed extent is
+//! flushed alone, in case the request was at fault. After [`TRIES`] attempts, as many as Linux makes of a
+//! command, and at once where the device has failed (`failed`, `lost`), they are *given up*: that is
+//! reported, and the next FLUSH fails, even one that a battery answers (a controller's deferred error).
 //!
-//! From then on memory takes no writes: each goes through to the device and is answered by it, so that nothing more is
-//! promised, and how fast writes are is what the device can do. That is how RAID controllers answer to a cache that they
-//! cannot rely on. Sectors that cannot be read, which part of a row needs, are no fault of the device: what they cost is
-//! given up, and memory goes on.
+//! From then on memory accepts no writes: each goes through to the device and is answered by it, so that
+//! nothing more is promised, and writes are as fast as the device. That is how RAID controllers treat a cache
+//! that they cannot rely on. Unreadable sectors that a part of a row needs are not a fault of the device: the
+//! data that they cost are given up, and memory continues.
 //!
-//! Linux's page cache does less: it marks pages clean whose write-back failed, tells the next fsync, and takes more.
-//! Sources: the Linux kernel, drivers/scsi/sd.h (`SD_MAX_RETRIES`) and mm/filemap.c (`__filemap_set_wb_err`); Broadcom,
-//! "12Gb/s MegaRAID SAS Software User Guide", for write-through in place of write-back; INCITS, "SCSI Primary Commands-4"
-//! (T10/1731-D), for deferred errors. That a controller asks for what failed alone is inferred.
+//! Linux's page cache does less: it marks pages clean whose write-back failed, reports that to the next
+//! fsync, and accepts more. Sources: the Linux kernel, drivers/scsi/sd.h (`SD_MAX_RETRIES`) and mm/filemap.c
+//! (`__filemap_set_wb_err`); Broadcom, "12Gb/s MegaRAID SAS Software User Guide", for write-through in place
+//! of write-back; INCITS, "SCSI Primary Commands-4" (T10/1731-D), for deferred errors. That a controller
+//! retries failed data alone is inferred.
 use super::WriteBehind;
 use super::extents::{Extent, Extents, Set, State};
 use super::flush::DEMANDED;
@@ -25,14 +26,14 @@ use crate::storage::tree::Slot;
 use alloc::collections::VecDeque;
 use drivelab_units::{Instant, Lba, Sectors, Span};
 
-/// How long nothing is flushed after a flush has failed, and how often data are tried.
+/// How long nothing is flushed after a failed flush, and how often data are tried.
 const TRY_AGAIN: Span = Span::from_ms(1);
 const TRIES: u8 = 5;
 
 /// Data that memory had answered for and has given up.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct GivenUp {
-    /// Whose data.
+    /// The write whose data they are.
     pub write: u64,
     /// First sector, as an address of the write.
     pub first: Lba,
@@ -46,46 +47,46 @@ pub struct GivenUp {
 pub struct Failures {
     /// Flushes that failed.
     flushes: u64,
-    /// Whether what has failed goes alone.
+    /// Whether failed data are flushed alone.
     pub goes_alone: bool,
     /// Whether writes go through.
     pub goes_through: bool,
-    /// Before that no flush is tried, because one has failed.
+    /// No flush is tried before this, because one has failed.
     pub not_before: Instant,
-    /// How the last flush failed whose data were given up, until a FLUSH has told.
+    /// How the last flush whose data were given up failed, until a FLUSH has reported it.
     unsaid: Option<Outcome>,
     told: VecDeque<GivenUp>,
 }
 
 impl Failures {
-    /// What a FLUSH that ends now has to say, if it is one.
+    /// The error that a FLUSH that ends now must report; `None` for other commands.
     pub fn say(&mut self, is_flush: bool) -> Option<Outcome> {
         self.unsaid.take_if(|_| is_flush)
     }
 }
 
-/// Whether the device is gone, and asking once more would change nothing.
+/// Whether the device has failed, so that a retry is pointless.
 fn is_final(outcome: Outcome) -> bool {
     matches!(outcome, Outcome::Failed | Outcome::Lost)
 }
 
 impl WriteBehind {
-    /// What was given up, oldest first.
+    /// The data given up, oldest first.
     pub fn poll_given_up(&mut self) -> Option<GivenUp> {
         self.failures.told.pop_front()
     }
 
-    /// Flushes that failed, whatever became of their data.
+    /// Number of flushes that failed, whatever became of their data.
     pub fn failed_flushes(&self) -> u64 {
         self.failures.flushes
     }
 
-    /// Whether it has given up data, and answers for nothing any more.
+    /// Whether it has given up data, and no longer answers for writes.
     pub fn takes_no_writes(&self) -> bool {
         self.failures.goes_through
     }
 
-    /// The device has not taken these blocks.
+    /// The device has failed to write these blocks.
     pub(super) fn not_taken(&mut self, now: Instant, (first, end): (Lba, Lba), outcome: Outcome) {
         self.failures.flushes += 1;
         self.failures.goes_alone = true;
@@ -107,7 +108,7 @@ impl WriteBehind {
                     extents.set(slot, State::Dirty, DEMANDED);
                     is_tried = true;
                 }
-                // So do those that have taken the place of what failed: somebody may wait for them.
+                // The data that replaced the failed ones are demanded too: a command may wait for them.
                 state if state.is_unsent() => {
                     extents.set(slot, state, DEMANDED);
                     is_tried = true;
@@ -121,7 +122,8 @@ impl WriteBehind {
         self.failures.goes_alone = self.has_failed_data();
     }
 
-    /// A write that goes through may have waited for a flush that failed: what is to be flushed again waits for it.
+    /// A write that goes through may have waited for a flush that failed: what is to be flushed again waits
+    /// for it.
     pub(super) fn block_again(&mut self, first: Lba, end: Lba) {
         let claims = &self.claims;
         self.extents.each(first, end, |extents, slot| {
@@ -133,7 +135,7 @@ impl WriteBehind {
         });
     }
 
-    /// Whether what goes next has failed before.
+    /// Whether the next data to be flushed have failed before.
     pub(super) fn has_failed_data(&self) -> bool {
         self.extents.oldest(Set::Dirty).is_some_and(|slot| self.extents.get(slot).tries > 0)
     }

@@ -1,4 +1,4 @@
-//! The flushes that are with the device, and where the next one upward begins.
+//! The flushes at the device, and where the next one upward begins.
 use crate::storage::tree::Slot;
 use alloc::vec::Vec;
 use drivelab_units::{Lba, Sectors};
@@ -7,12 +7,12 @@ pub struct Flights {
     slots: Vec<Slot>,
     /// Sectors in all of them.
     sectors: u64,
-    /// The address behind the last flush.
+    /// The address after the last flush.
     hand: Lba,
 }
 
 impl Flights {
-    /// Room for so many at once.
+    /// With capacity for `outstanding` flushes.
     pub fn with_capacity(outstanding: u32) -> Self {
         Flights { slots: Vec::with_capacity(outstanding as usize), sectors: 0, hand: Lba::ZERO }
     }
@@ -24,7 +24,7 @@ impl Flights {
         self.hand = end;
     }
 
-    /// A flush of so many sectors is done, or has failed.
+    /// A flush of `count` sectors is done, or has failed.
     pub fn end(&mut self, flush: Slot, count: Sectors) {
         self.slots.retain(|&flight| flight != flush);
         self.sectors -= count.get();
@@ -38,7 +38,7 @@ impl Flights {
         self.slots.len()
     }
 
-    /// In the order in which they went.
+    /// In the order in which they were sent.
     pub fn iter(&self) -> impl Iterator<Item = Slot> + '_ {
         self.slots.iter().copied()
     }
@@ -48,7 +48,7 @@ impl Flights {
         self.sectors
     }
 
-    /// The address behind the last flush.
+    /// The address after the last flush.
     pub fn hand(&self) -> Lba {
         self.hand
     }

@@ -1,4 +1,4 @@
-//! What goes to the device, and when: flushes, writes that go through, and what waits for either.
+//! What goes to the device, and when: flushes, writes that go through, and commands that wait for either.
 use super::WriteBehind;
 use super::extents::{Extent, Set, State};
 use super::params::FlushOrder;
@@ -9,14 +9,14 @@ use crate::storage::tree::Slot;
 use alloc::collections::VecDeque;
 use drivelab_units::{Instant, Lba, Sectors};
 
-/// The age of data that somebody waits for, or that have failed to come: they go before all others.
+/// The age of data that a command waits for, or whose flush has failed: they go before all others.
 pub(super) const DEMANDED: u64 = 0;
 
 /// A command that waits until older data have been flushed: all of them, or those of its blocks.
 #[derive(Clone, Copy)]
 struct Barrier {
     slot: Slot,
-    /// What is older than this must have been flushed.
+    /// Everything older than this must have been flushed.
     age: u64,
 }
 
@@ -24,19 +24,19 @@ struct Barrier {
 #[derive(Default)]
 pub struct Barriers {
     waiting: VecDeque<Barrier>,
-    /// The age at which the last FLUSH came: what is older has been flushed, or a FLUSH waits for it.
+    /// The age at which the last FLUSH arrived: everything older has been flushed, or a FLUSH waits for it.
     awaited: u64,
 }
 
 impl Barriers {
     /// Whether data of this age have been flushed, or a FLUSH waits for them.
-    pub fn await_all_of(&self, age: u64) -> bool {
+    pub fn awaits(&self, age: u64) -> bool {
         age < self.awaited
     }
 }
 
 impl WriteBehind {
-    /// A FLUSH waits for everything that memory has taken so far.
+    /// A FLUSH waits for everything that memory has accepted so far.
     pub(super) fn wait_for_flushes(&mut self, slot: Slot) {
         self.barriers.awaited = self.clock;
         self.barriers.waiting.push_back(Barrier { slot, age: self.clock });
@@ -54,7 +54,7 @@ impl WriteBehind {
         if self.is_over(&barrier) { self.send(slot) } else { self.barriers.waiting.push_back(barrier) }
     }
 
-    /// A write that memory does not take: it goes when nothing older has its blocks.
+    /// A write that memory does not accept: it goes when no older command claims its blocks.
     pub(super) fn write_through(&mut self, slot: Slot) {
         self.table.get_mut(slot).age = self.tick_clock();
         let claim = self.table.get(slot).claim();
@@ -72,7 +72,7 @@ impl WriteBehind {
         }
     }
 
-    /// A write that went through is done: what waited for its blocks before it came never goes.
+    /// A write that went through is done: data that waited for its blocks before it arrived are obsolete.
     pub(super) fn written_through(&mut self, slot: Slot, done: bool) {
         let Claim { first, end, age, .. } = self.table.get(slot).claim();
         self.extents.carve(first, end, |extent| match extent.state {
@@ -83,12 +83,12 @@ impl WriteBehind {
         self.release(slot);
     }
 
-    /// Whether a flush or a write that goes through has some of these blocks.
+    /// Whether a flush or a write that goes through claims some of these blocks.
     pub(super) fn is_claimed(&self, first: Lba, end: Lba) -> bool {
         self.claims.blocker(&Claim { write: true, first, end, age: u64::MAX }).is_some()
     }
 
-    /// A flush, or a write that went through, is done with its blocks: what waited for them may go.
+    /// A flush, or a write that went through, releases its blocks: what waited for them may go.
     fn release(&mut self, slot: Slot) {
         let Claim { first, end, write, .. } = self.table.get(slot).claim();
         self.claims.remove(slot, write);
@@ -101,8 +101,8 @@ impl WriteBehind {
         self.unblock(first, end);
     }
 
-    /// Something has changed at these blocks: what need not wait for others to write them any more may be flushed. What
-    /// lies next to them is what is left of extents that were cut there.
+    /// Something has changed at these blocks: extents that no longer wait for others to write them may be
+    /// flushed. Adjacent extents may be remainders of ones that were cut there.
     pub(super) fn unblock(&mut self, first: Lba, end: Lba) {
         if self.extents.is_empty(Set::Behind) {
             return;
@@ -118,7 +118,7 @@ impl WriteBehind {
         });
     }
 
-    /// Lets go what can go: commands that waited for flushes, writes that waited for room, and flushes.
+    /// Starts what can go: commands that waited for flushes, writes that waited for room, and flushes.
     pub(super) fn pump(&mut self, now: Instant) {
         while let Some(&barrier) = self.barriers.waiting.front()
             && self.is_over(&barrier)
@@ -176,7 +176,7 @@ impl WriteBehind {
                 .into_iter()
                 .any(|set| self.extents.oldest(set).is_some_and(older));
         }
-        // A newer write may be as old as what it covers elsewhere: nobody waits for that.
+        // A newer write may inherit the age of what it covers elsewhere: that need not be waited for.
         let waits = |slot: Slot| {
             let extent = self.extents.get(slot);
             extent.state.is_unsent() && extent.age == DEMANDED
@@ -189,7 +189,7 @@ impl WriteBehind {
         self.flights.len() < most
     }
 
-    /// Whether data go although the oldest that may go has not waited long enough.
+    /// Whether data are flushed although the oldest that may go has not reached its age.
     pub(super) fn is_pressed(&self, oldest: Slot) -> bool {
         self.is_awaited(oldest)
             || !self.writes.waiting.is_empty()
@@ -199,15 +199,15 @@ impl WriteBehind {
     /// Whether a command waits for this extent to be flushed.
     pub(super) fn is_awaited(&self, slot: Slot) -> bool {
         let age = self.extents.get(slot).age;
-        age == DEMANDED || self.barriers.await_all_of(age)
+        age == DEMANDED || self.barriers.awaits(age)
     }
 
-    /// Whether a command waits for this very extent, or its flush has failed.
+    /// Whether a command waits for exactly this extent, or its flush has failed.
     pub(super) fn is_demanded(&self, slot: Slot) -> bool {
         self.extents.get(slot).age == DEMANDED
     }
 
-    /// Whether an extent has waited long enough.
+    /// Whether an extent has reached its age.
     pub(super) fn is_old(&self, slot: Slot, now: Instant) -> bool {
         self.params.age.is_some_and(|age| self.extents.get(slot).since + age <= now)
     }
@@ -228,12 +228,12 @@ impl WriteBehind {
         }
         let upward =
             self.extents.next_dirty(self.flights.hand()).or_else(|| self.extents.next_dirty(Lba::ZERO))?;
-        // What comes in meanwhile must not keep a barrier waiting.
+        // Data that arrive meanwhile must not delay a barrier.
         let passed = self.is_awaited(oldest) && !self.is_awaited(upward);
         Some(if passed { oldest } else { upward })
     }
 
-    /// When a flush goes although nothing else happens.
+    /// When a flush is due although nothing else happens.
     pub fn next_flush(&self) -> Option<Instant> {
         let oldest = self.extents.oldest(Set::Dirty).filter(|_| self.may_flush())?;
         if self.extents.rows().is_some() {
@@ -246,7 +246,7 @@ impl WriteBehind {
         Some(old.max(self.failures.not_before))
     }
 
-    /// Takes an extent, and what goes on behind it, to the device.
+    /// Sends an extent, and what is contiguous behind it, to the device.
     fn launch(&mut self, now: Instant, slot: Slot) {
         let (first, awaited) = (self.extents.get(slot).first, self.is_awaited(slot));
         let command = self.own_command(Access::Write, first);
@@ -276,12 +276,12 @@ impl WriteBehind {
         self.send(flush);
     }
 
-    /// Whether a command with this id is one of its flushes, or one of its fetches.
+    /// Whether the command with this id is one of its flushes, or one of its fetches.
     pub fn has_issued(&self, id: u64) -> bool {
         self.own.has_issued(id)
     }
 
-    /// The next command of its own, as yet without data.
+    /// The next command of its own, without data yet.
     pub(super) fn own_command(&mut self, access: Access, first: Lba) -> Command {
         self.own.command(access, first, self.params.force_unit_access)
     }

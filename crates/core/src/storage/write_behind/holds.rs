@@ -1,21 +1,21 @@
-//! Which buffers of commands memory has data of, where data operations are kept: those of its extents, and of the pieces of
-//! flushes and of what reads are to get. It says when it begins to need one and when it does not any more, so that
-//! whoever has the data may give them up.
+//! Which command buffers memory needs, where data operations are recorded: those of its extents, of the
+//! pieces of flushes, and of what reads are to get. It reports when it begins to need one and when it no
+//! longer does, so that whoever stores the data may drop them.
 use crate::data::DataOp;
 use alloc::collections::{BTreeMap, VecDeque};
 use alloc::vec::Vec;
 
-/// What has come to need a buffer, or has ceased to, since that was last looked at; nothing while nobody asks.
+/// Buffers that became needed or unneeded since the last call; `None` while data operations are off.
 #[derive(Default)]
 pub struct Changes(Option<Vec<(u64, bool)>>);
 
 impl Changes {
-    /// From now on they are kept.
+    /// From now on changes are recorded.
     pub fn keep(&mut self) {
         self.0.get_or_insert_default();
     }
 
-    /// One more thing needs the buffer of this command, or one less.
+    /// One more user of this command's buffer, or one fewer.
     #[inline]
     pub fn say(&mut self, command: u64, needs: bool) {
         if let Some(changes) = &mut self.0 {
@@ -33,7 +33,7 @@ impl Changes {
     }
 }
 
-/// What needs a buffer.
+/// The users of a buffer.
 #[derive(Clone, Copy, Default)]
 struct Held {
     by: i64,
@@ -48,7 +48,7 @@ pub struct Holds {
 }
 
 impl Holds {
-    /// Says of each buffer that has changed whether memory needs it, if that is not known.
+    /// Reports for each buffer that has changed whether memory needs it, if that is new.
     pub fn settle<const N: usize>(&mut self, changes: [&mut Changes; N], ops: &mut VecDeque<DataOp>) {
         for (id, needs) in changes.into_iter().flat_map(Changes::take) {
             let held = self.held.entry(id).or_default();

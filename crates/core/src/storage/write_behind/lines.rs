@@ -1,15 +1,17 @@
-//! Reads by lines, for a cache that reads ahead: what memory does not have is fetched in whole lines, so many at a time.
+//! Reads by lines, for a cache that reads ahead: what memory does not have is fetched in whole lines, a
+//! limited number at a time.
 //!
-//! A read that memory does not have all of goes over its lines, upward, one read after the other: what memory has is
-//! copied; what a fetch is bringing is waited for; everything else is fetched, once one of the fetches that may be under
-//! way at once is free. Each part is copied when it is there, and with the last copy the read is done; so a large read
-//! never has more than so many lines with the device, whatever that could do. Fetches ahead of streams take what reads
-//! leave free, and only while there is room for what they bring: unread lines and other clean data go for that, the ones
-//! used longest ago first, and data to be flushed never.
+//! A read that memory does not have completely is served line by line, upward, one read after the other: what
+//! memory has is copied; what a fetch is bringing is waited for; everything else is fetched, once fewer than
+//! the permitted number of fetches are under way. Each part is copied when it has arrived, and with the last
+//! copy the read is done; so a large read never has more than that number of lines at the device, whatever
+//! the device could do. Fetches ahead of streams use the fetches that reads leave free, and only while there
+//! is room for their data: unread lines and other clean data are dropped for that, the least recently used
+//! first, and data to be flushed never.
 //!
-//! What memory has of a part when the read gets to it is newer than what a fetch brings, and is taken. A read waits for a
-//! fetch that was under way before it only for blocks that nothing was written to since. If a fetch fails, its reads go to
-//! the device by themselves, because the sector at fault may be none of theirs.
+//! What memory has of a part when the read gets to it is newer than what a fetch brings, and is used. A read
+//! waits for a fetch that was under way before it only for blocks that have not been written since. If a
+//! fetch fails, its reads go to the device directly, because the faulty sector may be none of theirs.
 use super::WriteBehind;
 use super::extents::State;
 use super::params::ReadAhead;
@@ -20,7 +22,7 @@ use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 use drivelab_units::{Instant, Lba, Sectors};
 
-/// Part of a read that waits for a line, and the next one that waits for the same.
+/// A part of a read that waits for a line, and the next one that waits for the same.
 #[derive(Clone, Copy)]
 struct Part {
     read: Slot,
@@ -28,7 +30,7 @@ struct Part {
     next: Slot,
 }
 
-/// The parts that wait. Places are allocated only while more wait than ever before.
+/// The waiting parts. Places are allocated only while more wait than ever before.
 #[derive(Default)]
 struct Parts {
     parts: Vec<Part>,
@@ -59,14 +61,14 @@ impl Parts {
     }
 }
 
-/// What the reads by lines have under way.
+/// The work under way for reads by lines.
 pub struct Lines {
-    /// Reads that are served line by line and have not got to their ends.
+    /// Reads that are served line by line and have not reached their ends.
     readers: VecDeque<Slot>,
     /// Parts of reads that wait for fetches.
     parts: Parts,
     streams: Streams,
-    /// Fetches of lines that are with the device.
+    /// Fetches of lines at the device.
     fetching: u32,
     device_end: Lba,
 }
@@ -82,7 +84,7 @@ impl Lines {
         }
     }
 
-    /// A read comes: it may go on where another one has ended.
+    /// A read arrives: it may continue where another one ended.
     pub fn saw(&mut self, first: Lba, end: Lba, params: &ReadAhead) {
         self.streams.saw(first, end, self.device_end, params);
     }
@@ -92,12 +94,12 @@ impl Lines {
         self.readers.push_back(read);
     }
 
-    /// Places of parts that were ever needed at once.
+    /// Maximum number of places ever used at once.
     pub fn places(&self) -> usize {
         self.parts.places()
     }
 
-    /// Where the line ends that begins here.
+    /// The end of the line that begins here.
     fn end_of(&self, line: Lba, params: &ReadAhead) -> Lba {
         self.device_end.min(Lba::new(line.get().saturating_add(params.unit.get())))
     }
@@ -112,17 +114,17 @@ enum Source {
 }
 
 impl WriteBehind {
-    /// Tells where the device ends: no line reaches over that.
+    /// Sets the end of the device, which no line exceeds.
     pub fn bound(&mut self, capacity: Sectors) {
         self.lines.device_end = Lba::ZERO + capacity;
     }
 
-    /// Line fetches that are with the device.
+    /// Number of line fetches at the device.
     pub fn fetching(&self) -> usize {
         self.lines.fetching as usize
     }
 
-    /// Serves reads part by part while it can, and fetches ahead with what they leave.
+    /// Serves reads part by part as far as possible, and fetches ahead with what they leave.
     pub(super) fn fetch(&mut self, now: Instant) {
         let Some(params) = self.params.read_ahead else { return };
         while let Some(&read) = self.lines.readers.front() {
@@ -143,7 +145,7 @@ impl WriteBehind {
         }
     }
 
-    /// The next part of a read. Returns whether it could be seen to.
+    /// The next part of a read. Returns whether it could be handled.
     fn next_part(&mut self, now: Instant, read: Slot, params: &ReadAhead) -> bool {
         let (at, end) = (self.table.get(read).cursor, self.table.get(read).command.end());
         let line = line_of(at, params);
@@ -177,7 +179,7 @@ impl WriteBehind {
         true
     }
 
-    /// Where these blocks are to be had.
+    /// The source of these blocks.
     fn source(&self, first: Lba, end: Lba) -> Source {
         let (mut at, mut coming) = (first, None);
         for slot in self.extents.touching(first, end) {
@@ -198,7 +200,7 @@ impl WriteBehind {
         }
     }
 
-    /// A line that nobody waits for yet, if any of it is missing and there is room for it.
+    /// Fetches a line that no read waits for yet, if any of it is missing and there is room for it.
     fn fetch_ahead(&mut self, now: Instant, line: Lba, params: &ReadAhead) {
         let end = self.lines.end_of(line, params);
         if line >= end || self.extents.hole(line, end).is_none() {
@@ -213,7 +215,7 @@ impl WriteBehind {
         self.table.free(fetch);
     }
 
-    /// The fetch of a line.
+    /// Starts the fetch of a line.
     fn line(&mut self, now: Instant, line: Lba, params: &ReadAhead, synchronous: bool) -> Slot {
         let end = self.lines.end_of(line, params);
         let own = self.own_command(Access::Read, line);
@@ -239,7 +241,8 @@ impl WriteBehind {
                 self.part_is_done(now, read, 1);
                 continue;
             }
-            // The way of the line that comes last is the read's own, unless it was under way before.
+            // The breakdown of the line that arrives last is the read's own, unless its fetch was under way
+            // before.
             entry.way = Breakdown::default();
             if completion.submitted >= entry.submitted {
                 entry.way = completion.breakdown;
@@ -251,7 +254,8 @@ impl WriteBehind {
         self.end_own(completion.id);
     }
 
-    /// So many parts of a read are done; with the last of them it is, or it goes to the device after all.
+    /// This many parts of a read are done; with the last of them the read is, or it goes to the device after
+    /// all.
     pub(super) fn part_is_done(&mut self, now: Instant, read: Slot, parts: u32) {
         let entry = self.table.get_mut(read);
         entry.parts -= parts;

@@ -1,4 +1,4 @@
-//! The copying of data to memory and from there: one command after the other, at the memory's rate.
+//! Copying of data to and from memory: one command at a time, at the memory's rate.
 use super::params::WriteBehindParams;
 use crate::storage::tree::Slot;
 use alloc::collections::VecDeque;
@@ -7,11 +7,11 @@ use drivelab_units::{Bytes, Instant, Rate, Sectors, Span};
 pub struct Memory {
     rate: Option<Rate>,
     overhead: Span,
-    /// When it is done with all that it was given.
+    /// When all its copies will be done.
     free: Instant,
-    /// What it was given, with the instant at which each is done.
+    /// Its copies, with the instant at which each is done.
     copies: VecDeque<(Instant, Slot)>,
-    /// The size asked for last, and what it takes: most workloads have one size, and a division takes long.
+    /// The last size asked for, and its time: most workloads have one size, and a division is slow.
     time: (Sectors, Span),
 }
 
@@ -22,7 +22,8 @@ impl Memory {
         Memory { rate, overhead, free, copies, time }
     }
 
-    /// Copies so much for the command in this slot as soon as it can; returns how long it takes by itself.
+    /// Copies `count` sectors for the command in this slot as soon as possible; returns how long the copy
+    /// itself takes.
     pub fn copy(&mut self, now: Instant, slot: Slot, count: Sectors) -> Span {
         if self.time.0 != count {
             let bytes = Bytes::new(count.bytes().get());
@@ -38,7 +39,7 @@ impl Memory {
         self.copies.front().map(|&(at, _)| at)
     }
 
-    /// Takes the next copy that is done.
+    /// Removes the next copy that is done.
     pub fn done(&mut self, now: Instant) -> Option<Slot> {
         let &(at, slot) = self.copies.front()?;
         if at > now {

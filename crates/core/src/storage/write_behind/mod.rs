@@ -1,28 +1,31 @@
-//! Memory in front of a device that takes writes and hands them on later: the page cache of a host before its I/O
-//! scheduler, or the cache of a RAID controller behind it.
+//! Memory in front of a device that accepts writes and passes them on later: the page cache of a host before
+//! its I/O scheduler, or the cache of a RAID controller behind it.
 //!
-//! - A **write** waits until there is room for it below the limit, first come first served, is copied to memory, and is
-//!   done. What it covers of older data that wait takes their place and their age.
-//! - A **read** whose blocks are all in memory is copied from there. Any other goes to the device whole; what memory has
-//!   of it when it comes is taken from memory, because the device may not have it.
-//! - **Flushes** take data to the device, upward by address or the oldest first, neighbours together. Data go while more
-//!   than the background level waits, when they have waited long enough, and while somebody waits for room or for them.
-//!   What is written again while it is on its way stays to be flushed, and goes when the older data have come.
-//! - Commands that must not stay in memory go **through**: `direct` ones past a host's cache, those that force unit access
-//!   unless a battery keeps the data, and writes larger than the limit. A read that goes through first has its blocks
-//!   flushed. A write that goes through replaces what waits for its blocks, once it is done; among the flushes and such
-//!   writes no two ever have a block in common. Memory may also let every write through, and keep what is read.
+//! - A **write** waits until there is room for it below the limit, first come first served, is copied to
+//!   memory, and is done. It replaces older waiting data that it covers and inherits their age.
+//! - A **read** whose blocks are all in memory is copied from there. Any other goes to the device as a whole;
+//!   the parts that memory has at its arrival are taken from memory, because the device may not have them.
+//! - **Flushes** take data to the device, upward by address or the oldest first, adjacent data together. Data
+//!   are flushed while more than the background level waits, when they have waited long enough, and while a
+//!   command waits for room or for them. Data that are rewritten during their flush stay dirty, and are
+//!   flushed again once the older data have arrived.
+//! - Commands that must not stay in memory go **through**: `direct` ones past a host's cache, those with
+//!   force unit access unless a battery keeps the data, and writes larger than the limit. A read that goes
+//!   through first has its blocks flushed. A write that goes through replaces waiting data of its blocks,
+//!   once it is done; no two flushes or such writes at the device ever overlap. Memory may also pass every
+//!   write through, and keep only what is read.
 //! - Before an array with parity flushes are collected by **row** of stripe units: see `collect.rs`. With read-ahead, reads
 //!   that are not in memory are fetched by **lines**, and so is what lies ahead of streams: see `lines.rs`.
-//! - A **FLUSH** waits until everything that memory took before it has been flushed, and goes on to the device; with a
-//!   battery memory answers it.
+//! - A **FLUSH** waits until everything that memory accepted before it has been flushed, and goes on to the
+//!   device; with a battery memory answers it.
 //!
-//! Attributes and priorities hold for what goes through or reads past memory; what memory answers, it answers in the order
-//! of its copies. A flush that fails is tried again; data that the device never takes are given up, which is told, and
-//! from then on writes go through: see `failures.rs`. Start reading at [`WriteBehind::submit`], then `flush.rs`.
+//! Attributes and priorities apply to commands that go through or read past memory; what memory answers is
+//! answered in the order of its copies. A failed flush is retried; data that the device never accepts are
+//! given up, which is reported, and from then on writes go through: see `failures.rs`. Start reading at
+//! [`WriteBehind::submit`], then `flush.rs`.
 //! Sources: the Linux kernel, Documentation/admin-guide/sysctl/vm.rst (dirty_bytes, dirty_background_bytes,
-//! dirty_expire_centisecs), for the levels; INCITS, "SCSI Block Commands-3" (T10/1799-D), 4.11, for what FUA and
-//! SYNCHRONIZE CACHE ask of a volatile and a non-volatile cache.
+//! dirty_expire_centisecs), for the levels; INCITS, "SCSI Block Commands-3" (T10/1799-D), 4.11, for what FUA
+//! and SYNCHRONIZE CACHE require of a volatile and a non-volatile cache.
 mod collect;
 mod data_ops;
 mod extents;
@@ -61,13 +64,13 @@ pub use pieces::Piece;
 use pieces::Pieces;
 use table::Table;
 
-/// The ids of commands that no host has issued begin here; all of them are numbers that JavaScript can hold.
+/// The ids of commands that no host has issued begin here; all of them can be represented in JavaScript.
 pub const OWN_IDS: u64 = 1 << 52;
 
-/// Among those: buffers that no command has.
+/// Within that range: buffers that belong to no command.
 const COPIES: u64 = 1 << 50;
 
-/// Most extents that memory tells apart: a limit on everything. The tests of this room reach it sooner.
+/// Maximum number of extents in memory: a limit on everything. The tests of this room reach it sooner.
 const EXTENTS_MAX: usize = if cfg!(test) { 64 } else { 1 << 22 };
 
 /// Where the memory is.
@@ -79,16 +82,16 @@ pub enum Place {
     Controller,
 }
 
-/// What the box says to above.
+/// What the memory answers to above.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Answer {
     /// The answer to the command.
     pub completion: Completion,
-    /// The command, when memory has answered it and nothing below has heard of it.
+    /// The command, if memory has answered it and nothing was sent below.
     pub in_memory: Option<Command>,
 }
 
-/// A write cache of the host or of a RAID controller: takes writes at once, and flushes them later.
+/// A write cache of the host or of a RAID controller: accepts writes at once, and flushes them later.
 pub struct WriteBehind {
     params: WriteBehindParams,
     extents: Extents,
@@ -97,27 +100,27 @@ pub struct WriteBehind {
     memory: Memory,
     writes: Writes,
     barriers: Barriers,
-    /// The blocks of flushes that are with the device, and of writes that are or want to be.
+    /// The blocks of flushes at the device, and of writes that are there or wait for it.
     claims: Overlaps,
     flights: Flights,
     failures: Failures,
     lines: Lines,
-    /// Goes on with each write that memory takes and each that claims blocks.
+    /// Incremented with each write that memory accepts and each that claims blocks.
     clock: u64,
     own: Own,
     out: Out,
     data: Data,
 }
 
-/// The writes that memory does not have yet.
+/// The writes that memory has not accepted yet.
 struct Writes {
-    /// Those that wait for room.
+    /// Writes that wait for room.
     waiting: VecDeque<Slot>,
-    /// Sectors of those that are being copied.
+    /// Sectors of the writes that are being copied.
     reserved: u64,
 }
 
-/// What is said both ways.
+/// The outputs in both directions.
 struct Out {
     below: VecDeque<Command>,
     answers: VecDeque<Answer>,
@@ -142,7 +145,7 @@ impl WriteBehind {
             flights: Flights::with_capacity(params.outstanding),
             failures: Failures::default(),
             lines: Lines::new(params.read_ahead.as_ref()),
-            // Data that somebody waits for are older than all others: see `flush::DEMANDED`.
+            // Age 0 is reserved for data that a command waits for: see `flush::DEMANDED`.
             clock: 1,
             own: Own::new(place),
             out: Out { below: VecDeque::with_capacity(64), answers: VecDeque::with_capacity(64) },
@@ -150,7 +153,7 @@ impl WriteBehind {
         }
     }
 
-    /// Takes a command from above.
+    /// Accepts a command from above.
     pub fn submit(&mut self, now: Instant, command: &Command) {
         let slot = self.table.add(command, now);
         match command.access {
@@ -172,7 +175,7 @@ impl WriteBehind {
         past || forced || command.access == Access::Write && (write_through || command.count > limit)
     }
 
-    /// Whether all that hosts have been told of survives a power cut.
+    /// Whether memory itself answers FLUSHes: everything that it has answered survives a power cut.
     fn answers_flushes(&self) -> bool {
         self.keeps_data() && !self.takes_no_writes()
     }
@@ -182,8 +185,8 @@ impl WriteBehind {
         self.params.battery && !self.params.write_through
     }
 
-    /// To be called at each instant that [`Self::next_copy`] and [`Self::next_flush`] tell; a call too many changes
-    /// nothing.
+    /// To be called at each instant given by [`Self::next_copy`] and [`Self::next_flush`]; an extra call
+    /// changes nothing.
     pub fn tick(&mut self, now: Instant) {
         while let Some(slot) = self.memory.done(now) {
             let entry = self.table.get(slot);
@@ -208,7 +211,7 @@ impl WriteBehind {
         self.memory.next_done()
     }
 
-    /// The next command for below. Its tag is the box's own.
+    /// The next command for the device. Its tag is the memory's own.
     pub fn poll_below(&mut self) -> Option<Command> {
         self.out.below.pop_front()
     }
@@ -218,13 +221,13 @@ impl WriteBehind {
         self.out.answers.pop_front()
     }
 
-    /// What has been handed below is done.
+    /// The device has completed a command.
     pub fn completed(&mut self, now: Instant, completion: &Completion) {
         let slot = completion.tag;
         let (entry, outcome) = (self.table.get(slot), completion.outcome);
         let done = outcome == Outcome::Done;
         match entry.command.access {
-            // A flush of another cache before this one carries nothing of this one's.
+            // A flush of another cache above this one carries none of this one's data.
             Access::Write if !entry.pieces.is_empty() => {
                 self.land(now, slot, outcome);
                 return self.pump(now);
@@ -261,7 +264,7 @@ impl WriteBehind {
         self.out.answers.push_back(Answer { completion, in_memory: Some(command) });
     }
 
-    /// A command ends here without having been served.
+    /// A command ends without having been served.
     fn fail(&mut self, now: Instant, slot: Slot, outcome: Outcome) {
         let entry = self.table.get(slot);
         let (submitted, command) = (entry.submitted, entry.command);
@@ -280,14 +283,15 @@ impl WriteBehind {
     /// A command goes to the device.
     fn send(&mut self, slot: Slot) {
         let command = self.table.get(slot).command;
-        // A memory with a battery answers a FLUSH alone, so what it does not keep must not stay in a cache below either.
+        // A memory with a battery answers a FLUSH by itself, so data that it does not keep must not stay in a
+        // cache below either.
         let WriteBehindParams { battery, force_unit_access, .. } = self.params;
         let forced = battery && force_unit_access && command.access == Access::Write;
         let force_unit_access = command.force_unit_access || forced;
         self.out.below.push_back(Command { tag: slot, force_unit_access, ..command });
     }
 
-    /// Memory has a write's data from now on.
+    /// Memory accepts a write's data.
     fn take(&mut self, now: Instant, slot: Slot) {
         let Command { id, first, count, .. } = self.table.get(slot).command;
         let (end, version) = (first + count, self.tick_clock());
@@ -301,7 +305,7 @@ impl WriteBehind {
         });
         self.unblock(first, end);
         let (command, tries, mut first) = (id, 0, first);
-        // What lies in one row of an array stays apart from what lies in the next.
+        // An extent never crosses the boundary between two rows of an array.
         while first < end {
             let last = self.extents.row_end(first).min(end);
             let state = if self.is_claimed(first, last) { State::Behind } else { State::Dirty };
@@ -319,11 +323,11 @@ impl WriteBehind {
         clock
     }
 
-    /// Makes room for so many sectors as one more extent, or one in each row. Returns whether there is.
+    /// Makes room for `count` sectors as one more extent, or one per row. Returns whether there is room.
     fn make_room(&mut self, count: u64) -> bool {
         let rows = self.params.stripe.map_or(0, |stripe| count / stripe.get() + 1);
         let fits = |cache: &Self| {
-            // Taking a write cuts another one in two at most, and a flush one more.
+            // Accepting a write splits at most one extent, and a flush one more.
             let extents = cache.extents.held() + rows as usize + 3;
             cache.used().get() + count <= cache.params.size.get() && extents <= EXTENTS_MAX
         };
@@ -334,23 +338,23 @@ impl WriteBehind {
         true
     }
 
-    /// Data that memory has taken and the device has not, those on their way included.
+    /// Data that memory has accepted and the device does not have, including those being flushed.
     pub fn dirty(&self) -> Sectors {
         Sectors::new(self.extents.unsent() + self.flights.sectors())
     }
 
-    /// Memory that is taken, for data on their way in too.
+    /// Memory in use, including the room reserved for data being copied in.
     pub fn used(&self) -> Sectors {
         Sectors::new(self.dirty().get() + self.writes.reserved + self.extents.kept())
     }
 
-    /// Places that were ever needed at once, for commands, for extents, and for the pieces of flushes: so much is
-    /// allocated.
+    /// Maximum number of places ever used at once, for commands, for extents, and for the pieces of flushes:
+    /// this many are allocated.
     pub fn places(&self) -> [usize; 3] {
         [self.table.places(), self.extents.places(), self.pieces.places() + self.lines.places()]
     }
 
-    /// Sectors of the rows that it collects its flushes by, if it does.
+    /// Sectors of the rows by which flushes are collected, if they are.
     pub fn collects(&self) -> Option<Sectors> {
         self.params.stripe
     }
@@ -360,12 +364,13 @@ impl WriteBehind {
         self.own.place()
     }
 
-    /// Flushes that are with the device.
+    /// Number of flushes at the device.
     pub fn flushing(&self) -> usize {
         self.flights.len()
     }
 
-    /// What a power cut would lose here: what memory has taken and the device has not answered, newest and on their way.
+    /// What a power cut would lose here: data that memory has accepted and the device has not answered,
+    /// whether unsent or being flushed.
     pub fn volatile(&self) -> impl Iterator<Item = Piece> + '_ {
         self.unsent().chain(self.sent()).filter(|_| !self.keeps_data())
     }
@@ -381,12 +386,13 @@ impl WriteBehind {
         self.flights.iter().flat_map(|slot| self.pieces.iter(self.table.get(slot).pieces))
     }
 
-    /// Whose data a flush carries that is with the device under this tag, upward.
+    /// The writes whose data the flush at the device under this tag carries, upward.
     pub fn carries(&self, tag: u32) -> impl Iterator<Item = Piece> + '_ {
         self.pieces.iter(self.table.get(tag).pieces)
     }
 
-    /// What memory has of these blocks, upward; each piece with the command that fetched it, a write or a read.
+    /// What memory has of these blocks, upward; each piece with the command whose data it is, a write or a
+    /// read.
     pub fn holds(&self, first: Lba, end: Lba) -> impl Iterator<Item = Piece> + '_ {
         let there = |extent: &&Extent| !matches!(extent.state, State::Coming(_));
         let extents = self.extents.touching(first, end).map(|slot| self.extents.get(slot));

@@ -1,12 +1,12 @@
-//! The commands that a memory makes itself, its flushes and fetches of lines: how they are numbered, and what they look like.
+//! The commands that a memory issues itself, its flushes and fetches of lines: their ids and their fields.
 use super::{COPIES, OWN_IDS, Place};
 use crate::command::{Access, Attribute, Command, Content, Priority};
 use drivelab_units::{Lba, Sectors};
 
-/// The process that flushes belong to.
+/// The process of all flushes.
 const FLUSHER: u32 = u32::MAX;
 
-/// Who makes the commands, and how many there were.
+/// Where the commands are issued, and how many there have been.
 pub struct Own {
     place: Place,
     issued: u64,
@@ -27,7 +27,7 @@ impl Own {
         (first..first + self.issued).contains(&id)
     }
 
-    /// The next one, as yet without data.
+    /// The next one, without data yet.
     pub fn command(&mut self, access: Access, first: Lba, force_unit_access: bool) -> Command {
         let initiator = match self.place {
             Place::Controller => 0,
@@ -55,7 +55,7 @@ impl Own {
     }
 }
 
-/// Where the ids of a memory's own commands begin.
+/// The first id of a memory's own commands.
 fn first_id(place: Place) -> u64 {
     let number = match place {
         Place::Controller => 0,
@@ -64,7 +64,7 @@ fn first_id(place: Place) -> u64 {
     OWN_IDS | number << 35
 }
 
-/// Where the numbers of its buffers begin that no command has.
+/// The first number of its buffers that belong to no command.
 pub fn first_copy(place: Place) -> u64 {
     first_id(place) | COPIES
 }

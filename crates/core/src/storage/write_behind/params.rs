@@ -1,5 +1,5 @@
-//! The documented properties of a memory that takes writes for a device and hands them on later: the page cache of a
-//! host, or the cache of a RAID controller.
+//! The documented properties of a memory that accepts writes for a device and passes them on later: the page
+//! cache of a host, or the cache of a RAID controller.
 use core::fmt;
 use drivelab_units::{Rate, Sectors, Span};
 
@@ -9,85 +9,85 @@ pub enum FlushOrder {
     /// Upward by address from where the last flush ended, then again from the lowest.
     #[default]
     Address,
-    /// Those that have waited longest.
+    /// Data that have waited longest first.
     Age,
 }
 
 /// Memory in front of a device.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct WriteBehindParams {
-    /// All of it.
+    /// Its total size.
     pub size: Sectors,
-    /// Most data in it that the device does not have yet, those on their way there included. A write that finds no room
-    /// waits; a write that is larger than this goes through to the device.
+    /// Maximum data in it that the device does not have yet, including those being flushed. A write that
+    /// finds no room waits; a write larger than this goes through to the device.
     pub limit: Sectors,
-    /// Data go to the device while more than this waits. With nothing they go as they come.
+    /// Data are flushed while more than this waits. With zero they are flushed at once.
     pub background: Sectors,
-    /// Data that have waited so long go however few they are; without it they may wait for ever.
+    /// Data that have waited this long are flushed, however few they are; when `None` they may wait for ever.
     pub age: Option<Span>,
     /// The order in which data go to the device.
     pub order: FlushOrder,
-    /// The largest flush command: data that lie one behind the other go together up to this.
+    /// The largest flush command: contiguous data are flushed together up to this size.
     pub request: Sectors,
-    /// Flush commands with the device at once.
+    /// Flush commands at the device at once.
     pub outstanding: u32,
-    /// How fast data are copied to memory and from there, one command after the other; infinitely fast when `None`.
+    /// How fast data are copied to and from memory, one command at a time; infinitely fast when `None`.
     pub rate: Option<Rate>,
-    /// What a command that memory answers costs beside the copy.
+    /// The cost of a command that memory answers, in addition to the copy.
     pub overhead: Span,
-    /// Whether the data survive a power cut. Then memory answers a FLUSH at once, and a write that is to force unit access
-    /// like any other.
+    /// Whether the data survive a power cut. Then memory answers a FLUSH at once, and treats a write with
+    /// force unit access like any other.
     pub battery: bool,
-    /// Whether flush commands force unit access, so that no cache below keeps their data where a power cut takes them; with
-    /// a battery writes that go through as well, because then memory alone answers a FLUSH.
+    /// Whether flush commands force unit access, so that no volatile cache below keeps their data; with a
+    /// battery this applies to writes that go through as well, because then memory alone answers a FLUSH.
     pub force_unit_access: bool,
-    /// Whether it keeps what was read, and what has been flushed, for later reads. Without that a read is answered from
-    /// memory only when all of it is still to be flushed.
+    /// Whether it keeps data that were read, and data that have been flushed, for later reads. Otherwise a
+    /// read is answered from memory only when all of it is still to be flushed.
     pub keeps_reads: bool,
-    /// Sectors of data in a row of the array behind it, when flushes are to be collected by row: a row is never cut, and a
-    /// flush that reaches over the end of one consists of whole rows.
+    /// Sectors of data in a row of the array behind it, where flushes are collected by row: a row is never
+    /// split, and a flush that crosses the end of one consists of whole rows.
     pub stripe: Option<Sectors>,
-    /// How long a part of a row waits for the rest: until nothing has been written to the row for so long.
+    /// How long a part of a row waits for the rest: until nothing has been written to the row for this long.
     pub stripe_wait: Span,
-    /// Whether writes go through: they are done when the device has done them. A battery has nothing to keep then, and a
-    /// FLUSH goes on to the device.
+    /// Whether writes go through: they are done when the device has done them. A battery then has nothing to
+    /// keep, and a FLUSH goes on to the device.
     pub write_through: bool,
-    /// Reads by lines, and ahead of sequential reads.
+    /// Reads by lines, and read-ahead of sequential reads.
     pub read_ahead: Option<ReadAhead>,
 }
 
-/// Reads that are not in memory are fetched line by line, and what lies ahead of sequential reads too. What has been
-/// fetched is kept for later reads.
+/// Reads that are not in memory are fetched line by line, and so are the lines ahead of sequential reads.
+/// Fetched lines are kept for later reads.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ReadAhead {
-    /// A line: what is fetched begins and ends with one.
+    /// The size of a line: fetches begin and end at line boundaries.
     pub unit: Sectors,
-    /// How far behind the end of a stream lines are fetched.
+    /// How far beyond the end of a stream lines are fetched.
     pub window: Sectors,
-    /// Lines on their way from the device at once.
+    /// Maximum number of line fetches at the device.
     pub outstanding: u32,
-    /// So many reads of which each begins where the one before it ended make a stream; with 1 each read is one.
+    /// This many reads, each beginning where the one before it ended, make a stream; with 1 each read is one.
     pub after: u32,
-    /// Streams that it tells apart; the one that was not continued for longest makes room for a new one.
+    /// Streams that are tracked; the one that has not continued for longest is replaced by a new one.
     pub streams: u32,
 }
 
 impl WriteBehindParams {
-    /// Most flush commands with the device at once.
+    /// Maximum number of flush commands at the device at once.
     pub const OUTSTANDING_MAX: u32 = 1 << 12;
-    /// No command costs more beside its copy.
+    /// Upper bound of a command's cost in addition to its copy.
     pub const OVERHEAD_MAX: Span = Span::from_s(10);
-    /// No data wait longer for their age.
+    /// Upper bound of the time that data wait.
     pub const AGE_MAX: Span = Span::from_s(1_000_000);
-    /// No cache collects more rows.
+    /// Upper bound of the number of rows that a cache collects.
     pub const ROWS_MAX: u64 = 1 << 21;
-    /// No cache tells more streams apart.
+    /// Upper bound of the number of streams that a cache tracks.
     pub const STREAMS_MAX: u32 = 1 << 8;
-    /// For so long Linux 2.6 held back writes that might become whole rows: `unplug_delay` of block/ll_rw_blk.c, which
-    /// drivers/md/raid5.c waited for.
+    /// How long Linux 2.6 held back writes that might become whole rows: `unplug_delay` of block/ll_rw_blk.c,
+    /// which drivers/md/raid5.c waited for.
     pub const STRIPE_WAIT: Span = Span::from_ms(3);
 
-    /// What is wrong with them, if anything is.
+    /// Checks the parameters.
     pub fn check(&self) -> Result<(), WriteBehindError> {
         if self.limit == Sectors::ZERO || self.limit > self.size {
             return Err(WriteBehindError::Limit);
@@ -135,7 +135,7 @@ impl WriteBehindParams {
     }
 }
 
-/// Why a cache cannot be built.
+/// Why the parameters of a cache are invalid.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum WriteBehindError {
     /// The limit of dirty data is zero, or larger than the memory.
@@ -158,7 +158,7 @@ pub enum WriteBehindError {
     Line,
     /// A read-ahead window larger than the memory.
     Window,
-    /// No line on its way, or more than [`WriteBehindParams::OUTSTANDING_MAX`].
+    /// No line fetch under way, or more than [`WriteBehindParams::OUTSTANDING_MAX`].
     Lines,
     /// A stream of no reads, or a number of streams outside 1 to [`WriteBehindParams::STREAMS_MAX`].
     Streams,

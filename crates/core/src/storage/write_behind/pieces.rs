@@ -1,4 +1,4 @@
-//! Which write each part of a flush is of: a chain of pieces for each flush that is with the device.
+//! Which write each part of a flush comes from: a chain of pieces for each flush at the device.
 use super::holds::Changes;
 use crate::storage::tree::{NONE, Slot};
 use alloc::vec::Vec;
@@ -34,7 +34,7 @@ impl Chain {
 pub struct Pieces {
     pieces: Vec<(Piece, Slot)>,
     free: Vec<Slot>,
-    /// Whose data they are.
+    /// Changes in the use of buffers.
     pub(super) changes: Changes,
 }
 
@@ -72,7 +72,7 @@ impl Pieces {
         })
     }
 
-    /// Gives the places of a chain back.
+    /// Frees the places of a chain.
     pub fn free(&mut self, chain: Chain) {
         let mut at = chain.first;
         while at != NONE {

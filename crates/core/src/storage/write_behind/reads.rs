@@ -1,5 +1,5 @@
-//! Reads at a memory: from its blocks when it has them all, otherwise from the device; what comes is kept where it is to
-//! be.
+//! Reads at a memory: from its blocks if it has them all, otherwise from the device; fetched data are kept
+//! where the parameters say so.
 use super::WriteBehind;
 use super::extents::{Extent, State};
 use super::pieces::Chain;
@@ -30,7 +30,7 @@ impl WriteBehind {
         self.copy(now, slot);
     }
 
-    /// What memory has of these blocks is used now.
+    /// Marks what memory has of these blocks as used now.
     pub(super) fn use_memory(&mut self, first: Lba, end: Lba) {
         if !self.params.keeps_reads && self.params.read_ahead.is_none() {
             return;
@@ -43,7 +43,7 @@ impl WriteBehind {
         });
     }
 
-    /// Memory keeps room for what a read is to bring of blocks that it does not have.
+    /// Reserves room for those blocks of a read that memory does not have.
     pub(super) fn expect(&mut self, slot: Slot, first: Lba, end: Lba) {
         let command = self.table.get(slot).command.id;
         let mut at = first;
@@ -69,7 +69,7 @@ impl WriteBehind {
         }
     }
 
-    /// A read has fetched what memory kept room for.
+    /// A read has fetched the data that memory reserved room for.
     pub(super) fn fill(&mut self, slot: Slot, done: bool) {
         let Command { first, .. } = self.table.get(slot).command;
         let end = self.table.get(slot).command.end();

@@ -1,9 +1,10 @@
-//! How much of each row of the array waits to be flushed: whole rows need no parity read back, so they go first, and parts
-//! of rows wait a while for the rest.
+//! How much of each row of the array waits to be flushed: whole rows need no parity read back, so they go
+//! first, and parts of rows wait a while for the rest.
 //!
-//! A row that has data to be flushed is in one of three sets: whole; *young*, when something was written to it not long
-//! ago; *ripe*, when the rest has not come in time. Extents do not reach over the end of a row, so each counts for one.
-//! Every step costs O(log n) of the rows that wait; the row that was looked for last is found at once.
+//! A row that has data to be flushed is in one of three sets: whole; *young*, when it was written to
+//! recently; *ripe*, when the rest has not arrived in time. Extents do not cross the end of a row, so each
+//! belongs to one. Every step costs O(log n) of the rows that wait; the row that was last looked up is found
+//! at once.
 use super::params::FlushOrder;
 use crate::storage::index::Index;
 use crate::storage::tree::{NONE, Slot};
@@ -24,7 +25,7 @@ struct Row {
     ready: u64,
     /// The age of the oldest of them.
     age: u64,
-    /// When something was written to it last.
+    /// When it was last written to.
     touched: Instant,
     fill: Fill,
 }
@@ -35,11 +36,11 @@ pub struct Rows {
     rows: Vec<Row>,
     free: Vec<Slot>,
     by_number: Index<u64>,
-    /// By [`Fill`], upward, but for the young ones.
+    /// By [`Fill`], upward; not used for young rows.
     by_place: [Index<u64>; 3],
-    /// By [`Fill`], by age; the young ones by when they were touched.
+    /// By [`Fill`], by age; young rows by the time of their last write.
     by_age: [Index<(u64, u64)>; 3],
-    /// The one that was looked for last.
+    /// The row that was last looked up.
     last: Slot,
 }
 
@@ -60,7 +61,7 @@ impl Rows {
         self.stripe
     }
 
-    /// Places that were ever needed at once.
+    /// Maximum number of places ever used at once.
     pub fn places(&self) -> usize {
         self.rows.len()
     }
@@ -80,7 +81,7 @@ impl Rows {
         (self.rows[found as usize].number == number).then_some(found)
     }
 
-    /// More of a row may be flushed.
+    /// More sectors of a row may be flushed.
     pub fn add(&mut self, at: Lba, count: u64, age: u64, since: Instant) {
         let number = self.number(at);
         let Some(slot) = self.find(number) else { return self.begin(number, count, age, since) };
@@ -105,7 +106,7 @@ impl Rows {
         self.last = slot;
     }
 
-    /// Some of a row goes, or may not go any more.
+    /// Some sectors of a row are being flushed, or may no longer be.
     pub fn take(&mut self, at: Lba, count: u64) {
         let Some(slot) = self.find(self.number(at)) else { unreachable!("what may be flushed is counted") };
         let ready = self.rows[slot as usize].ready - count;
@@ -118,7 +119,7 @@ impl Rows {
         self.free.push(slot);
     }
 
-    /// Something was written to a row now: the rest may come.
+    /// A row has just been written to: the rest may follow.
     pub fn touch(&mut self, at: Lba, now: Instant) {
         let Some(slot) = self.find(self.number(at)) else { return };
         self.last = slot;
@@ -130,7 +131,7 @@ impl Rows {
         });
     }
 
-    /// Changes a row and puts it where it belongs then.
+    /// Changes a row and moves it to the set where it then belongs.
     fn change(&mut self, slot: Slot, change: impl FnOnce(&mut Row)) {
         let before = self.rows[slot as usize];
         let mut row = before;
@@ -165,7 +166,7 @@ impl Rows {
         }
     }
 
-    /// What was touched last at this instant or before it waits no longer for the rest.
+    /// Rows last written to at this instant or before no longer wait for the rest.
     pub fn ripen(&mut self, until: Instant) {
         while let Some((slot, touched)) = self.youngest()
             && touched <= until
@@ -174,7 +175,7 @@ impl Rows {
         }
     }
 
-    /// The young row that was touched longest ago need not wait.
+    /// The young row whose last write is the oldest need not wait.
     pub fn hurry(&mut self) {
         if let Some((slot, _)) = self.youngest() {
             self.change(slot, |row| row.fill = Fill::Ripe);
@@ -186,7 +187,7 @@ impl Rows {
         Some((slot, self.rows[slot as usize].touched))
     }
 
-    /// When the young row that has waited longest was touched.
+    /// When the young row that has waited longest was last written to.
     pub fn touched(&self) -> Option<Instant> {
         self.youngest().map(|(_, touched)| touched)
     }

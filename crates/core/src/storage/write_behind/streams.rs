@@ -1,8 +1,8 @@
-//! Which reads are sequential, and what is to be fetched ahead of them.
+//! Detects sequential reads, and the lines to be fetched ahead of them.
 //!
-//! A stream is known by the address behind its last read: a read that begins there continues it. With enough reads a
-//! stream has a stretch to be fetched, from the line behind its last read to the window's end. Streams take turns, line by
-//! line. There are few of them, so that all are looked at.
+//! A stream is identified by the address after its last read: a read that begins there continues it. With
+//! enough reads a stream has a range to be fetched, from the line after its last read to the end of the
+//! window. Streams take turns, line by line. There are few of them, so all are examined.
 //! Source: Dell, "OpenManage Server Administrator Storage Management", read policies of PERC controllers (read-ahead,
 //! adaptive read-ahead: after two sequential reads).
 use super::params::ReadAhead;
@@ -11,21 +11,21 @@ use drivelab_units::Lba;
 
 #[derive(Clone, Copy)]
 struct Stream {
-    /// Behind its last read.
+    /// The address after its last read.
     next: Lba,
     /// Its reads so far.
     reads: u32,
-    /// The next line to be fetched ahead, and behind the last one.
+    /// The next line to be fetched ahead, and the address after the last one.
     ahead: Lba,
     until: Lba,
-    /// When it was continued last, in reads.
+    /// When it was last continued, counted in reads.
     used: u64,
 }
 
 pub struct Streams {
     streams: Vec<Stream>,
     reads: u64,
-    /// Whose turn it is.
+    /// The stream whose turn it is.
     turn: usize,
 }
 
@@ -35,7 +35,7 @@ impl Streams {
         Streams { streams: Vec::with_capacity(most), reads: 0, turn: 0 }
     }
 
-    /// A read comes. No stretch reaches beyond `device_end`.
+    /// A read arrives. No range extends beyond `device_end`.
     pub fn saw(&mut self, first: Lba, end: Lba, device_end: Lba, params: &ReadAhead) {
         self.reads += 1;
         let used = self.reads;
@@ -46,7 +46,7 @@ impl Streams {
         let stream = &mut self.streams[at];
         let reads = stream.reads.saturating_add(1);
         (stream.next, stream.reads, stream.used) = (end, reads, used);
-        // The lines that the read itself has part of are fetched for it.
+        // Lines that overlap the read itself are fetched for it.
         let line = Lba::new(end.get().next_multiple_of(params.unit.get()));
         stream.ahead = stream.ahead.max(line);
         if reads >= params.after {
@@ -66,7 +66,7 @@ impl Streams {
         oldest
     }
 
-    /// The next line to be fetched ahead, by its first sector: the turn is the next stream's.
+    /// The next line to be fetched ahead, by its first sector; then it is the next stream's turn.
     pub fn next_line(&mut self, unit: u64) -> Option<Lba> {
         let count = self.streams.len();
         let at = (0..count).map(|i| (self.turn + i) % count).find(|&at| {

@@ -1,5 +1,5 @@
-//! The commands that are in the box: those from above, and the flushes that it makes itself. A command's slot is its tag
-//! below. Slots are allocated only while more commands are here than ever before.
+//! The commands in the memory: those from above, and its own flushes and fetches. A command's slot is its tag
+//! at the device. Slots are allocated only while more commands are here than ever before.
 use super::pieces::Chain;
 use crate::command::{Breakdown, Command};
 use crate::storage::overlap::Claim;
@@ -9,36 +9,38 @@ use drivelab_units::{Instant, Lba, Span};
 
 #[derive(Clone, Copy)]
 pub struct Entry {
-    /// As it came from above.
+    /// As it arrived from above.
     pub command: Command,
     pub submitted: Instant,
-    /// What its copy takes by itself.
+    /// The duration of its copy alone.
     pub copy: Span,
-    /// Its place in the order in which data come to memory and leave it.
+    /// Its number in the order in which data enter and leave memory.
     pub age: u64,
-    /// Of a flush: the age of its oldest data.
+    /// For a flush: the age of its oldest data.
     pub oldest: u64,
-    /// Of a flush: whose data it carries. Of a read, with data operations: what memory had as it came.
+    /// For a flush: the writes whose data it carries. For a read, with data operations: what memory had at
+    /// its arrival.
     pub pieces: Chain,
-    /// Of a read: whether memory keeps what it brings.
+    /// For a read: whether memory keeps the data that it fetches.
     pub fills: bool,
-    /// Of a read by lines: behind what has been seen to, and the parts before that that are not done.
+    /// For a read by lines: everything before this address has been handled, and this many parts of that are
+    /// not done yet.
     pub cursor: Lba,
     pub parts: u32,
-    /// Whether it waits for its turn to be seen to, and whether a line of it has failed.
+    /// Whether it waits for its turn to be handled, and whether one of its lines has failed.
     pub waits: bool,
     pub failed: bool,
-    /// The way of the line that came last.
+    /// The breakdown of the line that arrived last.
     pub way: Breakdown,
-    /// Of the fetch of a line: the parts of reads that wait for it, in a chain.
+    /// For the fetch of a line: the parts of reads that wait for it, in a chain.
     pub waiting: Slot,
-    /// The writes that wait until this one is done with its blocks, in a chain through `next`.
+    /// The writes that wait until this one releases its blocks, in a chain through `next`.
     held: Slot,
     next: Slot,
 }
 
 impl Entry {
-    /// The blocks that it writes, against everything older.
+    /// Its claim on the blocks that it writes, against everything older.
     pub fn claim(&self) -> Claim {
         let Command { first, .. } = self.command;
         Claim { write: true, first, end: self.command.end(), age: self.age }
@@ -82,7 +84,7 @@ impl Table {
         self.entries.len()
     }
 
-    /// Gives a command's slot back.
+    /// Frees a command's slot.
     pub fn free(&mut self, slot: Slot) {
         self.free.push(slot);
     }
@@ -102,7 +104,7 @@ impl Table {
         self.get_mut(slot).next = core::mem::replace(&mut self.get_mut(by).held, slot);
     }
 
-    /// Lets one of the writes go that this one has held.
+    /// Removes one of the writes that this one has held.
     pub fn pop_held(&mut self, by: Slot) -> Option<Slot> {
         let slot = self.get(by).held;
         if slot == NONE {

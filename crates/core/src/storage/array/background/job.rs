@@ -1,4 +1,4 @@
-//! One going over the members: its windows, in order, and how far it is.
+//! One pass over the members: its windows, in order, and its progress.
 use super::super::levels::Stretch;
 use super::super::report::SyncKind;
 use super::pace::Pace;
@@ -10,39 +10,39 @@ use drivelab_units::Instant;
 #[derive(Clone, Copy)]
 pub struct Target {
     pub slot: u16,
-    /// What lies from here on, in the job's numbers, cannot be had: too many others are missing.
+    /// From here on, in the job's numbers, the slot cannot be rebuilt: too many other members are missing.
     pub until: u64,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum JobStage {
     Sweeping,
-    /// All is written; the members put it on their media.
+    /// All windows are written; the members flush their caches.
     Flushing,
     Ended,
     GivenUp,
 }
 
-/// A stretch that is gone over at once, in the job's numbers: sectors of the members, addresses of the array, or places for
-/// records.
+/// A stretch that is processed in one go, in the job's numbers: sectors of the members, addresses of the
+/// array, or record places.
 pub struct Window {
     pub first: u64,
     pub end: u64,
-    /// What of it is gone over.
+    /// How much of it counts as progress.
     pub count: u64,
-    /// The part that is under way: all of it, unless something in it could not be read.
+    /// The part that is under way: the whole window, unless something in it could not be read.
     pub at: u64,
     pub to: u64,
-    /// It is gone over in small pieces, to learn which sectors cannot be read.
+    /// It is processed in small pieces, to find out which sectors cannot be read.
     pub is_fine: bool,
-    /// A stripe request is needed for the part.
+    /// The part waits for a stripe request.
     pub waits: bool,
     pub is_done: bool,
-    /// The part cannot be done like this: something in it could not be read, or worse.
+    /// The part has failed: something in it could not be read, or another error.
     pub is_bad: bool,
-    /// Slots on which this piece cannot be read.
+    /// Slots from which this piece cannot be read.
     pub avoids: Vec<u16>,
-    /// How often it has gone wrong in another way.
+    /// How often it has failed with any other error.
     pub tries: u8,
 }
 
@@ -64,11 +64,11 @@ impl Window {
     }
 }
 
-/// What has been gone over, and when.
+/// How much has been processed, and when.
 pub struct Done {
-    /// Before the run.
+    /// Processed before the run.
     pub before: u64,
-    /// In the run, all sweeps together.
+    /// Processed during the run, all sweeps together.
     pub swept: u64,
     pub began: Instant,
     pub ended: Option<Instant>,
@@ -79,20 +79,20 @@ pub struct Job {
     pub group: u16,
     pub stage: JobStage,
     pub targets: Vec<Target>,
-    /// Goes on where it begins anew; stripe requests of older sweeps are none of its own.
+    /// Incremented when the job starts over; stripe requests of older sweeps no longer belong to it.
     pub sweep: u32,
-    /// Where the first window begins, where the next one does, and where all end.
+    /// The start of the first window, the start of the next one, and the end of the last.
     pub begin: u64,
     pub next: u64,
     pub end: u64,
     pub step: u64,
-    /// Those that are under way, or wait for one before them.
+    /// Windows that are under way, or done but behind one that is not.
     pub windows: VecDeque<Window>,
-    /// The number of the first of them.
+    /// The number of the first of these windows.
     pub number: u64,
     pub done: Done,
     pub pace: Pace,
-    /// Whether something could not be gone over: it timed out again and again.
+    /// Whether a stretch was skipped, because it timed out again and again.
     pub has_skipped: bool,
 }
 
@@ -122,7 +122,7 @@ impl Job {
         }
     }
 
-    /// Whether there is nothing to go over.
+    /// Whether there is nothing to process.
     pub fn is_empty(&self) -> bool {
         self.begin >= self.end
     }
@@ -131,7 +131,7 @@ impl Job {
         matches!(self.stage, JobStage::Ended | JobStage::GivenUp)
     }
 
-    /// It begins again; what is under way does not count.
+    /// The job starts over; windows that are under way no longer count.
     pub fn begin_anew(&mut self) {
         self.number += self.windows.len() as u64;
         self.windows.clear();

@@ -1,21 +1,22 @@
 //! What an array does by itself: rebuild, resync, scrub.
 //!
-//! A *job* goes over one group of members, from the beginning to the end, in *windows* of `request` sectors of each, up
-//! to `outstanding` at once. A window is a stripe request: it has its blocks to itself, so that hosts' writes wait for it
-//! and it for them; it reads, then writes. Windows of a pool hold no writes back, because those go to other places.
-//! What a window reads and writes is its level's to say (`windows.rs` of each), [`windows`] says how one goes, [`pace`] how
-//! fast. As windows are done in order, what lies below becomes readable on a new member; in the end the members flush, and
-//! the new ones are whole.
+//! A *job* makes a pass over one group of members, from the beginning to the end, in *windows* of `request`
+//! sectors of each member, up to `outstanding` windows at once. A window is a stripe request with exclusive
+//! use of its blocks, so that it and hosts' writes wait for each other; it reads, then writes. Windows of a
+//! pool hold no writes back, because a pool writes to other places.
+//! What a window reads and writes is defined by its level (`windows.rs` of each), [`windows`] has the life of
+//! a window, [`pace`] the rate. As windows are completed in order, everything below becomes readable on a new
+//! member; in the end the members flush, and the new members are complete.
 //!
-//! - A **rebuild** reads all other members of a group with parity, or of each stripe unit one other copy, and writes to the
-//!   new members. A member that joins later makes it begin anew, for that member alone up to where the others are. Where
-//!   too much is missing to go on, a new member stays as it is.
+//! - A **rebuild** reads all other members of a group with parity, or one other copy of each stripe unit, and
+//!   writes to the new members. A member that joins later makes the rebuild start over, for that member alone
+//!   up to where the others are. Where too much is missing to continue, a new member stays as it is.
 //! - A **resync** reads everything and writes parity, or reads one copy and writes the others.
 //! - A **scrub** reads everything. The model knows no data, so it finds no copies that differ.
 //!
-//! In each group one job runs at a time: a rebuild before all others, then the oldest. What cannot be read sends a window
-//! back to be gone over in pieces of the parity's granule; what is lost of such a piece is said exactly, and the rebuild
-//! goes on. Start reading at [`Array::pump_background`].
+//! In each group one job runs at a time: a rebuild before all others, then the oldest. A window that meets
+//! something unreadable is processed again in pieces of the parity's granule; what is lost of such a piece is
+//! reported exactly, and the rebuild continues. Start reading at [`Array::pump_background`].
 //! Source: the Linux kernel, drivers/md/md.c, raid5.c and raid10.c, for the order of jobs and what is read and written.
 mod job;
 mod pace;
@@ -35,7 +36,7 @@ pub use job::{Job, JobStage, Target};
 use job::{Ticket, Window};
 pub use part::Part;
 
-/// What the array's own commands look like beside their addresses.
+/// The fields of the array's own commands other than their addresses.
 pub const COMMAND: Command = Command {
     id: 0,
     initiator: 0,
@@ -56,15 +57,15 @@ pub const COMMAND: Command = Command {
 
 pub struct Background {
     params: SyncParams,
-    /// All that ever began, in that order.
+    /// All jobs that ever began, in that order.
     jobs: Vec<Job>,
     /// By stripe request.
     tickets: Vec<Ticket>,
-    /// When it is to be looked at again, if that is on the agenda.
+    /// The next wake-up, if one is on the agenda.
     wakes: Option<Instant>,
-    /// Whether some job is held back by the floor.
+    /// Whether some job is held back because the floor is met and hosts use the array.
     is_held: bool,
-    /// Something changed while the jobs were being looked at.
+    /// Something changed while the jobs were being scanned.
     is_pumping: bool,
     again: bool,
 }
@@ -91,7 +92,7 @@ impl Background {
         job.windows.get_mut((ticket.number - job.number) as usize)
     }
 
-    /// The job that has its group's turn.
+    /// Whether it is this job's turn in its group.
     fn has_turn(&self, at: usize) -> bool {
         let job = &self.jobs[at];
         let others = self
@@ -105,7 +106,7 @@ impl Background {
 }
 
 impl Array {
-    /// All that the array has gone over by itself, in the order in which it began.
+    /// The progress of all jobs, in the order in which they began.
     pub fn progress(&self) -> impl Iterator<Item = Progress> {
         self.background.jobs.iter().map(|job| {
             let share = |numbers| self.layout.share(job.kind, numbers);
@@ -123,7 +124,8 @@ impl Array {
         })
     }
 
-    /// The floor that all of it is to keep, and what each has had beside hosts up to an instant, as in [`Self::progress`].
+    /// The floor that all jobs are to keep, and what each has achieved under hosts' load up to an instant, in
+    /// the order of [`Self::progress`].
     pub fn under_load(&self, now: Instant) -> (Option<Rate>, impl Iterator<Item = UnderLoad>) {
         let params = &self.background.params;
         let is_idle = self.is_idle(now);
@@ -135,15 +137,14 @@ impl Array {
         self.background.jobs.iter().any(|job| job.kind == SyncKind::Rebuild && !job.is_over())
     }
 
-    /// The array looks after its own work, now that its time has come, unless an earlier instant has taken the place of
-    /// this.
+    /// A wake-up of the background work is due; ignored if an earlier one has replaced it.
     pub(crate) fn wake_background(&mut self, context: &mut Context) {
         if self.background.wakes.take_if(|wakes| *wakes == context.now).is_some() {
             self.pump_background(context);
         }
     }
 
-    /// The array looks after its own work.
+    /// Advances the background work as far as it can go now.
     pub(crate) fn pump_background(&mut self, context: &mut Context) {
         self.background.again = true;
         if core::mem::replace(&mut self.background.is_pumping, true) {
@@ -161,7 +162,8 @@ impl Array {
         self.background.is_pumping = false;
     }
 
-    /// Nothing is asked of the array any more: what the floor holds back goes on when it has been idle long enough.
+    /// No host command is outstanding any more: work that the floor holds back resumes once the array has
+    /// been idle long enough.
     #[inline]
     pub(crate) fn may_become_idle(&mut self, context: &mut Context) {
         if self.background.is_held {
@@ -176,7 +178,7 @@ impl Array {
         }
     }
 
-    /// A new member is to be rebuilt.
+    /// Starts the rebuild of a new member.
     pub(crate) fn join_rebuild(&mut self, context: &mut Context, slot: u16) {
         self.layout.joins(slot);
         let group = self.group_of(slot);
@@ -193,7 +195,7 @@ impl Array {
         }
     }
 
-    /// Rebuilds that begin with the run go on where they were: new members are right below.
+    /// Rebuilds that begin with the run resume where they were: new members are valid below that.
     pub(crate) fn resume_rebuilds(&mut self) {
         if self.planner.params.rebuilt == Share::NONE {
             return;
@@ -210,7 +212,7 @@ impl Array {
         }
     }
 
-    /// Members that are gone are not rebuilt any more, and others only as far as what is left can tell.
+    /// Members that have failed are no longer rebuilt, and others only as far as the remaining members allow.
     pub(crate) fn leave_rebuild(&mut self, context: &mut Context) {
         for at in 0..self.background.jobs.len() {
             let members = &self.planner.members;
@@ -238,7 +240,7 @@ impl Array {
         self.begin_work(context, kind);
     }
 
-    /// Work of this kind begins on every group of members.
+    /// Begins work of this kind on every group of members.
     pub fn begin_work(&mut self, context: &mut Context, kind: SyncKind) {
         let members = self.planner.params.members;
         for group in 0..members / self.layout.group_members().unwrap_or(members) {
@@ -264,7 +266,7 @@ impl Array {
         let (kind, group) = (job.kind, job.group);
         let what = if stage == JobStage::Ended { Happened::Ended(kind) } else { Happened::GivenUp(kind) };
         self.report(context, self.first_slot(group), what);
-        // Another job of the group may have its turn now.
+        // It may now be another job's turn in the group.
         self.background.again = true;
     }
 
@@ -272,7 +274,7 @@ impl Array {
         group * self.layout.group_members().unwrap_or(0)
     }
 
-    /// What lies below the first window that is not done is right now; behind the last one the job ends.
+    /// Everything below the first window that is not done is now valid; after the last one the job ends.
     fn advance(&mut self, context: &mut Context, at: usize) {
         let job = &mut self.background.jobs[at];
         while let Some(&Window { end, count, is_done: true, .. }) = job.windows.front() {
@@ -294,7 +296,7 @@ impl Array {
         if job.next < job.end || !job.windows.is_empty() {
             return;
         }
-        // Nothing to put on the media where nothing was written.
+        // Nothing was written, so there is nothing to flush.
         if job.stage == JobStage::Sweeping && job.kind != SyncKind::Scrub && !job.is_empty() {
             job.stage = JobStage::Flushing;
             let nothing = Stretch { first: job.end, end: job.end, count: 0 };
@@ -307,7 +309,7 @@ impl Array {
             self.planner.members.set(target.slot, MemberState::Whole);
         }
         self.clear_what_is_due(context);
-        // A job that was to make members fit has not, where it could not go over something.
+        // A job that was to make members consistent has failed where it had to skip something.
         let is_partial = targets.is_empty() && self.background.jobs[at].has_skipped;
         let is_vain = made == 0 && !targets.is_empty();
         let stage = if is_partial || is_vain { JobStage::GivenUp } else { JobStage::Ended };
@@ -315,7 +317,7 @@ impl Array {
         self.end_job(context, at, stage);
     }
 
-    /// Begins windows, as many as may be under way, as fast as they may.
+    /// Begins as many windows as may be under way, at the permitted rate.
     fn feed(&mut self, context: &mut Context, at: usize) {
         if self.background.jobs[at].is_over() {
             return;
@@ -324,7 +326,7 @@ impl Array {
             return self.background.jobs[at].pace.rests();
         }
         let mut i = 0;
-        // What begins may end at once, and nothing else changes the windows meanwhile.
+        // A window that begins may end at once; nothing else changes the windows meanwhile.
         while let Some(window) = self.background.jobs[at].windows.get_mut(i) {
             if core::mem::take(&mut window.waits) {
                 self.begin_window(context, at, i);
@@ -338,7 +340,7 @@ impl Array {
         while self.begins_next(context, at, idle_from, is_idle) {}
     }
 
-    /// Begins the next window of a job, if it may begin now. Returns whether it has.
+    /// Begins the next window of a job, if it may begin now. Returns whether it did.
     fn begins_next(
         &mut self,
         context: &mut Context,
@@ -351,12 +353,12 @@ impl Array {
         if job.next >= job.end || job.windows.len() >= outstanding.max(1) as usize {
             return false;
         }
-        // Nothing is left: the job may end now.
+        // No stretch is left: the job may end now.
         let Some(stretch) = self.layout.next_stretch(&self.planner.members, job) else {
             (self.background.jobs[at].next, self.background.again) = (job.end, true);
             return false;
         };
-        // What is paced is sectors of a member, or for copies that are compared the addresses themselves.
+        // The rate counts sectors of a member, or where copies are compared the addresses themselves.
         let share = self.layout.share(SyncKind::Rebuild, stretch.count);
         let count = Sectors::new(share.min(request.get()));
         let job = &mut self.background.jobs[at];
@@ -380,12 +382,12 @@ impl Array {
         true
     }
 
-    /// Whether no host has used the array for long enough.
+    /// Whether no host has used the array for `idle_after`.
     fn is_idle(&self, now: Instant) -> bool {
         self.intake.is_quiet() && self.idle_from() <= now
     }
 
-    /// When the array has been idle long enough, unless another command comes.
+    /// When the array will have been idle long enough, unless another command arrives.
     fn idle_from(&self) -> Instant {
         self.intake.idle_from(self.background.params.idle_after)
     }

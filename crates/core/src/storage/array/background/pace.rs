@@ -1,25 +1,26 @@
-//! How fast an array goes over its members, as Linux' md does it with `sync_speed_min` and `sync_speed_max`: never above
-//! the ceiling; below the floor whatever hosts do; and between them it gives way to hosts. Since Linux 4.2 it does that
-//! by waiting for what it has under way before it goes on; before, by waiting until nobody used the array. Source: the
-//! Linux kernel, drivers/md/md.c (`md_do_sync`, `is_mddev_idle`), which looks back over three seconds and more; the
-//! change is N. Brown's "md: allow resync to go faster when there is competing IO", 2015.
+//! How fast an array makes a pass over its members, as Linux' md does it with `sync_speed_min` and
+//! `sync_speed_max`: never above the ceiling; never below the floor, whatever hosts do; and between them it
+//! yields to hosts. Since Linux 4.2 it does so by waiting for what it has under way before it continues;
+//! before, by waiting until nobody used the array. Source: the Linux kernel, drivers/md/md.c (`md_do_sync`,
+//! `is_mddev_idle`), which looks back over three seconds and more; the change is N. Brown's "md: allow resync
+//! to go faster when there is competing IO", 2015.
 use super::super::params::SyncParams;
 use super::super::report::UnderLoad;
 use drivelab_units::{Instant, Rate, Sectors, Span};
 
-/// What is begun late may be made up for, but no more than falls due in this time.
+/// A job that is behind may catch up, but with no more than falls due in this time.
 const CATCH_UP: Span = Span::from_s(3);
 
-/// Hosts use the array when they have asked for more than so much since the last look (`is_mddev_idle`: 64 sectors, there
-/// of a member).
+/// Hosts use the array when they have asked for more sectors than this since the last check (`is_mddev_idle`:
+/// 64 sectors, there of a member).
 const UNNOTICED: Sectors = Sectors::new(64);
 
-/// What hosts had asked for when a job last saw that they use the array.
+/// The sectors that hosts had asked for when a job last found them using the array.
 #[derive(Default)]
 pub struct Hosts(u64);
 
 impl Hosts {
-    /// Whether they have used it since, when they have asked for so many sectors in all.
+    /// Whether hosts have used the array since, given the sectors `asked` for in total.
     pub fn were_busy(&mut self, asked: u64) -> bool {
         let busy = asked - self.0 > UNNOTICED.get();
         if busy {
@@ -29,17 +30,17 @@ impl Hosts {
     }
 }
 
-/// When the next window may begin, by either rate, and how well the floor was kept.
+/// When the next window may begin, by either rate, and how well the floor has been kept.
 #[derive(Default)]
 pub struct Pace {
     floor: Instant,
     ceiling: Instant,
-    /// When the last window began that had the turn, and how much of each member it is.
+    /// When the last window of this job's turn began, and how many sectors of each member it covers.
     last: Option<(Instant, Sectors)>,
     under_load: UnderLoad,
-    /// What hosts had asked for when it looked last.
+    /// The hosts' use at the last check.
     pub hosts: Hosts,
-    /// Nothing more begins before what is under way is done.
+    /// No further window begins until those under way are done.
     pub drains: bool,
 }
 
@@ -49,49 +50,49 @@ fn go_on(due: Instant, now: Instant, rate: Option<Rate>, count: Sectors) -> Inst
 }
 
 impl Pace {
-    /// A job begins when hosts have asked for so many sectors.
+    /// A job begins when hosts have `asked` for this many sectors.
     pub fn beginning(now: Instant, asked: u64) -> Self {
         Pace { floor: now, ceiling: now, hosts: Hosts(asked), ..Pace::default() }
     }
 
-    /// When the next window may begin. `idle_from` is when the array will be idle, or has become so, if nothing more comes;
-    /// nobody knows while a command is under way.
+    /// When the next window may begin. `idle_from` is when the array will be idle, or has become so, if
+    /// nothing more arrives; `None` while a command is under way.
     pub fn due(&self, idle_from: Option<Instant>) -> Instant {
         self.ceiling.max(idle_from.map_or(self.floor, |idle| idle.min(self.floor)))
     }
 
-    /// Whether the floor asks for nothing just now.
+    /// Whether the floor demands nothing at present.
     pub fn has_had_floor(&self, now: Instant) -> bool {
         self.floor > now
     }
 
-    /// A window of so many sectors of each member begins.
+    /// A window of `count` sectors of each member begins.
     pub fn begins(&mut self, now: Instant, params: &SyncParams, is_idle: bool, count: Sectors) {
         self.passes(now, params, is_idle);
         self.last = Some((now, count));
         self.ceiling = go_on(self.ceiling, now, params.ceiling, count);
-        // What an idle array does beyond the floor is not held against it.
+        // What an idle array does beyond the floor is not deducted from what falls due later.
         let floor = if is_idle { now } else { self.floor.min(now + CATCH_UP) };
         self.floor = go_on(floor, now, params.floor, count);
     }
 
-    /// A window has taken until now, or the job ends.
+    /// Accounts for the time up to now: a window begins, or the job ends.
     pub fn passes(&mut self, now: Instant, params: &SyncParams, is_idle: bool) {
         self.under_load = self.under_load_at(now, params, is_idle);
         self.last = None;
     }
 
-    /// Another job has the turn: what passes until this one has it again counts for nothing.
+    /// Another job has the turn: the time until this job's next turn is not counted.
     pub fn rests(&mut self) {
         self.last = None;
     }
 
-    /// What hosts have left to the job so far; since its last window began it has been beside them unless the array is
-    /// idle.
+    /// The time and sectors under hosts' load so far; since its last window began the job has run beside
+    /// hosts unless the array is idle.
     pub fn under_load_at(&self, now: Instant, params: &SyncParams, is_idle: bool) -> UnderLoad {
         let UnderLoad { time, swept, missed } = self.under_load;
         let Some((began, count)) = self.last.filter(|_| !is_idle) else { return self.under_load };
-        // What falls due and is not begun within the time to catch up is left out for good.
+        // What falls due and is not begun within the catch-up time is dropped for good.
         let late = now.since(self.floor + CATCH_UP);
         let late = if params.floor.is_some() { late } else { Span::ZERO };
         UnderLoad {

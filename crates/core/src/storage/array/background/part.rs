@@ -1,4 +1,4 @@
-//! What a window of background work is about, as its level plans it.
+//! The part of a window that a level plans.
 use super::job::{Job, Window};
 use crate::storage::array::levels::Spot;
 use crate::storage::array::plan::Planner;
@@ -10,7 +10,7 @@ pub struct Part<'a> {
     /// Which of the job's windows it belongs to.
     pub window: usize,
     pub stripe_request: Slot,
-    /// From where to where it goes, in the job's numbers.
+    /// Its range, in the job's numbers.
     pub at: u64,
     pub to: u64,
 }
@@ -25,7 +25,7 @@ impl Part<'_> {
         plan.is_right(spot, count) && !self.job.windows[self.window].avoids.contains(&spot.slot)
     }
 
-    /// Whether a place could not be read by this window, on a member that is there.
+    /// Whether a place on a present member could not be read by this window.
     pub fn is_bad(&self, plan: &Planner, spot: Spot, count: u64) -> bool {
         plan.is_right(spot, count) && !self.can_read(plan, spot, count)
     }

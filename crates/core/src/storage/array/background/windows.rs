@@ -1,5 +1,5 @@
-//! A window on its way: it gets a stripe request, and what comes back says whether it is done, is to be gone over in
-//! pieces, or cannot be had.
+//! The life of a window: it gets a stripe request, whose outcome says whether it is done, must be processed
+//! in pieces, or cannot be done.
 use super::super::levels::Spot;
 use super::super::report::SyncKind;
 use super::super::stripe_request::{Op, Owner, Phase};
@@ -9,11 +9,11 @@ use super::{Array, Context};
 use crate::command::{Access, Outcome};
 use crate::storage::tree::Slot;
 
-/// How often a window is gone over that fails for no lasting reason.
+/// How often a window that fails for no lasting reason is tried.
 const TRIES: u8 = 8;
 
 impl Array {
-    /// The part of a window that is to be gone over gets its stripe request.
+    /// The current part of a window gets its stripe request.
     pub(crate) fn begin_window(&mut self, context: &mut Context, at: usize, i: usize) {
         let job = &self.background.jobs[at];
         let ticket = Ticket { job: at, sweep: job.sweep, number: job.number + i as u64 };
@@ -49,7 +49,7 @@ impl Array {
         Ok(())
     }
 
-    /// Those that were written put it on their media.
+    /// Members that were written flush their caches.
     fn plan_flush_of_job(&mut self, context: &mut Context, stripe_request: Slot, ticket: Ticket) {
         let job = &self.background.jobs[ticket.job];
         for slot in 0..self.planner.params.members {
@@ -68,7 +68,7 @@ impl Array {
         }
     }
 
-    /// Whom a stripe request must wait for although nobody has its blocks.
+    /// The stripe request that another one must wait for although it has none of its blocks.
     #[inline]
     pub(crate) fn keeper(&mut self, slot: Slot) -> Option<Slot> {
         if self.planner.stripe_requests.get(slot).owner != Owner::Background {
@@ -83,7 +83,7 @@ impl Array {
     /// A command of a window has failed.
     pub(crate) fn window_op_failed(&mut self, op: &Op, outcome: Outcome) {
         if op.access != Access::Read {
-            // A member that is gone is not missed.
+            // A missing member is not waited for.
             if outcome != Outcome::Failed {
                 self.planner.stripe_requests.get_mut(op.stripe_request).outcome = outcome;
             }
@@ -104,7 +104,7 @@ impl Array {
         }
     }
 
-    /// A window, or a part of one, has been gone over.
+    /// A window, or a part of one, has been processed.
     pub(crate) fn window_is_done(&mut self, context: &mut Context, slot: Slot) {
         let outcome = self.planner.stripe_requests.get(slot).outcome;
         let granule = self.layout.smallest_window(self.planner.granule());
@@ -138,7 +138,7 @@ impl Array {
 }
 
 impl Job {
-    /// None of its new members can be had from here on.
+    /// None of its new members can be rebuilt from here on.
     pub(crate) fn stop_at(&mut self, first: u64) {
         for target in &mut self.targets {
             target.until = target.until.min(first);

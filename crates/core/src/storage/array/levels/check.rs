@@ -1,5 +1,5 @@
-//! The rules of each level, in the order in which a user can make sense of them: the number of drives, how they are shared
-//! out, sizes, then what may fail.
+//! The rules of each level, in the order in which a user can make sense of them: the number of drives, how
+//! they are distributed, sizes, then which failures are possible.
 use super::{LevelError, reserved};
 use crate::storage::array::params::{ArrayParams, ConsistencyPolicy, Copies, Level};
 use drivelab_units::Sectors;
@@ -26,7 +26,7 @@ pub fn name(level: Level) -> &'static str {
     }
 }
 
-/// Groups of members that know nothing of each other.
+/// Groups of members that are independent of each other.
 fn groups(level: Level) -> u16 {
     match level {
         Level::Interleaved { groups } | Level::Parity { groups, .. } => groups,
@@ -34,7 +34,7 @@ fn groups(level: Level) -> u16 {
     }
 }
 
-/// The least members of each group.
+/// The minimum number of members of each group.
 fn least(level: Level) -> u16 {
     match level {
         Level::Linear | Level::Striped => 1,
@@ -46,12 +46,12 @@ fn least(level: Level) -> u16 {
     }
 }
 
-/// Whether the level can do without a member.
+/// Whether the level can survive the loss of a member.
 fn is_redundant(level: Level) -> bool {
     !matches!(level, Level::Linear | Level::Striped)
 }
 
-/// All that can be said before the array is laid out.
+/// All checks that need no layout.
 pub fn check(params: &ArrayParams, capacities: &[Sectors]) -> Result<(), LevelError> {
     drives(params, capacities.len())?;
     shares(params.level, params.members)?;
@@ -118,7 +118,7 @@ fn shares(kind: Level, members: u16) -> Result<(), LevelError> {
     if each < least(kind) {
         return Err(LevelError::TooFew { level, least: least(kind), groups, members: each });
     }
-    // The factors of a second parity tell 255 data units apart.
+    // The factors of a second parity distinguish at most 255 data units.
     if let Level::Parity { parities: 2.., .. } = kind
         && each > 257
     {
@@ -204,7 +204,8 @@ fn uses(params: &ArrayParams) -> Result<(), LevelError> {
     }
 }
 
-/// A journal keeps a row of stripe units at a time at the least, behind its superblock and a granule that describes it.
+/// A journal has room for at least one row of stripe units, behind its superblock and a granule that
+/// describes the row.
 fn journal(params: &ArrayParams, capacities: &[Sectors]) -> Result<(), LevelError> {
     let Some(&capacity) =
         capacities.last().filter(|_| params.consistency_policy == ConsistencyPolicy::Journal)
@@ -216,7 +217,7 @@ fn journal(params: &ArrayParams, capacities: &[Sectors]) -> Result<(), LevelErro
     if capacity < needed { Err(LevelError::Journal { capacity, needed }) } else { Ok(()) }
 }
 
-/// The array keeps something in mind of each region.
+/// The array keeps state in memory for each region.
 fn bitmap(params: &ArrayParams, members: &[Sectors]) -> Result<(), LevelError> {
     let ConsistencyPolicy::Bitmap { region, .. } = params.consistency_policy else { return Ok(()) };
     let least = members.iter().min().map_or(0, |least| least.get());

@@ -1,11 +1,11 @@
-//! What each level asks of its members, and the words in which a user hears what is wrong.
+//! What each level requires of its members, and the messages for what is wrong.
 use core::fmt;
 use drivelab_units::Sectors;
 
 /// Why an array cannot be built. `level` is the level's usual name.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum LevelError {
-    /// Other than the drives that the array counts.
+    /// A number of drives other than the array needs.
     Drives {
         /// Members that the array counts.
         members: u16,
@@ -119,14 +119,14 @@ pub enum LevelError {
         /// Usual name of the level.
         level: &'static str,
     },
-    /// A drive that there is not fails.
+    /// A failure is asked for of a drive that does not exist.
     NoSuchDrive {
         /// Number asked for.
         drive: u16,
         /// Drives that there are.
         drives: usize,
     },
-    /// A member that there is not is missing.
+    /// A member is declared missing that does not exist.
     NoSuchMember {
         /// Slot asked for.
         slot: u16,
@@ -145,7 +145,7 @@ pub enum LevelError {
         /// Drives that there are.
         drives: usize,
     },
-    /// Something against the write hole where it has no use.
+    /// Protection against the write hole where it has no use.
     NoUse {
         /// Usual name of the level.
         level: &'static str,
@@ -154,19 +154,19 @@ pub enum LevelError {
         /// The levels that have a use for it.
         only: &'static str,
     },
-    /// Parity over pieces of which a partial parity log cannot hold one, and what describes it.
+    /// Parity over pieces that are too large for a partial parity log, with their description.
     Log {
         /// The piece asked for.
         granule: Sectors,
     },
-    /// A journal that has no room for one row of stripe units and what describes it.
+    /// A journal that is too small for one row of stripe units and its description.
     Journal {
         /// Capacity of the journal's drive.
         capacity: Sectors,
         /// What one row needs.
         needed: Sectors,
     },
-    /// A bitmap of more regions than it can have.
+    /// A bitmap of more regions than are possible.
     Regions {
         /// The region asked for.
         region: Sectors,
@@ -175,7 +175,7 @@ pub enum LevelError {
         /// The smallest region of which a bitmap can cover the members.
         needed: Sectors,
     },
-    /// Reads are to be shared where there is one copy.
+    /// Reads are to be distributed where there is one copy.
     NoCopies {
         /// Usual name of the level.
         level: &'static str,
@@ -309,7 +309,7 @@ impl LevelError {
                 write!(f, "{level} has no second copy with which a large read could be shared")
             }
             Self::Zero { what } => write!(f, "{what} must be above zero"),
-            // Said above.
+            // Checked above.
             _ => Ok(()),
         }
     }

@@ -5,7 +5,7 @@
 //! [`Rows::index_of`](super::Rows::index_of). Any three of its units can be computed from the others while there
 //! are at most 255 data units. Source: H. P. Anvin, The mathematics of RAID-6, 2004, as in the Linux kernel, lib/raid6.
 
-/// Powers of the generator, twice over.
+/// Powers of the generator, two periods.
 const POWERS: [u8; 510] = powers();
 const LOGS: [u8; 256] = logs();
 
@@ -42,21 +42,22 @@ pub fn mul(a: u8, b: u8) -> u8 {
     POWERS[usize::from(LOGS[usize::from(a)]) + usize::from(LOGS[usize::from(b)])]
 }
 
-/// What gives 1 when multiplied with `a`, which is not 0.
+/// The multiplicative inverse of `a`, which is not 0.
 pub fn inverse(a: u8) -> u8 {
     POWERS[255 - usize::from(LOGS[usize::from(a)])]
 }
 
-/// What a data unit is multiplied with before it goes into a parity: `2^(which * index)`.
+/// The factor of a data unit in a parity: `2^(which * index)`.
 pub fn factor(which: u8, index: u32) -> u8 {
     POWERS[usize::from(which) * (index as usize % 255) % 255]
 }
 
-/// The most units of a row that can be computed.
+/// The most units of a row that can be reconstructed.
 pub const MOST: usize = 3;
 
-/// How missing data units follow from as many parities: missing unit i is the sum over j of `solved[i][j]` times parity j of
-/// those given, after what the readable data units contribute to that parity has been taken off.
+/// The matrix that gives missing data units from as many parities: missing unit i is the sum over j of
+/// `solved[i][j]` times parity j of those given, after the readable data units' share of that parity has been
+/// subtracted.
 pub fn solve(missing: &[u32], parities: &[u8]) -> [[u8; MOST]; MOST] {
     let count = missing.len();
     let mut left = [[0; MOST]; MOST];
@@ -67,7 +68,7 @@ pub fn solve(missing: &[u32], parities: &[u8]) -> [[u8; MOST]; MOST] {
             *cell = factor(which, index);
         }
     }
-    // Gauss and Jordan. Every square part of the matrix has an inverse, so there is always a line to begin with.
+    // Gauss-Jordan elimination. Every square submatrix is invertible, so there is always a pivot.
     for at in 0..count {
         let pivot = (at..count).find(|&line| left[line][at] != 0).unwrap_or(at);
         left.swap(at, pivot);

@@ -1,4 +1,5 @@
-//! The level that an array has: builds it from the parameters, and passes on to it each question of [`RaidLevel`].
+//! The level that an array has: builds it from the parameters, and delegates each question of [`RaidLevel`]
+//! to it.
 use super::{
     Blocks, Copied, LevelError, Linear, RaidLevel, RaidZ, Redundancy, Rows, Spot, Stretch, check, name,
     reserved,
@@ -29,7 +30,7 @@ pub enum Layout {
     RaidZ(Box<RaidZ>),
 }
 
-/// Asks the level that a layout is.
+/// Delegates a question to the level that a layout is.
 macro_rules! ask {
     ($layout:expr, $level:ident => $answer:expr) => {
         match $layout {
@@ -45,7 +46,7 @@ impl Layout {
     /// Lays an array out over members of these capacities.
     ///
     /// # Errors
-    /// What of the parameters contradicts the level, the other parameters or the capacities.
+    /// What in the parameters contradicts the level, the other parameters or the capacities.
     pub fn new(params: &ArrayParams, capacities: &[Sectors]) -> Result<Self, LevelError> {
         check::check(params, capacities)?;
         let members = &capacities[..usize::from(params.members)];
@@ -89,14 +90,14 @@ impl Layout {
         Sectors::new(ask!(self, level => RaidLevel::capacity(level)))
     }
 
-    /// Takes over from the layout of an array that was cut off what its metadata on the members tell.
+    /// Takes over what the metadata on the members record, from the layout of an array that was cut off.
     pub fn take_over(&mut self, before: &Layout) {
         if let (Layout::RaidZ(pool), Layout::RaidZ(before)) = (self, before) {
             pool.lie_as(before);
         }
     }
 
-    // The questions of [`RaidLevel`], passed on.
+    // The questions of [`RaidLevel`], delegated.
 
     /// Where the first copy of this address of the array lies.
     pub fn home(&self, address: u64) -> Spot {
@@ -170,17 +171,17 @@ impl Layout {
         ask!(self, level => RaidLevel::looks_up_losses(level))
     }
 
-    /// What the level keeps of its data beside them.
+    /// The redundancy that the level stores.
     pub fn redundancy(&self) -> Option<Redundancy> {
         ask!(self, level => RaidLevel::redundancy(level))
     }
 
-    /// Whether there is anything beside what one member holds.
+    /// Whether the level stores any redundancy.
     pub(crate) fn is_redundant(&self) -> bool {
         self.redundancy().is_some()
     }
 
-    /// Whether all data can be had from the slots that are there; `is_there` is by slot.
+    /// Whether all data can be reconstructed from the slots that are present; `is_there` is indexed by slot.
     pub fn bears(&self, is_there: &[bool]) -> bool {
         ask!(self, level => RaidLevel::bears(level, is_there))
     }
@@ -190,7 +191,7 @@ impl Layout {
         ask!(self, level => RaidLevel::copies_of(level, address))
     }
 
-    /// Addresses of what fits together or not as one: a row of stripe units, a record, a piece of a copy.
+    /// Number of addresses whose consistency is checked as one: a row of stripe units, a record, a piece of a copy.
     pub fn compared_as_one(&self) -> u64 {
         ask!(self, level => RaidLevel::compared_as_one(level))
     }
@@ -200,7 +201,7 @@ impl Layout {
         ask!(self, level => RaidLevel::start(level))
     }
 
-    /// Sectors of a record, where data are kept in records.
+    /// Sectors of a record, for levels that store data in records.
     pub fn record(&self) -> Option<Sectors> {
         ask!(self, level => RaidLevel::record(level)).map(Sectors::new)
     }

@@ -1,19 +1,20 @@
-//! Which addresses of an array cannot be had, from what can be read of its members.
+//! Which addresses of an array are lost, given what can be read of its members.
 //!
-//! Of each member everything below its *frontier* can be read: all of a whole one, nothing of a missing one, what is
-//! rebuilt of a new one. A layout repeats itself after a *band* of rows, so that each stripe unit of the first band stands
-//! for all that lie a multiple of the band behind it, and what is lost of them is a [`Run`] with at most a part of a
-//! stripe unit before and behind it. So the cost does not grow with the drives.
+//! Of each member everything below its *frontier* can be read: all of a complete one, nothing of a missing
+//! one, the rebuilt part of a new one. A layout is periodic with a *band* of rows, so that each stripe unit
+//! of the first band stands for all units a multiple of the band behind it, and what is lost of them is a
+//! [`Run`] with at most a part of a stripe unit before and after it. So the cost does not grow with the size
+//! of the drives.
 use crate::storage::array::report::Run;
 use alloc::vec::Vec;
 use drivelab_units::{Lba, Sectors};
 
-/// Nothing of it is unreadable.
+/// All of it is readable.
 pub const ALL: u64 = u64::MAX;
 
-/// A stripe unit of the first band, and its like in all others.
+/// A stripe unit of the first band, and those at the same place in all other bands.
 pub struct Units {
-    /// Its first address, and how far its next like lies behind it.
+    /// Its first address, and the distance from there to the next band's.
     pub address: u64,
     pub band: u64,
     /// The same on the member.
@@ -22,7 +23,7 @@ pub struct Units {
     pub times: u64,
 }
 
-/// Collects runs, and makes one of neighbours.
+/// Collects runs, and joins adjacent ones.
 #[derive(Default)]
 pub struct Runs(Vec<Run>);
 
@@ -68,7 +69,7 @@ impl Runs {
         self.add(address + last * band, part, band, 1);
     }
 
-    /// Ranges that touch are one.
+    /// All runs, with adjacent ranges joined.
     pub fn joined(mut self) -> Vec<Run> {
         for run in &mut self.0 {
             if run.times > 1 && run.count == run.every {

@@ -1,11 +1,12 @@
-//! RAID levels: where the addresses of an array lie on its members, and all that follows from it.
+//! RAID levels: where the addresses of an array lie on its members, and everything that depends on it.
 //!
-//! A level is a folder with one implementation of [`RaidLevel`]: [`linear`] (JBOD), [`copied`] (RAID 0, 1, 01, 10), [`rows`]
-//! (RAID 3 to 6, 30 to 60), [`raidz`]. The array asks a level nothing that is not in the trait; [`Layout`] passes each
-//! question on to the level that it is. [`check`] has the rules of what can be built.
+//! A level is a folder with one implementation of [`RaidLevel`]: [`linear`] (JBOD), [`copied`] (RAID 0, 1,
+//! 01, 10), [`rows`] (RAID 3 to 6, 30 to 60), [`raidz`]. The array asks a level only what is in the trait;
+//! [`Layout`] delegates each question to the level that it is. [`check`] has the rules of what can be built.
 //!
-//! All numbers are sectors. A *piece* is a stretch of the array's addresses that lies in one run on each member that has
-//! it; a *spot* is a place on a member. Members are named by their slot in the array, whatever drive has it.
+//! All numbers are sectors. A *piece* is a stretch of the array's addresses that is contiguous on each member
+//! that has it; a *spot* is a place on a member. Members are named by their slot in the array, whatever drive
+//! is in it.
 mod check;
 pub(crate) mod copied;
 mod error;
@@ -45,7 +46,7 @@ pub struct Spot {
     pub at: u64,
 }
 
-/// What a member holds somewhere.
+/// What a place on a member holds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Held {
     /// A copy of these addresses of the array.
@@ -60,7 +61,7 @@ pub enum Held {
         /// Number of the parity: 0 is P (XOR), 1 is Q, 2 is R.
         which: u8,
     },
-    /// Left over: no address of the array is there.
+    /// Unused: it holds no address of the array.
     Nothing,
 }
 
@@ -71,7 +72,7 @@ impl Held {
     }
 }
 
-/// What a level keeps of its data beside them.
+/// The kind of redundancy that a level stores.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Redundancy {
     /// More than one copy.
@@ -80,19 +81,19 @@ pub enum Redundancy {
     Parity,
 }
 
-/// What a window of background work goes over, in the numbers of its job.
+/// What a window of background work covers, in the numbers of its job.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Stretch {
     /// First block.
     pub first: u64,
     /// The block after the last.
     pub end: u64,
-    /// How many of them are asked for; the others are passed over.
+    /// How many of them are processed; the others are skipped.
     pub count: u64,
 }
 
-/// The blocks that a stripe request must have to itself: whether it writes, and the first and the end of them in whatever
-/// numbers the level counts.
+/// The blocks that a stripe request must hold exclusively: whether it writes, and the first and the end of
+/// them in the level's own numbers.
 pub type Blocks = (bool, u64, u64);
 
 /// What an array asks of its level.
@@ -105,29 +106,29 @@ pub trait RaidLevel {
     /// Sectors of each member that the array uses; of a JBOD, of the largest.
     fn used(&self) -> u64;
 
-    /// Members of each group, where there are groups that know nothing of each other.
+    /// Members of each group, where there are groups that are independent of each other.
     fn group_members(&self) -> Option<u16> {
         None
     }
 
-    /// Sectors that a write must cover to need nothing that is there already, where that is more than one.
+    /// Sectors that a write must cover to need no old data or parity, where that is more than one.
     fn whole_write(&self) -> Option<u64> {
         None
     }
 
-    /// Where an address lies while nothing is missing: of copies the first.
+    /// Where an address lies while no member is missing: the first of its copies.
     fn home(&self, address: u64) -> Spot;
 
-    /// The address that lies at a place, which may have a copy of it; none where parity or nothing is, or where addresses
-    /// come and go.
+    /// The address whose data, or a copy of them, a place holds; `None` for parity or an unused place, or
+    /// where addresses have no fixed place.
     fn address_at(&self, spot: Spot) -> Option<u64>;
 
     // Requests of hosts.
 
-    /// The blocks that a stripe request of a host must have to itself.
+    /// The blocks that a stripe request of a host must hold exclusively.
     fn blocks(&self, plan: &Planner, stripe_request: &StripeRequest) -> Option<Blocks>;
 
-    /// Where the first stripe request of a command ends that goes from `at` to `end`.
+    /// The end of the first stripe request of a command for `at` to `end`.
     #[inline]
     fn cut(&self, _plan: &Planner, _access: Access, _at: u64, end: u64) -> u64 {
         end
@@ -136,7 +137,7 @@ pub trait RaidLevel {
     /// Makes the commands of a stripe request that reads.
     ///
     /// # Errors
-    /// How it ends if they cannot be made: what it asks for is lost, or could not be read.
+    /// The outcome if they cannot be made: what it asks for is lost, or could not be read.
     fn plan_read(&mut self, plan: &mut Planner, context: &mut Context, slot: Slot) -> Result<(), Outcome>;
 
     /// Makes the commands of a stripe request that writes.
@@ -145,13 +146,14 @@ pub trait RaidLevel {
     /// As for [`Self::plan_read`].
     fn plan_write(&mut self, plan: &mut Planner, context: &mut Context, slot: Slot) -> Result<(), Outcome>;
 
-    /// Whom a stripe request must wait for although nobody has its blocks. For one of background work its job and its
-    /// window are given.
+    /// The stripe request that another one must wait for although nobody has its blocks. For a stripe request
+    /// of background work, its job and its window are given.
     fn keeper(&mut self, _plan: &Planner, _slot: Slot, _window: Option<(&Job, Range<u64>)>) -> Option<Slot> {
         None
     }
 
-    /// Whether members get nothing but the host's data, so that a write of zeroes, or a discard, goes to them as such.
+    /// Whether members get nothing but the host's data, so that a write of zeroes, or a discard, is passed on
+    /// as such.
     fn passes_content(&self) -> bool {
         true
     }
@@ -160,26 +162,26 @@ pub trait RaidLevel {
     #[inline]
     fn settle(&mut self, _plan: &mut Planner, _slot: Slot) {}
 
-    /// Whether its plans look up themselves what was lost sector by sector.
+    /// Whether its plans themselves look up bad blocks.
     #[inline]
     fn looks_up_losses(&self) -> bool {
         false
     }
 
-    // What survives when members are gone.
+    // What survives when members are missing.
 
-    /// What it keeps of its data beside them.
+    /// The redundancy that the level stores.
     fn redundancy(&self) -> Option<Redundancy>;
 
-    /// Whether all data can be had from the slots that are there; `is_there` is by slot.
+    /// Whether all data can be reconstructed from the slots that are present; `is_there` is indexed by slot.
     fn bears(&self, is_there: &[bool]) -> bool;
 
-    /// All places that hold a copy of an address, its home first. Where others make up for it by sums there is one.
+    /// All places that hold a copy of an address, its home first; the home alone where the level stores parity.
     fn copies_of(&self, address: u64) -> Vec<Spot> {
         Vec::from([self.home(address)])
     }
 
-    /// Addresses of what fits together or not as one: a row of stripe units, a record, a piece of a copy.
+    /// Number of addresses whose consistency is checked as one: a row of stripe units, a record, a piece of a copy.
     fn compared_as_one(&self) -> u64;
 
     /// The first sector of each member that is not reserved for logs.
@@ -187,32 +189,32 @@ pub trait RaidLevel {
         0
     }
 
-    /// Sectors of a record, where data are kept in records.
+    /// Sectors of a record, for levels that store data in records.
     fn record(&self) -> Option<u64> {
         None
     }
 
-    /// Whether a member that did not do a write is failed even where it has the last copy of something.
+    /// Whether a member that failed a write is failed even where it has the last copy of something.
     fn fails_the_last(&self) -> bool {
         false
     }
 
-    /// The members that are given up with one.
+    /// The members that are given up together with this one.
     fn companions(&self, slot: u16) -> Range<u16> {
         slot..slot + 1
     }
 
-    /// Whether what a write was to bring to a member that is gone can be had without it.
+    /// Whether the data of a write to a missing member are available without it.
     fn is_kept_without(&self, members: &Members, op: &Op) -> bool;
 
-    /// What is lost as the members are now that was not when they had the frontiers `before`. `failed` is the one that has
-    /// failed since, unless several are missing from the start.
+    /// What is lost with the members as they are now and was not with the frontiers `before`. `failed` is the
+    /// one that has failed since, unless several are missing from the start.
     fn losses(&self, members: &Members, before: &[u64], failed: u16) -> Vec<Run>;
 
-    /// Up to which place the others make up for what a slot is to hold: in a job's numbers.
+    /// Up to which place the others have everything that belongs on a slot, in a job's numbers.
     fn reach(&self, members: &Members, slot: u16) -> u64;
 
-    /// What of a write that a member did not do can be had from other members: first sector and end, on that member.
+    /// Which parts of a write that a member failed other members have: first sector and end, on that member.
     fn others_have(&self, _plan: &Planner, _op: &Op) -> Vec<(u64, u64)> {
         Vec::new()
     }
@@ -227,20 +229,20 @@ pub trait RaidLevel {
 
     // Background work.
 
-    /// How far a job goes at once when each member's share is `request` sectors, and from where to where in all: sectors of
-    /// each member, addresses of the array, or whatever else the level counts.
+    /// The step of a job's windows when each member's share is `request` sectors, and the job's whole range:
+    /// sectors of each member, addresses of the array, or whatever else the level counts.
     fn range(&self, kind: SyncKind, request: u64) -> (u64, (u64, u64));
 
-    /// The addresses among which is all that a window of a job touches; the same numbers where the level does not count
-    /// by addresses.
+    /// The range of addresses that contains everything a job's window touches; the same numbers where the
+    /// level does not count by addresses.
     fn around(&self, _job: &Job, at: u64, to: u64) -> (u64, u64) {
         (at, to)
     }
 
-    /// The blocks that a window's stripe request must have to itself.
+    /// The blocks that a window's stripe request must hold exclusively.
     fn blocks_of_window(&self, first: u64, end: u64) -> Option<Blocks>;
 
-    /// What a job's next window is to go over.
+    /// What a job's next window is to cover.
     fn next_stretch(&self, _members: &Members, job: &Job) -> Option<Stretch> {
         let (first, end) = (job.next, (job.next + job.step).min(job.end));
         (first < end).then_some(Stretch { first, end, count: end - first })
@@ -249,27 +251,28 @@ pub trait RaidLevel {
     /// Makes the commands of a window.
     fn plan_window(&mut self, plan: &mut Planner, context: &mut Context, part: &mut Part<'_>);
 
-    /// The sector of each member below which all lies that a job has gone over.
+    /// The sector of each member below which a job has processed everything.
     fn edge(&self, numbers: u64) -> u64 {
         numbers
     }
 
-    /// Numbers of a job as sectors of each member.
+    /// A job's numbers converted to sectors of each member.
     fn share(&self, _kind: SyncKind, numbers: u64) -> u64 {
         numbers
     }
 
-    /// How many of its numbers a window goes over at once where something could not be read, on whole sectors of `granule`.
+    /// The size of a window, in the job's numbers, where something could not be read; `granule` where these
+    /// are sectors.
     fn smallest_window(&self, granule: u64) -> u64 {
         granule
     }
 
-    /// Where what a job goes over ends before anybody has written.
+    /// Where the range of a job ends on an array that nothing has been written to yet.
     fn filled(&self, job: &Job) -> u64 {
         job.end
     }
 
-    /// How many numbers a job goes over in all.
+    /// How many numbers a job covers in total.
     fn length(&self, job: &Job) -> u64 {
         job.end - job.begin
     }

@@ -1,4 +1,4 @@
-//! What an array keeps for itself at the beginning of each member, before its data.
+//! What an array reserves at the beginning of each member, before its data.
 //!
 //! md puts its bitmap behind the superblock and the partial parity log of 1 MiB between that and the data (metadata 1.2).
 use crate::storage::array::params::{ArrayParams, ConsistencyPolicy, Level};
@@ -6,7 +6,7 @@ use crate::storage::array::params::{ArrayParams, ConsistencyPolicy, Level};
 /// Sectors of each member's partial parity log.
 pub const PARTIAL_PARITY_LOG: u64 = 2_048;
 
-/// Regions that a bitmap has at most.
+/// Maximum number of regions of a bitmap.
 pub const REGIONS_MOST: u64 = 1 << 24;
 
 /// Sectors of one write of metadata: the parity granule, at least one.
@@ -19,20 +19,21 @@ pub fn bits(params: &ArrayParams) -> u64 {
     granule(params) * 512 * 8
 }
 
-/// Where each member has this granule of the bitmap: the first one is the superblock's.
+/// The sector of this granule of the bitmap on each member: the first granule is the superblock's.
 pub fn bitmap_at(params: &ArrayParams, which: u64) -> u64 {
     (1 + which) * granule(params)
 }
 
-/// Regions that the bitmap has bits for, on members that are at least so large.
+/// Regions that the bitmap has bits for, on members of at least `least` sectors.
 pub fn regions(params: &ArrayParams, least: u64) -> u64 {
     let ConsistencyPolicy::Bitmap { region, .. } = params.consistency_policy else { return 0 };
     counted(params, least).div_ceil(region.get().max(1))
 }
 
-/// Sectors that the bitmap counts, on members that are at least so large.
+/// Sectors that the bitmap covers, on members of at least `least` sectors.
 pub fn counted(params: &ArrayParams, least: u64) -> u64 {
-    // Levels with parity count the sectors of one member, over all groups; the others those of the array.
+    // Levels with parity count the sectors of one member, over all groups; the others count those of the
+    // array.
     let times = match params.level {
         Level::Interleaved { groups } | Level::Parity { groups, .. } => u64::from(groups),
         _ => u64::from(params.members),

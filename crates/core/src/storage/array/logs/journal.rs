@@ -1,14 +1,15 @@
 //! The journal (md since Linux 4.4, drivers/md/raid5-cache.c, write-through; Documentation/driver-api/md/raid5-cache).
 //!
-//! Data and parity of a stripe request go to a drive of their own first, behind a granule that describes them, one stripe
-//! request behind the other and round at the end; then to the members. Without its journal the array takes no writes.
+//! Data and parity of a stripe request go to a separate drive first, behind a granule that describes them,
+//! one stripe request after another, wrapping around at the end; then to the members. Without its journal the
+//! array accepts no writes.
 //!
-//! Records stay until the members have what they are for on their media. When a quarter of the journal is not needed any
-//! more, or somebody waits for room, it is reclaimed as md does it (`r5l_do_reclaim`): the members' caches are flushed,
-//! then the superblock says where the records begin that count, and only then is the room given to others. md writes the
-//! superblock of all members for that, with REQ_PREFLUSH; here it is one FLUSH of each member that forgets, and one
-//! superblock, the journal's first granule. md makes its log writes durable by a FLUSH of the journal behind them, here
-//! they are force unit access.
+//! Records stay until the members have the logged data on their media. When a quarter of the journal is no
+//! longer needed, or a stripe request waits for room, it is reclaimed as md does it (`r5l_do_reclaim`): the
+//! members' caches are flushed, then the superblock records where the valid records begin, and only then is
+//! the room reused. md writes the superblock of all members for that, with REQ_PREFLUSH; here it is one FLUSH
+//! of each member with a volatile cache, and one superblock, the journal's first granule. md makes its log
+//! writes durable with a FLUSH of the journal after them, here they are force unit access.
 use super::super::Array;
 use super::super::levels::Spot;
 use super::super::plan::{Planner, Source};
@@ -19,11 +20,11 @@ use crate::data::Word;
 use crate::storage::context::Context;
 use crate::storage::tree::Slot;
 
-/// The journal is reclaimed when one part in so many is not needed any more (RECLAIM_MAX_FREE_SPACE_SHIFT).
+/// The journal is reclaimed when 1/4 of it is no longer needed (RECLAIM_MAX_FREE_SPACE_SHIFT).
 const RECLAIMED: u64 = 4;
 
 impl Planner {
-    /// Keeps in mind that a stripe request writes this, for the journal.
+    /// Records that a stripe request writes this, for the journal.
     #[inline]
     pub(crate) fn note(&mut self, context: &mut Context, op: u64, spot: Spot, count: u64) {
         if self.logs.is_journal() {
@@ -34,7 +35,7 @@ impl Planner {
         }
     }
 
-    /// Puts what a stripe request writes on the journal first.
+    /// Writes to the journal first what a stripe request writes.
     pub(crate) fn write_journal(&mut self, context: &mut Context, slot: Slot) {
         if !self.logs.is_journal() {
             return;
@@ -46,7 +47,7 @@ impl Planner {
         let record = self.logs.record(slot);
         self.logs.draft.body.clear();
         self.write_on(context, slot, record, granule);
-        // The same commands whether data are kept or not.
+        // The same commands are made whether data operations are kept or not.
         let head = self.logs.draft.body.len();
         self.write_on(context, slot, record, self.logs.draft.sectors);
         if context.keeps.data {
@@ -70,8 +71,8 @@ impl Planner {
         }
     }
 
-    /// Says what the commands of a record carry, of which the first ones, so many, describe it: what the stripe request
-    /// writes, one piece behind the other.
+    /// States what the commands of a record carry: the first `head` of them describe it, the others hold what
+    /// the stripe request writes, piece after piece.
     fn describe_on(&mut self, context: &mut Context, record: u64, head: usize) {
         let (journal, body) = (self.params.members, core::mem::take(&mut self.logs.draft.body));
         let (describes, description, _) = body[0];
@@ -99,7 +100,7 @@ impl Planner {
 }
 
 impl Array {
-    /// Reclaims the journal if that is due.
+    /// Reclaims the journal if it is time.
     pub(crate) fn reclaim(&mut self, context: &mut Context) {
         if self.planner.logs.journal.reclaims || self.planner.logs.drive().is_none() {
             return;

@@ -1,13 +1,15 @@
-//! What keeps a power cut from leaving parity that does not fit its data: a journal, or a log of partial parity. Here is
-//! what holds for both; [`journal`](super::journal) and [`partial_parity`](super::partial_parity) say what each writes.
+//! What keeps a power cut from leaving parity that does not match its data: a journal, or a log of partial
+//! parity. This file has what is common to both; [`journal`](super::journal) and
+//! [`partial_parity`](super::partial_parity) say what each writes.
 //!
-//! A log is a [ring](super::ring). A stripe request takes its room as it is planned, and where there is none it is
-//! planned again when there is: it waits with nothing but its blocks in its hands, and those that have room need nothing
-//! that it has, so the oldest of them always ends. What it waits is the queue's in its breakdown. The oldest waits at the
-//! front; younger ones may go by where they use another log, but not for ever.
+//! A log is a [ring](super::ring). A stripe request takes its room in the log when it is planned, and is
+//! planned again later where there is none: while it waits it holds nothing but its blocks, and those that
+//! have room need none of these, so the oldest of them always ends. The wait counts as queue time in its
+//! breakdown. The oldest waits at the front; younger ones may pass it where they use another log, but only a
+//! limited number of times.
 //!
-//! Log writes are on the media when they are answered (force unit access). What a log says is on its sectors
-//! ([`Word`](crate::data::Word)), and nowhere else.
+//! Log writes are on the media when they are answered (force unit access). What a log records is on its
+//! sectors ([`Word`](crate::data::Word)), and nowhere else.
 mod journal;
 mod partial_parity;
 mod ring;
@@ -24,24 +26,24 @@ use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 use ring::{Fate, Ring};
 
-/// So often may a stripe request that waits for room be passed by a younger one.
+/// How often a stripe request that waits for room may be passed by a younger one.
 const PASSED_MOST: u8 = 16;
 
-/// What a log keeps of a command to a member.
+/// A log's record of a command to a member.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Logged {
-    /// The command that writes it to the log, and where the log has it. The journal's slot is the number of members. What
-    /// the command carries there is what the record's checksum is made of.
+    /// The command that writes the record to the log; the record's checksum covers the data that it carries.
+    /// The journal's slot is the number of members.
     pub op: u64,
-    /// Where the log has its data; a slot of the number of members is the journal.
+    /// Where in the log its data are; a slot equal to the number of members is the journal.
     pub log: Spot,
-    /// What it is for: the place that is written (journal), or that of the parity (partial parity log).
+    /// The target: the place that is written (journal), or the place of the parity (partial parity log).
     pub of: Spot,
     /// Sectors, at least one.
     pub count: u64,
-    /// Of a partial parity log: the columns that are written, from the first to before the last.
+    /// Partial parity log: the columns that are written, the first and the one after the last.
     pub columns: (u32, u32),
-    /// Of a partial parity log: all of them are, and the log holds no more than that.
+    /// Partial parity log: all columns are written, and the log holds the description only.
     pub is_whole: bool,
     /// Sequence number of the record.
     pub record: u64,
@@ -57,9 +59,9 @@ pub struct Noted {
 /// A stripe request that waits for room.
 struct Waiting {
     stripe_request: Slot,
-    /// The log that had none.
+    /// The log that had no room.
     ring: u16,
-    /// How often a younger one has gone by and has got its room.
+    /// How often a younger one has passed it and got room.
     passed: u8,
 }
 
@@ -67,7 +69,7 @@ struct Waiting {
 struct Journal {
     drive: Option<u16>,
     is_lost: bool,
-    /// Whether what it does not need is being freed.
+    /// Whether a reclaim is under way.
     reclaims: bool,
 }
 
@@ -80,29 +82,29 @@ struct Numbers {
     newest: u64,
 }
 
-/// What the stripe request being planned puts on a log.
+/// What the stripe request that is being planned writes to a log.
 pub struct Draft {
-    /// Sectors that it writes, and what they are when data operations are kept.
+    /// Number of sectors that it writes; where data operations are kept, also which ones.
     pub sectors: u64,
     pub noted: Vec<Noted>,
-    /// The commands that write them to the journal: which, where, and how many sectors.
+    /// The commands that write them to the journal: id, place, and number of sectors.
     pub body: Vec<(u64, u64, u64)>,
     /// By member: the command and the place of the words that describe the record.
     pub described: Vec<(u64, u64)>,
-    /// The log that has no room for it.
+    /// The log that lacks room for it.
     short: Option<u16>,
 }
 
 /// Stripe requests that wait for room.
 struct Queue {
     waiting: VecDeque<Waiting>,
-    /// The one of them that is being looked at.
+    /// The one that is being examined.
     looked_at: Slot,
     /// Whether a scan of them is under way, the number of the scan, and whether another one must follow.
     is_looking: bool,
     looks: u64,
     again: bool,
-    /// Whether a record has been given up since they were looked at.
+    /// Whether a record has been given up since the last scan.
     has_given_up: bool,
 }
 
@@ -129,7 +131,7 @@ impl Logs {
                 alloc::vec![Ring::new(super_block, capacity.saturating_sub(super_block))]
             }
             ConsistencyPolicy::PartialParityLog => {
-                // Of whole granules, so that none is cut in two at the end.
+                // A multiple of the granule, so that the end of the ring splits none.
                 let granule = reserved::granule(params);
                 let capacity = reserved::PARTIAL_PARITY_LOG / granule * granule;
                 (0..members).map(|_| Ring::new(0, capacity)).collect()
@@ -175,24 +177,24 @@ impl Logs {
         self.journal.drive.filter(|_| !self.journal.is_lost)
     }
 
-    /// Whether there is a journal, be it lost.
+    /// Whether the array has a journal, even if its drive has failed.
     #[inline]
     pub(crate) fn is_journal(&self) -> bool {
         self.journal.drive.is_some()
     }
 
-    /// Whether there is a log.
+    /// Whether the array has a log.
     #[inline]
     pub fn is_kept(&self) -> bool {
         !self.rings.is_empty()
     }
 
-    /// The number of the next record that anybody begins.
+    /// The number of the next record.
     pub(crate) fn next(&self) -> u64 {
         self.numbers.newest + 1
     }
 
-    /// The number of a stripe request's record, which it gets with the first question.
+    /// The number of a stripe request's record; the first call assigns it.
     pub(crate) fn record(&mut self, stripe_request: Slot) -> u64 {
         let at = stripe_request as usize;
         if self.numbers.records.len() <= at {
@@ -205,19 +207,19 @@ impl Logs {
         self.numbers.records[at]
     }
 
-    /// There is no room for the stripe request that is being planned.
+    /// There is not enough room for the stripe request that is being planned.
     pub(crate) fn is_short(&mut self, ring: u16) {
         self.draft.short = Some(ring);
     }
 
-    /// A stripe request has no record any more. Returns the number that it had.
+    /// A stripe request no longer has a record. Returns the number that it had.
     #[inline]
     pub fn leave(&mut self, stripe_request: Slot) -> Option<u64> {
         let number = core::mem::take(self.numbers.records.get_mut(stripe_request as usize)?);
         (number != 0).then_some(number)
     }
 
-    /// A stripe request will not write what its record is for.
+    /// A stripe request will not write the data that its record covers.
     pub fn give_up(&mut self, stripe_request: Slot) {
         self.draft.short = None;
         if let Some(number) = self.leave(stripe_request) {
@@ -226,12 +228,12 @@ impl Logs {
         }
     }
 
-    /// How often those that wait have been looked at.
+    /// The number of scans of the waiting stripe requests so far.
     pub(crate) fn looks(&self) -> u64 {
         self.queue.looks
     }
 
-    /// A stripe request has room for its record, if it has one: older ones that wait have been passed.
+    /// A stripe request has got room for its record, if it has one: older ones that wait have been passed.
     fn goes_by(&mut self, stripe_request: Slot) {
         if self.numbers.records.get(stripe_request as usize).is_some_and(|&number| number != 0) {
             for older in
@@ -242,7 +244,8 @@ impl Logs {
         }
     }
 
-    /// Whether the oldest one that waits lets no other one by. It has been passed most often.
+    /// Whether the oldest waiting stripe request may no longer be passed. It has been passed most often of
+    /// all.
     fn is_held(&self) -> bool {
         self.queue.waiting.front().is_some_and(|first| self.is_journal() || first.passed >= PASSED_MOST)
     }
@@ -251,7 +254,7 @@ impl Logs {
         !self.queue.waiting.is_empty()
     }
 
-    /// Whether those that wait are being looked at: what they log goes together.
+    /// Whether a scan of the waiting stripe requests is under way: what they log then goes into one unit.
     pub(crate) fn is_joining(&self) -> bool {
         self.queue.is_looking
     }
@@ -267,7 +270,7 @@ impl Logs {
 }
 
 impl Planner {
-    /// A plan that may write begins.
+    /// Begins a plan that may write.
     #[inline]
     pub(crate) fn begin_log(&mut self) -> Result<(), Outcome> {
         self.logs.draft.sectors = 0;
@@ -275,12 +278,12 @@ impl Planner {
         if self.logs.journal.is_lost { Err(Outcome::Failed) } else { Ok(()) }
     }
 
-    /// Whether a stripe request must stand behind those that wait for room.
+    /// Whether a stripe request must queue behind those that wait for room.
     pub(crate) fn stands_behind(&self, slot: Slot) -> bool {
         self.logs.queue.looked_at != slot && self.logs.is_held()
     }
 
-    /// Members that forget, of those that are meant, put on their media what they have answered.
+    /// Flushes those of the members meant that have a volatile cache.
     pub(crate) fn flush_members(
         &mut self,
         context: &mut Context,
@@ -317,12 +320,12 @@ impl Array {
         }
         self.planner.logs.queue.waiting.push_back(Waiting { stripe_request: slot, ring, passed: 0 });
         self.make_room(context, ring);
-        // It may have been its own leavings that were in its way.
+        // Its own given-up records may have been in its way.
         self.let_in_to_logs(context);
         true
     }
 
-    /// Stripe requests that wait for room are planned again, as far as there is some.
+    /// Plans the stripe requests that wait for room again, as far as there is room.
     pub(crate) fn let_in_to_logs(&mut self, context: &mut Context) {
         self.planner.logs.queue.again = true;
         if core::mem::replace(&mut self.planner.logs.queue.is_looking, true) {
@@ -331,7 +334,7 @@ impl Array {
         while core::mem::take(&mut self.planner.logs.queue.again) {
             self.planner.logs.queue.looks += 1;
             self.planner.logs.queue.has_given_up = false;
-            // Those that begin to wait meanwhile come behind.
+            // Those that start to wait meanwhile queue behind.
             let (mut at, count) = (0, self.planner.logs.queue.waiting.len());
             for _ in 0..count {
                 let Waiting { stripe_request, ring, .. } = self.planner.logs.queue.waiting[at];
@@ -353,7 +356,7 @@ impl Array {
         self.planner.logs.queue.is_looking = false;
     }
 
-    /// Plans a stripe request again that has waited for room. Returns the log that has none.
+    /// Plans a stripe request again that has waited for room. Returns the log that still has none.
     fn goes_in(&mut self, context: &mut Context, stripe_request: Slot) -> Option<u16> {
         let before = core::mem::replace(&mut self.planner.logs.queue.looked_at, stripe_request);
         self.begin(context, stripe_request);
@@ -361,7 +364,7 @@ impl Array {
         self.planner.logs.draft.short.take()
     }
 
-    /// What nobody needs of a log becomes free, because somebody waits for it.
+    /// Frees what is no longer needed of a log, because a stripe request waits for room.
     fn make_room(&mut self, context: &mut Context, ring: u16) {
         if self.planner.logs.is_journal() {
             self.reclaim(context);
@@ -370,7 +373,7 @@ impl Array {
         }
     }
 
-    /// A stripe request is done that had this record, if it had one.
+    /// The stripe request that had this record, if any, is done.
     pub(crate) fn leave_logs(&mut self, context: &mut Context, record: Option<u64>) {
         let Some(number) = record else {
             if self.planner.logs.queue.has_given_up && self.planner.logs.has_waiting() {
@@ -386,7 +389,7 @@ impl Array {
         }
     }
 
-    /// A stripe request of a log's own is done.
+    /// One of the logs' own stripe requests is done.
     pub(crate) fn log_is_free(&mut self, context: &mut Context, which: u64, number: u64) {
         if self.planner.logs.is_journal() {
             self.planner.logs.journal.reclaims = false;
@@ -398,7 +401,7 @@ impl Array {
         self.let_in_to_logs(context);
     }
 
-    /// Begins a stripe request of a log's own.
+    /// Begins one of the logs' own stripe requests.
     pub(crate) fn add_of_log(&mut self, context: &mut Context, which: u64, number: u64) -> Slot {
         self.add_stripe_request(context.now, Owner::Log, Access::Write, which, number)
     }

@@ -1,20 +1,21 @@
 //! The partial parity log (md since Linux 4.12, drivers/md/raid5-ppl.c; Documentation/driver-api/md/raid5-ppl).
 //!
-//! Before data and parity are written, the sum of the row's units that are not written goes to a log on the parity's
-//! member, behind a granule that describes it. With the data that a cut has left there it gives the parity. A row written
-//! whole needs the description only.
+//! Before data and parity are written, the sum of the row's units that are not written goes to a log on the
+//! parity's member, behind a granule that describes it. After a power cut it gives the parity, together with
+//! the data found on the members. A row that is written as a whole needs the description only.
 //!
-//! Log writes that are under way at once come to the media in any order, and one that is given up never does: where a new
-//! record is there and an older one is not, what that would have overwritten is still there, and newer records of the
-//! same rows may be gone. So each command to a log begins with a description, which says from which record on the log is
-//! needed. Whatever is overwritten was free by then, and all that counts for less is past. md writes one unit of a log at
-//! a time and recovers the one with the highest generation (`ppl_load_distributed`).
+//! Log writes under way at the same time reach the media in any order, and one that is given up never does: a
+//! newer record may be there and an older one not, so that what the older one should have overwritten is
+//! still there, and newer records of the same rows may be missing. So each command to a log begins with a
+//! description, which says from which record on the log is valid. Whatever is overwritten was free by then,
+//! and everything below that number is obsolete. md writes one unit of a log at a time and recovers the one
+//! with the highest generation (`ppl_load_distributed`).
 //!
-//! On members that forget nothing a record is free when what it is for has been answered; each stripe request has its own
-//! log write. On members that forget, a sum is worth something only while all that it was made of is on the media. So, as
-//! in md since 4.16, each log has one *unit* of records under way: it is over when all of its stripe requests are done
-//! and the members that they have written have flushed (`ppl_do_flush`), and what comes meanwhile goes together in the
-//! next one.
+//! On members without a volatile cache a record is free when the writes that it covers have been answered;
+//! each stripe request has its own log write. On members with one, a sum is valid only while all data that it
+//! was computed from are on the media. So, as in md since 4.16, each log has one *unit* of records under way:
+//! it ends when all of its stripe requests are done and the members that they wrote to have flushed
+//! (`ppl_do_flush`), and what arrives meanwhile goes into the next unit together.
 use super::super::Array;
 use super::super::levels::Spot;
 use super::super::levels::reserved::PARTIAL_PARITY_LOG;
@@ -28,10 +29,10 @@ use crate::storage::context::Context;
 use crate::storage::tree::Slot;
 use alloc::vec::Vec;
 
-/// Records of one log of members that forget, which are freed together.
+/// Records of one log on members with a volatile cache, which are freed together.
 #[derive(Default)]
 pub struct Unit {
-    /// When those that wait were looked at as it began: only they may still join it.
+    /// The scan of the waiting stripe requests in which it began: only those of this scan may still join it.
     pub(crate) began: u64,
     is_flushing: bool,
     /// The members that it writes to.
@@ -39,8 +40,8 @@ pub struct Unit {
 }
 
 impl Planner {
-    /// The largest band whose partial parity the log can hold, with the descriptions of the three commands that it may
-    /// take.
+    /// The largest band whose partial parity the log can hold, with the descriptions of the up to three
+    /// commands that it takes.
     #[inline]
     pub(crate) fn largest_band(&self) -> u64 {
         let granule = self.granule();
@@ -51,7 +52,7 @@ impl Planner {
         (most / granule * granule).max(granule)
     }
 
-    /// Whether the records of a log, of members that forget, could take one more.
+    /// Whether the current unit of a log on members with a volatile cache may take one more record.
     pub(crate) fn may_join(&self, ring: u16) -> bool {
         if self.logs.is_journal() || !self.members.any_forgets() {
             return true;
@@ -61,8 +62,9 @@ impl Planner {
         !unit.is_flushing && is_open
     }
 
-    /// Takes room of a log for a command of its own, which begins with a granule that describes it and goes on with up to
-    /// so many sectors. Returns the command, where these begin and how many they are; nothing where there is no room.
+    /// Takes room in a log for a separate command, which begins with a granule that describes it and
+    /// continues with up to `count` sectors. Returns the command, where these sectors begin and how many they
+    /// are; `None` where there is no room.
     pub(crate) fn begin_in_log(
         &mut self,
         context: &mut Context,
@@ -75,7 +77,7 @@ impl Planner {
         let most = (self.params.request.get() / granule).max(2) * granule;
         let ring = &mut self.logs.rings[member];
         if count > 0 && ring.before_end() == granule {
-            // A description of nothing would be all that fits.
+            // Only a description without data would fit.
             ring.take(record, granule)?;
         }
         let (at, taken) = ring.take(record, (granule + count.next_multiple_of(granule)).min(most))?;
@@ -90,7 +92,7 @@ impl Planner {
         Some((op, at + granule, count))
     }
 
-    /// The same for what can become part of the stripe request's last command to the log.
+    /// The same, as an extension of the stripe request's last command to the log where that is possible.
     pub(crate) fn goes_on_in_log(
         &mut self,
         context: &mut Context,
@@ -114,7 +116,7 @@ impl Planner {
 }
 
 impl Array {
-    /// What a record is for has been answered by all members.
+    /// The writes that a record covers have been answered by all members.
     pub(crate) fn is_answered(&mut self, context: &mut Context, number: u64) {
         let mut is_free = false;
         for which in 0..self.planner.logs.rings.len() {
@@ -135,7 +137,7 @@ impl Array {
         }
     }
 
-    /// Frees what nobody needs of a partial parity log that somebody waits for.
+    /// Frees what is no longer needed of a partial parity log that a stripe request waits for.
     pub(crate) fn may_flush_unit(&mut self, context: &mut Context, which: u16) {
         let which = usize::from(which);
         let ring = &self.planner.logs.rings[which];
@@ -144,7 +146,7 @@ impl Array {
         }
     }
 
-    /// All stripe requests of a unit are done: the members put on their media what it was for.
+    /// All stripe requests of a unit are done: flushes the members that they wrote to.
     fn flush_unit(&mut self, context: &mut Context, which: usize) {
         self.planner.logs.units[which].is_flushing = true;
         let written = core::mem::take(&mut self.planner.logs.units[which].written);
@@ -154,7 +156,7 @@ impl Array {
         self.go_on(context, stripe_request);
     }
 
-    /// The members have what a unit was for on their media.
+    /// The members have the data of a unit on their media.
     pub(crate) fn unit_is_free(&mut self, which: u16) {
         let next = self.planner.logs.next();
         self.planner.logs.units[usize::from(which)].is_flushing = false;

@@ -1,20 +1,23 @@
-//! A log as a ring: records one behind the other, round at the end, none of which is overwritten before it is free.
+//! A log as a ring: records one after another, wrapping around at the end; none is overwritten before it is
+//! free.
 //!
-//! Places count on for ever; where on the drive one lies is its remainder. The tail goes on as the oldest records become
-//! free, in their order: a record that is done behind one that is not must wait for it, as in any log.
+//! Positions increase without bound; the position modulo the capacity gives the place on the drive. The tail
+//! advances as the oldest records become free, in order: a record that is done behind one that is not must
+//! wait for it, as in any log.
 //!
-//! Room is given oldest first, whatever comes and whatever is taken back: a ring that is empty goes on where it is. That
-//! says nothing of the order in which it comes to the media: what recovery may still find of a record that is free must
-//! not count, and each log says in its own way from which record on they do.
+//! Room is reused oldest first, whatever records are begun or taken back: an empty ring continues at its
+//! head. That does not define the order in which records reach the media: recovery must ignore what it still
+//! finds of a free record, and each log has its own way to record which one is the first valid.
 use alloc::collections::VecDeque;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Fate {
-    /// Being written, or what it is for is.
+    /// It, or the writes that it covers, are under way.
     Needed,
-    /// What it is for has been answered by all members. They may still forget it.
+    /// The writes that it covers have been answered by all members, whose volatile caches may still lose
+    /// them.
     Answered,
-    /// Nobody needs it.
+    /// No longer needed.
     Free,
 }
 
@@ -26,13 +29,13 @@ struct Record {
 }
 
 pub struct Ring {
-    /// Where on the drive it begins, and its sectors.
+    /// Where on the drive the ring begins, and its sectors.
     base: u64,
     capacity: u64,
     head: u64,
     tail: u64,
     records: VecDeque<Record>,
-    /// How many of the oldest are not needed.
+    /// How many of the oldest records are not needed.
     done: usize,
     /// Records that are needed.
     needed: u32,
@@ -47,7 +50,7 @@ impl Ring {
         self.capacity
     }
 
-    /// Sectors that no record has.
+    /// Sectors that belong to no record.
     pub fn free(&self) -> u64 {
         self.capacity - (self.head - self.tail)
     }
@@ -76,9 +79,9 @@ impl Ring {
         self.records.front().map(|record| record.number)
     }
 
-    /// Takes sectors for a record, so many or as many as lie before the end, or nothing where there is no room: what is
-    /// left is to be taken from the beginning on. Returns where on the drive they begin, and how many they are. What a
-    /// record takes later belongs to it as well.
+    /// Takes up to `count` sectors for a record, no further than the end of the ring, or none where there is
+    /// no room for that: the caller takes the rest from the beginning on. Returns where on the drive they
+    /// begin, and how many they are. Sectors that a record takes later belong to it as well.
     pub fn take(&mut self, number: u64, count: u64) -> Option<(u64, u64)> {
         let inside = self.head % self.capacity;
         let count = count.min(self.capacity - inside);
@@ -93,7 +96,7 @@ impl Ring {
         Some((self.base + inside, count))
     }
 
-    /// A record that was begun last is not written after all.
+    /// The record that was begun last is not written after all.
     pub fn take_back(&mut self, number: u64) {
         if let Some(&last) = self.records.back().filter(|last| last.number == number) {
             self.records.pop_back();
@@ -102,7 +105,7 @@ impl Ring {
         }
     }
 
-    /// What is known of a record. Returns whether it is one of the ring's.
+    /// Sets the state of a record. Returns whether it is one of the ring's.
     pub fn set(&mut self, number: u64, fate: Fate) -> bool {
         let Ok(at) = self.records.binary_search_by_key(&number, |record| record.number) else { return false };
         let record = &mut self.records[at];
@@ -116,8 +119,8 @@ impl Ring {
         true
     }
 
-    /// How many sectors the oldest records have that are not needed any more, and the number of the first that is, or
-    /// `next`.
+    /// The number of sectors of the oldest records that are no longer needed, and the number of the first
+    /// record that is, or `next`.
     pub fn done(&self, next: u64) -> (u64, u64) {
         let first = self.records.get(self.done);
         first.map_or((self.head - self.tail, next), |record| (record.begin - self.tail, record.number))
@@ -131,7 +134,7 @@ impl Ring {
         self.advance();
     }
 
-    /// The tail goes on over the oldest records that are free.
+    /// Advances the tail over the oldest records that are free.
     pub fn advance(&mut self) {
         while self.records.front().is_some_and(|record| record.fate == Fate::Free) {
             self.records.pop_front();
@@ -148,7 +151,7 @@ mod tests {
     use alloc::vec::Vec;
     use proptest::prelude::*;
 
-    /// Takes so many sectors round the end; nothing is left of it where there is no room for all of it.
+    /// Takes `count` sectors, wrapping around at the end; takes none where there is no room for all of them.
     fn take_all(ring: &mut Ring, number: u64, count: u64) -> Option<Vec<u64>> {
         let mut places = Vec::new();
         while (places.len() as u64) < count {
@@ -162,8 +165,8 @@ mod tests {
     }
 
     proptest! {
-        /// What is needed is never given to another record, what is free is given again, and what is left of the records
-        /// that were written is never older than one that was overwritten.
+        /// What is needed is never given to another record, what is free is reused, and what is left of the
+        /// records that were written is never older than one that was overwritten.
         #[test]
         fn the_oldest_is_overwritten_first_and_nothing_that_is_needed(
             capacity in 8u64..60,
@@ -171,7 +174,7 @@ mod tests {
         ) {
             let (mut ring, mut number, mut gone) = (Ring::new(100, capacity), 0, 0);
             let mut held: Vec<(u64, Vec<u64>)> = Vec::new();
-            // By sector: whose it was last, or zero.
+            // By sector: the last record that had it, or zero.
             let mut media = vec![0; capacity as usize];
             for (what, count, which) in steps {
                 match what {

@@ -1,4 +1,4 @@
-//! What of the members' data is known not to be right, or not to be readable.
+//! Which of the members' data are known to be invalid or unreadable.
 use super::Planner;
 use crate::storage::array::avoids::Unreadable;
 use crate::storage::array::levels::Spot;
@@ -10,9 +10,9 @@ use alloc::vec::Vec;
 
 #[derive(Default)]
 pub struct Defects {
-    /// What stripe requests have met that cannot be read.
+    /// The stretches that stripe requests have found unreadable.
     pub unreadable: Unreadable,
-    /// By slot, or nothing at all: what members that stay did not take.
+    /// By slot, or empty: the sectors whose writes failed on members that stay.
     stale: Vec<BadBlocks>,
     /// Addresses of the array that background work could not read anywhere.
     pub bad_blocks: BadBlocks,
@@ -21,7 +21,7 @@ pub struct Defects {
 }
 
 impl Defects {
-    /// Whether any of these sectors of a member are read from other copies, because it did not take them.
+    /// Whether any of these sectors of a member are read from other copies, because a write to them failed.
     #[inline]
     pub fn is_stale(&self, spot: Spot, count: u64) -> bool {
         let stale = self.stale.get(usize::from(spot.slot));
@@ -33,13 +33,13 @@ impl Defects {
         !self.stale.is_empty()
     }
 
-    /// All that is stale: which slot, the first sector, and the one behind the last.
+    /// All stale stretches: the slot, the first sector, and the one after the last.
     pub fn stale(&self) -> impl Iterator<Item = (u16, u64, u64)> {
         let slots = (0..).zip(&self.stale);
         slots.flat_map(|(slot, stale)| stale.iter().map(move |(first, end)| (slot, first, end)))
     }
 
-    /// A member, of so many, did not take these sectors, and stays.
+    /// A write of these sectors failed on a member that stays; the array has `members` of them.
     pub fn make_stale(&mut self, members: u16, slot: u16, (first, end): (u64, u64)) {
         self.stale.resize_with(usize::from(members), BadBlocks::default);
         self.stale[usize::from(slot)].add(first, end);
@@ -47,13 +47,13 @@ impl Defects {
 }
 
 impl Planner {
-    /// Whether a member is there, and what it holds in so many sectors from a spot on is what it should be.
+    /// Whether a member is present and its data in the `count` sectors from a spot on are valid.
     #[inline]
     pub(crate) fn is_right(&self, spot: Spot, count: u64) -> bool {
         self.members.can_read(spot, count) && !self.defects.is_stale(spot, count)
     }
 
-    /// These addresses are lost, because sectors could not be read; a group of members is told of it.
+    /// These addresses are lost, because sectors could not be read; reported for a group of members.
     pub(crate) fn lose_range(&mut self, context: &mut Context, group: u16, first: u64, count: u64) {
         if !self.defects.bad_blocks.cover(first, first + count) {
             self.defects.bad_blocks.add(first, first + count);

@@ -1,7 +1,8 @@
-//! What a level makes the members' commands of a stripe request with: [`Planner`].
+//! [`Planner`], with which a level makes the members' commands of a stripe request.
 //!
-//! A plan adds commands in any order; what lies behind the last one for the same member, phase and direction becomes part
-//! of it. A plan that cannot be made, because too many members are missing, says so.
+//! A plan adds commands in any order; one that is adjacent to the last one for the same member, phase and
+//! direction is merged with it. A plan that cannot be made, because too many members are missing, returns an
+//! error.
 mod defects;
 mod repair;
 
@@ -23,25 +24,25 @@ use alloc::vec::Vec;
 pub use defects::Defects;
 use drivelab_units::{Lba, Sectors};
 
-/// What plans are made of and with: the members, all that is asked of them, and what is known of their data.
+/// What plans work with: the members, the commands to them, and what is known of their data.
 pub struct Planner {
     pub params: ArrayParams,
     pub members: Members,
     pub requests: Slab<Request>,
     pub stripe_requests: Slab<StripeRequest>,
     pub ops: Slab<Op>,
-    /// What a plan has added last for each member, so that what lies behind it becomes part of the same command.
+    /// What a plan has added last for each member, so that an adjacent addition is merged with it.
     pub last: LastOps,
-    /// What a plan reads of a row, and what it writes of it.
+    /// The commands that read a row's units, and those that write them.
     pub fetched: Fetched,
     pub written: Vec<Option<u64>>,
     pub logs: Logs,
     pub defects: Defects,
-    /// Goes on with each stripe request, and with each new plan of one.
+    /// Incremented for each stripe request, and for each new plan of one.
     pub clock: u64,
-    /// Members' commands so far.
+    /// Number of members' commands so far.
     ids: u64,
-    /// Reads so far that could have come from several copies.
+    /// Number of reads so far that had a choice of copies.
     pub turns: u64,
 }
 
@@ -49,7 +50,7 @@ pub struct Planner {
 pub struct LastOps(pub Vec<[(u32, Slot); Phase::COUNT]>);
 
 impl LastOps {
-    /// The journal's place is behind the members'.
+    /// The journal has the entry after the members'.
     pub fn new(members: u16) -> Self {
         LastOps(vec![[(0, NONE); Phase::COUNT]; usize::from(members) + 1])
     }
@@ -63,10 +64,10 @@ impl LastOps {
 /// Where the data of a piece of a command come from, or go to.
 #[derive(Clone, Copy)]
 pub struct Source {
-    /// Which command's data.
+    /// The command whose data they are.
     pub id: u64,
     pub at: u64,
-    /// What they are multiplied with in the field of 256 elements, before they are added.
+    /// The factor in the field of 256 elements by which they are multiplied before they are added.
     pub factor: u8,
 }
 
@@ -89,7 +90,7 @@ impl Planner {
         }
     }
 
-    /// A read is planned, and maybe not for the first time: what was said of its data does not hold any more.
+    /// A read is planned, possibly not for the first time: earlier statements on its data no longer apply.
     #[inline]
     pub(crate) fn forget_read(&self, context: &mut Context, slot: Slot) {
         let &StripeRequest { owner, access, first, end, .. } = self.stripe_requests.get(slot);
@@ -103,19 +104,21 @@ impl Planner {
         }
     }
 
-    /// Whether a stripe request that has met this can read so many sectors from a spot on.
+    /// Whether a stripe request with this list of unreadable stretches can read the `count` sectors from a
+    /// spot on.
     #[inline]
     pub(crate) fn can_read(&self, spot: Spot, count: u64, avoids: Avoids) -> bool {
         self.is_right(spot, count) && !self.defects.unreadable.has(avoids, spot, count)
     }
 
-    /// Why something cannot be read by a stripe request: what there is did not give it, or there is nothing.
+    /// The outcome of a stripe request that cannot read something: that of the unreadable read, or `Lost`
+    /// where no member has it.
     pub(crate) fn gone(&self, avoids: Avoids) -> Outcome {
         self.defects.unreadable.why(avoids)
     }
 
-    /// Every member is to have on its media what it has answered. Where some of that is gone with a member nobody can
-    /// promise it: md fails writes and FLUSH alike once an array is broken, a striped one that misses a member included
+    /// Flushes every member. Where some data are gone with a member a FLUSH cannot succeed: md fails writes
+    /// and FLUSH alike once an array is broken, including a striped one with a member missing
     /// (drivers/md/md.c, `MD_BROKEN`).
     pub(crate) fn plan_flush(
         &mut self,
@@ -135,7 +138,7 @@ impl Planner {
         Ok(())
     }
 
-    /// Adds a command of a member to a stripe request's plan, or makes the one before it longer. Returns its id.
+    /// Adds a command of a member to a stripe request's plan, or extends the one before it. Returns its id.
     #[inline]
     pub(crate) fn add(
         &mut self,
@@ -149,7 +152,8 @@ impl Planner {
         self.add_to(stripe_request, phase, (access, false), spot, count)
     }
 
-    /// The same for a command that repairs, or not: the two are kept apart, because nobody misses a repair that fails.
+    /// The same, with a flag for a repair: the two are kept apart, because the failure of a repair has no
+    /// consequence.
     #[inline]
     pub(crate) fn add_to(
         &mut self,
@@ -189,14 +193,14 @@ impl Planner {
         id
     }
 
-    /// The command that the plan of a stripe request has added last for a member.
+    /// The command that the plan of a stripe request added last for a member.
     pub(crate) fn last_added(&self, stripe_request: Slot, slot: u16, phase: Phase) -> Option<&Op> {
         let (serial, op) = self.last.0[usize::from(slot)][phase as usize];
         (serial == self.stripe_requests.get(stripe_request).plan.serial && op != NONE)
             .then(|| self.ops.get(op))
     }
 
-    /// Says where so many sectors of a command's data come from, when data operations are kept.
+    /// States where `count` sectors of a command's data come from, when data operations are kept.
     #[inline]
     pub(crate) fn mix(&self, context: &mut Context, into: u64, at: u64, from: Source, count: u64) {
         if context.keeps.data {
@@ -211,10 +215,10 @@ impl Planner {
         }
     }
 
-    /// What was planned and not sent is given up.
+    /// Discards what was planned and not sent.
     #[cold]
     pub(crate) fn forget_ops(&mut self, context: &mut Context, slot: Slot) {
-        // What members may have of it must be had from the log.
+        // From the write phase on members may have parts of it, and recovery needs its log record.
         if self.stripe_requests.get(slot).phase < Phase::Write {
             self.logs.give_up(slot);
         }
@@ -240,7 +244,7 @@ impl Planner {
 }
 
 impl Planner {
-    /// What parity is computed over at once.
+    /// The sectors over which parity is computed as a unit.
     #[inline]
     pub(crate) fn granule(&self) -> u64 {
         self.params.parity.granule.get().max(1)

@@ -1,4 +1,5 @@
-//! What the segments of the buffer hold, told in data operations, and where the data of each read are from.
+//! What the segments of the buffer hold, reported as data operations, and where the data of each read come
+//! from.
 use super::super::cache::segments::SegmentIndex;
 use super::Buffer;
 use crate::data::{DataOp, Source};
@@ -19,8 +20,8 @@ impl Buffer {
         self.deliver(context, read, first, end, Source::Media);
     }
 
-    /// A read gets these blocks from the buffer: the first of them from written data that wait, as far as those go, and the
-    /// others from a segment.
+    /// A read gets these blocks from the buffer: the first of them from written data that wait, as far as
+    /// those reach, and the others from a segment.
     #[inline]
     pub fn deliver_held(
         &self,
@@ -35,8 +36,8 @@ impl Buffer {
         }
     }
 
-    /// A read gets these blocks as the head passes them for a segment. Of a read that is larger than the segment the blocks
-    /// that had to make room went to the host as they came from the media.
+    /// A read gets these blocks as the head passes them for a segment. Where the read is larger than the
+    /// segment, the blocks that were displaced went to the host straight from the media.
     #[inline]
     pub fn deliver_met(
         &self,
@@ -69,7 +70,7 @@ impl Buffer {
         self.deliver(context, read, at, end, Source::Segment(segment));
     }
 
-    /// The head is to read these blocks, or has, for a segment.
+    /// The head will read, or has read, these blocks for a segment.
     #[inline]
     pub fn loads(&self, context: &mut Context, segment: SegmentIndex, first: Lba, end: Lba) {
         if first < end {
@@ -78,15 +79,16 @@ impl Buffer {
         }
     }
 
-    /// A segment is begun anew, behind what another one has had if `joined` is any.
+    /// A segment is started anew, appended to the contents of the segment `joined`, if any.
     #[inline]
     pub fn begins_segment(&self, context: &mut Context, segment: SegmentIndex, joined: SegmentIndex) {
         let joins = (joined != NONE).then_some(joined);
         context.data_op(DataOp::Begin { member: self.drive, segment, joins });
     }
 
-    /// The segment that a read has left, behind what one that was `joined` had: from `begin` on the head has passed it, but
-    /// what lies between `held` and `sought` was in the buffer before: in the segment `holder`, or among the written data.
+    /// Reports the segment that a read has left, appended to the contents of `joined`: from `begin` on the
+    /// head has read it, but the blocks between `held` and `sought` were in the buffer before: in the segment
+    /// `holder`, or among the written data.
     #[inline]
     pub fn tell_segment(
         &self,
@@ -114,7 +116,7 @@ impl Buffer {
             context.data_op(DataOp::Copy { member, segment: joined, from: holder, first: held, count });
         }
         self.begins_segment(context, segment, if joined == NONE { holder } else { joined });
-        // Written data that wait lie over it.
+        // Written data that wait take precedence over it.
         let written = cache.written(held, sought, context.now).min(sought);
         self.loads(context, segment, begin, written);
         self.loads(context, segment, sought, cache.segments.limit(segment));

@@ -1,12 +1,14 @@
-//! The drive's buffer at work: what the cache does for reads and writes, who waits for it, and how much it wants the arm.
+//! The drive's buffer at work: what the cache does for reads and writes, which commands wait for it, and how
+//! urgently it needs the arm.
 //!
-//! With write-back a write completes when its data are in the cache, and the arm takes them to the media later. When:
-//! with the write itself, when the drive is idle, when the cache fills, when data have waited long enough, or when a
-//! command waits for them (FLUSH, a FUA read). Where to: the piece that the arm reaches first, with its neighbours behind
-//! it. While host and cache both want the arm they have it in turn, so that neither waits for ever.
+//! With write-back a write completes when its data are in the cache, and the arm destages them later: with
+//! the write itself, when the drive is idle, when the cache fills, when data have waited long enough, or when
+//! a command waits for them (FLUSH, a FUA read). The piece that the arm reaches first goes first, together
+//! with adjacent pieces behind it. While host and cache both want the arm they take turns, so that neither
+//! starves.
 //!
-//! The buffer never moves the arm: it is told where arm and platter are ([`Motion`], [`View`]), and the drive carries out
-//! what it wants. Start reading at [`Buffer::urge`].
+//! The buffer never moves the arm: it is given the positions of arm and platter ([`Motion`], [`View`]), and
+//! the drive carries out what it asks for. Start reading at [`Buffer::urge`].
 mod data_ops;
 pub(crate) mod waiting;
 
@@ -27,56 +29,56 @@ use crate::storage::tree::{NONE, Slot};
 use drivelab_units::{Instant, Lba, Sectors};
 use waiting::Waiting;
 
-/// How much the cache wants the arm.
+/// How urgently the cache needs the arm.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Urge {
-    /// It has nothing that could go now.
+    /// Nothing could be destaged now.
     None,
-    /// From this instant on, if nothing comes before.
+    /// From this instant on, unless something happens before.
     Later(Instant),
-    /// If nobody else does.
+    /// If no command needs the arm.
     Idle,
-    /// As much as the host does.
+    /// As urgently as the host.
     Press,
 }
 
-/// Who has the arm when cache and host want it as much.
+/// Whose turn it is when cache and host need the arm equally.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Turn {
     Host,
     Cache,
 }
 
-/// Which of the pieces goes next, once some have waited long enough.
+/// Which piece goes next, once some have waited long enough.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum NextPiece {
     Oldest,
     Nearest,
 }
 
-/// Why the cache sends data to the media.
+/// Why the cache destages.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Destaging {
     /// One of its own rules asks for it.
     ByRule,
-    /// Nothing else is to be done: it empties itself.
+    /// The drive is idle: the cache empties itself.
     Draining,
 }
 
-/// Data that the arm is to take to the media.
+/// Data that the arm is to destage.
 #[derive(Clone, Copy, Debug)]
 pub struct Launched {
     pub first: Lba,
     pub end: Lba,
-    /// From when on the arm may start for them.
+    /// The earliest instant at which the arm may start for them.
     pub from: Instant,
-    /// When those of the piece that was chosen came across the link.
+    /// When the data of the chosen piece arrive over the link.
     pub data: Carried,
 }
 
 /// The cache of a drive, and the commands that wait for it.
 pub struct Buffer {
-    /// Which of the target's drives.
+    /// Index of the drive in the target.
     drive: u16,
     cache: Option<Cache>,
     /// The commands that wait for the cache.
@@ -107,13 +109,13 @@ impl Buffer {
         self.cache.as_ref()
     }
 
-    /// The same, to change what its segments hold.
+    /// The cache, mutable: to change what its segments hold.
     #[inline]
     pub fn cache_mut(&mut self) -> Option<&mut Cache> {
         self.cache.as_mut()
     }
 
-    /// Written data that the media do not have, where the drive keeps any.
+    /// Written data that are not on the media, where the drive caches writes.
     #[inline]
     fn dirty(&self) -> Option<&Dirty> {
         self.cache.as_ref()?.dirty.as_ref()
@@ -125,15 +127,15 @@ impl Buffer {
         self.dirty().is_some()
     }
 
-    /// What the buffer can do for a read, and the segment that does it.
+    /// What the buffer has for a read, and the segment that has it.
     #[inline]
     pub fn cover(&mut self, first: Lba, end: Lba, now: Instant, motion: Motion<'_>) -> (Cover, SegmentIndex) {
         let Some(cache) = &mut self.cache else { return (Cover::Miss, NONE) };
         cache.cover(first, end, now, motion)
     }
 
-    /// From which block on what a read has had of the buffer is still there as it ends: data that were written meanwhile
-    /// have taken its place, and may be on the media by now. And the segment that has it.
+    /// From which block on the buffer, at the end of a read, still holds what it held for it: data written
+    /// meanwhile may have displaced it, and may be on the media by now. And the segment that holds it.
     #[inline]
     pub fn held_before(
         &mut self,
@@ -164,7 +166,7 @@ impl Buffer {
         }
     }
 
-    /// What the buffer holds of these blocks for reads is no longer good.
+    /// Invalidates these blocks in the buffer.
     #[inline]
     pub fn forget(&mut self, first: Lba, end: Lba) {
         self.cache.iter_mut().for_each(|cache| cache.segments.forget(first, end));
@@ -176,33 +178,34 @@ impl Buffer {
         Some([cache.segments.kept(), cache.dirty.as_ref().map_or((0, 0), Dirty::taken)])
     }
 
-    /// All that would be lost if power failed now: what the cache has accepted and the media do not have.
+    /// Everything that a power loss at this moment would lose: what the cache has accepted and is not on the
+    /// media.
     pub fn volatile(&self) -> impl Iterator<Item = DirtyPiece> + '_ {
         self.dirty().into_iter().flat_map(|dirty| dirty.by_age().chain(&dirty.flying).copied())
     }
 }
 
-/// Writes, and their way to the media.
+/// Writes, and their path to the media.
 impl Buffer {
-    /// Whether the cache takes this write and answers for it.
+    /// Whether this write goes into the cache and is completed from there.
     #[inline]
     pub fn takes(&self, command: &Command) -> bool {
         let Some(dirty) = self.dirty() else { return false };
         command.access == Access::Write && !command.force_unit_access && command.count <= dirty.params.limit
     }
 
-    /// Whether there is room for a write now, with the arm at work or not.
+    /// Whether there is room for a write now, given whether the arm is busy.
     pub fn admits(&self, first: Lba, count: Sectors, arm_works: bool) -> bool {
         let Some(dirty) = self.dirty() else { return false };
         let busy = arm_works || !dirty.is_still();
-        // What a FLUSH waits for must reach the media before newer data take its place.
+        // Data that a FLUSH waits for must reach the media before newer data replace them.
         let flushing = self.waiting.has_barriers() && dirty.waits(first, first + count);
         !flushing
             && dirty.has_room(first, count)
             && (dirty.params.while_busy || !busy || dirty.continues(first))
     }
 
-    /// Written data are on their way into the cache.
+    /// Accepts written data whose transfer into the cache has begun.
     pub fn accept(&mut self, context: &mut Context, piece: DirtyPiece, motion: Motion<'_>) {
         let DirtyPiece { first, end, write, .. } = piece;
         let member = self.drive;
@@ -215,7 +218,8 @@ impl Buffer {
         context.data_op(DataOp::Accept { write, member, first, count: end - first });
     }
 
-    /// Data that a write has taken past the cache are newer than what waits there for the same blocks.
+    /// A write has gone to the media past the cache: its data are newer than what waits in the cache for the
+    /// same blocks.
     pub fn overwrite(&mut self, context: &mut Context, first: Lba, end: Lba, motion: Motion<'_>) {
         let member = self.drive;
         let Some(cache) = &mut self.cache else { return };
@@ -225,7 +229,7 @@ impl Buffer {
         cache.share();
     }
 
-    /// How much the cache wants the arm now, where the drive has had nothing to do since `quiet`.
+    /// How urgently the cache needs the arm now, where the drive has been idle since `quiet`.
     #[inline]
     pub fn urge(&self, now: Instant, quiet: Instant) -> Urge {
         match self.dirty() {
@@ -254,29 +258,30 @@ impl Buffer {
         if quiet <= now { Urge::Idle } else { Urge::Later(due.map_or(quiet, |due| due.min(quiet))) }
     }
 
-    /// Whether the cache, or a command that waits for it, must have its turn.
+    /// Whether the cache, or a command that waits for it, is entitled to a turn.
     pub fn presses(&self, now: Instant, quiet: Instant) -> bool {
         self.waiting.presses() || self.urge(now, quiet) == Urge::Press
     }
 
-    /// Whether it is the cache's turn when it wants the arm as much as the host does.
+    /// Whether it is the cache's turn when it needs the arm as much as the host does.
     pub fn has_turn(&self) -> bool {
         self.turn == Turn::Cache
     }
 
-    /// The host has the arm: the next turn is the cache's.
+    /// The host gets the arm: the next turn is the cache's.
     #[inline]
     pub fn host_has_arm(&mut self) {
         self.turn = Turn::Cache;
         self.destaging = Destaging::ByRule;
     }
 
-    /// The piece that goes next: the oldest when it has waited long enough or a command waits for it; else the one that
-    /// the arm reaches first.
+    /// The piece that goes next: the oldest if it has waited long enough or a command waits for it; else the
+    /// one that the arm reaches first.
     pub fn next_piece(&self, now: Instant, view: View<'_>) -> Option<Slot> {
         let dirty = self.dirty()?;
         let oldest = dirty.oldest()?;
-        // In turn with the nearest: once many are that old, going by age alone would only make more of them old.
+        // Alternates with the nearest: once many pieces are that old, strict age order would only make more
+        // of them old.
         if self.next == NextPiece::Oldest
             && dirty.params.age.is_some_and(|age| dirty.piece(oldest).since + age <= now)
         {
@@ -284,19 +289,19 @@ impl Buffer {
         }
         let waiting = dirty.slots.len() as u64;
         let nearest = choose(&dirty.slots, &View { params: &dirty.queue, waiting, ..view })?;
-        // What comes in meanwhile must not keep a barrier waiting.
+        // Data that arrive meanwhile must not delay a barrier.
         let passes = self.waiting.lets_go(dirty.piece(nearest).sequence);
         Some(if passes { nearest } else { oldest })
     }
 
-    /// Whether the arm is at this piece sooner than at a command that waits.
+    /// Whether the arm reaches this piece sooner than a waiting command.
     pub fn is_nearer(&self, piece: Slot, command: &Entry, view: View<'_>) -> bool {
         let Some(dirty) = self.dirty() else { return false };
         let view = View { params: &dirty.queue, waiting: dirty.slots.len() as u64, ..view };
         cost(dirty.slots.entry(piece), &view) < cost(command, &view)
     }
 
-    /// The arm takes a piece and its neighbours to the media; `idle` when it has nothing else to do.
+    /// The arm starts to destage a piece and its neighbours; `idle` when it has nothing else to do.
     pub fn launch(&mut self, piece: Slot, now: Instant, idle: bool) -> Option<Launched> {
         if idle {
             self.destaging = Destaging::Draining;
@@ -314,7 +319,7 @@ impl Buffer {
         Some(Launched { first, end, from, data: Carried { begun: coming, ended: there } })
     }
 
-    /// What the arm was taking to the media is there.
+    /// The destaging under way is complete.
     pub fn land(&mut self, context: &mut Context) {
         let (now, member) = (context.now, self.drive);
         let Some(cache) = &mut self.cache else { return };
@@ -323,7 +328,7 @@ impl Buffer {
             let DirtyPiece { write, first, .. } = *piece;
             context.data_op(DataOp::Persist { write, member, first, count: piece.count() });
         });
-        // What was read of these blocks while they waited here is older than what lies there now.
+        // Data read of these blocks while newer ones waited here are older than what is on the media now.
         cache.segments.forget(first, end);
         let kept = if dirty.touches(first, end) { NONE } else { cache.segments.keep(first, end, now) };
         if dirty.is_still() {
@@ -337,15 +342,16 @@ impl Buffer {
     }
 }
 
-/// Who waits for the cache.
+/// The commands that wait for the cache.
 impl Buffer {
-    /// Whether a read that the buffer can answer must wait while the arm is at work for the cache.
+    /// Whether a read that hits must wait while the arm destages.
     #[inline]
     pub fn holds_hits(&self) -> bool {
         self.cache.as_ref().is_some_and(|cache| !cache.params.hits_while_busy)
     }
 
-    /// Whether a command may only go on when all that the cache has accepted is on the media: then it waits here.
+    /// Whether a command must wait until everything that the cache has accepted is on the media: it is then
+    /// queued here.
     #[inline]
     pub fn holds_up(&mut self, slot: SlotIndex, command: &Command) -> bool {
         let Some(dirty) = self.dirty() else { return false };
@@ -361,8 +367,7 @@ impl Buffer {
         waits
     }
 
-    /// The command that has waited longest for data to reach the media, of those that nothing else holds up, once they
-    /// are there: it waits no longer.
+    /// Removes the oldest command whose data have reached the media, among those that nothing else holds up.
     pub fn take_persisted(&mut self, is_blocked: impl FnMut(SlotIndex) -> bool) -> Option<SlotIndex> {
         let dirty = self.cache.as_ref().and_then(|cache| cache.dirty.as_ref());
         let is_persisted = |sequence| dirty.is_none_or(|dirty| dirty.is_persisted(sequence));
@@ -374,13 +379,13 @@ impl Buffer {
         self.waiting.waits_for(slot).is_some()
     }
 
-    /// A command waits for the cache no longer. Returns whether it did.
+    /// A command no longer waits for the cache. Returns whether it did.
     pub fn leaves(&mut self, slot: SlotIndex) -> bool {
         self.waiting.forget(slot)
     }
 }
 
-/// Puts a piece into the slots by its place on the media.
+/// Files a piece in the slots by its place on the media.
 fn filing(motion: Motion<'_>) -> impl FnMut(&mut Slots, Slot, &DirtyPiece) {
     move |slots, slot, piece| slots.insert(slot, entry(piece, motion), piece.first)
 }

@@ -1,5 +1,5 @@
-//! The commands that wait for the cache: writes for room, reads for the end of its work, others for data to reach the
-//! media. Each kind goes on oldest first, but past what something else holds up.
+//! The commands that wait for the cache: writes for room, reads for the end of destaging, others for data to
+//! reach the media. Each kind proceeds oldest first, but may pass commands that something else holds up.
 use super::super::queue::SlotIndex;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 #[derive(Clone, Copy)]
 struct Barrier {
     slot: SlotIndex,
-    /// All accepted before this.
+    /// Waits for everything accepted before this sequence number.
     sequence: u64,
 }
 
@@ -17,9 +17,9 @@ struct Barrier {
 pub enum WaitsFor {
     /// Room in the cache.
     Room,
-    /// That the arm has done the cache's work.
+    /// The end of the destaging under way.
     Arm,
-    /// That what the cache holds is on the media.
+    /// The data in the cache to be on the media.
     Media,
 }
 
@@ -28,9 +28,9 @@ pub enum WaitsFor {
 pub struct Waiting {
     /// Writes that wait for room in the cache, oldest first.
     writers: VecDeque<SlotIndex>,
-    /// Reads that the buffer can answer, and that wait until the arm has done the cache's work, oldest first.
+    /// Reads that hit, and that wait until the arm has finished destaging, oldest first.
     hits: VecDeque<SlotIndex>,
-    /// Commands that wait until what the cache holds is on the media, oldest first.
+    /// Commands that wait until the data in the cache are on the media, oldest first.
     barriers: Vec<Barrier>,
 }
 
@@ -41,7 +41,7 @@ impl Waiting {
         self.writers.is_empty() && self.barriers.is_empty() && self.hits.is_empty()
     }
 
-    /// Whether a command waits that only the arm's work for the cache lets go on.
+    /// Whether a command waits that can only proceed after destaging.
     pub fn presses(&self) -> bool {
         !(self.writers.is_empty() && self.barriers.is_empty())
     }
@@ -51,28 +51,28 @@ impl Waiting {
         !self.writers.is_empty()
     }
 
-    /// A write waits for room.
+    /// A write starts to wait for room.
     pub fn add_writer(&mut self, slot: SlotIndex) {
         self.writers.push_back(slot);
     }
 
-    /// The write that has waited longest for room, of those that nothing else holds up.
+    /// The oldest write that waits for room, among those that nothing else holds up.
     pub fn next_writer(&self, mut is_blocked: impl FnMut(SlotIndex) -> bool) -> Option<SlotIndex> {
         self.writers.iter().copied().find(|&slot| !is_blocked(slot))
     }
 
-    /// A read waits until the arm has done the cache's work.
+    /// A read starts to wait for the end of destaging.
     pub fn add_hit(&mut self, slot: SlotIndex) {
         self.hits.push_back(slot);
     }
 
-    /// The read that has waited longest for that, of those that nothing else holds up: it waits no longer.
+    /// Removes the oldest read that waits for that, among those that nothing else holds up.
     pub fn take_hit(&mut self, mut is_blocked: impl FnMut(SlotIndex) -> bool) -> Option<SlotIndex> {
         let at = self.hits.iter().position(|&slot| !is_blocked(slot))?;
         self.hits.remove(at)
     }
 
-    /// A command waits until all that was accepted before this sequence is on the media.
+    /// A command starts to wait until everything accepted before this sequence number is on the media.
     pub fn add_barrier(&mut self, slot: SlotIndex, sequence: u64) {
         self.barriers.push(Barrier { slot, sequence });
     }
@@ -82,13 +82,12 @@ impl Waiting {
         !self.barriers.is_empty()
     }
 
-    /// Whether nobody waits for data to reach the media, or somebody for what was accepted with this sequence.
+    /// Whether a piece with this sequence number may go to the media: no barrier waits, or one waits for it.
     pub fn lets_go(&self, sequence: u64) -> bool {
         self.barriers.is_empty() || self.barriers.iter().any(|barrier| sequence < barrier.sequence)
     }
 
-    /// The command that has waited longest for data to reach the media, of those that nothing else holds up, once they
-    /// are there: it waits no longer.
+    /// Removes the oldest command whose data have reached the media, among those that nothing else holds up.
     pub fn take_persisted(
         &mut self,
         mut is_blocked: impl FnMut(SlotIndex) -> bool,
@@ -102,7 +101,7 @@ impl Waiting {
         })
     }
 
-    /// What this command waits for, if it waits here.
+    /// What this command waits for, if it waits for the cache.
     pub fn waits_for(&self, slot: SlotIndex) -> Option<WaitsFor> {
         if self.writers.contains(&slot) {
             return Some(WaitsFor::Room);
@@ -113,9 +112,9 @@ impl Waiting {
         self.barriers.iter().any(|barrier| barrier.slot == slot).then_some(WaitsFor::Media)
     }
 
-    /// A command waits here no longer. Returns whether it did.
+    /// A command no longer waits here. Returns whether it did.
     pub fn forget(&mut self, slot: SlotIndex) -> bool {
-        // As a rule the one that has waited longest goes first: its place is found at once.
+        // As a rule the oldest goes first, so the search is short.
         for queue in [&mut self.writers, &mut self.hits] {
             if let Some(at) = queue.iter().position(|&other| other == slot) {
                 queue.remove(at);

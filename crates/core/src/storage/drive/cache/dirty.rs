@@ -1,9 +1,10 @@
-//! Written data that the media do not have yet: what a power cut loses.
+//! Written data that are not on the media yet: what a power cut loses.
 //!
-//! The data are kept as pieces, each of one write and without overlaps: a newer write takes the place of what it covers.
-//! Pieces are ordered by address (who holds this block, what goes on behind), by age, and by cylinder in a [`Slots`] of
-//! their own, so that the drive can choose among them as it chooses among commands. What the arm is writing at the moment
-//! is kept apart: newer data may come for the same blocks meanwhile and must not be taken for written.
+//! The data are kept as pieces, each of one write and without overlaps: a newer write replaces what it
+//! covers. Pieces are ordered by address (who holds this block, what is adjacent behind), by age, and by
+//! cylinder in [`Slots`] of their own, so that the drive can choose among them as it chooses among commands.
+//! What the arm is writing at present is kept apart: newer data may arrive for the same blocks meanwhile and
+//! must not be taken for written.
 use super::grid::Grid;
 use super::params::WriteBackParams;
 use crate::storage::drive::queue::{Knows, Order, QueueParams, Slots};
@@ -12,7 +13,7 @@ use crate::storage::tree::{NONE, Slot, some};
 use alloc::vec::Vec;
 use drivelab_units::{Instant, Lba, Sectors};
 
-/// With so many pieces a write waits. Those that go past the cache may make more of them.
+/// At this number of pieces a write must wait. Writes that bypass the cache may still split pieces into more.
 pub const PIECES_MAX: u32 = 1 << 14;
 
 /// Part of a write, or all of it.
@@ -24,13 +25,13 @@ pub struct DirtyPiece {
     pub end: Lba,
     /// The id of the command that wrote it.
     pub write: u64,
-    /// Its place among all that the cache has accepted.
+    /// Its sequence number among everything that the cache has accepted.
     pub sequence: u64,
     /// When the cache accepted it.
     pub since: Instant,
-    /// From when on the arm may start for it.
+    /// The earliest instant at which the arm may start for it.
     pub from: Instant,
-    /// When its first sector begins to come over the link.
+    /// When its first sector begins to arrive over the link.
     pub coming: Instant,
     /// When its last sector is in the cache.
     pub there: Instant,
@@ -54,7 +55,7 @@ struct Kept {
 pub struct Dirty {
     /// The parameters that it was built with.
     pub params: WriteBackParams,
-    /// What the drive goes by when it chooses among pieces.
+    /// The drive's parameters for choosing among pieces.
     pub queue: QueueParams,
     kept: Slab<Kept>,
     by_address: Grid,
@@ -64,7 +65,7 @@ pub struct Dirty {
     pub slots: Slots,
     /// What the arm is writing, in order of address.
     pub flying: Vec<DirtyPiece>,
-    /// Stretches of neighbouring pieces, those in flight included.
+    /// Groups of adjacent pieces, those in flight included.
     runs: u32,
     sectors: u64,
     accepted: u64,
@@ -74,7 +75,7 @@ impl Dirty {
     /// An empty cache for a drive with this many cylinders and this period of rotation in nanoseconds.
     pub fn new(params: &WriteBackParams, cylinders: u32, period: u64) -> Self {
         let depth = pieces_max(params);
-        // Nobody waits for a piece, and whatever the protocol, the firmware knows where its platter is.
+        // No command waits for a piece, and under any protocol the firmware knows the angle of its platter.
         let queue = QueueParams { depth, order: Order::Sptf, knows: Knows::Angle, ..QueueParams::NONE };
         Dirty {
             params: *params,
@@ -91,13 +92,13 @@ impl Dirty {
         }
     }
 
-    /// Whether nothing waits for the media or is on its way there.
+    /// Whether no piece is waiting or in flight.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.by_address.is_empty() && self.flying.is_empty()
     }
 
-    /// Whether nothing waits for the arm.
+    /// Whether no piece is waiting for the arm.
     #[inline]
     pub fn is_still(&self) -> bool {
         self.by_address.is_empty()
@@ -109,7 +110,7 @@ impl Dirty {
         (self.runs, self.sectors)
     }
 
-    /// How much the cache has accepted so far: what comes next has this sequence.
+    /// How many pieces the cache has accepted so far: the next one gets this sequence number.
     #[inline]
     pub fn accepted(&self) -> u64 {
         self.accepted
@@ -119,13 +120,13 @@ impl Dirty {
     #[inline]
     pub fn has_room(&self, first: Lba, count: Sectors) -> bool {
         let pieces = self.by_address.len();
-        // One write may cut another in two, and never takes more than two new places.
+        // One write may cut another in two, and never takes more than two new slots.
         self.sectors + count.get() <= self.params.limit.get()
             && pieces + 2 <= pieces_max(&self.params)
             && (self.runs < self.params.segments || self.continues(first))
     }
 
-    /// Whether this block goes on behind data that wait.
+    /// Whether this block follows data that wait.
     #[inline]
     pub fn continues(&self, first: Lba) -> bool {
         self.by_address.ending_at(first.get()).is_some()
@@ -138,7 +139,7 @@ impl Dirty {
         &self.kept.get(slot).piece
     }
 
-    /// The piece that waits at this very block.
+    /// The waiting piece that begins at exactly this block.
     #[inline]
     pub fn at(&self, first: Lba) -> Option<Slot> {
         self.by_address.beginning_at(first.get())
@@ -166,7 +167,8 @@ impl Dirty {
         self.by_address.lowest(first.get(), end.get())
     }
 
-    /// Up to which block the data of `first ..` are here without a gap at `now`; `first` itself when its own are not.
+    /// The block up to which the data from `first` on are here without a gap at `now`; `first` itself if its
+    /// own data are not here.
     pub fn held_from(&self, first: Lba, end: Lba, now: Instant) -> Lba {
         let mut at = first;
         while at < end
@@ -178,8 +180,8 @@ impl Dirty {
         at
     }
 
-    /// The write whose data a read of this block finds here at `now`, and up to which block it has them from there: newer
-    /// data that wait lie over what is on its way.
+    /// The write whose data a read of this block finds here at `now`, and the block up to which it covers
+    /// them: newer waiting data take precedence over data in flight.
     pub fn newest(&self, at: Lba, now: Instant) -> Option<(u64, Lba)> {
         let DirtyPiece { write, end, .. } = *self.holder(at, now)?;
         let newer = self.lowest(at, end).map(|slot| self.piece(slot).first).filter(|&first| first > at);
@@ -199,12 +201,13 @@ impl Dirty {
         self.lowest(first, end).is_some()
     }
 
-    /// Whether data of these blocks are waiting or on their way.
+    /// Whether data of these blocks are waiting or in flight.
     pub fn touches(&self, first: Lba, end: Lba) -> bool {
         self.waits(first, end) || self.flying.iter().any(|piece| piece.first < end && first < piece.end)
     }
 
-    /// Accepts a write: older data of its blocks make room. `file` puts a piece into the slots; the sequence is set here.
+    /// Accepts a write: older data of its blocks are replaced. `file` files a piece in the slots; the
+    /// sequence number is set here.
     pub fn accept(
         &mut self,
         new: DirtyPiece,
@@ -219,7 +222,7 @@ impl Dirty {
         slot
     }
 
-    /// Takes these blocks out of what waits: newer data have taken their place.
+    /// Removes these blocks from what waits: newer data have replaced them.
     pub fn carve(
         &mut self,
         first: Lba,
@@ -232,7 +235,7 @@ impl Dirty {
             self.take(slot);
             let (from, to) = (piece.first.max(first), piece.end.min(end));
             dropped(piece.write, from, to - from);
-            // What is left of it keeps its age.
+            // The rest of it keeps its age.
             let left = DirtyPiece { end: first, ..piece };
             let right = DirtyPiece { first: end, ..piece };
             for rest in [left, right] {
@@ -244,7 +247,7 @@ impl Dirty {
         }
     }
 
-    /// Keeps a piece, in order of age before another one, or as the youngest.
+    /// Adds a piece, in age order before another one, or as the youngest.
     fn add(&mut self, piece: DirtyPiece, younger: Slot) -> Slot {
         self.runs = self.runs + 1 - self.neighbours(&piece);
         self.sectors += piece.count().get();
@@ -266,13 +269,13 @@ impl Dirty {
         slot
     }
 
-    /// How many of the blocks just before and just behind a piece wait too.
+    /// How many of the two blocks adjacent to a piece are waiting too.
     fn neighbours(&self, piece: &DirtyPiece) -> u32 {
         let before = self.by_address.ending_at(piece.first.get()).is_some();
         u32::from(before) + u32::from(self.at(piece.end).is_some())
     }
 
-    /// Takes a piece out of what waits.
+    /// Removes a waiting piece.
     pub fn take(&mut self, slot: Slot) -> DirtyPiece {
         let Kept { piece, older, younger } = *self.kept.get(slot);
         self.by_address.remove(slot);
@@ -293,7 +296,7 @@ impl Dirty {
         piece
     }
 
-    /// Sends a piece and what goes on behind it to the media.
+    /// Sends a piece and the pieces adjacent behind it to the media.
     pub fn launch(&mut self, slot: Slot, now: Instant) -> (Lba, Lba) {
         let piece = self.take(slot);
         let (first, mut end) = (piece.first, piece.end);
@@ -311,10 +314,10 @@ impl Dirty {
         (first, end)
     }
 
-    /// What was on its way is on the media: its first block, and the one behind its last.
+    /// What was in flight is on the media: its first block, and the one after its last.
     ///
     /// # Panics
-    /// When nothing was on its way.
+    /// When nothing was in flight.
     pub fn land(&mut self, persisted: impl FnMut(&DirtyPiece)) -> (Lba, Lba) {
         let (first, end) = (self.flying[0].first, self.flying[self.flying.len() - 1].end);
         self.flying.iter().for_each(persisted);
@@ -324,14 +327,14 @@ impl Dirty {
         (first, end)
     }
 
-    /// Whether all that was accepted before this sequence is on the media.
+    /// Whether everything accepted before this sequence number is on the media.
     pub fn is_persisted(&self, sequence: u64) -> bool {
         self.flying.iter().all(|piece| piece.sequence >= sequence)
             && self.oldest().is_none_or(|slot| self.piece(slot).sequence >= sequence)
     }
 }
 
-/// Most pieces that writes may fill the cache with.
+/// Maximum number of pieces that writes may fill the cache with.
 fn pieces_max(params: &WriteBackParams) -> u32 {
     (params.limit.get().saturating_add(2)).min(u64::from(PIECES_MAX)) as u32
 }

@@ -1,35 +1,35 @@
-//! Stretches of blocks by address: which of them meet others, in a time that does not depend on how many there are.
+//! Stretches of blocks by address: finds those that meet others, in a time independent of their number.
 //!
-//! A stretch is filed by its length: its level is the power of two above it, and the addresses are cut into granules of that
-//! size. Under its first block's granule it lies in a hash table, so that filing and taking out cost a link each. A stretch
-//! that meets some blocks begins in one of their granules or in the one before, at each level that is in use; as a rule
-//! those are two or three.
+//! A stretch is filed by its length: its level is the power of two above it, and the addresses are divided
+//! into granules of that size. It is in a hash table under its first block's granule, so that insertion and
+//! removal cost a link each. A stretch that meets some blocks begins in one of their granules or in the one
+//! before, at each level that is in use; as a rule those are two or three.
 //! Source: the hierarchical hash grid of collision detection: B. Mirtich, "Efficient algorithms for two-phase collision
 //! detection", TR-97-23, Mitsubishi Electric Research Laboratory, 1997.
 use crate::storage::tree::{NONE, Slot};
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// No granule is smaller: most commands are of one or a few levels then.
+/// The smallest granule: most commands then fall into one or a few levels.
 const LEAST_LEVEL: u32 = 4;
-/// In place of the level of a slot that is not filed.
+/// The level of a slot that is not filed.
 const FREE: u32 = u32::MAX;
 
-/// A stretch: no block before `start` or from `limit` on is in it.
+/// A stretch: no block before `start`, or at or after `limit`, is in it.
 #[derive(Clone, Copy)]
 struct Node {
     start: u64,
     limit: u64,
     level: u32,
-    /// The next of the same place in the table.
+    /// The next in the same bucket of the table.
     next: Slot,
 }
 
 pub struct Grid {
     nodes: Vec<Node>,
-    /// The first stretch of each place, a power of two of them.
+    /// The first stretch of each bucket; a power of two of buckets.
     places: Vec<Slot>,
-    /// Stretches of each level; and a bit for each level that has any.
+    /// The number of stretches of each level; and a bit for each level in use.
     counts: [u32; 65],
     levels: u64,
     len: u32,
@@ -41,7 +41,8 @@ impl Default for Grid {
     }
 }
 
-/// The level of a stretch of this length: it begins no farther before any block in it, or its limit, than a granule less one.
+/// The level of a stretch of this length: its start is less than a granule before any block in it, and before
+/// its limit.
 #[inline]
 fn level_of(length: u64) -> u32 {
     (u64::BITS - length.leading_zeros()).max(LEAST_LEVEL)
@@ -72,7 +73,7 @@ impl Grid {
     }
 
     /// Files a stretch under a slot that has none.
-    // Apart, so that what a cache with few segments does stays in one piece.
+    // Not inlined, so that the code for a cache with few segments stays compact.
     #[inline(never)]
     pub fn insert(&mut self, slot: Slot, start: u64, limit: u64) {
         let free = Node { start: 0, limit: 0, level: FREE, next: NONE };
@@ -96,7 +97,7 @@ impl Grid {
         self.places[place] = slot;
     }
 
-    /// Twice as many places, and all stretches filed anew.
+    /// Doubles the buckets, and files all stretches anew.
     #[cold]
     fn grow(&mut self) {
         self.places = vec![NONE; self.places.len() * 2];
@@ -107,7 +108,7 @@ impl Grid {
         }
     }
 
-    /// Takes a stretch out.
+    /// Removes a stretch.
     ///
     /// # Panics
     /// When the slot has none.
@@ -133,8 +134,8 @@ impl Grid {
         }
     }
 
-    /// Calls `visit` with each slot whose stretch begins before `end` and reaches at least up to `first`, and with its
-    /// start and limit; in no order.
+    /// Calls `visit` with each slot whose stretch begins before `end` and reaches at least up to `first`, and
+    /// with its start and limit; in no particular order.
     #[inline]
     pub fn meeting(&self, first: u64, end: u64, mut visit: impl FnMut(Slot, u64, u64)) {
         let Some(last) = end.checked_sub(1) else { return };
@@ -149,7 +150,7 @@ impl Grid {
         }
     }
 
-    /// The levels that any stretch has.
+    /// The levels in use.
     #[inline(always)]
     fn levels(&self) -> impl Iterator<Item = u32> {
         let mut left = self.levels;
@@ -160,7 +161,8 @@ impl Grid {
         })
     }
 
-    /// A stretch of which this holds, among those of a level that begin in the granules of these two blocks or between.
+    /// A stretch for which `is_it` holds, among those of a level that begin in the granules of these two
+    /// blocks or between.
     #[inline(always)]
     fn find(
         &self,
@@ -171,7 +173,7 @@ impl Grid {
     ) -> Option<Slot> {
         let (from, to) = (granule(from, level), granule(to, level));
         if to.saturating_sub(from) > u64::from(self.len) {
-            // Blocks so many that looking at every stretch takes less than at every granule.
+            // For so many blocks a scan of all stretches is cheaper than one of all granules.
             let mut all = (0..).zip(&self.nodes);
             return all.find(|&(slot, node)| node.level == level && is_it(slot, node)).map(|(slot, _)| slot);
         }
@@ -179,7 +181,7 @@ impl Grid {
             let mut at = self.places[self.place(own, level)];
             while at != NONE {
                 let node = &self.nodes[at as usize];
-                // Others share the place.
+                // Other granules share the bucket.
                 if node.level == level && granule(node.start, level) == own && is_it(at, node) {
                     return Some(at);
                 }
@@ -189,7 +191,7 @@ impl Grid {
         None
     }
 
-    /// The stretch that begins first, of those that have one of these blocks.
+    /// The stretch that begins first, among those that contain one of these blocks.
     #[inline]
     pub fn lowest(&self, first: u64, end: u64) -> Option<Slot> {
         let (mut found, mut lowest) = (None, u64::MAX);
@@ -202,7 +204,7 @@ impl Grid {
     }
 
     /// A stretch, not empty, that ends just before this block.
-    // Apart, so that its callers stay small.
+    // Not inlined, so that its callers stay small.
     #[inline(never)]
     pub fn ending_at(&self, block: u64) -> Option<Slot> {
         let last = block.checked_sub(1)?;
@@ -220,7 +222,7 @@ impl Grid {
     }
 }
 
-/// Which granule of a level a block lies in.
+/// The granule of a level that a block lies in.
 #[inline]
 fn granule(block: u64, level: u32) -> u64 {
     block.checked_shr(level).unwrap_or(0)

@@ -1,10 +1,11 @@
-//! Which segments meet a stretch of blocks. A few are found by looking at each; many lie in a grid by address.
+//! Which segments meet a stretch of blocks. A few are found by a scan; for many there is a grid by address.
 use super::grid::Grid;
 use super::segments::SegmentIndex;
 use alloc::vec::Vec;
 use drivelab_units::Lba;
 
-/// What is looked at of a segment: nothing outside is in it. An empty place has `start` behind `limit`.
+/// The part of a segment that a scan needs: no block outside is in it. An empty place has `start` after
+/// `limit`.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Bounds {
     pub start: u64,
@@ -13,7 +14,7 @@ pub struct Bounds {
 
 pub const EMPTY: Bounds = Bounds { start: u64::MAX, limit: 0 };
 
-/// With more segments than this a grid is faster than looking at each.
+/// With more segments than this a grid is faster than a scan.
 const FEW: u32 = 64;
 
 pub struct Index {
@@ -22,7 +23,7 @@ pub struct Index {
 }
 
 impl Index {
-    /// For so many segments at most.
+    /// An index for at most `most` segments.
     pub fn new(most: u32) -> Self {
         Index { bounds: Vec::new(), grid: (most > FEW).then(Grid::default) }
     }
@@ -52,8 +53,8 @@ impl Index {
         old
     }
 
-    /// Notes each segment that holds one of the blocks `first .. end`, or reaches just up to `first`: few in order of their
-    /// places, of many those that begin lowest first.
+    /// Collects each segment that holds one of the blocks `first .. end`, or ends just before `first`: from
+    /// the scan in order of their places, from the grid those that begin lowest first.
     #[inline]
     pub fn meeting(&self, first: Lba, end: Lba, found: &mut Vec<SegmentIndex>) {
         let (first, end) = (first.get(), end.get());
@@ -61,7 +62,7 @@ impl Index {
         match &self.grid {
             Some(grid) => self.meeting_of_many(grid, first, end, found),
             None => {
-                // Whether one begins before comes out at random: no branch. As a rule none meets them.
+                // Which comparison holds is unpredictable: no branch. As a rule no segment meets them.
                 let meets = |bounds: &Bounds| (bounds.start < end) & (bounds.limit >= first);
                 if self.bounds.iter().fold(false, |any, bounds| any | meets(bounds)) {
                     let places = (0..).zip(&self.bounds).filter(|(_, bounds)| meets(bounds));

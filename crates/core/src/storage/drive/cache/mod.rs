@@ -1,8 +1,8 @@
 //! The drive's cache: segments that reads leave and find, and written data on their way to the media.
 //!
-//! [`segments`] holds what may be read (`index` finds it; [`grid`] where there is much), [`segment`] one stretch of it with the head that may still be
-//! reading on behind, [`dirty`] what the media do not have yet. What the drive does with them is in `write_back` and
-//! `service`.
+//! [`segments`] holds what may be read (`index` finds it; [`grid`] does where there is much), [`segment`] is
+//! one stretch of it with the head that may still be reading on behind it, [`dirty`] what is not on the media
+//! yet. What the drive does with them is in `destaging` and `service`.
 pub mod dirty;
 mod grid;
 mod index;
@@ -37,7 +37,7 @@ impl Cache {
         Cache { params: *params, segments: Segments::new(params), dirty }
     }
 
-    /// What the cache can do for a read at `now`, and the segment that does it: the newest data first.
+    /// What the cache has for a read at `now`, and the segment that has it: the newest data first.
     #[inline]
     pub fn cover(&mut self, first: Lba, end: Lba, now: Instant, motion: Motion<'_>) -> (Cover, SegmentIndex) {
         let written = self.written(first, end, now);
@@ -51,7 +51,7 @@ impl Cache {
         found
     }
 
-    /// Up to which block a read of these is answered by written data that wait.
+    /// The block up to which a read is answered by written data that wait.
     #[inline]
     pub fn written(&self, first: Lba, end: Lba, now: Instant) -> Lba {
         match &self.dirty {
@@ -60,7 +60,7 @@ impl Cache {
         }
     }
 
-    /// Brings the room for reads in line with the room that written data take.
+    /// Adjusts the room for reads to what written data take.
     #[inline]
     pub fn share(&mut self) {
         if let Some(dirty) = &self.dirty {

@@ -2,8 +2,8 @@
 use core::fmt;
 use drivelab_units::{Sectors, Share, Span};
 
-/// How far the head reads on behind a read, if nothing else wants the arm. The limit in
-/// [`ReadAheadParams::limit`] holds for all but the last.
+/// How far the head reads on behind a read, if nothing else needs the arm. The limit in
+/// [`ReadAheadParams::limit`] applies to all but the last.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Reach {
     /// Not at all.
@@ -15,41 +15,42 @@ pub enum Reach {
     Track,
     /// To the end of the cylinder at most.
     Cylinder,
-    /// To the end of the track; of the next one when the segment already held what lies before this track. No other
-    /// limit holds.
+    /// To the end of the track; to the end of the next one when the segment already held the blocks just
+    /// before this track. No other limit applies.
     NextTrack,
 }
 
-/// What a drive reads on behind a read, without being asked.
+/// The drive's read-ahead.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ReadAheadParams {
-    /// How it decides how far.
+    /// The rule for how far.
     pub reach: Reach,
-    /// How far it reads on behind the last block asked for.
+    /// The limit behind the last block asked for.
     pub limit: Sectors,
-    /// It reads at least so far before another command may have the arm.
+    /// Minimum that it reads before another command may have the arm.
     pub least: Sectors,
     /// Whether it reads on while commands wait in the queue.
     pub when_queued: bool,
-    /// Whether it reads on only behind a read that goes on where the read before it ended.
+    /// Whether it reads on only behind a read that continues where the previous read ended.
     pub when_sequential: bool,
-    /// Whether a read that the buffer answers makes an idle arm go on reading behind what it holds.
+    /// Whether a hit makes an idle arm continue reading behind what the buffer holds.
     pub on_hit: bool,
-    /// Whether a read that begins with the very block that the head is about to read counts as covered.
+    /// Whether a read that begins with exactly the block that the head is about to read counts as covered.
     pub covers_front: bool,
-    /// With that: a read that begins so little ahead of the head that it passes there within this time is served in passing
-    /// too. Turning to it afresh would take the firmware that long, and then a turn of the platter.
+    /// With that: a read that begins so little ahead of the head that the head gets there within this time is
+    /// covered too. A new access would take the firmware that long, and then cost a revolution.
     pub covers_within: Span,
-    /// Whether a command that calls the arm away waits until the sector under the head has passed.
+    /// Whether a command that needs the arm waits until the sector under the head has passed.
     pub ends_sector: bool,
 }
 
 /// When data in the cache go to the media.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Destage {
-    /// With the write itself: the arm starts as it would without a cache, and only the host's answer does not wait.
+    /// With the write itself: the arm starts as it would without a cache; only the host's answer does not
+    /// wait.
     AtOnce,
-    /// When the drive has had nothing else to do for a while; earlier when the cache fills, when data have waited long
+    /// After the drive has been idle for a while; earlier when the cache fills, when data have waited long
     /// enough, and for a FLUSH.
     #[default]
     WhenIdle,
@@ -58,19 +59,19 @@ pub enum Destage {
 /// A write-back cache: its room, and when the data go to the media.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct WriteBackParams {
-    /// Most data that wait for the media; a write that finds no room waits.
+    /// Maximum of data that wait for the media; a write that finds no room waits.
     pub limit: Sectors,
-    /// Most segments that hold such data.
+    /// Maximum number of segments with such data.
     pub segments: u32,
     /// When the data go to the media.
     pub destage: Destage,
     /// With [`Destage::WhenIdle`]: how long the drive must have had nothing to do.
     pub idle: Span,
-    /// Data that have waited so long go next, the oldest first.
+    /// Data that have waited this long go next, the oldest first.
     pub age: Option<Span>,
     /// From this much on data compete with the host's commands for the arm.
     pub press_from: Sectors,
-    /// Most data that one destaging takes along with neighbours.
+    /// Maximum of data that one destaging takes, neighbours included.
     pub run: Sectors,
     /// Whether a write may send its data while the arm is at work for another command or for the cache.
     pub while_busy: bool,
@@ -79,32 +80,33 @@ pub struct WriteBackParams {
 /// A drive's buffer memory as a cache.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct CacheParams {
-    /// All of it.
+    /// Its total size.
     pub size: Sectors,
-    /// Most stretches of blocks that it holds.
+    /// Maximum number of stretches of blocks that it holds.
     pub segments: u32,
-    /// Whether segments are of one size each (`size / segments`), or take what they need.
+    /// Whether all segments have one size (`size / segments`), or each takes what it needs.
     pub fixed: bool,
-    /// Whether one segment is kept for writes alone. Reads then never hit written data.
+    /// Whether one segment is reserved for writes. Reads then never hit written data.
     pub separate_writes: bool,
-    /// Whether written data stay as good as read data once they are on the media.
+    /// Whether written data remain readable in the cache once they are on the media.
     pub keeps_written: bool,
-    /// A read's data go to the host when this share of them (of a segment at most) is in the buffer.
+    /// A read's data go to the host once this share of them (of a segment at most) is in the buffer.
     pub send_from: Share,
-    /// A write goes to the media when this share of its data (of a segment at most) is in the buffer.
+    /// A write goes to the media once this share of its data (of a segment at most) is in the buffer.
     pub write_from: Share,
-    /// Whether a read keeps what passes the head on its track before its first block comes.
+    /// Whether a read keeps the sectors that pass the head on its track before its first block.
     pub keeps_passing: bool,
-    /// Whether a read that the buffer can answer is answered while the arm is at work for the cache.
+    /// Whether a hit is answered while the arm destages.
     pub hits_while_busy: bool,
-    /// What is read on behind a read.
+    /// Read-ahead.
     pub read_ahead: ReadAheadParams,
     /// Writes complete when their data are in the cache; write-through when `None`.
     pub write_back: Option<WriteBackParams>,
 }
 
 impl CacheParams {
-    /// One segment and no write-back: it keeps so much behind the last block read, and reads on for so much before it.
+    /// One segment and no write-back: it keeps `size` before the end of the last read, and reads on for
+    /// `size` behind it.
     pub const fn reading_on(size: Sectors) -> Self {
         CacheParams {
             size: Sectors::new(2 * size.get()),
@@ -131,32 +133,33 @@ impl CacheParams {
         }
     }
 
-    /// The same, reading on while commands wait, or only behind a read that goes on where the one before it ended.
+    /// The same, reading on while commands wait, or only behind a read that continues where the previous one
+    /// ended.
     pub const fn when(self, queued: bool, sequential: bool) -> Self {
         let read_ahead =
             ReadAheadParams { when_queued: queued, when_sequential: sequential, ..self.read_ahead };
         CacheParams { read_ahead, ..self }
     }
 
-    /// The size of one segment where all have the same, and the most that one can be.
+    /// The size of a segment where all are equal, else the maximum size of one.
     pub fn segment(&self) -> Sectors {
         if self.fixed { Sectors::new(self.size.get() / u64::from(self.segments.max(1))) } else { self.size }
     }
 }
 
-/// Most segments of a cache.
+/// Maximum number of segments of a cache.
 pub const SEGMENTS_MAX: u32 = 4_096;
 
-/// Why a cache cannot be.
+/// Why the parameters of a cache are invalid.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum CacheError {
     /// No segments, or more than [`SEGMENTS_MAX`].
     Segments,
-    /// Less than a sector a segment.
+    /// Less than a sector per segment.
     Size,
-    /// Written data may take nothing, or more than there is.
+    /// Written data may take nothing, or more than the whole cache.
     WriteLimit,
-    /// Written data may take no segment, or more than there are.
+    /// Written data may take no segment, or more than all.
     WriteSegments,
     /// A run of no sectors.
     Run,
@@ -177,13 +180,13 @@ impl fmt::Display for CacheError {
 }
 
 impl CacheParams {
-    /// The one segment that is kept for writes, where one is.
+    /// The segment that is reserved for writes, if one is.
     pub fn reserved(&self) -> Option<Sectors> {
         let each = self.size.get() / u64::from(self.segments.max(1));
         self.separate_writes.then_some(Sectors::new(each))
     }
 
-    /// What written data may take.
+    /// The limits for written data.
     pub fn for_writes(&self) -> Option<WriteBackParams> {
         let write_back = self.write_back?;
         Some(match self.reserved() {
@@ -194,7 +197,7 @@ impl CacheParams {
         })
     }
 
-    /// Finds what is wrong with the parameters. What depends on the drive,
+    /// Checks the parameters. What depends on the drive,
     /// [`DriveModel::new`](crate::storage::drive::params::DriveModel::new) checks.
     pub fn check(&self) -> Result<(), CacheError> {
         if self.segments == 0 || self.segments > SEGMENTS_MAX {

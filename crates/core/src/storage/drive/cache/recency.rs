@@ -1,4 +1,4 @@
-//! The order in which the segments of the cache were used: a list linked through their places.
+//! The order in which the segments of the cache were used: a linked list of their places.
 use super::segments::SegmentIndex;
 use crate::storage::tree::NONE;
 use alloc::vec::Vec;
@@ -10,7 +10,7 @@ struct Links {
     younger: SegmentIndex,
 }
 
-/// The places in use, from the one that was used longest ago to the one that was used last.
+/// The places in use, from the least to the most recently used.
 pub struct Recency {
     links: Vec<Links>,
     oldest: SegmentIndex,
@@ -24,18 +24,18 @@ impl Default for Recency {
 }
 
 impl Recency {
-    /// The place that was used longest ago; [`NONE`] where none is in use.
+    /// The least recently used place; [`NONE`] where none is in use.
     #[inline]
     pub fn oldest(&self) -> SegmentIndex {
         self.oldest
     }
 
-    /// There is one more place, which is not in use yet.
+    /// Adds a place that is not in use yet.
     pub fn add_place(&mut self) {
         self.links.push(Links { older: NONE, younger: NONE });
     }
 
-    /// A place comes into use, as the youngest.
+    /// A place comes into use, as the most recent.
     #[inline]
     pub fn link(&mut self, place: SegmentIndex) {
         let older = self.youngest;
@@ -64,7 +64,7 @@ impl Recency {
         }
     }
 
-    /// A place in use has been used just now.
+    /// A place in use has just been used.
     #[inline]
     pub fn touch(&mut self, place: SegmentIndex) {
         if self.youngest != place {

@@ -1,21 +1,21 @@
 //! One segment: a stretch of blocks in the buffer, and the head that may still be reading on behind it.
 //!
-//! Nothing is scheduled: the state is where the head was at some instant, and what it has read since follows from the
-//! platter's turning.
+//! Nothing is scheduled: the state records the head's position at some instant, and what it has read since
+//! follows from the rotation.
 use super::params::{Reach, ReadAheadParams};
 use crate::command::Access;
 use crate::storage::drive::mechanism::{Arm, Mechanism, Passage};
 use crate::storage::drive::spindle::Spindle;
 use drivelab_units::{Instant, Lba, Sectors, Span};
 
-/// How the media transfer of a read left the head.
+/// The head's state at the end of the media transfer of a read.
 #[derive(Clone, Copy, Debug)]
 pub struct Ended {
     pub at: Instant,
     pub arm: Arm,
-    /// Until its track has passed.
+    /// Time until its track has passed.
     pub track_left: Span,
-    /// Blocks of the same track that the head has read already: from the first one up to before the second.
+    /// Blocks of the same track that the head has read already: the first one, and the one after the last.
     pub ahead: (Lba, Lba),
 }
 
@@ -26,13 +26,13 @@ pub enum Cover {
     Miss,
     /// All of it is in the buffer.
     Hit,
-    /// What lies before this block is in the buffer, and the head is not on its way to the rest.
+    /// All blocks before this one are in the buffer, and the head is not on its way to the rest.
     Partial(Lba),
-    /// The head is reading towards it without a gap and will have it all at this instant.
+    /// The head is reading towards it without a gap and will have read all of it at this instant.
     Coming(Instant),
 }
 
-/// The moving parts that the buffer's state follows from.
+/// The moving parts from which the buffer's state follows.
 #[derive(Clone, Copy)]
 pub struct Motion<'a> {
     pub mechanism: &'a Mechanism,
@@ -40,7 +40,7 @@ pub struct Motion<'a> {
 }
 
 impl Motion<'_> {
-    /// Reads `first .. end` from `now` on.
+    /// The passage of a read of `first .. end` that starts at `now`.
     pub fn read(&self, now: Instant, arm: Arm, first: Lba, end: Lba) -> Passage {
         let landing = self.mechanism.landing(first, end - first, Access::Read, self.spindle);
         self.mechanism.pass(self.spindle, now, arm, &landing, Lba::new(end.get() - 1), Access::Read)
@@ -50,7 +50,7 @@ impl Motion<'_> {
         Lba::new(self.mechanism.geometry.capacity().get())
     }
 
-    /// Where the head stops of itself that reads on behind `end`, with a segment that begins at `start`.
+    /// Where the head, reading on behind `end` for a segment that begins at `start`, stops by itself.
     pub fn limit(&self, params: &ReadAheadParams, start: Lba, end: Lba) -> Lba {
         let (geometry, capacity) = (&self.mechanism.geometry, self.capacity());
         if end >= capacity {
@@ -77,25 +77,26 @@ impl Motion<'_> {
 
 #[derive(Clone, Copy, Debug)]
 pub struct Segment {
-    /// The oldest block kept; where the window is full, older blocks have made room for those in front.
+    /// The oldest block kept; where the window is full, older blocks have been displaced by newer ones.
     pub start: Lba,
-    /// All blocks before this one are in the buffer from `held` on; the head is about to read this one at `at`.
+    /// All blocks before this one are in the buffer from `held` on; the head will begin to read this one at
+    /// `at`.
     next: Lba,
     held: Instant,
     at: Instant,
     arm: Arm,
-    /// Until then the head stays on its track.
+    /// The head stays on its track until then.
     track_ends: Instant,
-    /// Where reading on ends of itself.
+    /// Where reading on ends by itself.
     pub limit: Lba,
-    /// Blocks that are there before the head comes to them: from the first one up to before the second.
+    /// Blocks that are present before the head reaches them: the first one, and the one after the last.
     ahead: (Lba, Lba),
     /// When the arm was called away; still reading on when `None`.
     stopped: Option<Instant>,
 }
 
 impl Segment {
-    /// Blocks at rest, without a head behind them.
+    /// A segment of these blocks without a head behind it.
     pub fn at_rest(start: Lba, end: Lba, now: Instant) -> Self {
         let arm = Arm::default();
         let (at, held, track_ends, stopped) = (now, now, now, Some(now));
@@ -107,7 +108,7 @@ impl Segment {
     pub fn reading_on(start: Lba, end: Lba, limit: Lba, ended: &Ended) -> Self {
         let Ended { at, arm, track_left, ahead } = *ended;
         let track_ends = at + track_left;
-        // What is there already counts, as long as the head gets to it.
+        // Blocks that are present already count, provided that the head gets to them.
         let reaches = ahead.0 <= limit && ahead.1 > ahead.0;
         let (limit, ahead) =
             if reaches { (limit.max(ahead.1), ahead) } else { (limit, (Lba::ZERO, Lba::ZERO)) };
@@ -133,7 +134,7 @@ impl Segment {
         if end <= there.next { there.held } else { motion.read(there.at, there.arm, there.next, end).end }
     }
 
-    /// Lets the head read up to the blocks that are there already, and go on behind them.
+    /// Moves the head up to the blocks that are present already, and past them.
     fn skip(&mut self, motion: Motion<'_>) {
         let (from, to) = core::mem::replace(&mut self.ahead, (Lba::ZERO, Lba::ZERO));
         if from > self.next {
@@ -143,12 +144,12 @@ impl Segment {
         (self.next, self.track_ends) = (to, self.at);
     }
 
-    /// When the head has read all blocks before `end`, or all that it will read of itself.
+    /// When the head has read all blocks before `end`, or everything that it reads by itself.
     pub fn read_by(&self, end: Lba, motion: Motion<'_>) -> Instant {
         self.time_of(end.min(self.limit), motion)
     }
 
-    /// Lets the head read up to `end`.
+    /// Moves the head up to `end`.
     fn advance(&mut self, end: Lba, motion: Motion<'_>) {
         if self.ahead.1 > self.next && end > self.ahead.0 {
             self.skip(motion);
@@ -160,7 +161,7 @@ impl Segment {
         }
     }
 
-    /// Moves the limit out. A head that had stopped for want of room waits for its block again.
+    /// Moves the limit out. A head that had stopped for lack of room waits for its block again.
     pub fn extend(&mut self, limit: Lba, now: Instant, motion: Motion<'_>) {
         if limit <= self.limit {
             return;
@@ -176,7 +177,7 @@ impl Segment {
         self.limit = limit;
     }
 
-    /// Lets the head read on until `now`, track by track. Returns where the arm is.
+    /// Moves the head on until `now`, track by track. Returns where the arm is.
     fn follow(&mut self, now: Instant, motion: Motion<'_>) -> Arm {
         let geometry = &motion.mechanism.geometry;
         while self.track_ends <= now && self.next < self.limit {
@@ -192,7 +193,7 @@ impl Segment {
         self.arm
     }
 
-    /// The block behind the last one that the head has read by `now`.
+    /// The block after the last one that the head has read by `now`.
     fn front(&mut self, now: Instant, motion: Motion<'_>) -> Lba {
         self.follow(now, motion);
         // What a read has been promised counts as read.
@@ -202,7 +203,7 @@ impl Segment {
         let geometry = &motion.mechanism.geometry;
         let slot = geometry.locate(self.next);
         let (mut low, mut high) = (self.next, geometry.next_block(slot.zone, slot.track).min(self.limit));
-        // All before `low` are there, and not all before `high + 1`.
+        // All blocks before `low` are present, and not all before `high + 1`.
         while low < high {
             let middle = Lba::new((low.get() + high.get()).div_ceil(2));
             if self.time_of(middle, motion) <= now {
@@ -214,7 +215,7 @@ impl Segment {
         low
     }
 
-    /// A segment at rest knows what it holds once somebody has asked.
+    /// Fixes what a segment at rest holds, on the first question.
     fn settle(&mut self, motion: Motion<'_>) {
         if let Some(stopped) = self.stopped.filter(|_| self.next < self.limit) {
             let front = self.front(stopped, motion);
@@ -223,7 +224,8 @@ impl Segment {
         }
     }
 
-    /// What the segment can do for a read at `now`; what it holds stays as it is. `window` is the most that it can hold.
+    /// What the segment has for a read at `now`; its contents do not change. `window` is the maximum that it
+    /// can hold.
     pub fn cover(
         &mut self,
         first: Lba,
@@ -238,7 +240,7 @@ impl Segment {
         self.settle(motion);
         let until = self.stopped.unwrap_or(now);
         if first >= self.next {
-            // Only the head's own way tells.
+            // Only a moving head can reach it in passing.
             let passes = self.stopped.is_none() && params.covers_front;
             let awaited = if passes { until + params.covers_within } else { until };
             if first > self.next && self.time_of(first, motion) > awaited {
@@ -249,7 +251,7 @@ impl Segment {
                 return Cover::Miss;
             }
         }
-        // The window may have slid past the oldest blocks.
+        // The window may have moved past the oldest blocks.
         if self.limit.get() > first.get() + window.get() {
             let front = self.front(until, motion);
             if front.get() > first.get() + window.get() {
@@ -267,7 +269,8 @@ impl Segment {
         Cover::Coming(extended.time_of(end, motion))
     }
 
-    /// A read that ends at `end` was served from the segment or from the head on its way: it reads on behind it.
+    /// A read that ends at `end` was served from the segment or from the head under way: the head reads on
+    /// behind it.
     pub fn consume(&mut self, end: Lba, now: Instant, params: &ReadAheadParams, motion: Motion<'_>) {
         if self.stopped.is_none() {
             self.extend(motion.limit(params, self.start, end).max(end), now, motion);
@@ -275,7 +278,7 @@ impl Segment {
         }
     }
 
-    /// An idle arm goes on reading behind what the segment holds.
+    /// An idle arm continues reading behind what the segment holds.
     pub fn go_on(&mut self, end: Lba, from: Instant, arm: Arm, params: &ReadAheadParams, motion: Motion<'_>) {
         self.settle(motion);
         let limit = motion.limit(params, self.start, end).max(self.limit);
@@ -286,13 +289,13 @@ impl Segment {
         }
     }
 
-    /// Of what the head is to read, where it goes on and where it ends.
+    /// The part that the head still has to read: its next block, and its limit.
     pub fn ahead_of_head(&self) -> (Lba, Lba) {
         (self.next, self.limit)
     }
 
-    /// Whether the head has just read up to `end` as part of reading on, so that there is nothing to start. What it had
-    /// passed before may lie behind that.
+    /// Whether the head has just read up to `end` while reading on, so that nothing needs to start. Sectors
+    /// that it passed earlier may lie behind that.
     pub fn continues_to(&self, end: Lba) -> bool {
         self.stopped.is_none() && self.start < end && end <= self.next
     }
@@ -305,7 +308,7 @@ impl Segment {
         if on_its_track { self.arm } else { self.follow(now, motion) }
     }
 
-    /// How long the sector under the head, or the way to it, still takes at `now`.
+    /// The time that the sector under the head, or the movement to it, still takes at `now`.
     pub fn residue(&mut self, now: Instant, motion: Motion<'_>) -> Span {
         let front = self.front(now, motion);
         if front >= self.limit {
@@ -315,17 +318,17 @@ impl Segment {
         }
     }
 
-    /// The block that the head is about to read, if it is there just now.
+    /// The block that the head begins to read at exactly this instant, if any.
     pub fn is_about_to_read(&self, now: Instant) -> Option<Lba> {
         (self.at == now).then_some(self.next)
     }
 
-    /// Whether the head has stopped just now.
+    /// Whether the head stopped at exactly this instant.
     pub fn has_stopped(&self, now: Instant) -> bool {
         self.stopped == Some(now)
     }
 
-    /// The head goes on as if it had not stopped.
+    /// The head continues as if it had not stopped.
     pub fn resume(&mut self) {
         self.stopped = None;
     }

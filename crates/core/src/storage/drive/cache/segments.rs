@@ -1,6 +1,6 @@
-//! All segments of the cache: which of them covers a read, which one makes room for the next.
+//! All segments of the cache: which of them covers a read, which one is replaced next.
 //!
-//! The segment that was used longest ago makes room. At most one has a head behind it.
+//! The least recently used segment is replaced. At most one has a head behind it.
 use super::index::{Bounds, EMPTY, Index};
 use super::params::{CacheParams, Reach};
 use super::recency::Recency;
@@ -10,17 +10,17 @@ use crate::storage::tree::NONE;
 use alloc::vec::Vec;
 use drivelab_units::{Instant, Lba, Sectors, Span};
 
-/// Which segment of the table.
+/// Index of a segment in the table.
 pub type SegmentIndex = u32;
 
-/// The segment that has, or has just had, a head behind it.
+/// The segment that has a head behind it, or had it until just now.
 #[derive(Clone, Copy)]
 pub struct Front {
     pub place: SegmentIndex,
     pub start: Lba,
-    /// Where reading on would end of itself.
+    /// Where reading on would end by itself.
     pub limit: Lba,
-    /// The block that the head is just about to read, where it is at one.
+    /// The block that the head is just about to read, if it is at the start of one.
     next: Option<Lba>,
     pub has_stopped: bool,
 }
@@ -34,25 +34,25 @@ impl Front {
 
 pub struct Segments {
     params: CacheParams,
-    /// The size of a segment; a division takes long.
+    /// The size of a segment, precomputed: a division is slow.
     segment: u64,
     segments: Vec<Segment>,
     index: Index,
-    /// What a search has found.
+    /// Result of the last search.
     found: Vec<SegmentIndex>,
     recency: Recency,
     empty: Vec<SegmentIndex>,
-    /// Segments that are kept.
+    /// Segments in use.
     kept: u32,
-    /// Blocks in them, those that the head is on its way to included.
+    /// Blocks in them, including those that the head is on its way to.
     blocks: u64,
     /// The one with a head behind it.
     active: SegmentIndex,
-    /// The one that had a head behind it last.
+    /// The last one that had a head behind it.
     left: SegmentIndex,
-    /// A segment that was given up while the head was reading on behind it: the arm is still there.
+    /// A segment that was dropped while the head was reading on behind it: the arm is still there.
     given_up: Option<Segment>,
-    /// Most segments and blocks that may be kept at present.
+    /// Maximum segments and blocks that may be kept at present.
     most: u32,
     room: u64,
 }
@@ -79,12 +79,12 @@ impl Segments {
         segments
     }
 
-    /// The most that one segment can hold now.
+    /// The maximum that one segment can hold now.
     fn window(&self) -> Sectors {
         Sectors::new(self.segment.min(self.room))
     }
 
-    /// Written data take so many segments and blocks: the rest is for reads.
+    /// Written data take this many segments and blocks: the rest is for reads.
     #[inline]
     pub fn make_room(&mut self, segments: u32, blocks: u64) {
         let CacheParams { segments: all, size, .. } = self.params;
@@ -100,7 +100,7 @@ impl Segments {
         }
     }
 
-    /// What the buffer can do for a read at `now`, and the segment that does it.
+    /// What the buffer has for a read at `now`, and the segment that has it.
     #[inline]
     pub fn cover(&mut self, first: Lba, end: Lba, now: Instant, motion: Motion<'_>) -> (Cover, SegmentIndex) {
         let mut best = (Cover::Miss, NONE);
@@ -117,7 +117,7 @@ impl Segments {
         best
     }
 
-    /// Notes the segments that hold one of these blocks, or reach up to the first.
+    /// Collects the segments that hold one of these blocks, or end just before the first.
     #[inline]
     fn find(&mut self, first: Lba, end: Lba) {
         self.index.meeting(first, end, &mut self.found);
@@ -130,7 +130,7 @@ impl Segments {
         cover
     }
 
-    /// Brings what lookups read of a segment up to date.
+    /// Updates the index entry of a segment.
     #[inline]
     fn note(&mut self, place: SegmentIndex) {
         let Segment { start, limit, .. } = self.segments[place as usize];
@@ -139,13 +139,13 @@ impl Segments {
         self.blocks = self.blocks + self.held(new) - self.held(old);
     }
 
-    /// Blocks that a segment may hold.
+    /// Maximum number of blocks that a segment may hold.
     #[inline]
     fn held(&self, bounds: Bounds) -> u64 {
         bounds.limit.saturating_sub(bounds.start).min(self.segment)
     }
 
-    /// The segment has been used just now.
+    /// The segment has just been used.
     #[inline]
     pub fn touch(&mut self, place: SegmentIndex) {
         self.recency.touch(place);
@@ -160,7 +160,7 @@ impl Segments {
         self.lose_head(place);
     }
 
-    /// What a place held is no longer good; where a head was behind it the arm stays.
+    /// A place's contents are no longer valid; if a head was behind it, the arm stays where it is.
     fn lose_head(&mut self, place: SegmentIndex) {
         if self.active == place {
             self.given_up = Some(self.segments[place as usize]);
@@ -171,12 +171,12 @@ impl Segments {
         }
     }
 
-    /// One segment alone fits itself into the room that there is, if there is any.
+    /// A single segment is always kept, limited to the room, if there is any.
     fn least_kept(&self) -> u32 {
         u32::from(self.room > 0)
     }
 
-    // Part of its callers, so that the segment is written once, where it stays.
+    // Inlined, so that the segment is built in place.
     #[inline(always)]
     fn place(&mut self, segment: Segment) -> SegmentIndex {
         if self.most == 0 || self.room == 0 {
@@ -186,7 +186,7 @@ impl Segments {
             self.clear(self.recency.oldest());
         }
         if self.kept == self.most {
-            // The one that was used longest ago gives up its place.
+            // The least recently used one is replaced.
             let place = self.recency.oldest();
             self.lose_head(place);
             self.segments[place as usize] = segment;
@@ -206,7 +206,7 @@ impl Segments {
         self.fit(place)
     }
 
-    /// Gives up what was used longest ago until all fits. The place is the youngest.
+    /// Drops the least recently used segments until everything fits. `place` is the most recent.
     #[inline]
     fn fit(&mut self, place: SegmentIndex) -> SegmentIndex {
         while self.blocks > self.room && self.kept > self.least_kept() {
@@ -215,9 +215,10 @@ impl Segments {
         place
     }
 
-    /// The media transfer of the read `first .. end` has just ended: the head reads on, as far as the cache lets it.
-    /// Where only what lies behind `sought` had to be fetched, what was there before is one segment with it. Returns
-    /// where the new segment is, and where the one was that it goes on behind.
+    /// The media transfer of the read `first .. end` has just ended: the head reads on, as far as the cache
+    /// permits. Where only the blocks from `sought` on had to be fetched, the blocks before them are joined
+    /// with it into one segment. Returns the new segment's place, and the place of the segment that it
+    /// continues.
     pub fn start(
         &mut self,
         first: Lba,
@@ -247,7 +248,7 @@ impl Segments {
         (self.active, joined)
     }
 
-    /// Whether a segment at rest holds all up to this block, at least one.
+    /// Whether a segment at rest holds the block just before this one.
     fn continues(&mut self, place: SegmentIndex, first: Lba, now: Instant, motion: Motion<'_>) -> bool {
         if first == Lba::ZERO || place == self.active {
             return false;
@@ -256,8 +257,7 @@ impl Segments {
         self.index.get(place).start < first.get() && self.ask(place, before, first, now, motion) == Cover::Hit
     }
 
-    /// Written data have reached the media, and the buffer still has them.
-    /// Returns where, if it does.
+    /// Written data have reached the media, and the buffer keeps them. Returns their place, if it does.
     pub fn keep(&mut self, first: Lba, end: Lba, now: Instant) -> SegmentIndex {
         if !self.params.keeps_written || self.params.separate_writes {
             return NONE;
@@ -265,13 +265,13 @@ impl Segments {
         self.place(Segment::at_rest(first, end, now))
     }
 
-    /// Where reading on ends of itself in this segment.
+    /// Where reading on ends by itself in this segment.
     #[inline]
     pub fn limit(&self, place: SegmentIndex) -> Lba {
         self.segments[place as usize].limit
     }
 
-    /// The segment that the head has just read up to `end` in, as part of reading on.
+    /// The segment in which the head has just read up to `end` while reading on.
     pub fn met(&self, end: Lba) -> Option<SegmentIndex> {
         self.continues_to(end).then_some(self.active)
     }
@@ -283,14 +283,14 @@ impl Segments {
         self.note(place);
     }
 
-    /// A read was answered whole by this segment while the arm is idle: whether the arm goes on reading behind it.
+    /// Whether the arm, being idle, continues reading behind this segment, which has answered a whole read.
     pub fn goes_on(&self, place: SegmentIndex) -> bool {
         let params = &self.params.read_ahead;
         let idle = self.active == NONE && self.given_up.is_none();
         params.on_hit && params.reach != Reach::Nothing && idle && place != NONE
     }
 
-    /// Returns what the head is to read, from where on and up to where; nothing where it stays.
+    /// Continues reading. Returns the range that the head is to read; `None` where it stays.
     pub fn go_on(
         &mut self,
         place: SegmentIndex,
@@ -309,7 +309,7 @@ impl Segments {
         ahead
     }
 
-    /// When the head has read all before this block, or all that it will read of itself.
+    /// When the head has read everything before this block, or everything that it reads by itself.
     pub fn read_by(&self, end: Lba, motion: Motion<'_>) -> Instant {
         self.reading().map_or(Instant::ZERO, |segment| segment.read_by(end, motion))
     }
@@ -319,13 +319,13 @@ impl Segments {
         self.segments.get(self.active as usize)
     }
 
-    /// Whether the head has just read up to `end` as part of reading on, so that there is nothing to start.
+    /// Whether the head has just read up to `end` while reading on, so that nothing needs to start.
     pub fn continues_to(&self, end: Lba) -> bool {
         self.reading().is_some_and(|segment| segment.continues_to(end))
     }
 
-    /// The arm is needed elsewhere: reading on ends. Returns where the arm is, and how long the sector under the head
-    /// still keeps it there, if the buffer had it.
+    /// The arm is needed elsewhere: reading on ends. Returns where the arm is, and how long the sector under
+    /// the head still keeps it there, if the head was reading for the buffer.
     #[inline]
     pub fn stop(&mut self, now: Instant, motion: Motion<'_>) -> Option<(Arm, Span)> {
         let mut gone = self.given_up.take();
@@ -339,7 +339,7 @@ impl Segments {
         Some((segment.stop(now, motion), residue))
     }
 
-    /// The segment behind which the head reads on, or has just stopped doing so.
+    /// The segment behind which the head reads on, or stopped just now.
     pub fn front(&self, now: Instant) -> Option<Front> {
         let has_stopped = self.active == NONE;
         let place = if has_stopped { self.left } else { self.active };
@@ -349,18 +349,18 @@ impl Segments {
         there.then_some(Front { place, start: segment.start, limit: segment.limit, next, has_stopped })
     }
 
-    /// Whether the head has not come to where it stops of itself.
+    /// Whether the head has not reached the place where it stops by itself.
     pub fn still_reads(&self, now: Instant, motion: Motion<'_>) -> bool {
         self.reading().is_some_and(|segment| segment.read_by(segment.limit, motion) > now)
     }
 
-    /// The head goes on as if it had not stopped.
+    /// The head continues as if it had not stopped.
     pub fn resume(&mut self, place: SegmentIndex) {
         self.segments[place as usize].resume();
         (self.active, self.given_up) = (place, None);
     }
 
-    /// What the buffer holds of these blocks is no longer good.
+    /// Invalidates these blocks in the buffer.
     #[inline]
     pub fn forget(&mut self, first: Lba, end: Lba) {
         self.find(first, end);
@@ -371,7 +371,7 @@ impl Segments {
         }
     }
 
-    /// Segments and blocks that are kept for reads.
+    /// Segments and blocks in use for reads.
     pub fn kept(&self) -> (u32, u64) {
         (self.kept, self.blocks.min(self.room))
     }

@@ -1,9 +1,10 @@
 //! The slots of a zone that hold no block: those before its first one, slipped defects, and spares.
 //!
-//! The zone is cut into stretches: its tracks, its cylinders, ranges of cylinders, or all of it. At the end of each lie
-//! spares. A slipped slot takes the place of a spare: all blocks behind it in the stretch move up by one. What is left
-//! of the slots are the zone's *places*, and blocks lie on those from the front's end on. Place and slot follow from
-//! each other by arithmetic and a search among the slips, so that a spare on each track costs no list.
+//! The zone is divided into stretches: its tracks, its cylinders, ranges of cylinders, or all of it. Each
+//! ends with spares. A slipped slot uses up a spare: all blocks behind it in the stretch move up by one slot.
+//! The remaining slots are the zone's *places*, and blocks occupy those from the end of the front on. Place
+//! and slot follow from each other by arithmetic and a search among the slips, so that a spare on each track
+//! needs no list.
 use super::{GeometryError, ZoneParams};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -11,10 +12,11 @@ use alloc::vec::Vec;
 /// Where spare slots lie. A slipped slot uses one of them up.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Spares {
-    /// So many at the end of the zone. There may be more slips than spares: the zone holds fewer blocks then.
+    /// This many at the end of the zone. There may be more slips than spares: the zone holds fewer blocks
+    /// then.
     Zone(u64),
-    /// So many at the end of each stretch of so many tracks. What is left of the zone behind the last whole stretch has
-    /// none.
+    /// `spares` at the end of each stretch of `tracks` tracks. The rest of the zone after the last whole
+    /// stretch has none.
     Each {
         /// Tracks of a stretch.
         tracks: u32,
@@ -34,7 +36,7 @@ impl Default for Spares {
     }
 }
 
-/// What keeps the blocks of a zone from lying side by side.
+/// What keeps the blocks of a zone from being contiguous.
 #[derive(Clone, Debug)]
 pub(super) struct Gaps {
     /// Places before the zone's first block.
@@ -44,16 +46,17 @@ pub(super) struct Gaps {
     /// Slots of a stretch, and places among them.
     stretch: u32,
     held: u32,
-    /// Whole stretches; what lies behind them is one more, of which every slot that is not slipped is a place.
+    /// Number of whole stretches; the rest after them is one more, in which every slot that is not slipped is
+    /// a place.
     whole: u32,
     /// Slipped slots, ascending.
     slips: Vec<u32>,
-    /// For each slip the place from which on it counts, ascending. Those among unused spares are left out.
+    /// For each slip the place from which on it counts, ascending. Slips among unused spares are omitted.
     counts_from: Vec<u32>,
 }
 
 impl Gaps {
-    /// For a zone of so many slots; `None` where its spares do not fit.
+    /// For a zone of `slots` slots; `None` where its spares do not fit.
     pub fn new(slots: u32, stretch: u32, spares: u32, slips: &[u64], front: u32) -> Option<Self> {
         if stretch == 0 || spares >= stretch || stretch > slots {
             return None;
@@ -71,7 +74,7 @@ impl Gaps {
         Some(gaps)
     }
 
-    /// For a zone that is all one stretch; `None` where nothing of it is left for blocks.
+    /// For a zone that is a single stretch; `None` where no room is left for blocks.
     pub fn at_end(slots: u32, spares: u64, slips: &[u64], front: u32) -> Option<Self> {
         let kept = slots.checked_sub(u32::try_from(spares.max(slips.len() as u64)).ok()?)?;
         if kept == 0 {
@@ -84,7 +87,7 @@ impl Gaps {
         Some(gaps)
     }
 
-    /// What follows from the stretches and the slips.
+    /// Computes what follows from the stretches and the slips.
     fn fill_in(&mut self, slots: u32, front: u32) {
         let mut counts_from = Vec::with_capacity(self.slips.len());
         for number in 0..=self.whole {
@@ -147,7 +150,7 @@ impl Gaps {
     }
 }
 
-/// What a zone's parameters leave without blocks, if anything.
+/// The gaps of a zone with these parameters, if any.
 pub(super) fn of_zone(
     number: usize,
     zone: &ZoneParams,

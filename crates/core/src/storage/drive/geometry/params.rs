@@ -6,18 +6,18 @@ use alloc::vec::Vec;
 use core::fmt;
 use drivelab_units::{Angle, Sectors};
 
-/// In which order the blocks of a zone run over its surfaces.
+/// The order in which the blocks of a zone fill its surfaces.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SurfaceOrder {
     /// All heads of a cylinder, then the next cylinder.
     Cylinder,
     /// `cylinders_per_head` cylinders under one head, then back under the next head, and so on.
     Serpentine {
-        /// Length of a serpent, at least 1.
+        /// Cylinders of a serpent, at least 1.
         cylinders_per_head: u32,
     },
-    /// All heads of a cylinder, upward in one and downward in the next. The first to run downward is the zone's second
-    /// cylinder, or each odd one of the drive.
+    /// All heads of a cylinder, upward in one and downward in the next. The first downward one is the zone's
+    /// second cylinder, or each odd cylinder of the drive.
     Alternating {
         /// Whether odd cylinders of the drive run downward, and not every second one of the zone.
         by_drive: bool,
@@ -33,7 +33,8 @@ pub struct ZoneParams {
     pub cylinders: u32,
     /// Slots of each track, at least 1.
     pub sectors_per_track: u32,
-    /// Angle of the zone's first slot; behind the zone before, with its cylinder skew, when `None`.
+    /// Angle of the zone's first slot; when `None`, it follows the previous zone with that zone's cylinder
+    /// skew.
     pub start: Option<Angle>,
     /// Angle between slot 0 of a track and of the next one under another head.
     pub track_skew: Angle,
@@ -43,9 +44,9 @@ pub struct ZoneParams {
     pub front: u64,
     /// Slots of the zone, counted in track order, that are slipped over. Ascending, without repetition.
     pub slips: Vec<u64>,
-    /// Spare slots, left free for sectors that go bad.
+    /// Spare slots, kept free for sectors that go bad.
     pub spares: Spares,
-    /// Whether each slip turns what lies behind its stretch of spares by one slot more.
+    /// Whether each slip shifts everything behind its stretch of spares by one slot more.
     pub slips_turn: bool,
 }
 
@@ -58,14 +59,15 @@ pub struct GeometryParams {
     pub order: SurfaceOrder,
     /// Zones from the outer edge inward; ascending cylinders, without overlap.
     pub zones: Vec<ZoneParams>,
-    /// In place of zones and their order.
+    /// Replaces zones and their order.
     pub patterns: Option<PatternParams>,
-    /// Blocks that the drive reports; all that the zones hold when `None`.
+    /// Blocks that the drive reports; when `None`, all in the zones.
     pub capacity: Option<Sectors>,
 }
 
 impl GeometryParams {
-    /// A drive on which every track holds as many sectors, cylinder by cylinder, without skew or spares.
+    /// A drive on which every track holds the same number of sectors, cylinder by cylinder, without skew or
+    /// spares.
     pub fn one_zone(heads: u32, cylinders: u32, sectors_per_track: u32) -> Self {
         let zones = vec![ZoneParams { cylinders, sectors_per_track, ..ZoneParams::default() }];
         GeometryParams { heads, order: SurfaceOrder::Cylinder, zones, patterns: None, capacity: None }
@@ -94,12 +96,13 @@ pub enum GeometryError {
         /// Index of the zone.
         zone: usize,
     },
-    /// Slips that do not ascend, or one behind the zone's last slot.
+    /// Slips that do not ascend, or one after the zone's last slot.
     BadSlip {
         /// Index of the zone.
         zone: usize,
     },
-    /// A stretch that is empty or longer than the zone, that has nothing but spares, or more slips than spares.
+    /// A stretch that is empty or longer than the zone, that consists of spares only, or more slips than
+    /// spares.
     BadSpares {
         /// Index of the zone.
         zone: usize,

@@ -1,18 +1,18 @@
-//! Layouts that no zones describe: tracks in patterns, patterns in patterns, down to the whole drive.
+//! Layouts that zones cannot describe: tracks in patterns, patterns in patterns, up to the whole drive.
 //!
-//! A *run* is a track or a pattern repeated: each instance begins so many cylinders from the one before, turned against
-//! it by an angle. A *pattern* is runs, one behind the other in the order of the blocks; its places are relative to
-//! where the pattern itself begins. The last pattern is the drive. So a drive on which each head has sectors of its own
-//! and the arm runs back and forth takes a few hundred runs, and each block and each track is found by as many searches
-//! as patterns lie in each other.
+//! A *run* is a track or a pattern repeated: each instance begins a fixed number of cylinders after the one
+//! before, rotated against it by an angle. A *pattern* is a sequence of runs in block order; its positions
+//! are relative to where the pattern itself begins. The last pattern is the drive. So a drive on which each
+//! head has its own number of sectors and the arm runs back and forth takes a few hundred runs, and finding a
+//! block or a track takes as many searches as there are levels of patterns.
 //!
-//! Slots are counted over the whole layout, in the order of its tracks. Skipped ones hold no block.
+//! Slots are numbered over the whole layout, in the order of its tracks. Skipped ones hold no block.
 //! Source of the form: the layout `dm_layout_g4` of DiskSim 4.0 (CMU-PDL-08-101), which states it for extracted drives.
 use super::{GeometryError, SectorSlot, Track};
 use alloc::vec::Vec;
 use drivelab_units::{Angle, Span};
 
-/// Patterns in patterns lie at most so deep: a search has an end.
+/// Maximum nesting depth of patterns, which bounds a search.
 pub const DEPTH_MAX: u32 = 32;
 /// The seek curve has an entry for each cylinder.
 const CYLINDERS_MAX: i64 = 1 << 22;
@@ -22,11 +22,12 @@ const CYLINDERS_MAX: i64 = 1 << 22;
 pub enum Unit {
     /// A pattern with a lower number.
     Pattern(u32),
-    /// A track under a head: so many sectors to the turn, of which `sectors` from `first_sector` on are slots.
+    /// A track under a head: `sectors_per_track` sectors per revolution, of which `sectors` from
+    /// `first_sector` on are slots.
     Track {
         /// Number of the head.
         head: u32,
-        /// Sectors to the turn, which set the time of one.
+        /// Sectors per revolution, which determine the time of one.
         sectors_per_track: u32,
         /// First slot, counted from where the track begins.
         first_sector: u32,
@@ -40,15 +41,15 @@ pub enum Unit {
 pub struct RunParams {
     /// What is repeated.
     pub unit: Unit,
-    /// How many instances.
+    /// Number of instances.
     pub count: u32,
-    /// Where the first one begins, counted from where its pattern does; negative towards the outside.
+    /// Cylinder of the first one, relative to its pattern's; negative towards the outside.
     pub cylinder: i32,
-    /// From an instance to the next.
+    /// Cylinders from one instance to the next.
     pub step: i32,
-    /// Angle of the first one's first slot against its pattern's.
+    /// Angle of the first one's first slot, relative to its pattern's.
     pub start: Angle,
-    /// From an instance to the next.
+    /// Angle from one instance to the next.
     pub skew: Angle,
 }
 
@@ -64,13 +65,13 @@ pub struct PatternParams {
 #[derive(Clone, Copy, Debug)]
 struct Run {
     params: RunParams,
-    /// Slots and tracks of the pattern before it.
+    /// Slots and tracks of the pattern before this run.
     first_slot: u64,
     first_track: u32,
     /// Of one instance.
     slots: u64,
     tracks: u32,
-    /// Of a track: the index of its number of sectors.
+    /// For a track: the index of its number of sectors.
     class: u32,
 }
 
@@ -79,7 +80,7 @@ struct Pattern {
     runs: Vec<Run>,
     slots: u64,
     tracks: u32,
-    /// Cylinders that it reaches, from its own begin.
+    /// Range of its cylinders, relative to its own beginning.
     lowest: i64,
     highest: i64,
     depth: u32,
@@ -89,9 +90,9 @@ struct Pattern {
 #[derive(Clone, Debug)]
 pub(super) struct Patterns {
     patterns: Vec<Pattern>,
-    /// The numbers of sectors that its tracks have.
+    /// The different numbers of sectors per track.
     pub classes: Vec<u32>,
-    /// Skipped slots before each skip and behind the last; blocks before each skip; where each begins.
+    /// Skipped slots before each skip and after the last; blocks before each skip; the position of each.
     skipped: Vec<u64>,
     blocks_before_skip: Vec<u64>,
     skips: Vec<(u64, u32)>,
@@ -111,7 +112,7 @@ struct Found {
     end_slot: u64,
 }
 
-/// What a search goes by.
+/// What a search looks for.
 #[derive(Clone, Copy)]
 enum By {
     Slot,
@@ -119,7 +120,7 @@ enum By {
 }
 
 impl Patterns {
-    /// Checks the layout of a drive with so many heads.
+    /// Checks the layout of a drive with this many heads.
     pub fn new(params: &PatternParams, heads: u32) -> Result<Self, GeometryError> {
         let mut laid = Patterns {
             patterns: Vec::with_capacity(params.patterns.len()),
@@ -153,7 +154,7 @@ impl Patterns {
         Ok(laid)
     }
 
-    /// A pattern with its sums; `None` where it cannot be.
+    /// A pattern with its sums; `None` where it is invalid.
     fn pattern(&mut self, runs: &[RunParams], heads: u32) -> Option<Pattern> {
         let mut pattern = Pattern { lowest: i64::MAX, highest: i64::MIN, ..Pattern::default() };
         for params in runs {
@@ -211,7 +212,7 @@ impl Patterns {
         (self.root().highest + 1) as u32
     }
 
-    /// The track that holds a slot, or the one with a number in the order of the blocks.
+    /// The track that holds a slot, or the track with a number in block order.
     fn search(&self, by: By, target: u64) -> Found {
         let mut pattern = self.root();
         let (mut rest, mut cylinder, mut angle) = (target, 0, Angle::ZERO);
@@ -268,7 +269,7 @@ impl Patterns {
         slot - self.skipped[last] - u64::from(count).min(slot - position)
     }
 
-    /// Where a block lies.
+    /// The position of a block.
     #[cold]
     #[inline(never)]
     pub fn locate(&self, block: u64) -> SectorSlot {
@@ -283,19 +284,20 @@ impl Patterns {
     #[inline(never)]
     pub fn track(&self, track: u32, period: Span) -> Track {
         let found = self.search(By::Track, track.into());
-        // The angle of the layout is that of the first slot, which need not be the first sector.
+        // The layout gives the angle of the first slot, which need not be the first sector.
         let before = Angle::from_ratio(found.first_sector.into(), found.sectors_per_track.into());
         let start = (found.angle - before).at_period(period);
         Track { cylinder: found.cylinder as u32, head: found.head, start }
     }
 
-    /// The first block of a track, and the one behind its last; of a track without blocks, both are the next one's first.
+    /// The first block of a track, and the one after its last; for a track without blocks, both are the next
+    /// track's first.
     pub fn track_blocks(&self, track: u32) -> (u64, u64) {
         let found = self.search(By::Track, track.into());
         (self.blocks_before(found.first_slot), self.blocks_before(found.end_slot))
     }
 
-    /// The sector behind the last of a track that holds a block.
+    /// The sector after the last one of a track that holds a block.
     #[cold]
     #[inline(never)]
     pub fn track_end(&self, track: u32) -> u32 {
@@ -304,7 +306,7 @@ impl Patterns {
         found.first_sector + (last - found.first_slot) as u32 + 1
     }
 
-    /// The place of the first block behind a track.
+    /// The slot of the first block after a track.
     #[cold]
     #[inline(never)]
     pub fn next_slot(&self, track: u32) -> Option<SectorSlot> {

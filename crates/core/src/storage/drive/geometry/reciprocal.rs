@@ -1,4 +1,5 @@
-//! Division by a number that is known beforehand: a multiplication with its reciprocal, exact for all of 32 bits.
+//! Division by a number that is known beforehand: a multiplication by its reciprocal, exact for all 32-bit
+//! numbers.
 //!
 //! Let m = floor((2^64 - 1) / d). Then floor((n + 1) m / 2^64) is floor(n / d) for all n and d of 32 bits: with n = q d +
 //! s the product is (q + (s + 1) / d) (2^64 - e) for some e of 1 to d. That is below (q + 1) 2^64, because s + 1 is at
@@ -26,7 +27,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Small ones, those around powers of two, and any.
+    /// Small numbers, those around powers of two, and any others.
     fn numbers() -> impl Strategy<Value = u32> {
         let around = (0u32..32, -2i32..=2).prop_map(|(bit, off)| (1u32 << bit).wrapping_add_signed(off));
         prop_oneof![0u32..3_000, around, any::<u32>()]
@@ -39,7 +40,7 @@ mod tests {
         fn the_quotient_is_that_of_a_division(number in numbers(), divisor in numbers(), times in numbers()) {
             let divisor = divisor.max(1);
             let reciprocal = Reciprocal::of(divisor);
-            // Where the quotient steps up, too.
+            // Includes the numbers where the quotient steps up.
             let step = (times % (u32::MAX / divisor).max(1)) * divisor;
             for number in [number, step, step.wrapping_sub(1), step.saturating_add(1), u32::MAX] {
                 prop_assert_eq!(reciprocal.quotient(number), number / divisor, "{} / {}", number, divisor);

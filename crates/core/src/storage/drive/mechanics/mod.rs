@@ -1,9 +1,10 @@
-//! The drive's mechanics at work: where arm and platter are, what they carry out, what waits for them and what the drive
-//! knows when it chooses among that.
+//! The drive's mechanics at work: the positions of arm and platter, the access under way, the queue of
+//! waiting commands, and what the drive knows when it chooses among them.
 //!
-//! What goes on without a gap where the command in service ends is carried out in the same sweep, without a choice
-//! ([`sweep`]). Behind a read that nothing else follows the head reads on ([`reading_on`]). The physics are in
-//! [`super::mechanism`], the order of the queue in [`super::queue`]. Start reading at [`Mechanics::pass`].
+//! A command that continues without a gap where the one in service ends is carried out in the same sweep,
+//! without a choice ([`sweep`]). After a read with nothing to follow the head reads on ([`reading_on`]). The
+//! physics are in [`super::mechanism`], the order of the queue in [`super::queue`]. Start reading at
+//! [`Mechanics::pass`].
 pub(crate) mod reading_on;
 pub(crate) mod sweep;
 
@@ -24,34 +25,35 @@ use alloc::sync::Arc;
 use drivelab_units::{Instant, Lba, Sectors, Span};
 use sweep::Sweep;
 
-/// Commands that may go out of turn, because they join or meet the head, while others or the cache wait: then the drive
-/// chooses, so that a stream cannot keep those out for ever. A choice of the model: no source tells such a bound.
+/// Maximum number of commands that may go out of turn, because they join the sweep or meet the head, while
+/// others or the cache wait: then the drive chooses, so that a stream cannot starve the others. A choice of
+/// the model: no source gives such a bound.
 const OUT_OF_TURN_MAX: u32 = 32;
 
-/// What the arm's scatter has cost.
+/// What the scatter of the arm's movements has cost.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Turns {
-    /// Movements that scatter.
+    /// Movements subject to scatter.
     pub movements: u64,
-    /// Those of them after which the first sector came a turn later than planned.
+    /// How many of them made the first sector come a revolution later than planned.
     pub missed: u64,
 }
 
 impl Turns {
-    /// Those of two drives, or of two times.
+    /// The sum of those of two drives, or of two periods.
     #[must_use]
     pub fn and(self, other: Turns) -> Turns {
         Turns { movements: self.movements + other.movements, missed: self.missed + other.missed }
     }
 
-    /// Those since an earlier look at the same drives.
+    /// The difference to an earlier value of the same drives.
     #[must_use]
     pub fn since(self, before: Turns) -> Turns {
         Turns { movements: self.movements - before.movements, missed: self.missed - before.missed }
     }
 }
 
-/// The arm's scatter: its draws, and what it has cost.
+/// The scatter of the arm's movements: its draws, and what it has cost.
 struct Scatter {
     key: u64,
     turns: Turns,
@@ -59,17 +61,17 @@ struct Scatter {
 
 /// Where the last accesses ended.
 pub struct LastAccess {
-    /// The last of any kind at the media.
+    /// The end of the last media access of any kind.
     media_end: Lba,
-    /// The last read, and whether the head may read on behind that.
+    /// The end of the last read, and whether the head may read on behind it.
     pub read_end: Lba,
     may_read_on: bool,
 }
 
-/// Arm, platter and head at work, and the queue of what waits for them.
+/// Arm, platter and head at work, and their queue.
 pub struct Mechanics {
     model: Arc<DriveModel>,
-    /// No access takes longer to position and to turn to its first sector.
+    /// Upper bound of the time to position for any access and to rotate to its first sector.
     longest_positioning: Span,
     spindle: Spindle,
     arm: Arm,
@@ -77,26 +79,27 @@ pub struct Mechanics {
     upward: bool,
     /// What the mechanism is carrying out.
     pub sweep: Option<Sweep>,
-    /// Commands since the last choice that went past others.
+    /// Commands since the last choice that passed others.
     out_of_turn: u32,
     /// Since when the mechanism has been free.
     pub free_since: Instant,
-    /// Before this the drive does not choose.
+    /// The drive does not choose before this.
     pub choose_from: Instant,
-    /// When it looks next, if that is on the agenda.
+    /// The next scheduled choice, if one is on the agenda.
     choose_scheduled: Option<Instant>,
-    /// What waits for the mechanism and goes by the order of the queue.
+    /// The commands that wait for the mechanism in the order of the queue.
     pub slots: Slots,
     faults: Option<Faults>,
     scatter: Scatter,
     pub last: LastAccess,
-    /// Commands that the mechanism or the buffer has turned to.
+    /// Commands that the mechanism or the buffer has started to serve.
     turned_to: u64,
 }
 
 impl Mechanics {
-    /// Those of the drive with this index. The platter turns with that of drive `other`, whose angle is drawn from the
-    /// stream `drive/<other>/rotation`; the arm scatters by `drive/<index>/scatter`.
+    /// The mechanics of the drive with this index. The platter turns with that of drive `other`, whose angle
+    /// is drawn from the stream `drive/<other>/rotation`; the scatter of the arm is drawn from
+    /// `drive/<index>/scatter`.
     pub fn new(model: Arc<DriveModel>, index: u16, other: u16, seed: u64) -> Self {
         let phase = Stream::named(seed, &format!("drive/{other}/rotation")).below(model.period.as_ns());
         Mechanics {
@@ -142,15 +145,16 @@ impl Mechanics {
         Motion { mechanism: &self.model.mechanism, spindle: &self.spindle }
     }
 
-    /// Where an access begins, and how much of it lies there.
-    // Always part of its caller, so that the landing is written once, where it stays.
+    /// Where an access begins, and how much of it is there.
+    // Always inlined, so that the landing is built in place.
     #[inline(always)]
     pub fn landing(&self, first: Lba, count: Sectors, access: Access) -> Landing {
         self.model.mechanism.landing(first, count, access, &self.spindle)
     }
 
-    /// Puts a command into the queue that needs its data so long before the arm may start.
-    // The landing as its caller has just reckoned it: to read again what was written a moment ago in parts is slow.
+    /// Files a command in the queue; its data need `lead` before the arm may start.
+    // Takes the landing just computed by its caller: to read back what was written in parts a moment ago is
+    // slow.
     #[inline(always)]
     pub fn file(&mut self, slot: SlotIndex, flight: &InFlight, landing: Landing, lead: Span) {
         let &InFlight { ref command, arrived, ready, media: AtMedia { sought, .. }, .. } = flight;
@@ -161,13 +165,13 @@ impl Mechanics {
         self.slots.insert(slot, entry, sought);
     }
 
-    /// Whether nothing may go past the command that has waited longest.
+    /// Whether nothing may pass the oldest waiting command.
     pub fn is_overdue(&self, now: Instant) -> bool {
         queue::is_overdue(&self.slots, &self.model.queue, now.as_ns())
     }
 
-    /// The drive is to look again at this instant. Returns whether that must be put on the agenda: not when it looks
-    /// earlier anyway.
+    /// The drive is to choose at this instant. Returns whether that must be put on the agenda: not if it
+    /// chooses earlier anyway.
     pub fn choose_at(&mut self, now: Instant, at: Instant) -> bool {
         let sooner = self.choose_scheduled.is_none_or(|known| at < known || known < now);
         if sooner {
@@ -176,19 +180,19 @@ impl Mechanics {
         sooner
     }
 
-    /// The drive looks now.
+    /// The drive makes its scheduled choice.
     pub fn looks(&mut self, now: Instant) {
         if self.choose_scheduled == Some(now) {
             self.choose_scheduled = None;
         }
     }
 
-    /// What the arm's scatter has cost so far.
+    /// What the scatter of the arm's movements has cost so far.
     pub fn turns(&self) -> Turns {
         self.scatter.turns
     }
 
-    /// The drive turns to a command: what its trace tells of that.
+    /// The drive starts to serve a command: returns what its trace records of that.
     #[inline]
     pub fn turn_to(&mut self, served: Served, now: Instant) -> Service {
         let cylinder = self.arm.cylinder;
@@ -202,7 +206,7 @@ impl Mechanics {
 #[derive(Clone, Copy, Debug)]
 pub struct Course {
     pub passage: Passage,
-    /// When the arm is there already, at most a switch of track away.
+    /// Whether the arm is there already, or at most one track switch away.
     pub is_near: bool,
     /// Whether the media fail it.
     pub fails: bool,
@@ -210,7 +214,8 @@ pub struct Course {
 
 /// Media accesses.
 impl Mechanics {
-    /// Carries out a command that starts at `started`; `late` tells how long its data keep the media waiting.
+    /// Carries out a command that starts at `started`; `late` gives the time that its data keep the media
+    /// waiting.
     #[inline(always)]
     pub fn pass(
         &mut self,
@@ -231,8 +236,8 @@ impl Mechanics {
         Course { passage, is_near, fails }
     }
 
-    /// Takes data of the cache to the media, from `started` on; `late` tells how long they keep the media waiting.
-    /// Returns when they are there.
+    /// Destages data of the cache, starting at `started`; `late` gives the time that they keep the media
+    /// waiting. Returns when they are on the media.
     pub fn destage(
         &mut self,
         first: Lba,
@@ -242,9 +247,9 @@ impl Mechanics {
     ) -> Instant {
         let landing = self.landing(first, end - first, Access::Write);
         let hold = self.least_hold(&landing, first, Access::Write);
-        // What was chosen ahead was chosen for another place of the arm.
+        // A command chosen ahead was chosen for another position of the arm.
         self.slots.plan(None);
-        // The cache's data are no command's any more: the draw is that of their place.
+        // The cache's data belong to no command any more: the draw is keyed by their place.
         let passage = self.reach(&landing, (first, end), Access::Write, started, first.get());
         let started = started + hold;
         let passage = Passage { seek: passage.seek - hold, ..passage };
@@ -253,7 +258,7 @@ impl Mechanics {
         passage.end + late(started, &passage)
     }
 
-    /// The way to an access and through it. `key` is that of the movement's scatter.
+    /// Positions for an access and carries it out. `key` is that of the movement's scatter.
     #[inline(always)]
     fn reach(
         &mut self,
@@ -276,7 +281,7 @@ impl Mechanics {
         passage
     }
 
-    /// The same with an arm that misses its curve.
+    /// The same with an arm whose movements deviate from the seek curve.
     #[inline(never)]
     fn scatter(&mut self, landing: &Landing, last: Lba, access: Access, begun: Instant, key: u64) -> Passage {
         let Mechanics { model, spindle, arm, .. } = self;
@@ -296,7 +301,7 @@ impl Mechanics {
         passage
     }
 
-    /// How much longer than the arm needs a write's positioning takes, where it must take a while.
+    /// How much longer a write's positioning must take than the arm needs, where a minimum is set.
     #[inline]
     fn least_hold(&self, landing: &Landing, first: Lba, access: Access) -> Span {
         let least = self.model.mechanism.settle.write_least;
@@ -308,7 +313,7 @@ impl Mechanics {
         Span::from_ns(least.as_ns().saturating_sub(moved))
     }
 
-    /// The way of a command if the arm turned to it now, without what a write must take at the least.
+    /// The passage of a command if the arm started for it now, without the minimum for a write.
     pub fn passage(&self, flight: &InFlight, started: Instant) -> Passage {
         let InFlight { command, landing, .. } = flight;
         let last = Lba::new(command.end().get() - 1);
@@ -316,15 +321,16 @@ impl Mechanics {
         mechanism.pass(&self.spindle, started, self.arm, landing, last, command.access)
     }
 
-    /// The longest that a command's access can take, its positioning and a turn that a switch of track may cost included.
+    /// The maximum time of a command's access, including its positioning and a revolution that a track switch
+    /// may cost.
     pub fn longest(&self, flight: &InFlight) -> Span {
-        // Where the access begins within a turn may cost its first switch of track another one.
+        // Depending on the angle at which it begins, the first track switch may cost an extra revolution.
         let turn = Span::from_ns(self.spindle.period());
         self.longest_positioning + self.passage(flight, flight.ready).transfer + turn
     }
 
-    /// When the first sector that the host can take has been read: the one in which the head landed if data may come out
-    /// of order, the first of the command otherwise.
+    /// When the first sector that can be sent to the host has been read: the one in which the head landed if
+    /// data may be sent out of order, else the first of the command.
     #[inline]
     pub fn first_datum(&self, landing: &Landing, started: Instant, passage: &Passage) -> Instant {
         let sector = self.model.mechanism.sector_time(landing);
@@ -337,7 +343,8 @@ impl Mechanics {
         begun.max(there + Span::from_ns(self.spindle.until(there, landing.start.into()))) + sector
     }
 
-    /// Nanoseconds of its track that pass from the landing to the first sector; all of it when the head lands inside.
+    /// Nanoseconds of its track that pass from the landing to the first sector; the whole track when the head
+    /// lands inside the piece.
     #[inline]
     pub fn passed(&self, landing: &Landing, passage: &Passage) -> u64 {
         let inside = u64::from(landing.longest_wait) < self.spindle.period()
@@ -345,7 +352,8 @@ impl Mechanics {
         if inside { self.spindle.period() } else { passage.rotation.as_ns() }
     }
 
-    /// Whether the media fail this attempt at a command, and how long the drive then tries again before it gives up.
+    /// Whether the media fail this attempt at a command, and how long the drive then retries before it gives
+    /// up.
     #[inline]
     pub fn strike(&self, flight: &InFlight) -> (bool, Span) {
         let Some(faults) = &self.faults else { return (false, Span::ZERO) };
@@ -353,13 +361,13 @@ impl Mechanics {
         (failing, if failing { faults.retries } else { Span::ZERO })
     }
 
-    /// Whether anything is drawn for a command: its media have, or ever had, anything wrong with them, or the arm scatters.
+    /// Whether anything is drawn for a command: its media have or had any faults, or the arm scatters.
     #[inline]
     pub fn draws(&self) -> bool {
         self.faults.is_some() || self.model.mechanism.scatter.is_some()
     }
 
-    /// These sectors cannot be read from now on.
+    /// These sectors become unreadable.
     pub fn spoil(&mut self, first: Lba, end: Lba, until: Cure) {
         self.faults.get_or_insert_default().spoil(first, end, until);
     }
@@ -370,13 +378,13 @@ impl Mechanics {
         self.faults.as_ref().is_some_and(|faults| faults.is_unreadable(command))
     }
 
-    /// These sectors are written, or will be before anybody reads them.
+    /// These sectors are written, or will be before anything reads them.
     pub fn heal(&mut self, first: Lba, end: Lba) {
         self.faults.iter_mut().for_each(|faults| faults.heal(first, end));
     }
 }
 
-/// The key of a draw for this attempt at a command.
+/// The key of the draws for this attempt at a command.
 #[inline]
 fn attempt_of(flight: &InFlight) -> u64 {
     flight.drawn_as << 8 | u64::from(flight.command.attempt)

@@ -1,4 +1,5 @@
-//! Reading on: what the head does behind a read that nothing else follows, and the reads that it meets on its way.
+//! Reading on: what the head does after a read with nothing to follow, and the reads that it meets on its
+//! path.
 use super::super::buffer::Buffer;
 use super::super::cache::params::ReadAheadParams;
 use super::super::cache::segment::{Cover, Ended};
@@ -11,14 +12,14 @@ use crate::storage::context::Context;
 use crate::trace::Served;
 use drivelab_units::{Instant, Lba, Sectors, Span};
 
-/// Of so many waiting commands that begin on a cylinder the head's way is looked at; a crowd there may be any number. A
-/// bound on the model's work: a firmware that looks at fewer is described by the queue's window.
+/// At most this many waiting commands per cylinder on the head's path are examined; a cylinder may have any
+/// number. A bound on the model's work: a firmware that examines fewer is described by the queue's window.
 const SCANNED_MAX: usize = 64;
 
-/// How a read is served that the mechanism need not turn to.
+/// How a read is served that needs no access by the mechanism.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Passing {
-    /// The buffer has it.
+    /// The buffer has all of it.
     Held(SegmentIndex),
     /// The head will have read it at this instant.
     Coming(SegmentIndex, Instant),
@@ -28,16 +29,16 @@ pub enum Passing {
 #[derive(Clone, Copy, Debug)]
 pub struct ReadEnd {
     pub first: Lba,
-    /// The first block that the media gave.
+    /// The first block that came from the media.
     pub sought: Lba,
     pub end: Lba,
-    /// From here on up to `sought` the buffer still has what it had, in this segment.
+    /// From here up to `sought` the buffer still has its earlier contents, in the segment `holder`.
     pub held: Lba,
     pub holder: SegmentIndex,
 }
 
 impl Mechanics {
-    /// The waiting read that begins nearest behind what the head has read last, or in it, on the arm's cylinder.
+    /// The waiting read on the arm's cylinder that begins nearest behind what the head read last, or in it.
     #[inline]
     pub fn next_on_the_way(&self, buffer: &Buffer, now: Instant) -> Option<SlotIndex> {
         let start = buffer.cache()?.segments.front(now)?.start;
@@ -47,7 +48,8 @@ impl Mechanics {
         self.waiting_from(start, self.arm.cylinder)
     }
 
-    /// The waiting read on a cylinder that begins at this block or as little behind it as any, of the first few there.
+    /// The waiting read on a cylinder that begins at this block or nearest after it, among the first few
+    /// there.
     fn waiting_from(&self, start: Lba, cylinder: u32) -> Option<SlotIndex> {
         let kind = self.slots.kind(false);
         let row = self.slots.row(kind);
@@ -68,14 +70,15 @@ impl Mechanics {
         nearest.map(|(_, slot)| slot)
     }
 
-    /// When the head comes to the first block of a read that it will have read at this instant: nanoseconds from now.
+    /// When the head reaches the first block of a read that it will have read at this instant: nanoseconds
+    /// from now.
     pub fn comes_in(&self, flight: &InFlight, at: Instant, now: Instant) -> u64 {
         let sector = self.model.mechanism.sector_time(&flight.landing).as_ns();
         at.since(now).as_ns().saturating_sub(sector * flight.command.count.get())
     }
 
-    /// How a waiting read can be served without turning to it: the buffer has got it since it came, or the head comes to it
-    /// by simply going on where it is, or has just stopped; then it does.
+    /// How a waiting read can be served without an access of its own: the buffer has got it since it arrived,
+    /// or the head reaches it by reading on, or by reading on again after it stopped just now.
     #[inline]
     pub fn in_passing(&self, buffer: &mut Buffer, command: &Command, now: Instant) -> Option<Passing> {
         let (first, end) = (command.first, command.end());
@@ -90,7 +93,7 @@ impl Mechanics {
         }
         match cache.cover(first, end, now, motion) {
             (Cover::Hit, segment) => {
-                // A head that was not to read on behind its read does not begin to.
+                // A head that was not to read on after its read does not start to.
                 if front.has_stopped && !self.last.may_read_on {
                     cache.segments.stop(now, motion);
                 }
@@ -108,8 +111,8 @@ impl Mechanics {
         }
     }
 
-    /// Whether the head that is on its way to a read that comes now may serve it: not while it reads on only because the
-    /// drive has yet to choose.
+    /// Whether the head that is reading on may serve a read that arrives now: not while it reads on only
+    /// until the drive has chosen.
     #[inline]
     pub fn may_meet(&self) -> bool {
         let when_queued = || {
@@ -121,8 +124,8 @@ impl Mechanics {
         self.sweep.is_none() && (self.slots.is_empty() || when_queued())
     }
 
-    /// The head goes on behind this read, where the drive reads on at all and nobody else wants the arm. Returns until when
-    /// the arm stays whoever wants it.
+    /// The head reads on behind this read, where the drive does that at all and nothing else needs the arm.
+    /// Returns until when the arm stays even if it is needed.
     #[inline]
     pub fn read_on(
         &mut self,
@@ -153,9 +156,10 @@ impl Mechanics {
         if least == Sectors::ZERO { ended.at } else { cache.segments.read_by(end + least, self.motion()) }
     }
 
-    /// Whether a read waits that begins here or as little ahead as the head may go on for, and the drive has yet to choose:
-    /// until then it reads on towards that. For no other command does it: the mixed columns of LKML (docs/accuracy.md) show
-    /// reads no faster than the writes between them, so a drive that is to write does not read on meanwhile.
+    /// Whether a read is waiting that begins here or within the head's permitted reading ahead, and the drive
+    /// has yet to choose: until then it reads on towards that. It does so for no other command: the mixed
+    /// columns of LKML (docs/accuracy.md) show reads no faster than the writes between them, so a drive that
+    /// is about to write does not read on meanwhile.
     fn is_followed(&self, end: Lba) -> bool {
         let has_chosen = matches!(self.model.queue.chooses, Chooses::AtMediaEnd | Chooses::OneAhead);
         let Some(cache) = self.model.cache.as_ref().filter(|_| !has_chosen) else {
@@ -173,8 +177,8 @@ impl Mechanics {
         self.waiting_from(end, landing.cylinder).is_some_and(soon)
     }
 
-    /// What the buffer has got beside the blocks of a read that it has from `first` on: from which block on, and what
-    /// lies behind it on the track, from the first block up to before the second.
+    /// What the buffer has got on the track beside a read's blocks from `first` on: the block from which it
+    /// is contiguous with them, and the range that the head passed behind them.
     fn passed_by(&self, flight: &InFlight, first: Lba) -> (Lba, (Lba, Lba)) {
         let none = (first, (Lba::ZERO, Lba::ZERO));
         let Some(cache) = &self.model.cache else { return none };
@@ -197,16 +201,16 @@ impl Mechanics {
         (begin, if from < track_end { (from, track_end) } else { none.1 })
     }
 
-    /// How a read's media transfer has left the head, and from which block on the buffer has its track, where it has the
-    /// read's own blocks from `held` on.
+    /// The block from which the buffer has a read's track, where it has the read's own blocks from `held` on,
+    /// and the state in which the read's media transfer has left the head.
     #[inline]
     pub fn left_by(&self, flight: &InFlight, held: Lba, now: Instant) -> (Lba, Ended) {
         let (begin, ahead) = self.passed_by(flight, held);
         (begin, Ended { at: now, arm: self.arm, track_left: flight.media.track_left, ahead })
     }
 
-    /// A read was answered from a segment while the arm has nothing to do: it reads on behind what is there, from this
-    /// instant on.
+    /// A read was answered from a segment while the arm is idle: it reads on behind what is there, starting
+    /// at this instant.
     pub fn go_on_behind(
         &self,
         context: &mut Context,
@@ -232,7 +236,7 @@ impl Mechanics {
         residue
     }
 
-    /// The arm is called away from a read-ahead: when it can start.
+    /// The arm is needed elsewhere during a read-ahead. Returns when it can start.
     #[inline]
     pub fn leave_segment(&mut self, buffer: &mut Buffer, now: Instant) -> Instant {
         now + self.stop_reading_on(buffer, now)

@@ -1,19 +1,19 @@
-//! Joining: what goes on without a gap where the command in service ends is carried out in the same sweep, without a
-//! choice.
+//! Joining: a command that continues without a gap where the one in service ends is carried out in the same
+//! sweep, without a choice.
 use super::super::queue::{Joins, SlotIndex};
 use super::{Mechanics, OUT_OF_TURN_MAX};
 use crate::command::Access;
 use drivelab_units::{Instant, Lba, Sectors};
 
-/// Who has the mechanism.
+/// For whom the mechanism works.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum WorksFor {
     Command,
-    /// Data of the cache are on their way to the media: no command waits for that.
+    /// Destaging: no command waits for it.
     Cache,
 }
 
-/// What the mechanism is carrying out, and what may be joined to it.
+/// The access under way, and what may join it.
 #[derive(Clone, Copy)]
 pub struct Sweep {
     /// Where it ends.
@@ -21,32 +21,32 @@ pub struct Sweep {
     access: Access,
     /// Until then a command that begins at `end` is carried out in the same sweep; never when `None`.
     join_until: Option<Instant>,
-    /// What follows without a choice.
+    /// The command that follows without a choice.
     pub joined: Option<SlotIndex>,
     works_for: WorksFor,
 }
 
 impl Sweep {
-    /// A read that the head meets: what goes on there can join until its end.
+    /// The sweep of a read that the head meets: a command that continues there can join until its end.
     pub fn reading_on(end: Lba, until: Instant) -> Self {
         let (access, works_for) = (Access::Read, WorksFor::Command);
         Sweep { end, access, join_until: Some(until), joined: None, works_for }
     }
 
-    /// Data of the cache on their way to the media: nothing joins them.
+    /// The sweep of a destaging: nothing joins it.
     pub fn of_the_cache(end: Lba) -> Self {
         let (access, works_for) = (Access::Write, WorksFor::Cache);
         Sweep { end, access, join_until: None, joined: None, works_for }
     }
 
-    /// Whether no command is waiting for it.
+    /// Whether it is a destaging, for which no command waits.
     pub fn is_of_the_cache(&self) -> bool {
         self.works_for == WorksFor::Cache
     }
 }
 
 impl Mechanics {
-    /// Until when a command may join one of this kind that starts and ends then, if it ever may.
+    /// Until when a command may join an access of this kind with this start and end, if it may at all.
     #[inline]
     pub fn joins_until(&self, access: Access, started: Instant, ended: Instant) -> Option<Instant> {
         let queue = &self.model.queue;
@@ -57,7 +57,7 @@ impl Mechanics {
         }
     }
 
-    /// The mechanism is busy with a command that ends at `end`, and what may be joined to it is settled.
+    /// The mechanism starts a command that ends at `end`, and what may join it is fixed.
     #[inline]
     pub fn begin_sweep(
         &mut self,
@@ -69,12 +69,12 @@ impl Mechanics {
         self.sweep = Some(Sweep { end, access, join_until, joined, works_for: WorksFor::Command });
     }
 
-    /// Whether the mechanism is at work for a command.
+    /// Whether the mechanism is working for a command.
     pub fn serves(&self) -> bool {
         self.sweep.is_some_and(|sweep| !sweep.is_of_the_cache())
     }
 
-    /// Whether the mechanism is at work for the cache.
+    /// Whether the mechanism is destaging.
     pub fn destages(&self) -> bool {
         self.sweep.is_some_and(|sweep| sweep.is_of_the_cache())
     }
@@ -85,21 +85,20 @@ impl Mechanics {
         self.out_of_turn = 0;
     }
 
-    /// A command goes past those that wait.
+    /// A command passes those that wait.
     #[inline]
     pub fn goes_out_of_turn(&mut self) {
         self.out_of_turn = self.out_of_turn.saturating_add(1);
     }
 
-    /// Whether one more command may go past those that wait in the queue, which `presses` tells of what waits for the
-    /// cache.
+    /// Whether one more command may pass those that wait in the queue, or, if `presses`, for the cache.
     #[inline]
     pub fn may_go_out_of_turn(&self, now: Instant, presses: impl FnOnce() -> bool) -> bool {
         let may_pass = self.out_of_turn < OUT_OF_TURN_MAX || self.slots.is_empty() && !presses();
         may_pass && !self.is_overdue(now)
     }
 
-    /// The oldest command of the queue that goes on at `end` with the same access, if there is one.
+    /// The oldest command of the queue that continues at `end` with the same access, if there is one.
     pub fn queued_behind(&self, end: Lba, access: Access) -> Option<SlotIndex> {
         if self.slots.is_empty() || end.get() >= self.model.capacity().get() {
             return None;
@@ -121,7 +120,7 @@ impl Mechanics {
         }
     }
 
-    /// Whether a command that arrives goes on where the one in service ends, in time to follow it.
+    /// Whether a command that arrives continues where the one in service ends, in time to follow it.
     #[inline]
     pub fn fits_sweep(&self, now: Instant, first: Lba, access: Access) -> bool {
         self.sweep.as_ref().is_some_and(|sweep| {
@@ -130,14 +129,14 @@ impl Mechanics {
         })
     }
 
-    /// A command follows the one in service.
+    /// Makes a command follow the one in service.
     pub fn join(&mut self, slot: SlotIndex) {
         if let Some(sweep) = &mut self.sweep {
             sweep.joined = Some(slot);
         }
     }
 
-    /// What was to follow the command in service does not.
+    /// Cancels the command that was to follow the one in service.
     pub fn unjoin(&mut self) -> Option<SlotIndex> {
         self.sweep.as_mut()?.joined.take()
     }

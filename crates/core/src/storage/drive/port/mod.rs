@@ -1,14 +1,14 @@
-//! The drive's port to its link: when a command's data flow, when the host hears that it is done, and which completions
-//! are held back to be reported together.
+//! The drive's port to its link: when a command's data are transferred, when its completion reaches the host,
+//! and which completions are held back to be reported together.
 //!
-//! A read's data leave as they come under the head or when enough of them are in the buffer; a write's come before the arm
-//! starts or beside its way. Media that find the data missing wait whole turns.
+//! A read's data leave as they pass the head or when enough of them are in the buffer; a write's data arrive
+//! before the arm starts or while it moves. Media that find the data missing wait whole revolutions.
 //!
 //! Most drives report each completion by itself. One that coalesces holds the completions of a round back and reports
 //! them together, as the Set Device Bits of Serial ATA can: one for many tags. The round ends with its last completion,
 //! or when the drive has nothing left to do.
 //!
-//! The port knows instants and the drive's parameters; where arm and platter are it is told.
+//! The port knows instants and the drive's parameters; the positions of arm and platter are passed to it.
 //! Source: Serial ATA International Organization, "Serial ATA Revision 2.6", 2007, native command queuing.
 
 use super::mechanism::Passage;
@@ -22,12 +22,12 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use drivelab_units::{Instant, Sectors, Span};
 
-/// Where the drive meets its link.
+/// The drive's end of its link.
 pub struct Port {
-    /// Which of the target's drives.
+    /// Index of the drive in the target.
     drive: u16,
     model: Arc<DriveModel>,
-    /// What the link takes for one sector of a write.
+    /// The link time of one sector of a write.
     sector: Span,
     /// When all data that have been sent so far are across.
     free: Instant,
@@ -43,7 +43,7 @@ impl Port {
         Port { drive, model, sector, free: Instant::ZERO, unreported: Vec::with_capacity(round) }
     }
 
-    /// When a transfer that could begin now would be across, beside all that has been sent.
+    /// When a transfer that could begin now would be across, behind everything sent before.
     pub fn across(&self, from: Instant, access: Access, count: Sectors) -> Instant {
         from.max(self.free) + self.model.link.time_of(access, count)
     }
@@ -54,7 +54,8 @@ impl Port {
         context.wires.carry(self.drive, transfer)
     }
 
-    /// The last of a command's data are across at `sent`: how long it then takes until the host sees the completion.
+    /// The last of a command's data are across at `sent`: returns how long it then takes until the completion
+    /// reaches the host.
     #[inline]
     pub fn completes(&mut self, access: Access, sent: Instant) -> Span {
         self.free = self.free.max(sent);
@@ -63,12 +64,12 @@ impl Port {
         completion + self.model.exchange.bridge
     }
 
-    /// The longest that a command can take beside its media access: its data, and the way to the host.
+    /// The maximum time of a command apart from its media access: its data, and the completion.
     pub fn longest(&self, command: &Command) -> Span {
         let period = self.model.period.as_ns();
         let link = self.model.link.time_of(command.access, command.on_link());
         let data = match (command.access, self.model.link.write_data) {
-            // The media wait whole turns for data that come late.
+            // Media wait whole revolutions for late data.
             (Access::Write, WriteData::WhilePositioning) => {
                 Span::from_ns(link.as_ns().div_ceil(period) * period)
             }
@@ -97,8 +98,8 @@ impl Port {
         access == Access::Write && self.model.link.write_data == WriteData::BeforePositioning
     }
 
-    /// When a read's data begin to go to the host: with the first of them, at `data_from`, or when enough of them are in
-    /// the buffer.
+    /// When the transfer of a read's data to the host begins: with the first of them, at `data_from`, or when
+    /// enough of them are in the buffer.
     #[inline]
     pub fn sends_from(&self, flight: &InFlight, data_from: Instant, done: Instant) -> Instant {
         let Some(cache) = &self.model.cache else { return data_from };
@@ -108,16 +109,16 @@ impl Port {
         }
         let count = flight.command.count.get();
         let enough = (u128::from(count.min(cache.segment().get())) * u128::from(share)) >> 32;
-        // The sectors pass the head at an even pace, switches of track apart.
+        // The sectors pass the head at an even rate, apart from track switches.
         let passing = u128::from(done.since(flight.begun).as_ns());
         data_from.max(flight.begun + Span::from_ns((passing * enough / u128::from(count)) as u64)).min(done)
     }
 
-    /// A read's data go to the host, the last of them read at `done`.
+    /// Sends a read's data to the host, the last of them read at `done`.
     #[inline]
     pub fn send_read(&self, context: &mut Context, flight: &InFlight, done: Instant) -> Instant {
         let InFlight { command, media, link: OnLink { data_from, call, .. }, .. } = flight;
-        // The link runs beside the media, sector behind sector: none leaves before it is there.
+        // The link runs in parallel with the media, sector by sector: none leaves before it has been read.
         let tail =
             if media.sought > command.first { Span::ZERO } else { self.model.disconnect.reconnection() };
         let from = self.sends_from(flight, *data_from, done);
@@ -125,7 +126,7 @@ impl Port {
         self.carry(context, &Transfer { access, count, from, last, call: *call }).ended
     }
 
-    /// A write's data cross the link: at once when the drive has the command, or when the arm turns to it.
+    /// Transfers a write's data: at once when the drive has the command, or when the arm starts for it.
     #[inline]
     pub fn write_data(&self, context: &mut Context, flight: &InFlight, started: Instant) -> Carried {
         let (access, count) = (flight.command.access, flight.command.on_link());
@@ -136,24 +137,25 @@ impl Port {
             WriteData::BeforePositioning => started,
             WriteData::WhilePositioning => flight.link.data_from,
         };
-        // A drive that has let go of the bus must call for the data.
+        // A drive that has disconnected must reselect for the data.
         self.carry(context, &Transfer { access, count, from, last: from, call: flight.link.call })
     }
 
-    /// Whole turns that a write waits on its first sector because the link would bring its data too late.
+    /// Whole revolutions that a write waits for its first sector because the link would deliver its data too
+    /// late.
     #[inline]
     pub fn turns_lost_to_late_data(&self, flight: &InFlight, started: Instant, passage: &Passage) -> Span {
         let InFlight { command, link: OnLink { data_from, call, .. }, .. } = flight;
         if command.access == Access::Read || self.model.link.write_data == WriteData::BeforePositioning {
             return Span::ZERO;
         }
-        // A drive that has let go of the bus calls for the data as soon as it has taken the command up.
+        // A drive that has disconnected reselects for the data as soon as it has picked up the command.
         let begun = *data_from + *call;
         let ended = begun + self.model.link.time_of(Access::Write, command.on_link());
         self.turns_lost(&Carried { begun, ended }, command.on_link(), started, passage)
     }
 
-    /// Whole turns that writing waits because its data would not be there as they are needed.
+    /// Whole revolutions that a write waits because its data would not have arrived when they are needed.
     #[inline]
     pub fn turns_lost(&self, data: &Carried, count: Sectors, started: Instant, passage: &Passage) -> Span {
         let flow = (data.ended - data.begun).as_ns();
@@ -169,7 +171,7 @@ impl Port {
         Span::from_ns(short.div_ceil(period) * period)
     }
 
-    /// How many of a write's sectors must be there before the first can be written.
+    /// How many of a write's sectors must have arrived before the first can be written.
     #[inline]
     fn sectors_before_media(&self, count: Sectors) -> u64 {
         let least = self.model.disconnect.sectors_before_media(count.get());
@@ -182,7 +184,7 @@ impl Port {
         least.max(((u128::from(at_once) * u128::from(share)) >> 32) as u64)
     }
 
-    /// A write's data are on the media at `done`: when the drive can say so.
+    /// A write's data are on the media at `done`: returns when the drive can report that.
     pub fn ends_write(&self, flight: &InFlight, done: Instant) -> Instant {
         let (release, end) = flight.link.last_steps;
         if release.is_zero() && end.is_zero() {
@@ -192,7 +194,7 @@ impl Port {
     }
 }
 
-/// Reports.
+/// Completion reports.
 impl Port {
     /// Whether each completion is reported by itself.
     #[inline]
@@ -216,20 +218,20 @@ impl Port {
         core::mem::take(&mut self.unreported)
     }
 
-    /// The room of a round that has been reported, for the next one.
+    /// Returns the buffer of a reported round for reuse.
     pub fn give_back(&mut self, round: Vec<SlotIndex>) {
         debug_assert!(round.is_empty() && self.unreported.is_empty());
         self.unreported = round;
     }
 
-    /// The controller hears how a command has ended, and so does whoever keeps the traces.
+    /// Reports to the controller how a command has ended, and its trace where traces are kept.
     #[inline]
     pub fn answer(&self, context: &mut Context, flight: &InFlight) {
         let now = context.now;
         let &InFlight { ref command, outcome, submitted, mut breakdown, .. } = flight;
         let Command { id, initiator, tag, .. } = *command;
         if outcome != Outcome::Done {
-            // A command that was given up has been somewhere all the time; what is not accounted for is the queue.
+            // For a command that was given up, the time that is not accounted for counts as queue.
             breakdown.queue += now - (submitted + breakdown.total());
         }
         debug_assert_eq!(breakdown.total(), now - submitted);

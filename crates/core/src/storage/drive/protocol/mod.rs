@@ -1,9 +1,10 @@
-//! How commands reach the drive: what a protocol allows, what it guarantees, and what an error does to the others.
+//! How commands reach the drive: what a protocol permits, what it guarantees, and how an error affects other
+//! commands.
 //!
-//! The protocol in force is the one that controller and drive share. Each is one file that opens with its rules and
-//! their source; [`task_set`] keeps what task attributes promise, [`overlap`] what restricted reordering promises. What
-//! an exchange costs is in [`ExchangeParams`]. A further protocol, such as one with several submission queues, is one
-//! more variant with its own file.
+//! The protocol in force is the one that controller and drive share. Each is one file that opens with its
+//! rules and their source; [`task_set`] enforces the task attributes, [`overlap`] restricted reordering. The
+//! costs of an exchange are in [`ExchangeParams`]. A further protocol, such as one with several submission
+//! queues, is one more variant with its own file.
 pub(crate) mod ata_tcq;
 pub(crate) mod names;
 pub(crate) mod ncq;
@@ -17,7 +18,7 @@ use drivelab_units::Span;
 pub use ncq::NcqParams;
 pub use scsi_tcq::{Naca, QueueErrors, Reordering, ScsiParams, TaskSets, UntaggedAs};
 
-/// The protocol in force, with what the drive or the host has chosen of its options.
+/// The protocol in force, with the options in use.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Protocol {
     /// No queueing: one command at a time, without a tag.
@@ -31,19 +32,19 @@ pub enum Protocol {
     Ncq(NcqParams),
 }
 
-/// Which of the other commands an error takes with it.
+/// Which other commands an error clears.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Clears {
     /// The failed command only.
     Nothing,
     /// All commands that the drive holds.
     All,
-    /// Those of the initiator whose command failed.
+    /// Those of the failed command's initiator.
     Nexus,
 }
 
 impl Protocol {
-    /// Commands that it can tell apart, all initiators together.
+    /// Commands that can be distinguished, all initiators together.
     pub fn depth_max(self) -> u32 {
         match self {
             Protocol::None => none::DEPTH_MAX,
@@ -53,7 +54,7 @@ impl Protocol {
         }
     }
 
-    /// Tags of one initiator, counted from zero.
+    /// Tags per initiator, counted from zero.
     pub fn tags(self) -> u32 {
         match self {
             Protocol::None => 1,
@@ -69,7 +70,7 @@ impl Protocol {
         self != Protocol::None
     }
 
-    /// Why a command is none of this protocol's, whatever else is outstanding.
+    /// Why a command is not one of this protocol's, whatever else is outstanding.
     #[inline]
     pub fn refuses(self, command: &Command, tag: u32) -> Option<Outcome> {
         let allowed = match self {
@@ -83,15 +84,15 @@ impl Protocol {
         (!(allowed && priority && tag)).then_some(Outcome::Invalid)
     }
 
-    /// Whether a command must have the drive to itself: one without a tag, where tags are the rule (ATA); FLUSH CACHE
-    /// is none of ATA's queued commands.
+    /// Whether a command must run alone in the drive: one without a tag, where tags are the rule (ATA); FLUSH
+    /// CACHE is not one of ATA's queued commands.
     #[inline]
     pub fn is_alone(self, command: &Command) -> bool {
         let untagged = command.attribute == Attribute::Untagged || command.access == Access::Flush;
         untagged && matches!(self, Protocol::AtaTcq | Protocol::Ncq(_))
     }
 
-    /// The attribute by which a command takes its place in the task set.
+    /// The attribute that determines a command's position in the task set.
     #[inline]
     pub fn acts_as(self, attribute: Attribute) -> Attribute {
         match (self, attribute) {
@@ -106,7 +107,7 @@ impl Protocol {
         matches!(self, Protocol::ScsiTcq(ScsiParams { reordering: Reordering::Restricted, .. }))
     }
 
-    /// What a failing command does to the others.
+    /// Which other commands a failed command clears.
     pub fn clears(self) -> Clears {
         match self {
             Protocol::None => Clears::Nothing,
@@ -115,8 +116,8 @@ impl Protocol {
         }
     }
 
-    /// Whether nothing is begun between an error and what the host does about it; of any task set, which is simpler than
-    /// the standard.
+    /// Whether nothing begins between an error and the host's reaction to it; in any task set, which is
+    /// simpler than the standard.
     pub fn stops_at_error(self) -> bool {
         self.clears() != Clears::Nothing || matches!(self, Protocol::ScsiTcq(scsi) if scsi.naca.is_set())
     }
@@ -131,19 +132,19 @@ impl Protocol {
         matches!(self, Protocol::ScsiTcq(ScsiParams { task_sets: TaskSets::Each, .. }))
     }
 
-    /// Whether the host's error handler works after an error before anything is sent again: it does unless the sense data
-    /// come with the status (SCSI without NACA), which the host then acts on at once.
+    /// Whether the host's error handler runs after an error before anything is resent: it does unless the
+    /// sense data come with the status (SCSI without NACA), on which the host then acts at once.
     pub fn wakes_error_handler(self, initiator: u16) -> bool {
         !matches!(self, Protocol::ScsiTcq(_)) || self.leaves_allegiance(initiator)
     }
 
-    /// Whether the data of one command may reach the host in another order than that of their addresses.
+    /// Whether the data of one command may reach the host out of address order.
     #[inline]
     pub fn delivers_out_of_order(self) -> bool {
         matches!(self, Protocol::Ncq(NcqParams { out_of_order: true, .. }))
     }
 
-    /// Whether the drive lets go of the bus while it works on this command.
+    /// Whether the drive disconnects while it works on this command.
     #[inline]
     pub fn releases(self, command: &Command) -> bool {
         let tagged = command.attribute != Attribute::Untagged;
@@ -155,25 +156,26 @@ impl Protocol {
     }
 }
 
-/// What the exchanges between drive and host cost, beside the data.
+/// The costs of the exchanges between drive and host, apart from the data.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct ExchangeParams {
-    /// To let go of the bus once a command that needs the mechanism has come: ATA's release, SCSI's disconnection.
+    /// Disconnects from the bus once it has accepted a command that needs the mechanism: ATA's release,
+    /// SCSI's disconnection.
     pub release: Span,
-    /// To take it up again before the data: ATA's SERVICE round trip, SCSI's arbitration and reselection.
+    /// Reselects before the data: ATA's SERVICE round trip, SCSI's arbitration and reselection.
     pub service: Span,
     /// What a bridge to another interface adds to every message in either direction.
     pub bridge: Span,
 }
 
 impl ExchangeParams {
-    /// From the command's arrival until the drive has let go.
+    /// From the command's arrival until the drive has disconnected.
     #[inline]
     pub fn released(&self) -> Span {
         self.release + self.bridge
     }
 
-    /// From the drive's call until its data can flow: the call, and the host's answer.
+    /// From the drive's reselection until its data can be transferred: its request, and the host's answer.
     #[inline]
     pub fn serviced(&self) -> Span {
         self.service + self.bridge + self.bridge

@@ -1,9 +1,9 @@
-//! Which slot a command of this initiator and tag holds: duplicate tags are found here, and commands to be aborted.
+//! The slot of a command by initiator and tag: finds duplicate tags, and commands to be aborted.
 use super::super::queue::SlotIndex;
 use crate::command::Command;
 use alloc::vec::Vec;
 
-/// By what its controller calls a command at the drive, and which attempt at it this is.
+/// The name by which the controller identifies a command at the drive, with the number of the attempt.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Name {
     pub initiator: u16,
@@ -12,7 +12,7 @@ pub struct Name {
 }
 
 impl Name {
-    /// The one that a command bears itself.
+    /// The name that a command itself carries.
     pub fn own(command: &Command) -> Self {
         let &Command { initiator, tag, attempt, .. } = command;
         Name { initiator, tag, attempt }
@@ -24,7 +24,7 @@ const NONE: SlotIndex = SlotIndex::MAX;
 /// By initiator, then by tag. Grows with the largest numbers used and never shrinks.
 #[derive(Default)]
 pub struct Names {
-    /// Of the first initiator, which most drives have alone.
+    /// Of the first initiator, which is the only one of most drives.
     first: Vec<SlotIndex>,
     others: Vec<Vec<SlotIndex>>,
 }
@@ -66,7 +66,7 @@ impl Names {
         &mut self.others[initiator - 1]
     }
 
-    /// A tag that is higher than all before.
+    /// Adds a tag that is higher than all before.
     #[cold]
     fn add(&mut self, initiator: u16, tag: u32, slot: SlotIndex) {
         let tags = self.of(initiator);

@@ -1,11 +1,12 @@
-//! Overlapping commands of one initiator keep their order when one of them writes: then the medium ends up, and every
-//! read returns, as if the drive had served that initiator in order of arrival. What restricted reordering promises (queue
-//! algorithm modifier 0h, SPC-2 8.3.6: data integrity for each initiator, and nothing between them).
+//! Overlapping commands of one initiator keep their order when one of them writes: then the medium ends up,
+//! and every read returns, as if the drive had served that initiator in order of arrival. This is what
+//! restricted reordering guarantees (queue algorithm modifier 0h, SPC-2 8.3.6: data integrity for each
+//! initiator, and nothing between them).
 //!
-//! All commands that may begin are filed under the stretch of 1 MiB in which they begin, stretches a power of two apart
-//! sharing a place. A newcomer waits for each older one that it conflicts with; when one has begun, those that waited for
-//! it are counted down. Commands are looked up in the stretches that a conflict can begin in: as far back as the longest
-//! command seen.
+//! All commands that may begin are filed under the stretch of 1 MiB in which they begin; stretches a power of
+//! two apart share a bucket. A new command waits for each older one that it conflicts with; when one has
+//! begun, the counts of those that waited for it are decremented. Commands are searched for in the stretches
+//! in which a conflict can begin: as far back as the longest command seen.
 use super::super::queue::SlotIndex;
 use alloc::vec;
 use alloc::vec::Vec;
@@ -21,17 +22,17 @@ struct Filed {
     first: Lba,
     end: Lba,
     write: bool,
-    /// Older commands that it must wait for.
+    /// Number of older commands that it must wait for.
     waits_for: u32,
-    /// Younger commands that wait for it.
+    /// Number of younger commands that wait for it.
     holds_up: u32,
     sequence: u64,
-    /// Neighbours in its place.
+    /// Neighbours in its bucket.
     before: SlotIndex,
     behind: SlotIndex,
 }
 
-/// What a place holds where no command is filed: no blocks.
+/// An entry without a command: no blocks.
 const FREE: Filed = Filed {
     initiator: 0,
     first: Lba::ZERO,
@@ -46,17 +47,17 @@ const FREE: Filed = Filed {
 
 pub struct Overlaps {
     filed: Vec<Filed>,
-    /// The first command of each place; a power of two of them.
+    /// The first command of each bucket; a power of two of buckets.
     places: Vec<SlotIndex>,
     longest: u64,
     writes: u32,
     sequence: u64,
-    /// Room for those that are enabled at once.
+    /// Buffer for the commands that are enabled together.
     ended: Vec<(u64, SlotIndex)>,
 }
 
 impl Overlaps {
-    /// For so many slots.
+    /// For `depth` slots.
     pub fn new(depth: usize) -> Self {
         let places = (4 * depth).next_power_of_two().clamp(64, 1 << 16);
         Overlaps {
@@ -80,7 +81,7 @@ impl Overlaps {
         (stretch as usize) & (self.places.len() - 1)
     }
 
-    /// The stretches in which a command that overlaps `first .. end` can begin, each place at most once.
+    /// The stretches in which a command that overlaps `first .. end` can begin, each bucket at most once.
     fn stretches(&self, first: Lba, end: Lba) -> core::ops::RangeInclusive<u64> {
         let from = first.get().saturating_sub(self.longest) >> SHIFT;
         let to = (end.get() - 1) >> SHIFT;
@@ -108,7 +109,7 @@ impl Overlaps {
         }
     }
 
-    /// Files a command; whether it may begin, because it conflicts with no older one.
+    /// Files a command. Returns whether it may begin, because it conflicts with no older one.
     pub fn arrives(
         &mut self,
         slot: SlotIndex,
@@ -138,8 +139,8 @@ impl Overlaps {
         waits_for == 0
     }
 
-    /// A command has begun, or is given up: calls `enable` with every younger one that now waits for nothing, oldest
-    /// first.
+    /// A command has begun, or is given up: calls `enable` with every younger one that now has nothing to
+    /// wait for, oldest first.
     pub fn leaves(&mut self, slot: SlotIndex, enable: impl FnMut(SlotIndex)) {
         let Filed { initiator, first, end, write, waits_for, holds_up, sequence, before, behind } =
             core::mem::replace(&mut self.filed[slot as usize], FREE);

@@ -1,10 +1,10 @@
-//! The task set: what task attributes promise about the order of commands. A command is dormant until everything that
-//! must end before it has ended, then it is enabled, which means that the drive may begin it.
+//! The task set: the order guaranteed by task attributes. A command is dormant until everything that must end
+//! before it has ended; then it is enabled: the drive may begin it.
 //!
-//! Dormant commands stand in the order of their arrival. ORDERED is enabled when nothing that came before it is
-//! unfinished; SIMPLE when neither an ORDERED nor a HEAD OF QUEUE command that came before it is; HEAD OF QUEUE at once.
-//! So the first dormant command decides, and looking at it is all the work there is: what is enabled came before it, but
-//! for HEAD OF QUEUE commands.
+//! Dormant commands are queued in order of arrival. ORDERED is enabled when nothing that arrived before it is
+//! unfinished; SIMPLE when no ORDERED or HEAD OF QUEUE command that arrived before it is; HEAD OF QUEUE at
+//! once. So it suffices to examine the first dormant command: enabled commands arrived before it, except for
+//! HEAD OF QUEUE commands.
 //! There is one task set for all initiators, or one for each ([`InitiatorSets`]).
 //! Source: SAM-2 (T10/1157-D) 7.5 and 7.6, task states and attributes; SPC-3 7.4.6, TST.
 use super::super::queue::SlotIndex;
@@ -15,10 +15,10 @@ use alloc::vec::Vec;
 #[derive(Default)]
 pub struct TaskSet {
     dormant: VecDeque<(SlotIndex, Attribute, u64)>,
-    /// Enabled and not ended, by what they act as.
+    /// Number of commands that are enabled and not ended, by effective attribute.
     simple: u32,
     ordered: u32,
-    /// HEAD OF QUEUE and ACA, with their places in the order of arrival.
+    /// HEAD OF QUEUE and ACA commands, with their arrival numbers.
     heads: Vec<(SlotIndex, u64)>,
     arrivals: u64,
 }
@@ -40,7 +40,7 @@ impl TaskSet {
         enabled
     }
 
-    /// Whether nothing that is enabled stands before a command with this place in the order of arrival.
+    /// Whether no enabled command must end before a command with this arrival number.
     #[inline]
     fn may_begin(&self, attribute: Attribute, place: u64) -> bool {
         let fenced = self.ordered > 0 || self.heads.iter().any(|&(_, head)| head < place);
@@ -82,16 +82,16 @@ impl TaskSet {
         Some(slot)
     }
 
-    /// A dormant command is given up.
+    /// Removes a dormant command that is given up.
     pub fn forget(&mut self, slot: SlotIndex) {
         self.dormant.retain(|&(dormant, ..)| dormant != slot);
     }
 }
 
-/// The task set of all initiators, or that of each.
+/// The task set of all initiators, or one of each.
 pub struct InitiatorSets {
     apart: bool,
-    /// Of all initiators, or of the first.
+    /// The task set of all initiators, or of the first.
     first: TaskSet,
     others: Vec<TaskSet>,
 }
@@ -115,7 +115,7 @@ impl InitiatorSets {
         &mut self.others[initiator - 1]
     }
 
-    /// One initiator of each task set that there has been.
+    /// One initiator of each task set that has existed.
     pub fn initiators(&self) -> core::ops::RangeInclusive<u16> {
         0..=self.others.len() as u16
     }

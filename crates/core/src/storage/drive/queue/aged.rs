@@ -1,9 +1,11 @@
-//! The search for orders whose cost falls with age: down from the oldest, or outward from the arm as well.
+//! The search for orders whose cost decreases with age: down from the oldest entry, or outward from the arm
+//! as well.
 //!
-//! What a walk has not come to lies at least so far out or is at most so old, which bounds its cost from below; when that is
-//! above the best cost found, the best is found. Where age outweighs the way in a long queue, the oldest few decide, and the
-//! walk is down from them. Else it goes both ways at once: far fewer are looked at than either walk alone would need, of n
-//! entries whose place and age have nothing to do with each other about the root of n at most.
+//! An entry that a walk has not reached is at least a certain distance out or at most a certain age, which
+//! bounds its cost from below; once that bound is above the best cost found, the search is over. Where age
+//! outweighs distance in a long queue, the few oldest entries decide, and the walk is down from them. Else it
+//! goes both ways at once: far fewer entries are examined than by either walk alone; of n entries whose place
+//! and age are independent, about the square root of n at most.
 //! Source: R. Fagin, A. Lotem, M. Naor, "Optimal aggregation algorithms for middleware", PODS 2001 (the threshold
 //! algorithm).
 use super::crowd::Search;
@@ -11,7 +13,7 @@ use super::outward::{Best, Cost, by_angle, sides};
 use super::polar::Walk;
 use super::{Kind, SlotIndex, Slots, View};
 
-/// Among no more entries than this the oldest are too many of all to go by age alone.
+/// With no more entries than this the oldest are too large a share to search by age alone.
 const FEW: usize = 64;
 
 /// The entry with the least (cost, sequence), of all in the main lane.
@@ -32,8 +34,8 @@ pub fn least<C: Cost>(
     let entry = slots.entry(oldest);
     let (mut best, age) = (Best::NONE, view.now - entry.arrived);
     best.offer(oldest, entry, cost.of(entry, view));
-    // How much less the oldest can cost than what it costs, against what its age takes off: about this share of all ages
-    // have a chance.
+    // The oldest entry's possible gain on its cost, compared with what its age takes off: about this share of
+    // all ages has a chance to win.
     let (lowest, share) = (bound(0, age), slots.len().isqrt() as i64 / 2);
     if lowest < 0 && -lowest >= (best.cost - lowest) * share {
         return least_by_age(cost, slots, view, oldest, best, bound);
@@ -46,7 +48,8 @@ pub fn least<C: Cost>(
     least_of_many(cost, slots, view, best, bound)
 }
 
-/// As the entries pass the head and down from the oldest at once; `None` when a turn decides nothing.
+/// In the order in which entries pass the head and down from the oldest at once; `None` when a revolution
+/// decides nothing.
 #[inline(always)]
 fn least_by_angle<C: Cost>(
     cost: &C,
@@ -108,7 +111,7 @@ fn least_of_many<C: Cost>(
 ) -> Option<SlotIndex> {
     let (mut above, mut below) = sides(slots, Kind::Main, view);
     let mut aged = slots.oldest_of(Kind::Main);
-    // In a crowd of all ages the oldest few tell how much of it can win.
+    // In a long queue the few oldest entries show how many of the others can win.
     let mut seen = if slots.is_deep() { slots.len().isqrt() as u32 } else { 0 };
     loop {
         // As many steps in age as outward: whichever walk ends first, the other has taken no more.

@@ -1,7 +1,7 @@
-//! A set of small numbers that finds the least member from a number on by counting zero bits.
+//! A set of small numbers that finds the least member not below a given number by counting zero bits.
 //!
-//! Above the words stands a smaller set: which of them have members. So every operation takes as many steps as there are
-//! sets one above the other (two for 4 096 numbers, four for sixteen million), whatever is in them.
+//! Above the words there is a smaller set: which of them are not zero. So every operation takes as many steps
+//! as there are levels (two for 4 096 numbers, four for sixteen million), whatever the set contains.
 use alloc::boxed::Box;
 use alloc::vec;
 use alloc::vec::Vec;

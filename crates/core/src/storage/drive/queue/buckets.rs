@@ -1,8 +1,8 @@
-//! The entries of a deep queue in order of cylinder, those of one cylinder in order of arrival: a list through the slots
-//! under a bitmap of the cylinders that have any.
+//! The entries of a deep queue in order of cylinder, those of one cylinder in order of arrival: a list linked
+//! through the slots, with a bitmap of the cylinders that have any.
 //!
-//! The bitmap leads to a place in the list; from there on, outward is along the links. So filing takes the same time
-//! however many wait, and wherever they crowd. Nothing allocates.
+//! The bitmap gives a place in the list; from there the walk outward follows the links. So insertion takes
+//! the same time however many entries wait, and wherever they cluster. Nothing allocates.
 use super::bitmap::Bitmap;
 use super::params::QueueParams;
 use super::polar::Polar;
@@ -22,7 +22,7 @@ pub(super) struct Buckets {
     /// The oldest entry of each cylinder.
     first: Vec<SlotIndex>,
     filled: Bitmap,
-    /// Where the order counts rotation.
+    /// For orders that count rotation.
     polar: Option<Polar>,
 }
 
@@ -49,7 +49,7 @@ impl Buckets {
         self.polar.iter_mut().for_each(|polar| polar.reach(slot));
     }
 
-    /// Files the youngest entry.
+    /// Inserts the youngest entry.
     pub fn insert(&mut self, places: &mut [SlotEntry], slot: SlotIndex) {
         let cylinder = places[slot as usize].entry.cylinder;
         let above = self.at_or_above(cylinder + 1);
@@ -108,7 +108,7 @@ impl Buckets {
     }
 }
 
-/// The entries from the highest cylinder down.
+/// The entries in descending order of cylinder.
 #[derive(Clone)]
 struct Downward<'a> {
     places: &'a [SlotEntry],

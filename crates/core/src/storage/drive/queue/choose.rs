@@ -5,9 +5,10 @@ use super::{Entry, SlotIndex, Slots, View};
 
 /// The entry that goes next; `None` when nothing waits. Changes nothing.
 ///
-/// An overdue command goes first, oldest before younger, whatever the policy says: that bounds starvation. A drive that
-/// looks at only so many entries chooses among the oldest ones, and one that sorts from so many on takes fewer as they
-/// came. What a drive has chosen ahead goes unless another is overdue.
+/// An overdue command goes first, oldest before younger, whatever the policy: that bounds starvation. A drive
+/// with a window chooses among that many of the oldest entries, and one that sorts only from a certain queue
+/// length on serves fewer in order of arrival. A command that was chosen ahead goes next unless another is
+/// overdue.
 pub fn choose(slots: &Slots, view: &View<'_>) -> Option<SlotIndex> {
     let oldest = slots.oldest()?;
     let is_alone = slots.len() == 1;
@@ -21,7 +22,7 @@ pub fn choose(slots: &Slots, view: &View<'_>) -> Option<SlotIndex> {
         return Some(oldest);
     }
     match view.params.considers {
-        // What the firmware looks at, the search looks at.
+        // The search examines what the firmware examines.
         Some(window) if (window as usize) < slots.len() => {
             least(slots.by_age().take(window as usize), slots, view)
         }
@@ -29,7 +30,7 @@ pub fn choose(slots: &Slots, view: &View<'_>) -> Option<SlotIndex> {
     }
 }
 
-/// Whether the oldest command has reached the age limit or the pass limit: nothing may go past it.
+/// Whether the oldest command has reached the age limit or the pass limit: nothing may pass it.
 ///
 /// With an age limit L: once a command is that old, only older ones go before it. With a pass limit p and a depth d: at
 /// most p + d - 1 services begin between a command's arrival and its own.
@@ -51,20 +52,21 @@ fn pick(slots: &Slots, view: &View<'_>) -> Option<SlotIndex> {
     (view.params.order.rule().pick)(slots, view)
 }
 
-/// The policy's definition: the entry with the least cost goes next, the older one of two equals.
+/// The policy's definition: the entry with the least cost goes next, the older one on a tie.
 pub fn cost(entry: &Entry, view: &View<'_>) -> i64 {
     (view.params.order.rule().cost)(entry, view)
 }
 
-/// Whether an order that adds up times would have `nearest` before `chosen` if it began in so many nanoseconds. Orders with
-/// other rules, of deadlines or of shares, keep to their choice.
+/// Whether an order whose cost is a sum of times would prefer `nearest` to `chosen` if it began in `begins`
+/// nanoseconds. Orders with other rules, such as deadlines or shares, keep to their choice.
 pub fn is_cheaper_so(nearest: &Entry, begins: u64, chosen: &Entry, view: &View<'_>) -> bool {
     let adds = view.params.order.rule().cost_is == CostIs::PositioningAndMore;
     let so = cost(nearest, view) - view.positioning(nearest) as i64 + begins as i64;
     adds && so <= cost(chosen, view)
 }
 
-/// The least of some entries by looking at each: what a small window does, and what the searches are held to.
+/// The entry with the least cost, from a scan of some entries: what a small window uses, and what the
+/// searches are checked against.
 pub fn least(some: impl Iterator<Item = SlotIndex>, slots: &Slots, view: &View<'_>) -> Option<SlotIndex> {
     some.min_by_key(|&slot| {
         let entry = slots.entry(slot);

@@ -1,25 +1,26 @@
-//! One side of the search in a deep queue, cylinder by cylinder: where many crowd on a cylinder, it does not scan all.
+//! One side of the search in a deep queue, cylinder by cylinder, without a full scan of crowded cylinders.
 //!
-//! Where rotation does not count, all entries of a cylinder cost nearly the same: they are scanned oldest first until one
-//! costs no more than the seek, which no younger one there can better. Where it counts, a deep queue is searched by angle
-//! first (see [`super::polar`]), and comes here only when that decides nothing.
+//! Where rotation does not count, all entries of a cylinder cost nearly the same: they are scanned oldest
+//! first until one costs no more than the seek, which no younger one there can beat. Where it counts, a deep
+//! queue is searched by angle first (see [`super::polar`]), and this search runs only when that decides
+//! nothing.
 use super::lane::Cursor;
 use super::outward::{Best, Cost, Side};
 use super::row::Row;
 use super::{Kind, SlotIndex, Slots, View};
 
-/// More entries than this on a cylinder are a crowd: then they are scanned by age.
+/// Cylinders with more entries than this are scanned by age.
 pub const CROWD: u32 = 16;
 
-/// A lane of a deep queue and what is looked for in it: `bound(time)` is no higher than the cost of any entry that takes
-/// at least that long to reach.
+/// A lane of a deep queue and the search in it: `bound(time)` is no higher than the cost of any entry that
+/// takes at least that long to reach.
 pub struct Search<'a, B, C> {
     pub slots: &'a Slots,
     pub kind: Kind,
     pub view: &'a View<'a>,
     pub bound: B,
     pub cost: &'a C,
-    /// Where a shallow queue has its entries.
+    /// The entries of a shallow queue.
     row: Option<&'a Row>,
 }
 
@@ -29,14 +30,14 @@ impl<'a, B: Fn(u64) -> i64, C: Cost> Search<'a, B, C> {
         Search { slots, kind, view, bound, cost, row: slots.row(kind) }
     }
 
-    /// Whether something on this side or behind it can still win.
+    /// Whether an entry on this side or further out can still win.
     #[inline]
     pub fn is_open(&self, side: &Side, best: &Best) -> bool {
         side.slot.is_some() && (self.bound)(side.floor as u64) <= best.cost
     }
 
-    /// Looks at the side's next cylinder, and goes on to the one behind it. Returns how many it has looked at, a crowd as
-    /// its first few.
+    /// Examines the side's next cylinder, and moves on to the one after it. Returns the number of entries
+    /// examined, on a crowded cylinder the first few.
     #[inline]
     pub fn visit(&self, side: &mut Side, upward: bool, best: &mut Best) -> u32 {
         let Some(first) = side.slot else { return 0 };
@@ -76,7 +77,7 @@ impl<'a, B: Fn(u64) -> i64, C: Cost> Search<'a, B, C> {
         }
     }
 
-    /// The nearest entry behind this cylinder.
+    /// The nearest entry beyond this cylinder.
     pub fn behind(&self, cylinder: u32, upward: bool) -> Cursor {
         if upward {
             self.slots.first_from(self.kind, cylinder + 1)

@@ -7,25 +7,26 @@ use super::row::Row;
 use super::slots::{Filed, NONE, SlotEntry, SlotIndex, some};
 
 impl Neighbours {
-    /// The next place among buckets.
+    /// The next entry in the buckets.
     #[inline]
     pub fn next(&self, upward: bool) -> Cursor {
         Cursor(if upward { self.above } else { self.below })
     }
 }
 
-/// A place in the order of cylinders: of a row the number of an item, or a slot. Good until an entry comes or goes.
+/// A position in the order of cylinders: the index of an item in a row, or a slot. Valid until an entry is
+/// added or removed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Cursor(u32);
 
 impl Cursor {
-    /// The number of an item of a row; beyond any, where there is none.
+    /// The index of an item of a row; out of range where there is none.
     #[inline]
     pub fn item(self) -> usize {
         self.0 as usize
     }
 
-    /// The slot of an entry among buckets.
+    /// The slot of an entry in the buckets.
     #[inline]
     pub fn slot(self) -> SlotIndex {
         self.0
@@ -59,7 +60,7 @@ impl Lane {
         Lane { oldest: NONE, youngest: NONE, by_cylinder }
     }
 
-    /// What a shallow queue has its entries in.
+    /// The entries of a shallow queue.
     #[inline]
     pub fn row(&self) -> Option<&Row> {
         if let ByCylinder::Row(row) = &self.by_cylinder { Some(row) } else { None }
@@ -80,7 +81,7 @@ impl Lane {
         }
     }
 
-    /// Files an entry, which is the youngest, in both orders.
+    /// Inserts an entry, which is the youngest, in both orders.
     #[inline]
     pub fn insert(&mut self, places: &mut [SlotEntry], filed: &mut [Filed], slot: SlotIndex, cylinder: u32) {
         let own = &mut filed[slot as usize];

@@ -1,8 +1,9 @@
 //! The drive's queue: which of the waiting commands goes to the mechanism next.
 //!
-//! [`slots`] keeps the entries, in order of arrival and by cylinder. Each order is one file in [`orders`] that opens with its
-//! rule, defines a cost (the lowest wins, ties go to the older command) and finds the winner without looking at everything.
-//! The rules that hold for every policy, starvation bounds and window, are in [`mod@choose`].
+//! [`slots`] keeps the entries, in order of arrival and by cylinder. Each order is one file in [`orders`]
+//! that opens with its rule, defines a cost (the lowest wins, ties go to the older command) and finds the
+//! winner without a full scan. The rules common to all policies, starvation bounds and window, are in
+//! [`mod@choose`].
 pub(crate) mod aged;
 mod bitmap;
 mod buckets;
@@ -36,7 +37,7 @@ pub struct View<'a> {
     pub params: &'a QueueParams,
     /// Where the arm stands.
     pub arm: Arm,
-    /// Towards higher cylinders (LOOK, VSCAN).
+    /// Whether the arm moves towards higher cylinders (LOOK, VSCAN).
     pub upward: bool,
     /// When the arm can start, in nanoseconds since the run began.
     pub now: u64,
@@ -62,9 +63,10 @@ impl View<'_> {
         when(entry.write, self.params.write_handicap.as_ns())
     }
 
-    /// Nanoseconds from now until the entry's first sector is under the head, or until the arm is there when the
-    /// drive knows distance alone; what the firmware still needs and a write's lead, margin and handicap included.
-    // Always part of the search: it is all that a search does.
+    /// Nanoseconds from now until the entry's first sector is under the head, or until the arm is there if
+    /// the drive knows distance only; including the remaining firmware time and a write's lead, margin and
+    /// handicap.
+    // Always inlined into the search: it is all that a search does.
     #[inline(always)]
     pub fn positioning(&self, entry: &Entry) -> u64 {
         let seek = self.seek(entry);
@@ -83,7 +85,7 @@ impl View<'_> {
         there + self.handicap(entry)
     }
 
-    /// Whether a drive knows the angle and treats reads and writes alike but for settling, as most do.
+    /// Whether a drive knows the angle and treats reads and writes alike except for settling, as most do.
     #[inline]
     fn is_plain(&self) -> bool {
         let QueueParams { knows, read_margin, write_margin, seek_margin, write_handicap, .. } = self.params;
@@ -98,8 +100,8 @@ impl View<'_> {
         self.begins(moved, moved, entry)
     }
 
-    /// When the entry's first sector is under the head, from now, if the arm is there in so many nanoseconds and the drive
-    /// plans with so many.
+    /// When the entry's first sector is under the head, in nanoseconds from now, if the arm takes `moved` and
+    /// the drive plans with `planned`.
     #[inline(always)]
     fn begins(&self, moved: u64, planned: u64, entry: &Entry) -> u64 {
         // When the first sector next passes the head's angle, wherever the arm is.
@@ -122,19 +124,19 @@ impl View<'_> {
         self.moved_after(entry, self.seek(entry))
     }
 
-    /// The same with a seek that takes so many.
+    /// The same with a seek of this many nanoseconds.
     #[inline(always)]
     fn moved_after(&self, entry: &Entry, seek: u64) -> u64 {
         entry.ready.saturating_sub(self.now) + entry.lead + seek
     }
 
-    /// No entry whose cylinder lies `distance` or farther out costs less than this, age apart.
+    /// A lower bound of the cost of entries `distance` or more cylinders away, without age.
     #[inline]
     fn floor_beyond(&self, distance: u32) -> u64 {
         self.mechanism.seek.floor_beyond(distance).saturating_sub(self.least_settle()).into()
     }
 
-    /// By how much settling may shorten a seek: what a negative write settle takes off.
+    /// By how much settling may shorten a seek: the amount of a negative write settle.
     #[inline]
     fn least_settle(&self) -> u32 {
         let settle = self.mechanism.settle.write_settle_ns.min(0);
@@ -142,8 +144,8 @@ impl View<'_> {
     }
 }
 
-/// The time if the condition holds, or nothing. Never a branch: half of these conditions come out at random, and one that
-/// is mispredicted takes longer than all else about an entry.
+/// `time` if the condition holds, else zero. Never a branch: half of these conditions are unpredictable, and
+/// a misprediction costs more than everything else about an entry.
 #[inline(always)]
 fn when(holds: bool, time: u64) -> u64 {
     select_unpredictable(holds, time, 0)

@@ -1,8 +1,9 @@
-//! The search outward from the arm: the least cost without looking at entries that are too far out to win.
+//! The search outward from the arm: finds the least cost without examining entries that are too far out to
+//! win.
 //!
-//! On each side entries are visited by their distance, together with the least that any seek so far out can take: the
-//! seek curve's suffix minimum (measured curves are not monotone) less a negative write settle. A side ends when that
-//! is above the best cost found.
+//! On each side entries are visited by distance, together with a lower bound of any seek at least that long:
+//! the seek curve's suffix minimum (measured curves are not monotone) minus a negative write settle. A side
+//! ends when the bound is above the best cost found.
 use super::crowd::{CROWD, Search};
 use super::lane::Cursor;
 use super::polar::Walk;
@@ -11,7 +12,7 @@ use super::slots::{NONE, some};
 use super::{Entry, Kind, SlotIndex, Slots, View};
 use core::hint::select_unpredictable;
 
-/// A policy's cost as a type, with what the policy weighs, so that the function becomes part of the search.
+/// A policy's cost as a type, with the policy's parameter, so that the function is inlined into the search.
 pub trait Cost {
     fn of(&self, entry: &Entry, view: &View<'_>) -> i64;
 }
@@ -25,7 +26,7 @@ pub fn least<C: Cost>(cost: &C, slots: &Slots, kind: Kind, view: &View<'_>) -> O
     }
 }
 
-/// With no more than this it takes less to look at all of them than to ask how far outward to look.
+/// With no more entries than this a full scan is cheaper than computing how far out to search.
 const VERY_FEW: usize = 10;
 
 /// The same in a shallow queue.
@@ -44,7 +45,7 @@ fn least_of_few<C: Cost>(cost: &C, row: &Row, slots: &Slots, view: &View<'_>) ->
     let (mut above, mut below) = (few.floor(up), few.floor(down));
     let mut best = Best::NONE;
     let mut bound = best.cost;
-    // Both sides in turn: a direction that depends on the data would be mispredicted half of the time.
+    // Both sides alternately: a direction that depends on the data would be mispredicted half of the time.
     loop {
         if above <= bound {
             bound = few.visit(cost, up, &mut best);
@@ -61,7 +62,7 @@ fn least_of_few<C: Cost>(cost: &C, row: &Row, slots: &Slots, view: &View<'_>) ->
     }
 }
 
-/// The entries of a shallow queue, side by side.
+/// The entries of a shallow queue, contiguous.
 struct Few<'a> {
     items: &'a [Item],
     slots: &'a Slots,
@@ -71,7 +72,7 @@ struct Few<'a> {
 }
 
 impl Few<'_> {
-    /// The least that a seek to this item, or to any beyond it, can take.
+    /// A lower bound of the seek to this item or any further out.
     #[inline(always)]
     fn floor(&self, at: usize) -> i64 {
         let distance = |item: &Item| item.cylinder.abs_diff(self.view.arm.cylinder);
@@ -79,7 +80,7 @@ impl Few<'_> {
         self.items.get(at).map_or(CLOSED, beyond)
     }
 
-    /// Looks at an entry; returns the floor up to which others can win.
+    /// Examines an entry; returns the floor up to which others can win.
     #[inline(always)]
     fn visit<C: Cost>(&self, cost: &C, at: usize, best: &mut Best) -> i64 {
         let slot = self.items[at].slot;
@@ -89,13 +90,14 @@ impl Few<'_> {
     }
 }
 
-/// The same in a deep one. Apart, so that what a shallow one does stays in one piece.
+/// The same in a deep queue. Not inlined, so that the code for a shallow one stays compact.
 #[inline(never)]
 fn least_of_many<C: Cost>(cost: &C, slots: &Slots, kind: Kind, view: &View<'_>) -> Option<SlotIndex> {
     least_by_angle(cost, slots, kind, view).or_else(|| least_outward(cost, slots, kind, view))
 }
 
-/// The walk through a deep queue in the order in which entries pass the head, where rotation counts and any waits.
+/// The walk through a deep queue in the order in which entries pass the head, where rotation counts and
+/// entries wait.
 #[inline(always)]
 pub fn by_angle<'a>(slots: &'a Slots, kind: Kind, view: &'a View<'a>) -> Option<Walk<'a>> {
     let polar = slots.polar(kind)?;
@@ -104,7 +106,7 @@ pub fn by_angle<'a>(slots: &'a Slots, kind: Kind, view: &'a View<'a>) -> Option<
     (nearest != CLOSED).then(|| polar.walk(view, nearest as u64))
 }
 
-/// As the entries pass the head; `None` when none is met within a turn.
+/// Searches in the order in which entries pass the head; `None` when none can be met within a revolution.
 #[inline(always)]
 fn least_by_angle<C: Cost>(cost: &C, slots: &Slots, kind: Kind, view: &View<'_>) -> Option<SlotIndex> {
     let mut walk = by_angle(slots, kind, view)?;
@@ -121,7 +123,7 @@ fn least_by_angle<C: Cost>(cost: &C, slots: &Slots, kind: Kind, view: &View<'_>)
     best.found()
 }
 
-/// Along the cylinders on both sides of the arm.
+/// Searches along the cylinders on both sides of the arm.
 #[inline(never)]
 fn least_outward<C: Cost>(cost: &C, slots: &Slots, kind: Kind, view: &View<'_>) -> Option<SlotIndex> {
     let search = Search::new(cost, slots, kind, view, |seek| seek as i64);
@@ -148,7 +150,7 @@ struct Many<'a, B, C> {
     settle: i64,
 }
 
-/// The next entry on one side, the floor of its seek, and how many of its cylinder were before it.
+/// The next entry on one side, the floor of its seek, and the number of entries of its cylinder before it.
 #[derive(Clone, Copy)]
 struct Next {
     slot: SlotIndex,
@@ -177,7 +179,7 @@ impl<B: Fn(u64) -> i64, C: Cost> Many<'_, B, C> {
         Next { slot, cylinder, floor, seen: 0 }
     }
 
-    /// Looks at a side's next entry and goes on; returns the floor up to which others can win.
+    /// Examines a side's next entry and moves on; returns the floor up to which others can win.
     #[inline(always)]
     fn visit(&self, side: &mut Next, upward: bool, best: &mut Best) -> i64 {
         let slots = self.search.slots;
@@ -188,7 +190,7 @@ impl<B: Fn(u64) -> i64, C: Cost> Many<'_, B, C> {
         best.cost + self.settle
     }
 
-    /// The next entry is on the same cylinder. Where those are a crowd, they are not looked at one by one.
+    /// The next entry is on the same cylinder. On a crowded cylinder entries are not examined one by one.
     #[inline(never)]
     fn next_of_same(&self, side: &Next, next: SlotIndex, upward: bool, best: &mut Best) -> Next {
         let seen = side.seen + 1;
@@ -210,10 +212,10 @@ pub fn sides(slots: &Slots, kind: Kind, view: &View<'_>) -> (Side, Side) {
     (side(slots.first_from(kind, arm)), side(slots.last_below(kind, arm)))
 }
 
-/// The floor of a side that has no more entries: far above any cost, that of nothing found included.
+/// The floor of a side without further entries: far above any cost, including that of an empty result.
 const CLOSED: i64 = i64::MAX;
 
-/// The next entry on one side of the arm, and the least that reaching it or any beyond it can take.
+/// The next entry on one side of the arm, and a lower bound of the time to reach it or any further out.
 #[derive(Clone, Copy)]
 pub struct Side {
     pub at: Cursor,
@@ -232,7 +234,7 @@ impl Side {
     }
 }
 
-/// The least found so far.
+/// The best entry found so far.
 #[derive(Clone, Copy)]
 pub struct Best {
     pub cost: i64,
@@ -240,7 +242,7 @@ pub struct Best {
     slot: SlotIndex,
 }
 
-// Entries that searches of this thread have looked at.
+// Number of entries that searches of this thread have examined.
 #[cfg(test)]
 std::thread_local! { pub static LOOKED_AT: core::cell::Cell<u32> = const { core::cell::Cell::new(0) }; }
 
@@ -257,7 +259,7 @@ impl Best {
     pub fn offer(&mut self, slot: SlotIndex, entry: &Entry, cost: i64) {
         #[cfg(test)]
         LOOKED_AT.set(LOOKED_AT.get() + 1);
-        // Whether it is better comes out at random: no branch.
+        // Whether it is better is unpredictable: no branch.
         let better = (cost < self.cost) | ((cost == self.cost) & (entry.sequence < self.sequence));
         self.cost = select_unpredictable(better, cost, self.cost);
         self.sequence = select_unpredictable(better, entry.sequence, self.sequence);

@@ -3,7 +3,7 @@ use super::orders::Order;
 use crate::command::Access;
 use drivelab_units::{Share, Span};
 
-/// What the drive knows of a command's place when it chooses.
+/// What the drive knows of a command's position when it chooses.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Knows {
     /// Seek time by distance.
@@ -15,29 +15,33 @@ pub enum Knows {
 /// When the drive chooses the next command.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Chooses {
-    /// As the media transfer ends: the queue's overheads are hidden, but the host's answer has not come yet.
+    /// At the end of the media transfer: the queue's overheads are hidden, but the host's next command has
+    /// not arrived yet.
     AtMediaEnd,
-    /// Only after the host could answer the completion: nothing is hidden, but the answer takes part.
+    /// Only after the host could have answered the completion: nothing is hidden, but the host's next command
+    /// is included.
     AfterAnswer,
-    /// As the completion goes out: the arm waits for the link, and nothing but the firmware's overhead is hidden.
+    /// When the completion is sent: the arm waits for the link, and nothing but the firmware's overhead is
+    /// hidden.
     AtCompletion,
-    /// As the arm turns to the command before: what comes while that is carried out can only be chosen after.
+    /// When the arm starts for the command before: commands that arrive while it is carried out can only be
+    /// chosen after it.
     OneAhead,
 }
 
-/// Until when a command that begins where the one in service ends, and does the same, is carried out with it in one
-/// sweep, whatever else waits.
+/// Until when a command of the same kind that begins where the one in service ends is carried out with it in
+/// one sweep, whatever else waits.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Joins {
     /// Commands are never carried out together.
     Never,
-    /// It must be there before the arm starts, or before the first sector when the arm has no way to go.
+    /// It must have arrived before the arm starts, or before the first sector when the arm need not move.
     BeforeStart,
     /// While the media transfer runs.
     UntilEnd,
 }
 
-/// How much of a command's age is taken off its cost, in steps of 2^-16.
+/// How much of a command's age is subtracted from its cost, in steps of 2^-16.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct AgeWeight(u32);
 
@@ -45,7 +49,7 @@ impl AgeWeight {
     /// No credit.
     pub const NONE: AgeWeight = AgeWeight(0);
 
-    /// So many millionths of a nanosecond for each nanosecond of age.
+    /// This many millionths of a nanosecond for each nanosecond of age.
     ///
     /// # Panics
     /// Above 1000.
@@ -65,7 +69,7 @@ impl AgeWeight {
         Some(AgeWeight(bits as u32))
     }
 
-    /// The credit for each unit of age when so many share it, in steps of 2^-32.
+    /// The credit for each unit of age when `count` commands share it, in steps of 2^-32.
     #[inline]
     pub fn shared_by(self, count: u64) -> u64 {
         (u64::from(self.0) << 16) / count.max(1)
@@ -77,13 +81,14 @@ impl AgeWeight {
         ((u128::from(age) * u128::from(self.0)) >> 16) as u64
     }
 
-    /// Whether waiting counts for nothing.
+    /// Whether waiting earns no credit.
     pub fn is_zero(self) -> bool {
         self.0 == 0
     }
 }
 
-/// The age at which a command counts as if it were at hand; 2^64 ns over it, so that scaling divides nothing.
+/// The age at which a command counts as if it needed no positioning; and 2^64 ns divided by it, so that
+/// scaling needs no division.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct AgeFull {
     age: u64,
@@ -102,8 +107,8 @@ impl AgeFull {
         age >= self.age
     }
 
-    /// A time less the share of it that age takes off: `time (full - age) / full`, rounded down; the share by at most
-    /// 2^-32, and as much again for every 4 s of the full age.
+    /// Scales a time by the remaining share of the age: `time (full - age) / full`, rounded down; the share
+    /// is low by at most 2^-32, and by as much again for every 4 s of the full age.
     #[inline]
     pub fn scale(self, time: u64, age: u64) -> u64 {
         let left = u128::from(self.age.saturating_sub(age));
@@ -112,12 +117,12 @@ impl AgeFull {
     }
 }
 
-/// Which part of all cylinders a turn of the arm counts, in steps of 2^-16.
+/// The cost of turning the arm round, as a share of all cylinders, in steps of 2^-16.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct ScanWeight(u32);
 
 impl ScanWeight {
-    /// So many millionths.
+    /// This many millionths.
     ///
     /// # Panics
     /// Above one.
@@ -137,57 +142,57 @@ impl ScanWeight {
         Some(ScanWeight(bits as u32))
     }
 
-    /// This part of so many, rounded down.
+    /// This share of `count`, rounded down.
     #[inline]
     pub fn of(self, count: u32) -> u32 {
         ((u64::from(count) * u64::from(self.0)) >> 16) as u32
     }
 }
 
-/// The deepest queue.
+/// The maximum queue depth.
 pub const DEPTH_MAX: u32 = 1 << 16;
 
 /// A drive's queue. [`DriveModel::new`](crate::storage::drive::params::DriveModel::new) checks the depth.
 #[derive(Clone, Debug)]
 pub struct QueueParams {
-    /// Commands that the drive holds at once, the one in service included.
+    /// Maximum number of commands that the drive holds, including the one in service.
     pub depth: u32,
     /// The order of service.
     pub order: Order,
-    /// What the drive knows of rotation as it chooses.
+    /// What the drive knows of rotation when it chooses.
     pub knows: Knows,
     /// When the drive chooses its next command.
     pub chooses: Chooses,
-    /// With [`Chooses::AfterAnswer`]: how long after a media transfer the drive waits for the host's answer, unless
-    /// nothing else waits: then it starts with the first command that comes.
+    /// With [`Chooses::AfterAnswer`]: how long after a media transfer the drive waits for the host's next
+    /// command; if nothing else waits it starts with the first command that arrives.
     pub answer_time: Span,
-    /// How many entries it looks at, oldest first; all when `None`.
+    /// How many entries it examines, oldest first; all when `None`.
     pub considers: Option<u32>,
-    /// With fewer waiting they go in order of arrival; by its order at all times when `None`.
+    /// With fewer entries waiting they are served in order of arrival; always by the order when `None`.
     pub sorts_from: Option<u32>,
-    /// What the firmware takes for each entry that it looks at when it chooses.
+    /// The firmware's time for each entry that it examines when it chooses.
     pub look_time: Span,
     /// Added to the cost of a write: how much longer a read may take to reach and still go first.
     pub write_handicap: Span,
-    /// How much earlier than needed a write is planned to arrive at its sector: with less to spare it is reckoned to
-    /// come a turn later.
+    /// How much earlier than needed a write is planned to arrive at its sector: with less to spare, the drive
+    /// counts it as a revolution later.
     pub write_margin: Span,
-    /// The same for a read: the firmware's guard against an arm that comes late.
+    /// The same for a read: the firmware's guard against an arm that arrives late.
     pub read_margin: Span,
-    /// The same for either as a part of what the arm takes to get there: a guard that grows with the distance, as the scatter of
-    /// seeks does.
+    /// The same for both, as a share of the seek time: a guard that grows with the distance, as the scatter
+    /// of seeks does.
     pub seek_margin: Share,
-    /// When adjoining reads go in one sweep.
+    /// When adjacent reads go in one sweep.
     pub joins_reads: Joins,
-    /// When adjoining writes go in one sweep.
+    /// When adjacent writes go in one sweep.
     pub joins_writes: Joins,
     /// A command this old goes before any younger one; no bound when `None`.
     pub age_limit: Option<Span>,
-    /// A command past which so many services have begun since it came goes before any younger one; no bound when
-    /// `None`.
+    /// A command that has been passed by this many services since it arrived goes before any younger one; no
+    /// bound when `None`.
     pub pass_limit: Option<u32>,
-    /// How many completions it holds back and reports together: when so many are done, or when nothing is left to do.
-    /// Each is reported by itself when `None`.
+    /// How many completions it holds back and reports together: once that many are done, or when nothing is
+    /// left to do. Each is reported separately when `None`.
     pub coalesces: Option<u16>,
 }
 
@@ -213,8 +218,8 @@ impl QueueParams {
         coalesces: None,
     };
 
-    /// How many nanoseconds earlier than needed the firmware plans to arrive after a seek that takes so many; nothing where
-    /// rotation is no part of its cost.
+    /// How many nanoseconds earlier than needed the firmware plans to arrive after a seek of this time; zero
+    /// where its cost does not include rotation.
     #[inline]
     pub fn margin(&self, access: Access, seek: u64) -> u64 {
         let fixed = match access {
@@ -225,7 +230,7 @@ impl QueueParams {
         fixed.as_ns() + self.seek_margin.of(seek)
     }
 
-    /// Whether so many may wait that looking at each of a crowd takes long.
+    /// Whether so many entries may wait that a scan of a crowded cylinder is slow.
     pub fn is_deep(&self) -> bool {
         self.depth > if self.reckons_rotation() { 128 } else { 256 }
     }
@@ -235,19 +240,20 @@ impl QueueParams {
         self.order.rule().counts_rotation && self.knows == Knows::Angle
     }
 
-    /// Whether so many are enough to be put in order.
+    /// Whether this many waiting entries are enough to be sorted.
     #[inline]
     pub fn sorts(&self, waiting: usize) -> bool {
         self.sorts_from.is_none_or(|from| waiting >= from as usize)
     }
 
-    /// Whether the drive looks at all of so many and knows their angles: then none that begins sooner escapes it.
+    /// Whether the drive examines all of this many entries and knows their angles: then it misses none that
+    /// begins sooner.
     pub fn sees_all(&self, waiting: usize) -> bool {
         let all = self.considers.is_none_or(|window| window as usize >= waiting);
         all && self.reckons_rotation() && self.sorts(waiting)
     }
 
-    /// How long the firmware looks before it chooses, with so many waiting.
+    /// How long the firmware examines entries before it chooses, with this many waiting.
     pub fn look(&self, waiting: usize) -> Span {
         let window = if self.sorts(waiting) { self.considers.unwrap_or(u32::MAX) } else { 1 };
         let looked_at = waiting.min(window as usize);

@@ -1,20 +1,22 @@
-//! The entries of a deep queue by angle and cylinder: slices of a turn, and in each the bands of cylinders.
+//! The entries of a deep queue by angle and cylinder: slices of a revolution, each divided into bands of
+//! cylinders.
 //!
-//! A search goes through the slices in the order in which they pass the head. In each it scans only the bands that the arm
-//! can have reached by then: an entry elsewhere is missed in this turn and costs a turn more. The slice under the head
-//! bounds the cost of all that has not been scanned, so the search ends soon after the first entry that is met: of 2 000
-//! entries about ten are scanned, where a walk outward along the cylinders scans a hundred. Nothing allocates.
+//! A search visits the slices in the order in which they pass the head. In each it scans only the bands that
+//! the arm can have reached by then: an entry elsewhere is missed in this revolution and costs one more. The
+//! slice under the head bounds the cost of everything not scanned yet, so the search ends soon after the
+//! first entry that is met: of 2 000 entries about ten are scanned, where a walk outward along the cylinders
+//! scans a hundred. Nothing allocates.
 use super::View;
 use super::slots::{Entry, NONE, SlotIndex};
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// Slices of a turn, fewest and most: between, one for each 128 entries of a full queue.
+/// Slices of a revolution, minimum and maximum: in between, one for each 128 entries of a full queue.
 const SLICES: (u32, u32) = (64, 512);
 /// Bands of cylinders: the bits of a word.
 const BANDS: u32 = u64::BITS;
 
-/// Fewer arrivals than this are no reason to fit the bands anew.
+/// Minimum number of arrivals before the bands are refitted.
 const FIT_FROM: u32 = 256;
 
 /// Bands of `1 << shift` cylinders from `base` on. All cylinders below belong to the first, all above to the last.
@@ -25,7 +27,7 @@ struct Bands {
 }
 
 impl Bands {
-    /// The narrowest over these cylinders.
+    /// The narrowest bands that cover these cylinders.
     fn over(lowest: u32, highest: u32) -> Self {
         let mut shift = 0;
         while (highest - lowest) >> shift >= BANDS {
@@ -39,7 +41,7 @@ impl Bands {
         (cylinder.saturating_sub(self.base) >> self.shift).min(BANDS - 1)
     }
 
-    /// The lowest cylinder of a band that is not the first, or the end of the last.
+    /// The lowest cylinder of any band but the first, or the end of the last.
     #[inline]
     fn lowest(self, band: u32) -> u64 {
         u64::from(self.base) + (u64::from(band) << self.shift)
@@ -53,21 +55,21 @@ struct Links {
     next: SlotIndex,
 }
 
-/// Cells of a slice and a band, each a linked list through the slots in no order.
+/// Cells of a slice and a band, each an unordered linked list through the slots.
 pub struct Polar {
     /// The first entry of each cell, slice by slice.
     cells: Vec<SlotIndex>,
-    /// By slot; here and not beside the entries, which a shallow queue then has closer together.
+    /// By slot; separate from the entries, which are closer together for a shallow queue in this way.
     links: Vec<Links>,
     /// Which bands of each slice have entries.
     filled: Vec<u64>,
     bands: Bands,
-    /// Entries that it holds, and arrivals until the bands are fitted to them anew.
+    /// Number of its entries, and arrivals until the bands are refitted to them.
     len: u32,
     unfitted: u32,
     /// A slice lasts `1 << slice_shift` nanoseconds.
     slice_shift: u32,
-    /// The least of all longest waits so far: no wait for rotation need be longer.
+    /// The least of all `longest_wait` values so far: an upper bound of a necessary wait for rotation.
     least_wait: u32,
 }
 
@@ -142,16 +144,17 @@ impl Polar {
         }
     }
 
-    /// Where so many have come that they may lie elsewhere than those to which the bands were fitted: how many there are.
+    /// The number of entries, if so many have arrived that the bands may no longer fit.
     #[inline]
     pub(super) fn unfitted(&self) -> Option<u32> {
         (self.unfitted == 0).then_some(self.len)
     }
 
-    /// Fits the bands to entries that lie between these cylinders but for a few, and files `all` anew if that changes them.
+    /// Fits the bands to entries that are between these cylinders except for a few, and files `all` anew if
+    /// that changes the bands.
     pub(super) fn fit<'a>(&mut self, between: (u32, u32), all: impl Iterator<Item = (SlotIndex, &'a Entry)>) {
         self.unfitted = self.len.max(FIT_FROM);
-        // An eighth more, so that a few that come beside them are told apart too.
+        // An eighth wider, so that a few that arrive just outside are distinguished too.
         let (low, high) = between;
         let beside = (high - low) / 16;
         let bands = Bands::over(low.saturating_sub(beside), high + beside);
@@ -165,8 +168,8 @@ impl Polar {
         all.for_each(|(slot, entry)| self.file(slot, entry));
     }
 
-    /// A walk through the slices for one turn, from the one that passes when the arm can first be at any entry, which is in
-    /// `nearest` nanoseconds.
+    /// A walk through the slices for one revolution, starting with the one that passes when the arm can first
+    /// be at any entry, in `nearest` nanoseconds.
     #[inline]
     pub fn walk<'a>(&'a self, view: &'a View<'a>, nearest: u64) -> Walk<'a> {
         let View { turned, period, arm, .. } = *view;
@@ -190,14 +193,14 @@ impl Polar {
     }
 }
 
-/// The next band on one side that the arm cannot have reached yet, and the least that a seek to it takes.
+/// The next band on one side that the arm cannot have reached yet, and the least time of a seek to it.
 #[derive(Clone, Copy)]
 struct Edge {
     band: u32,
     floor: u64,
 }
 
-/// A walk through the slices as they pass.
+/// A walk through the slices in the order in which they pass.
 pub struct Walk<'a> {
     polar: &'a Polar,
     view: &'a View<'a>,
@@ -205,35 +208,35 @@ pub struct Walk<'a> {
     slice: u32,
     /// When it begins to pass: nanoseconds since the present revolution began.
     begins: u64,
-    /// Slices until a turn is over; the first, which is entered in its middle, comes twice.
+    /// Slices left in the revolution; the first, which is entered in its middle, comes twice.
     left: u32,
-    /// Which bands the arm can have reached.
+    /// The bands that the arm can have reached.
     bands: u64,
     above: Edge,
     below: Edge,
 }
 
 impl Walk<'_> {
-    /// No entry that has not been scanned takes less to reach than this.
+    /// A lower bound of the time to reach any entry not scanned yet.
     #[inline(always)]
     pub fn bound(&self) -> u64 {
         self.passes().min(self.polar.least_wait.into())
     }
 
-    /// Whether it is left undecided: after a turn, or once an access may have begun in its middle, which bounds the rest no
-    /// more.
+    /// Whether the walk ends undecided: after a revolution, or once an access may have begun in its middle,
+    /// from where on the slice no longer bounds the rest.
     #[inline(always)]
     pub fn is_over(&self) -> bool {
         self.left == 0 || self.passes() > self.polar.least_wait.into()
     }
 
-    /// When the next slice passes, from now.
+    /// When the next slice passes, relative to now.
     #[inline(always)]
     fn passes(&self) -> u64 {
         self.begins.saturating_sub(self.view.turned)
     }
 
-    /// Scans the next slice; returns how many entries it had.
+    /// Scans the next slice; returns the number of its entries.
     #[inline(always)]
     pub fn scan(&mut self, mut offer: impl FnMut(SlotIndex)) -> u32 {
         let polar = self.polar;
@@ -260,7 +263,7 @@ impl Walk<'_> {
         }
         (self.slice, self.begins, self.left) = (self.slice + 1, self.begins + lasts, self.left - 1);
         if u64::from(self.slice) << polar.slice_shift >= self.view.period {
-            // The last slice of a turn is shorter.
+            // The last slice of a revolution is shorter.
             self.begins -= (u64::from(self.slice) << polar.slice_shift) - self.view.period;
             self.slice = 0;
         }

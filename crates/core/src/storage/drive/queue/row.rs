@@ -1,8 +1,8 @@
 //! The entries of a shallow queue in order of cylinder, those of one cylinder in order of arrival: one sorted array.
 //!
-//! It is searched by halving; what comes and goes moves those behind it. For a few hundred entries both take less than
-//! following links, and what lies outward from the arm lies side by side. Very few are all gone through, in the same way
-//! whatever comes or goes: a branch that is mispredicted takes longer than that.
+//! It is searched by bisection; an insertion or removal moves the items behind it. For a few hundred entries
+//! both are faster than following links, and the entries outward from the arm are contiguous. With very few,
+//! all are always processed in the same way: a mispredicted branch would cost more than that.
 use super::slots::{NONE, SlotIndex};
 use alloc::vec::Vec;
 use core::hint::select_unpredictable;
@@ -15,11 +15,11 @@ pub struct Item {
 
 pub struct Row(Vec<Item>);
 
-/// No more entries than this are very few.
+/// Up to this number entries count as very few.
 const VERY_FEW: usize = 8;
 
 impl Row {
-    /// For so many entries without growing.
+    /// With capacity for `depth` entries.
     pub fn new(depth: u32) -> Self {
         Row(Vec::with_capacity(depth as usize))
     }
@@ -35,13 +35,13 @@ impl Row {
         self.0.partition_point(|item| item.cylinder < cylinder)
     }
 
-    /// Files the youngest entry.
+    /// Inserts the youngest entry.
     pub fn insert(&mut self, cylinder: u32, slot: SlotIndex) {
         let mut carried = Item { cylinder, slot };
         if self.0.len() < VERY_FEW {
             self.0.push(carried);
             for at in (1..self.0.len()).rev() {
-                // Of the two the one on the higher cylinder, or the younger, stays behind.
+                // Of the two, the one on the higher cylinder, or else the younger, moves back.
                 let below = self.0[at - 1];
                 let is_place = below.cylinder <= carried.cylinder;
                 self.0[at] = select_unpredictable(is_place, carried, below);
@@ -69,10 +69,10 @@ impl Row {
         self.0.remove(at);
     }
 
-    /// Which of the items an entry is.
+    /// The index of an entry's item.
     ///
     /// # Panics
-    /// When it is none of them.
+    /// When it is not in the row.
     pub fn find(&self, cylinder: u32, slot: SlotIndex) -> usize {
         let mut at = self.below(cylinder);
         while self.0[at].slot != slot {
@@ -81,7 +81,7 @@ impl Row {
         at
     }
 
-    /// The entry at this place; none behind the last, nor before the first.
+    /// The entry at this index; [`NONE`] out of range.
     #[inline]
     pub fn slot(&self, at: usize) -> SlotIndex {
         self.0.get(at).map_or(NONE, |item| item.slot)

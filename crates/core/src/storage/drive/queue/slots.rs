@@ -1,6 +1,7 @@
-//! The slot table of the queue: what waits, in order of arrival and in order of cylinder.
+//! The slot table of the queue: the waiting entries, in order of arrival and in order of cylinder.
 //!
-//! All entries are in one lane, unless the order serves reads and writes apart: then each kind has a [`Lane`] of its own.
+//! All entries are in one lane, unless the order keeps reads and writes apart: then each kind has its own
+//! [`Lane`].
 use super::buckets::Neighbours;
 use super::lane::{Cursor, Lane};
 use super::params::QueueParams;
@@ -10,7 +11,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 use drivelab_units::Lba;
 
-/// Which slot of the queue. Slots are numbered from zero up to the depth.
+/// Index of a slot of the queue. Slots are numbered from zero up to the depth.
 pub type SlotIndex = u32;
 
 pub(super) const NONE: SlotIndex = SlotIndex::MAX;
@@ -22,9 +23,9 @@ pub struct Entry {
     pub sequence: u64,
     /// When it arrived, in nanoseconds; never before the one that arrived before it.
     pub arrived: u64,
-    /// When the firmware has taken it up, in nanoseconds.
+    /// When the firmware has finished its pickup, in nanoseconds.
     pub ready: u64,
-    /// Nanoseconds before the arm may start, because the data must come first.
+    /// Nanoseconds before the arm may start, because the data must arrive first.
     pub lead: u64,
     /// Cylinder of the first sector.
     pub cylinder: u32,
@@ -32,22 +33,22 @@ pub struct Entry {
     pub head: u32,
     /// Time into the revolution at which it begins.
     pub start: u32,
-    /// The longest wait that rotation can cost.
+    /// The longest possible rotational latency.
     pub longest_wait: u32,
     /// Whether it is a write.
     pub write: bool,
 }
 
-/// One slot as a search sees it: what waits in it, and what lies beside it. One line of a processor's cache.
+/// One slot as a search sees it: its entry, and its neighbours. One cache line.
 #[derive(Clone, Copy)]
 #[repr(align(64))]
 pub(super) struct SlotEntry {
     pub entry: Entry,
-    /// Among buckets.
+    /// Neighbours in the buckets.
     pub by_cylinder: Neighbours,
 }
 
-/// What else there is to know of it, and its neighbours in order of arrival.
+/// Further data of an entry, and its neighbours in order of arrival.
 #[derive(Clone, Copy)]
 pub(super) struct Filed {
     /// Its first block.
@@ -65,7 +66,7 @@ const FREE: SlotEntry =
 const UNFILED: Filed = Filed { first: Lba::ZERO, arrived_at_service: 0, older: NONE, younger: NONE };
 
 impl Entry {
-    /// What a free slot holds.
+    /// The entry of a free slot.
     const NONE: Entry = Entry {
         sequence: 0,
         arrived: 0,
@@ -79,7 +80,7 @@ impl Entry {
     };
 }
 
-/// Which lane: its commands.
+/// The kind of commands in a lane.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
     /// Reads, and writes too unless they are kept apart.
@@ -99,12 +100,12 @@ pub struct Slots {
     len: usize,
     sequence: u64,
     services: u64,
-    /// Chosen ahead, and still waiting.
+    /// The entry chosen ahead, if it still waits.
     planned: SlotIndex,
 }
 
 impl Slots {
-    /// A table for this queue of a drive with so many cylinders and so many nanoseconds a turn.
+    /// A table for this queue of a drive with this many cylinders and this period of rotation in nanoseconds.
     pub fn new(params: &QueueParams, cylinders: u32, period: u64) -> Self {
         let lane = || Lane::new(params, cylinders, period);
         Slots {
@@ -120,12 +121,12 @@ impl Slots {
         }
     }
 
-    /// Commands that wait.
+    /// Number of waiting commands.
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether none waits.
+    /// Whether no command waits.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
@@ -136,7 +137,7 @@ impl Slots {
         &self.places[slot as usize].entry
     }
 
-    /// The first block of a command that waits.
+    /// The first block of a waiting command.
     #[inline]
     pub fn first(&self, slot: SlotIndex) -> Lba {
         self.filed[slot as usize].first
@@ -148,8 +149,9 @@ impl Slots {
         self.filed[slot as usize].arrived_at_service
     }
 
-    /// Files an arrival that begins at this block. The slot must be free; what the table sets of the entry is set here.
-    // Part of its callers, so that the entry is written once, where it stays.
+    /// Files an arrival that begins at this block. The slot must be free; the fields that the table sets are
+    /// set here.
+    // Inlined, so that the entry is built in place.
     #[inline(always)]
     pub fn insert(&mut self, slot: SlotIndex, entry: Entry, first: Lba) {
         self.places[slot as usize].entry = Entry { sequence: self.sequence, ..entry };
@@ -170,7 +172,7 @@ impl Slots {
         lane.insert(&mut self.places, &mut self.filed, slot, cylinder);
     }
 
-    /// Makes room for slots up to this one.
+    /// Allocates slots up to this one.
     pub fn reach(&mut self, slot: SlotIndex) {
         while self.places.len() <= slot as usize {
             self.places.push(FREE);
@@ -181,19 +183,19 @@ impl Slots {
         }
     }
 
-    /// What was chosen ahead, if it still waits.
+    /// The entry chosen ahead, if it still waits.
     #[inline]
     pub fn planned(&self) -> Option<SlotIndex> {
         some(self.planned)
     }
 
-    /// The drive has chosen ahead, or what it has chosen no longer counts.
+    /// Sets the entry chosen ahead; `None` cancels the choice.
     #[inline]
     pub fn plan(&mut self, next: Option<SlotIndex>) {
         self.planned = next.unwrap_or(NONE);
     }
 
-    /// Takes an entry out.
+    /// Removes an entry.
     pub fn remove(&mut self, slot: SlotIndex) {
         if self.planned == slot {
             self.planned = NONE;
@@ -206,7 +208,7 @@ impl Slots {
         self.len -= 1;
     }
 
-    /// The mechanism begins a service, whether its command waited here or not.
+    /// The mechanism begins a service, whether or not its command waited here.
     pub fn begin_service(&mut self) {
         self.services += 1;
     }
@@ -216,7 +218,7 @@ impl Slots {
         self.services
     }
 
-    /// The lane in which a command of this kind is.
+    /// The lane of a command of this kind.
     pub fn kind(&self, write: bool) -> Kind {
         if write && self.writes.is_some() { Kind::Writes } else { Kind::Main }
     }
@@ -229,7 +231,7 @@ impl Slots {
         }
     }
 
-    /// Whether the queue is one in which many may crowd on a cylinder.
+    /// Whether the queue is so deep that cylinders may be crowded.
     #[inline]
     pub fn is_deep(&self) -> bool {
         self.deep
@@ -241,7 +243,7 @@ impl Slots {
         self.lane(kind).polar()
     }
 
-    /// The entry that has waited longest.
+    /// The oldest entry.
     #[inline]
     pub fn oldest(&self) -> Option<SlotIndex> {
         self.older(self.main.oldest(), self.oldest_write())
@@ -257,7 +259,7 @@ impl Slots {
         self.writes.as_ref().and_then(Lane::oldest)
     }
 
-    /// The older of two, where there are two.
+    /// The older of two entries, or the only one.
     #[inline]
     fn older(&self, a: Option<SlotIndex>, b: Option<SlotIndex>) -> Option<SlotIndex> {
         match (a, b) {
@@ -295,19 +297,21 @@ impl Slots {
         self.slot_at(self.row(kind), self.first_from(kind, cylinder))
     }
 
-    /// Where that entry is.
+    /// The position of that entry.
     #[inline]
     pub fn first_from(&self, kind: Kind, cylinder: u32) -> Cursor {
         self.lane(kind).at_or_above(cylinder)
     }
 
-    /// Where the entry of this kind on the highest cylinder below this one is, the youngest of several.
+    /// The position of the entry of this kind on the highest cylinder below this one, the youngest of
+    /// several.
     #[inline]
     pub fn last_below(&self, kind: Kind, cylinder: u32) -> Cursor {
         self.lane(kind).below(&self.places, cylinder)
     }
 
-    /// The next place upward or downward, in order of cylinder and then of arrival; of the row, or among buckets.
+    /// The next position upward or downward, in order of cylinder and then of arrival; in the row, or in the
+    /// buckets.
     #[inline]
     pub fn next(&self, row: Option<&Row>, at: Cursor, upward: bool) -> Cursor {
         if row.is_some() {
@@ -323,7 +327,7 @@ impl Slots {
         self.places[slot as usize].by_cylinder.next(upward).slot()
     }
 
-    /// The entry at a place; none beyond either end.
+    /// The entry at a position; none beyond either end.
     #[inline]
     pub fn slot_at(&self, row: Option<&Row>, at: Cursor) -> Option<SlotIndex> {
         some(row.map_or(at.slot(), |row| row.slot(at.item())))

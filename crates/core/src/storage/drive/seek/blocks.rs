@@ -1,44 +1,46 @@
-//! Seek times in little memory, to the nanosecond: a parabola for each 64 distances, and how far each time lies above it.
+//! Seek times in little memory, to the nanosecond: a parabola for each 64 distances, and the offset of each
+//! time above it.
 //!
-//! A search reads these times at distances all over the drive. As one number each they take 1.3 MB on a drive with 315 000
-//! cylinders, and most reads of them miss the processor's nearest caches; a block of 64 takes half a cache line, an eighth
-//! of that. A block whose times no parabola meets within three nanoseconds (a steep or a ragged stretch) is kept as it is.
+//! A search reads these times at distances all over the drive. As one number each they take 1.3 MB on a drive
+//! with 315 000 cylinders, and most reads of them miss the processor's near caches; a block of 64 takes half
+//! a cache line, an eighth of that. A block whose times no parabola approximates within three nanoseconds (a
+//! steep or a ragged stretch) is stored verbatim.
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 /// Distances in a block, as a power of two.
 pub const BLOCK_SHIFT: u32 = 6;
 const BLOCK: usize = 1 << BLOCK_SHIFT;
-/// Bits behind the point of a parabola's coefficients.
+/// Fraction bits of a parabola's coefficients.
 const FRACTION: u32 = 16;
-/// Bits of a time's distance from its parabola, and the largest.
+/// Bits of a time's offset above its parabola, and the largest offset.
 const REST_BITS: u32 = 2;
 const REST_MOST: i64 = (1 << REST_BITS) - 1;
-/// In place of a bend: the times are kept as they are.
+/// Replaces a bend: the times are stored verbatim.
 const AS_THEY_ARE: i32 = i32::MIN;
 
 /// 64 times: `base + (slope x + bend x^2) / 2^16 + rest`, for the distance x from the block's first.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(32))]
 struct Block {
-    /// In nanoseconds; of times that are kept as they are, where the first of them is.
+    /// In nanoseconds; for times stored verbatim, the index of the first of them.
     base: u32,
     /// The least time of this distance or any beyond.
     floor: u32,
     slope: i32,
     bend: i32,
-    /// Two bits a distance.
+    /// Two bits per distance.
     rest: [u64; 2],
 }
 
 impl Block {
-    // Below 2^44, whatever the coefficients: nothing here can overflow.
+    // Below 2^44, whatever the coefficients: no overflow is possible.
     #[inline(always)]
     fn parabola(slope: i32, bend: i32, x: i64) -> i64 {
         ((i64::from(slope) + i64::from(bend) * x) * x) >> FRACTION
     }
 
-    /// A block with these times, if a parabola comes near enough to them.
+    /// A block with these times, if a parabola approximates them closely enough.
     fn fit(times: &[u32]) -> Option<Self> {
         let time = |x: usize| i64::from(times[x]);
         let (middle, last) = (BLOCK / 2, BLOCK - 1);
@@ -62,16 +64,16 @@ impl Block {
     }
 }
 
-/// All seek times of a drive. Copies share them.
+/// All seek times of a drive. Clones share them.
 #[derive(Clone, Debug)]
 pub struct Blocks {
     blocks: Arc<[Block]>,
-    /// The times of blocks that are kept as they are.
+    /// The times of blocks that are stored verbatim.
     times: Arc<[u32]>,
 }
 
 impl Blocks {
-    /// For these times by distance, with the least of each and all beyond it.
+    /// For these times by distance, and for each the least of it and all beyond.
     pub fn new(times: &[u32], floors: &[u32]) -> Self {
         let (mut blocks, mut kept) = (Vec::with_capacity(times.len().div_ceil(BLOCK)), Vec::new());
         for (times, floors) in times.chunks(BLOCK).zip(floors.chunks(BLOCK)) {

@@ -1,8 +1,8 @@
-//! The auto contingent allegiance: what an error with NACA leaves behind. Until the initiator clears it, nothing of the
-//! task set is begun but the recovery, and nothing else is taken.
+//! The auto contingent allegiance: the condition after an error with NACA. Until the initiator clears it,
+//! nothing of the task set is begun except recovery commands, and no other command is accepted.
 //!
-//! With one task set for all, the queue stands still. With one for each initiator only the commands of that one are held
-//! up: they leave the queue, and come back behind what has come meanwhile.
+//! With one task set for all, the whole queue stops. With one for each initiator only the commands of that
+//! one are held up: they leave the queue, and return behind what has arrived meanwhile.
 //! Source: SAM-2 5.9.1; Seagate Parallel SCSI Interface Product Manual rev. A, 7.3 (ACA ACTIVE) and 7.6.1 (BUSY, TST).
 use super::super::queue::SlotIndex;
 use crate::command::{Attribute, Command};
@@ -11,11 +11,12 @@ use alloc::vec::Vec;
 
 /// The auto contingent allegiances of a drive.
 pub struct Allegiances {
-    /// Whether each initiator has a task set of its own.
+    /// Whether each initiator has its own task set.
     apart: bool,
     /// Initiators whose errors have left one.
     holders: Vec<u16>,
-    /// Commands that would wait for the mechanism if it were not for an allegiance in their own task set, oldest first.
+    /// Commands that would wait for the mechanism if an allegiance in their own task set did not block them,
+    /// oldest first.
     blocked: VecDeque<SlotIndex>,
 }
 
@@ -24,7 +25,7 @@ impl Allegiances {
         Allegiances { apart, holders: Vec::new(), blocked: VecDeque::new() }
     }
 
-    /// Whether none holds.
+    /// Whether there is no allegiance.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.holders.is_empty()
@@ -35,19 +36,19 @@ impl Allegiances {
         self.holders.contains(&initiator)
     }
 
-    /// Whether one keeps this command waiting.
+    /// Whether an allegiance keeps this command waiting.
     #[inline]
     pub fn blocks(&self, command: &Command) -> bool {
         !self.holders.is_empty() && command.attribute != Attribute::Aca && self.is_held_up(command.initiator)
     }
 
-    /// Whether one holds in the task set of this initiator.
+    /// Whether there is an allegiance in the task set of this initiator.
     #[cold]
     pub fn is_held_up(&self, initiator: u16) -> bool {
         if self.apart { self.holders.contains(&initiator) } else { !self.holders.is_empty() }
     }
 
-    /// Whether one holds up the whole queue.
+    /// Whether an allegiance stops the whole queue.
     #[inline]
     pub fn stands_still(&self) -> bool {
         !(self.holders.is_empty() || self.apart)
@@ -67,7 +68,7 @@ impl Allegiances {
         held.map(|held| self.holders.swap_remove(held)).is_some()
     }
 
-    /// A command stays out of the queue.
+    /// A command is kept out of the queue.
     pub fn keep_out(&mut self, slot: SlotIndex) {
         self.blocked.push_back(slot);
     }
@@ -83,7 +84,7 @@ impl Allegiances {
         at.and_then(|at| self.blocked.remove(at)).is_some()
     }
 
-    /// All that was kept out of the queue, oldest first: it is kept out no longer.
+    /// Releases all commands that were kept out of the queue, oldest first.
     pub fn let_in(&mut self) -> VecDeque<SlotIndex> {
         core::mem::take(&mut self.blocked)
     }

@@ -1,4 +1,4 @@
-//! A command in the drive: what it is, where it is, and what it has lived through so far.
+//! A command in the drive: what it is, where it is, and its timing so far.
 use super::super::mechanics::Course;
 use super::super::mechanism::Landing;
 use super::super::protocol::names::Name;
@@ -9,61 +9,63 @@ use alloc::vec::Vec;
 use core::ops::{Index, IndexMut};
 use drivelab_units::{Instant, Lba, Span};
 
-/// The state of a command, as task set and drive see it (SAM-2 7.5 names the first and the last of them).
+/// The state of a command, for task set and drive (SAM-2 7.5 names the first and the last of them).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum TaskState {
     /// Something must end before it may begin.
     Dormant,
     /// It waits for the mechanism.
     Waiting,
-    /// The mechanism or the link is at it, or will be without another choice.
+    /// The mechanism or the link is serving it, or will be without another choice.
     Serving,
-    /// It is over, and what the slot holds is left over.
+    /// It has ended; the slot's contents are stale.
     Free,
 }
 
-/// What a command still has to do with the link.
+/// The link's part in a command.
 #[derive(Clone, Copy, Default)]
 pub struct OnLink {
-    /// What it takes to call the host before data can flow: nothing unless the drive has let go of the bus.
+    /// The reselection before data can be transferred: zero unless the drive has disconnected.
     pub call: Span,
-    /// When the first of its data can leave for the host.
+    /// When the first of its data can be sent to the host.
     pub data_from: Instant,
-    /// When the last of a write's data have come.
+    /// When the last of a write's data have arrived.
     pub data_until: Instant,
-    /// What a write still takes behind its data, and behind its media access: to let go of the bus, to take it up again.
+    /// Remaining steps of a write after its data, and after its media access: disconnection, and reselection.
     pub last_steps: (Span, Span),
 }
 
-/// What a command has to do with the media.
+/// The media's part in a command.
 #[derive(Clone, Copy, Default)]
 pub struct AtMedia {
-    /// The first block that the media must give or take; what lies before is in the buffer.
+    /// The first block that must be read from or written to the media; the blocks before it are in the
+    /// buffer.
     pub sought: Lba,
     /// Nanoseconds of its track that passed before its first sector.
     pub passed: u64,
-    /// What is left of its last track when it ends.
+    /// The time that its last track still has left when it ends.
     pub track_left: Span,
 }
 
-/// A command that holds a tag, with what it has lived through so far.
+/// A command that holds a tag, with its timing so far.
 #[derive(Clone, Copy)]
 pub struct InFlight {
     pub command: Command,
     pub state: TaskState,
     pub outcome: Outcome,
-    /// The id that its host gave it, by which faults and scatter are drawn; only where there are any.
+    /// The id that its host gave it, which keys the draws of faults and scatter; set only where there are
+    /// any.
     pub drawn_as: u64,
-    /// How many commands the drive had taken with this one.
+    /// The number of commands that the drive had accepted, including this one.
     pub serial: u32,
     pub submitted: Instant,
-    /// When the drive took it.
+    /// When the drive accepted it.
     pub accepted: Instant,
-    /// When nothing that must end before it was left.
+    /// When nothing was left that must end before it.
     pub arrived: Instant,
-    /// When the firmware has taken it up.
+    /// When the firmware has finished its pickup.
     pub ready: Instant,
-    /// When its first sector comes under the head.
+    /// When its first sector reaches the head.
     pub begun: Instant,
     pub link: OnLink,
     pub landing: Landing,
@@ -73,7 +75,7 @@ pub struct InFlight {
 }
 
 impl InFlight {
-    /// The place of a command; [`Self::begin`] and what follows fill it.
+    /// The slot of a command; [`Self::begin`] and later calls fill it.
     pub fn new(command: &Command) -> Self {
         InFlight {
             command: *command,
@@ -94,7 +96,7 @@ impl InFlight {
         }
     }
 
-    /// A command arrives now. Field by field, and only those that are read before they are set on its way.
+    /// A command arrives now. Sets field by field only those that are read before they are set later.
     #[inline]
     pub fn begin(&mut self, command: &Command, name: Name, serial: u32, submitted: Instant, now: Instant) {
         self.command = *command;
@@ -107,7 +109,7 @@ impl InFlight {
         self.breakdown = Breakdown { wait: now - submitted, ..Breakdown::default() };
     }
 
-    /// The arm starts for the command on this course.
+    /// The arm starts for the command as given by `course`.
     #[inline(always)]
     pub fn starts(&mut self, course: &Course, service: Service) {
         let passage = &course.passage;
@@ -127,7 +129,7 @@ impl InFlight {
         let InFlight { command, submitted, accepted, begun, landing, service, .. } = *self;
         let service = if service.served == Served::Not { Service::untold(accepted) } else { service };
         let Service { served, chosen, ended, from_cylinder, to_cylinder, rank } = service;
-        // A command that the mechanism never went to has no place of its own.
+        // A command without a media access has no position of its own.
         let cylinder = if served == Served::Chosen || served == Served::Joined {
             landing.cylinder
         } else {
@@ -156,7 +158,7 @@ impl InFlight {
 
 /// All commands that the drive holds, by slot, and the slots that are free.
 pub struct Flights {
-    /// What a free slot holds is left over.
+    /// The contents of a free slot are stale.
     by_slot: Vec<InFlight>,
     free: Vec<SlotIndex>,
     taken: u32,
@@ -198,7 +200,7 @@ impl Flights {
         0..self.by_slot.len() as SlotIndex
     }
 
-    /// The command that holds this slot, if one does.
+    /// The command in this slot, if there is one.
     pub fn held(&self, slot: SlotIndex) -> Option<&InFlight> {
         self.by_slot.get(slot as usize).filter(|flight| flight.state != TaskState::Free)
     }
@@ -220,7 +222,7 @@ impl IndexMut<SlotIndex> for Flights {
     }
 }
 
-/// What a command's trace tells beyond its breakdown.
+/// What a command's trace records beyond its breakdown.
 #[derive(Clone, Copy)]
 pub struct Service {
     pub served: Served,
@@ -232,7 +234,7 @@ pub struct Service {
 }
 
 impl Service {
-    /// Of a command that was never turned to.
+    /// For a command that was never served.
     fn untold(accepted: Instant) -> Self {
         let (chosen, ended) = (accepted, accepted);
         Service { served: Served::Not, chosen, ended, from_cylinder: 0, to_cylinder: 0, rank: 0 }

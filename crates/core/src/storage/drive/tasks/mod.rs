@@ -1,8 +1,8 @@
-//! The drive's task set: the commands that it holds, which it takes, which of them may begin, which stand before the
-//! order of the queue, and what an error does to them.
+//! The drive's task set: the commands that it holds, which ones it accepts, which may begin, which go before
+//! the order of the queue, and how an error affects them.
 //!
-//! It knows neither platters nor buffer: the drive tells it what arrives, what waits and what ends, and carries out what
-//! it answers. The rules of the protocols are in [`super::protocol`]. Start reading at [`Tasks::refusal`] and
+//! It is independent of platters and buffer: the drive tells it what arrives, waits and ends, and acts on its
+//! answers. The rules of the protocols are in [`super::protocol`]. Start reading at [`Tasks::refusal`] and
 //! [`Tasks::begin`].
 pub(crate) mod allegiance;
 pub(crate) mod flight;
@@ -21,40 +21,40 @@ use drivelab_units::{Instant, Span};
 use flight::{Flights, InFlight, TaskState};
 use precedence::{Precedence, deadline, jumps};
 
-/// Why the drive does not take a command, and what that does to the others.
+/// Why the drive refuses a command, and how that affects other commands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Refusal {
-    /// Nothing else happens.
+    /// There is no other effect.
     Only(Outcome),
-    /// An error that clears all commands of its initiator, and does what an error does beside that (SCSI).
+    /// An error that clears all commands of its initiator, and has all other effects of an error (SCSI).
     Overlapped(Outcome),
     /// An error that fails the queue (ATA).
     Queue(Outcome),
 }
 
-/// Where a command waits that needs the mechanism.
+/// Where a command that needs the mechanism waits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Waits {
     /// Nowhere until an allegiance is cleared.
     KeptOut,
-    /// Before all that is in the queue.
+    /// Ahead of everything in the queue.
     Ahead,
     InQueue,
 }
 
-/// Whether what a drive holds leaves room for another command beside it.
+/// Whether the commands that a drive holds leave room for another one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Holds {
-    /// Any number of commands that go beside each other, or none.
+    /// Commands that may run together, or none.
     Several,
-    /// One that must have the drive to itself.
+    /// A command that must run alone in the drive.
     OneAlone,
 }
 
 /// All commands that the drive holds, as the protocol sees them.
 pub struct Tasks {
     protocol: Protocol,
-    /// Tags that an initiator may use.
+    /// Number of tags that an initiator may use.
     tags: u32,
     flights: Flights,
     sets: InitiatorSets,
@@ -63,13 +63,13 @@ pub struct Tasks {
     /// Commands held, dormant ones and those in service included.
     held: u32,
     holds: Holds,
-    /// What goes before the order of the queue.
+    /// Commands that go before the order of the queue.
     pub ahead: Precedence,
-    /// What keeps commands out of the queue.
+    /// The conditions that keep commands out of the queue.
     pub allegiances: Allegiances,
     /// The tag that failed, until the host reads the log (NCQ).
     log: Option<u32>,
-    /// Initiators that another one's error has cleared commands of.
+    /// Initiators with commands that another one's error has cleared.
     attentions: Vec<u16>,
 }
 
@@ -89,9 +89,9 @@ impl IndexMut<SlotIndex> for Tasks {
     }
 }
 
-/// What arrives.
+/// Arrival.
 impl Tasks {
-    /// The task set of a drive with this protocol that holds so many commands.
+    /// The task set of a drive with this protocol and this queue depth.
     pub fn new(protocol: Protocol, depth: u32) -> Self {
         Tasks {
             protocol,
@@ -109,13 +109,13 @@ impl Tasks {
         }
     }
 
-    /// Why the drive does not take a command under this name, if it does not.
+    /// Why the drive refuses a command under this name, if it does.
     #[inline]
     pub fn refusal(&mut self, command: &Command, name: Name) -> Option<Refusal> {
         if self.is_plain(command, name) { None } else { self.refusal_of_any(command, name) }
     }
 
-    /// Whether no protocol has anything against a command under this name: what holds of nearly all.
+    /// Whether no protocol can object to a command under this name, as is the case for nearly all.
     #[inline]
     fn is_plain(&self, command: &Command, name: Name) -> bool {
         let Tasks { log, attentions, allegiances, .. } = self;
@@ -159,8 +159,8 @@ impl Tasks {
         (in_use || mixed).then_some(error)
     }
 
-    /// Why an allegiance keeps a command out of its task set, if one does: it is no part of the recovery, or not the only
-    /// one; of another initiator, which knows of such conditions if its commands have NACA.
+    /// Why an allegiance keeps a command out of its task set, if one does: it is not a recovery command, or
+    /// not the only one; for another initiator the answer depends on whether its commands have NACA.
     fn refused_in_allegiance(&self, command: &Command, initiator: u16) -> Option<Outcome> {
         if !self.allegiances.is_held_up(initiator) {
             return None;
@@ -180,8 +180,8 @@ impl Tasks {
         (!recovers || self.flights.slots().any(beside)).then_some(Outcome::AcaActive)
     }
 
-    /// Takes a command that is not refused. Returns its slot, and whether nothing in the task set stands before it; `None`
-    /// when the drive holds as many as it can.
+    /// Accepts a command that is not refused. Returns its slot, and whether nothing in the task set must end
+    /// before it; `None` when the drive's queue is full.
     #[inline]
     pub fn begin(
         &mut self,
@@ -201,7 +201,8 @@ impl Tasks {
         Some((slot, self.sets.of(name.initiator).arrives(slot, attribute)))
     }
 
-    /// Nothing in the task set stands before this command any more. Returns whether no older one that it overlaps does.
+    /// The task set no longer holds this command back. Returns whether no older command that it overlaps
+    /// does.
     #[inline]
     pub fn passes_overlaps(&mut self, slot: SlotIndex) -> bool {
         let Some(overlaps) = &mut self.overlaps else { return true };
@@ -212,7 +213,8 @@ impl Tasks {
         overlaps.arrives(slot, initiator, (first, first + count), access == Access::Write)
     }
 
-    /// When the drive must abort what it holds unless this command has ended, if it must.
+    /// The deadline of this command, at which the drive must abort everything if it has not ended; `None`
+    /// where it need not.
     #[inline]
     pub fn aborts_at(&self, slot: SlotIndex) -> Option<Instant> {
         let InFlight { command, accepted, .. } = &self.flights[slot];
@@ -224,18 +226,18 @@ impl Tasks {
         }
     }
 
-    /// The slot that the command with a number holds.
+    /// The slot of the command with this number.
     pub fn numbered(&self, number: u64) -> Option<SlotIndex> {
         let is_it = |slot: &SlotIndex| self.flights.held(*slot).is_some_and(|held| held.command.id == number);
         self.flights.slots().find(is_it)
     }
 
-    /// The slot of the command with this name, if the drive holds one.
+    /// The slot of the command with this name, if the drive holds it.
     pub fn find(&self, initiator: u16, tag: u32) -> Option<SlotIndex> {
         if self.protocol.is_tagged() {
             return self.names.find(initiator, tag);
         }
-        // Without a queue there is one command at most.
+        // Without a queue there is at most one command.
         let InFlight { command, .. } = self.flights.held(0)?;
         ((command.initiator, command.tag) == (initiator, tag)).then_some(0)
     }
@@ -246,9 +248,9 @@ impl Tasks {
     }
 }
 
-/// What waits.
+/// Waiting.
 impl Tasks {
-    /// Whether something goes before whatever the policy would choose.
+    /// Whether any command goes before the policy's choice.
     #[inline]
     pub fn is_pressed(&self) -> bool {
         !(self.ahead.is_empty() && self.allegiances.is_empty())
@@ -260,21 +262,21 @@ impl Tasks {
         self.allegiances.blocks(&self.flights[slot].command)
     }
 
-    /// Whether the buffer may answer this command before all that waits.
+    /// Whether the buffer may answer this command before all waiting ones.
     #[inline]
     pub fn may_go_at_once(&self, command: &Command) -> bool {
         !self.allegiances.blocks(command) && (jumps(command.attribute) || !self.ahead.has_urgent())
     }
 
-    /// Whether a command waits that the mechanism may turn to, where some wait in the queue or none do.
+    /// Whether a command waits that the mechanism may serve, given whether some wait in the queue.
     #[inline]
     pub fn want_arm(&self, queued: bool) -> bool {
         let waits = queued || self.ahead.has_interrupted();
         waits && !self.allegiances.stands_still() || self.ahead.has_urgent() && self.urgent().is_some()
     }
 
-    /// What goes next whatever waits in the queue: the last HEAD OF QUEUE command, while an allegiance holds the last that
-    /// belongs to the recovery; then what was to be next when something came between.
+    /// The command that goes next whatever waits in the queue: the last HEAD OF QUEUE command, or during an
+    /// allegiance the last recovery command; then one that was to be next when it was interrupted.
     #[cold]
     pub fn first_in_line(&self) -> Option<SlotIndex> {
         self.urgent().or_else(|| self.ahead.interrupted())
@@ -285,7 +287,7 @@ impl Tasks {
         self.ahead.urgent().find(|&slot| !self.is_blocked(slot))
     }
 
-    /// Where a command waits that needs the mechanism. What is kept out of the queue has been put aside.
+    /// Where a command waits that needs the mechanism. One that is kept out of the queue is stored for later.
     #[inline]
     pub fn waits(&mut self, slot: SlotIndex) -> Waits {
         let flight = &mut self.flights[slot];
@@ -297,7 +299,8 @@ impl Tasks {
         if jumps(flight.command.attribute) { Waits::Ahead } else { Waits::InQueue }
     }
 
-    /// A command is in the queue of the mechanism; it takes no more than `longest` from its choice until the host has it.
+    /// A command has been queued for the mechanism; it takes at most `longest` from its choice until it is
+    /// reported to the host.
     #[inline]
     pub fn add_ahead(&mut self, slot: SlotIndex, longest: impl FnOnce(&InFlight) -> Span) {
         let flight = &self.flights[slot];
@@ -309,8 +312,9 @@ impl Tasks {
         !self.allegiances.forget(slot) && self.ahead.forget(slot, &self.flights[slot].command)
     }
 
-    /// An error of this initiator leaves an allegiance. Returns the commands that must leave the queue for it, oldest
-    /// first: what waits for the mechanism and is no part of the recovery. `elsewhere` is what waits for something else.
+    /// An error of this initiator begins an allegiance. Returns the commands that must leave the queue for
+    /// it, oldest first: those that wait for the mechanism and are not recovery commands. `elsewhere` tells
+    /// which commands wait for something else.
     pub fn begin_allegiance(
         &mut self,
         initiator: u16,
@@ -334,10 +338,10 @@ impl Tasks {
     }
 }
 
-/// What ends.
+/// End.
 impl Tasks {
-    /// A command is to end like this, whatever becomes of it. Returns the state that it was in; `None` when it was not
-    /// there, or given up before.
+    /// Fixes how a command will end, whatever happens to it. Returns the state that it was in; `None` when it
+    /// was not present, or given up before.
     pub fn give_up(&mut self, slot: SlotIndex, outcome: Outcome) -> Option<TaskState> {
         let flight = &mut self.flights[slot];
         let state = flight.state;
@@ -352,7 +356,8 @@ impl Tasks {
         Some(state)
     }
 
-    /// A command has ended, in whatever way: its slot and its name are free. It was in this state.
+    /// A command has ended, in whatever way: its slot and its name become free. `state` is the state that it
+    /// was in.
     #[inline]
     pub fn end(&mut self, slot: SlotIndex, state: TaskState) {
         let Command { initiator, tag, attribute, .. } = self.flights[slot].command;
@@ -373,7 +378,8 @@ impl Tasks {
         self.overlaps.as_ref().is_some_and(|overlaps| overlaps.holds(slot))
     }
 
-    /// What overlaps this command comes after it from now on. Returns those that waited for it alone, oldest first.
+    /// Releases the overlapping commands that waited for this one. Returns those that waited for it alone,
+    /// oldest first.
     pub fn unfile(&mut self, slot: SlotIndex) -> Vec<SlotIndex> {
         let mut freed = Vec::new();
         if let Some(overlaps) = &mut self.overlaps {
@@ -388,17 +394,17 @@ impl Tasks {
         self.sets.has_dormant()
     }
 
-    /// One initiator of each task set that there has been.
+    /// One initiator of each task set that has existed.
     pub fn initiators(&self) -> core::ops::RangeInclusive<u16> {
         self.sets.initiators()
     }
 
-    /// The next dormant command of this initiator's task set before which nothing stands any more.
+    /// The next dormant command of this initiator's task set that nothing holds back any more.
     pub fn release(&mut self, initiator: u16) -> Option<SlotIndex> {
         if self.allegiances.is_held_up(initiator) { None } else { self.sets.of(initiator).release() }
     }
 
-    /// The queue fails with this tag. Returns which of the other commands that clears.
+    /// The queue fails with this tag. Returns which other commands that clears.
     pub fn queue_fails(&mut self, tag: u32) -> Clears {
         if let Protocol::Ncq(_) = self.protocol {
             self.log = Some(tag);
@@ -406,8 +412,8 @@ impl Tasks {
         self.protocol.clears()
     }
 
-    /// Commands of these initiators were cleared by an error of another one: their next command finds that, unless the
-    /// cleared commands themselves have told them.
+    /// Commands of these initiators were cleared by an error of another one: their next command gets a UNIT
+    /// ATTENTION, unless the cleared commands themselves have told them.
     pub fn owe_attention(&mut self, cleared: impl Iterator<Item = u16>) {
         if matches!(self.protocol, Protocol::ScsiTcq(scsi) if scsi.task_aborted) {
             return;

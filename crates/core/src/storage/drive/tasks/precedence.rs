@@ -1,9 +1,10 @@
-//! What goes before whatever the policy of the queue would choose: HEAD OF QUEUE commands, commands that were to be next
-//! when something came between, high priority, and deadlines.
+//! What goes before the policy's choice: HEAD OF QUEUE commands, commands that were to be next when they were
+//! interrupted, high priority, and deadlines.
 //!
-//! A command with a deadline (isochronous priority) waits its turn like the others until one more access before it could
-//! make it miss: then it goes first. What that access takes is known; the command itself, and all others with deadlines
-//! before it, are taken at their worst: the arm across the drive, a whole turn, the transfer, and the way to the host.
+//! A command with a deadline (isochronous priority) waits like the others until one more access before it
+//! could make it miss: then it goes first. The time of that access is known; for the command itself, and all
+//! others with deadlines before it, the worst case is assumed: a full stroke, a whole revolution, the
+//! transfer, and the completion.
 //! Source: Western Digital Ultrastar HC580 specification 12.20 (isochronous priority, ICC).
 use super::super::queue::SlotIndex;
 use crate::command::{Attribute, Command, Priority};
@@ -16,27 +17,27 @@ use drivelab_units::{Instant, Span};
 struct Deadline {
     due: Instant,
     slot: SlotIndex,
-    /// The longest time from its choice until the host has it.
+    /// The longest time from its choice until it is reported to the host.
     longest: Span,
 }
 
-/// When a command that came then must be done: not before the end of time, where it may take that long.
+/// The deadline of a command accepted at this instant; saturates at the largest instant.
 pub fn deadline(accepted: Instant, within: Span) -> Instant {
     Instant::from_ns(accepted.as_ns().saturating_add(within.as_ns()))
 }
 
-/// Whether a command goes before all that wait, whatever the policy.
+/// Whether a command goes before all waiting ones, whatever the policy.
 #[inline]
 pub fn jumps(attribute: Attribute) -> bool {
     matches!(attribute, Attribute::HeadOfQueue | Attribute::Aca)
 }
 
-/// Commands that do not wait for their turn by the policy.
+/// Commands that do not wait for the policy's choice.
 #[derive(Default)]
 pub struct Precedence {
-    /// HEAD OF QUEUE commands that wait for the mechanism, the last to come on top.
+    /// HEAD OF QUEUE commands that wait for the mechanism, the last to arrive on top.
     urgent: Vec<SlotIndex>,
-    /// Commands that were to be next in the same sweep when something came between, oldest first.
+    /// Commands that were to be next in the same sweep when they were interrupted, oldest first.
     interrupted: VecDeque<SlotIndex>,
     /// Waiting commands of high priority.
     high: Vec<SlotIndex>,
@@ -51,7 +52,7 @@ impl Precedence {
         urgent.is_empty() && interrupted.is_empty() && high.is_empty() && deadlines.is_empty()
     }
 
-    /// The HEAD OF QUEUE commands that wait, the last to come first.
+    /// The waiting HEAD OF QUEUE commands, the last to arrive first.
     pub fn urgent(&self) -> impl Iterator<Item = SlotIndex> + '_ {
         self.urgent.iter().rev().copied()
     }
@@ -62,13 +63,13 @@ impl Precedence {
         !self.urgent.is_empty()
     }
 
-    /// Whether a command is next once what came between is over.
+    /// Whether a command is next once the interruption is over.
     #[inline]
     pub fn has_interrupted(&self) -> bool {
         !self.interrupted.is_empty()
     }
 
-    /// The command that is next now that what came between is over.
+    /// The command that is next once the interruption is over.
     pub fn interrupted(&self) -> Option<SlotIndex> {
         self.interrupted.front().copied()
     }
@@ -78,25 +79,26 @@ impl Precedence {
         self.high.iter().copied()
     }
 
-    /// The command with the first deadline, if the drive would be free too late for it. `free` is when mechanism and link
-    /// are free again behind the access that would go first.
+    /// The command with the first deadline, if the drive would be free too late for it. `free` gives when
+    /// mechanism and link are free again after the access that would go first.
     pub fn endangered(&self, free: impl FnOnce() -> Instant) -> Option<SlotIndex> {
         let first = self.deadlines.iter().min_by_key(|deadline| (deadline.due, deadline.slot))?;
         let all = self.deadlines.iter().fold(Span::ZERO, |sum, deadline| sum + deadline.longest);
         (free() + all > first.due).then_some(first.slot)
     }
 
-    /// A HEAD OF QUEUE command waits for the mechanism.
+    /// Adds a HEAD OF QUEUE command that waits for the mechanism.
     pub fn add_urgent(&mut self, slot: SlotIndex) {
         self.urgent.push(slot);
     }
 
-    /// Something came before a command that was to be next.
+    /// Adds a command that was to be next and was interrupted.
     pub fn add_interrupted(&mut self, slot: SlotIndex) {
         self.interrupted.push_back(slot);
     }
 
-    /// A command has come into the queue that takes no more than `longest` from its choice until the host has it.
+    /// Adds a command that has been queued; it takes at most `longest` from its choice until it is reported
+    /// to the host.
     #[inline]
     pub fn add(
         &mut self,
@@ -114,7 +116,7 @@ impl Precedence {
         }
     }
 
-    /// A waiting command leaves. Returns whether it waited in the queue of the policy, and not in front of it.
+    /// A waiting command leaves. Returns whether it waited in the policy's queue, and not ahead of it.
     pub fn forget(&mut self, slot: SlotIndex, command: &Command) -> bool {
         if jumps(command.attribute) {
             self.urgent.retain(|&other| other != slot);

@@ -12,7 +12,7 @@ use crate::storage::tree::Slot;
 use alloc::vec::Vec;
 use core::ops::Range;
 
-/// Sectors of copies that are compared as one, at the most: a mirror without stripes has no units.
+/// Maximum number of sectors of copies that are compared as one piece: a mirror without stripes has no units.
 const PIECE: u64 = 128;
 
 impl RaidLevel for Copied {
@@ -34,7 +34,7 @@ impl RaidLevel for Copied {
 
     fn blocks(&self, _plan: &Planner, stripe_request: &StripeRequest) -> Option<Blocks> {
         let StripeRequest { access, first, end, avoids, .. } = *stripe_request;
-        // What is written back must not be older than what a host writes meanwhile.
+        // The data written back must not be older than what a host writes meanwhile.
         if self.copies() == 1 || access == Access::Read && avoids.is_empty() {
             return None;
         }
@@ -61,7 +61,7 @@ impl RaidLevel for Copied {
     }
 
     fn bears(&self, is_there: &[bool]) -> bool {
-        // Where copies lie repeats itself long before this.
+        // The placement of copies is periodic with a much shorter period.
         let chunks = self.capacity() / self.unit();
         let examined = chunks.min(4 * (is_there.len() as u64 + 1) * u64::from(self.copies()));
         (0..examined).all(|chunk| {
@@ -135,7 +135,7 @@ impl RaidLevel for Copied {
         }
     }
 
-    /// Where copies are compared, addresses of the array over all its members.
+    /// Where copies are compared, addresses of the array, divided over all its members.
     fn share(&self, kind: SyncKind, numbers: u64) -> u64 {
         if kind == SyncKind::Rebuild {
             return numbers;

@@ -1,4 +1,4 @@
-//! What survives of levels with copies when members are gone, or did not do a write.
+//! What levels with copies still have when members are missing, or have failed a write.
 use super::{Copied, Piece};
 use crate::storage::array::levels::Spot;
 use crate::storage::array::levels::losses::{ALL, Runs, Units};
@@ -8,7 +8,7 @@ use crate::storage::array::stripe_request::Op;
 use alloc::vec::Vec;
 
 impl Copied {
-    /// From where in it on no copy of a stripe unit can be read.
+    /// From which offset on no copy of a stripe unit can be read.
     fn readable_upto(&self, chunk: u64, frontiers: &[u64]) -> u64 {
         let from = |copy| {
             let Spot { slot, at } = self.spot(&self.whole(chunk), copy);
@@ -18,12 +18,12 @@ impl Copied {
         (0..self.copies()).map(from).max().unwrap_or(0)
     }
 
-    /// All of a stripe unit.
+    /// The piece that is a whole stripe unit.
     fn whole(&self, chunk: u64) -> Piece {
         Piece { chunk, offset: 0, count: self.unit() }
     }
 
-    /// What is lost with the frontiers `after` that was not with those `before`.
+    /// What is lost with the frontiers `after` and was not with those `before`.
     pub(crate) fn losses_between(&self, before: &[u64], after: &[u64]) -> Vec<Run> {
         let mut runs = Runs::default();
         let (members, unit) = (after.len() as u64, self.unit());
@@ -38,14 +38,15 @@ impl Copied {
         runs.joined()
     }
 
-    /// Up to which place the others make up for what a slot is to hold.
+    /// Up to which place the others have everything that belongs on a slot.
     pub(crate) fn reach_of(&self, frontiers: &[u64], slot: u16) -> u64 {
         let chunks = 0..(self.capacity() / self.unit()).min(frontiers.len() as u64);
         let reach = |chunk| self.reach_of_chunk(chunk, frontiers, slot);
         chunks.map(reach).min().unwrap_or(ALL)
     }
 
-    /// The first place on a slot at which a stripe unit or one of its like is lost.
+    /// The first place on a slot at which a stripe unit, or one that recurs at its place in a later band, is
+    /// lost.
     fn reach_of_chunk(&self, chunk: u64, frontiers: &[u64], slot: u16) -> u64 {
         let (members, unit) = (frontiers.len() as u64, self.unit());
         let from = self.readable_upto(chunk, frontiers);
@@ -58,7 +59,7 @@ impl Copied {
         if from / stride < times { at + from } else { ALL }
     }
 
-    /// What of a write that a member did not do is read from other copies from now on.
+    /// Which parts of a write that a member failed are read from other copies from now on.
     pub(super) fn others_have(&self, plan: &Planner, op: &Op) -> Vec<(u64, u64)> {
         let (slot, end, mut found, mut began) = (op.slot, op.at + op.count, Vec::new(), None);
         for at in op.at..=end {
@@ -75,7 +76,7 @@ impl Copied {
         found
     }
 
-    /// Where a member is gone that had the copy that stood, the addresses are lost.
+    /// Where a failed member had the only valid copy, the addresses are lost.
     pub(super) fn lost_but_for_stale(&self, plan: &Planner) -> Vec<Run> {
         let sectors = |(slot, first, end)| (first..end).map(move |at| Spot { slot, at });
         let mut runs = Runs::default();

@@ -1,13 +1,14 @@
-//! RAID 0, 1, 01 and 10: stripe units, each with so many copies.
+//! RAID 0, 1, 01 and 10: stripe units, each stored in a fixed number of copies.
 //!
-//! - **near**: copies one behind the other over the members, row by row: with two copies on four members the rows are
-//!   `0 0 1 1 / 2 2 3 3`; on three, `0 0 1 / 1 2 2`. The number of members need not be a multiple of that of the copies.
-//! - **far**: each member is cut in as many parts as there are copies. The first part is striped as in RAID 0; the others
-//!   hold the same, each one member further on.
-//!   The first copy of everything lies on the first, fastest part of all members: reads of the first copy are those of
-//!   RAID 0, which is what md chooses with this layout.
-//! - **offset**: each row of stripe units is repeated right below, one member further on.
-//! - **sets**: a striped set of the first members, and further ones with the same (RAID 01).
+//! - **near**: the copies of a stripe unit are adjacent, member by member and row by row: with two copies on
+//!   four members the rows are `0 0 1 1 / 2 2 3 3`; on three, `0 0 1 / 1 2 2`. The number of members need not
+//!   be a multiple of the number of copies.
+//! - **far**: each member is cut into as many parts as there are copies. The first part is striped as in RAID
+//!   0; the others hold the same, each shifted by one more member. The first copy of everything lies on the
+//!   first, fastest part of all members: reads of the first copy are those of RAID 0, which is what md
+//!   chooses with this layout.
+//! - **offset**: each row of stripe units is repeated in the next row, shifted by one member.
+//! - **sets**: a striped set of the first members, and further sets with the same contents (RAID 01).
 //!
 //! Source: the Linux kernel, drivers/md/raid10.c, and md(4), for near, far and offset.
 mod level;
@@ -91,7 +92,7 @@ impl Copied {
         Copied { kind, members, copies, unit, rows, chunks, start: 0 }
     }
 
-    /// The same behind so many sectors of each member, which are left out.
+    /// The same layout behind the first `start` sectors of each member, which are left out.
     pub fn behind(self, start: u64) -> Self {
         Copied { start, ..self }
     }
@@ -121,7 +122,8 @@ impl Copied {
         self.start
     }
 
-    /// The members that go with a copy: of striped sets each is given up whole when one of them is missing.
+    /// The members of a copy's striped set, where copies are sets: a set is given up as a whole when one of
+    /// its members is missing.
     #[inline]
     pub fn set(&self, copy: u16) -> Option<Range<u16>> {
         let columns = (self.members / self.copies) as u16;
@@ -159,7 +161,7 @@ impl Copied {
         Spot { slot: slot as u16, at: self.start + row * self.unit + piece.offset }
     }
 
-    /// What lies at a place, and how many sectors of its stripe unit go on from there.
+    /// What a place holds, and how many sectors of its stripe unit follow from there.
     pub fn held(&self, spot: Spot) -> (Held, u64) {
         let (n, k, slot) = (self.members, self.copies, u64::from(spot.slot));
         let Some(at) = spot.at.checked_sub(self.start) else {
@@ -167,7 +169,7 @@ impl Copied {
         };
         let (row, offset) = (at / self.unit, at % self.unit);
         let left = self.unit - offset;
-        // On the member that is `copy` before this one.
+        // The member `copy` places before this one.
         let before = |copy: u64| (slot + n - copy % n) % n;
         let (chunk, copy) = match self.kind {
             Kind::Near => ((row * n + slot) / k, (row * n + slot) % k),
@@ -188,7 +190,8 @@ impl Copied {
         (Held::Data { first: chunk * self.unit + offset, copy: copy as u16 }, left)
     }
 
-    /// First and end of the addresses among which is all that lies on any member from `first` up to `end`.
+    /// The first and the end of the address range that contains everything stored on any member from `first`
+    /// up to `end`.
     pub fn around(&self, first: u64, end: u64) -> (u64, u64) {
         let (n, k) = (self.members, self.copies);
         let (first, end) = (first.saturating_sub(self.start), end.saturating_sub(self.start));
@@ -208,7 +211,7 @@ impl Copied {
         (from * self.unit, (to * self.unit).min(self.capacity()))
     }
 
-    /// What lies on a member from `first` up to `end`: pieces, and where each begins there.
+    /// What a member stores from `first` up to `end`: pieces, and where each begins on it.
     pub fn pieces_of(&self, slot: u16, first: u64, end: u64) -> impl Iterator<Item = (Piece, u64)> {
         let mut at = first;
         let next = move || {

@@ -1,13 +1,13 @@
-//! RAID 0, 1, 01 and 10: a write goes to all copies that there are, a read to one of them.
+//! RAID 0, 1, 01 and 10: a write goes to all copies that are present, a read to one of them.
 //!
-//! Of several copies the array chooses for each piece. A copy on which the read goes on where the piece before it ended
-//! is at no distance, so that pieces that lie one behind the other stay one command. Sources: the Linux kernel,
-//! drivers/md/raid1.c and raid10.c (`read_balance`), for the nearest head, for idle members before busy ones and for the
-//! fewest commands. Of several idle members md takes the first, and so leaves the others idle while one command at a time
-//! is outstanding; here it is the nearest.
+//! Among several copies the array chooses for each piece. A copy on which the read would continue where the
+//! piece before it ended is at distance zero, so that contiguous pieces stay one command. Sources: the Linux
+//! kernel, drivers/md/raid1.c and raid10.c (`read_balance`), for the nearest head, for idle members before
+//! busy ones and for the fewest commands. Of several idle members md takes the first, and so leaves the
+//! others idle while one command at a time is outstanding; here it is the nearest.
 //!
-//! A striped set of RAID 01 that misses a member is given up whole, because whoever stripes it can do nothing with what
-//! is left; RAID 10 goes on with each pair by itself.
+//! A striped set of RAID 01 with a member missing is given up as a whole, because the layer that stripes it
+//! cannot use what is left; RAID 10 continues with each pair by itself.
 use super::{Copied, Piece};
 use crate::command::{Access, Outcome};
 use crate::storage::array::avoids::Avoids;
@@ -18,12 +18,12 @@ use crate::storage::array::stripe_request::{Phase, Planned, StripeRequest};
 use crate::storage::context::Context;
 use crate::storage::tree::{NONE, Slot};
 
-/// What decides between copies for all pieces of a stripe request.
+/// What decides the choice of a copy for all pieces of a stripe request.
 struct Wish {
     stripe_request: Slot,
     serial: u32,
     avoids: Avoids,
-    /// Copies to be passed over before one is taken, where they take turns.
+    /// How many copies to skip before one is taken, where they take turns.
     turn: u64,
     takes_turns: bool,
 }
@@ -63,7 +63,7 @@ impl Copied {
             self.read_as_it_lies(plan, context, slot);
             return Ok(());
         }
-        // What one could not give is read from another, to write it back.
+        // What one copy could not deliver is read from another, to be written back.
         let is_plain = avoids.is_empty() && !plan.defects.has_stale();
         if has_copies && plan.params.reads == ReadChoice::AskAll && is_plain {
             return self.ask_all(plan, context, slot);
@@ -82,14 +82,14 @@ impl Copied {
             }
             let mut piece = self.piece(at, upto);
             let mut chosen = self.choose(plan, &piece, &wish);
-            // Parts of it may stand on several members.
+            // Its valid sectors may be on different members.
             if chosen.is_none() && plan.defects.has_stale() {
                 piece = self.piece(at, at + 1);
                 chosen = self.choose(plan, &piece, &wish);
             }
             let Some(spot) = chosen else { return Err(plan.gone(avoids)) };
             let op = plan.add(context, slot, Phase::Read, Access::Read, spot, piece.count);
-            // Where the host has its answer already this is read to be written back.
+            // Where the host has its answer already, this is read only to be written back.
             if id != u64::MAX {
                 plan.mix(context, id, at, Source { id: op, at: spot.at, factor: 1 }, piece.count);
             }
@@ -99,7 +99,7 @@ impl Copied {
         Ok(())
     }
 
-    /// Reads single copies of which all are there.
+    /// Reads where there is one copy and all members are present.
     fn read_as_it_lies(&self, plan: &mut Planner, context: &mut Context, slot: Slot) {
         let StripeRequest { first, end, .. } = *plan.stripe_requests.get(slot);
         let (id, most) = (plan.command_id(slot), plan.params.request.get());
@@ -148,8 +148,8 @@ impl Copied {
         }
     }
 
-    /// How far a spot lies from where the last command of its member ends, counting those that the stripe request has
-    /// planned.
+    /// The distance of a spot from the end of its member's last command, including those that the stripe
+    /// request has planned.
     fn distance(&self, plan: &Planner, wish: &Wish, spot: &Spot) -> u64 {
         let (serial, last) = plan.last.0[usize::from(spot.slot)][Phase::Read as usize];
         let planned = (serial == wish.serial && last != NONE).then(|| plan.ops.get(last));
@@ -157,13 +157,13 @@ impl Copied {
         planned.map_or(plan.members.get(spot.slot).head, |op| op.at + op.count).abs_diff(spot.at)
     }
 
-    /// Whether a copy cannot be had because another member of its striped set is missing.
+    /// Whether a copy cannot be read because a member of its striped set is missing.
     pub(crate) fn is_given_up(&self, plan: &Planner, copy: u16) -> bool {
         let is_short = |mut set: core::ops::Range<u16>| set.any(|slot| !plan.members.can_write(slot));
         plan.members.impaired > 0 && self.set(copy).is_some_and(is_short)
     }
 
-    /// Where a read of copies that are all asked is cut: the first answer must be one to all of it.
+    /// The end of a read that all copies are asked for: the first answer must cover all of it.
     pub(crate) fn cut_at_piece(&self, plan: &Planner, at: u64, end: u64) -> u64 {
         if plan.params.reads == ReadChoice::AskAll && self.copies() > 1 {
             at + self.piece(at, end.min(at + plan.params.request.get())).count
@@ -172,7 +172,8 @@ impl Copied {
         }
     }
 
-    /// Asks every copy for a piece. Whose data the host gets is known with the first answer: see [`Planner::first_answer`].
+    /// Asks every copy for a piece. The first answer decides whose data the host gets: see
+    /// [`Planner::first_answer`].
     fn ask_all(&self, plan: &mut Planner, context: &mut Context, slot: Slot) -> Result<(), Outcome> {
         let StripeRequest { first, end, avoids, .. } = *plan.stripe_requests.get(slot);
         let piece = self.piece(first, end);

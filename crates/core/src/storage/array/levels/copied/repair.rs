@@ -1,4 +1,4 @@
-//! What could not be read of one copy is written back from another.
+//! What could not be read from one copy is written back from another.
 use super::{Copied, Piece};
 use crate::storage::array::levels::Spot;
 use crate::storage::array::plan::{Planner, Source};
@@ -6,7 +6,8 @@ use crate::storage::context::Context;
 use crate::storage::tree::Slot;
 
 impl Copied {
-    /// Writes a piece back to the copies that could not give it, from the one that is read at `from` by the command `read`.
+    /// Writes a piece back to the copies that could not deliver it, from the one read at `from` by the
+    /// command `read`.
     pub(crate) fn repair_copies(
         &self,
         plan: &mut Planner,

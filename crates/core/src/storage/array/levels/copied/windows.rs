@@ -1,4 +1,5 @@
-//! Windows of levels with copies: a rebuild reads one other copy of each piece, a resync and a scrub go over all of them.
+//! Windows of levels with copies: a rebuild reads one other copy of each piece, a resync and a scrub process
+//! all copies.
 use super::{Copied, Piece};
 use crate::command::Access;
 use crate::storage::array::background::Part;
@@ -37,7 +38,7 @@ impl Copied {
         }
     }
 
-    /// Where a piece can be read beside this copy of it.
+    /// Where a piece can be read other than from the copy `but`.
     fn other_copy(&self, plan: &Planner, part: &Part<'_>, piece: &Piece, but: u16) -> Option<Spot> {
         let copies = (0..self.copies()).filter(|&copy| copy != but);
         for copy in copies {
@@ -58,7 +59,7 @@ impl Copied {
         to: Spot,
         count: u64,
     ) {
-        // What goes to several is read once.
+        // Data that go to several members are read once.
         let is_read = |op: &&Op| op.at <= from.at && from.at + count <= op.at + op.count;
         let known = plan.last_added(stripe_request, from.slot, Phase::Read).filter(is_read).map(|op| op.id);
         let read = known
@@ -67,7 +68,7 @@ impl Copied {
         plan.mix(context, write, to.at, Source { id: read, at: from.at, factor: 1 }, count);
     }
 
-    /// Reads every copy; a resync reads the first that there is and writes the others.
+    /// Reads every copy; a resync reads the first that is present and writes the others.
     pub(super) fn compare_copies(&self, plan: &mut Planner, context: &mut Context, part: &mut Part<'_>) {
         let mut at = part.at;
         while at < part.to {
@@ -98,7 +99,7 @@ impl Copied {
         }
     }
 
-    /// Writes a piece back to the copies that could not give it.
+    /// Writes a piece back to the copies that could not deliver it.
     fn rewrite_copies(
         &self,
         plan: &mut Planner,

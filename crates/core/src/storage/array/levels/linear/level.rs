@@ -1,4 +1,5 @@
-//! JBOD as a level: no member can do without another, and nothing can be compared or made again.
+//! JBOD as a level: no member can be reconstructed from others, and there is nothing to compare or to
+//! restore.
 use super::super::losses::{Runs, Units};
 use super::super::{Blocks, RaidLevel, Redundancy, Spot};
 use super::Linear;
@@ -77,7 +78,7 @@ impl RaidLevel for Linear {
 }
 
 impl Linear {
-    /// What is lost with the frontiers `after` that was not with those `before`.
+    /// What is lost with the frontiers `after` and was not with those `before`.
     pub(crate) fn losses_between(&self, before: &[u64], after: &[u64]) -> Vec<Run> {
         let (mut runs, mut first) = (Runs::default(), 0);
         for slot in 0..after.len() {

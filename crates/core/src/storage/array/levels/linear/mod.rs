@@ -1,4 +1,4 @@
-//! JBOD: one drive behind the other, each with all that it has.
+//! JBOD: the drives are concatenated, each with its full capacity.
 mod level;
 mod plan;
 
@@ -6,7 +6,7 @@ use super::Spot;
 use alloc::vec::Vec;
 use drivelab_units::Sectors;
 
-/// JBOD: members one behind the other, without redundancy.
+/// JBOD: members concatenated, without redundancy.
 pub struct Linear {
     /// The address of the array at which each member ends.
     ends: Vec<u64>,
@@ -34,7 +34,7 @@ impl Linear {
         self.ends.iter().zip(begins).map(|(end, begin)| end - begin).max().unwrap_or(0)
     }
 
-    /// Where an address lies, and how many sectors of the member go on from there.
+    /// Where an address lies, and how many sectors of the member follow from there.
     pub fn spot(&self, at: u64) -> (Spot, u64) {
         let slot = self.ends.partition_point(|&end| end <= at);
         let begin = if slot == 0 { 0 } else { self.ends[slot - 1] };

@@ -1,8 +1,9 @@
-//! Which places of a pool were written since a new member is there: what was has its column on that member already, and
-//! nobody need go over it.
+//! Which places of a pool were written after a new member joined: their columns are on that member already,
+//! and need no rebuild.
 //!
-//! Time is counted in new members. OpenZFS counts it in transaction groups: of a block that was born after a disk was put
-//! in, nothing is missing there. Source: OpenZFS, vdev.c (dirty time logs) and vdev_raidz.c (`vdev_dtl_contains`).
+//! Time is counted in new members. OpenZFS counts it in transaction groups: nothing is missing on a disk of a
+//! block that was born after the disk was put in. Source: OpenZFS, vdev.c (dirty time logs) and vdev_raidz.c
+//! (`vdev_dtl_contains`).
 use super::pages::{PAGE, Pages};
 use alloc::vec;
 use alloc::vec::Vec;
@@ -10,9 +11,9 @@ use alloc::vec::Vec;
 pub struct Births {
     /// New members so far.
     joins: u16,
-    /// By slot: which of them is there now.
+    /// By slot: the number of the new member that is in it now.
     joined: Vec<u16>,
-    /// By place: how many there were when it was last taken.
+    /// By place: how many new members there were when it was last taken.
     born: Pages<[u16; PAGE as usize]>,
 }
 
@@ -27,7 +28,7 @@ impl Births {
         self.joined[usize::from(slot)] = self.joins;
     }
 
-    /// A place is taken by what is written to all members that there are now.
+    /// A place is taken for a write to all members that are present now.
     pub fn take(&mut self, place: u64) {
         if self.joins > 0 {
             let page = self.born.get_or_make(place / PAGE, || [0; PAGE as usize]);
@@ -35,7 +36,7 @@ impl Births {
         }
     }
 
-    /// Whether a place was taken since the member in a slot came.
+    /// Whether a place was taken after the member in a slot joined.
     #[inline]
     pub fn knows(&self, place: u64, slot: u16) -> bool {
         let born = self.born.get(place / PAGE).map_or(0, |page| page[(place % PAGE) as usize]);

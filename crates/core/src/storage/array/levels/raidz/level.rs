@@ -28,12 +28,12 @@ impl RaidLevel for Box<RaidZ> {
         Spot { slot: column.slot, at: column.at + offset }
     }
 
-    /// Records come and go.
+    /// Records have no fixed place.
     fn address_at(&self, _spot: Spot) -> Option<u64> {
         None
     }
 
-    /// Numbers count records. Readers keep a record from being moved under them.
+    /// Block numbers count records. A read keeps its records from being moved.
     fn blocks(&self, _plan: &Planner, stripe_request: &StripeRequest) -> Option<Blocks> {
         let StripeRequest { access, first, end, .. } = *stripe_request;
         Some((access == Access::Write, first / (**self).record(), (end - 1) / (**self).record() + 1))
@@ -59,7 +59,7 @@ impl RaidLevel for Box<RaidZ> {
         self.settle_records(plan, slot);
     }
 
-    /// When nothing older has the records.
+    /// Once no older stripe request has the records.
     fn looks_up_losses(&self) -> bool {
         true
     }
@@ -84,7 +84,7 @@ impl RaidLevel for Box<RaidZ> {
         Some((**self).record())
     }
 
-    /// Found out as the stripe request ends.
+    /// Determined at the end of the stripe request.
     fn is_kept_without(&self, _members: &Members, _op: &Op) -> bool {
         true
     }
@@ -102,7 +102,7 @@ impl RaidLevel for Box<RaidZ> {
     }
 
     fn range(&self, kind: SyncKind, request: u64) -> (u64, (u64, u64)) {
-        // A record is written anew elsewhere: nothing is left in doubt.
+        // A record is written to a new place: nothing becomes inconsistent.
         if kind == SyncKind::Resync {
             return (request, (0, 0));
         }
@@ -110,7 +110,7 @@ impl RaidLevel for Box<RaidZ> {
         ((sectors / self.map().taken()).max(1), (0, self.places()))
     }
 
-    /// Places are pinned.
+    /// A window pins its places instead.
     fn blocks_of_window(&self, _first: u64, _end: u64) -> Option<Blocks> {
         None
     }
@@ -135,12 +135,12 @@ impl RaidLevel for Box<RaidZ> {
         1
     }
 
-    /// Of a pool that nobody has written to yet, what lies in it lies in front.
+    /// While nobody has written to the pool yet, all records lie at its beginning.
     fn filled(&self, _job: &Job) -> u64 {
         self.records()
     }
 
-    /// What hosts have written since is not gone over.
+    /// Records that hosts have written since are skipped.
     fn length(&self, job: &Job) -> u64 {
         if job.stage == JobStage::Ended {
             job.done.before + job.done.swept

@@ -1,24 +1,25 @@
-//! Which records of a RAID-Z pool cannot be had, and how far a new member can be made.
+//! Which records of a RAID-Z pool are lost, and how far a new member can be rebuilt.
 //!
-//! With more members missing than it has parities a pool is given up whole, as OpenZFS does. Otherwise a record is lost
-//! when more of its columns than that are on members that are missing, or new and not yet gone over there. Records lie
-//! anywhere, so those that have moved are looked at one by one. Those that never did lie in order, and whether they are
-//! lost repeats itself where the numbers of a record's members do, between the places that new members have come to: so
-//! the cost grows with what was written, and not with the drives.
+//! With more members missing than it has parities a pool is given up as a whole, as OpenZFS does. Otherwise a
+//! record is lost when more of its columns than that are on members that are missing, or new and not yet
+//! rebuilt there. Records lie anywhere, so those that have moved are examined one by one. Those that never
+//! moved lie in order, and whether they are lost is periodic with the assignment of a record's columns to
+//! members, between the places that new members have reached: so the cost grows with what was written, and
+//! not with the size of the drives.
 use super::RaidZ;
 use crate::storage::array::levels::losses::{ALL, Runs};
 use crate::storage::array::members::Members;
 use crate::storage::array::report::Run;
 use alloc::vec::Vec;
 
-/// What can be read of the members of a pool, at some time.
+/// What can be read of the members of a pool, at one instant.
 struct View<'a> {
     pool: &'a RaidZ,
-    /// By slot: below which sector, and whether there is a drive.
+    /// By slot: its frontier, and whether there is a drive.
     members: Vec<(u64, bool)>,
 }
 
-/// Records evenly spaced, and where the first lies.
+/// Evenly spaced records, and the place of the first.
 struct Series {
     record: u64,
     place: u64,
@@ -38,14 +39,14 @@ impl View<'_> {
         column.at + column.count > frontier && !(is_there && self.pool.births().knows(place, column.slot))
     }
 
-    /// Whether what lies at a place cannot be had.
+    /// Whether the record at a place is lost.
     fn is_lost(&self, place: u64) -> bool {
         let map = self.pool.map();
         let unreadable = (0..map.columns()).filter(|&index| self.is_unreadable(place, index)).count();
         self.is_pool_lost() || unreadable > map.parities().into()
     }
 
-    /// The places before and behind those that lie across a frontier.
+    /// The places that bound those straddling a frontier.
     fn cuts(&self) -> impl Iterator<Item = u64> {
         let map = *self.pool.map();
         let frontiers = self.members.iter().map(|&(frontier, _)| frontier).filter(|&frontier| frontier < ALL);
@@ -53,13 +54,13 @@ impl View<'_> {
         sectors.flat_map(move |sectors| [sectors / map.taken(), sectors.div_ceil(map.taken())])
     }
 
-    /// All records of which this is true of their places; of those that never moved it must be so for one as for the next
-    /// that lies alike, but for these cuts.
+    /// All records whose places satisfy `is_so`; for records that never moved it must be periodic between
+    /// these cuts.
     fn series(&self, cuts: &[u64], is_so: impl Fn(u64) -> bool) -> Vec<Series> {
         let map = self.pool.map();
         let period = map.members() / common_divisor(map.taken(), map.members());
         let mut found = Vec::new();
-        // Neighbouring pages that nothing ever left are one.
+        // Adjacent pages from which no record was ever moved are joined.
         let mut still: Option<(u64, u64)> = None;
         for (first, end, is_moved) in self.pool.moved_pages().chain([(u64::MAX, u64::MAX, true)]) {
             if !is_moved {
@@ -83,7 +84,7 @@ impl View<'_> {
         found
     }
 
-    /// The first place at which a slot lacks what cannot be had.
+    /// The first place at which a slot should have a column of a lost record.
     fn reach(&self, slot: u16) -> u64 {
         if self.is_pool_lost() {
             return 0;
@@ -99,7 +100,7 @@ impl View<'_> {
     }
 }
 
-/// Of records that lie where they did from the beginning.
+/// Finds the records, among those that still lie at their first places.
 fn of_still(begin: u64, end: u64, period: u64, is_so: impl Fn(u64) -> bool, found: &mut Vec<Series>) {
     let firsts: Vec<u64> = (begin..end.min(begin + period)).filter(|&place| is_so(place)).collect();
     if firsts.len() as u64 == period {
@@ -116,7 +117,7 @@ fn common_divisor(a: u64, b: u64) -> u64 {
     if b == 0 { a } else { common_divisor(b, a % b) }
 }
 
-/// What is lost as the members are `after` that was not as they were `before`.
+/// What is lost with the members as in `after` and was not as in `before`.
 fn losses_between(before: &View<'_>, after: &View<'_>) -> Vec<Run> {
     let mut cuts: Vec<u64> = before.cuts().chain(after.cuts()).collect();
     cuts.sort_unstable();
@@ -131,8 +132,8 @@ fn losses_between(before: &View<'_>, after: &View<'_>) -> Vec<Run> {
 }
 
 impl RaidZ {
-    /// What has been lost since the members had these frontiers. `slot` is the one that has failed since, unless several
-    /// are missing from the start.
+    /// What has been lost since the members had the frontiers `before`. `slot` is the one that has failed
+    /// since, unless several are missing from the start.
     pub(super) fn losses_since(&self, now: &Members, before: &[u64], slot: u16) -> Vec<Run> {
         let after = self.view(now);
         let was_there = |((now, &frontier), &(_, is_there)): ((u16, &u64), &(u64, bool))| {
@@ -142,7 +143,7 @@ impl RaidZ {
         losses_between(&View { pool: self, members }, &after)
     }
 
-    /// Up to which place the others make up for what a slot is to hold.
+    /// Up to which place the others have everything that belongs on a slot.
     pub(super) fn reach_of(&self, members: &Members, slot: u16) -> u64 {
         if members.impaired <= self.map().parities().into() { ALL } else { self.view(members).reach(slot) }
     }

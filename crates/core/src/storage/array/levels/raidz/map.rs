@@ -1,11 +1,13 @@
-//! RAID-Z: each record is spread anew over the members, with parity of its own, wherever the pool has room for it.
+//! RAID-Z: each record is laid out over the members separately, with its own parity, wherever the pool has
+//! room for it.
 //!
-//! A pool is numbered sector by sector across its members: sector `b` lies on member `b % n`, in its row `b / n`. A record
-//! of `s` sectors on `n` members with `p` parities takes `s + p * ceil(s / (n - p))` neighbouring ones, in *columns*: the
-//! first `p` hold parity, the others data, one column a member. Columns of the first kind have one sector more than the
-//! others when the data do not fill whole rows. What is taken is rounded up to a multiple of `p + 1`, so that no gap is
-//! left that is too small for the smallest record. With single parity the first two columns change places in every other
-//! MiB of the pool: otherwise a pool of equal records could have all its parity on some members.
+//! A pool is numbered sector by sector across its members: sector `b` lies on member `b % n`, in its row `b /
+//! n`. A record of `s` sectors on `n` members with `p` parities takes `s + p * ceil(s / (n - p))` consecutive
+//! ones, in *columns*: the first `p` hold parity, the others data, one column per member. Where the data do
+//! not fill whole rows the first columns have one sector more than the others. The space taken is rounded up
+//! to a multiple of `p + 1`, so that no gap is left that is too small for the smallest record. With single
+//! parity the first two columns change places in every other MiB of the pool: otherwise a pool of equal
+//! records could have all its parity on some members.
 //! Source: OpenZFS, vdev_raidz.c, `vdev_raidz_map_alloc`.
 use crate::storage::array::levels::Spot;
 
@@ -14,7 +16,7 @@ use crate::storage::array::levels::Spot;
 pub struct Column {
     /// Slot of the member.
     pub slot: u16,
-    /// Sectors of 512 bytes, as everywhere else.
+    /// In sectors of 512 bytes.
     pub at: u64,
     /// Sectors of 512 bytes.
     pub count: u64,
@@ -32,24 +34,24 @@ impl Column {
 pub struct Map {
     members: u64,
     parities: u64,
-    /// The sector of the pool, as a power of two of 512 bytes: OpenZFS's ashift less 9.
+    /// The sector of the pool, as a power of two of 512 bytes: OpenZFS's ashift minus 9.
     shift: u32,
     /// Rows that all columns have.
     whole: u64,
-    /// Columns that have a row more, those of parity among them.
+    /// Columns with one row more, the parity columns among them.
     longer: u64,
-    /// Columns that have anything.
+    /// Columns that are not empty.
     columns: u64,
-    /// Sectors of the pool with data and parity, and those taken.
+    /// Sectors of the pool with data and parity, and those taken with padding.
     total: u64,
     taken: u64,
 }
 
 impl Map {
-    /// Most members of a pool.
+    /// Maximum number of members of a pool.
     pub const COLUMNS_MAX: usize = u8::MAX as usize;
 
-    /// Of records of so many sectors of 512 bytes; `sector` is the pool's in the same.
+    /// A map for records of `record` sectors of 512 bytes; `sector` is the pool's sector in the same unit.
     pub fn new(members: u64, parities: u8, record: u64, sector: u64) -> Self {
         let (p, shift) = (u64::from(parities), sector.trailing_zeros());
         let sectors = record >> shift;
@@ -86,7 +88,7 @@ impl Map {
         self.total
     }
 
-    /// Sectors of the pool that a record takes, with what is left over for rounding.
+    /// Sectors of the pool that a record takes, padding included.
     pub fn taken(&self) -> u64 {
         self.taken
     }
@@ -100,29 +102,29 @@ impl Map {
         Column { slot, at: row << self.shift, count: rows << self.shift }
     }
 
-    /// The sectors that rounding leaves over behind the record that begins at a sector of the pool.
+    /// The padding sectors behind the record that begins at a sector of the pool.
     pub fn padding(&self, begin: u64) -> impl Iterator<Item = Spot> + use<> {
         let (members, shift) = (self.members, self.shift);
         (begin + self.total..begin + self.taken)
             .map(move |sector| Spot { slot: (sector % members) as u16, at: (sector / members) << shift })
     }
 
-    /// How far behind the first of its record a column lies, and which column lies so far behind it. The first two change
-    /// places in every other MiB, for single parity.
+    /// The distance of a column from the first of its record, and equally the column at that distance. With
+    /// single parity the first two columns change places in every other MiB.
     #[inline]
     fn swapped(&self, begin: u64, column: u64) -> u64 {
         let swaps = self.parities == 1 && begin << (self.shift + 9) & 1 << 20 != 0;
         if swaps && column < 2 { 1 - column } else { column }
     }
 
-    /// The column that a member has of the record that begins at a sector of the pool.
+    /// The column on a member of the record that begins at a sector of the pool.
     #[inline]
     pub fn column_on(&self, begin: u64, slot: u16) -> Option<usize> {
         let behind = (u64::from(slot) + self.members - begin % self.members) % self.members;
         (behind < self.columns).then(|| self.swapped(begin, behind) as usize)
     }
 
-    /// How far into the record a column of data begins.
+    /// The offset in the record at which a data column begins.
     #[inline]
     pub fn begins(&self, column: usize) -> u64 {
         let before = column as u64 - self.parities;

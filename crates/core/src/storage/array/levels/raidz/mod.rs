@@ -1,12 +1,12 @@
-//! Where the records of a RAID-Z pool lie: each written to a new place, round the pool.
+//! Where the records of a RAID-Z pool lie: each is written to a new place, round robin over the pool.
 //!
-//! The pool is cut in places of one record each. Record `i` lies at place `i` until it is first written. A write takes
-//! the next free place behind the one that was taken last, and the old place becomes free when the new one is written:
-//! until then a reader finds the record where it was.
+//! The pool is divided into places of one record each. Record `i` lies at place `i` until it is first
+//! written. A write takes the next free place after the one that was taken last, and the old place becomes
+//! free when the new one is written: until then a reader finds the record at its old place.
 //!
-//! Whoever goes over the pool by place *pins* what it is at: no place of it is taken anew meanwhile, so that what is read
-//! of a record there, and what is written to a new member, is of that record and of no other. Records leave a pinned place
-//! as they like; the place is not used again before it is let go.
+//! A stripe request that processes the pool by place *pins* its current places: none of them is taken for a
+//! new record meanwhile, so that what it reads of a record there, and writes to a new member, belongs to that
+//! record and no other. Records may leave a pinned place; the place is not reused before it is unpinned.
 mod births;
 mod level;
 mod losses;
@@ -35,7 +35,7 @@ struct Move {
     next: Slot,
 }
 
-/// Places that a stripe request goes over.
+/// Places that a stripe request of background work has pinned.
 #[derive(Clone, Copy)]
 struct Pin {
     stripe_request: Slot,
@@ -44,13 +44,13 @@ struct Pin {
 }
 
 impl Pin {
-    /// What of a page it keeps.
+    /// The places of a page that it pins, as bits.
     fn bits(&self, page: u64) -> u64 {
         bits_of(page, self.first, self.end)
     }
 }
 
-/// The layout of a RAID-Z pool of records of one size, and which place each record has now.
+/// The layout of a RAID-Z pool of records of one size, and the current place of each record.
 pub struct RaidZ {
     map: Map,
     /// Sectors of 512 bytes of a record.
@@ -60,12 +60,12 @@ pub struct RaidZ {
     used: u64,
     /// The place of each record.
     lies: Numbers,
-    /// The record that came to each place last. It is still there if the record's place says so.
+    /// The last record that was written to each place. It is still there if the record's own place says so.
     came: Numbers,
-    /// Which places are taken, as bits, and how many are not.
+    /// Which places are taken, as bits, and how many are free.
     taken: Pages<u64>,
     free: u64,
-    /// The next place to be looked at.
+    /// The next place to be examined.
     next: u64,
     moves: Slab<Move>,
     /// By stripe request: the first of its moves.
@@ -75,15 +75,15 @@ pub struct RaidZ {
 }
 
 impl RaidZ {
-    /// Of members of `least` sectors of 512 bytes, of which data fill a share; none when there is no room for two
-    /// records, or for more than can be counted.
+    /// A pool of members of `least` sectors of 512 bytes, of which data fill the share `fill`; `None` where
+    /// there is no room for two records, or there are more places than can be counted.
     pub fn new(members: u64, parities: u8, record: u64, fill: u8, sector: u64, least: u64) -> Option<Self> {
         let map = Map::new(members, parities, record, sector);
         let places = least / sector * members / map.taken();
         if !(2..=u64::from(u32::MAX)).contains(&places) {
             return None;
         }
-        // One place at least is free, so that a record can be written anew.
+        // At least one place stays free, so that a record can be rewritten.
         let records = (places * u64::from(fill) / 100).clamp(1, places - 1);
         let used = (places * map.taken()).div_ceil(members) * sector;
         Some(RaidZ {
@@ -104,7 +104,7 @@ impl RaidZ {
         })
     }
 
-    /// How a record spreads over the members.
+    /// How a record is laid out over the members.
     pub fn map(&self) -> &Map {
         &self.map
     }
@@ -124,7 +124,7 @@ impl RaidZ {
         self.records
     }
 
-    /// Places for a record; one at least is free at all times.
+    /// Places for a record; at least one is free at all times.
     pub fn places(&self) -> u64 {
         self.places
     }
@@ -140,7 +140,7 @@ impl RaidZ {
         self.lies.number(record)
     }
 
-    /// The record that lies at a place. What is on its way there does not yet.
+    /// The record that lies at a place; one that is still being written there does not count.
     pub fn record_at(&self, place: u64) -> Option<u64> {
         let record = self.came.number(place);
         (record < self.records && self.place(record) == place).then_some(record)
@@ -160,23 +160,23 @@ impl RaidZ {
         &mut self.births
     }
 
-    /// Sectors of a member that so many places take of it.
+    /// Sectors of a member that `places` places take of it.
     pub fn share_of(&self, places: u64) -> u64 {
         (places * self.map.taken()).div_ceil(self.map.members()) * self.map.sector()
     }
 
-    /// The sector of each member below which nothing lies of this place and those behind it.
+    /// The sector of each member below which there is nothing of this place and later ones.
     pub fn edge(&self, place: u64) -> u64 {
         place * self.map.taken() / self.map.members() * self.map.sector()
     }
 
-    /// A column of what lies at a place.
+    /// A column of the record at a place.
     #[inline]
     pub fn column(&self, place: u64, column: usize) -> Column {
         self.map.column(place * self.map.taken(), column)
     }
 
-    /// Where the record of an address lies, and which of its columns, from where on, has the address.
+    /// The place of an address's record, the column that has the address, and the offset in that column.
     pub fn column_at(&self, address: u64) -> (u64, usize, u64) {
         let (record, inside) = (address / self.record, address % self.record);
         let data = usize::from(self.map.parities())..self.map.columns();
@@ -185,13 +185,13 @@ impl RaidZ {
         (self.place(record), column, inside - self.map.begins(column))
     }
 
-    /// What rounding leaves over at a place.
+    /// The padding sectors at a place.
     pub fn padding(&self, place: u64) -> impl Iterator<Item = Spot> + use<> {
         self.map.padding(place * self.map.taken())
     }
 
-    /// Takes over where the records of a pool of the same shape lie, as its metadata tell after a power cut: what was on
-    /// its way there is where it was before.
+    /// Takes over the places of the records from a pool of the same shape, as its metadata record them after
+    /// a power cut: a record that was being written is still at its old place.
     pub fn lie_as(&mut self, before: &RaidZ) {
         (self.lies, self.came) = (before.lies.clone(), before.came.clone());
         (self.taken, self.free, self.next) = (before.taken.clone(), before.free, before.next);
@@ -205,7 +205,7 @@ impl RaidZ {
         }
     }
 
-    /// Which of the places of a page are taken as the run begins.
+    /// Which of the places of a page are taken when the run begins.
     fn at_first(&self, page: u64) -> u64 {
         let taken = self.records.saturating_sub(page * PAGE);
         if taken >= PAGE { u64::MAX } else { (1 << taken) - 1 }
@@ -215,7 +215,7 @@ impl RaidZ {
         self.taken.get(page).copied().unwrap_or_else(|| self.at_first(page))
     }
 
-    /// Whether something lies, or is being written, at a place.
+    /// Whether a record lies, or is being written, at a place.
     pub fn is_taken(&self, place: u64) -> bool {
         self.bits(place / PAGE) >> (place % PAGE) & 1 == 1
     }
@@ -236,14 +236,14 @@ impl RaidZ {
         self.pins.iter().fold(0, |bits, pin| bits | pin.bits(page))
     }
 
-    /// The next free place, round the pool.
+    /// The next free place, round robin over the pool.
     fn free_place(&self) -> Option<u64> {
         if self.free == 0 {
             return None;
         }
         let pages = self.places.div_ceil(PAGE);
         let (first, begin) = (self.next / PAGE, self.next % PAGE);
-        // The page of the beginning comes twice: its upper part first, its lower one last.
+        // The first page comes twice: its upper part first, its lower part last.
         for step in 0..=pages {
             let page = (first + step) % pages;
             let mut free = !self.bits(page) & if step == 0 { u64::MAX << begin } else { u64::MAX };
@@ -258,7 +258,7 @@ impl RaidZ {
         None
     }
 
-    /// Free places at which somebody is at work.
+    /// Free places that are pinned.
     fn kept_free(&self) -> u64 {
         let of_pin = |(i, pin): (usize, &Pin)| -> u64 {
             let of_page = |page: u64| {
@@ -270,14 +270,16 @@ impl RaidZ {
         self.pins.iter().enumerate().map(of_pin).sum()
     }
 
-    /// Most records that are written at once: there are never fewer places for them once nobody else is at work.
+    /// Maximum number of records that are written at once: this many places are free once no other stripe
+    /// request is at work.
     pub fn most_at_once(&self) -> u64 {
         self.places - self.records
     }
 
-    /// Whom a stripe request must wait for that is to write so many records, for want of free places.
+    /// The stripe request that one which is to write this many records must wait for, for lack of free
+    /// places.
     pub fn keeper_of_places(&self, records: u64) -> Option<Slot> {
-        // Nearly always there are many.
+        // Nearly always many places are free.
         if self.free >= records && (self.pins.is_empty() || self.free - self.kept_free() >= records) {
             return None;
         }
@@ -312,7 +314,7 @@ impl RaidZ {
         })
     }
 
-    /// Some stripe request that is writing to one of these places.
+    /// A stripe request that is writing to one of these places.
     pub fn writer_to(&self, places: Range<u64>, matters: impl Fn(u64) -> bool) -> Option<Slot> {
         let mut writing =
             (0..self.first_move.len() as Slot).filter(|&at| self.first_move[at as usize] != NONE);
@@ -321,8 +323,8 @@ impl RaidZ {
         })
     }
 
-    /// A stripe request is done: what it has written lies at its new place from now on, and the old one is free. What it
-    /// has not written stays, and the new place is free again.
+    /// A stripe request is done: if it has written its records, they lie at their new places from now on, and
+    /// the old ones become free. If not, they stay where they are, and the new places become free again.
     pub fn settle(&mut self, stripe_request: Slot, is_written: bool) {
         let Some(first) = self.first_move.get_mut(stripe_request as usize) else { return };
         let mut at = core::mem::replace(first, NONE);
@@ -341,18 +343,18 @@ impl RaidZ {
         }
     }
 
-    /// A stripe request goes over these places from now on.
+    /// A stripe request pins these places.
     pub fn pin(&mut self, stripe_request: Slot, places: Range<u64>) {
         self.pins.push(Pin { stripe_request, first: places.start, end: places.end });
     }
 
-    /// A stripe request does not go over anything any more.
+    /// Unpins the places of a stripe request.
     #[inline]
     pub fn unpin(&mut self, stripe_request: Slot) {
         self.pins.retain(|pin| pin.stripe_request != stripe_request);
     }
 
-    /// The places that are taken, from one on.
+    /// The places that are taken, from `from` on.
     pub fn taken_from(&self, from: u64) -> impl Iterator<Item = u64> {
         let pages = from / PAGE..self.places.div_ceil(PAGE);
         pages.flat_map(move |page| {
@@ -365,7 +367,7 @@ impl RaidZ {
         })
     }
 
-    /// The next places to go over, from one on: up to so many of those taken that are `wanted`.
+    /// The next places to process, from `from` on: up to `most` taken places that are `wanted`.
     pub fn stretch(&self, from: u64, most: u64, wanted: impl Fn(u64) -> bool) -> Option<Stretch> {
         let mut places = self.taken_from(from).filter(|&place| wanted(place)).take(most as usize);
         let first = places.next()?;

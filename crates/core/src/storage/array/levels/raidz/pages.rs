@@ -1,21 +1,21 @@
-//! Tables over all records or all places of a pool, kept in pages that are made on the first change, so that a large pool
-//! costs little memory.
+//! Tables over all records or all places of a pool, kept in pages that are allocated on the first change, so
+//! that a large pool costs little memory.
 use alloc::vec;
 use alloc::vec::Vec;
 
 /// Entries of one page.
 pub const PAGE: u64 = 64;
 
-/// A page that there is not yet is `None`.
+/// A table in pages; one that is not allocated yet is `None`.
 #[derive(Clone)]
 pub struct Pages<T> {
-    /// One above the number of the page; zero where there is none, which costs no memory before it is touched.
+    /// The index of each page plus one; zero where there is none, which costs no memory before it is touched.
     index: Vec<u32>,
     pages: Vec<T>,
 }
 
 impl<T> Pages<T> {
-    /// For so many entries.
+    /// A table of `count` entries.
     pub fn new(count: u64) -> Self {
         Pages { index: vec![0; count.div_ceil(PAGE) as usize], pages: Vec::new() }
     }
@@ -34,13 +34,13 @@ impl<T> Pages<T> {
         &mut self.pages[*at as usize - 1]
     }
 
-    /// Whether each page is there, from the first on.
+    /// Whether each page has been allocated, from the first on.
     pub fn made(&self) -> impl Iterator<Item = bool> {
         self.index.iter().map(|&at| at > 0)
     }
 }
 
-/// A page of numbers, one an entry; without it each is what it is an entry for.
+/// A table of numbers; an entry without a page is its own index.
 pub type Numbers = Pages<[u32; PAGE as usize]>;
 
 impl Numbers {

@@ -1,10 +1,11 @@
-//! RAID-Z: records are read and written whole.
+//! RAID-Z: records are read and written as a whole.
 //!
-//! A read takes all data of each record that it touches, because the record's checksum covers them; parity is read only
-//! in place of what is missing. A write of a part reads the record first. Each write puts the whole record, data and
-//! parity, at a new place, so no write leaves parity that does not fit its data. Not modelled: blocks of metadata, the
-//! intent log, transaction groups, which collect writes for seconds, and reads that go on over the gaps that parity leaves
-//! between neighbouring records (the drives read on over those).
+//! A read takes all data of each record that it touches, because the record's checksum covers them; parity is
+//! read only in place of missing columns. A write of a part reads the record first. Each write puts the whole
+//! record, data and parity, at a new place, so no write leaves parity that does not match its data. Not
+//! modelled: blocks of metadata, the intent log, transaction groups, which collect writes for seconds, and
+//! reads that continue over the gaps that parity leaves between adjacent records (the drives' read-ahead
+//! covers those).
 //! Source: OpenZFS, vdev_raidz.c.
 use super::super::gf;
 use super::RaidZ;
@@ -21,12 +22,12 @@ use crate::storage::context::Context;
 use crate::storage::tree::Slot;
 use core::ops::Range;
 
-/// A record as it lies on the members, and who reads it.
+/// A record at its current place, and the commands that read it.
 pub(crate) struct Old {
     pub place: u64,
     /// By column: the command that reads it.
     pub(crate) ops: [u64; Map::COLUMNS_MAX],
-    /// What parity is read for.
+    /// The missing columns that parity is read for.
     pub(crate) solved: Solved,
 }
 
@@ -36,7 +37,7 @@ struct Covered {
     id: u64,
     /// The array's address of the record.
     record_at: u64,
-    /// In the record.
+    /// Offsets in the record.
     first: u64,
     end: u64,
 }
@@ -56,8 +57,8 @@ impl Old {
 }
 
 impl RaidZ {
-    /// A write is cut where whole records begin and end: its ends need what is already there. There must be room for all of
-    /// a part.
+    /// A write is cut at record boundaries: an incomplete record at either end needs its old contents. Each
+    /// part must find enough free places.
     pub(crate) fn cut_at_records(&self, at: u64, end: u64) -> u64 {
         let end = end.min((at / self.record() + self.most_at_once()) * self.record());
         let (next, last) = (at.next_multiple_of(self.record()), end / self.record() * self.record());
@@ -70,14 +71,14 @@ impl RaidZ {
         }
     }
 
-    /// What a stripe request covers of the record at an address.
+    /// The part of the record at an address that a stripe request covers.
     fn covered(&self, plan: &Planner, slot: Slot, at: u64) -> Covered {
         let (StripeRequest { end, .. }, record) = (*plan.stripe_requests.get(slot), self.record());
         let (record_at, first) = (at / record * record, at % record);
         Covered { id: plan.command_id(slot), record_at, first, end: (end - record_at).min(record) }
     }
 
-    /// A pool with more members missing than it has parities is given up whole, as OpenZFS does.
+    /// A pool with more members missing than it has parities is given up as a whole, as OpenZFS does.
     fn is_pool_lost(&self, members: &Members) -> bool {
         members.impaired > 0 && members.missing() > self.map().parities().into()
     }
@@ -146,8 +147,8 @@ impl RaidZ {
         Ok(())
     }
 
-    /// A stripe request has ended: see [`RaidZ::settle`]. What it has written may have lost too many members on the way,
-    /// or come to too few of those that are there now.
+    /// A stripe request has ended: see [`RaidZ::settle`]. During its write too many members may have failed,
+    /// or too few of those present now may have received it.
     pub(crate) fn settle_records(&mut self, plan: &mut Planner, slot: Slot) {
         let StripeRequest { owner, access, outcome, .. } = *plan.stripe_requests.get(slot);
         if owner == Owner::Background {
@@ -162,7 +163,8 @@ impl RaidZ {
             plan.stripe_requests.get_mut(slot).outcome = Outcome::Lost;
         }
         let is_written = !is_lost && outcome == Outcome::Done;
-        // A window may have found them lost where they lay while they were on their way.
+        // A window may have found the records lost at their old places while they were being written to new
+        // ones.
         if is_written && !plan.defects.bad_blocks.is_empty() {
             let StripeRequest { first, end, .. } = *plan.stripe_requests.get(slot);
             let record = self.record();
@@ -171,8 +173,8 @@ impl RaidZ {
         self.settle(slot, is_written);
     }
 
-    /// Whom a stripe request must wait for although nobody has its records: see [`RaidZ::keeper_of_places`], and for a
-    /// window [`RaidZ::writer_in`].
+    /// The stripe request that another one must wait for although nobody has its records: see
+    /// [`RaidZ::keeper_of_places`], and for a window [`RaidZ::writer_in`].
     pub(crate) fn keeper(
         &mut self,
         plan: &Planner,
@@ -180,7 +182,7 @@ impl RaidZ {
         window: Option<(&Job, Range<u64>)>,
     ) -> Option<Slot> {
         let StripeRequest { owner, access, first, end, .. } = *plan.stripe_requests.get(slot);
-        // It may be planned anew.
+        // This may be a re-plan.
         if owner == Owner::Background {
             self.unpin(slot);
             let (job, places) = window?;
@@ -193,20 +195,20 @@ impl RaidZ {
         self.keeper_of_places(end.div_ceil(self.record()) - first / self.record())
     }
 
-    /// Whether a column of what lies at a place can be read: on a new member, if it was gone over there already, or written
-    /// since that member came.
+    /// Whether a column of the record at a place can be read: on a new member, if it has been rebuilt
+    /// already, or written since that member joined.
     pub(crate) fn can_read_column(&self, members: &Members, place: u64, column: &Column) -> bool {
         members.can_read(column.spot(), column.count)
             || members.can_write(column.slot) && self.births().knows(place, column.slot)
     }
 
-    /// The same for a stripe request that has met what cannot be read.
+    /// The same for a stripe request with a list of unreadable stretches.
     fn can_read_column_now(&self, plan: &Planner, place: u64, column: &Column, avoids: Avoids) -> bool {
         !plan.defects.unreadable.has(avoids, column.spot(), column.count)
             && self.can_read_column(&plan.members, place, column)
     }
 
-    /// Whether more columns of what lies at a place are gone than it has parities.
+    /// Whether more columns of the record at a place are missing than it has parities.
     pub(crate) fn is_record_lost(&self, members: &Members, place: u64) -> bool {
         let map = self.map();
         if members.impaired <= map.parities().into() {
@@ -216,7 +218,7 @@ impl RaidZ {
         columns.filter(|column| !self.can_read_column(members, place, column)).count() > map.parities().into()
     }
 
-    /// Reads all data of a record, and parity in place of what is missing.
+    /// Reads all data of a record, and parity in place of missing columns.
     fn read_record(
         &mut self,
         plan: &mut Planner,
@@ -257,7 +259,7 @@ impl RaidZ {
         Ok(old)
     }
 
-    /// Writes all columns of a record to the members that there are.
+    /// Writes all columns of a record to the members that are present.
     fn write_record(
         &mut self,
         plan: &mut Planner,
@@ -292,8 +294,8 @@ impl RaidZ {
         }
     }
 
-    /// What rounding leaves over behind a record is written along with what lies before it, so that records that follow
-    /// each other on a member are one command: with the gap the drive would lose a turn at each.
+    /// The padding behind a record is written together with what lies before it, so that consecutive records
+    /// on a member become one command: with the gap the drive would lose a turn at each.
     fn write_padding(&mut self, plan: &mut Planner, context: &mut Context, slot: Slot, spot: Spot) {
         let before = plan.last_added(slot, spot.slot, Phase::Write);
         if before.is_some_and(|op| op.at + op.count == spot.at) {
@@ -301,7 +303,7 @@ impl RaidZ {
         }
     }
 
-    /// What lies of a column between two places of the record.
+    /// The part of a column between two offsets of the record.
     pub(crate) fn part_of(&self, column: usize, first: u64, end: u64) -> ColumnPart {
         let map = self.map();
         let (begins, count) = (map.begins(column), map.column(0, column).count);
@@ -309,7 +311,7 @@ impl RaidZ {
         ColumnPart { column, offset: first - begins, count: end - first }
     }
 
-    /// What a column will hold, times a factor: the host's data, and around them what was there.
+    /// The new contents of a column, times a factor: the host's data, and around them the old data.
     fn mix_new_record(
         &self,
         plan: &Planner,
@@ -333,7 +335,7 @@ impl RaidZ {
         }
     }
 
-    /// What was read of a column, times a factor: from its member, or computed from all others and parity.
+    /// The old contents of a column, times a factor: from its member, or computed from all others and parity.
     pub(crate) fn mix_old_record(
         &self,
         plan: &Planner,
@@ -348,7 +350,7 @@ impl RaidZ {
         }
         let mut add = |from: usize, factor: u8| {
             let Column { at, count: all, .. } = self.column(old.place, from);
-            // A column may be a row shorter than the one that is missing.
+            // A column may be one row shorter than the missing one.
             let count = count.min(all.saturating_sub(offset));
             if count > 0 && factor != 0 {
                 let from = Source { id: old.ops[from], at: at + offset, factor };

@@ -1,4 +1,4 @@
-//! What could not be read of a record is written back to where it lies.
+//! Unreadable parts of a record are written back to their place.
 use super::RaidZ;
 use super::plan::{ColumnPart, Old};
 use super::sums::Solved;
@@ -8,7 +8,7 @@ use crate::storage::context::Context;
 use crate::storage::tree::Slot;
 
 impl RaidZ {
-    /// Writes what could not be read of a record back to where it lies.
+    /// Writes the unreadable parts of a record back to their place.
     pub(crate) fn repair_record(
         &self,
         plan: &mut Planner,
@@ -31,7 +31,7 @@ impl RaidZ {
                     continue;
                 }
                 for data in parities..map.columns() {
-                    // A column may be a row shorter than its parity.
+                    // A column may be one row shorter than its parity.
                     let count = count.min(column(data).count.saturating_sub(offset));
                     let factor = Solved::factor(index, data, map.columns());
                     self.mix_old_record(

@@ -1,7 +1,7 @@
-//! How missing columns of RAID-Z come from parity and the other columns.
+//! How missing columns of RAID-Z are computed from parity and the other columns.
 //!
-//! Parity `k` is the sum of `g(k)^(columns - 1 - c)` times column `c` over all columns of data, with `g` = 1, 2, 4, in the
-//! field of 256 elements. So many parities as columns are missing give so many equations.
+//! Parity `k` is the sum of `g(k)^(columns - 1 - c)` times column `c` over all columns of data, with `g` = 1,
+//! 2, 4, in the field of 256 elements. As many parities as columns are missing give as many equations.
 //! Source: OpenZFS, vdev_raidz.c.
 use super::super::gf;
 
@@ -17,7 +17,7 @@ pub struct Solved {
 }
 
 impl Solved {
-    /// A column of data is missing. Whether so many can be.
+    /// Adds a missing column of data. Returns whether that many can be computed.
     pub fn wants(&mut self, column: usize) -> bool {
         if self.count == gf::MOST {
             return false;
@@ -32,29 +32,29 @@ impl Solved {
         self.known < self.count
     }
 
-    /// A parity is read.
+    /// Adds a parity that is read.
     pub fn has(&mut self, parity: usize) {
         self.parities[self.known] = parity as u8;
         self.known += 1;
     }
 
-    /// Whether a column of data comes from its member.
+    /// Whether a column of data is read from its member.
     pub fn has_data(&self, column: usize) -> bool {
         !self.missing[..self.count].contains(&column)
     }
 
-    /// What a column of data is multiplied with in a parity.
+    /// The factor of a column of data in a parity.
     pub fn factor(parity: usize, column: usize, columns: usize) -> u8 {
         gf::factor(parity as u8, (columns - 1 - column) as u32)
     }
 
-    /// Solves the equations, once it is not short any more.
+    /// Solves the equations, once enough parities are read.
     pub fn solve(&mut self, columns: usize) {
         let indices = self.missing.map(|column| (columns - 1 - column.min(columns - 1)) as u32);
         self.inverse = gf::solve(&indices[..self.count], &self.parities[..self.known]);
     }
 
-    /// What a column is multiplied with in the sum that gives a missing one; `columns` of them, `parities` first.
+    /// The factor of a column in the sum that gives a missing one; `columns` of them, `parities` first.
     pub fn share(&self, missing: usize, of: usize, parities: usize, columns: usize) -> u8 {
         let row = self.missing[..self.count].iter().position(|&column| column == missing);
         let Some(row) = row.map(|row| self.inverse[row]) else { return 0 };

@@ -1,9 +1,10 @@
-//! RAID-Z: a record that the pool goes over is read whole, with all of its parity, and what a new member is to have of it
-//! is computed from that.
+//! RAID-Z: background work reads a record as a whole, with all of its parity, and computes from that what
+//! belongs on a new member.
 //!
-//! The sectors that are left over between two records are read and written with them where both are gone over: so what lies
-//! side by side on a member stays one command. Source: OpenZFS, vdev_raidz.c: a scrub or a resilver reads every column that
-//! there is, and sectors that are skipped are written all the same so that writes can be joined.
+//! The padding sectors between two records are read and written together with them where both are processed,
+//! so that what is contiguous on a member stays one command. Source: OpenZFS, vdev_raidz.c: a scrub or a
+//! resilver reads every column that is present, and skipped sectors are written all the same so that writes
+//! can be joined.
 use super::RaidZ;
 use super::map::{Column, Map};
 use super::plan::Old;
@@ -18,7 +19,8 @@ use crate::storage::tree::Slot;
 use drivelab_units::Sectors;
 
 impl RaidZ {
-    /// Reads what can be read of the record at a place, which must be enough. Returns what was read.
+    /// Reads all that is readable of the record at a place, which must be enough to compute the rest. Returns
+    /// what was read.
     pub(crate) fn read_whole_record(
         &self,
         plan: &mut Planner,
@@ -31,7 +33,7 @@ impl RaidZ {
         let parities = usize::from(map.parities());
         let mut old = Old::at(place);
         let mut sectors = 0;
-        // Data first: they say how much parity is needed for what is missing of them.
+        // Data first: they decide how much parity is needed.
         for index in (parities..map.columns()).chain(0..parities) {
             let column = self.column(place, index);
             if !can_read(&plan.members, &column) {
@@ -55,7 +57,7 @@ impl RaidZ {
         old
     }
 
-    /// Says how the column of a record that a command writes follows from what was read.
+    /// States how the column of a record that a command writes is computed from what was read.
     pub(crate) fn make_column(
         &self,
         plan: &Planner,
@@ -80,7 +82,7 @@ impl RaidZ {
         }
     }
 
-    /// Goes on over the sectors that are left over behind a record, where a member's command ends at them.
+    /// Extends a member's command over the padding behind a record, where the command ends there.
     pub(crate) fn pass_over_rest(&self, plan: &mut Planner, stripe_request: Slot, place: u64) {
         let map: Map = *self.map();
         let begin = place * map.taken();

@@ -1,14 +1,15 @@
-//! Going over the records of a RAID-Z pool: a resilver, and a scrub.
+//! Background work on the records of a RAID-Z pool: a resilver, and a scrub.
 //!
-//! The job counts places, so that members are read and written upward however often records have moved, and passes over
-//! those at which nothing lies: OpenZFS, which finds its blocks by their trees, sorts them by address before it reads any.
-//! A window is so many records as bring `request` sectors of each member. A rebuild leaves out what was written since the
-//! new member came, because its column was written then.
+//! The job counts places, so that members are read and written in ascending order however often records have
+//! moved, and skips places without a record: OpenZFS, which finds its blocks by their trees, sorts them by
+//! address before it reads any. A window covers as many records as make `request` sectors of each member. A
+//! rebuild skips what was written since the new member joined, because its column was written then.
 //!
-//! Hosts write while the pool is gone over, and no window holds their records back: what is written anew goes to another
-//! place. The places of a window are pinned until it is done. What was planned before the new member came does not bring
-//! it anything; a window waits for such writes to its places, and goes over them like over all others.
-//! Source: OpenZFS, dsl_scan.c ("scan queue sorting"). Not modelled: blocks of metadata, and the memory that sorting takes.
+//! Hosts write meanwhile, and no window holds their records back: new data go to another place. The places of
+//! a window are pinned until it is done. A write that was planned before the new member joined does not
+//! include it; a window waits for such writes to its places, and then processes them like all others.
+//! Source: OpenZFS, dsl_scan.c ("scan queue sorting"). Not modelled: blocks of metadata, and the memory that
+//! sorting takes.
 use super::RaidZ;
 use super::map::Column;
 use super::plan::Old;
@@ -23,7 +24,7 @@ use crate::storage::tree::Slot;
 use core::ops::Range;
 
 impl RaidZ {
-    /// Whether a target of a job has a column of what lies at a place, and does not have it yet.
+    /// The column of the record at a place that a target of a job should have and does not have yet.
     fn lacks(&self, members: &Members, target: &Target, place: u64) -> Option<usize> {
         if target.until <= place || self.births().knows(place, target.slot) {
             return None;
@@ -33,7 +34,8 @@ impl RaidZ {
         (!members.can_read(column.spot(), column.count)).then_some(index)
     }
 
-    /// Whether a place is to be gone over, if a record lies there: for a scrub whatever can be read at all.
+    /// Whether a place is to be processed, if it has a record: for a scrub every record that can be read at
+    /// all.
     pub(super) fn is_wanted(&self, members: &Members, job: &Job, place: u64) -> bool {
         if job.kind == SyncKind::Rebuild {
             return job.targets.iter().any(|target| self.lacks(members, target, place).is_some());
@@ -41,8 +43,8 @@ impl RaidZ {
         !self.is_record_lost(members, place)
     }
 
-    /// A host's write that began before a new member came, and goes to a place of this window: it is gone over when that is
-    /// done.
+    /// A host's write to a place of this window that began before a new member joined: the window waits for
+    /// it.
     pub(super) fn writer_in(&self, members: &Members, job: &Job, places: Range<u64>) -> Option<Slot> {
         if job.kind != SyncKind::Rebuild || job.stage == JobStage::Flushing {
             return None;
@@ -50,7 +52,8 @@ impl RaidZ {
         self.writer_to(places, |place| self.is_wanted(members, job, place))
     }
 
-    /// Goes over the records of a window: reads all there is of them, and writes what the new members lack.
+    /// Processes the records of a window: reads all that is readable of them, and writes what the new members
+    /// lack.
     pub(crate) fn go_over_records(&mut self, plan: &mut Planner, context: &mut Context, part: &mut Part<'_>) {
         let Part { stripe_request, at, to, .. } = *part;
         self.pin(stripe_request, at..to);
@@ -71,7 +74,7 @@ impl RaidZ {
         }
     }
 
-    /// The next place of a window at which a record lies that is to be gone over.
+    /// The next place of a window with a record that is to be processed.
     fn next_record(&self, plan: &Planner, part: &Part<'_>, from: u64) -> Option<u64> {
         let job = &*part.job;
         let lies =
@@ -79,7 +82,7 @@ impl RaidZ {
         self.taken_from(from).take_while(|&place| place < part.to).find(lies)
     }
 
-    /// Whether the window can go on.
+    /// Processes one record. Returns whether the window can continue.
     fn go_over_record(
         &self,
         plan: &mut Planner,
@@ -125,7 +128,7 @@ impl RaidZ {
         true
     }
 
-    /// What could not be read of a record goes back to its members.
+    /// Unreadable parts of a record are written back to their members.
     fn give_back(
         &self,
         plan: &mut Planner,

@@ -1,5 +1,5 @@
-//! A band of a row: the same stretch of each of its stripe units. What of it can be read, what is computed from the rest,
-//! and what the parts of a command in it are.
+//! A band of a row: the same stretch of each of its stripe units. Which of its units can be read, which are
+//! computed from the rest, and which parts of it a command covers.
 use super::super::gf;
 use super::{Row, Rows};
 use crate::command::{Access, Outcome};
@@ -11,10 +11,10 @@ use crate::storage::context::Context;
 use crate::storage::tree::Slot;
 use alloc::vec::Vec;
 
-/// No command brings this unit.
+/// No command reads this unit.
 const NONE: u64 = u64::MAX;
 
-/// The part of a row that a command names: from one place in it to another.
+/// The part of a row that a command covers: from one place in it to another.
 #[derive(Clone, Copy)]
 pub struct Reach {
     /// The address of the array at which the row begins.
@@ -29,7 +29,7 @@ pub struct Reach {
 }
 
 impl Reach {
-    /// Of the addresses from `at` to before `end`, which lie in one row.
+    /// The reach of the addresses from `at` to before `end`, which lie in one row.
     #[inline]
     pub fn new(rows: &Rows, row: u64, at: u64, end: u64) -> Self {
         let (row_begin, unit) = (row * rows.row_data(), rows.unit());
@@ -39,7 +39,8 @@ impl Reach {
         Reach { row_begin, unit, first: first as u32, begin, last: last as u32, end }
     }
 
-    /// What it has of a column's unit between two offsets; nothing when the end is not above the begin.
+    /// The part of a column's unit that it covers between two offsets; nothing when the end is not above the
+    /// begin.
     #[inline]
     pub fn part(&self, column: u32, lo: u64, hi: u64) -> (u64, u64) {
         if column < self.first || column > self.last {
@@ -50,7 +51,7 @@ impl Reach {
         (begin, end)
     }
 
-    /// The columns of which it has something between two offsets: they are neighbours.
+    /// The columns that it covers between two offsets: they are adjacent.
     #[inline]
     pub fn touched(&self, lo: u64, hi: u64) -> (u32, u32) {
         let has = |column| {
@@ -67,7 +68,7 @@ impl Reach {
         (first, end.max(first))
     }
 
-    /// The address of the array of an offset in a column's unit.
+    /// The array's address of an offset in a column's unit.
     #[inline]
     pub fn address(&self, column: u32, offset: u64) -> u64 {
         self.row_begin + u64::from(column) * self.unit + offset
@@ -85,15 +86,15 @@ pub struct Band {
     /// Data units that cannot be read: how many, and the first of them.
     pub lost: usize,
     pub lost_columns: [u32; gf::MOST],
-    /// Parity units that can be read, and those that there is a drive for, as bits.
+    /// As bits: the parity units that can be read, and those on a drive that is present.
     pub readable: u8,
     pub writable: u8,
-    /// Members that have nothing right here, whatever a read may have met.
+    /// Members without valid contents here, whatever reads may have found unreadable.
     pub gone: u32,
 }
 
 impl Band {
-    /// One of which everything can be read.
+    /// A band of which everything can be read.
     #[inline]
     pub fn whole(rows: &Rows, row: Row, lo: u64, hi: u64) -> Self {
         let all = ((1u32 << rows.parities()) - 1) as u8;
@@ -129,7 +130,7 @@ impl Band {
     }
 
     pub fn can_read(&self, column: u32) -> bool {
-        // More are lost than are listed: nothing is computed then.
+        // If more are lost than are listed, nothing is computed.
         !self.lost_columns[..self.lost.min(gf::MOST)].contains(&column)
     }
 
@@ -138,7 +139,7 @@ impl Band {
         self.lost <= self.readable.count_ones() as usize
     }
 
-    /// The parities that what cannot be read is computed from.
+    /// The parities from which the unreadable units are computed.
     pub fn chosen(&self) -> ([u8; gf::MOST], usize) {
         let mut chosen = [0; gf::MOST];
         let readable = self.parities().filter(|which| self.readable >> which & 1 == 1).take(self.lost);
@@ -151,7 +152,7 @@ impl Band {
     }
 }
 
-/// The commands that bring a band's units, by column, then by parity; used again for each band.
+/// The commands that read a band's units, by column, then by parity; reused for each band.
 pub struct Fetched(Vec<u64>);
 
 impl Fetched {
@@ -165,7 +166,7 @@ impl Fetched {
 }
 
 impl Rows {
-    /// Part of a row, and what can be read of it for a stripe request that has met unreadable sectors on some members.
+    /// A part of a row, and what of it a stripe request with this list of unreadable stretches can read.
     #[inline]
     pub(crate) fn band(&self, plan: &Planner, row: Row, lo: u64, hi: u64, avoids: Avoids) -> Band {
         let mut band = Band::whole(self, row, lo, hi);
@@ -175,7 +176,7 @@ impl Rows {
         band
     }
 
-    /// Finds out what of a band cannot be read.
+    /// Determines which units of a band cannot be read.
     fn look(&self, plan: &Planner, band: &mut Band, avoids: Avoids) {
         for column in 0..band.columns() {
             let spot = band.data(column);
@@ -201,13 +202,13 @@ impl Rows {
         }
     }
 
-    /// Nothing of a band has been asked for.
+    /// Marks all units of a band as not read.
     #[inline]
     pub(crate) fn bring_nothing(&self, plan: &mut Planner, band: &Band) {
         plan.fetched.0[..band.rows.members() as usize].fill(NONE);
     }
 
-    /// A command brings a unit of a band: by column, then by parity.
+    /// Records the command that reads a unit of a band: by column, then by parity.
     pub(crate) fn is_brought(&self, plan: &mut Planner, place: u32, id: u64) {
         plan.fetched.0[place as usize] = id;
     }
@@ -240,7 +241,8 @@ impl Rows {
         plan.fetched.0[band.columns() as usize + usize::from(which)] = id;
     }
 
-    /// Reads all data of a band that can be read, and as many parities as data cannot. Returns how many units.
+    /// Reads all readable data of a band, and as many parities as data units are unreadable. Returns the
+    /// number of units.
     pub(crate) fn bring_all(
         &self,
         plan: &mut Planner,
@@ -265,8 +267,8 @@ impl Rows {
         Ok(units + count as u64)
     }
 
-    /// Says that a command's data have, from `at` on, what a data unit holds from `from` on, multiplied: as it was read, or
-    /// computed from everything else.
+    /// States that a command's data include, from `at` on, the old contents of a data unit from `from` on,
+    /// times a factor: as read, or computed from everything else.
     pub(crate) fn mix_old(
         &self,
         plan: &Planner,
@@ -307,7 +309,7 @@ impl Rows {
         }
     }
 
-    /// Says that a command's data have, from the band's begin on, its old parity.
+    /// States that a command's data include, from the band's begin on, its old parity.
     pub(crate) fn mix_parity(
         &self,
         plan: &Planner,
@@ -322,7 +324,7 @@ impl Rows {
     }
 }
 
-/// The stretches of a stripe unit between these offsets, in their order, none longer than `most`.
+/// The stretches of a stripe unit between these offsets, in ascending order, none longer than `most`.
 pub fn bands<const N: usize>(mut edges: [u64; N], most: u64) -> impl Iterator<Item = (u64, u64)> {
     edges.sort_unstable();
     let (mut at, mut next) = (edges[0], 1);

@@ -1,4 +1,4 @@
-//! RAID 3 and 30: units of one sector, so that every command takes all members of a group at once.
+//! RAID 3 and 30: units of one sector, so that every command uses all members of a group at once.
 //!
 //! A command is rounded outward to whole rows. A read goes to all data members, and to the parity where one of them is
 //! missing; a write goes to all, and first reads its first and its last row if it does not cover them.
@@ -11,7 +11,7 @@ use crate::storage::array::stripe_request::Phase;
 use crate::storage::context::Context;
 use crate::storage::tree::Slot;
 
-/// Whole rows of one group, and which of their addresses a command names.
+/// Whole rows of one group, and which of their addresses a command covers.
 #[derive(Clone, Copy)]
 struct Stretch {
     first_row: u64,
@@ -116,7 +116,7 @@ impl Rows {
         Ok(())
     }
 
-    /// Writes whole rows to all members that there are, and keeps the commands in mind.
+    /// Writes whole rows to all members that are present, and records the commands.
     fn write_all(&self, plan: &mut Planner, context: &mut Context, slot: Slot, band: &Band) {
         let parities = band.parities().map(|which| band.parity(which));
         plan.written.clear();
@@ -129,7 +129,7 @@ impl Rows {
         }
     }
 
-    /// The commands that a data unit's sector goes into: its own and the parity's, with the factors.
+    /// The commands that a data unit's sector goes into: its own and the parities', with the factors.
     fn written_with(
         &self,
         plan: &Planner,
@@ -144,7 +144,7 @@ impl Rows {
         [own, parity(0)].into_iter().flatten()
     }
 
-    /// Says that a row that is not written whole keeps what it has.
+    /// States that a row that is written in part keeps its other contents.
     fn mix_around(
         &self,
         plan: &Planner,

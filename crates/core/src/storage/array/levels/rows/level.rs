@@ -1,4 +1,4 @@
-//! Levels with rows of stripe units and parity in each, as a level.
+//! Levels with rows of stripe units and parity, behind the trait.
 use super::Rows;
 use crate::command::{Access, Outcome};
 use crate::storage::array::background::{Job, Part};
@@ -114,7 +114,7 @@ impl RaidLevel for Rows {
         (row(at) * self.row_data(), (row(to - 1) + 1) * self.row_data())
     }
 
-    /// Windows need to keep writes out, and not each other: what they say of rows is true of all groups.
+    /// Windows must exclude writes, but not each other; their row numbers apply to all groups.
     fn blocks_of_window(&self, first: u64, end: u64) -> Option<Blocks> {
         let row = self.row_data();
         Some((false, first / row * self.unit(), end.div_ceil(row) * self.unit()))

@@ -1,4 +1,5 @@
-//! What of a write is logged before the members get it: the partial parity of each band, and how much at once.
+//! What of a write is logged before it goes to the members: the partial parity of each band, and how much at
+//! a time.
 use super::Rows;
 use super::band::Band;
 use super::write::{Touched, Way};
@@ -11,7 +12,7 @@ use crate::storage::context::Context;
 use crate::storage::tree::Slot;
 
 impl Rows {
-    /// A write must not need more of a log than there is.
+    /// A write must not need more of a log than its capacity.
     #[inline]
     pub(crate) fn cut_at_log(&self, plan: &Planner, at: u64, end: u64) -> u64 {
         if !plan.logs.is_kept() {
@@ -22,7 +23,7 @@ impl Rows {
             let most = room / (self.members() * self.unit()) * self.row_data();
             return end.min(at + most);
         }
-        // What is not a whole row may ask for the sum of as much as a stripe unit.
+        // A write of less than a whole row may need the sum over up to a stripe unit.
         let most = plan.largest_band();
         if self.unit() <= most || at.is_multiple_of(self.row_data()) && end - at >= self.row_data() {
             return end;
@@ -33,7 +34,7 @@ impl Rows {
 }
 
 impl Rows {
-    /// Puts the partial parity of a band on its log, unless the parity's member has nothing to recover.
+    /// Writes the partial parity of a band to its log, unless the parity member has no valid contents there.
     pub(crate) fn write_partial_parity(
         &self,
         plan: &mut Planner,
@@ -78,7 +79,7 @@ impl Rows {
         }
     }
 
-    /// Says what a log has of a band with this command, and what its sum is made of.
+    /// States what a log holds of a band with this command, and what its sum is computed from.
     fn describe(
         &self,
         plan: &Planner,
@@ -102,13 +103,13 @@ impl Rows {
         if way == Way::Old {
             self.mix_parity(plan, context, (op, log.at), band, 0);
         }
-        // Either what parity loses, or what stays.
+        // Either the data that parity loses, or those that stay.
         for column in (0..band.columns()).filter(|&column| touched.has(column) == (way == Way::Old)) {
             self.mix_old(plan, context, (op, log.at), band, (column, band.at, 1), count);
         }
     }
 
-    /// A record of a log of members that forget has these members written.
+    /// A record of a log on members with a volatile cache: notes the members that it writes to.
     fn join_unit(&self, plan: &mut Planner, band: &Band, touched: &Touched, begins: bool) {
         let looks = plan.logs.looks();
         let unit = &mut plan.logs.units[usize::from(band.parity(0).slot)];

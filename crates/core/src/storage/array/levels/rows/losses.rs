@@ -1,17 +1,18 @@
-//! What survives of levels with parity when members are gone.
+//! What survives of levels with parity when members are missing.
 use super::Rows;
 use crate::storage::array::levels::losses::{ALL, Runs, Units};
 use crate::storage::array::report::Run;
 use alloc::vec::Vec;
 
 impl Rows {
-    /// What is lost with the frontiers `after` that was not with those `before`.
+    /// What is lost with the frontiers `after` and was not with those `before`.
     pub(crate) fn losses_between(&self, before: &[u64], after: &[u64]) -> Vec<Run> {
         let mut runs = Runs::default();
         let (members, groups, unit, turn) = (self.members(), self.groups(), self.unit(), self.turn());
         let is_fixed =
             (0..self.columns()).all(|column| self.data(0, column) == self.data(turn * groups, column));
-        // Rows of a group in a band: parity is where it was, and so is the group's turn.
+        // Rows of a group in a band: after as many the parity is on the same member again, and the group's
+        // turn begins again.
         let period = if is_fixed { turn } else { members };
         let bounds = [before, after].map(|frontiers| self.bounds(frontiers));
         let band = period * groups;
@@ -36,7 +37,7 @@ impl Rows {
         runs.joined()
     }
 
-    /// By group: from where on more members cannot be read than there are parities.
+    /// By group: the place from which on more members are unreadable than there are parities.
     fn bounds(&self, frontiers: &[u64]) -> Vec<u64> {
         let groups = frontiers.chunks(self.members() as usize);
         let bound = |group: &[u64]| {
@@ -47,7 +48,7 @@ impl Rows {
         groups.map(bound).collect()
     }
 
-    /// Up to which place the others make up for what a slot is to hold.
+    /// Up to which place the others have everything that belongs on a slot.
     pub(crate) fn reach_of(&self, frontiers: &[u64], slot: u16) -> u64 {
         self.bounds(frontiers)[usize::from(slot) / self.members() as usize]
     }

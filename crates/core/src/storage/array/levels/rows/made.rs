@@ -1,4 +1,5 @@
-//! What a stripe unit is to hold, made from what is read of the others of its row: for rebuilds and resyncs.
+//! The contents of a stripe unit, computed from what is read of the others of its row: for rebuilds and
+//! resyncs.
 use super::super::gf;
 use super::Rows;
 use super::band::Band;
@@ -10,9 +11,9 @@ use crate::storage::context::Context;
 use crate::storage::tree::Slot;
 
 impl Rows {
-    /// Says that a command's data have what so many sectors of a row from a spot on are to hold, given the last command
-    /// that a stripe request reads of each member with. A unit that is itself read is made from the others all the same
-    /// when it is parity.
+    /// States that a command's data are the computed contents of `count` sectors of a row from a spot on,
+    /// given the last command with which a stripe request reads each member. Parity is computed from the
+    /// others even where it is itself read.
     pub(crate) fn mix_made(
         &self,
         plan: &mut Planner,
@@ -35,7 +36,7 @@ impl Rows {
         }
     }
 
-    /// A band of which that can be read which a stripe request has planned to read.
+    /// A band whose readable units are those that a stripe request has planned to read.
     fn band_of_reads(&self, plan: &mut Planner, stripe_request: Slot, row: u64, at: u64, count: u64) -> Band {
         let lo = at - self.at(row);
         let mut band = self.band(plan, self.row(row), lo, lo + count, Avoids::NOTHING);

@@ -1,17 +1,18 @@
 //! RAID 3, 4, 5 and 6, and RAID 30, 50 and 60: rows of stripe units with parity in each.
 //!
-//! With several groups the rows go round over the groups: the array's row `r` is row `r / groups` of group `r % groups`,
-//! and the groups' members lie one behind the other. Units of RAID 3 and 30 are single sectors; there a group has as many
-//! rows as a stripe unit has sectors before it is the next one's turn, so that small commands stay in one group.
+//! With several groups the rows are distributed over the groups in turn: the array's row `r` is row `r /
+//! groups` of group `r % groups`, and the groups' members are numbered consecutively. Units of RAID 3 and 30
+//! are single sectors; there a group has as many consecutive rows as a stripe unit has sectors before the
+//! next group's turn, so that small commands stay in one group.
 //!
-//! Parity lies on `parities` neighbouring members from member `pd` of the group on. *left*: `pd` goes down by one with
-//! each row, from the last member on; *right*: it goes up from the first one. *symmetric*: data begin behind the parity
-//! and go round; *asymmetric*: they begin on the first member that has no parity. Source: the Linux kernel,
-//! drivers/md/raid5.c, and mdadm, restripe.c (`geo_map`).
+//! Parity lies on `parities` adjacent members from member `pd` of the group on. *left*: `pd` decreases by one
+//! with each row, starting at the last member; *right*: it increases, starting at the first. *symmetric*:
+//! data begin behind the parity and wrap around; *asymmetric*: they begin on the first member without parity.
+//! Source: the Linux kernel, drivers/md/raid5.c, and mdadm, restripe.c (`geo_map`).
 //!
-//! For the sums of RAID 6 data units have *indices*: md counts them from the member behind the last parity member on, going
-//! round (`raid6_d0`, `raid6_idx_to_slot`). Where data begin behind the parity the index is the column; in asymmetric
-//! layouts it is not.
+//! For the sums of RAID 6 data units have *indices*: md counts them from the member after the last parity
+//! member on, wrapping around (`raid6_d0`, `raid6_idx_to_slot`). Where data begin behind the parity the index
+//! is the column; in asymmetric layouts it is not.
 mod band;
 mod interleaved;
 mod level;
@@ -27,13 +28,13 @@ use super::{Held, Spot};
 use crate::storage::array::params::Rotation;
 pub(crate) use band::Fetched;
 
-/// Part of a stripe unit of data.
+/// A part of a data unit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Cell {
     /// Index of the row in the array, and of the data unit in the row.
     pub row: u64,
     pub column: u32,
-    /// Where in the stripe unit it begins.
+    /// Its offset in the stripe unit.
     pub offset: u64,
     pub count: u64,
 }
@@ -62,11 +63,11 @@ pub struct Rows {
     row_data: u64,
     rotation: Rotation,
     unit: u64,
-    /// Rows that a group has before it is the next one's turn.
+    /// Consecutive rows of a group before the next group's turn.
     turn: u64,
-    /// Whether every command takes all members of a group.
+    /// Whether every command uses all members of a group.
     is_interleaved: bool,
-    /// Of the array, those of all groups.
+    /// Rows of the array, over all groups.
     rows: u64,
     /// Where on each member the first row begins.
     start: u64,
@@ -96,14 +97,14 @@ impl Rows {
         }
     }
 
-    /// Units of one sector, parity on the last member; groups take turns of so many rows.
+    /// Units of one sector, parity on the last member; a group's turn is `turn` rows.
     pub fn interleaved(members: u64, groups: u64, turn: u64, least: u64) -> Self {
         let turn = if groups == 1 { 1 } else { turn };
         let rows = Self::new(members, groups, 1, Rotation::Last, 1, least);
         Rows { turn, is_interleaved: true, rows: least / turn * turn * groups, ..rows }
     }
 
-    /// The same behind so many sectors of each member, which are left out.
+    /// The same layout behind the first `start` sectors of each member, which are left out.
     pub fn behind(self, start: u64) -> Self {
         Rows { start, ..self }
     }
@@ -155,12 +156,12 @@ impl Rows {
         self.start + self.rows / self.groups * self.unit
     }
 
-    /// Whether every command takes all members of a group (RAID 3, 30).
+    /// Whether every command uses all members of a group (RAID 3, 30).
     pub fn is_interleaved(&self) -> bool {
         self.is_interleaved
     }
 
-    /// Rows that a group has before it is the next one's turn.
+    /// Consecutive rows of a group before the next group's turn.
     pub fn turn(&self) -> u64 {
         self.turn
     }
@@ -219,7 +220,7 @@ impl Rows {
                 }
                 member
             }
-            // Parity that runs over the last member goes on at the first.
+            // Parity that runs past the last member continues at the first.
             _ if first + p > n => column + (first + p - n),
             _ => column + if column >= first { p } else { 0 },
         };
@@ -254,7 +255,7 @@ impl Rows {
         self.row(row).at
     }
 
-    /// The row of the array that a group has at a place behind what is left out.
+    /// The row of the array at a place of a group's members, at or behind `start`.
     #[inline]
     pub fn row_at(&self, group: u64, at: u64) -> u64 {
         let inside = (at - self.start) / self.unit;
@@ -266,7 +267,7 @@ impl Rows {
         self.start
     }
 
-    /// What lies at a place, and how many sectors of its stripe unit go on from there.
+    /// What a place holds, and how many sectors of its stripe unit follow from there.
     pub fn held(&self, spot: Spot) -> (Held, u64) {
         let Some(at) = spot.at.checked_sub(self.start) else {
             return (Held::Nothing, self.start - spot.at);

@@ -1,7 +1,8 @@
-//! Reads of levels with parity: each stripe unit from its member, or computed from all others of its row.
+//! Reads of levels with parity: each stripe unit is read from its member, or computed from all others of its
+//! row.
 //!
-//! Where a unit must be computed, the row is read in bands at whose edges the set of columns asked for changes, so that
-//! what a computation needs and the host wants too is read once.
+//! Where a unit must be computed, the row is read in bands, cut where the set of columns asked for changes,
+//! so that a unit that both the computation and the host need is read once.
 use super::Rows;
 use super::band::{Band, Reach, bands};
 use crate::command::{Access, Outcome};
@@ -12,15 +13,15 @@ use crate::storage::context::Context;
 use crate::storage::tree::Slot;
 
 impl Rows {
-    /// Numbers count sectors of a member over the rows of all groups. What changes parity, or needs it, excludes all else
-    /// that does; parity is changed in whole granules.
+    /// Block numbers count sectors of a member over the rows of all groups. Whatever changes parity, or needs
+    /// it, excludes everything else that changes it; parity is changed in whole granules.
     pub(crate) fn blocks_of_rows(
         &self,
         plan: &Planner,
         stripe_request: &StripeRequest,
     ) -> Option<(bool, u64, u64)> {
         let write = stripe_request.access == Access::Write;
-        // What is read as it lies needs nobody else's parity.
+        // A read of data only, with nothing unreadable, does not depend on parity.
         if !write && plan.members.impaired == 0 && stripe_request.avoids.is_empty() {
             return None;
         }
@@ -73,7 +74,7 @@ impl Rows {
         }
     }
 
-    /// Reads part of a row of which some may have to be computed.
+    /// Reads a part of a row of which some units may have to be computed.
     fn read_row(
         &self,
         plan: &mut Planner,
@@ -104,7 +105,7 @@ impl Rows {
         }
         let avoids = plan.stripe_requests.get(slot).avoids;
         let row = self.row(row);
-        // What the units are that nobody asks for matters only when they must help out.
+        // The state of the units that are not asked for matters only when they are needed for a computation.
         let mut band = Band::whole(self, row, lo, hi);
         self.bring_nothing(plan, &band);
         let is_there = |column| {

@@ -1,4 +1,4 @@
-//! What could not be read of a row is written back, computed from the rest.
+//! Unreadable parts of a row are written back, computed from the rest.
 use super::super::gf;
 use super::Rows;
 use super::band::Band;
@@ -9,8 +9,8 @@ use crate::storage::tree::Slot;
 use core::ops::Range;
 
 impl Rows {
-    /// Writes what could not be read of a band back to its members; all data of the band are read or computed. The columns
-    /// `but` are written anyway, and so is parity if there are any.
+    /// Writes the unreadable units of a band back to their members; all data of the band are read or
+    /// computed. The columns in `but` are written anyway, and so is parity if there are any.
     pub(crate) fn repair_band(
         &self,
         plan: &mut Planner,

@@ -11,7 +11,8 @@ use core::ops::Range;
 use drivelab_units::Sectors;
 
 impl Rows {
-    /// Writes what could not be read of the part back to its members, made from what was read of the others.
+    /// Writes what could not be read of the part back to its members, computed from what was read of the
+    /// others.
     fn rewrite_rows(&self, plan: &mut Planner, context: &mut Context, part: &mut Part<'_>) {
         let count = part.to - part.at;
         for slot in self.slots(part.job.group) {
@@ -31,7 +32,7 @@ impl Rows {
         group * members..(group + 1) * members
     }
 
-    /// Reads every other member of the group, and writes what follows to the new ones.
+    /// Reads every other member of the group, and writes the computed contents to the new ones.
     pub(super) fn rebuild_rows(&self, plan: &mut Planner, context: &mut Context, part: &mut Part<'_>) {
         let Part { stripe_request, at, to, .. } = *part;
         let count = to - at;
@@ -74,7 +75,7 @@ impl Rows {
         }
     }
 
-    /// Says how what is written to a new member follows from what was read, row by row.
+    /// States how what is written to a new member is computed from what was read, row by row.
     fn mix_member(
         &self,
         plan: &mut Planner,
@@ -92,7 +93,7 @@ impl Rows {
         }
     }
 
-    /// Of rows of which too much cannot be read, that is lost.
+    /// Reports as lost the unreadable parts of rows with too many of them.
     fn lose_rows(&self, plan: &mut Planner, context: &mut Context, part: &mut Part<'_>) {
         for slot in self.slots(part.job.group) {
             let mut at = part.at;
@@ -110,7 +111,7 @@ impl Rows {
         }
     }
 
-    /// Reads every member of the group; a resync then writes all parity that follows from what was read.
+    /// Reads every member of the group; a resync then writes all parity, computed from what was read.
     pub(super) fn compare_rows(&self, plan: &mut Planner, context: &mut Context, part: &mut Part<'_>) {
         let Part { stripe_request, at, to, .. } = *part;
         let (slots, parities) = (self.slots(part.job.group), usize::from(self.parities()));
@@ -134,7 +135,7 @@ impl Rows {
         }
     }
 
-    /// Writes all parity of the part, as it follows from its data.
+    /// Writes all parity of the part, computed from its data.
     fn write_all_parity(&self, plan: &mut Planner, context: &mut Context, part: &mut Part<'_>) {
         let mut at = part.at;
         while at < part.to {

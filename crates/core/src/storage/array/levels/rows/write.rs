@@ -1,10 +1,11 @@
 //! Writes of levels with parity.
 //!
-//! A row that is not written whole is cut into bands at whose edges the set of columns written changes, rounded outward to
-//! what parity is computed over at once. Each band gets its parity by what reads less, as md counts for each page of a
-//! stripe (drivers/md/raid5.c, `handle_stripe_dirtying`): from the old data and the old parity (read-modify-write), or from
-//! the data that are not written (reconstruct-write). Where that needs what cannot be read, the other way is taken, and if
-//! that does as well, everything is read and the missing units are computed.
+//! A row that is not written as a whole is cut into bands, where the set of columns written changes, rounded
+//! outward to the granule of parity. The parity of each band is computed in the way that reads less, as md
+//! counts for each page of a stripe (drivers/md/raid5.c, `handle_stripe_dirtying`): from the old data and the
+//! old parity (read-modify-write), or from the data that are not written (reconstruct-write). Where that
+//! needs something unreadable, the other way is taken, and if that does as well, everything is read and the
+//! missing units are computed.
 use super::super::gf;
 use super::Rows;
 use super::band::{Band, Reach, bands};
@@ -16,16 +17,16 @@ use crate::storage::array::stripe_request::Phase;
 use crate::storage::context::Context;
 use crate::storage::tree::Slot;
 
-/// How a band gets its parity.
+/// How the parity of a band is computed.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Way {
     /// From the old data and the old parity.
     Old,
     /// From the data that are not written.
     Rest,
-    /// From everything that there is, with what is missing computed first.
+    /// From everything that can be read, after computing what is missing.
     All,
-    /// There is no drive for any parity.
+    /// No parity member is present.
     Without,
 }
 
@@ -34,9 +35,9 @@ pub(crate) enum Way {
 pub(crate) struct Touched {
     pub first: u32,
     pub end: u32,
-    /// How many of them are written all over.
+    /// How many of them are written completely.
     full: u32,
-    /// Sectors that the host brings.
+    /// Sectors of new data from the host.
     new: u64,
 }
 
@@ -59,7 +60,7 @@ impl Touched {
         self.end - self.first
     }
 
-    /// Whether the host brings all of a band.
+    /// Whether the host writes all of a band.
     pub fn is_whole(&self, band: &Band) -> bool {
         self.full == band.columns()
     }
@@ -70,7 +71,8 @@ impl Touched {
 }
 
 impl Rows {
-    /// A large write is cut where whole rows begin and end: its ends need what is already there, its middle does not.
+    /// A large write is cut at row boundaries: incomplete rows at its ends need old contents, whole rows in
+    /// the middle do not.
     pub(crate) fn cut_at_rows(&self, at: u64, end: u64) -> u64 {
         if self.is_interleaved() {
             return end;
@@ -112,7 +114,7 @@ impl Rows {
         let down = |offset: u64| offset / granule * granule;
         let up = |offset: u64| offset.next_multiple_of(granule).min(unit);
         let (begin, end) = (reach.begin, reach.end);
-        // Most writes are of whole granules of one column.
+        // Most writes are whole granules of one column.
         if reach.first == reach.last && down(begin) == begin && up(end) == end && end - begin <= most {
             return self.write_band(plan, context, slot, row, reach, (begin, end));
         }
@@ -160,7 +162,7 @@ impl Rows {
         Ok(())
     }
 
-    /// Whether a column's unit in the band is written all over.
+    /// Whether a column's unit in the band is written completely.
     fn is_full(reach: &Reach, column: u32, lo: u64, count: u64) -> bool {
         reach.part(column, lo, lo + count) == (lo, lo + count)
     }
@@ -190,7 +192,7 @@ impl Rows {
         }
     }
 
-    /// Reads what the parity of a band needs. Returns how many units.
+    /// Reads what the parity of a band needs. Returns the number of units.
     fn bring_for(
         &self,
         plan: &mut Planner,
@@ -226,7 +228,8 @@ impl Rows {
         Ok(units)
     }
 
-    /// Writes the data units of a band that the host changes, with what lies around its data in them.
+    /// Writes the data units of a band that the host changes, together with the old data around its data in
+    /// them.
     fn write_data(
         &self,
         plan: &mut Planner,
@@ -243,7 +246,7 @@ impl Rows {
                 continue;
             }
             let (begin, end) = reach.part(column, lo, hi);
-            // Without parity nothing asks for whole granules.
+            // Without parity there is no need for whole granules.
             let (from, until) = if way == Way::Without { (begin, end) } else { (lo, hi) };
             let spot = Spot { slot: spot.slot, at: band.at + (from - lo) };
             let op = plan.add(context, slot, Phase::Write, Access::Write, spot, until - from);
@@ -254,8 +257,8 @@ impl Rows {
         }
     }
 
-    /// Says that a command's data have what the host brings of a column's unit and what is already there of it, between two
-    /// offsets.
+    /// States that a command's data are, between two offsets of a column's unit, what the host writes and the
+    /// old data of the rest.
     fn mix_new(
         &self,
         plan: &Planner,

@@ -1,18 +1,19 @@
-//! Aged shortest positioning time first: positioning time less a share of the command's age, so that a far command
-//! does not wait for ever.
+//! Aged shortest positioning time first: positioning time minus a share of the command's age, so that a far
+//! command does not starve.
 //!
-//! Who waits how long: let P be the longest positioning time by the queue's reckoning (what the firmware still needs,
-//! data before the arm, the longest movement with its settling, a turn, a write's margin and handicap) and w the weight.
-//! When A goes before the older B, w times their difference in age is at most B's positioning time less A's, so at most
-//! P. So no command goes before one that is older by more than (P + 1 ns) / w, the nanosecond being that of rounding: a
-//! command that has reached this age waits for those alone that wait beside it, at most the depth less one.
+//! The bound on waiting: let P be the longest positioning time as the queue computes it (remaining firmware
+//! time, data before the arm, the longest movement with its settling, a revolution, a write's margin and
+//! handicap) and w the weight. When A goes before the older B, w times their difference in age is at most B's
+//! positioning time minus A's, so at most P. So no command goes before one that is older by more than (P + 1
+//! ns) / w, the nanosecond being that of rounding: a command that has reached this age waits only for those
+//! already waiting beside it, at most the depth minus one.
 //! Source: D. M. Jacobson, J. Wilkes, "Disk scheduling algorithms based on rotational position", HPL-CSP-91-7 (ASPTF).
 use super::{CostIs, Order, Rule, Unit, Weighs, sptf};
 use crate::storage::drive::queue::outward::Cost;
 use crate::storage::drive::queue::params::AgeWeight;
 use crate::storage::drive::queue::{Entry, SlotIndex, Slots, View, aged};
 
-/// Unasked, in millionths: 6 ms for a second of waiting.
+/// The default, in millionths: 6 ms for a second of waiting.
 const CREDIT: u64 = 6_000;
 
 pub const USUAL: Order = Order::AgedSptf(AgeWeight::of(CREDIT));
@@ -44,7 +45,7 @@ impl Cost for AgedSptf {
     }
 }
 
-/// The same for a drive that treats reads and writes alike: what it does not have is not asked of each entry.
+/// The same for a drive that treats reads and writes alike: no entry is tested for differences.
 struct Plain(AgeWeight);
 
 impl Cost for Plain {

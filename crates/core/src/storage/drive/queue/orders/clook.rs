@@ -1,5 +1,5 @@
-//! C-LOOK: always upward to the next command's cylinder; from the last one back to the lowest. Commands on the arm's
-//! own cylinder go in order of arrival.
+//! C-LOOK: always upward to the next command's cylinder; after the last one back to the lowest. Commands on
+//! the arm's own cylinder are served in order of arrival.
 //! Source: B. L. Worthington, G. R. Ganger, Y. N. Patt, "Scheduling algorithms for modern disk drives", 1994.
 use super::{CostIs, Rule};
 use crate::storage::drive::queue::{Entry, Kind, SlotIndex, Slots, View};

@@ -1,5 +1,5 @@
-//! LOOK: on in the present direction to the next command's cylinder; when none is left there, turn round. Commands on
-//! the arm's own cylinder belong to either direction and go in order of arrival.
+//! LOOK: onward in the present direction to the next command's cylinder; when none is left there, turn round.
+//! Commands on the arm's own cylinder belong to both directions and are served in order of arrival.
 //! Source: A. G. Merten, "Some quantitative techniques for file organization", 1970 (the SCAN that looks ahead).
 use super::{CostIs, Rule};
 use crate::storage::drive::queue::{Entry, Kind, SlotIndex, Slots, View};
@@ -7,14 +7,14 @@ use crate::storage::drive::queue::{Entry, Kind, SlotIndex, Slots, View};
 /// Above any distance in cylinders.
 const BEHIND: i64 = 1 << 32;
 
-/// Cylinders to travel in the present direction; commands behind come after all of those before.
+/// Cylinders to travel in the present direction; commands behind the arm come after all of those ahead.
 pub fn cost(entry: &Entry, view: &View<'_>) -> i64 {
     let ahead = i64::from(entry.cylinder) - i64::from(view.arm.cylinder);
     let ahead = if view.upward { ahead } else { -ahead };
     if ahead >= 0 { ahead } else { BEHIND - ahead }
 }
 
-/// Whether the direction is upward once the arm goes from one cylinder to another.
+/// The direction after a movement from one cylinder to another: whether it is upward.
 pub fn upward_after(from: u32, to: u32, upward: bool) -> bool {
     (to > from) | (upward & (to == from))
 }

@@ -1,8 +1,8 @@
 //! The orders of the queue: one file each, which opens with the rule and ends with its description as a [`Rule`].
 //!
-//! All that is known of an order follows from its rule: the scenario's names and keys, what the documentation and the schema
-//! say of them, which keys count beside it, and what the tests hold it to. A new order is a file here, its lines below, and,
-//! where it weighs something that no other order does, a key in the scenario.
+//! Everything known of an order follows from its rule: the scenario's names and keys, their documentation and
+//! schema, which other keys apply, and what the tests check. A new order is a file here, its lines below,
+//! and, where it weighs something that no other order does, a key in the scenario.
 pub(crate) mod aged_sptf;
 pub(crate) mod clook;
 pub(crate) mod fcfs;
@@ -20,9 +20,9 @@ use super::{Entry, SlotIndex, Slots, View};
 use drivelab_units::Span;
 pub use own::OwnOrder;
 
-/// In which order the waiting commands are served, with what it weighs and others do not.
-/// The names that a scenario can use are those of [`Order::ALL`]; the tests hold each of these to its definition. An embedder
-/// brings another with [`Rule::own`].
+/// The order in which waiting commands are served, with the parameters particular to each.
+/// The names that a scenario can use are those of [`Order::ALL`]; the tests check each of these against its
+/// definition. An embedder supplies another with [`Rule::own`].
 ///
 /// ```
 /// use drivelab_core::storage::drive::geometry::GeometryParams;
@@ -66,31 +66,31 @@ pub enum Order {
     Fcfs,
     /// Shortest seek time first.
     Sstf,
-    /// The nearest cylinder ahead; turns where nothing is ahead.
+    /// The nearest cylinder ahead; turns round where nothing is ahead.
     Look,
     /// The nearest cylinder ahead in one direction; then back to the lowest.
     CLook,
-    /// What a turn of the arm counts.
+    /// The weight is the cost of turning round.
     VScan(ScanWeight),
     /// Shortest positioning time first: seek and rotation.
     Sptf,
-    /// The credit for the time waited.
+    /// The weight is the credit for the time waited.
     AgedSptf(AgeWeight),
-    /// The credit for the time waited, of all that wait together.
+    /// The weight is the credit for the time waited, shared by all waiting commands.
     ShareAgedSptf(AgeWeight),
-    /// The age at which a command goes first.
+    /// The weight is the age at which a command goes first.
     WeightedSptf(AgeFull),
-    /// The age from which on a write goes before the reads.
+    /// The weight is the age from which on a write goes before the reads.
     ReadFirstSptf(Span),
-    /// One that the embedder brings.
+    /// An order supplied by the embedder.
     Own(OwnOrder),
 }
 
 impl Order {
-    /// Shortest positioning time with the usual credit for age: what most drives of the catalogue are given.
+    /// Shortest positioning time with the default credit for age: the order of most drives in the catalogue.
     pub const AGED_SPTF: Order = aged_sptf::USUAL;
 
-    /// Every order of the core, with what it weighs as it is unasked.
+    /// Every order of the core, each with its default weight.
     pub const ALL: [Order; 10] = [
         Order::Fcfs,
         Order::Sstf,
@@ -104,7 +104,7 @@ impl Order {
         share_aged_sptf::USUAL,
     ];
 
-    /// What this order is, whatever it weighs.
+    /// The rule of this order, whatever its weight.
     #[inline]
     pub fn rule(self) -> &'static Rule {
         match self {
@@ -122,41 +122,41 @@ impl Order {
         }
     }
 
-    /// The same order with this value of what it alone weighs; itself, where it weighs nothing.
+    /// The same order with this weight; unchanged if it has none.
     #[must_use]
     pub fn weighing(self, value: u64) -> Self {
         self.rule().weighs.map_or(self, |weighs| (weighs.order)(value))
     }
 }
 
-/// What an order is.
+/// The description of an order.
 #[derive(Debug)]
 pub struct Rule {
-    /// As users write it.
+    /// The name as users write it.
     pub name: &'static str,
-    /// In a line.
+    /// One line of description.
     pub summary: &'static str,
-    /// What it weighs and others do not.
+    /// The order's own parameter, if it has one.
     pub weighs: Option<Weighs>,
     pub(crate) cost_is: CostIs,
     /// Whether the cost counts rotation, as far as the drive knows the angle.
     pub counts_rotation: bool,
-    /// Whether reads and writes are looked for apart from each other.
+    /// Whether reads and writes are kept in separate lanes.
     pub keeps_writes_apart: bool,
-    /// The definition: the entry with the least cost goes next, the older one of two equals.
+    /// The definition: the entry with the least cost goes next, the older one on a tie.
     pub cost: fn(&Entry, &View<'_>) -> i64,
-    /// The entry that the definition says, found without looking at everything.
+    /// The entry with the least cost, found without a full scan.
     pub pick: fn(&Slots, &View<'_>) -> Option<SlotIndex>,
 }
 
 /// What kind of quantity an order's cost is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum CostIs {
-    /// Of another kind, or not the same for reads and writes.
+    /// Not a time, or not the same quantity for reads and writes.
     NoTime,
     /// A time for reads and writes alike, so that a read preference in time can be added to it.
     Time,
-    /// The same, and a sum of the positioning time and what does not depend on that.
+    /// A time as well, namely the sum of the positioning time and terms independent of it.
     PositioningAndMore,
 }
 
@@ -167,25 +167,25 @@ impl Rule {
     }
 }
 
-/// Something that an order weighs.
+/// The parameter of an order.
 #[derive(Clone, Copy, Debug)]
 pub struct Weighs {
-    /// The key under which users set it. Orders that weigh the same share a key.
+    /// The key under which users set it. Orders with the same parameter share a key.
     pub key: &'static str,
     /// Unit and range of the value.
     pub unit: Unit,
-    /// Its value unasked.
+    /// Its default value.
     pub usual: u64,
-    /// Whether a value of zero does nothing, so that it may stand beside any order.
+    /// Whether a value of zero has no effect, so that the key may be given with any order.
     pub none_is_idle: bool,
     /// The order with this value.
     pub order: fn(u64) -> Order,
 }
 
-/// The unit of what an order weighs, and its range.
+/// The unit of an order's parameter, and its range.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Unit {
-    /// Millionths, up to so many ones.
+    /// Millionths, up to `most` times one.
     Share {
         /// The largest value, in whole ones.
         most: u64,
@@ -208,7 +208,7 @@ mod tests {
                 assert_eq!(order.weighing(17), order);
                 continue;
             };
-            // Unasked it weighs what the rule says, and another value makes another order of the same name.
+            // The default is what the rule says, and another value makes another order of the same name.
             assert_eq!(order.weighing(weighs.usual), order, "{}", rule.name);
             let other = order.weighing(weighs.usual + 100_000);
             assert!(other != order && other.rule().name == rule.name, "{}", rule.name);

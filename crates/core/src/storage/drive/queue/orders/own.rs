@@ -1,15 +1,16 @@
-//! An order that whoever embeds the core brings: its definition is a cost, and all that waits is compared.
+//! An order supplied by the embedder of the core: it is defined by a cost, and all waiting entries are
+//! compared.
 //!
-//! The rules that hold for every order, the bounds on starvation, the window and what is chosen ahead, hold for it too. A
-//! drive asks for its choice more often than it takes one, and compares costs besides; so a cost must follow from the entry
-//! and the view alone. What an order is to remember must be in them: the age of an entry, where the arm stands, which way
-//! it went.
+//! The rules common to all orders (bounds on starvation, window, choosing ahead) apply to it too. A drive
+//! asks for a choice more often than it takes one, and also compares costs; so a cost must depend on the
+//! entry and the view alone. Any state that an order needs must be found there: the age of an entry, the
+//! position of the arm, its direction.
 use super::{CostIs, Rule};
 use crate::storage::drive::queue::choose::least;
 use crate::storage::drive::queue::{Entry, SlotIndex, Slots, View};
 use core::hash::{Hash, Hasher};
 
-/// An order of one's own. Two are equal when they have the same rule, in one place.
+/// An embedder's order. Two are equal when they have the same rule, at one address.
 #[derive(Clone, Copy, Debug)]
 pub struct OwnOrder(&'static Rule);
 
@@ -39,7 +40,8 @@ impl Hash for OwnOrder {
 }
 
 impl Rule {
-    /// An order of one's own: of all that waits the entry with the least cost goes next, the older one of two equals.
+    /// An embedder's order: of all waiting entries the one with the least cost goes next, the older one on a
+    /// tie.
     ///
     /// ```
     /// use drivelab_core::storage::drive::geometry::GeometryParams;

@@ -1,23 +1,23 @@
 //! Reads before writes, each by shortest positioning time. Writes are served while no read waits, and a write older
 //! than its deadline goes before the reads, the oldest such write first.
 //!
-//! Who waits how long: a write past its deadline waits for older writes alone. A read has no bound of its own: those
-//! that position sooner go before it, and so do overdue writes when more writes come than the drive can carry out
-//! between reads; an age limit or a pass limit bounds that.
+//! The bound on waiting: a write past its deadline waits for older writes only. A read has no bound: reads
+//! with shorter positioning go before it, and so do overdue writes when more writes arrive than the drive can
+//! serve between reads; an age limit or a pass limit bounds that.
 //! Source: Linux block layer, block/mq-deadline.c and Documentation/block/deadline-iosched.rst: read preference and
 //! write deadline (J. Axboe, 2002), here with positioning time in place of its order by address.
 use super::{CostIs, Order, Rule, Unit, Weighs, sptf};
 use crate::storage::drive::queue::{Entry, Kind, SlotIndex, Slots, View};
 use drivelab_units::Span;
 
-/// Unasked: that of Linux's deadline schedulers.
+/// The default: that of Linux's deadline schedulers.
 const DEADLINE: Span = Span::from_s(5);
 
 pub const USUAL: Order = Order::ReadFirstSptf(DEADLINE);
 
 /// Above any positioning time.
 const WRITE: i64 = 1 << 60;
-/// Below any cost that is a time, however early the arrival.
+/// Below any cost that is a time, for the earliest arrival too.
 const OVERDUE: i64 = -(1 << 62);
 
 pub fn cost(entry: &Entry, view: &View<'_>) -> i64 {

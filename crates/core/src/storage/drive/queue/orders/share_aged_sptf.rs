@@ -1,24 +1,26 @@
-//! Share-aged shortest positioning time first: positioning time less a share of the command's age, and the share is divided
-//! among all that wait. A command that has waited as long as n others of a queue of n would take is c positioning times
-//! ahead, whatever n is: so the tail of the waiting times keeps its distance to the mean at every depth.
+//! Share-aged shortest positioning time first: positioning time minus a share of the command's age, where the
+//! share is divided among all waiting commands. A command that has waited as long as n others of a queue of n
+//! would take is c positioning times ahead, whatever n is: so the ratio of the tail of the waiting times to
+//! their mean stays the same at every depth.
 //!
-//! The credit of an age is (c / n) times it, where n is the number of commands that the drive holds and has not begun at
-//! this choice. Who waits how long: as in [`super::aged_sptf`] with a weight of at least c / depth, so no command goes before one
-//! that is older by more than (P + 1 ns) depth / c.
+//! The credit of an age is (c / n) times it, where n is the number of commands that the drive holds and has
+//! not begun at this choice. The bound on waiting: as in [`super::aged_sptf`] with a weight of at least c /
+//! depth, so no command goes before one that is older by more than (P + 1 ns) depth / c.
 //!
-//! What one drive shows: fio's sweep of a 22 TB drive of 7 200 rpm (cdl-tools, Western Digital) is met at seven depths within
-//! 3 % with c = 1.5, and its 99th percentile within 10 %; a constant weight misses by 15 %.
+//! Measured on one drive: fio's sweep of a 22 TB drive of 7 200 rpm (cdl-tools, Western Digital) is
+//! reproduced at seven depths within 3 % with c = 1.5, and its 99th percentile within 10 %; a constant weight
+//! is off by 15 %.
 use super::{CostIs, Order, Rule, Unit, Weighs};
 use crate::storage::drive::queue::outward::Cost;
 use crate::storage::drive::queue::params::AgeWeight;
 use crate::storage::drive::queue::{Entry, SlotIndex, Slots, View, aged};
 
-/// Unasked, in millionths: that of the 22 TB drive.
+/// The default, in millionths: that of the 22 TB drive.
 const SHARE: u64 = 1_500_000;
 
 pub const USUAL: Order = Order::ShareAgedSptf(AgeWeight::of(SHARE));
 
-/// What each unit of age is worth at this choice, in steps of 2^-32.
+/// The credit for each unit of age at this choice, in steps of 2^-32.
 fn worth(view: &View<'_>) -> u64 {
     let Order::ShareAgedSptf(share) = view.params.order else { unreachable!("asked by this order alone") };
     share.shared_by(view.waiting)

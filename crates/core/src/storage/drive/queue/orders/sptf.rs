@@ -1,12 +1,12 @@
-//! Shortest positioning time first: seek, settling and rotation together, so the command whose first sector can be
-//! under the head soonest. With a drive that knows distance alone it falls back to the shortest seek time.
+//! Shortest positioning time first: seek, settling and rotation together; the command whose first sector can
+//! be under the head soonest. For a drive that knows distance only it is equal to the shortest seek time.
 //! Source: M. Seltzer, P. Chen, J. Ousterhout, "Disk scheduling revisited", USENIX 1990;
 //! D. M. Jacobson, J. Wilkes, "Disk scheduling algorithms based on rotational position", HPL-CSP-91-7.
 use super::{CostIs, Rule};
 use crate::storage::drive::queue::outward::{self, Cost};
 use crate::storage::drive::queue::{Entry, Kind, SlotIndex, Slots, View};
 
-// Part of the search, as all of it.
+// Inlined into the search, like everything it calls.
 #[inline(always)]
 pub fn cost(entry: &Entry, view: &View<'_>) -> i64 {
     view.positioning(entry) as i64
@@ -26,7 +26,7 @@ pub fn pick(slots: &Slots, view: &View<'_>) -> Option<SlotIndex> {
     pick_from(slots, Kind::Main, view)
 }
 
-/// The same for a drive that treats reads and writes alike: what it does not have is not asked of each entry.
+/// The same for a drive that treats reads and writes alike: no entry is tested for differences.
 struct Plain;
 
 impl Cost for Plain {
@@ -36,7 +36,7 @@ impl Cost for Plain {
     }
 }
 
-/// The least among the commands of one lane.
+/// The entry of one lane with the least cost.
 pub fn pick_from(slots: &Slots, kind: Kind, view: &View<'_>) -> Option<SlotIndex> {
     if view.is_plain() { pick_plain(slots, kind, view) } else { outward::least(&Sptf, slots, kind, view) }
 }

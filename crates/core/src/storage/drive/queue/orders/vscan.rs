@@ -1,16 +1,17 @@
-//! VSCAN(R): the command at the least distance in cylinders, where one that lies against the present direction counts
-//! R times all cylinders more. R = 0 is the shortest distance, R = 1 is LOOK. Commands on the arm's own cylinder belong
-//! to either direction and go in order of arrival.
+//! VSCAN(R): the command at the least distance in cylinders, where R times the total number of cylinders is
+//! added to the distance of one against the present direction. R = 0 is the shortest distance, R = 1 is LOOK.
+//! Commands on the arm's own cylinder belong to both directions and are served in order of arrival.
 //!
-//! Who waits how long: the arm does not turn round while a command lies before it within R times all cylinders; it
-//! reaches that one after at most as many changes of cylinder as it is away, unless commands for the arm's own cylinder
-//! keep coming. One that lies farther out has no bound while R < 1: arrivals close by can keep the arm turning.
+//! The bound on waiting: the arm does not turn round while a command is ahead of it within R times the total
+//! number of cylinders; it reaches that one after at most as many changes of cylinder as its distance, unless
+//! commands for the arm's own cylinder keep arriving. One further out has no bound while R < 1: arrivals
+//! close by can keep the arm turning.
 //! Source: R. Geist, S. Daniel, "A continuum of disk scheduling algorithms", ACM TOCS 5(1), 1987.
 use super::{CostIs, Order, Rule, Unit, Weighs, look};
 use crate::storage::drive::queue::params::ScanWeight;
 use crate::storage::drive::queue::{Entry, Kind, SlotIndex, Slots, View};
 
-/// Part of all cylinders, in millionths: the recommendation of its authors.
+/// Share of all cylinders, in millionths: the value that its authors recommend.
 const RECOMMENDED: u64 = 200_000;
 
 pub const USUAL: Order = Order::VScan(ScanWeight::of_millionths(RECOMMENDED));
@@ -27,7 +28,7 @@ pub fn cost(entry: &Entry, view: &View<'_>) -> i64 {
     if ahead >= 0 { ahead } else { i64::from(turning) - ahead }
 }
 
-/// The better one of the nearest on either side.
+/// The better of the nearest entries on both sides.
 pub fn pick(slots: &Slots, view: &View<'_>) -> Option<SlotIndex> {
     let above = slots.at_or_above(Kind::Main, view.arm.cylinder);
     let below = look::highest_at_or_below(slots, view.arm.cylinder);

@@ -1,10 +1,11 @@
-//! Weighted shortest positioning time first: positioning time scaled by what is left of a maximum age M, that is by
-//! (M - age) / M. A command of that age goes first, the oldest of several.
+//! Weighted shortest positioning time first: positioning time scaled by the remaining share of a maximum age
+//! M, that is by (M - age) / M. A command of that age goes first, the oldest of several.
 //!
-//! The aged order takes the same credit off every way for the same age, so a little age already outweighs a little
-//! rotation. Here age works on the length of the way: to a fresh command it does nothing, and near M any way is short.
+//! The aged order subtracts the same credit for the same age from any positioning time, so a little age
+//! already outweighs a little rotation. Here age scales the positioning time: it has no effect on a new
+//! command, and near M any positioning time is short.
 //!
-//! Who waits how long: from age M on, only older commands go before a command, as with an age limit of M.
+//! The bound on waiting: from age M on, only older commands go before a command, as with an age limit of M.
 //! Source: M. Seltzer, P. Chen, J. Ousterhout, "Disk scheduling revisited", USENIX 1990 (WSTF).
 use super::{CostIs, Order, Rule, Unit, Weighs};
 use crate::storage::drive::queue::outward::Cost;
@@ -12,7 +13,7 @@ use crate::storage::drive::queue::params::AgeFull;
 use crate::storage::drive::queue::{Entry, Kind, SlotIndex, Slots, View, aged};
 use drivelab_units::Span;
 
-/// Unasked.
+/// The default.
 const FULL: Span = Span::from_s(1);
 
 pub const USUAL: Order = Order::WeightedSptf(AgeFull::new(FULL));
@@ -22,7 +23,7 @@ fn full(view: &View<'_>) -> AgeFull {
     full
 }
 
-/// Nothing from the maximum age on: of such commands, as of all equals, the oldest goes first.
+/// Zero from the maximum age on: among such commands, as always on a tie, the oldest goes first.
 pub fn cost(entry: &Entry, view: &View<'_>) -> i64 {
     WeightedSptf(full(view)).of(entry, view)
 }
