@@ -40,13 +40,13 @@ impl Below {
     }
 
     /// Removes the commands for a drive: they are not to be handed over.
-    pub fn keep_from(&mut self, ops: &mut Slab<Op>, drive: u16) {
+    pub fn drop_for(&mut self, ops: &mut Slab<Op>, drive: u16) {
         let mut at = core::mem::take(self).first;
         while at != NONE {
             let op = ops.get_mut(at);
-            let (place, is_kept) = (at, op.drive == drive);
+            let (place, is_dropped) = (at, op.drive == drive);
             at = core::mem::replace(&mut op.next, NONE);
-            if !is_kept {
+            if !is_dropped {
                 self.push(ops, place);
             }
         }

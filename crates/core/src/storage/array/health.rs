@@ -120,7 +120,7 @@ impl Array {
 
     /// Commands that are with a drive, or waiting for it, end as it fails.
     fn end_ops_of(&mut self, context: &mut Context, drive: u16) {
-        self.below.keep_from(&mut self.planner.ops, drive);
+        self.below.drop_for(&mut self.planner.ops, drive);
         let gone: Vec<Slot> = self
             .planner
             .ops
