@@ -192,10 +192,10 @@ fn document() {
 const HEAD: &str = "\
 # How good is shortest positioning time first?
 
-A queue of n random 4 KiB reads is on hand and nothing more comes. SPTF always goes to what can be under the head
-soonest. The best of all n! orders, found by trying them, takes less time in total; this is by how much SPTF exceeds it,
-in percent of the best, over 4 000 queues of each length. The last columns are the mean excess of other policies, over
-400 queues.
+A queue holds n random 4 KiB reads, and no more arrive. SPTF always serves the read whose first sector can be under the
+head soonest. The best of all n! orders, found by trying them all, may take less time in total; the table shows by how
+much SPTF exceeds it, in percent of the best, over 4 000 queues of each length. The last columns are the mean excess of
+other policies, over 400 queues.
 
 | reads | SPTF: mean | median | 95 % | most | served best, % | SSTF | C-LOOK | FCFS |
 |--:|--:|--:|--:|--:|--:|--:|--:|--:|
