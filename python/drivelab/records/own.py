@@ -158,12 +158,12 @@ def _figures(point: Mapping[str, Any], place: str) -> dict[str, Figure]:
     merged = [pair for name in _DIRECTIONS for pair in counts[name]]
     is_mixed = all(part.get("ios") for part in both)
     crowd = (_depth(point, place), is_mixed or not _one_size(point))
-    mean_error = _latencies(figures, "", point, merged, place, crowd, series)
+    _latencies(figures, "", point, merged, place, crowd, series)
     if is_mixed:
         for name, part in zip(_DIRECTIONS, both, strict=True):
             figures[f"{name}.iops"] = Figure(_required(part, "iops", f"{place}.{name}"))
             figures[f"{name}.bytes_per_s"] = Figure(_required(part, "bytes_per_s", f"{place}.{name}"))
-            _latencies(figures, f"{name}.", part, counts[name], f"{place}.{name}", crowd, (), mean_error)
+            _latencies(figures, f"{name}.", part, counts[name], f"{place}.{name}", crowd, None)
     return _with_repeats(figures, point, place)
 
 
@@ -174,36 +174,33 @@ def _latencies(
     counts: Sequence[tuple[float, float]],
     place: str,
     crowd: tuple[float | None, bool],
-    series: Sequence[Mapping[str, Any]],
-    whole: Figure | None = None,
-) -> Figure | None:
-    """Mean and percentiles; the series knows the mean of all I/Os alone, from which that of a direction is told."""
+    series: Sequence[Mapping[str, Any]] | None,
+) -> None:
+    """Mean and percentiles. Only all I/Os together have a series: without one the figures have no intervals."""
     latency = _table(part, "latency_ns", place)
     mean = _number(latency, "mean", f"{place}.latency_ns")
     if mean is None:
-        return None
-    figure = precision.of_series(mean, series)
+        return
+    figure = precision.of_series(mean, series or ())
     figures[f"{before}mean"] = figure
-    known = whole or figure
-    deviation = precision.deviation_share(counts)
+    deviation = None if series is None else precision.deviation_share(counts)
     n = math.fsum(count for _, count in counts)
     depth, is_mixed = crowd
     effective = (
         None
         if deviation is None
-        else precision.independent(n, deviation, known.error, depth, is_mixed=is_mixed)
+        else precision.independent(n, deviation, figure.error, depth, is_mixed=is_mixed)
     )
     quantile = precision.quantile_of_counts(counts)
     for name in PERCENTILES:
         value = _number(latency, name, f"{place}.latency_ns")
         if value is not None:
             figures[before + name] = precision.of_percentile(
-                value, name, quantile, None if whole else effective, known.freedom, "histogram"
+                value, name, quantile, effective, figure.freedom, "histogram"
             )
     most = _number(latency, "max", f"{place}.latency_ns")
     if most is not None:
         figures[f"{before}max"] = Figure(most)
-    return figure
 
 
 def _with_repeats(figures: dict[str, Figure], point: Mapping[str, Any], place: str) -> dict[str, Figure]:
