@@ -17,7 +17,7 @@ from typing import Any
 from drivelab.plan import answer, choice
 from drivelab.plan.evaluate import Ran, evaluate
 from drivelab.plan.grid import Asked, asked_of, candidates
-from drivelab.plan.planned import DEFAULTS, Plan
+from drivelab.plan.planned import Plan
 from drivelab.scenario import Override
 
 DRIVES = ("seagate-cheetah-9lp", "wd-wd360gd")
@@ -94,7 +94,7 @@ def cheapest(rows: Sequence[Row]) -> str | None:
 
 def held(seed: int) -> tuple[bool, bool]:
     """Whether the pick of a problem is that of brute force, and whether there is one; prints what came out."""
-    given = {**DEFAULTS, **problem(seed)}
+    given = problem(seed)
     asked = asked_of(given, [Override("run.seed", str(seed), "seed")])
     bounded, whole = candidates(asked, given), candidates(asked, given)
     begun = time.process_time()

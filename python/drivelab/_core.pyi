@@ -25,6 +25,7 @@ __all__ = [
     "drive_schema",
     "durability",
     "durability_chunks",
+    "durability_problems",
     "emulate",
     "entries",
     "experiments",
@@ -43,6 +44,8 @@ __all__ = [
     "schema",
     "size_bytes",
     "span_ns",
+    "toml_problems",
+    "toml_values",
     "trace_copy",
     "trace_formats",
     "trace_head",
@@ -202,6 +205,13 @@ def durability(
     question: str, histories: Callable[[str, int, int], list[list[int]]] | None = None
 ) -> dict[str, Any]: ...
 def durability_chunks(job: str, first: int, last: int) -> list[list[int]]: ...
+def durability_problems(question: str) -> list[dict[str, str]]: ...
+def toml_values(text: str, origin: str) -> dict[str, Any]: ...
+def toml_problems(
+    text: str,
+    origin: str,
+    wrong: list[tuple[str, int | None, bool, tuple[str, str] | None, str, str | None]],
+) -> None: ...
 def reference(of: str) -> str: ...
 def schema() -> dict[str, Any]: ...
 def drive_schema() -> dict[str, Any]: ...

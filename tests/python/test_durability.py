@@ -12,7 +12,7 @@ import pytest
 from messages import held, told
 
 from drivelab.durability import loss, texts
-from drivelab.errors import InputError
+from drivelab.errors import InputError, ScenarioError
 
 EIGHT = ("--members", "8", "--capacity", "16TB", "--afr", "1.5%", "--rebuild", "20h")
 RATE = -math.log1p(-0.015) / 8760
@@ -137,16 +137,16 @@ def test_a_simulated_rebuild_is_that_of_compare_levels(run):
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        (("--level", "draid", "--width", "3", "--parity", "1"), "cannot be simulated; give its hours"),
+        (("--level", "draid", "--width", "3", "--parity", "1"), "cannot be simulated: give its hours"),
         (
             ("--level", "raid5", "--rate-iops", "5000"),
-            "leave too little to the rebuild; ask for less, or give its",
+            "leave too little to the rebuild: ask for less, or give its",
         ),
         (
             ("--level", "raid5", "--rebuild", "20h"),
             "--drive, --rate-iops changes nothing without --rebuild simulated",
         ),
-        (("--level", "raid5", "--drive", ""), "of which drive? Give --drive NAME"),
+        (("--level", "raid5", "--drive", ""), "no drive is named: give --drive NAME"),
     ],
 )
 def test_a_rebuild_that_cannot_be_simulated_is_said_with_a_remedy(run, given, said):
@@ -178,6 +178,12 @@ WRONG = """
 --method guess|--method chain --attended 8x5|--method splitting --common s:1y:1%|--every-loss --method biasing
 --histories 1|--histories 1e9|--error 0%|--error 2|--randseed -1
 --rw randread|--drive wd-4tb-7200|--json --csv
+--rebuild -2h|--rebuild 20h(-1h..30h)|--capacity -16TB|--replacement -2d|--ure -1e-15/bit|--latent -1e-4/h|--scrub -1w
+--reads 1TB|--ure 1e-15/bit --reads 1TB|--latent 1e-4/h --scrub 1w --reads 1TB|--level ,
+--method chain --histories 5000|--method chain --randseed 2|--level raid5,raid60,lrc --members 7
+--rebuild simulated --drive wd-4tb-7200 --pattern iometer/file-server --bs 8k
+--rebuild simulated --drive wd-4tb-7200 --iodepth 4 --rate-iops 60
+--rebuild 20 --afr 0% --ure 1 --common shelf:20y --spares -1 --outage x:1y --members 3
 """
 """Options after those of eight drives of RAID 6, in place of the same ones there."""
 
@@ -198,16 +204,96 @@ def wrong() -> Iterator[list[str]]:
     yield ["durability", "--members", "8", "--afr", "2%", "--rebuild", "20h"]
     yield ["durability", "--level", "raid6", "--members", "8", "--afr", "2%"]
     yield ["durability", "absent.toml"]
+    for name in FILES:
+        yield ["durability", name]
+    yield ["durability", "wrong.toml", "--rebuild", "20h", "--ure", "3"]
+    yield ["durability", "sound.toml", "--members", "3"]
+
+
+FILES = {
+    "wrong.toml": """level = ["raid6", "raid60"]
+members = 7
+rebuild = ["30h", "45"]
+afr = "0%"
+ure = "1e-15"
+common = ["shelf:20y:30%", "surge:-1y:1%"]
+width = 4
+attended = "30x5"
+""",
+    "kinds.toml": """level = "raid6"
+members = [8, 9]
+rebuild = 2026-11-25
+serial = "no"
+afr = true
+common = [1, [2]]
+""",
+    "keys.toml": 'levels = "raid6"\nmember = 8\n',
+    "broken.toml": 'level = raid6\nmembers = 8\nafr = "2%"\nafr = "3%"\n',
+    "sparse.toml": 'level = "raid6"\n',
+    "wide.toml": 'level = "draid"\nmembers = 8\nafr = "2%"\nrebuild = "20h"\n',
+    "empty.toml": "",
+    "sound.toml": 'level = "raid6"\nmembers = 8\nafr = "2%"\nrebuild = "20h"\n',
+    "twice.toml": 'level = "raid6"\nmembers = 8\nafr = "2%"\nmttf = "9y"\nrebuild = "20h"\n',
+    "loaded.toml": 'level = "raid6"\nmembers = 8\nafr = "2%"\nrebuild = "simulated"\nbs = "4k"\ncapacity = "1TB"\n',
+    "idle.toml": 'level = "raid6"\nmembers = 8\nafr = "2%"\nrebuild = "20h"\ndrive = "wd-4tb-7200"\n',
+}
+"""Files with something wrong; one is sound."""
 
 
 def test_messages(run, tmp_path):
-    held("durability-messages.txt", told(run, wrong(), tmp_path))
+    for name, text in FILES.items():
+        (tmp_path / name).write_text(text)
+    commands = [command for command in wrong() if command != ["durability", "sound.toml"]]
+    held("durability-messages.txt", told(run, commands, tmp_path))
+
+
+def test_a_file_names_others_from_its_folder(run, tmp_path):
+    (tmp_path / "shelves").mkdir()
+    counts = "model,drive_days,failures\nST4000DM000,81347421,5770\n"
+    (tmp_path / "shelves" / "drives.csv").write_text(counts)
+    text = 'level = "raid6"\nmembers = 8\nafr = "drives.csv:ST4000DM000"\nrebuild = "20h"\n'
+    (tmp_path / "shelves" / "shelf.toml").write_text(text)
+    done = run("durability", "shelves/shelf.toml")
+    assert done.returncode == 0, done.stderr
+    with pytest.raises(ScenarioError, match="it is missing") as caught:
+        loss(file=tmp_path / "shelves" / "shelf.toml", rebuild="20h", level="draid")
+    assert [one["origin"] for one in caught.value.problems] == [str(tmp_path / "shelves" / "shelf.toml")]
+
+
+def test_no_figure_is_told_of_what_was_not_asked(run):
+    done = run("durability", "--level", "raid5", *EIGHT)
+    assert "not available, nothing lost: not asked; --outage says" in done.stdout
+    assert "unreadable sectors" not in done.stdout
+    (level,) = json.loads(run("durability", "--level", "raid5", *EIGHT, "--json").stdout)["levels"]
+    assert level["unavailability"] is None
+    assert level["share_by_sectors"] is None
+    done = run("durability", "--level", "raid5", *EIGHT, "--outage", "psu:1e5h:10h", "--ure", "1e-15/bit")
+    assert "not available, nothing lost: 0.876 h a year by psu" in done.stdout
+    assert "% of losses by unreadable sectors" in done.stdout
+
+
+def test_a_drive_that_stands_alone_loses_its_own_data():
+    of = {"members": 8, "capacity": "16TB", "afr": "1.5%", "life": "5y"}
+    gone = 1 - math.exp(-8 * RATE * 5 * 8760)
+    for level, drives in (("jbod", 1), ("linear", 1), ("raid0", 8)):
+        # Nothing is rebuilt, so nothing need be said of it.
+        found = loss(level, **of).outcomes[0]
+        assert found["loss_in_life"]["value"] == pytest.approx(gone, rel=1e-9)
+        assert found["bytes_lost"]["value"] == pytest.approx(gone * drives * 16e12, rel=1e-9), level
+
+
+def test_what_a_chain_has_no_use_for_is_said(run):
+    done = run("durability", "--level", "raid5", *EIGHT, "--histories", "5000", "--randseed", "3")
+    assert "note: raid5: --histories, --randseed changes nothing: its chain of states is exact" in done.stderr
+    done = run("durability", "--level", "raid0,raid5", *EIGHT, "--ure", "1e-15/bit")
+    assert "note: raid0: its first failed drive is a loss; no sectors are counted beside it" in done.stderr
+    assert "note: raid5" not in done.stderr
 
 
 def test_all_problems_come_at_once_and_in_the_callers_words():
     with pytest.raises(InputError, match="wrong_drive: 2 is no chance") as caught:
         loss("raid6", members=3, afr="1%", rebuild="20h", wrong_drive="2")
-    assert "members: these members" in str(caught.value)
+    assert "members: 3 members do not make raid6" in str(caught.value)
     with pytest.raises(InputError, match="did you mean members"):
         loss("raid6", member=3)
 

@@ -1,7 +1,7 @@
 //! Which failures lose data: members lie in cells, and a rule says of the missing members of each cell whether data
 //! are lost, and how near the loss is. All levels are made of these cells.
 //!
-//! A group with parity or copies is a cell. RAID 01: a cell is a striped set. RAID 10 far, offset and odd near:
+//! A group with parity or copies is a cell, and a drive that stands alone. RAID 01: a cell is a striped set. RAID 10 far, offset and odd near:
 //! the cells stand in a circle. Local-reconstruction codes: a cell for each local group with its parity, the last
 //! one for the global parities; the code recovers whatever its parities have room for (a maximally recoverable
 //! code). Declustered parity: one cell; a set of failures loses data where some stripe lies on all of them.

@@ -61,15 +61,15 @@ pub struct Outcome {
     pub loss_in_a_year_over_rebuilds: Option<Estimate>,
     /// Losses within the life: the first alone, or every one.
     pub losses_in_life: Estimate,
-    /// The share of first losses that sectors made which could not be read.
+    /// The share of first losses that sectors made which could not be read; None where nothing was said of such.
     pub share_by_sectors: Option<f64>,
     pub mttdl_years: Estimate,
     /// Bytes lost within the life.
     pub bytes_lost: Estimate,
     /// Minus the decimal logarithm of the chance of loss in a year.
     pub nines: Option<f64>,
-    /// The share of the time without the data, none of them lost.
-    pub unavailability: f64,
+    /// The share of the time without the data, none of them lost; None where nothing was said of outages.
+    pub unavailability: Option<f64>,
     pub usable_bytes: f64,
     pub bears_worst: u32,
     /// The textbook's, of one group, where drives have a mean life and nothing else fails.
@@ -104,7 +104,11 @@ pub fn solve_elsewhere(
     Ok(outcome)
 }
 
-fn check(plan: &Plan, settings: &Settings) -> Result<(), Vec<Problem>> {
+/// Whether the losses of an array can be found so; nothing is run.
+///
+/// # Errors
+/// A method that the array does not allow, or a setting without a meaning.
+pub fn check(plan: &Plan, settings: &Settings) -> Result<(), Vec<Problem>> {
     let mut problems = Vec::new();
     let mut hold = |holds: bool, place: &str, message: String, remedy: &str| {
         if !holds {
@@ -278,7 +282,10 @@ fn by_histories(
         histories,
         drive_years: histories * plan.cell_of.len() as f64 * hours / HOURS_PER_YEAR,
         losses_in_life: losses.estimate(),
-        share_by_sectors: life.value.map(|_| found.all.by_sectors / found.all.life),
+        share_by_sectors: life
+            .value
+            .filter(|_| plan.about.latent.is_some())
+            .map(|_| found.all.by_sectors / found.all.life),
         mttdl_years,
         bytes_lost: bytes,
         ..outcome(plan, method, found.year.estimate(), life)
@@ -311,7 +318,10 @@ fn by_chain(plan: &Plan) -> Option<Outcome> {
     let (year, life) = (Estimate::exact(in_year), Estimate::exact(in_life));
     Some(Outcome {
         losses_in_life: life,
-        share_by_sectors: life.value.filter(|&chance| chance > 0.0).map(|chance| by_sectors / chance),
+        share_by_sectors: life
+            .value
+            .filter(|&chance| chance > 0.0 && plan.about.latent.is_some())
+            .map(|chance| by_sectors / chance),
         mttdl_years: Estimate::exact((hours / HOURS_PER_YEAR).min(f64::MAX)),
         bytes_lost: Estimate::exact(bytes),
         ..outcome(plan, Method::Chain, year, life)
@@ -359,7 +369,7 @@ fn outcome(plan: &Plan, method: Method, year: Estimate, life: Estimate) -> Outco
         share_by_sectors: None,
         mttdl_years: zero,
         bytes_lost: zero,
-        unavailability: -libm::expm1(available),
+        unavailability: (!about.outages.is_empty()).then(|| -libm::expm1(available)),
         usable_bytes: plan.usable_bytes(),
         bears_worst: plan.arrangement.bears_worst(),
         textbook,

@@ -321,16 +321,18 @@ fn arranged(about: &Description, problems: &mut Problems) -> Option<Arrangement>
         rule: Rule::Bears(bears),
     };
     let found = match level {
-        // Any drive that fails takes data with it.
-        "jbod" | "linear" | "raid0" => grouped(n, 0, 1),
+        // A drive that fails takes its own data with it; of a stripe over all drives everything.
+        "jbod" | "linear" => grouped(1, 0, n),
+        "raid0" => grouped(n, 0, 1),
         "raid1" => {
-            needs(problems, n >= 2, "2 members or more");
+            needs(about, problems, n >= 2, "2 members or more");
             grouped(n, n.saturating_sub(1), 1)
         }
         "raid01" => striped_sets(about, problems)?,
         "raid10" => {
             let fits = copies >= 2 && n >= copies;
             needs(
+                about,
                 problems,
                 fits,
                 &format!("{} members or more for {copies} copies, and 2 copies or more", copies.max(2)),
@@ -350,7 +352,7 @@ fn arranged(about: &Description, problems: &mut Problems) -> Option<Arrangement>
 fn striped_sets(about: &Description, problems: &mut Problems) -> Option<Arrangement> {
     let (n, copies) = (about.members, about.copies);
     let fits = copies >= 2 && n >= copies && n.is_multiple_of(copies);
-    needs(problems, fits, &format!("a number of members that {copies} copies divide, and 2 copies or more"));
+    needs(about, problems, fits, &format!("a number of members that {copies} copies divide, and 2 copies or more"));
     fits.then(|| Arrangement { cells: vec![n / copies; copies as usize], rule: Rule::EveryCell })
 }
 
@@ -360,6 +362,7 @@ fn local_code(about: &Description, problems: &mut Problems) -> Option<Arrangemen
     let locals = n.saturating_sub(parity);
     let fits = groups > 0 && locals.is_multiple_of(groups) && locals / groups >= 2 && n > parity;
     needs(
+        about,
         problems,
         fits,
         &format!(
@@ -373,8 +376,9 @@ fn local_code(about: &Description, problems: &mut Problems) -> Option<Arrangemen
     })
 }
 
-fn needs(problems: &mut Problems, fits: bool, what: &str) {
-    problems.hold(fits, "members", "these members do not make the level", &format!("it needs {what}"));
+fn needs(about: &Description, problems: &mut Problems, fits: bool, what: &str) {
+    let message = format!("{} members do not make {}", about.members, about.level);
+    problems.hold(fits, "members", message, &format!("it needs {what}"));
 }
 
 fn parity_groups(about: &Description, problems: &mut Problems) -> Option<Arrangement> {
@@ -388,7 +392,7 @@ fn parity_groups(about: &Description, problems: &mut Problems) -> Option<Arrange
     let least = bears + if level.starts_with("raidz") { 1 } else { 2 };
     let fits = count > 0 && about.members.is_multiple_of(count) && about.members / count >= least;
     let each = if count == 1 { String::new() } else { format!(" in each of {count} groups of one size") };
-    needs(problems, fits, &format!("{least} members or more{each}"));
+    needs(about, problems, fits, &format!("{least} members or more{each}"));
     fits.then(|| Arrangement { cells: vec![about.members / count; count as usize], rule: Rule::Bears(bears) })
 }
 

@@ -43,6 +43,10 @@ pub fn not_exponential(plan: &Plan) -> Option<&'static str> {
     if !exponential(&about.drive) {
         return Some("the lives of the drives are not exponential");
     }
+    if plan.arrangement.bears_worst() == 0 {
+        // The first failure is the loss: nothing is repaired or read before.
+        return None;
+    }
     if about.latent.as_ref().is_some_and(|latent| latent.arrival.is_some()) {
         return Some("latent defects by the hour have a history");
     }

@@ -1,7 +1,7 @@
 //! How likely an array loses data: a description as JSON text, and what is known of its losses or is wrong with it.
 use crate::convert::to_python;
 use drivelab_durability::monte_carlo::{Elsewhere, Histories, Job, chunks};
-use drivelab_durability::{Description, Outcome, Plan, Problem, Settings, solve_elsewhere};
+use drivelab_durability::{Description, Outcome, Plan, Problem, Settings, check, solve_elsewhere};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -80,6 +80,16 @@ pub fn durability<'py>(
     }
     let answer = answer.map_or_else(Answer::Problems, |outcome| Answer::Outcome(Box::new(outcome)));
     to_python(py, &answer)
+}
+
+/// Everything that is wrong with a question; nothing is run.
+///
+/// Raises `ValueError` where the text is no question.
+#[pyfunction]
+pub fn durability_problems<'py>(py: Python<'py>, question: &str) -> PyResult<Bound<'py, PyAny>> {
+    let asked: Question = serde_json::from_str(question).map_err(|error| unreadable(&error))?;
+    let found = Plan::check(asked.array).and_then(|plan| check(&plan, &asked.settings));
+    to_python(py, &found.err().unwrap_or_default())
 }
 
 /// Chunks of the histories of a job, from one number up to another: of each its sums, to the bit.

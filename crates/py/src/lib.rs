@@ -13,6 +13,7 @@ mod durability;
 mod emulate;
 mod errors;
 mod files;
+mod keyed;
 mod measure;
 mod nbd;
 mod places;
@@ -37,13 +38,15 @@ mod _core {
     #[pymodule_export]
     use super::crash::CrashLog;
     #[pymodule_export]
-    use super::durability::{durability, durability_chunks};
+    use super::durability::{durability, durability_chunks, durability_problems};
     #[pymodule_export]
     use super::emulate::{
         Listener, Transcript, check_clock, emulate, left_out_of_emulation, loop_back, size_bytes, span_ns,
     };
     #[pymodule_export]
     use super::errors::{RunError, ScenarioError, TraceError, UnfitError};
+    #[pymodule_export]
+    use super::keyed::{toml_problems, toml_values};
     #[pymodule_export]
     use super::measure::{measure, measure_fits};
     #[pymodule_export]

@@ -1,7 +1,8 @@
 """A plan as two pictures: every candidate by what it costs, holds, gives and loses; and which assumption decides.
 
 A filled mark holds, a hollow one does not; a thin ring has what no other candidate beats in price, speed and loss at
-once, a thick one the pick. Limits are dashed. What a candidate is, and what is against it, is shown on hover.
+once, a thick one the pick. Limits are dashed. A chance of which a bound alone is known is a triangle that points where
+it may lie. What a candidate is, and what is against it, is shown on hover.
 """
 
 from __future__ import annotations
@@ -19,6 +20,10 @@ from drivelab.charts.theme import INK, LINE_COLOURS, SOFT, Panel, colours, dress
 WIDTH, HEIGHT = 300, 300
 _TORNADO_WIDTH, _STEP = 620, 30
 _HOLDS, _OUT = "holds", "does not"
+_KNOWN, _AT_LEAST, _AT_MOST = "circle", "triangle-up", "triangle-down"
+"""What is known of a figure, by its mark."""
+_NAME_MAX = 44
+"""Characters of an assumption's name beside its bar; the pointer shows the rest."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +47,7 @@ def pareto(plan: Mapping[str, Any]) -> alt.HConcatChart:
         raise ChartInputError("no candidate can be made, so there is nothing to draw")
     levels = list(dict.fromkeys(one["level"] for one in known))
     axes = [_Axis("usable_bytes", "Usable, TB", ",~r", plan["limits"]["capacity_bytes"], 1e12), _speed(plan)]
-    if any(one["loss_in_a_year"] for one in known):
+    if any(_value(one, "loss_in_a_year") for one in known):
         limit = plan["limits"]["loss_in_a_year"]
         axes.append(_Axis("loss_in_a_year", "Chance of data loss in a year", ".0e", limit))
     panels = [_panel(plan, known, axis, levels, is_first=axis is axes[0]) for axis in axes]
@@ -67,14 +72,16 @@ def _speed(plan: Mapping[str, Any]) -> _Axis:
 def _rows(plan: Mapping[str, Any], known: Sequence[Mapping[str, Any]], axis: _Axis) -> list[Row]:
     rows = []
     for one in known:
-        value = one[axis.key]
+        value = _value(one, axis.key)
         if not value:
             continue
+        mark = _mark(one) if axis.key == "loss_in_a_year" else _KNOWN
         row: Row = {
             "candidate": one["candidate"],
             "level": one["level"],
             "cost": one["cost"],
             "value": value / axis.scale,
+            "mark": mark,
             "holds": _HOLDS if one["holds"] else _OUT,
             "out for": one["out_for"] or "nothing",
             "usable TB": one["usable_bytes"] / 1e12,
@@ -84,10 +91,25 @@ def _rows(plan: Mapping[str, Any], known: Sequence[Mapping[str, Any]], axis: _Ax
         for key, scale, name in _HOVERED:
             row[name] = one[key] / scale if one.get(key) else None
         low, high = one.get(f"{axis.key}_low"), one.get(f"{axis.key}_high")
-        if low and high:
+        if low and high and mark == _KNOWN:
             row |= {"low": low / axis.scale, "high": high / axis.scale}
         rows.append(row)
     return rows
+
+
+def _value(one: Mapping[str, Any], key: str) -> float | None:
+    """A figure; of a chance of which nothing was seen the bound."""
+    value: float | None = one[key]
+    if key == "loss_in_a_year" and value is None:
+        return one["loss_in_a_year_high"]  # type: ignore[no-any-return]
+    return value
+
+
+def _mark(one: Mapping[str, Any]) -> str:
+    """Whether the chance of loss is known, or how far it is at least or at most."""
+    if one["is_loss_a_bound"]:
+        return _AT_LEAST
+    return _AT_MOST if one["loss_in_a_year"] is None else _KNOWN
 
 
 _HOVERED = (
@@ -150,7 +172,8 @@ def _panel(
         layers.append(spans.encode(y=low, y2="high:Q", color=colour))
     fill = alt.condition(f"datum.holds == '{_HOLDS}'", colour, alt.value("white"))
     points = base.mark_point(size=55, opacity=1, strokeWidth=1.4)
-    layers.append(points.encode(stroke=colour, fill=fill, tooltip=tooltip))
+    shape = alt.Shape("mark:N", scale=None, legend=None)
+    layers.append(points.encode(stroke=colour, fill=fill, shape=shape, tooltip=tooltip))
     ring = base.transform_filter("datum.pick").mark_point(size=220, stroke=INK, strokeWidth=1.6, fill=None)
     layers.append(ring.encode(tooltip=tooltip))
     return alt.layer(*layers).properties(width=WIDTH, height=HEIGHT)
@@ -160,6 +183,12 @@ def _notes(plan: Mapping[str, Any]) -> list[str]:
     notes = [
         "Filled: holds; hollow: does not; thick ring: the pick; thin ring: beaten by no other; dashed: the limit"
     ]
+    words = {_AT_LEAST: "up: at least so likely, however fast it is rebuilt", _AT_MOST: "down: at most"}
+    marks = {
+        _mark(one) for one in plan["candidates"] if one["usable_bytes"] and _value(one, "loss_in_a_year")
+    }
+    if said := [words[mark] for mark in words if mark in marks]:
+        notes.append(f"Triangle {'; '.join(said)}")
     missing = sum(1 for one in plan["candidates"] if one["usable_bytes"] and not one["iops_healthy"])
     if missing:
         notes.append(
@@ -171,64 +200,80 @@ def _notes(plan: Mapping[str, Any]) -> list[str]:
 def tornado(plan: Mapping[str, Any]) -> Panel:
     """The pick's chance of loss as each assumption is half and twice what it is, the widest bar first.
 
-    Raises ChartError where no chance is known.
+    What changes it by less than the intervals show has no bar, and is named. Raises ChartError without a known chance.
     """
-    rows = [
-        {
-            "name": f"{one['name']}, {one['value']}" if one["key"] != "load" else "load",
-            "low": one["loss_at_half"],
-            "high": one["loss_at_twice"],
-            "turns": "; ".join(
-                f"x{turn['factor']:.3g}: {turn['then'] or 'nothing that was tried holds'}"
-                for turn in one["turns"]
-            )
-            or "not found",
-        }
-        for one in plan["assumptions"]
-        if one["loss_at_half"] and one["loss_at_twice"]
-    ]
     picked = next((one for one in plan["candidates"] if one["candidate"] == plan["pick"]), None)
+    known = [one for one in plan["assumptions"] if one["loss_at_half"] and one["loss_at_twice"]]
+    rows = [row for one in known if one["is_told"] for row in _bars(one)]
     if not rows or picked is None:
         raise ChartInputError("no assumption changes a chance of loss that is known")
-    now, limit = picked["loss_in_a_year"], plan["limits"]["loss_in_a_year"]
-    ends = [row[key] for row in rows for key in ("low", "high")]
+    now, limit = _value(picked, "loss_in_a_year"), plan["limits"]["loss_in_a_year"]
+    for row in rows:
+        row["now"] = now
+    ends = [row[key] for row in rows for key in ("value", "low", "high") if row[key]]
     domain, ticks = log_axis([*ends, *(end for end in (now, limit) if end)], _TORNADO_WIDTH)
     scale = alt.Scale(type="log", domain=domain, nice=False)
-    axis = alt.Axis(values=ticks, format=".0e")
-    x = alt.X("value:Q", title="Chance of data loss in a year", scale=scale, axis=axis)
-    y = alt.Y("name:N", title=None, sort=[row["name"] for row in rows], axis=alt.Axis(labelLimit=320))
-    parts = [
-        {**row, "value": row[end], "other": now, "side": side}
-        for row in rows
-        for end, side in (("low", "half as much"), ("high", "twice as much"))
+    title = "Chance of data loss in a year"
+    x = alt.X("value:Q", title=title, scale=scale, axis=alt.Axis(values=ticks, format=".0e"))
+    low = alt.X("low:Q", title=title, scale=scale)
+    names = list(dict.fromkeys(row["name"] for row in rows))
+    layers = _tornado_layers(
+        rows, (x, low), alt.Y("name:N", title=None, sort=names, axis=alt.Axis(labelLimit=0))
+    )
+    notes = ["Solid: as assumed; thin: intervals of 95 %" + ("; dashed: --max-loss" if limit else "")]
+    for value, dash in ((now, [1, 0]), (limit, [4, 4])):
+        if value:
+            rule = alt.Chart(inline([{"value": value}])).mark_rule(stroke=INK, strokeDash=dash)
+            layers.append(rule.encode(x=x))
+    if untold := [one["name"] for one in known if not one["is_told"]]:
+        notes.append(f"Half and twice of these change less than the intervals show: {', '.join(untold)}")
+    return dress(
+        alt.layer(*layers).properties(
+            width=_TORNADO_WIDTH,
+            height=alt.Step(_STEP),
+            title=heading(f"Which assumption decides: {plan['pick']}", notes),
+        )
+    )
+
+
+_SIDES = {"loss_at_half": "half as much", "loss_at_twice": "twice as much"}
+
+
+def _bars(one: Mapping[str, Any]) -> list[Row]:
+    """Both ends of an assumption's bar; one that is no more than noise has none."""
+    full = f"{one['name']}, {one['value']}" if one["key"] != "load" else "load"
+    turns = "; ".join(
+        f"x{turn['factor']:.3g}: {turn['then'] or 'nothing that was tried holds'}" for turn in one["turns"]
+    )
+    return [
+        {
+            "name": full if len(full) <= _NAME_MAX else f"{full[:_NAME_MAX]}..",
+            "assumption": full,
+            "side": side,
+            "value": one[key],
+            "low": one[f"{key}_low"] or one[key],
+            "high": one[f"{key}_high"],
+            "turns": turns or "not found",
+        }
+        for key, side in _SIDES.items()
+        if one[f"is_{key}_told"]
     ]
+
+
+def _tornado_layers(rows: Sequence[Row], places: tuple[alt.X, alt.X], y: alt.Y) -> list[alt.Chart]:
+    x, low = places
     colour = alt.Color(
         "side:N",
         title=None,
-        scale=alt.Scale(domain=["half as much", "twice as much"], range=[LINE_COLOURS[0], LINE_COLOURS[1]]),
+        scale=alt.Scale(domain=list(_SIDES.values()), range=[LINE_COLOURS[0], LINE_COLOURS[1]]),
         legend=alt.Legend(orient="top"),
     )
     tooltip = [
-        alt.Tooltip("name:N"),
+        alt.Tooltip("assumption:N"),
         alt.Tooltip("side:N"),
         alt.Tooltip("value:Q", title="chance in a year", format=".3~g"),
         alt.Tooltip("turns:N", title="the pick turns"),
     ]
-    bars = (
-        alt.Chart(inline(parts))
-        .mark_bar(size=16)
-        .encode(x=x, x2="other:Q", y=y, color=colour, tooltip=tooltip)
-    )
-    layers = [bars, alt.Chart(inline([{"value": now}])).mark_rule(stroke=INK).encode(x=x)]
-    notes = ["Solid: as assumed"]
-    if limit:
-        layers.append(
-            alt.Chart(inline([{"value": limit}])).mark_rule(stroke=INK, strokeDash=[4, 4]).encode(x=x)
-        )
-        notes = ["Solid: as assumed; dashed: --max-loss"]
-    chart = alt.layer(*layers).properties(
-        width=_TORNADO_WIDTH,
-        height=alt.Step(_STEP),
-        title=heading(f"Which assumption decides: {plan['pick']}", notes),
-    )
-    return dress(chart)
+    base = alt.Chart(inline(list(rows))).encode(y=y)
+    bars = base.mark_bar(size=16).encode(x=x, x2="now:Q", color=colour, tooltip=tooltip)
+    return [bars, base.mark_rule(stroke=INK, strokeWidth=1.2).encode(x=low, x2="high:Q")]

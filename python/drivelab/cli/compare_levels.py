@@ -33,8 +33,9 @@ from drivelab.levels.cost import Prices
 from drivelab.levels.level import COPIES, GROUPS, LEVELS
 from drivelab.levels.loads import KINDS, REQUESTS, STATES, WARM_UP, Loads
 from drivelab.levels.odds import Lifetime, Repair
-from drivelab.levels.planning import Chosen, checked, named, planned
+from drivelab.levels.planning import Chosen, check_used, checked, named, planned
 from drivelab.levels.tables import notes
+from drivelab.levels.trace_words import split
 from drivelab.scenario import Override
 
 LOAD_PANEL = "The loads"
@@ -75,8 +76,12 @@ def compare_levels(
         str | None,
         typer.Option(help="The host's adapter", metavar="NAME", autocompletion=completion.controllers),
     ] = None,
-    copies: Annotated[int, typer.Option(help="Copies in raid01 and raid10", metavar="N")] = COPIES,
-    groups: Annotated[int, typer.Option(help="Groups in raid30, raid50, raid60", metavar="N")] = GROUPS,
+    copies: Annotated[
+        int | None, typer.Option(help=f"Copies in raid01 and raid10 \\[{COPIES}]", metavar="N")
+    ] = None,
+    groups: Annotated[
+        int | None, typer.Option(help=f"Groups in raid30, raid50, raid60 \\[{GROUPS}]", metavar="N")
+    ] = None,
     stripe_unit: Annotated[
         str | None, typer.Option(help="How much lies on a member before the next one's turn", metavar="SIZE")
     ] = None,
@@ -106,8 +111,8 @@ def compare_levels(
     ] = None,
     bs: Annotated[str | None, _load("Size of a request [4KiB]")] = None,
     rwmixread: Annotated[int | None, _load("Share of reads where both are mixed, in percent [70]")] = None,
-    number_ios: Annotated[int, _load("Random requests for each figure")] = REQUESTS,
-    ramp_time: Annotated[str, _load("Time before they count")] = WARM_UP,
+    number_ios: Annotated[int | None, _load(f"Random requests for each figure [{REQUESTS}]")] = None,
+    ramp_time: Annotated[str | None, _load(f"Time before they count [{WARM_UP}]")] = None,
     randseed: words.Randseed = None,
     afr: Annotated[str | None, _risk("Share of drives that fail within a year", "PERCENT")] = None,
     mttf: Annotated[str | None, _risk("The same as a mean time to failure", "TIME")] = None,
@@ -143,7 +148,8 @@ def compare_levels(
         check_picture("--output", path)
     look = Look(title, width, dpi, provenance)
     check_look(look, pictures=bool(output), remedy=ASK_FOR_ONE)
-    others = words.overrides_of({"randseed": randseed}, settings)
+    others, keys = split(words.overrides_of({"randseed": randseed}, settings), trace)
+    check_used(levels, copies, groups)
     if controller is not None:
         others.insert(0, Override("target.controller", controller, "--controller"))
     if stripe_unit is not None:
@@ -152,13 +158,16 @@ def compare_levels(
     chosen = Chosen(
         drive=drive,
         members=count,
-        levels=named(levels, count, copies, groups),
+        levels=named(
+            levels, count, COPIES if copies is None else copies, GROUPS if groups is None else groups
+        ),
         loads=Loads.chosen(
             rw=rw,
             pattern=pattern,
             trace=trace,
             remap=remap,
             of=of,
+            trace_keys=keys,
             bs=bs,
             iodepth=iodepth,
             rwmixread=rwmixread,

@@ -29,7 +29,8 @@ from drivelab.cli.output import emit, emit_json, emit_table, say
 from drivelab.cli.run_options import AsCsv, AsJson, Checkpoint, Quiet, Ray, check_form
 from drivelab.csv_text import rows_csv
 from drivelab.durability.losses import Losses, solve
-from drivelab.durability.question import HISTORIES, LIFE, METHODS, RELATIVE, from_file, whole
+from drivelab.durability.problems import File
+from drivelab.durability.question import HISTORIES, LIFE, METHODS, RELATIVE, of_file, whole
 from drivelab.levels.loads import KINDS
 
 
@@ -124,21 +125,20 @@ def durability(
     """
     given: dict[str, Any] = dict(locals())
     check_form(json=as_json, csv=as_csv)
-    options = from_file(file) if file is not None else {}
+    source = None if file is None else File.read(file)
+    options = {} if source is None else of_file(source)
     own = {"file", "as_json", "as_csv", "quiet", "randseed", "ray", "checkpoint"}
     # 0 is an answer, and equals False.
-    options.update(
-        {
-            key: value
-            for key, value in given.items()
-            if key not in own and value is not None and value is not False
-        }
-    )
+    typed = {
+        key: value
+        for key, value in given.items()
+        if key not in own and value is not None and value is not False
+    }
     if randseed is not None:
         # In a file, and to Python, it is the seed.
-        options["seed"] = whole({"randseed": randseed}, "randseed", None)
+        typed["seed"] = whole({"randseed": randseed}, "randseed", None)
     with executors.using(ray, checkpoint):
-        found = solve(options)
+        found = solve({**options, **typed}, source, typed)
     _print(found, as_json=as_json, as_csv=as_csv, quiet=quiet)
     return Exit.OK
 

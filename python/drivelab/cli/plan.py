@@ -189,7 +189,7 @@ def plan(
     _print(found, with_table=with_table, as_json=as_json, as_csv=as_csv, quiet=quiet)
     for paths, chart, is_there in (
         (output, found.chart, any(one.is_simulated for one in found.candidates)),
-        (tornado, found.tornado, any(one.low and one.high for one in found.assumptions)),
+        (tornado, found.tornado, any(one.is_told for one in found.assumptions)),
     ):
         for path in paths:
             if not is_there:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ from drivelab import _core, executors
 from drivelab.arguments import in_arguments
 from drivelab.durability import question as asked
 from drivelab.durability import simulated
+from drivelab.durability.problems import File, Problems, WrongError
 from drivelab.errors import InputError
 from drivelab.provenance import line, provenance
 from drivelab.simulation import default_workers
@@ -32,6 +33,8 @@ class Losses:
     outcomes: list[dict[str, Any]]
     rebuilds: list[dict[str, Any]]
     """How the rebuild of each level came out where it was simulated, else nothing."""
+    idle: tuple[str, ...] = ()
+    """What was said of histories, for which a chain has no use."""
 
     def __repr__(self) -> str:
         """A line, however many levels there are."""
@@ -93,13 +96,12 @@ class Losses:
         sectors = found["share_by_sectors"]
         through = "" if sectors is None else f"; {100 * sectors:.3g} % of losses by unreadable sectors"
         nines = "" if found["nines"] is None else f", {found['nines']:.1f} nines a year"
-        hours = found["unavailability"] * 8760
         return [
             f"{first}{name} of {array['members']} drives: chance of loss {_chance(found['loss_in_a_year'])} "
             f"in a year, {_chance(found['loss_in_life'])} in {years:g} years",
             f"mean time to data loss: {_years(found['mttdl_years'])} years{nines}",
             f"bytes of the first loss in {years:g} years, expected: {_figure(found['bytes_lost'])}{through}",
-            f"not available, nothing lost: {hours:.3g} h a year by controller, enclosure and power",
+            _unavailable(array, found),
             f"found by {_method(found)}",
         ]
 
@@ -146,6 +148,11 @@ class Losses:
             if rebuilt
         ]
         for name, one in self._named():
+            if one["method"] == "chain" and self.idle:
+                said = ", ".join({"seed": "--randseed"}.get(key, f"--{key}") for key in self.idle)
+                found.append(f"{name}: {said} changes nothing: its chain of states is exact")
+            if name.partition(":")[0] in asked.BARE and one["share_by_sectors"] is not None:
+                found.append(f"{name}: its first failed drive is a loss; no sectors are counted beside it")
             if one["reason"]:
                 found.append(f"{name}: no chain, for {one['reason']}")
             found += [f"{name}: {text}" for text in _reservations(one)]
@@ -166,30 +173,81 @@ class Losses:
         return list(zip(map(_label, self.questions), self.outcomes, strict=True))
 
 
-def solve(options: asked.Options) -> Losses:
-    """Find the losses of every level that is asked for. Raises InputError with all that is wrong."""
+def solve(
+    options: asked.Options, file: File | None = None, typed: Mapping[str, object] | None = None
+) -> Losses:
+    """Find the losses of every level that is asked for, with options of a file, and of others typed over it.
+
+    Raises InputError with all that is wrong, and ScenarioError, which shows it in the lines of the file.
+    """
+    try:
+        names = _checked(options)
+        return _solved(options, names)
+    except InputError as error:
+        if file is None:
+            raise
+        file.tell(error, typed or {})
+        raise
+
+
+def _checked(options: asked.Options) -> list[str]:
+    """The levels, once everything that was said has been found sound; nothing runs. Raises InputError."""
     asked.check_keys(options)
+    asked.check_values(options)
+    problems = Problems()
+    names = problems.read([], asked.levels, options)
+    if names:
+        problems.read(None, asked.check_used, options, names)
+    else:
+        # Nothing more can be said of the level; of the rest it can.
+        asked.question(options, "jbod", problems)
+    told: list[WrongError] = []
+    for level in names:
+        problems.read(None, simulated.check, options, level)
+        question = asked.question(options, level, problems)
+        if question["array"]["members"] or options.get("members") in {0, "0"}:
+            told += _said(_core.durability_problems(json.dumps(question)), options)
+    # Of what could not be read something else was looked at.
+    unread = {one.key for one in problems.found}
+    problems.found += [one for one in told if one.key not in unread]
+    problems.check()
+    return names
+
+
+def _said(found: Iterable[Mapping[str, str]], options: asked.Options) -> list[WrongError]:
+    """What a description is found to be wrong in, by its options."""
+    return [
+        WrongError(
+            f"--{asked.drive_option(options) if one['place'] == 'drive' else one['place']}",
+            None,
+            one["message"],
+            one["remedy"],
+        )
+        for one in found
+    ]
+
+
+def _solved(options: asked.Options, names: Sequence[str]) -> Losses:
     is_simulated = simulated.is_simulated(options)
     questions, rebuilds = [], []
-    for level in asked.levels(options):
+    for level in names:
         given, rebuilt = simulated.with_rebuild(options, level) if is_simulated else (options, {})
         questions.append(asked.question(given, level))
         rebuilds.append(rebuilt)
     outcomes: list[dict[str, Any]] = []
-    problems: dict[str, None] = {}
+    problems = Problems()
     elsewhere = executors.current()
     histories = None if elsewhere is None else elsewhere.histories(default_workers())
     ends = asked.ends(options)
     for one in questions:
         answer = _core.durability(json.dumps(one), histories)
-        for problem in answer.get("problems", []):
-            place = asked.drive_option(options) if problem["place"] == "drive" else problem["place"]
-            problems[f"--{place}: {problem['message']}: {problem['remedy']}"] = None
+        # A chain that is too large, say, is known only now.
+        problems.found += _said(answer.get("problems", []), options)
         found = answer.get("outcome", {})
         outcomes.append({**found, **(_over_failures(one, found, ends, histories) if found else {})})
-    if problems:
-        raise InputError("\n".join(problems))
-    return Losses(questions, outcomes, rebuilds)
+    problems.check()
+    idle = [key for key in ("histories", "error", "seed") if options.get(key) is not None]
+    return Losses(questions, outcomes, rebuilds, tuple(idle))
 
 
 def _over_failures(
@@ -213,14 +271,16 @@ def loss(
 ) -> Losses:
     """How likely an array loses data: `loss("raid6", members=8, capacity="16TB", afr="1.5%", rebuild="20h")`.
 
-    The options are those of the verb, and of a TOML file: `file` names one, and options change it. Raises InputError.
+    The options are those of the verb, and of a TOML file: `file` names one, and options change it. Raises InputError,
+    and ScenarioError for what is wrong with a file.
     """
-    found = asked.from_file(Path(file)) if file is not None else {}
-    found.update({key: value for key, value in options.items() if value is not None})
+    source = None if file is None else File.read(Path(file))
+    found = {} if source is None else asked.of_file(source)
+    given = {key: value for key, value in options.items() if value is not None}
     if level is not None:
-        found["level"] = level if isinstance(level, str) else list(level)
+        given["level"] = level if isinstance(level, str) else list(level)
     try:
-        return solve(found)
+        return solve({**found, **given}, source, given)
     except InputError as error:
         raise InputError(in_arguments(str(error))) from error.__cause__
 
@@ -241,6 +301,14 @@ def _hash(value: object, length: int) -> str:
 def _columns(name: str, found: dict[str, Any]) -> dict[str, Any]:
     estimate = found[name]
     return {name: estimate["value"], f"{name}_low": estimate["low"], f"{name}_high": estimate["high"]}
+
+
+def _unavailable(array: Mapping[str, Any], found: Mapping[str, Any]) -> str:
+    """How long data cannot be reached; no figure where nothing was said of it."""
+    if found["unavailability"] is None:
+        return "not available, nothing lost: not asked; --outage says what data cannot be reached without"
+    names = ", ".join(one["name"] for one in array["outages"])
+    return f"not available, nothing lost: {found['unavailability'] * 8760:.3g} h a year by {names}"
 
 
 def _chance(estimate: Estimate) -> str:

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import math
 import re
-import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from difflib import get_close_matches
-from pathlib import Path
 from typing import Any
 
 from drivelab.durability import simulated, texts
+from drivelab.durability.problems import File, Problems, WrongError
 from drivelab.errors import InputError
-from drivelab.files import read_text
 from drivelab.levels import counted
 
 METHODS = ("auto", "chain", "monte-carlo", "biasing", "splitting")
 HISTORIES = 1_000_000
 RELATIVE = "5%"
 LIFE = "5y"
+NO_REBUILD = "1h"
+"""Stands for one that changes nothing, or is not known yet."""
 READS = "270GB"
 """Read from a drive in a day, as Elerath found of 2.7e11 bytes (CACM 52(6), 2009)."""
 
@@ -71,79 +71,167 @@ USED_BY: Mapping[str, frozenset[str]] = {
 }
 """What only some levels have, and which."""
 
+BARE = frozenset({"jbod", "linear", "raid0"})
+"""They lose data with their first failure."""
+
+_FLAGS = frozenset({"serial", "every_loss"})
+_LISTS = frozenset({"level", "rebuild", "common", "outage"})
+
 Options = Mapping[str, Any]
 
 
-def from_file(path: Path) -> dict[str, Any]:
-    """The keys of a TOML file. Raises InputError."""
+def of_file(file: File) -> dict[str, Any]:
+    """The keys of a file; paths in it are seen from its folder. Raises ScenarioError."""
+    found = file.values()
     try:
-        found = tomllib.loads(read_text(path))
-    except tomllib.TOMLDecodeError as error:
-        raise InputError(f"{path}: {error}") from error
-    check_keys(found, f"{path}: ")
+        check_keys(found)
+        check_values(found)
+    except InputError as error:
+        file.tell(error, {})
+    folder = file.path.parent
+    for key in ("afr", "drive_life"):
+        if counted.is_counted(str(found.get(key, ""))):
+            found[key] = str(folder / found[key])
+    if str(found.get("drive", "")).endswith(".toml"):
+        found["drive"] = str(folder / found["drive"])
     return found
 
 
-def check_keys(names: Iterable[str], where: str = "") -> None:
+def check_keys(names: Iterable[str]) -> None:
     """Refuse what is no key. Raises InputError."""
+    problems = Problems()
     for name in names:
         if name not in KEYS:
             near = get_close_matches(name, KEYS, n=2)
             remedy = f"did you mean {' or '.join(near)}?" if near else f"it is one of {', '.join(KEYS)}"
-            raise InputError(f"{where}{name} is no key: {remedy}")
+            problems.found.append(WrongError(name, None, "there is no such key", remedy, is_key=True))
+    problems.check()
+
+
+def check_values(options: Options) -> None:
+    """Refuse values of a kind that their key never has. Raises InputError."""
+    problems = Problems()
+    for key, value in options.items():
+        if (wrong := _kind(key, value)) is not None:
+            problems.found.append(WrongError(f"--{key.replace('_', '-')}", None, *wrong))
+    problems.check()
+
+
+def _kind(key: str, value: object) -> tuple[str, str] | None:
+    """What is wrong with the kind of a value, and what to give; None where nothing is."""
+    if key in _FLAGS:
+        return None if isinstance(value, bool) else ("it is true or false", "write true, or leave it out")
+    if isinstance(value, list | tuple):
+        if key not in _LISTS:
+            return "it takes one value, not a list", "run it once for each value"
+        value = next(
+            (one for one in value if not isinstance(one, str | int | float) or isinstance(one, bool)), ""
+        )
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        several = ", or a list of these" if key in _LISTS else ""
+        return f"it takes a text or a number{several}", 'such as 8 or "20h"'
+    return None
 
 
 def levels(options: Options) -> list[str]:
     """The levels that are asked for. Raises InputError."""
     given = options.get("level")
-    if given is None:
-        raise InputError("--level is missing: give one, raid6, or several, raid5,raid6")
-    names = given if isinstance(given, list) else str(given).split(",")
-    found = [str(name).strip() for name in names]
-    plain = {name.partition(":")[0] for name in found}
-    for key, users in USED_BY.items():
-        if options.get(key) is not None and not plain & users:
-            raise InputError(
-                f"--{key} changes nothing with {', '.join(found)}: it is of {', '.join(sorted(users))}; leave it out"
-            )
+    names = given if isinstance(given, list | tuple) else str(given or "").split(",")
+    found = list(dict.fromkeys(str(name).strip() for name in names if str(name).strip()))
+    if not found:
+        what, remedy = "--level is missing", "give one, raid6, or several, raid5,raid6"
+        raise WrongError("--level", None, what, remedy, is_named=False)
     return found
 
 
-def question(options: Options, level: str) -> dict[str, Any]:
-    """What the Rust side is asked of one level. Raises InputError."""
+def check_used(options: Options, names: Sequence[str]) -> None:
+    """Refuse what changes nothing with any of these levels, or beside what else was said. Raises InputError."""
+    problems = Problems()
+    plain = {name.partition(":")[0] for name in names}
+    for key, users in USED_BY.items():
+        if options.get(key) is not None and not plain & users:
+            problems.found.append(
+                WrongError(
+                    f"--{key}",
+                    None,
+                    f"it changes nothing with {', '.join(names)}",
+                    f"it is of {', '.join(sorted(users))}; leave it out",
+                )
+            )
+    problems.read(None, check_reads, options)
+    method = options.get("method")
+    idle = [key for key in ("histories", "error", "seed") if options.get(key) is not None]
+    if method == "chain" and idle:
+        name = {"seed": "--randseed"}.get(idle[0], f"--{idle[0]}")
+        problems.found.append(
+            WrongError(name, None, "it changes nothing with --method chain, which is exact", "leave it out")
+        )
+    problems.check()
+
+
+def check_reads(options: Options) -> None:
+    """Refuse --reads where nothing takes it. Raises InputError."""
+    if options.get("reads") is None:
+        return
+    has = {key: options.get(key) is not None for key in ("ure", "scrub", "latent")}
+    if has["ure"] and has["scrub"] and not has["latent"]:
+        return
+    remedy = "it makes a rate by the hour of --ure for --scrub: give both, or leave it out"
+    what = "beside --latent, which is such a rate" if has["latent"] else "without --ure and --scrub"
+    raise WrongError("--reads", options["reads"], f"it changes nothing {what}", remedy)
+
+
+def question(options: Options, level: str, problems: Problems | None = None) -> dict[str, Any]:
+    """What the Rust side is asked of one level.
+
+    What cannot be read goes to `problems`, and something harmless stands in its place; without them it raises
+    InputError with all of it.
+    """
     name, _, layout = level.partition(":")
+    found = Problems()
+    read = found.read
+    alone: texts.Law = {"law": "exponential", "mean_hours": 1e6}
     array: dict[str, Any] = {
         "level": name,
         "layout": layout or options.get("layout"),
-        "members": whole(options, "members", None),
-        "capacity_bytes": texts.size(_text(options, "capacity", "1TB"), "--capacity"),
-        "life_hours": texts.hours(_text(options, "life", LIFE), "--life"),
-        "drive": drive(options),
-        "repair": repair(options),
-        "latent": latent(options),
-        "batch": batch(options),
-        "common": [common(text) for text in _list(options, "common")],
-        "outages": [outage(text) for text in _list(options, "outage")],
-        "wrong_drive": texts.share(_text(options, "wrong_drive", "0"), "--wrong-drive"),
+        "members": read(0, whole, options, "members", None),
+        "capacity_bytes": read(1e12, texts.size, _text(options, "capacity", "1TB"), "--capacity"),
+        "life_hours": read(43800.0, texts.hours, _text(options, "life", LIFE), "--life"),
+        "drive": read(alone, drive, options),
+        "repair": repair(options, found, is_bare=name in BARE),
+        "latent": read(None, latent, options),
+        "batch": read(None, batch, options),
+        "common": _each(common, options, "common", found),
+        "outages": _each(outage, options, "outage", found),
+        "wrong_drive": read(0.0, texts.share, _text(options, "wrong_drive", "0"), "--wrong-drive"),
     }
     for key in ("copies", "groups", "parity", "width", "spares"):
         if options.get(key) is not None:
-            array[key] = whole(options, key, None)
+            array[key] = read(2, whole, options, key, None)
     if options.get("stripes") is not None:
-        array["stripes"] = texts.number(str(options["stripes"]), "--stripes")
-    return {"array": array, "settings": settings(options)}
+        array["stripes"] = read(1e6, texts.number, str(options["stripes"]), "--stripes")
+    asked = {"array": array, "settings": settings(options, found)}
+    if problems is None:
+        found.check()
+    else:
+        problems.found += found.found
+    return asked
 
 
-def settings(options: Options) -> dict[str, Any]:
-    """How the losses are found. Raises InputError."""
+def settings(options: Options, problems: Problems) -> dict[str, Any]:
+    """How the losses are found."""
     method = _text(options, "method", "auto")
     if method not in METHODS:
-        raise InputError(f"--method {method}: it is {', '.join(METHODS)}")
+        problems.found.append(
+            WrongError("--method", method, "there is no such method", f"it is {', '.join(METHODS)}")
+        )
+        method = "auto"
+    read = problems.read
     return {
         "method": method,
-        "seed": whole(options, "seed", 1),
-        "histories": whole(options, "histories", HISTORIES),
-        "relative": texts.share(_text(options, "error", RELATIVE), "--error"),
+        "seed": read(1, whole, options, "seed", 1),
+        "histories": read(HISTORIES, whole, options, "histories", HISTORIES),
+        "relative": read(0.05, texts.share, _text(options, "error", RELATIVE), "--error"),
         "every_loss": bool(options.get("every_loss")),
     }
 
@@ -154,7 +242,8 @@ def drive(options: Options) -> texts.Law:
     names = ", ".join(f"--{key.replace('_', '-')}" for key in given)
     if len(given) != 1:
         what = f"{names} say the same thing twice" if given else "nothing says how often a drive fails"
-        raise InputError(f"{what}: give one of --afr 1.5%, --mttf 500000h and --drive-life LAW")
+        remedy = "give one of --afr 1.5%, --mttf 500000h and --drive-life LAW"
+        raise WrongError(names.rpartition(" ")[2], None, what, remedy, is_named=False)
     text = str(options[given[0]])
     if given[0] == "drive_life":
         return texts.law(counted.life(text, names) if counted.is_counted(text) else text, names)
@@ -178,14 +267,14 @@ def rates(text: str) -> list[float]:
     found = [texts.share(part, "--afr") for part in (match.groups() if match else (text,))]
     for chance in found:
         if not 0 < chance < 1:
-            raise InputError(
-                f"--afr {text}: the share of drives that fail in a year, between 0 and 100 %: 1.5%, with an interval "
-                f"1.5%(1.2%..1.9%), or {counted.FORM} for a table of counts"
+            remedy = (
+                f"such as 1.5%, with an interval 1.5%(1.2%..1.9%), or {counted.FORM} for a table of counts"
             )
+            what = "the share of drives that fail in a year is between 0 and 100 %"
+            raise WrongError("--afr", text, what, remedy)
     if match and not found[1] <= found[0] <= found[2]:
-        raise InputError(
-            f"--afr {text}: the interval does not hold the rate: give the low end first, then the high one"
-        )
+        what = "the interval does not hold the rate"
+        raise WrongError("--afr", text, what, "give the low end first, then the high one")
     return found
 
 
@@ -200,34 +289,59 @@ def ends(options: Options) -> list[texts.Law]:
     return [] if given is None else [yearly(chance) for chance in rates(str(given))[1:]]
 
 
-def repair(options: Options) -> dict[str, Any]:
-    """Detection, replacement and rebuild. Raises InputError."""
-    given = options.get("rebuild")
-    if given is None:
-        raise InputError(
-            "--rebuild is missing: give how long one takes, 20h, by missing members, 20h,35h, "
-            "or simulated, beside a load"
-        )
-    steps = given if isinstance(given, list) else str(given).split(",")
-    found: dict[str, Any] = {
-        "rebuild": [texts.rebuild(str(step), "--rebuild") for step in steps],
-        "serial": bool(options.get("serial")),
-    }
+def repair(options: Options, problems: Problems, *, is_bare: bool = False) -> dict[str, Any]:
+    """Detection, replacement and rebuild."""
+    steps = _rebuilds(options, problems, is_bare=is_bare)
+    found: dict[str, Any] = {"rebuild": steps, "serial": bool(options.get("serial"))}
     for key in ("detection", "replacement"):
         if options.get(key) is not None:
-            found[key] = texts.law(str(options[key]), f"--{key}")
+            law = problems.read(None, texts.law, str(options[key]), f"--{key}")
+            found |= {} if law is None else {key: law}
     if options.get("attended") is not None:
-        text = str(options["attended"])
-        a_day, days = texts.parted(
-            text.replace("x", ":"),
-            "--attended",
-            "hours a day x days a week: 8x5",
-            [texts.number, texts.number],
-        )
-        if days != int(days):
-            raise InputError(f"--attended {text}: whole days of a week: 8x5")
-        found["attended"] = {"hours_per_day": a_day, "days_per_week": int(days)}
+        attended = problems.read(None, _attended, str(options["attended"]))
+        found |= {} if attended is None else {"attended": attended}
     return found
+
+
+def _rebuilds(options: Options, problems: Problems, *, is_bare: bool) -> list[dict[str, Any]]:
+    """By missing members; of what loses data with its first failure nothing is rebuilt."""
+    given = options.get("rebuild")
+    if given is None and not is_bare:
+        remedy = "give how long one takes, 20h, by missing members, 20h,35h, or simulated, beside a load"
+        problems.found.append(WrongError("--rebuild", None, "--rebuild is missing", remedy, is_named=False))
+    given = NO_REBUILD if given is None or str(given).strip() == simulated.SIMULATED else given
+    steps = given if isinstance(given, list | tuple) else str(given).split(",")
+    return _read(lambda text: texts.rebuild(text, "--rebuild"), [str(step) for step in steps], problems) or [
+        texts.rebuild(NO_REBUILD, "--rebuild")
+    ]
+
+
+def _each(
+    read: Callable[[str], dict[str, Any]], options: Options, key: str, problems: Problems
+) -> list[dict[str, Any]]:
+    return _read(read, _list(options, key), problems)
+
+
+def _read(
+    read: Callable[[str], dict[str, Any]], given: Sequence[str], problems: Problems
+) -> list[dict[str, Any]]:
+    """Each of several values; of one that cannot be read it is kept which it is."""
+    found = []
+    for place, text in enumerate(given):
+        try:
+            found.append(read(text))
+        except WrongError as error:
+            error.item = place
+            problems.found.append(error)
+    return found
+
+
+def _attended(text: str) -> dict[str, Any]:
+    form = "hours a day x days a week: 8x5"
+    a_day, days = texts.parted(text.replace("x", ":"), "--attended", form, [texts.number, texts.number])
+    if days != int(days):
+        raise WrongError("--attended", text, "whole days of a week", "such as 8x5")
+    return {"hours_per_day": a_day, "days_per_week": int(days)}
 
 
 def latent(options: Options) -> dict[str, Any] | None:
@@ -241,7 +355,9 @@ def latent(options: Options) -> dict[str, Any] | None:
         # A scrub can only find what is there before a rebuild reads it: defects come with what is read each day.
         per_hour = texts.per_byte(str(ure), "--ure") * reads / 24
         if not per_hour:
-            raise InputError("--scrub corrects nothing where --ure or --reads is zero: leave it out")
+            raise WrongError(
+                "--scrub", None, "it corrects nothing where --ure or --reads is zero", "leave it out"
+            )
         found["arrival"] = {"law": "exponential", "mean_hours": 1 / per_hour}
     if options.get("latent") is not None:
         found["arrival"] = texts.arrival(str(options["latent"]), "--latent")
@@ -279,19 +395,19 @@ def whole(options: Options, key: str, default: int | None) -> int:
     given = default if given is None else given
     option = f"--{key.replace('_', '-')}"
     if given is None:
-        raise InputError(f"{option} is missing: give a number, {option} 8")
+        raise WrongError(option, None, f"{option} is missing", f"give a number, {option} 8", is_named=False)
     try:
-        found = int(given) if not isinstance(given, float) else -1
-    except ValueError:
+        found = int(given) if not isinstance(given, float | bool) else -1
+    except (TypeError, ValueError):
         found = -1
     if not 0 <= found < 2**32:
-        raise InputError(f"{option} {given}: it is a whole number from 0 on, such as 8")
+        raise WrongError(option, given, "it is a whole number from 0 on", "such as 8")
     return found
 
 
 def _name(text: str, option: str) -> str:
     if not text.strip():
-        raise InputError(f"{option}: a name is missing")
+        raise WrongError(option, None, "a name is missing", "it comes first: shelf:20y:30%")
     return text.strip()
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from drivelab.errors import InputError
+from drivelab.durability.problems import Problems, WrongError
 from drivelab.levels.level import COPIES, GROUPS, LEVELS
 from drivelab.levels.loads import Loads
 from drivelab.levels.measure import Wanted, measure
@@ -21,13 +21,32 @@ _NO_REBUILD = "1h"
 
 
 def is_simulated(options: Mapping[str, Any]) -> bool:
-    """Whether rebuilds are to be simulated. Raises InputError for what changes nothing where they are not."""
-    if str(options.get("rebuild", "")).strip() == SIMULATED:
-        return True
-    idle = [f"--{key.replace('_', '-')}" for key in KEYS if options.get(key) is not None]
-    if idle:
-        raise InputError(f"{', '.join(idle)} changes nothing without --rebuild {SIMULATED}")
-    return False
+    """Whether rebuilds are to be simulated."""
+    return str(options.get("rebuild", "")).strip() == SIMULATED
+
+
+def check(options: Mapping[str, Any], level: str) -> None:
+    """Refuse what changes nothing, or is missing, or cannot be simulated. Raises InputError with all of it."""
+    problems = Problems()
+    if not is_simulated(options):
+        if idle := [f"--{key.replace('_', '-')}" for key in KEYS if options.get(key) is not None]:
+            what = f"{', '.join(idle)} changes nothing without --rebuild {SIMULATED}"
+            problems.found.append(
+                WrongError(idle[0], None, what, "add it, or leave these out", is_named=False)
+            )
+        problems.check()
+        return
+    if options.get("drive") is None:
+        remedy = "give --drive NAME, of the catalogue or a path"
+        problems.found.append(WrongError("--rebuild", SIMULATED, "no drive is named", remedy))
+    if options.get("capacity") is not None:
+        what = f"it changes nothing with --rebuild {SIMULATED}: it is that of the drive"
+        problems.found.append(WrongError("--capacity", None, what, "leave it out"))
+    if level.partition(":")[0] not in LEVELS:
+        what = f"{level} is known to durability alone, and cannot be simulated"
+        problems.found.append(WrongError("--rebuild", SIMULATED, what, "give its hours: --rebuild 20h"))
+    problems.read(None, _loads, options)
+    problems.check()
 
 
 def with_rebuild(options: Mapping[str, Any], level: str) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -35,17 +54,6 @@ def with_rebuild(options: Mapping[str, Any], level: str) -> tuple[dict[str, Any]
 
     Raises InputError and ScenarioError.
     """
-    if options.get("drive") is None:
-        raise InputError(
-            f"--rebuild {SIMULATED}: of which drive? Give --drive NAME, of the catalogue or a path"
-        )
-    if options.get("capacity") is not None:
-        raise InputError(
-            f"--capacity changes nothing with --rebuild {SIMULATED}: it is that of the drive; leave it out"
-        )
-    if level.partition(":")[0] not in LEVELS:
-        why = "it is known to durability alone, and cannot be simulated"
-        raise InputError(f"--rebuild {SIMULATED}: {level}: {why}; give its hours")
     chosen = _chosen(options, level)
     (entry,) = planned(chosen)
     given = {key: value for key, value in options.items() if key not in KEYS}
@@ -64,28 +72,28 @@ def simulated(chosen: Chosen, entry: Entry) -> dict[str, Any]:
     found = dict(entry.rebuild or {})
     if not found or found["relative_error"] is None:
         why = f"{entry.level.label}: under {chosen.loads.text()} hosts leave too little to the rebuild"
-        raise InputError(f"--rebuild {SIMULATED}: {why}; ask for less, or give its hours: --rebuild 200h")
+        raise WrongError("--rebuild", SIMULATED, why, "ask for less, or give its hours: --rebuild 200h")
     return {"load": chosen.loads.text(), **found}
 
 
-def _chosen(options: Mapping[str, Any], level: str) -> Chosen:
+def _loads(options: Mapping[str, Any]) -> Loads:
     load: dict[str, Any] = {key: options.get(key) for key in LOAD_KEYS}
-    loads = Loads.chosen(states="rebuilding", full=False, **load)
+    return Loads.chosen(states="rebuilding", full=False, has_tables=False, **load)
+
+
+def _chosen(options: Mapping[str, Any], level: str) -> Chosen:
     others = []
     if options.get("controller") is not None:
         others = [Override("target.controller", str(options["controller"]), "--controller")]
-    members = options.get("members")
-    if members is None:
-        raise InputError("--members is missing: give a number, --members 8")
-    drive = str(options["drive"])
+    drive, members = str(options["drive"]), int(options["members"])
     number = {
         key: int(options.get(key) or default) for key, default in (("copies", COPIES), ("groups", GROUPS))
     }
     return Chosen(
         drive=drive,
-        members=int(members),
-        levels=named(level, int(members), number["copies"], number["groups"]),
-        loads=loads,
-        overrides=checked(drive, others),
+        members=members,
+        levels=named(level, members, number["copies"], number["groups"]),
+        loads=_loads(options),
+        overrides=checked(drive, others, "--level"),
         rebuilds_idle=False,
     )

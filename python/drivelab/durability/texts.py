@@ -7,40 +7,44 @@ import re
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from drivelab.errors import InputError
+from drivelab.durability.problems import WrongError
 
 Law = dict[str, Any]
 Found = TypeVar("Found")
 
 HOURS = {"s": 1 / 3600, "min": 1 / 60, "h": 1.0, "d": 24.0, "w": 168.0, "y": 8760.0}
-_NUMBER = r"(\d+(?:\.\d*)?(?:e[+-]?\d+)?)"
+_NUMBER = r"([+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)"
 _TIME = re.compile(_NUMBER + r" ?(s|min|h|d|w|y)", re.IGNORECASE)
 _SHARE = re.compile(_NUMBER + r" ?(%?)", re.IGNORECASE)
 _SIZE = re.compile(_NUMBER + r" ?([kKMGTPE]?)(i?)B")
 _RATE = re.compile(_NUMBER + r" ?/ ?(bit|byte|B|h|y)")
 _INTERVAL = re.compile(r"(?P<law>.*)\((?P<low>[^()]*)\.\.(?P<high>[^()]*)\)")
 LAWS = "20h, fixed:20h, weibull:SHAPE:SCALE:LOCATION, uniform:LOW:HIGH or survival:AGE=SHARE,.."
+_UNIT, _TIME_REMEDY = "a time has its unit, s, min, h, d, w or y", "such as 20h"
 
 
 def hours(text: str, option: str) -> float:
     """A time in hours. Raises InputError."""
     match = _TIME.fullmatch(text.strip())
     if match is None:
-        raise InputError(f"{option} {text}: a time has its unit, s, min, h, d, w or y: 20h")
-    return _finite(float(match[1]) * HOURS[match[2].lower()], text, option)
+        raise WrongError(option, text, _UNIT, _TIME_REMEDY)
+    return _sound(float(match[1]) * HOURS[match[2].lower()], text, option, "a time", _TIME_REMEDY)
 
 
 def share(text: str, option: str) -> float:
     """A chance from a percentage or a number. Raises InputError."""
-    match = _SHARE.fullmatch(text.strip())
+    match, remedy = _SHARE.fullmatch(text.strip()), "such as 1.5%"
     if match is None:
-        raise InputError(f"{option} {text}: a chance is a percentage or a number from 0 to 1: 1.5%")
-    return _finite(float(match[1]) / (100 if match[2] else 1), text, option)
+        raise WrongError(option, text, "a chance is a percentage or a number from 0 to 1", remedy)
+    return _sound(float(match[1]) / (100 if match[2] else 1), text, option, "a chance", remedy)
 
 
-def _finite(found: float, text: str, option: str) -> float:
+def _sound(found: float, text: str, option: str, what: str, remedy: str) -> float:
+    """A number that is one, and not below zero."""
     if not math.isfinite(found):
-        raise InputError(f"{option} {text}: out of the range of numbers: give one from 1e-300 to 1e300")
+        raise WrongError(option, text, "out of the range of numbers", "give one from 1e-300 to 1e300")
+    if found < 0:
+        raise WrongError(option, text, f"{what} is not below zero", remedy)
     return found
 
 
@@ -51,26 +55,26 @@ def number(text: str, option: str) -> float:
     except ValueError:
         found = math.nan
     if not math.isfinite(found):
-        raise InputError(f"{option} {text}: it is a number, such as 2")
+        raise WrongError(option, text, "it is a number", "such as 2")
     return found
 
 
 def size(text: str, option: str) -> float:
     """Bytes of a capacity. Raises InputError."""
-    match = _SIZE.fullmatch(text.strip())
+    match, remedy = _SIZE.fullmatch(text.strip()), "such as 16TB or 14.5TiB"
     if match is None:
-        raise InputError(f"{option} {text}: a capacity has its unit: 16TB, 14.5TiB")
+        raise WrongError(option, text, "a capacity has its unit", remedy)
     base = 1024 if match[3] else 1000
     power = " KMGTPE".index(match[2].upper()) if match[2] else 0
-    return _finite(float(match[1]) * float(base**power), text, option)
+    return _sound(float(match[1]) * float(base**power), text, option, "a capacity", remedy)
 
 
 def per_byte(text: str, option: str) -> float:
     """Unreadable sectors for each byte read. Raises InputError."""
-    match = _RATE.fullmatch(text.strip())
+    match, remedy = _RATE.fullmatch(text.strip()), "such as 1e-15/bit"
     if match is None or match[2] in {"h", "y"}:
-        raise InputError(f"{option} {text}: it is a rate for each bit or byte read: 1e-15/bit")
-    return _finite(float(match[1]) * (8 if match[2] == "bit" else 1), text, option)
+        raise WrongError(option, text, "it is a rate for each bit or byte read", remedy)
+    return _sound(float(match[1]) * (8 if match[2] == "bit" else 1), text, option, "a rate", remedy)
 
 
 def law(text: str, option: str) -> Law:
@@ -82,7 +86,7 @@ def law(text: str, option: str) -> Law:
     parts = rest.split(":")
     reader = _LAWS.get(name.lower())
     if reader is None or not reader[0] <= len(parts) <= reader[1]:
-        raise InputError(f"{option} {text}: it is {LAWS}")
+        raise WrongError(option, text, "this is no law", f"it is {LAWS}")
     return {"law": name.lower(), **reader[2](parts, option)}
 
 
@@ -92,7 +96,7 @@ def corrected(text: str, option: str) -> Law:
         return law(text, option)
     period = hours(text, option)
     if not period:
-        raise InputError(f"{option} {text}: the period of a scrub is above zero: 1w")
+        raise WrongError(option, text, "the period of a scrub is above zero", "such as 1w")
     return {"law": "uniform", "low_hours": 0.0, "high_hours": period}
 
 
@@ -101,10 +105,14 @@ def arrival(text: str, option: str) -> Law:
     match = _RATE.fullmatch(text.strip())
     if match is None:
         return law(text, option)
+    remedy = f"such as 1.08e-4/h, or {LAWS}"
     if match[2] not in {"h", "y"} or not float(match[1]):
-        raise InputError(f"{option} {text}: it is a rate above zero for each hour or year, or {LAWS}")
-    rate = _finite(float(match[1]), text, option)
-    return {"law": "exponential", "mean_hours": _finite(HOURS[match[2]] / rate, text, option)}
+        raise WrongError(option, text, "it is a rate above zero for each hour or year", remedy)
+    rate = _sound(float(match[1]), text, option, "a rate", remedy)
+    return {
+        "law": "exponential",
+        "mean_hours": _sound(HOURS[match[2]] / rate, text, option, "a time", remedy),
+    }
 
 
 def rebuild(text: str, option: str) -> dict[str, Any]:
@@ -120,7 +128,7 @@ def parted(text: str, option: str, form: str, readers: list[Callable[[str, str],
     """Values with colons between them. Raises InputError."""
     parts = text.split(":")
     if len(parts) != len(readers):
-        raise InputError(f"{option} {text}: it is {form}")
+        raise WrongError(option, text, f"it is {form}")
     return [read(part, option) for read, part in zip(readers, parts, strict=True)]
 
 
@@ -150,7 +158,7 @@ def _survival(parts: list[str], option: str) -> Law:
     for part in parts[0].split(","):
         age, equals, left = part.partition("=")
         if not equals:
-            raise InputError(f"{option} {part}: a row of a survival table is AGE=SHARE, 5y=97.9%")
+            raise WrongError(option, part, "a row of a survival table is AGE=SHARE", "such as 5y=97.9%")
         points.append([hours(age, option), share(left, option)])
     return {"points": points}
 

@@ -16,7 +16,8 @@ from drivelab.levels.level import COPIES, GROUPS, LEVELS
 from drivelab.levels.loads import Loads
 from drivelab.levels.measure import all_of, measure
 from drivelab.levels.odds import Lifetime, Repair, lifetime_dict, odds
-from drivelab.levels.planning import Chosen, Entry, checked, drive_bytes, named, planned
+from drivelab.levels.planning import Chosen, Entry, check_used, checked, drive_bytes, named, planned
+from drivelab.levels.trace_words import split
 from drivelab.levels.verdict import Verdict, judged
 from drivelab.provenance import line, provenance
 from drivelab.result import Failure, combined_digest
@@ -112,12 +113,15 @@ def compare_levels(  # noqa: PLR0913 - its parameters are the options of the ver
     iodepth: int | str | Iterable[int] | None = None,
     rwmixread: int | None = None,
     rate_iops: float | str | None = None,
-    number_ios: int = under.REQUESTS,
-    ramp_time: str = under.WARM_UP,
+    trace: str | None = None,
+    remap: str | None = None,
+    of: str | None = None,
+    number_ios: int | None = None,
+    ramp_time: str | None = None,
     states: str | Iterable[str] = tuple(under.STATES),
     full: bool = True,
-    copies: int = COPIES,
-    groups: int = GROUPS,
+    copies: int | None = None,
+    groups: int | None = None,
     afr: str | None = None,
     mttf: str | None = None,
     repair: str | None = None,
@@ -135,17 +139,24 @@ def compare_levels(  # noqa: PLR0913 - its parameters are the options of the ver
 
     Raises InputError, ScenarioError, RunError (a point failed) and KeyboardInterrupt.
     """
-    others = overrides_from(overrides)
+    others, keys = split(overrides_from(overrides), trace)
+    check_used(levels, copies, groups)
     if controller is not None:
         others.insert(0, Override("target.controller", controller, "controller"))
     lifetime = Lifetime.parse(afr, mttf)
     chosen = Chosen(
         drive=str(drive),
         members=members,
-        levels=named(levels, members, copies, groups),
+        levels=named(
+            levels, members, COPIES if copies is None else copies, GROUPS if groups is None else groups
+        ),
         loads=Loads.chosen(
             rw=rw,
             pattern=pattern,
+            trace=trace,
+            remap=remap,
+            of=of,
+            trace_keys=keys,
             bs=bs,
             iodepth=iodepth,
             rwmixread=rwmixread,

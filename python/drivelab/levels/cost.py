@@ -8,7 +8,7 @@ from typing import Any
 
 from drivelab.errors import InputError
 
-_PRICE = re.compile(r"(?P<amount>\d+(?:\.\d+)?) ?(?P<currency>[A-Z]{3})")
+_PRICE = re.compile(r"(?P<amount>[+-]?\d+(?:\.\d+)?) ?(?P<currency>[A-Z]{3})")
 GB, GIB = 10**9, 2**30
 
 
@@ -24,7 +24,11 @@ class Price:
         """A price as it is typed: 140USD. Raises InputError."""
         match = _PRICE.fullmatch(text.strip())
         if match is None:
-            raise InputError(f"{option} {text}: a price is a number and a currency of three letters, 140USD")
+            raise InputError(
+                f"{option} {text}: a price is a number and a currency of three capital letters, 140USD"
+            )
+        if float(match["amount"]) < 0:
+            raise InputError(f"{option} {text}: a price is not below zero: 140USD, or 0USD for what is there")
         return cls(float(match["amount"]), match["currency"])
 
 

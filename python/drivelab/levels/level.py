@@ -50,9 +50,9 @@ _PARITIES = {
     "raidz2": 2,
     "raidz3": 3,
 }
-_GROUPED = {"raid30", "raid50", "raid60"}
+GROUPED = {"raid30", "raid50", "raid60"}
 _TURNED = {"raid4", "raid5", "raid6", "raid50", "raid60"}
-_COPIED = {"raid01", "raid10"}
+COPIED = {"raid01", "raid10"}
 _NOTHING_SPARE = {"jbod", "raid0"}
 
 
@@ -85,11 +85,11 @@ class Level:
 
     def rule(self) -> str | None:
         """Why these members cannot make the level; None where they can."""
-        if self.name in _COPIED and not 2 <= self.copies <= self.members:
+        if self.name in COPIED and not 2 <= self.copies <= self.members:
             return f"{self.copies} copies need {max(self.copies, 2)} members or more"
-        by = self.groups if self.name in _GROUPED else self.copies if self.name == "raid01" else 1
+        by = self.groups if self.name in GROUPED else self.copies if self.name == "raid01" else 1
         if by < 1 or self.members % by:
-            what = "groups" if self.name in _GROUPED else "copies of a striped set"
+            what = "groups" if self.name in GROUPED else "copies of a striped set"
             return f"{by} {what} need a number of members that {by} divides"
         least = self._least()
         if self.members // self._parts() < least:
@@ -125,16 +125,16 @@ class Level:
     def scenario(self) -> dict[str, Any]:
         """The keys of target.array that make it."""
         found: dict[str, Any] = {"level": self.name, "members": self.members}
-        if self.name in _COPIED:
+        if self.name in COPIED:
             found["copies"] = self.copies
-        if self.name in _GROUPED:
+        if self.name in GROUPED:
             found["groups"] = self.groups
         if self.layout is not None:
             found["layout"] = self.layout
         return found
 
     def _parts(self) -> int:
-        return self.groups if self.name in _GROUPED else 1
+        return self.groups if self.name in GROUPED else 1
 
     def _least(self) -> int:
         """Of each group."""
@@ -142,6 +142,6 @@ class Level:
             return 1
         if self.name == "raid1":
             return 2
-        if self.name in _COPIED:
+        if self.name in COPIED:
             return self.copies
         return _PARITIES[self.name] + (1 if self.name.startswith("raidz") else 2)

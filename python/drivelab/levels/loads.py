@@ -8,16 +8,12 @@ its place that is being filled.
 from __future__ import annotations
 
 import re
-import statistics
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from drivelab.errors import InputError
-from drivelab.hdr import latency_interval
 from drivelab.levels import rebuild
-from drivelab.result import Point
-from drivelab.scanning.surface import rate_of
 from drivelab.scenario import Override
 
 STATES: Mapping[str, Mapping[str, Any]] = {
@@ -78,13 +74,15 @@ class Loads:
     """So many requests a second are asked of it, whatever has finished, in place of so many outstanding."""
     pattern: str | None = None
     """A workload of the catalogue is the load, in place of `rw`, `bs` and `rwmixread`."""
-    trace: Mapping[str, str] | None = None
+    trace: Mapping[str, Any] | None = None
     """A recorded trace is the load, at its recorded times: keys of `workload.trace`."""
     file: str | None = None
     """A scenario's file whose workload is the load, with its table."""
     table: Mapping[str, Any] | None = None
     full: bool = True
     """Whether anything but the load runs."""
+    trace_option: str = "--trace"
+    """Which option names a recorded trace."""
 
     @classmethod
     def chosen(  # noqa: PLR0913 - its parameters are options
@@ -99,26 +97,39 @@ class Loads:
         iodepth: int | str | Iterable[int] | None = None,
         rwmixread: int | None = None,
         rate_iops: float | str | None = None,
-        number_ios: int = REQUESTS,
-        ramp_time: str = WARM_UP,
+        number_ios: int | None = None,
+        ramp_time: str | None = None,
         states: str | Iterable[str] = tuple(STATES),
         full: bool = True,
+        has_tables: bool = True,
+        trace_option: str = "--trace",
+        trace_keys: Mapping[str, Any] | None = None,
     ) -> Loads:
-        """The loads in fio's words. Raises InputError, also for a word that changes nothing beside another one."""
-        _check_effective(
-            rw, pattern, bs=bs, rwmixread=rwmixread, rate_iops=rate_iops, iodepth=iodepth, full=full
-        )
-        recorded = _trace(trace, remap, of, rw=rw, pattern=pattern, rate_iops=rate_iops)
+        """The loads in fio's words. Raises InputError, also for a word that changes nothing beside another one.
+
+        `has_tables` says whether the caller could run other loads with them, for its tables.
+        """
+        words = {"bs": bs, "rwmixread": rwmixread, "iodepth": iodepth}
+        counts = {"number_ios": number_ios, "ramp_time": ramp_time}
+        if not full:
+            tables = ", or add --full, whose tables take it" if has_tables else ""
+            if trace is not None:
+                _check_recorded({**words, **counts}, trace_option, tables)
+            _check_effective(rw, pattern, {**words, "rate_iops": rate_iops}, tables)
+        elif pattern is not None and rw is not None:
+            raise InputError(_TWICE)
+        recorded = _trace(trace, remap, of, trace_option, rw=rw, pattern=pattern, rate_iops=rate_iops)
         given = {"rw": rw, "bs": bs, "rwmixread": rwmixread}
         return cls(
             iodepths=None if iodepth is None else _depths(iodepth),
-            requests=number_ios,
-            warm_up=ramp_time,
+            requests=REQUESTS if number_ios is None else number_ios,
+            warm_up=WARM_UP if ramp_time is None else ramp_time,
             states=tuple(dict.fromkeys(names_of(states))),
             rate_iops=None if rate_iops is None else str(rate_iops),
             pattern=pattern,
-            trace=recorded,
+            trace=None if recorded is None else {**recorded, **(trace_keys or {})},
             full=full,
+            trace_option=trace_option,
             **{key: value for key, value in given.items() if value is not None},  # type: ignore[arg-type]
         )
 
@@ -153,6 +164,11 @@ class Loads:
     def is_said_by_rw(self) -> bool:
         """Whether fio's words say what is asked for."""
         return self.pattern is None and self.trace is None and self.table is None
+
+    @property
+    def is_recorded(self) -> bool:
+        """Whether a recorded trace says it, which is replayed whole."""
+        return self.trace is not None or "trace" in (self.table or {})
 
     @property
     def is_random(self) -> bool:
@@ -204,8 +220,7 @@ class Loads:
     def documents(self) -> dict[str, dict[str, Any]]:
         """Each load as a scenario without its target."""
         # A trace is replayed whole.
-        is_recorded = self.trace is not None or "trace" in (self.table or {})
-        run = {} if is_recorded else {"warmup": self.warm_up, "ios": self.requests}
+        run = {} if self.is_recorded else {"warmup": self.warm_up, "ios": self.requests}
         found: dict[str, dict[str, Any]] = {LOAD: {"workload": self.workload(), "run": run}}
         if not self.full:
             return found
@@ -240,9 +255,12 @@ class Loads:
             return []
         found = []
         if self.trace is not None and load not in RANDOM:
-            options = {"file": "--trace", "remap": "--remap", "of": "--of"}
+            options = {"file": self.trace_option}
+            if self.trace_option == "--trace":
+                options |= {"remap": "--remap", "of": "--of"}
             return [
-                Override(f"workload.trace.{key}", value, options[key]) for key, value in self.trace.items()
+                Override(f"workload.trace.{key}", _toml(value), options.get(key, "--set"))
+                for key, value in self.trace.items()
             ]
         if load != REBUILD:
             found += [
@@ -289,38 +307,52 @@ def _depths(iodepth: int | str | Iterable[int]) -> tuple[int, ...]:
         raise InputError(f"--iodepth {iodepth}: numbers with commas between them, 1,4,16,64") from error
 
 
-def _trace(trace: str | None, remap: str | None, of: str | None, **others: object) -> dict[str, str] | None:
+def _toml(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _trace(
+    trace: str | None, remap: str | None, of: str | None, option: str, **others: object
+) -> dict[str, str] | None:
     """Keys of `workload.trace`. Raises InputError for words that change nothing beside others."""
     if trace is None:
         for name, given in (("remap", remap), ("of", of)):
             if given is not None:
-                raise InputError(f"--{name} changes nothing without --trace, whose addresses it moves")
+                raise InputError(f"--{name} changes nothing without {option}, whose addresses it moves")
         return None
     for name, value in others.items():
         if value is not None:
             raise InputError(
-                f"--{name.replace('_', '-')} changes nothing with --trace, which says what is asked for: keep one of "
+                f"--{name.replace('_', '-')} changes nothing with {option}, which says what is asked for: keep one of "
                 "the two"
             )
     found = {"file": trace, "remap": remap, "of": of}
     return {key: value for key, value in found.items() if value is not None}
 
 
-def _check_effective(rw: str | None, pattern: str | None, *, full: bool, **others: object) -> None:
+_TWICE = "--rw changes nothing with --pattern, which says what is asked for: keep one of the two"
+
+
+def _check_recorded(words: Mapping[str, object], option: str, tables: str) -> None:
+    """Refuse words that a recorded trace has of its own. Raises InputError."""
+    for name, given in words.items():
+        if given is not None:
+            raise InputError(
+                f"--{name.replace('_', '-')} changes nothing with {option}, which is replayed whole: leave it "
+                f"out{tables}"
+            )
+
+
+def _check_effective(rw: str | None, pattern: str | None, words: Mapping[str, object], tables: str) -> None:
     """Refuse words that change nothing beside others. Raises InputError."""
-    given = {name for name, value in others.items() if value is not None}
-    tables = "or add --full, whose tables take it"
+    given = {name for name, value in words.items() if value is not None}
     if pattern is not None and rw is not None:
-        raise InputError(
-            "--rw changes nothing with --pattern, which says what is asked for: keep one of the two"
-        )
-    if full:
-        return
+        raise InputError(_TWICE)
     if pattern is not None:
         for name in ("bs", "rwmixread"):
             if name in given:
                 raise InputError(
-                    f"--{name} changes nothing with --pattern, which has its own: leave it out, {tables}"
+                    f"--{name} changes nothing with --pattern, which has its own: leave it out{tables}"
                 )
     if "rwmixread" in given and rw in KINDS and rw not in {"rw", "randrw"}:
         raise InputError(
@@ -329,48 +361,5 @@ def _check_effective(rw: str | None, pattern: str | None, *, full: bool, **other
     if {"rate_iops", "iodepth"} <= given:
         raise InputError(
             "--iodepth changes nothing with --rate-iops: a rate issues whatever has finished, a depth waits; keep one "
-            f"of the two, {tables}"
+            f"of the two{tables}"
         )
-
-
-def load_figures(points: Sequence[Point]) -> dict[str, Any] | None:
-    """What the load came to."""
-    found = {key: value for key, value in random_figures(points)[0].items() if key != "iodepth"}
-    intervals = {
-        name: latency_interval(points[0], share)
-        for name, share in SHARES.items()
-        if found["latency_ns"][name]
-    }
-    return {**found, "latency_interval_ns": {name: ends and list(ends) for name, ends in intervals.items()}}
-
-
-def random_figures(points: Sequence[Point]) -> list[dict[str, Any]]:
-    """A load's points as JSON has them, one for each depth."""
-    return [
-        {
-            "iodepth": point["depth"]["asked"],
-            "iops": point["iops"],
-            "iops_relative_error": point["iops_relative_error"],
-            "bytes_per_s": point["bytes_per_s"],
-            "latency_ns": {name: dict(point["latency_ns"])[name] for name in LATENCIES},
-            "errors": point["errors"],
-        }
-        for point in points
-    ]
-
-
-def stream_figures(points: Sequence[Point]) -> dict[str, Any] | None:
-    """A stream's rate: each place stands for a fifth of the addresses. None where no request took any time."""
-    if not all(point["latency_ns"]["mean"] for point in points):
-        return None
-    rates = [rate_of(point) for point in points]
-    places = [point["axes"]["workload.offset"] for point in points]
-    return {
-        "mean_bytes_per_s": statistics.fmean(rates),
-        "min_bytes_per_s": min(rates),
-        "max_bytes_per_s": max(rates),
-        "places": [
-            {"offset": offset, "bytes_per_s": rate} for offset, rate in zip(places, rates, strict=True)
-        ],
-        "errors": sum(point["errors"] for point in points),
-    }

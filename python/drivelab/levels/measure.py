@@ -9,8 +9,10 @@ from typing import Any, TypeAlias
 
 from drivelab.levels import loads as under
 from drivelab.levels import rebuild
+from drivelab.levels.figures import load_figures, random_figures, stream_figures
 from drivelab.levels.planning import Chosen, Entry, rebuild_planned
 from drivelab.levels.rebuild import extrapolated, next_way
+from drivelab.levels.trace_words import translated
 from drivelab.result import Failure, Point, Result
 from drivelab.simulation import Progress, run_reduced
 
@@ -18,8 +20,8 @@ Figures: TypeAlias = Any
 """What a load came to, as `--json` has it; None where there is nothing."""
 
 _FIGURES: Mapping[str, Callable[[Sequence[Point]], Figures]] = {
-    under.LOAD: under.load_figures,
-    **dict.fromkeys(under.STREAMS, under.stream_figures),
+    under.LOAD: load_figures,
+    **dict.fromkeys(under.STREAMS, stream_figures),
 }
 _REBUILDS = (under.REBUILD, under.REBUILD_IDLE)
 
@@ -39,7 +41,7 @@ class Wanted:
     def figures(self, points: Sequence[Point]) -> Figures:
         """What its points come to."""
         if self.load not in _REBUILDS:
-            figures: Callable[[Sequence[Point]], Figures] = _FIGURES.get(self.load, under.random_figures)
+            figures: Callable[[Sequence[Point]], Figures] = _FIGURES.get(self.load, random_figures)
             return figures(points)
         loads, entry = self.chosen.loads, self.entry
         if self.load == under.REBUILD_IDLE:
@@ -105,7 +107,10 @@ def _taken(found: Measured, wanted: Sequence[Wanted], runs: Sequence[_Ran]) -> I
     """Take over what came out. Yields what has to run again."""
     for one, ran in zip(wanted, runs, strict=True):
         at = {"level": one.entry.level.label, "state": one.state, "load": one.load}
-        found.failures += [Failure({**at, **failure.axes}, failure.message) for failure in ran.failures]
+        found.failures += [
+            Failure({**at, **failure.axes}, translated(failure.message, one.chosen.loads))
+            for failure in ran.failures
+        ]
         found.digests += ran.digests
         found.hashes.append(ran.scenario_hash)
         found.seeds.append(ran.seed)

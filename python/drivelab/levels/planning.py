@@ -12,9 +12,10 @@ from drivelab.errors import InputError, ScenarioError
 from drivelab.levels import loads as under
 from drivelab.levels import rebuild
 from drivelab.levels.cost import Prices
-from drivelab.levels.level import COPIES, GROUPS, LEVELS, MEMBERS_MAX, Level
+from drivelab.levels.level import COPIED, COPIES, GROUPED, GROUPS, LEVELS, MEMBERS_MAX, Level
 from drivelab.levels.loads import Loads
 from drivelab.levels.odds import Lifetime, Repair
+from drivelab.levels.trace_words import in_words_of
 from drivelab.scenario import Override, Source, plan
 
 # What a caller may set beside the target: the rest is the comparison.
@@ -36,6 +37,12 @@ _OWN = {
     "target.array.rebuilding": "--states",
     "target.array.rebuilt": "--states",
     "target.faults": "--states",
+    **{
+        f"workload.{key}": f"--{key.replace('_', '-')}"
+        for key in ("rw", "bs", "rwmixread", "iodepth", "rate_iops", "pattern")
+    },
+    "run.ios": "--number-ios",
+    "run.warmup": "--ramp-time",
 }
 
 
@@ -129,6 +136,17 @@ class Entry:
         }
 
 
+def check_used(levels: str | Iterable[str], copies: int | None, groups: int | None) -> None:
+    """Refuse copies and groups where no level has any. Raises InputError."""
+    names = under.names_of(levels)
+    plain = {name.partition(":")[0] for name in names}
+    for option, given, users in (("--copies", copies, COPIED), ("--groups", groups, GROUPED)):
+        if given is not None and not plain & users:
+            raise InputError(
+                f"{option} changes nothing with {', '.join(names)}: it is of {', '.join(sorted(users))}; leave it out"
+            )
+
+
 def named(
     levels: str | Iterable[str],
     members: int,
@@ -152,16 +170,17 @@ def named(
     return list(dict.fromkeys(found))
 
 
-def checked(drive: str, others: Iterable[Override]) -> list[Override]:
+def checked(drive: str, others: Iterable[Override], level_option: str = "--levels") -> list[Override]:
     """The target from overrides that touch neither levels nor loads. Raises InputError."""
     found = [Override("target.drive", drive, "--drive")]
     for override in others:
         for key, option in _OWN.items():
             if override.key == key or override.key.startswith(f"{key}."):
-                raise InputError(f"{override.origin}: {key} is what is compared; see {option}")
+                own = option.replace("--levels", level_option)
+                raise InputError(f"{override.origin}: {key} is not set so; see {own}")
         if not override.key.startswith(("target.", *_FREE)):
             raise InputError(
-                f"{override.origin}: a comparison sets {override.key} itself; "
+                f"{override.origin}: {override.key} is not free here; "
                 f"free are the keys under target, and {', '.join(_FREE)}"
             )
         found.append(override)
@@ -278,7 +297,8 @@ def _plan(
     source = Source(toml_text.dumps(document), f"{_ORIGIN}{level.label}, {state}, {load}")
     overrides = [override for override in chosen.overrides if override not in left_out]
     overrides += chosen.loads.overrides(load)
-    found = plan(source, overrides)
+    with in_words_of(chosen.loads):
+        found = plan(source, overrides)
     own = {
         **dict.fromkeys(_REBUILDS, way.points),
         **dict.fromkeys(under.RANDOM, len(chosen.loads.depths)),
@@ -302,5 +322,5 @@ def _sweep(found: _core.Plan, overrides: Sequence[Override], file: str | None) -
     if file is not None and not lists:
         lists = [f"{file}: {axis} is a list: " for axis in axes if axis.startswith("workload.")]
     return (
-        f"{lists[0] if lists else ''}a comparison by level takes one value of each key; compare once for each"
+        f"{lists[0] if lists else ''}levels are compared with one value of each key; run once for each value"
     )

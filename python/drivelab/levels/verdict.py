@@ -244,13 +244,14 @@ class _Judge:
             return [f"rebuilt, extrapolated: under this load in {least}"] if stuck else []
         first = self._pick("soonest_rebuilt", min(known, key=lambda row: row["rebuild_h"]))
         last = max(known, key=lambda row: row["rebuild_h"])
-        rest = f" to {_hours(last['rebuild_h'])} h ({last['level']})" if last is not first else ""
-        idle = [row["rebuild_idle_h"] for row in known if row["rebuild_idle_h"]]
-        alone = (
-            f"; idle in {' to '.join(dict.fromkeys(map(_hours, (min(idle), max(idle)))))} h" if idle else ""
+        rest = f" to {_with_error(last, 'rebuild')} ({last['level']})" if last is not first else ""
+        idle = sorted(
+            (row for row in known if row["rebuild_idle_h"]), key=lambda row: float(row["rebuild_idle_h"])
         )
+        ends = dict.fromkeys(_with_error(row, "rebuild_idle") for row in (*idle[:1], *idle[-1:]))
+        alone = f"; idle in {' to '.join(ends)}" if idle else ""
         hours = (
-            f"{_hours(first['rebuild_h'])} h ({first['level']}){rest}{f', {least}' if stuck else ''}{alone}"
+            f"{_with_error(first, 'rebuild')} ({first['level']}){rest}{f', {least}' if stuck else ''}{alone}"
         )
         return [f"rebuilt, extrapolated: under this load in {hours}"]
 
@@ -265,6 +266,12 @@ def _space(count: float) -> str:
 
 def _hours(hours: float) -> str:
     return f"{hours:,.0f}" if hours >= 100 else f"{hours:.3g}"
+
+
+def _with_error(row: Row, name: str) -> str:
+    """The hours of a rebuild, with half their interval where it is known."""
+    error = row[f"{name}_relative_error"]
+    return f"{_hours(row[f'{name}_h'])} h" + ("" if error is None else f" ± {error:.1%}")
 
 
 def _state(key: str, scale: float, state: str) -> Callable[[Row], str]:
@@ -320,6 +327,7 @@ _COLUMNS: list[Column] = [
     ("rebuild h", _rebuild("rebuild")),
     ("±", _optional("rebuild_relative_error", lambda error: f"{error:.1%}")),
     ("idle h", _rebuild("rebuild_idle")),
+    ("±", _optional("rebuild_idle_relative_error", lambda error: f"{error:.1%}")),
     ("loss/year %", _optional("loss_in_a_year", _percent)),
     ("MTTDL years", _optional("mttdl_years", _years)),
 ]

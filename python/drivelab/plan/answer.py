@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from drivelab.levels import loads as under
 from drivelab.levels.formulas import Failures
-from drivelab.plan import turns
+from drivelab.levels.rebuild import ERROR_WANTED as ERROR_ELSEWHERE
+from drivelab.plan import choice, turns
 from drivelab.plan.choice import front
-from drivelab.plan.evaluate import loss_span
+from drivelab.plan.evaluate import ERROR_WANTED, loss_span
 from drivelab.plan.grid import Candidate, money, terabytes
+from drivelab.plan.sensitivity import Figure
 from drivelab.table import Cell, Table
 
 if TYPE_CHECKING:
@@ -42,7 +44,7 @@ def _nothing(found: Plan) -> list[str]:
         known = sum(one.judged or bool(one.failings) for one in found.candidates)
         return [f"no pick: interrupted when {known} of {count} candidates were known"]
     first = f"nothing holds, of {count} candidate{'s' if count > 1 else ''}"
-    return [first, *(binding.line() for binding in found.bindings)]
+    return [first, *choice.lines(found.bindings)]
 
 
 def _pick(found: Plan, one: Candidate) -> str:
@@ -160,17 +162,22 @@ def notes(found: Plan) -> list[str]:
     ]
     if found.asked.knows_failures and (left := turns.left_out(found)):
         said.append(f"assumed for the chance of loss: {', '.join(f'{name} {value}' for name, value in left)}")
-    if found.pick and (equals := _equals(found, found.pick)):
+    if any(one.entry.rebuild for one in found.candidates):
         said.append(
-            f"{', '.join(equals)} cost{'s' if len(equals) == 1 else ''} the same: the pick "
-            f"{'loses data less often' if found.pick.loss else 'answers faster'}"
+            f"a rebuild is simulated until its hours are known to {ERROR_WANTED:.0%}, what it came to is its own ± "
+            f"(compare-levels and durability: to {ERROR_ELSEWHERE:.0%})"
         )
+    said += _equals(found, found.pick) if found.pick else []
     if found.pick and (near := _near(found, found.pick)):
         said.append(
             f"the limit lies within the interval of the pick's {near}: another seed may turn the pick"
         )
-    if found.assumptions and found.assumptions[0].high:
+    if found.assumptions and found.assumptions[0].is_told:
         said.append(f"the chance of loss depends most on: {found.assumptions[0].name}")
+    if untold := [one.name for one in found.assumptions if one.high is not None and not one.is_told]:
+        said.append(
+            f"~: half and twice of {', '.join(untold)} change the chance by less than its interval shows"
+        )
     said += [
         f"over the interval of the {one.name}, {one.interval.low} to {one.interval.high}, the pick loses data within a "
         f"year with a chance of {one.interval.loss_low:.3g} to {one.interval.loss_high:.3g}"
@@ -183,13 +190,25 @@ def notes(found: Plan) -> list[str]:
 
 
 def _equals(found: Plan, one: Candidate) -> list[str]:
-    """Other candidates that hold at the pick's price."""
+    """Why other candidates that hold at the pick's price are not the pick."""
+    names: dict[str, list[str]] = {}
+    for other in found.candidates:
+        if other.holds and other is not one and choice.order(other)[0] == choice.order(one)[0]:
+            names.setdefault(_before(one, other), []).append(other.name)
     return [
-        other.name
-        for other in found.candidates
-        if other.holds and other is not one
-        if round(other.cost["total"], 6) == round(one.cost["total"], 6)
+        f"{', '.join(equals)} cost{'s' if len(equals) == 1 else ''} the same: the pick {why}"
+        for why, equals in names.items()
     ]
+
+
+def _before(one: Candidate, other: Candidate) -> str:
+    """Why one comes before another of the same price."""
+    (_, loss, mean), (_, other_loss, other_mean) = choice.order(one), choice.order(other)
+    if one.loss is not None and other.loss is not None and loss != other_loss:
+        (_, high), (low, _) = loss_span(one.loss), loss_span(other.loss)
+        return "loses data less often" + ("" if high < low else ", by less than the intervals show")
+    also = " and loses data as often" if one.loss is not None else ""
+    return f"{'answers faster' if mean < other_mean else 'was tried first'}{also}"
 
 
 def _of_trace(found: Plan) -> list[str]:
@@ -218,14 +237,14 @@ def _near(found: Plan, one: Candidate) -> str:
 
 
 def table(found: Plan) -> Table:
-    """A row for each candidate that can be, the cheapest first; what is against it in the last column."""
+    """A row for each candidate, the cheapest first, those that cannot be last; what is against it comes last."""
     names = _names(found)
     columns = [
         "candidate", "usable TB", found.asked.prices.currency, *(f"{name.replace('_', '.')} ms" for name in names),
         "IOPS", "may fail", "rebuild", "loss/year", "out for",
     ]  # fmt: skip
-    possible = [one for one in found.candidates if one.entry.reason is None]
-    rows = [_cells(one, names, found) for one in sorted(possible, key=lambda one: one.cost["total"])]
+    ordered = sorted(found.candidates, key=lambda one: (one.entry.reason is not None, one.cost["total"]))
+    rows = [_cells(one, names, found) for one in ordered]
     return Table(columns, rows, left=frozenset({0, len(columns) - 1}))
 
 
@@ -240,11 +259,11 @@ def _cells(one: Candidate, names: list[str], found: Plan) -> list[Cell]:
     out = "; ".join(failing.text for failing in one.failings)
     texts = [
         one.name,
-        f"{one.entry.capacity_bytes / 1e12:,.4g}",
+        NONE if one.entry.reason is not None else f"{one.entry.capacity_bytes / 1e12:,.4g}",
         f"{one.cost['total']:,.2f}",
         *latencies,
         f"{figures['iops']:,.4g}" if figures else NONE,
-        str(_bears(one)),
+        NONE if one.entry.reason is not None else str(_bears(one)),
         _rebuild(one) or NONE,
         loss,
         out or ("the pick" if one is found.pick else ""),
@@ -289,6 +308,13 @@ def row(one: Candidate, found: Plan) -> dict[str, Any]:
     return row
 
 
+def _ends(name: str, figure: Figure | None) -> dict[str, Any]:
+    """A varied chance with its interval."""
+    value, low, high = (None, None, None) if figure is None else (figure.value, figure.low, figure.high)
+    is_told = figure is not None and figure.is_told
+    return {name: value, f"{name}_low": low, f"{name}_high": high, f"is_{name}_told": is_told}
+
+
 def to_dict(found: Plan) -> dict[str, Any]:
     """The plan as JSON has it."""
     asked = found.asked
@@ -311,8 +337,9 @@ def to_dict(found: Plan) -> dict[str, Any]:
                 "key": one.key,
                 "name": one.name,
                 "value": one.value,
-                "loss_at_half": one.low,
-                "loss_at_twice": one.high,
+                **_ends("loss_at_half", one.low),
+                **_ends("loss_at_twice", one.high),
+                "is_told": one.is_told,
                 "interval": one.interval and asdict(one.interval),
                 "turns": [{"factor": turn.factor, "why": turn.why, "then": turn.then} for turn in one.turns],
             }

@@ -140,6 +140,11 @@ def waiting(turn_ns: float, copies: int, reads: float, share: float | None, requ
     return turn_ns * (1 - (beyond / reads) ** (1 / copies)) if reads > beyond else 0.0
 
 
+def hold_to_loss(one: Candidate, asked: Asked) -> None:
+    """Say of a candidate whose rebuild is not known whether it loses too often however fast it is rebuilt."""
+    _loss(one, measured(one.chosen), asked)
+
+
 def _loss(one: Candidate, drive: Drive, asked: Asked) -> None:
     limit = asked.limits.loss_a_year or 0.0
     share = one.entry.capacity_bytes / one.level.members

@@ -10,10 +10,11 @@ from drivelab.levels import loads as under
 from drivelab.plan.evaluate import loss_value
 from drivelab.plan.grid import Asked, Candidate
 
-LIMITS = ("capacity", "budget", "load", "latency", "iops", "loss")
+LIMITS = ("capacity", "budget", "states", "load", "latency", "iops", "loss")
 OPTIONS = {
     "capacity": "--capacity",
     "budget": "--budget",
+    "states": "--states",
     "load": "the load",
     "latency": "--max-latency",
     "iops": "--min-iops",
@@ -31,7 +32,8 @@ def order(one: Candidate) -> tuple[float, float, float]:
     figures = one.entry.states["healthy"][under.LOAD]
     return (
         round(one.cost["total"], 6),
-        loss_value(one) if one.loss else 0.0,
+        # Chances that are the same differ by rounding.
+        float(f"{loss_value(one):.9g}") if one.loss else 0.0,
         figures["latency_ns"]["mean"] or 0.0,
     )
 
@@ -66,15 +68,37 @@ class Binding:
     """Of those that hold everything else the one that misses it least; of all, where nothing else holds."""
     alone: bool
     """Whether without it something would hold."""
+    is_loss_asked: bool = False
 
     def line(self) -> str:
         """In words."""
-        text = "; ".join(one.text for one in self.nearest.failings if one.limit == self.limit)
-        option = OPTIONS[self.limit]
-        if self.alone:
-            return f"{option} binds: without it {self.nearest.name} holds; {text}"
-        others = "; ".join(one.text for one in self.nearest.failings if one.limit != self.limit)
-        return f"{option} binds, and not alone: nearest is {self.nearest.name}; {text}; {others}"
+        text, option = self._missed(), OPTIONS[self.limit]
+        if not self.alone:
+            return f"{option} binds, and not alone: nearest is {self.nearest.name}; {text}"
+        # Beside a load that it does not carry nothing is rebuilt.
+        unknown = ""
+        if self.limit == "load" and self.is_loss_asked and self.nearest.loss is None:
+            unknown = ", as far as is known without its chance of loss"
+        return f"{option} binds: without it {self.nearest.name} holds{unknown}; {text}"
+
+    def _missed(self) -> str:
+        return "; ".join(one.text for one in self.nearest.failings if one.limit == self.limit)
+
+
+def lines(found: Sequence[Binding]) -> list[str]:
+    """Each limit that binds alone in a line; those that bind together in one."""
+    together = [one for one in found if not one.alone]
+    if not together:
+        return [one.line() for one in found]
+    nearest = together[0].nearest
+    options = [OPTIONS[one.limit] for one in together]
+    names = (
+        f"{', '.join(options[:-1])} and {options[-1]} bind together"
+        if len(options) > 1
+        else f"{options[0]} binds"
+    )
+    missed = "; ".join(one.text for limit in LIMITS for one in nearest.failings if one.limit == limit)
+    return [f"{names}: nearest is {nearest.name}; {missed}"]
 
 
 def bindings(candidates: Sequence[Candidate], asked: Asked) -> list[Binding]:
@@ -87,11 +111,13 @@ def bindings(candidates: Sequence[Candidate], asked: Asked) -> list[Binding]:
         others = [one for one in possible if {failing.limit for failing in one.failings} == {limit}]
         known = [one for one in others if one.is_simulated or limit in {"load", "latency", "iops"}]
         if known:
-            found.append(Binding(limit, min(known, key=lambda one: miss(one, limit, asked)), alone=True))
+            nearest = min(known, key=lambda one: miss(one, limit, asked))
+            is_loss_asked = asked.limits.loss_a_year is not None
+            found.append(Binding(limit, nearest, alone=True, is_loss_asked=is_loss_asked))
     if found:
         return found
     nearest = min(possible, key=lambda one: _misses(one, asked))
-    return [Binding(limit, nearest, alone=False) for limit in LIMITS if _fails(nearest, limit)][:1]
+    return [Binding(limit, nearest, alone=False) for limit in LIMITS if _fails(nearest, limit)]
 
 
 def _misses(one: Candidate, asked: Asked) -> tuple[int, float]:
@@ -109,21 +135,24 @@ def miss(one: Candidate, limit: str, asked: Asked) -> float:
     by: Mapping[str, Any] = {
         "capacity": lambda: limits.capacity_bytes / max(one.entry.capacity_bytes, 1),
         "budget": lambda: one.cost["total"] / (limits.cost or 1),
-        "load": lambda: _load_miss(one),
+        "states": lambda: 1.0,
+        "load": lambda: _load_miss(one, asked),
         "latency": lambda: _latency_miss(one, asked),
-        "iops": lambda: (limits.iops or 0) / max(_iops(one), 1e-9),
+        "iops": lambda: (limits.iops or 0) / max(_iops(one, asked), 1e-9),
         "loss": lambda: loss_value(one) / (limits.loss_a_year or 1) if one.loss else float("inf"),
     }
     return float(by[limit]())
 
 
-def _iops(one: Candidate) -> float:
-    return float((one.entry.states.get("healthy", {}).get(under.LOAD) or {}).get("iops") or 0.0)
+def _iops(one: Candidate, asked: Asked) -> float:
+    """In the state that has least, of those in which limits hold."""
+    states = [one.entry.states.get(state, {}).get(under.LOAD) or {} for state in asked.limits.states]
+    return min((float(figures.get("iops") or 0.0) for figures in states), default=0.0)
 
 
-def _load_miss(one: Candidate) -> float:
+def _load_miss(one: Candidate, asked: Asked) -> float:
     rate = one.chosen.loads.rate
-    return (rate or 1.0) / max(_iops(one), 1e-9)
+    return (rate or 1.0) / max(_iops(one, asked), 1e-9)
 
 
 def _latency_miss(one: Candidate, asked: Asked) -> float:

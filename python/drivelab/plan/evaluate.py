@@ -12,7 +12,7 @@ from drivelab.levels import loads as under
 from drivelab.levels.measure import Measured, Wanted, measure
 from drivelab.levels.planning import laid_out
 from drivelab.levels.rebuild import hours_with_interval
-from drivelab.plan.bounds import rule_out
+from drivelab.plan.bounds import hold_to_loss, rule_out
 from drivelab.plan.grid import LAID_OUT, Asked, Candidate
 from drivelab.plan.loss import loss_of
 from drivelab.result import Failure
@@ -138,12 +138,11 @@ def judge_load(one: Candidate, asked: Asked) -> None:
         figures = one.entry.states.get(state, {}).get(under.LOAD)
         if figures is None:
             if state != "healthy":
-                one.fails("load", f"loses data{_WORDS[state]}", "rule")
+                one.fails("states", f"loses data{_WORDS[state]}", "rule")
             continue
         if loads.keeps_up(figures) is False:
             text = f"does {figures['iops']:,.4g} of {loads.rate:,.4g} IOPS{_WORDS[state]}"
             one.fails("load", text, "simulated")
-            continue
         if state in limits.states:
             _judge_figures(one, figures, asked, _WORDS[state])
 
@@ -173,7 +172,12 @@ def judge_rebuild(one: Candidate) -> None:
 def judge_loss(one: Candidate, asked: Asked) -> Candidate:
     """Find a candidate's chances of loss with its own rebuild, and hold them to the limit. Returns the candidate."""
     hours = rebuild_hours(one)
-    if not asked.knows_failures or (hours is None and not one.entry.without("rebuilding")):
+    if not asked.knows_failures:
+        return one
+    if hours is None and not one.entry.without("rebuilding"):
+        # It is no shorter than a closed form says.
+        if asked.limits.loss_a_year is not None:
+            hold_to_loss(one, asked)
         return one
     one.loss = loss_of(one, asked, hours)
     limit = asked.limits.loss_a_year

@@ -8,14 +8,15 @@ from pathlib import Path
 from typing import Any
 
 from drivelab.durability.losses import solve
-from drivelab.durability.question import whole
+from drivelab.durability.question import BARE, check_reads, whole
 from drivelab.errors import InputError
 from drivelab.levels import counted
 from drivelab.levels.level import COPIES, GROUPS, Level
 from drivelab.levels.loads import Loads, names_of
-from drivelab.levels.planning import Chosen, Entry, checked, laid_out, named
+from drivelab.levels.planning import Chosen, Entry, check_used, checked, laid_out, named
+from drivelab.levels.trace_words import PREFIX, split
 from drivelab.plan import question as asked
-from drivelab.plan.load import load
+from drivelab.plan.load import is_trace, load
 from drivelab.plan.question import CANDIDATES_MAX, Limits, Prices
 from drivelab.scenario import Override
 
@@ -45,7 +46,7 @@ class Failing:
     """What is ruled out, or not held, and by which limit."""
 
     limit: str
-    """`level`, `capacity`, `budget`, `load`, `latency`, `iops` or `loss`."""
+    """`level`, `capacity`, `budget`, `states`, `load`, `latency`, `iops` or `loss`."""
     text: str
     stage: str
     """`rule`, exact and cheap; `bound`, by a closed form; `simulated`."""
@@ -123,19 +124,27 @@ def asked_of(options: Mapping[str, Any], overrides: Sequence[Override]) -> Asked
         None if name == "none" else name
         for name in dict.fromkeys(names_of(options.get("controller") or "none"))
     ]
-    limits = asked.limits(options)
+    others, trace_keys = _of_trace(options, overrides)
+    loads = load(options, trace_keys)
+    limits = asked.limits(options, loads)
     rates = _rates(options, drives)
+    _check_used(options, loads)
     given = {key: options[key] for key in FAILURES if options.get(key) is not None}
     if limits.loss_a_year is not None and not rates:
         raise InputError(
             "--max-loss: nothing says how often a drive fails: add --afr 1.5%, or NAME=1.5% for each"
+        )
+    if not rates and options.get("power_price") is None and "life" in given:
+        raise InputError(
+            "--life changes nothing without --afr, --mttf, --drive-life or --power-price: nothing fails, and no power "
+            "is counted; leave it out"
         )
     if not rates and (idle := [key for key in given if key not in {"spares", "life"}]):
         name = idle[0].replace("_", "-")
         raise InputError(f"--{name} changes nothing without --afr, --mttf or --drive-life: nothing fails")
     _check_failures(given, rates)
     return Asked(
-        loads=load(options),
+        loads=loads,
         limits=limits,
         prices=asked.prices(options, drives, controllers),
         drives=drives,
@@ -143,8 +152,35 @@ def asked_of(options: Mapping[str, Any], overrides: Sequence[Override]) -> Asked
         failures=given,
         rates=rates,
         spares=whole(options, "spares", 0),
-        overrides=overrides,
+        overrides=others,
     )
+
+
+def _of_trace(
+    options: Mapping[str, Any], overrides: Sequence[Override]
+) -> tuple[list[Override], dict[str, Any]]:
+    """What is laid over the target, and the keys of a recorded trace. Raises InputError."""
+    file = options.get("load")
+    if file is not None and not is_trace(options):
+        for one in overrides:
+            if one.key.startswith(PREFIX):
+                raise InputError(f"{one.origin}: {one.key} is said in {file}, whose workload is the load")
+    return split(overrides, str(file) if is_trace(options) else None)
+
+
+def _check_used(options: Mapping[str, Any], loads: Loads) -> None:
+    """Refuse what changes nothing. Raises InputError."""
+    levels = options.get("level") or asked.LEVELS
+    check_used(levels, options.get("copies"), options.get("groups"))
+    check_reads(options)
+    # An array has to keep up with a rate, and to hold its data, in the states that are named.
+    is_held = options.get("max_latency") or options.get("min_iops") is not None or loads.rate is not None
+    plain = {name.partition(":")[0] for name in names_of(levels)}
+    if options.get("states") is not None and not is_held and not plain & BARE:
+        raise InputError(
+            "--states changes nothing without --max-latency, --min-iops or a rate, which hold in the states that it "
+            "names: add one, --max-latency p99=50ms, or leave it out"
+        )
 
 
 def _check_given(options: Mapping[str, Any], drives: Sequence[str]) -> None:
@@ -224,7 +260,7 @@ def candidates(asked_: Asked, options: Mapping[str, Any]) -> list[Candidate]:
                     members=number,
                     levels=named(levels, number, copies, groups),
                     loads=asked_.loads,
-                    overrides=checked(drive, [*own, *asked_.overrides]),
+                    overrides=checked(drive, [*own, *asked_.overrides], "--level"),
                     rebuilds_idle=False,
                 )
                 found += _of(chosen, controller, asked_)

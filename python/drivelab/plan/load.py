@@ -11,29 +11,41 @@ from typing import Any
 from drivelab.errors import InputError
 from drivelab.files import read_text
 from drivelab.levels.loads import Loads, rate_asked
+from drivelab.levels.trace_words import in_words_of
 from drivelab.scenario import overrides_from, plan, read_source
 
 WORDS = ("rw", "pattern", "bs", "iodepth", "rwmixread", "rate_iops")
 
 
-def load(options: Mapping[str, Any]) -> Loads:
-    """The load with all states. Raises InputError."""
+def load(options: Mapping[str, Any], trace_keys: Mapping[str, Any] | None = None) -> Loads:
+    """The load with all states; `trace_keys` are those of a recorded trace. Raises InputError."""
     words: dict[str, Any] = {key: options.get(key) for key in WORDS}
-    common: dict[str, Any] = {
-        "number_ios": options["number_ios"],
-        "ramp_time": options["ramp_time"],
-        "full": False,
-    }
+    counts = {key: options.get(key) for key in ("number_ios", "ramp_time")}
+    common: dict[str, Any] = {**counts, "full": False, "has_tables": False, "trace_option": "--load"}
     file = options.get("load")
     if file is None:
+        if "," in str(words["iodepth"]):
+            raise InputError(f"--iodepth {words['iodepth']}: a plan has one load; give one number")
         return Loads.chosen(**words, **common)
     if given := [f"--{key.replace('_', '-')}" for key, value in words.items() if value is not None]:
         raise InputError(
             f"{', '.join(given)} changes nothing with --load, which says what is asked for: keep one"
         )
     if not str(file).endswith(".toml"):
-        return Loads.chosen(trace=str(file), **common)
-    return replace(Loads.chosen(**common), file=str(file), table=_workload(Path(file)))
+        return Loads.chosen(trace=str(file), trace_keys=trace_keys, **common)
+    found = replace(Loads.chosen(**common), file=str(file), table=_workload(Path(file)))
+    if found.is_recorded and (given := [key for key, value in counts.items() if value is not None]):
+        name = given[0].replace("_", "-")
+        raise InputError(
+            f"--{name} changes nothing with the trace of {file}, which is replayed whole: leave it out"
+        )
+    return found
+
+
+def is_trace(options: Mapping[str, Any]) -> bool:
+    """Whether --load names a recorded trace."""
+    file = options.get("load")
+    return file is not None and not str(file).endswith(".toml")
 
 
 def _workload(path: Path) -> dict[str, Any]:
@@ -59,11 +71,12 @@ def check(loads: Loads, drive: str) -> None:
     if loads.file is None or loads.table is None:
         return
     source = read_source(Path(loads.file))
-    if "target" in tomllib.loads(source.text):
-        # What the file says of its target is not asked.
-        plan(read_source({"target": {"drive": drive}, "workload": dict(loads.table)}))
-    else:
-        plan(source, overrides_from({"target.drive": drive}))
+    with in_words_of(loads):
+        if "target" in tomllib.loads(source.text):
+            # What the file says of its target is not asked.
+            plan(read_source({"target": {"drive": drive}, "workload": dict(loads.table)}))
+        else:
+            plan(source, overrides_from({"target.drive": drive}))
 
 
 def scaled(loads: Loads, factor: float) -> Loads | None:

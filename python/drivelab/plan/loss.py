@@ -45,7 +45,10 @@ def loss_of(
         "histories": HISTORIES,
     }
     if asked.varied:
-        options |= {**VARIED, "rebuild": options["rebuild"].partition("(")[0]}
+        options |= VARIED
+    if factors is not None:
+        # The rebuild is the same as that of what it is compared with.
+        options["rebuild"] = options["rebuild"].partition("(")[0]
     if "afr" in options:
         # Its interval is told of the pick alone.
         options["afr"] = str(options["afr"]).partition("(")[0]

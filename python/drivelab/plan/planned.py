@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 from drivelab.arguments import in_arguments
 from drivelab.errors import InputError, RunError
 from drivelab.levels.compare import failure_texts
-from drivelab.levels.loads import REQUESTS, WARM_UP
 from drivelab.plan import answer, choice, sensitivity, turns
 from drivelab.plan.choice import Binding
 from drivelab.plan.evaluate import Progress, Ran, evaluate
@@ -29,7 +28,6 @@ if TYPE_CHECKING:
 
     from drivelab.scenario import Override
 
-DEFAULTS: Mapping[str, Any] = {"number_ios": REQUESTS, "ramp_time": WARM_UP}
 KEYS = (
     "capacity", "load", "rw", "pattern", "bs", "iodepth", "rwmixread", "rate_iops", "number_ios", "ramp_time",
     "max_latency", "min_iops", "max_loss", "budget", "states", "drive", "level", "members", "controller", "copies",
@@ -136,7 +134,7 @@ def run(
     sensitive: bool = True,
 ) -> Plan:
     """The same from options as they are typed. Failures of runs and an interruption are in the plan."""
-    given = {**DEFAULTS, **{key: value for key, value in options.items() if value is not None}}
+    given = {key: value for key, value in options.items() if value is not None}
     asked = asked_of(given, overrides)
     found = candidates(asked, given)
     possible = [one for one in found if one.entry.reason is None]

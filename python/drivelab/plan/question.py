@@ -12,7 +12,7 @@ from drivelab.durability import texts
 from drivelab.errors import InputError
 from drivelab.levels.cost import Price
 from drivelab.levels.level import MEMBERS_MAX
-from drivelab.levels.loads import SHARES, STATES, names_of
+from drivelab.levels.loads import SHARES, STATES, Loads, names_of
 
 MEMBERS, LEVELS = "4..12", "raid10,raid5,raid6"
 CANDIDATES_MAX = 2_000
@@ -22,9 +22,9 @@ BEYOND = 10
 _LOSS = re.compile(r"(?P<chance>[^/]+?)\s*(?:/\s*(?P<per>year|y|a))?")
 _RANGE = re.compile(r"(\d+)\s*\.\.\s*(\d+)")
 _NANOSECONDS = {"us": 1e3, "ms": 1e6, "s": 1e9}
-_SPAN = re.compile(r"(\d+(?:\.\d*)?(?:e[+-]?\d+)?) ?(us|ms|s)")
+_SPAN = re.compile(r"([+-]?\d+(?:\.\d*)?(?:e[+-]?\d+)?) ?(us|ms|s)")
 _POWER_PRICE = re.compile(r"(?P<price>.+?)\s*/\s*kWh", re.IGNORECASE)
-_POWER = re.compile(r"(\d+(?:\.\d*)?) ?W")
+_POWER = re.compile(r"([+-]?\d+(?:\.\d*)?) ?W")
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ class Prices:
         return {**found, "total": sum(found.values())}
 
 
-def limits(options: Mapping[str, Any]) -> Limits:
+def limits(options: Mapping[str, Any], loads: Loads) -> Limits:
     """Raises InputError."""
     states = tuple(dict.fromkeys(names_of(options.get("states") or "healthy")))
     for state in states:
@@ -87,7 +87,8 @@ def limits(options: Mapping[str, Any]) -> Limits:
         raise InputError("--capacity 0: nothing has to fit; give more than 0")
     return Limits(
         capacity_bytes=capacity,
-        latencies_ns=latencies(options.get("max_latency"), int(options["number_ios"])),
+        # A recorded trace has as many requests as it has.
+        latencies_ns=latencies(options.get("max_latency"), None if loads.is_recorded else loads.requests),
         loss_a_year=None if options.get("max_loss") is None else chance(str(options["max_loss"])),
         cost=None if budget is None else Price.parse(str(budget), "--budget").amount,
         iops=None if iops is None else _above_zero(texts.number(str(iops), "--min-iops"), "--min-iops"),
@@ -95,18 +96,22 @@ def limits(options: Mapping[str, Any]) -> Limits:
     )
 
 
-def latencies(text: str | None, requests: int) -> dict[str, float]:
-    """`p99=50ms,mean=20ms`. Raises InputError."""
+def latencies(text: str | None, requests: int | None) -> dict[str, float]:
+    """`p99=50ms,mean=20ms`, of so many requests where that is known. Raises InputError."""
     found: dict[str, float] = {}
     for part in names_of(text or ""):
         name, equals, value = (one.strip() for one in part.partition("="))
         key = name.replace(".", "_")
         match = _SPAN.fullmatch(value)
-        if key not in SHARES or not equals or match is None or not float(match[1]):
+        if key in SHARES and equals and match is not None and float(match[1]) <= 0:
+            raise InputError(
+                f"--max-latency {part}: the most that a latency may be is above zero: {name}=50ms"
+            )
+        if key not in SHARES or not equals or match is None:
             known = ", ".join(one.replace("_", ".") for one in SHARES)
             raise InputError(f"--max-latency {part}: a latency is {known}, with the most it may be: p99=50ms")
         share = SHARES[key]
-        if share is not None and requests * (1 - share) < BEYOND - 1e-6:
+        if share is not None and requests is not None and requests * (1 - share) < BEYOND - 1e-6:
             needed = round(BEYOND / (1 - share))
             raise InputError(f"--max-latency {part}: that takes {needed:,} requests: --number-ios {needed}")
         found[key] = float(match[1]) * _NANOSECONDS[match[2]]
@@ -238,8 +243,9 @@ def _power(options: Mapping[str, Any], drives: Sequence[str]) -> tuple[Price | N
     found = {}
     for name, text in by_name(str(power), drives, "--drive-power", "7W").items():
         watts = _POWER.fullmatch(text.strip())
-        if watts is None:
-            raise InputError(f"--drive-power {text}: it is in watts: 7W")
+        if watts is None or float(watts[1]) < 0:
+            what = "it is in watts" if watts is None else "it is not below zero"
+            raise InputError(f"--drive-power {text}: {what}: 7W")
         found[str(name)] = float(watts[1])
     return Price.parse(match["price"], "--power-price"), found
 

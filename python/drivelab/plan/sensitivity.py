@@ -7,13 +7,14 @@ were simulated. The load changes everything: the pick is simulated again. Prices
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from drivelab.durability.question import rates
 from drivelab.errors import InputError
 from drivelab.plan.choice import order
-from drivelab.plan.evaluate import Ran, evaluate, loss_value, rebuild_hours
+from drivelab.plan.evaluate import Ran, evaluate, loss_span, loss_value, rebuild_hours
 from drivelab.plan.grid import Asked, Candidate
 from drivelab.plan.load import scaled
 from drivelab.plan.loss import is_law, loss_of, times
@@ -56,6 +57,23 @@ class Turn:
 
 
 @dataclass(frozen=True)
+class Figure:
+    """A chance of loss in a year where an assumption is varied."""
+
+    value: float
+    """Where no loss was seen its bound."""
+    low: float
+    high: float
+    is_told: bool
+    """Whether it differs from the pick's by more than both intervals."""
+
+    @classmethod
+    def of(cls, span: tuple[float, float], value: float, now: tuple[float, float]) -> Figure:
+        """With its own interval and that of the pick."""
+        return cls(value, *span, is_told=span[0] > now[1] or span[1] < now[0])
+
+
+@dataclass(frozen=True)
 class Interval:
     """The ends of what was given, and the chance of loss in a year at each."""
 
@@ -72,9 +90,9 @@ class Assumption:
     key: str
     value: str
     """As it was given."""
-    low: float | None
+    low: Figure | None
     """The chance of loss in a year where it is half of that; None where there is none to tell."""
-    high: float | None
+    high: Figure | None
     """Where it is twice that."""
     turns: tuple[Turn, ...]
     interval: Interval | None = None
@@ -84,6 +102,11 @@ class Assumption:
     def name(self) -> str:
         """In words."""
         return _NAMES.get(self.key, self.key)
+
+    @property
+    def is_told(self) -> bool:
+        """Whether half or twice of it does what is no noise."""
+        return any(one is not None and one.is_told for one in (self.low, self.high))
 
 
 def assumptions(
@@ -101,10 +124,11 @@ def assumptions(
     return sorted(found, key=_width, reverse=True)
 
 
-def _width(one: Assumption) -> float:
-    if not one.low or not one.high:
-        return 0.0
-    return abs(math.log(one.high / one.low))
+def _width(one: Assumption) -> tuple[bool, float]:
+    """What is told before noise, the widest first."""
+    if one.low is None or one.high is None or not one.low.value or not one.high.value:
+        return one.is_told, 0.0
+    return one.is_told, abs(math.log(one.high.value / one.low.value))
 
 
 def _of_failures(
@@ -112,6 +136,13 @@ def _of_failures(
 ) -> Assumption:
     def loss(one: Candidate, factor: float) -> float | None:
         return loss_at(one, asked, key, factor)
+
+    def figure(factor: float) -> Figure | None:
+        found = year_at(picked, asked, key, factor)
+        now = (picked.loss or {})["loss_in_a_year"]
+        if found is None:
+            return None
+        return Figure.of((found["low"], found["high"]), value_of(found), (now["low"], now["high"]))
 
     turns: list[Turn] = []
     # The longer until something fails, the better.
@@ -121,7 +152,7 @@ def _of_failures(
         turns += list(_turns_down(picked, candidates, asked, loss, better=better))
     value = text if is_law(text) else times(text.partition("(")[0], 1.0, digits=3)
     interval = _interval(text, lambda factor: loss(picked, factor)) if key == "afr" else None
-    return Assumption(key, value, loss(picked, LOW), loss(picked, HIGH), tuple(turns), interval)
+    return Assumption(key, value, figure(LOW), figure(HIGH), tuple(turns), interval)
 
 
 def as_typed(given: object) -> str:
@@ -139,11 +170,22 @@ def _interval(text: str, loss: Callable[[float], float | None]) -> Interval | No
 
 def loss_at(one: Candidate, asked: Asked, key: str, factor: float) -> float | None:
     """A candidate's chance of loss in a year with an assumption so many times; None where that cannot be."""
+    found = year_at(one, asked, key, factor)
+    return None if found is None else value_of(found)
+
+
+def year_at(one: Candidate, asked: Asked, key: str, factor: float) -> dict[str, Any] | None:
+    """The same with its interval."""
     try:
         found = loss_of(one, replace(asked, varied=True), rebuild_hours(one) or "1h", {key: factor})
     except InputError:
         return None
-    year = found["loss_in_a_year"]
+    year: dict[str, Any] = found["loss_in_a_year"]
+    return year
+
+
+def value_of(year: Mapping[str, Any]) -> float:
+    """A chance; where nothing was seen its bound."""
     return float(year["high"] if year["value"] is None else year["value"])
 
 
@@ -213,13 +255,13 @@ def _of_load(
     picked: Candidate, candidates: Sequence[Candidate], asked: Asked, ran: Ran, workers: int | None
 ) -> Assumption:
     """The pick beside other loads; where there is less to do cheaper ones may hold."""
-    losses: dict[float, float | None] = {LOW: None, HIGH: None}
+    losses: dict[float, Figure | None] = {LOW: None, HIGH: None}
     turns: list[Turn] = []
     for factor in LOADS_UP:
         again = _again([picked], asked, factor, ran, workers)
         if not again:
             break
-        losses[factor] = loss_value(again[0]) if again[0].loss else None
+        losses[factor] = _figure(again[0], picked)
         if not again[0].holds:
             others = _again(successors(picked, candidates)[:_RIVALS], asked, factor, ran, workers)
             then = next((one.name for one in others if one.holds), None)
@@ -227,17 +269,24 @@ def _of_load(
             break
     if asked.knows_failures and losses[HIGH] is None:
         far = _again([picked], asked, HIGH, ran, workers)
-        losses[HIGH] = loss_value(far[0]) if far and far[0].loss else None
+        losses[HIGH] = _figure(far[0], picked) if far else None
     rivals = [one for one in candidates if one.is_simulated and not one.holds and order_by_cost(one, picked)]
     rivals = sorted(rivals, key=lambda one: one.cost["total"])[:_RIVALS]
     for factor in LOADS_DOWN:
         own = [picked] if factor == LOW else []
         again = _again([*own, *([] if _turns_below(turns) else rivals)], asked, factor, ran, workers)
         if own and again:
-            losses[LOW] = loss_value(again[0]) if again[0].loss else None
+            losses[LOW] = _figure(again[0], picked)
         if holding := [one for one in again[len(own) :] if one.holds]:
             turns.append(Turn(factor, None, min(holding, key=order).name))
     return Assumption("load", asked.loads.text(), losses[LOW], losses[HIGH], tuple(turns))
+
+
+def _figure(again: Candidate, picked: Candidate) -> Figure | None:
+    """The chance of loss beside another load; its rebuild has an interval of its own."""
+    if again.loss is None or picked.loss is None:
+        return None
+    return Figure.of(loss_span(again.loss), loss_value(again), loss_span(picked.loss))
 
 
 def _turns_below(turns: Sequence[Turn]) -> bool:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from drivelab.plan.grid import money, terabytes
 from drivelab.plan.loss import times
-from drivelab.plan.sensitivity import FAR, LOADS_DOWN, LOADS_UP, Assumption, Turn, as_typed
+from drivelab.plan.sensitivity import FAR, LOADS_DOWN, LOADS_UP, Assumption, Figure, Turn, as_typed
 from drivelab.table import Cell, Table
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ def table(found: Plan) -> Table:
     rows = [
         [
             one.name,
-            one.value,
+            one.value + (_error(found) if one.key == "rebuild" else ""),
             _chance(one.low),
             _chance(one.high),
             "; ".join(_at(one, turn) for turn in one.turns),
@@ -119,5 +119,12 @@ def _at(one: Assumption, turn: Turn) -> str:
     return _turn(one, turn).removeprefix(f"{one.name} ")
 
 
-def _chance(value: float | None) -> str:
-    return NONE if value is None else f"{value:.2g}"
+def _error(found: Plan) -> str:
+    """Of the rebuild's hours."""
+    rebuilt = found.pick and found.pick.entry.rebuild
+    return f" ± {rebuilt['relative_error']:.1%}" if rebuilt and rebuilt["relative_error"] else ""
+
+
+def _chance(one: Figure | None) -> str:
+    """With a mark where it may be noise."""
+    return NONE if one is None else f"{'' if one.is_told else '~'}{one.value:.2g}"

@@ -1,7 +1,7 @@
 //! Chains against closed forms, published values and tiny cases counted out.
 use crate::{exponential, solved};
 use drivelab_durability::Method;
-use drivelab_durability::description::Latent;
+use drivelab_durability::description::{Latent, Outage};
 use libm::expm1;
 
 const YEAR: f64 = 8760.0;
@@ -103,4 +103,33 @@ fn a_repair_of_two_parts_has_its_closed_form() {
     let exact = ahead / (1.0 - a / (a + f) * b / (b + f)) / YEAR;
     let found = solved(about, Method::Chain, 1000).mttdl_years.value.unwrap();
     assert!((found / exact - 1.0).abs() < 1e-9, "{found} {exact}");
+}
+
+#[test]
+fn a_drive_that_stands_alone_takes_its_own_data_with_it() {
+    // The first of eight fails within t with 1 - exp(-8 t/m). Of a JBOD what it held is gone, of a stripe everything.
+    let exact = -expm1(-8.0 * 10.0 * YEAR / 5e5);
+    for method in [Method::Chain, Method::MonteCarlo] {
+        for (level, drives) in [("jbod", 1.0), ("linear", 1.0), ("raid0", 8.0)] {
+            let found = solved(exponential(level, 8, 5e5, 24.0), method, 1 << 18);
+            assert!((found.loss_in_life.value.unwrap() / exact - 1.0).abs() < 0.01, "{level}");
+            let bytes = found.bytes_lost.value.unwrap() / found.loss_in_life.value.unwrap();
+            assert!((bytes / (drives * 16e12) - 1.0).abs() < 1e-6, "{level} {bytes}");
+            assert!((found.usable_bytes - 8.0 * 16e12).abs() < 1.0, "{level}");
+            assert_eq!(found.bears_worst, 0, "{level}");
+        }
+    }
+}
+
+#[test]
+fn nothing_is_told_of_what_nothing_was_said_of() {
+    let mut about = exponential("raid5", 8, 5e5, 24.0);
+    let found = solved(about.clone(), Method::Chain, 1000);
+    assert_eq!((found.unavailability, found.share_by_sectors), (None, None));
+    about.latent = Some(Latent { per_byte: Some(0.0), arrival: None, scrub: None });
+    about.outages =
+        vec![Outage { name: "controller".into(), mttf_hours: 1e5, mttr_hours: 1.0 }];
+    let found = solved(about, Method::Chain, 1000);
+    assert_eq!(found.share_by_sectors, Some(0.0));
+    assert!((found.unavailability.unwrap() * 100_001.0 - 1.0).abs() < 1e-9);
 }

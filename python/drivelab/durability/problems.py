@@ -1,0 +1,131 @@
+"""What is wrong with what was asked of durability: all of it at once, each with its place and remedy.
+
+What was typed as an option is named by it; what a file says is shown in its line, as that of a scenario is.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, ParamSpec, TypeVar
+
+from drivelab import _core
+from drivelab.arguments import in_arguments
+from drivelab.errors import InputError
+from drivelab.files import read_text
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+_GIVEN = re.compile(
+    r"--(?P<name>[a-z]+(?:-[a-z]+)*) (?P<value>[\w.%-]*[\dA-Z%][\w%]*|simulated|auto|chain|monte-carlo|biasing)"
+)
+"""An option with a value."""
+_OPTION = re.compile(r"--(?P<name>[a-z]+(?:-[a-z]+)*)")
+
+
+class WrongError(InputError):
+    """One thing that is wrong: of which option, what was given, why it cannot be, and what to give."""
+
+    def __init__(
+        self,
+        option: str,
+        given: object,
+        message: str,
+        remedy: str | None = None,
+        *,
+        item: int | None = None,
+        is_key: bool = False,
+        is_named: bool = True,
+    ) -> None:
+        """With `option` as it is typed, `--rebuild`; `item` is the place in a list of a file."""
+        self.key = option.removeprefix("--").replace("-", "_")
+        self.message, self.remedy, self.item, self.is_key = message, remedy, item, is_key
+        self.is_named = is_named
+        before = [] if not is_named else [option if given is None else f"{option} {given}"]
+        super().__init__(": ".join([*before, message, *([remedy] if remedy else [])]))
+
+    @classmethod
+    def of(cls, error: InputError) -> WrongError:
+        """The same of any refusal, which begins with its option."""
+        if isinstance(error, WrongError):
+            return error
+        text = str(error)
+        match = _OPTION.match(text)
+        return cls(match[0] if match else "", None, text, is_named=False)
+
+
+class SeveralError(InputError):
+    """Everything that is wrong, a line each."""
+
+    def __init__(self, found: Iterable[WrongError]) -> None:
+        """Each once."""
+        self.found = list({str(one): one for one in found}.values())
+        super().__init__("\n".join(map(str, self.found)))
+
+
+@dataclass
+class Problems:
+    """Collects what is wrong while the rest is read."""
+
+    found: list[WrongError] = field(default_factory=list)
+
+    def read(self, default: R, function: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
+        """What a function reads; where it refuses that is kept, and something harmless returned in its place."""
+        try:
+            return function(*args, **kwargs)
+        except SeveralError as error:
+            self.found += error.found
+        except InputError as error:
+            self.found.append(WrongError.of(error))
+        return default
+
+    def check(self) -> None:
+        """Raises InputError with all of it."""
+        if self.found:
+            raise SeveralError(self.found)
+
+
+@dataclass(frozen=True)
+class File:
+    """A TOML file with the keys of the verb."""
+
+    path: Path
+    text: str
+
+    @classmethod
+    def read(cls, path: Path) -> File:
+        """Raises InputError."""
+        return cls(path, read_text(path, what="description of an array"))
+
+    def values(self) -> dict[str, Any]:
+        """By their keys. Raises ScenarioError where it is no TOML."""
+        return _core.toml_values(self.text, str(self.path))
+
+    def tell(self, error: InputError, typed: Mapping[str, object]) -> None:
+        """Raise what is wrong at its place: in a line of the file, or in one of the options `typed`.
+
+        Raises ScenarioError.
+        """
+        found = error.found if isinstance(error, SeveralError) else [WrongError.of(error)]
+        own = self.values()
+        _core.toml_problems(self.text, str(self.path), [_placed(one, typed, own) for one in found])
+
+
+def _placed(
+    one: WrongError, typed: Mapping[str, object], own: Mapping[str, object]
+) -> tuple[str, int | None, bool, tuple[str, str] | None, str, str | None]:
+    option, given = f"--{one.key.replace('_', '-')}", typed.get(one.key)
+    if given is not None:
+        return one.key, None, False, (option, str(given)), one.message, one.remedy
+    message = one.message if one.key in own or not one.is_named else f"{one.key}: {one.message}"
+    return one.key, one.item, one.is_key, None, _as_keys(message), one.remedy and _as_keys(one.remedy)
+
+
+def _as_keys(text: str) -> str:
+    """Options as the keys of a file: `--drive NAME` is `drive = "NAME"` there."""
+    return in_arguments(
+        _GIVEN.sub(lambda found: f'{found["name"].replace("-", "_")} = "{found["value"]}"', text)
+    )
