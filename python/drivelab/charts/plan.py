@@ -7,6 +7,7 @@ it may lie. What a candidate is, and what is against it, is shown on hover.
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -23,7 +24,9 @@ _HOLDS, _OUT = "holds", "does not"
 _KNOWN, _AT_LEAST, _AT_MOST = "circle", "triangle-up", "triangle-down"
 """What is known of a figure, by its mark."""
 _NAME_MAX = 44
-"""Characters of an assumption's name beside its bar; the pointer shows the rest."""
+"""Characters of an assumption and its value beside its bar; of a longer one the name alone, the pointer shows both."""
+_LINE_MAX = 100
+"""Characters of a line below the title."""
 
 
 @dataclass(frozen=True)
@@ -226,7 +229,8 @@ def tornado(plan: Mapping[str, Any]) -> Panel:
             rule = alt.Chart(inline([{"value": value}])).mark_rule(stroke=INK, strokeDash=dash)
             layers.append(rule.encode(x=x))
     if untold := [one["name"] for one in known if not one["is_told"]]:
-        notes.append(f"Half and twice of these change less than the intervals show: {', '.join(untold)}")
+        text = f"Half and twice of these change less than the intervals show: {', '.join(untold)}"
+        notes += textwrap.wrap(text, _LINE_MAX)
     return dress(
         alt.layer(*layers).properties(
             width=_TORNADO_WIDTH,
@@ -247,7 +251,7 @@ def _bars(one: Mapping[str, Any]) -> list[Row]:
     )
     return [
         {
-            "name": full if len(full) <= _NAME_MAX else f"{full[:_NAME_MAX]}..",
+            "name": full if len(full) <= _NAME_MAX else one["name"],
             "assumption": full,
             "side": side,
             "value": one[key],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +22,7 @@ from drivelab.table import Cell, Table
 
 Estimate = dict[str, Any]
 _NEVER = 1e300
+_NEARLY, _SURELY = 0.9995, 0.999999
 _WIDE = 1.3
 """Above it an interval of weighted histories hangs on a few of them, and does not hold what they missed."""
 
@@ -35,10 +37,12 @@ class Losses:
     """How the rebuild of each level came out where it was simulated, else nothing."""
     idle: tuple[str, ...] = ()
     """What was said of histories, for which a chain has no use."""
+    has_capacity: bool = True
+    """Whether it was said what a drive holds."""
 
     def __repr__(self) -> str:
         """A line, however many levels there are."""
-        found = ", ".join(f"{name}: {_chance(one['loss_in_a_year'])}" for name, one in self._named())
+        found = ", ".join(f"{name}: {chance_text(one['loss_in_a_year'])}" for name, one in self._named())
         return f"<Losses in a year {found}>"
 
     @property
@@ -97,8 +101,8 @@ class Losses:
         through = "" if sectors is None else f"; {100 * sectors:.3g} % of losses by unreadable sectors"
         nines = "" if found["nines"] is None else f", {found['nines']:.1f} nines a year"
         return [
-            f"{first}{name} of {array['members']} drives: chance of loss {_chance(found['loss_in_a_year'])} "
-            f"in a year, {_chance(found['loss_in_life'])} in {years:g} years",
+            f"{first}{name} of {array['members']} drives: chance of loss {chance_text(found['loss_in_a_year'])} "
+            f"in a year, {chance_text(found['loss_in_life'])} in {years:g} years",
             f"mean time to data loss: {_years(found['mttdl_years'])} years{nines}",
             f"bytes of the first loss in {years:g} years, expected: {_figure(found['bytes_lost'])}{through}",
             _unavailable(array, found),
@@ -129,10 +133,10 @@ class Losses:
             name,
             f"{found['usable_bytes'] / 1e12:,.4g}",
             str(found["bears_worst"]),
-            _chance(year),
+            chance_text(year),
             f"{year['low']:.3g}",
             f"{year['high']:.3g}",
-            _chance(found["loss_in_life"]),
+            chance_text(found["loss_in_life"]),
             _years(found["mttdl_years"]),
             "-" if textbook is None else f"{textbook['approximate_hours'] / 8760:.3g}",
             "-" if sectors is None else f"{100 * sectors:.3g}",
@@ -147,6 +151,8 @@ class Losses:
             for (name, _), rebuilt in zip(self._named(), self.rebuilds, strict=True)
             if rebuilt
         ]
+        if not self.has_capacity:
+            found.append("capacities and bytes are those of drives of 1 TB: --capacity says what they hold")
         for name, one in self._named():
             if one["method"] == "chain" and self.idle:
                 said = ", ".join({"seed": "--randseed"}.get(key, f"--{key}") for key in self.idle)
@@ -200,7 +206,7 @@ def _checked(options: asked.Options) -> list[str]:
         problems.read(None, asked.check_used, options, names)
     else:
         # Nothing more can be said of the level; of the rest it can.
-        asked.question(options, "jbod", problems)
+        asked.question(options, "raid6", problems)
     told: list[WrongError] = []
     for level in names:
         problems.read(None, simulated.check, options, level)
@@ -247,7 +253,8 @@ def _solved(options: asked.Options, names: Sequence[str]) -> Losses:
         outcomes.append({**found, **(_over_failures(one, found, ends, histories) if found else {})})
     problems.check()
     idle = [key for key in ("histories", "error", "seed") if options.get(key) is not None]
-    return Losses(questions, outcomes, rebuilds, tuple(idle))
+    has_capacity = is_simulated or options.get("capacity") is not None
+    return Losses(questions, outcomes, rebuilds, tuple(idle), has_capacity)
 
 
 def _over_failures(
@@ -311,8 +318,12 @@ def _unavailable(array: Mapping[str, Any], found: Mapping[str, Any]) -> str:
     return f"not available, nothing lost: {found['unavailability'] * 8760:.3g} h a year by {names}"
 
 
-def _chance(estimate: Estimate) -> str:
-    return _figure(estimate)
+def chance_text(estimate: Estimate) -> str:
+    """A chance with three digits, where nothing was seen the bound; one that is nearly 1 is not rounded to it."""
+    value = estimate["value"]
+    if value is None or value < _NEARLY:
+        return _figure(estimate)
+    return f"{math.floor(value * 1e6) / 1e6:.6g}" if value < _SURELY else f">{_SURELY:.6g}"
 
 
 def _figure(estimate: Estimate) -> str:

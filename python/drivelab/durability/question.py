@@ -137,7 +137,7 @@ def levels(options: Options) -> list[str]:
     """The levels that are asked for. Raises InputError."""
     given = options.get("level")
     names = given if isinstance(given, list | tuple) else str(given or "").split(",")
-    found = list(dict.fromkeys(str(name).strip() for name in names if str(name).strip()))
+    found = list(dict.fromkeys(str(name).strip().lower() for name in names if str(name).strip()))
     if not found:
         what, remedy = "--level is missing", "give one, raid6, or several, raid5,raid6"
         raise WrongError("--level", None, what, remedy, is_named=False)

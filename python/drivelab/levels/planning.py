@@ -139,7 +139,7 @@ class Entry:
 def check_used(levels: str | Iterable[str], copies: int | None, groups: int | None) -> None:
     """Refuse copies and groups where no level has any. Raises InputError."""
     names = under.names_of(levels)
-    plain = {name.partition(":")[0] for name in names}
+    plain = {name.partition(":")[0].lower() for name in names}
     for option, given, users in (("--copies", copies, COPIED), ("--groups", groups, GROUPED)):
         if given is not None and not plain & users:
             raise InputError(

@@ -240,7 +240,8 @@ def notes(found: Comparison) -> list[str]:
 def _method(found: Comparison) -> list[str]:
     """What was run, and how the figures came about."""
     loads = found.chosen.loads
-    lines = [f"load: {loads.text()}; {loads.requests:,} requests for each figure, after {loads.warm_up}"]
+    counted = f"{loads.requests:,} requests for each figure, after {loads.warm_up}"
+    lines = [f"load: {loads.text()}; {'all of its requests' if loads.is_recorded else counted}"]
     if not loads.full and loads.iodepths is not None and len(loads.iodepths) > 1:
         lines.append(f"of the depths the load has {loads.iodepths[0]}; --full has a column for each")
     if loads.full:
@@ -251,8 +252,13 @@ def _method(found: Comparison) -> list[str]:
             f"{len(under.STREAM_PLACES)} places, after {under.STREAM_WARM_UP}; the mean of the places",
         ]
     rebuilds = [entry.rebuild for entry in found.possible if entry.rebuild]
-    if rebuilds:
-        parts = [rebuild["simulated_bytes"] / rebuild["member_bytes"] for rebuild in rebuilds]
+    if whole := _named(found, lambda rebuild: not rebuild["extrapolated"]):
+        lines.append(f"{whole}: the rebuild under the load is so short that it was simulated whole")
+    if parts := [
+        rebuild["simulated_bytes"] / rebuild["member_bytes"]
+        for rebuild in rebuilds
+        if rebuild["extrapolated"]
+    ]:
         lines.append(
             f"rebuild: extrapolated from {WINDOWS} windows of {SHORT.window_s} s or more evenly over the member under "
             f"the load, {min(parts):.2g} to {max(parts):.2g} of it in all (1 is a whole rebuild); ±: half the 95 % "

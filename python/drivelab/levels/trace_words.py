@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from drivelab.levels.loads import Loads
 
 PREFIX = "workload.trace."
-KEYS = ("format", "device", "lenient", "sort", "scale_time", "remap", "of")
+KEYS = ("format", "device", "lenient", "sort", "remap", "of")
 """Of `workload.trace`, what may be set beside the file."""
 _FLAGS = {"true": True, "false": False}
 

@@ -42,7 +42,7 @@ class Verdict:
     title: str
     is_stream: bool
     has_rate: bool
-    """Whether so many requests a second were asked: then latencies are compared."""
+    """Whether requests come whatever has finished, so many a second or at recorded times: then latencies are compared."""
 
     def to_dict(self) -> dict[str, Any]:
         """The verdict as JSON has it."""
@@ -81,7 +81,7 @@ def judged(chosen: Chosen, drive_bytes: int, entries: Sequence[Entry]) -> Verdic
         rows=rows,
         title=f"{chosen.name}: {loads.text()}",
         is_stream=loads.is_stream,
-        has_rate=loads.rate_iops is not None,
+        has_rate=loads.rate_iops is not None or loads.trace is not None,
     )
 
 
@@ -106,6 +106,7 @@ def _row(entry: Entry, whole: int, loads: Loads) -> Row:
         found[f"{name}_h"] = duration_ns and duration_ns / HOUR_NS
         found[f"{name}_at_least_h"] = at_least_ns and at_least_ns / HOUR_NS
         found[f"{name}_relative_error"] = (rebuild or {}).get("relative_error")
+        found[f"{name}_is_extrapolated"] = (rebuild or {}).get("extrapolated")
     repaired = entry.odds.get("repaired", {})
     found["loss_in_a_year"] = repaired.get("loss_in_a_year")
     if not found["bears_any"]:
@@ -253,7 +254,9 @@ class _Judge:
         hours = (
             f"{_with_error(first, 'rebuild')} ({first['level']}){rest}{f', {least}' if stuck else ''}{alone}"
         )
-        return [f"rebuilt, extrapolated: under this load in {hours}"]
+        kinds = {row[f"{name}_is_extrapolated"] for row in known for name in ("rebuild", "rebuild_idle")}
+        how = "extrapolated" if True in kinds else "simulated whole"
+        return [f"rebuilt, {how}: under this load in {hours}"]
 
 
 def _percent(share: float) -> str:

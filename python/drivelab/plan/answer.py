@@ -6,13 +6,14 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from drivelab.durability.losses import chance_text
 from drivelab.levels import loads as under
 from drivelab.levels.formulas import Failures
 from drivelab.levels.rebuild import ERROR_WANTED as ERROR_ELSEWHERE
 from drivelab.plan import choice, turns
 from drivelab.plan.choice import front
 from drivelab.plan.evaluate import ERROR_WANTED, loss_span
-from drivelab.plan.grid import Candidate, money, terabytes
+from drivelab.plan.grid import Candidate, milliseconds, money, terabytes
 from drivelab.plan.sensitivity import Figure
 from drivelab.table import Cell, Table
 
@@ -69,7 +70,7 @@ def _latencies(figures: Mapping[str, Any], names: list[str], *, spans: bool) -> 
     parts = []
     for name in names:
         value, span = figures["latency_ns"][name], figures["latency_interval_ns"].get(name)
-        text = "unknown" if value is None else f"{value / _MS:.3g} ms"
+        text = "unknown" if value is None else milliseconds(value)
         if spans and span:
             text += f" ({span[0] / _MS:.3g} to {span[1] / _MS:.3g})"
         parts.append(f"{name.replace('_', '.')} {text}")
@@ -114,8 +115,8 @@ def _survives(found: Plan, one: Candidate) -> str:
         years = found.asked.prices.life_hours / 8760
         low, high = loss_span(one.loss)
         parts.append(
-            f"data lost within a year with a chance of {_chance(one.loss['loss_in_a_year'])} "
-            f"({_interval(low, high)}), {_chance(one.loss['loss_in_life'])} in {years:g} years"
+            f"data lost within a year with a chance of {chance_text(one.loss['loss_in_a_year'])} "
+            f"({_interval(low, high)}), {chance_text(one.loss['loss_in_life'])} in {years:g} years"
         )
         if found.asked.failures.get("outage"):
             parts.append(f"not available {one.loss['unavailability'] * 8760:.3g} h a year by outages")
@@ -140,11 +141,6 @@ def _rebuild(one: Candidate) -> str:
         return f"more than {rebuilt['at_least_ns'] / _HOUR_NS:,.3g} h"
     hours, error = rebuilt["duration_ns"] / _HOUR_NS, rebuilt["relative_error"]
     return f"{hours:,.3g} h" + (f" ± {error:.1%}" if error is not None else ", error unknown")
-
-
-def _chance(estimate: Mapping[str, Any]) -> str:
-    value = estimate["value"]
-    return f"<{estimate['high']:.3g}" if value is None else f"{value:.3g}"
 
 
 def notes(found: Plan) -> list[str]:
@@ -255,7 +251,7 @@ def _cells(one: Candidate, names: list[str], found: Plan) -> list[Cell]:
         for name in names
     ]
     is_bound = any(failing.stage == "bound" and failing.limit == "loss" for failing in one.failings)
-    loss = NONE if one.loss is None else f"{'>' if is_bound else ''}{_chance(one.loss['loss_in_a_year'])}"
+    loss = NONE if one.loss is None else f"{'>' if is_bound else ''}{chance_text(one.loss['loss_in_a_year'])}"
     out = "; ".join(failing.text for failing in one.failings)
     texts = [
         one.name,

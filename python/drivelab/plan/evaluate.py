@@ -13,7 +13,7 @@ from drivelab.levels.measure import Measured, Wanted, measure
 from drivelab.levels.planning import laid_out
 from drivelab.levels.rebuild import hours_with_interval
 from drivelab.plan.bounds import hold_to_loss, rule_out
-from drivelab.plan.grid import LAID_OUT, Asked, Candidate
+from drivelab.plan.grid import LAID_OUT, Asked, Candidate, milliseconds
 from drivelab.plan.loss import loss_of
 from drivelab.result import Failure
 from drivelab.simulation import default_workers
@@ -152,7 +152,7 @@ def _judge_figures(one: Candidate, figures: Mapping[str, Any], asked: Asked, whe
     for name, most in limits.latencies_ns.items():
         found = figures["latency_ns"][name]
         if found is None or found > most:
-            text = "unknown, for too few requests finished" if found is None else f"{found / 1e6:.3g} ms"
+            text = "unknown, for too few requests finished" if found is None else milliseconds(found)
             one.fails("latency", f"{name.replace('_', '.')} {text}{where}", "simulated")
     if limits.iops is not None and figures["iops"] < limits.iops:
         one.fails("iops", f"{figures['iops']:,.4g} IOPS{where}", "simulated")

@@ -175,7 +175,7 @@ def _check_used(options: Mapping[str, Any], loads: Loads) -> None:
     check_reads(options)
     # An array has to keep up with a rate, and to hold its data, in the states that are named.
     is_held = options.get("max_latency") or options.get("min_iops") is not None or loads.rate is not None
-    plain = {name.partition(":")[0] for name in names_of(levels)}
+    plain = {name.partition(":")[0].lower() for name in names_of(levels)}
     if options.get("states") is not None and not is_held and not plain & BARE:
         raise InputError(
             "--states changes nothing without --max-latency, --min-iops or a rate, which hold in the states that it "
@@ -292,6 +292,12 @@ def _of(chosen: Chosen, controller: str | None, asked_: Asked) -> list[Candidate
 def terabytes(count: float) -> str:
     """A capacity for people."""
     return f"{count / 1e12:,.4g} TB" if count >= 1e12 else f"{count / 1e9:,.4g} GB"
+
+
+def milliseconds(count_ns: float) -> str:
+    """A latency for people."""
+    found = count_ns / 1e6
+    return f"{found:,.0f} ms" if found >= 1000 else f"{found:.3g} ms"
 
 
 def money(amount: float, currency: str) -> str:
