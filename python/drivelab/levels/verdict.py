@@ -42,7 +42,7 @@ class Verdict:
     title: str
     is_stream: bool
     has_rate: bool
-    """Whether requests come whatever has finished, so many a second or at recorded times: then latencies are compared."""
+    """Whether requests come whatever has finished, by a rate or at recorded times: then latencies are compared."""
 
     def to_dict(self) -> dict[str, Any]:
         """The verdict as JSON has it."""
