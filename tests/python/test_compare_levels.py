@@ -308,7 +308,7 @@ def test_a_key_that_only_some_levels_have_goes_to_them(run):
         ((*FOUR, "--stripe-unit", "1"), "--> --stripe-unit"),
         ((*FOUR, "--afr", "5%", "--mttf", "9h"), "twice"),
         ((*FOUR, "--repair", "9h"), "nothing fails"),
-        ((*FOUR, "--set", "workload.bs=8k"), "--set workload.bs=8k: workload.bs is not set so; see --bs"),
+        ((*FOUR, "--set", "workload.bs=8k"), "--set workload.bs: workload.bs is not set so; see --bs"),
         (
             (*FOUR, "--set", "workload.size=8k"),
             "workload.size is not free here; free are the keys under target",

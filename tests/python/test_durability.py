@@ -181,6 +181,7 @@ WRONG = """
 --rebuild -2h|--rebuild 20h(-1h..30h)|--capacity -16TB|--replacement -2d|--ure -1e-15/bit|--latent -1e-4/h|--scrub -1w
 --reads 1TB|--ure 1e-15/bit --reads 1TB|--latent 1e-4/h --scrub 1w --reads 1TB|--level ,
 --method chain --histories 5000|--method chain --randseed 2|--level raid5,raid60,lrc --members 7
+--serial --level raid5,raidz1|--rebuild 20h,35h,40h|--rebuild 20h,35h --level raid5,raid50
 --rebuild simulated --drive wd-4tb-7200 --pattern iometer/file-server --bs 8k
 --rebuild simulated --drive wd-4tb-7200 --iodepth 4 --rate-iops 60
 --rebuild 20 --afr 0% --ure 1 --common shelf:20y --spares -1 --outage x:1y --members 3
@@ -286,7 +287,7 @@ def test_what_a_chain_has_no_use_for_is_said(run):
     done = run("durability", "--level", "raid5", *EIGHT, "--histories", "5000", "--randseed", "3")
     assert "note: raid5: --histories, --randseed changes nothing: its chain of states is exact" in done.stderr
     done = run("durability", "--level", "raid0,raid5", *EIGHT, "--ure", "1e-15/bit")
-    assert "note: raid0: its first failed drive is a loss; no sectors are counted beside it" in done.stderr
+    assert "note: raid0: --rebuild, --ure changes nothing: its first failed drive is the loss" in done.stderr
     assert "note: raid5" not in done.stderr
 
 

@@ -1,7 +1,7 @@
 """How likely an array loses data: failures, repairs, unreadable sectors, spares, and what fails together.
 
-texts.py reads quantities and laws, question.py makes a description of the options, losses.py holds the answer and its
-tables; the rules are in Rust. Start with `loss`.
+texts.py reads quantities and laws, checks.py refuses what cannot be, question.py makes a description of the options,
+losses.py holds the answer and its tables; the rules are in Rust. Start with `loss`.
 """
 
 from drivelab.durability.losses import Losses, loss

@@ -6,8 +6,9 @@ import tomllib
 from dataclasses import dataclass
 from typing import Any, cast
 
+from drivelab.durability.checks import check_keys
 from drivelab.durability.losses import Losses, solve
-from drivelab.durability.question import check_keys, question
+from drivelab.durability.question import question
 from drivelab.errors import InputError
 from drivelab.result import Point, Result
 from drivelab.simulation import Progress

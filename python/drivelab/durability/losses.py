@@ -12,8 +12,8 @@ from typing import Any
 
 from drivelab import _core, executors
 from drivelab.arguments import in_arguments
+from drivelab.durability import checks, simulated
 from drivelab.durability import question as asked
-from drivelab.durability import simulated
 from drivelab.durability.problems import File, Problems, WrongError
 from drivelab.errors import InputError
 from drivelab.provenance import line, provenance
@@ -35,10 +35,8 @@ class Losses:
     outcomes: list[dict[str, Any]]
     rebuilds: list[dict[str, Any]]
     """How the rebuild of each level came out where it was simulated, else nothing."""
-    idle: tuple[str, ...] = ()
-    """What was said of histories, for which a chain has no use."""
-    has_capacity: bool = True
-    """Whether it was said what a drive holds."""
+    given: frozenset[str] = frozenset()
+    """The keys of what was said."""
 
     def __repr__(self) -> str:
         """A line, however many levels there are."""
@@ -151,14 +149,13 @@ class Losses:
             for (name, _), rebuilt in zip(self._named(), self.rebuilds, strict=True)
             if rebuilt
         ]
-        if not self.has_capacity:
+        if self.given and not self.given & {"capacity", "drive"}:
             found.append("capacities and bytes are those of drives of 1 TB: --capacity says what they hold")
         for name, one in self._named():
-            if one["method"] == "chain" and self.idle:
-                said = ", ".join({"seed": "--randseed"}.get(key, f"--{key}") for key in self.idle)
+            if one["method"] == "chain" and (said := self._said("histories", "error", "seed")):
                 found.append(f"{name}: {said} changes nothing: its chain of states is exact")
-            if name.partition(":")[0] in asked.BARE and one["share_by_sectors"] is not None:
-                found.append(f"{name}: its first failed drive is a loss; no sectors are counted beside it")
+            if name in checks.BARE and (said := self._said(*checks.NEVER_REPAIRED)):
+                found.append(f"{name}: {said} changes nothing: its first failed drive is the loss")
             if one["reason"]:
                 found.append(f"{name}: no chain, for {one['reason']}")
             found += [f"{name}: {text}" for text in _reservations(one)]
@@ -175,12 +172,17 @@ class Losses:
                 found.append(f"{name} is known to durability alone: it cannot be simulated")
         return found
 
+    def _said(self, *keys: str) -> str:
+        """Those of the keys that were said, as options."""
+        names = {"seed": "--randseed"}
+        return ", ".join(names.get(key, f"--{key.replace('_', '-')}") for key in keys if key in self.given)
+
     def _named(self) -> list[tuple[str, dict[str, Any]]]:
         return list(zip(map(_label, self.questions), self.outcomes, strict=True))
 
 
 def solve(
-    options: asked.Options, file: File | None = None, typed: Mapping[str, object] | None = None
+    options: checks.Options, file: File | None = None, typed: Mapping[str, object] | None = None
 ) -> Losses:
     """Find the losses of every level that is asked for, with options of a file, and of others typed over it.
 
@@ -196,14 +198,14 @@ def solve(
         raise
 
 
-def _checked(options: asked.Options) -> list[str]:
+def _checked(options: checks.Options) -> list[str]:
     """The levels, once everything that was said has been found sound; nothing runs. Raises InputError."""
-    asked.check_keys(options)
-    asked.check_values(options)
+    checks.check_keys(options)
+    checks.check_values(options)
     problems = Problems()
     names = problems.read([], asked.levels, options)
     if names:
-        problems.read(None, asked.check_used, options, names)
+        problems.read(None, checks.check_used, options, names)
     else:
         # Nothing more can be said of the level; of the rest it can.
         asked.question(options, "raid6", problems)
@@ -220,7 +222,7 @@ def _checked(options: asked.Options) -> list[str]:
     return names
 
 
-def _said(found: Iterable[Mapping[str, str]], options: asked.Options) -> list[WrongError]:
+def _said(found: Iterable[Mapping[str, str]], options: checks.Options) -> list[WrongError]:
     """What a description is found to be wrong in, by its options."""
     return [
         WrongError(
@@ -233,7 +235,7 @@ def _said(found: Iterable[Mapping[str, str]], options: asked.Options) -> list[Wr
     ]
 
 
-def _solved(options: asked.Options, names: Sequence[str]) -> Losses:
+def _solved(options: checks.Options, names: Sequence[str]) -> Losses:
     is_simulated = simulated.is_simulated(options)
     questions, rebuilds = [], []
     for level in names:
@@ -252,9 +254,8 @@ def _solved(options: asked.Options, names: Sequence[str]) -> Losses:
         found = answer.get("outcome", {})
         outcomes.append({**found, **(_over_failures(one, found, ends, histories) if found else {})})
     problems.check()
-    idle = [key for key in ("histories", "error", "seed") if options.get(key) is not None]
-    has_capacity = is_simulated or options.get("capacity") is not None
-    return Losses(questions, outcomes, rebuilds, tuple(idle), has_capacity)
+    said = frozenset(key for key, value in options.items() if value is not None)
+    return Losses(questions, outcomes, rebuilds, said)
 
 
 def _over_failures(

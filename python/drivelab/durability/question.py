@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from difflib import get_close_matches
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from drivelab.durability import simulated, texts
+from drivelab.durability.checks import BARE, Options, check_keys, check_values
 from drivelab.durability.problems import File, Problems, WrongError
 from drivelab.errors import InputError
 from drivelab.levels import counted
@@ -23,61 +23,6 @@ READS = "270GB"
 """Read from a drive in a day, as Elerath found of 2.7e11 bytes (CACM 52(6), 2009)."""
 
 _INTERVAL = re.compile(r"([^()]*)\(([^()]*)\.\.([^()]*)\)")
-
-KEYS = (
-    "level",
-    "members",
-    "layout",
-    "copies",
-    "groups",
-    "parity",
-    "width",
-    "stripes",
-    "capacity",
-    "life",
-    "afr",
-    "mttf",
-    "drive_life",
-    "batch",
-    "ure",
-    "latent",
-    "scrub",
-    "reads",
-    "detection",
-    "replacement",
-    "rebuild",
-    "serial",
-    "attended",
-    "spares",
-    "wrong_drive",
-    "common",
-    "outage",
-    "method",
-    "seed",
-    "histories",
-    "error",
-    "every_loss",
-    *simulated.KEYS,
-)
-"""What may be said of an array, as arguments and as keys of a file."""
-
-USED_BY: Mapping[str, frozenset[str]] = {
-    "layout": frozenset({"raid10"}),
-    "copies": frozenset({"raid01", "raid10"}),
-    "groups": frozenset({"raid30", "raid50", "raid60", "lrc"}),
-    "parity": frozenset({"draid", "lrc"}),
-    "width": frozenset({"draid"}),
-    "stripes": frozenset({"draid"}),
-}
-"""What only some levels have, and which."""
-
-BARE = frozenset({"jbod", "linear", "raid0"})
-"""They lose data with their first failure."""
-
-_FLAGS = frozenset({"serial", "every_loss"})
-_LISTS = frozenset({"level", "rebuild", "common", "outage"})
-
-Options = Mapping[str, Any]
 
 
 def of_file(file: File) -> dict[str, Any]:
@@ -97,42 +42,6 @@ def of_file(file: File) -> dict[str, Any]:
     return found
 
 
-def check_keys(names: Iterable[str]) -> None:
-    """Refuse what is no key. Raises InputError."""
-    problems = Problems()
-    for name in names:
-        if name not in KEYS:
-            near = get_close_matches(name, KEYS, n=2)
-            remedy = f"did you mean {' or '.join(near)}?" if near else f"it is one of {', '.join(KEYS)}"
-            problems.found.append(WrongError(name, None, "there is no such key", remedy, is_key=True))
-    problems.check()
-
-
-def check_values(options: Options) -> None:
-    """Refuse values of a kind that their key never has. Raises InputError."""
-    problems = Problems()
-    for key, value in options.items():
-        if (wrong := _kind(key, value)) is not None:
-            problems.found.append(WrongError(f"--{key.replace('_', '-')}", None, *wrong))
-    problems.check()
-
-
-def _kind(key: str, value: object) -> tuple[str, str] | None:
-    """What is wrong with the kind of a value, and what to give; None where nothing is."""
-    if key in _FLAGS:
-        return None if isinstance(value, bool) else ("it is true or false", "write true, or leave it out")
-    if isinstance(value, list | tuple):
-        if key not in _LISTS:
-            return "it takes one value, not a list", "run it once for each value"
-        value = next(
-            (one for one in value if not isinstance(one, str | int | float) or isinstance(one, bool)), ""
-        )
-    if isinstance(value, bool) or not isinstance(value, str | int | float):
-        several = ", or a list of these" if key in _LISTS else ""
-        return f"it takes a text or a number{several}", 'such as 8 or "20h"'
-    return None
-
-
 def levels(options: Options) -> list[str]:
     """The levels that are asked for. Raises InputError."""
     given = options.get("level")
@@ -142,43 +51,6 @@ def levels(options: Options) -> list[str]:
         what, remedy = "--level is missing", "give one, raid6, or several, raid5,raid6"
         raise WrongError("--level", None, what, remedy, is_named=False)
     return found
-
-
-def check_used(options: Options, names: Sequence[str]) -> None:
-    """Refuse what changes nothing with any of these levels, or beside what else was said. Raises InputError."""
-    problems = Problems()
-    plain = {name.partition(":")[0] for name in names}
-    for key, users in USED_BY.items():
-        if options.get(key) is not None and not plain & users:
-            problems.found.append(
-                WrongError(
-                    f"--{key}",
-                    None,
-                    f"it changes nothing with {', '.join(names)}",
-                    f"it is of {', '.join(sorted(users))}; leave it out",
-                )
-            )
-    problems.read(None, check_reads, options)
-    method = options.get("method")
-    idle = [key for key in ("histories", "error", "seed") if options.get(key) is not None]
-    if method == "chain" and idle:
-        name = {"seed": "--randseed"}.get(idle[0], f"--{idle[0]}")
-        problems.found.append(
-            WrongError(name, None, "it changes nothing with --method chain, which is exact", "leave it out")
-        )
-    problems.check()
-
-
-def check_reads(options: Options) -> None:
-    """Refuse --reads where nothing takes it. Raises InputError."""
-    if options.get("reads") is None:
-        return
-    has = {key: options.get(key) is not None for key in ("ure", "scrub", "latent")}
-    if has["ure"] and has["scrub"] and not has["latent"]:
-        return
-    remedy = "it makes a rate by the hour of --ure for --scrub: give both, or leave it out"
-    what = "beside --latent, which is such a rate" if has["latent"] else "without --ure and --scrub"
-    raise WrongError("--reads", options["reads"], f"it changes nothing {what}", remedy)
 
 
 def question(options: Options, level: str, problems: Problems | None = None) -> dict[str, Any]:

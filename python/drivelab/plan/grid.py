@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from drivelab.durability.checks import BARE, check_reads
 from drivelab.durability.losses import solve
-from drivelab.durability.question import BARE, check_reads, whole
+from drivelab.durability.question import whole
 from drivelab.errors import InputError
 from drivelab.levels import counted
 from drivelab.levels.level import COPIES, GROUPS, Level
