@@ -218,7 +218,9 @@ def _shades(count: int) -> list[str]:
 
 def _notes(comparison: Mapping[str, Any]) -> list[str]:
     """What a mark says of the rebuild and of losses, and which levels are not in the picture."""
-    notes = ["Rebuild hours are extrapolated from parts of the member, short ones simulated whole; lines: 95 % intervals"]
+    notes = [
+        "Rebuild hours: extrapolated from parts, short ones simulated whole; lines are 95 % confidence intervals"
+    ]
     if comparison.get("repair"):
         notes.append(f"Data lost: a repair takes {comparison['repair']}")
     missing = [level["label"] for level in comparison.get("levels") or () if level["reason"] is not None]
