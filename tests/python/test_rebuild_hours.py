@@ -187,7 +187,9 @@ def test_the_verdict_answers_first_and_picks_by_its_rows(run):
     assert rows == [level for level in LEVELS if level not in {"raid30", "raid50", "raid60"}]
     # An open load gets what it asks for: its latency says which is faster.
     assert " ms" in lines.splitlines()[0]
-    assert "note: rebuild: extrapolated from 16 windows of 10 s" in done.stderr
+    assert "rebuilt, simulated whole: under this load in " in lines
+    assert ": the rebuild under the load is so short that it was simulated whole" in done.stderr
+    assert "extrapolated" not in done.stdout + done.stderr
     main = list(csv.DictReader(io.StringIO(run("compare-levels", *options, "--csv").stdout)))
     assert [row["level"] for row in main] == rows
     assert all(float(row["rebuild_h"]) > 0 for row in main if int(row["bears_any"]))
