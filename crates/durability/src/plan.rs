@@ -352,7 +352,12 @@ fn arranged(about: &Description, problems: &mut Problems) -> Option<Arrangement>
 fn striped_sets(about: &Description, problems: &mut Problems) -> Option<Arrangement> {
     let (n, copies) = (about.members, about.copies);
     let fits = copies >= 2 && n >= copies && n.is_multiple_of(copies);
-    needs(about, problems, fits, &format!("a number of members that {copies} copies divide, and 2 copies or more"));
+    needs(
+        about,
+        problems,
+        fits,
+        &format!("a number of members that {copies} copies divide, and 2 copies or more"),
+    );
     fits.then(|| Arrangement { cells: vec![n / copies; copies as usize], rule: Rule::EveryCell })
 }
 

@@ -127,8 +127,7 @@ fn nothing_is_told_of_what_nothing_was_said_of() {
     let found = solved(about.clone(), Method::Chain, 1000);
     assert_eq!((found.unavailability, found.share_by_sectors), (None, None));
     about.latent = Some(Latent { per_byte: Some(0.0), arrival: None, scrub: None });
-    about.outages =
-        vec![Outage { name: "controller".into(), mttf_hours: 1e5, mttr_hours: 1.0 }];
+    about.outages = vec![Outage { name: "controller".into(), mttf_hours: 1e5, mttr_hours: 1.0 }];
     let found = solved(about, Method::Chain, 1000);
     assert_eq!(found.share_by_sectors, Some(0.0));
     assert!((found.unavailability.unwrap() * 100_001.0 - 1.0).abs() < 1e-9);
