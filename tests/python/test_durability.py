@@ -233,6 +233,7 @@ common = [1, [2]]
     "sparse.toml": 'level = "raid6"\n',
     "wide.toml": 'level = "draid"\nmembers = 8\nafr = "2%"\nrebuild = "20h"\n',
     "empty.toml": "",
+    "chain.toml": 'level = "raid5"\nmembers = 8\nmttf = "9y"\nrebuild = "1h"\nmethod = "chain"\nseed = 3\n',
     "sound.toml": 'level = "raid6"\nmembers = 8\nafr = "2%"\nrebuild = "20h"\n',
     "twice.toml": 'level = "raid6"\nmembers = 8\nafr = "2%"\nmttf = "9y"\nrebuild = "20h"\n',
     "loaded.toml": 'level = "raid6"\nmembers = 8\nafr = "2%"\nrebuild = "simulated"\nbs = "4k"\ncapacity = "1TB"\n',

@@ -131,13 +131,12 @@ def check_used(options: Options, names: Sequence[str]) -> None:
             )
     problems.read(None, check_reads, options)
     problems.read(None, _check_rebuilds, options, plain)
-    method = options.get("method")
-    idle = [key for key in ("histories", "error", "seed") if options.get(key) is not None]
-    if method == "chain" and idle:
-        name = {"seed": "--randseed"}.get(idle[0], f"--{idle[0]}")
-        problems.found.append(
+    if options.get("method") == "chain":
+        problems.found += [
             WrongError(name, None, "it changes nothing with --method chain, which is exact", "leave it out")
-        )
+            for key, name in (("histories", "--histories"), ("error", "--error"), ("seed", "--randseed"))
+            if options.get(key) is not None
+        ]
     problems.check()
 
 

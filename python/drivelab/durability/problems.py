@@ -41,7 +41,7 @@ class WrongError(InputError):
         is_named: bool = True,
     ) -> None:
         """With `option` as it is typed, `--rebuild`; `item` is the place in a list of a file."""
-        self.key = option.removeprefix("--").replace("-", "_")
+        self.key = "seed" if option == "--randseed" else option.removeprefix("--").replace("-", "_")
         self.message, self.remedy, self.item, self.is_key = message, remedy, item, is_key
         self.is_named = is_named
         before = [] if not is_named else [option if given is None else f"{option} {given}"]
@@ -117,7 +117,8 @@ class File:
 def _placed(
     one: WrongError, typed: Mapping[str, object], own: Mapping[str, object]
 ) -> tuple[str, int | None, bool, tuple[str, str] | None, str, str | None]:
-    option, given = f"--{one.key.replace('_', '-')}", typed.get(one.key)
+    option = "--randseed" if one.key == "seed" else f"--{one.key.replace('_', '-')}"
+    given = typed.get(one.key)
     if given is not None:
         return one.key, None, False, (option, str(given)), one.message, one.remedy
     message = one.message if one.key in own or not one.is_named else f"{one.key}: {one.message}"
