@@ -180,7 +180,7 @@ WRONG = """
 --rw randread|--drive wd-4tb-7200|--json --csv
 --rebuild -2h|--rebuild 20h(-1h..30h)|--capacity -16TB|--replacement -2d|--ure -1e-15/bit|--latent -1e-4/h|--scrub -1w
 --reads 1TB|--ure 1e-15/bit --reads 1TB|--latent 1e-4/h --scrub 1w --reads 1TB|--level ,
---method chain --histories 5000|--method chain --randseed 2|--level raid5,raid60,lrc --members 7
+--level raid5,raid60,lrc --members 7
 --serial --level raid5,raidz1|--rebuild 20h,35h,40h|--rebuild 20h,35h --level raid5,raid50
 --rebuild simulated --drive wd-4tb-7200 --pattern iometer/file-server --bs 8k
 --rebuild simulated --drive wd-4tb-7200 --iodepth 4 --rate-iops 60
@@ -233,7 +233,6 @@ common = [1, [2]]
     "sparse.toml": 'level = "raid6"\n',
     "wide.toml": 'level = "draid"\nmembers = 8\nafr = "2%"\nrebuild = "20h"\n',
     "empty.toml": "",
-    "chain.toml": 'level = "raid5"\nmembers = 8\nmttf = "9y"\nrebuild = "1h"\nmethod = "chain"\nseed = 3\n',
     "sound.toml": 'level = "raid6"\nmembers = 8\nafr = "2%"\nrebuild = "20h"\n',
     "twice.toml": 'level = "raid6"\nmembers = 8\nafr = "2%"\nmttf = "9y"\nrebuild = "20h"\n',
     "loaded.toml": 'level = "raid6"\nmembers = 8\nafr = "2%"\nrebuild = "simulated"\nbs = "4k"\ncapacity = "1TB"\n',

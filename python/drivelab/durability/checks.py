@@ -131,12 +131,6 @@ def check_used(options: Options, names: Sequence[str]) -> None:
             )
     problems.read(None, check_reads, options)
     problems.read(None, _check_rebuilds, options, plain)
-    if options.get("method") == "chain":
-        problems.found += [
-            WrongError(name, None, "it changes nothing with --method chain, which is exact", "leave it out")
-            for key, name in (("histories", "--histories"), ("error", "--error"), ("seed", "--randseed"))
-            if options.get(key) is not None
-        ]
     problems.check()
 
 
