@@ -161,6 +161,14 @@ def test_a_parameter_changes_its_key_and_no_other(keys, disk, name, expected):
     assert changed <= {name}
 
 
+@pytest.mark.parametrize("mark", ["0", "0.25", "1"])
+def test_a_write_to_the_media_waits_for_half_of_its_data_whatever_the_mark(keys, mark):
+    found = keys(Files(disk={"Fast write level": "0", "Low (write) water mark": mark}))
+    start = found["cache"]["write_from"]
+    assert (start["value"], start["mark"]) == ("50%", "inferred")
+    assert "two drives" in start["source"]
+
+
 def test_without_fast_writes_there_is_no_write_cache(keys):
     found = keys(Files(disk={"Fast write level": "0", "Use separate write segment": "1"}))
     assert found["write_cache"]["value"] is False

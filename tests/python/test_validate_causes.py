@@ -5,10 +5,13 @@ The drives are imported as they are described. Nothing here changes a drive file
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 
 import numpy as np
 import pytest
+from scipy.special import ndtr
 
 from drivelab import _core, disksim, validate
 from drivelab.scenario import Override, Source, plan
@@ -16,6 +19,10 @@ from drivelab.validation_groups import kinds
 
 # A sector on the bus of the host that the drives were measured on: 5.0 MB/s.
 BUS_MS = 0.1024
+BARRACUDA_LATE = {
+    "firmware.read_miss.after_read": '"1.463ms"',
+    "firmware.read_miss.after_write": '"1.418ms"',
+}
 
 
 @dataclass
@@ -43,12 +50,13 @@ class Replayed:
 
 @pytest.fixture
 def replayed(reference, tmp_path):
-    def replayed(name: str) -> Replayed:
+    def replayed(name: str, changed: Mapping[str, str] = MappingProxyType({})) -> Replayed:
         path = tmp_path / f"{name}.toml"
         path.write_text(disksim.import_drive(reference(f"disksim/{name}.parv")).text(), encoding="utf-8")
         overrides = [
             Override("target.drive", f'"{path}"', "a test"),
             Override("workload.bs", "512B", "a test"),
+            *(Override(f"target.drive.{key}", value, "a test") for key, value in changed.items()),
         ]
         columns = _core.replay(plan(Source("", "a test"), overrides), str(reference(f"disksim/{name}.trace")))
         measured, simulated = (np.array(columns[key]) / 1e6 for key in ("measured_ns", "simulated_ns"))
@@ -150,19 +158,45 @@ def test_the_barracuda_has_another_line_than_described(replayed):
         group = found.groups[name]
         assert abs(found.error(group)) > 0.05
         assert abs(found.error(group, mended)) < 0.05, (name, found.error(group, mended))
-    # What it does not explain: the near reads, of which the drive has fewer in its buffer and reaches the others later.
+    # What it does not explain: the near reads that its buffer does not have, which are next.
     assert found.error(found.groups["near_reads"], mended) < -0.05
 
 
-@pytest.mark.parametrize(("name", "low", "high"), [("hp_c3323a", 2, 0), ("dec_rz26", 1, 0)])
-def test_sequential_writes_begin_with_about_half_of_their_data(reference, tmp_path, name, low, high):
+def test_the_barracuda_begins_later_with_a_near_read_than_with_a_far_one(replayed):
+    described, late = replayed("barracuda"), replayed("barracuda", BARRACUDA_LATE)
+    near, far = ("near_reads", "far_reads")
+    # The same 0.85 ms before every miss are right where the arm hardly moves and too much where it has a way to go:
+    # they go by while it seeks, as a rest of what the drive was reading ahead does that it has to give up.
+    assert described.error(described.groups[near]) < -0.1
+    assert abs(late.error(late.groups[near])) < 0.02
+    assert abs(described.error(described.groups[far])) < 0.02
+    assert late.error(late.groups[far]) > 0.03
+    # With the line that its hits are on, all of its groups of reads that fail are right.
+    hits = late.groups["read_hits"]
+    slope, height = late.line(hits, late.measured)
+    mended = late.simulated + hits * (slope * late.count + height - (0.134 * late.count + 0.082))
+    for name in (near, "sequential_reads"):
+        assert abs(late.error(late.groups[name], mended)) < 0.05, name
+    # One in 50 of the hits went to the media, as on the Cheetah; the others are right.
+    to_media = hits & (late.measured - mended > 1)
+    assert to_media.sum() / hits.sum() == pytest.approx(0.02, abs=0.005)
+    assert described.error(hits & ~to_media) < -0.1
+    assert abs(late.error(hits & ~to_media, mended)) < 0.03
+    after_write = described.groups["near_reads"] & described.groups["after_write"]
+    assert described.error(after_write) < -0.1
+    assert abs(late.error(after_write)) < 0.05
+
+
+@pytest.mark.parametrize(("name", "mark", "failing"), [("hp_c3323a", "100%", 2), ("dec_rz26", "0%", 1)])
+def test_sequential_writes_begin_with_about_half_of_their_data(reference, tmp_path, name, mark, failing):
     path = tmp_path / "x.toml"
     path.write_text(disksim.import_drive(reference(f"disksim/{name}.parv")).text(), encoding="utf-8")
     trace = reference(f"disksim/{name}.trace")
-    described = validate(path, trace)
-    half = validate(path, trace, **{"target.drive.cache.write_from": "50%"})
-    assert (described.verdicts()["fail"], half.verdicts()["fail"]) == (low, high)
-    before, after = (found.groups["sequential_writes"].interval for found in (described, half))
+    half = validate(path, trace)
+    # The water mark of the description, taken for what every write waits for, makes groups fail.
+    by_mark = validate(path, trace, **{"target.drive.cache.write_from": mark})
+    assert (half.verdicts()["fail"], by_mark.verdicts()["fail"]) == (0, failing)
+    before, after = (found.groups["sequential_writes"].interval for found in (by_mark, half))
     assert abs(before.error) > 0.07 > 2 * abs(after.error)
     # All of the data or as few as can be: one is too slow for long writes, the other too fast.
     ends = [
@@ -172,3 +206,66 @@ def test_sequential_writes_begin_with_about_half_of_their_data(reference, tmp_pa
         for share in ("0%", "100%")
     ]
     assert ends[0] < -0.04 < 0.04 < ends[1]
+
+
+@dataclass
+class Starts:
+    """Sequential writes behind a write on the same track: how long after its command each one's media begin."""
+
+    turn: float
+    sector: np.ndarray
+    """Milliseconds under the head."""
+    count: np.ndarray
+    wait: np.ndarray
+
+    def misfit(self, least: np.ndarray, width: float) -> float:
+        """Less the log likelihood: where the data are there after `least`, the wait is uniform over the turn behind."""
+        inside = ndtr((self.wait - least) / width) - ndtr((self.wait - least - self.turn) / width)
+        return float(-np.log(0.98 * np.clip(inside, 0, 1) / self.turn + 0.02 / (3 * self.turn)).sum())
+
+    def best(
+        self, least: Callable[[float, float], np.ndarray], second: np.ndarray
+    ) -> tuple[float, float, float]:
+        """The least misfit over an overhead and a second number, and both."""
+        tried = (
+            (a, b, w) for a in np.arange(1.4, 4, 0.1) for b in second for w in (0.05, 0.1, 0.2, 0.4, 0.8)
+        )
+        return min((self.misfit(least(a, b), w), float(a), float(b)) for a, b, w in tried)
+
+
+def starts(reference, tmp_path, name: str, rpm: float, completion: float) -> Starts:
+    path = tmp_path / "x.toml"
+    path.write_text(disksim.import_drive(reference(f"disksim/{name}.parv")).text(), encoding="utf-8")
+    laid = plan(
+        Source("", "a test"),
+        [Override("target.drive", f'"{path}"', "a test"), Override("workload.bs", "512B", "a test")],
+    )
+    rows = [line.split() for line in reference(f"disksim/{name}.trace").read_text().splitlines()]
+    write = np.array([row[0] == "W" for row in rows])
+    first, count = (np.array([int(row[place]) for row in rows]) for place in (2, 3))
+    time = np.array([float(row[4]) / 1e3 for row in rows])
+    begin, end = (np.array(_core.places(laid, blocks.tolist())) for blocks in (first, first + count - 1))
+    before = np.roll(end, 1, axis=0)
+    track = (begin[:, :2] == end[:, :2]).all(axis=1) & (begin[:, :2] == before[:, :2]).all(axis=1)
+    chosen = write & np.roll(write, 1) & track & (np.roll(first + count, 1) == first) & (count > 1)
+    turn = 60_000 / rpm
+    under_head = ((end[:, 3] - begin[:, 3]) % 1)[chosen] * turn
+    sector = under_head / (count[chosen] - 1)
+    wait = time[chosen] - completion - under_head - sector
+    soon = wait < 2.2 * turn
+    return Starts(turn, sector[soon], count[chosen][soon], wait[soon])
+
+
+def test_what_a_write_waits_for_is_what_keeps_the_media_from_running_dry(reference, tmp_path):
+    hp = starts(reference, tmp_path, "hp_c3323a", 5396, 0)
+    assert len(hp.wait) > 500
+    described = 0.1455
+    share = hp.best(lambda a, s: a + s * described * hp.count, np.arange(0, 1.3, 0.1))
+    # Data at `b` ms a sector, and the media begin as late as they run dry at no sector: one number as well, and the
+    # zones, of 0.093 to 0.154 ms a sector under the head, come out of it.
+    dry = hp.best(lambda a, b: a + np.maximum(b - hp.sector, 0) * hp.count, np.arange(0.14, 0.32, 0.01))
+    assert share[0] - dry[0] > 10
+    assert dry[2] == pytest.approx(0.24, abs=0.021)
+    # The description's own 0.1455 ms a sector does not do: a start by it would be far too early.
+    with_described = hp.best(lambda a, b: a + np.maximum(b - hp.sector, 0) * hp.count, np.array([described]))
+    assert with_described[0] - dry[0] > 50

@@ -16,6 +16,12 @@ SECTOR_BYTES = 512
 _READ_AHEAD = {0: "none", 1: "track", 2: "cylinder", 3: "limit", 4: "next-track"}
 _BY_NEXT_TRACK = 4
 _NO_TIME = "1000GB/s"
+_HALF = {
+    "value": "50%",
+    "mark": "inferred",
+    "source": "measured writes of two drives without a write cache; no description has it",
+}
+"""What a write to the media waits for: in DiskSim its water mark counts for writes beyond a segment alone."""
 
 # With one request outstanding at a time these change nothing, or only what is printed.
 _WITHOUT_EFFECT = (
@@ -194,7 +200,8 @@ def _cache(parameters: Parameters, *, fast: bool) -> dict[str, Any] | None:
     keeps_written = parameters.flag("Allow read hits on write data")
     read_ahead_keys = _read_ahead(parameters, read_ahead, segment)
     send_from = _send_from(parameters)
-    write_from = _mark(parameters, "Low (write) water mark")
+    mark = _mark(parameters, "Low (write) water mark")
+    write_from = mark if fast else _HALF
     keeps_passing = parameters.flag("Read any free blocks")
     hits_while_busy = parameters.flag("Allow sneaky full read hits")
     while_busy = parameters.flag("Allow write prebuffering")
