@@ -63,6 +63,23 @@ def test_a_sweep_alone_scales_the_seeks_and_says_so(folder, run):
     assert report["held_out"] == {"demerit_ms": None, "mean_error": None}
 
 
+def test_a_class_that_explains_the_sweep_stays_the_class(folder, run):
+    by_class = {**TRUTH, "queue": {"protocol": "ncq", "depth": 32}, "firmware": {**TRUTH["firmware"]}}
+    by_class["firmware"]["class"] = "sata-nearline"
+    write_drive(folder, "class.toml", by_class)
+    write_sweep(folder, "sweep.csv", by_class, depths=(1, 4, 32))
+    report = fitted(run, "class.toml", "--sweep", "sweep.csv")
+    assert report["policies"][0]["order"] == "class sata-nearline"
+    assert report["rules"] == {}
+    assert report["parameters"] == []
+    assert report["notes"][-1] == (
+        "order: the firmware of class sata-nearline explains the sweep; no number of it is fitted"
+    )
+    drive = tomllib.loads((folder / "out.toml").read_text())
+    assert "order" not in drive["queue"]
+    assert all(abs(row["iops_error"]) < 0.03 for row in report["sweep"])
+
+
 def test_what_is_known_stays(folder, run):
     write_chain(folder, "chain.csv")
     report = fitted(
@@ -124,6 +141,38 @@ def test_a_geometry_is_taken_over(folder, run):
     assert drive["geometry"]["heads"] == {"value": 4, "mark": "measured", "source": "FIT: geometry.csv, X"}
     assert drive["geometry"]["inner_to_outer"]["value"] == "50.000%"
     assert drive["skew"]["track"]["value"] == "0.100000rev"
+
+
+def test_what_a_geometry_says_and_cannot_say(folder, run):
+    head = "model,capacity,rpm,sector_bytes,spt_outer,spt_inner,surfaces,skew_deg,skew_rev,layout\n"
+
+    def taken(skew: str, layout: str, *known: str) -> tuple[dict, list[str]]:
+        (folder / "geometry.csv").write_text(f"{head}X,10 GB,7200,512,1000,500,4,{skew},{layout}\n")
+        report = fitted(run, "rates.toml", "--geometry", "geometry.csv", *known)
+        return tomllib.loads((folder / "out.toml").read_text()), report["notes"]
+
+    drive, notes = taken("51.8,19/132", "A")
+    assert drive["skew"]["track"]["value"] == "0.143939rev"
+    assert drive["geometry"]["surface_order"]["value"] == "alternating"
+    assert notes == []
+    # The rate on one track, less what a stream loses at its end.
+    assert drive["geometry"]["outer_rate"]["value"] == f"{1000 * 512 * 120 / (1 + 19 / 132) / 1e6:.4f}MB/s"
+    assert taken(",1/6+0.004", "F")[0]["skew"]["track"]["value"] == "0.170667rev"
+    assert taken("90,", "F")[0]["skew"]["track"]["value"] == "0.250000rev"
+    drive, notes = taken("93-100,", "AF")
+    assert "skew" not in drive
+    assert "surface_order" not in drive["geometry"]
+    assert notes == [
+        "geometry: the skew 93-100 is not one number; skews stay the start's",
+        "geometry: the layout AF has two levels, and the table does not say how many tracks lie on one surface before "
+        "the next one's turn; if you know: --known geometry.surface_order=serpentine --known "
+        "geometry.cylinders_per_head=N; the order of the surfaces stays the start's",
+    ]
+    known = ["--known", "geometry.surface_order=serpentine", "--known", "geometry.cylinders_per_head=64"]
+    drive, notes = taken("36,", "AF", *known)
+    assert drive["geometry"]["cylinders_per_head"]["value"] == 64
+    assert notes == []
+    assert "is not one order" in taken("36,", "F or A")[1][0]
 
 
 def test_a_fit_goes_on_where_it_was(folder, run, monkeypatch):

@@ -7,7 +7,7 @@ import json
 
 import numpy as np
 import pytest
-from fit_files import SHEET, TRUTH, write_chain, write_drive
+from fit_files import SHEET, TRUTH, write_chain, write_drive, write_sweep
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -15,13 +15,15 @@ from drivelab.errors import InputError
 from drivelab.fit import stages
 from drivelab.fit.chain import timed
 from drivelab.fit.draft import start_of
-from drivelab.fit.inputs import Surface, read_chain, read_sweep, read_trace
+from drivelab.fit.inputs import Requests, Surface, read_chain, read_sweep, read_trace
 from drivelab.fit.mechanics import Model, chain_parameters
 from drivelab.fit.parameters import KNOTS, average_seek, bent, cylinders_of, hats, laid_over, lee, seek_points
 from drivelab.fit.policy import scaled
+from drivelab.fit.policy_numbers import best_numbers
 from drivelab.fit.quantities import data_bytes, rate_bytes, share, spindle_rpm, time_ms, time_text
 from drivelab.fit.replaying import TRACE_BLOCK, Replays, held_out
 from drivelab.fit.sampling import ensemble
+from drivelab.fit.sweeping import Sweeps, _whitened
 from drivelab.fit.trace_intervals import _minimum
 from drivelab.fit.tracing import fit_trace
 from drivelab.fit.zones import fit_surface, rate_at
@@ -132,6 +134,60 @@ def test_angles_hold_where_the_layout_is_the_drives_and_only_there(folder):
     assert other.aligned.sum() < 20
 
 
+@pytest.mark.parametrize("host_ms", [0.0, 0.15, 0.4])
+def test_what_the_host_takes_between_requests_is_not_taken_for_the_platters_speed(folder, host_ms):
+    """The times hold nothing of it, but the platter turns on."""
+    write_chain(folder, "chain.csv", reads=400, writes=0)
+    chain = read_chain(folder / "chain.csv")
+    truth = start_of(str(folder / "truth.toml"))
+    asked = Requests(**{**chain.__dict__, "gap": np.full(len(chain), host_ms)})
+    with Replays(asked, held_out(asked, 0)) as replays:
+        served = replays.simulated(truth)
+    told = Requests(**{**chain.__dict__, "time": served})
+    with Replays(told, held_out(told, 0)) as replays:
+        data = timed(replays, truth)
+    assert data.sharpness > 300
+    assert data.host == pytest.approx(host_ms, abs=0.01)
+    assert data.period == pytest.approx(60_000 / 7180, rel=1e-4)
+    parameters = chain_parameters(truth, data, bends=False)
+    model = Model(data, truth, tuple(parameters))
+    keys = [one.key for one in parameters]
+    right = np.array([one.start for one in parameters])
+    for key, off in (("rpm", 7), ("chain.host", 0.1)):
+        for sign in (-1, 1):
+            wrong = right.copy()
+            wrong[keys.index(key)] += sign * off
+            assert model.likelihood(wrong[None])[0] < model.likelihood(right[None])[0] - 3, key
+
+
+def test_where_tracks_end_is_left_open_unless_the_layout_is_known(folder):
+    write_chain(folder, "chain.csv", reads=400, writes=0)
+    chain = read_chain(folder / "chain.csv")
+    # Across the ends of tracks, which are multiples of eight sectors.
+    asked = Requests(**{**chain.__dict__, "first": chain.first + 4, "time": chain.time})
+    truth = start_of(str(folder / "truth.toml"))
+    with Replays(asked, held_out(asked, 0)) as replays:
+        served = Requests(**{**asked.__dict__, "time": replays.simulated(truth)})
+    with Replays(served, held_out(served, 0)) as replays:
+        known = timed(replays, truth)
+        # The same number of sectors a track, and other skews: the angles are not the drive's.
+        other = timed(replays, truth.having({"skew.track": "0.11rev", "skew.cylinder": "0.4rev"}))
+    assert not known.crosses.any()
+    # Eight sectors on tracks of 600 to 1 200.
+    assert other.crosses.min() == pytest.approx(7 / 1200, rel=0.01)
+    assert other.crosses.max() == pytest.approx(7 / 600, rel=0.01)
+    # A switch takes a skew of 0.11 or 0.4 of a turn in the draft, and 0.21 or 0.27 on the drive.
+    assert 0.1 < other.crossing / other.period < 0.5
+    over = known.rest > np.median(known.rest) + 1
+    assert 0 < over.sum() < 12
+    # Of what the draft holds to go over an end nothing is left in the rest, and nothing else is changed.
+    assert np.ptp(other.rest) < 0.2
+    assert other.rest[~over] == pytest.approx(known.rest[~over], abs=0.01)
+    apart = np.abs(served.first - np.roll(served.first + served.count, 1))
+    assert (other.together[apart >= 1200] == 0).all()
+    assert not other.together[0]
+
+
 def test_the_truth_is_likelier_than_what_is_near_it(folder):
     replays, truth = chain_of(folder, "truth.toml")
     with replays:
@@ -174,6 +230,25 @@ def test_a_surface_gives_its_rates_back(outer, inner):
     assert told["geometry.outer_rate"].value == pytest.approx(outer, rel=0.015)
     assert told["geometry.inner_to_outer"].value == pytest.approx(inner, rel=0.02)
     assert len(rows) == 20
+
+
+def test_guard_and_ageing_are_found_along_their_ridge(folder):
+    """A search along one after the other stops half-way."""
+    truth = {**TRUTH, "queue": {**TRUTH["queue"], "order": "share-aged-sptf", "age_share": 3.6}}
+    write_drive(folder, "aged.toml", truth)
+    write_sweep(folder, "sweep.csv", truth, depths=(1, 2, 4, 8, 16, 32))
+    sweeps = Sweeps([read_sweep(folder / "sweep.csv")], 1)
+    start = start_of(str(folder / "aged.toml")).having({"queue.read_margin": "0ms", "queue.age_share": 1.5})
+    found = best_numbers(sweeps, start, "share-aged-sptf", ())
+    assert found.loss < sweeps.loss(start_of(str(folder / "aged.toml"))) + 3
+    assert found.point["queue.age_share"] == pytest.approx(3.6, rel=0.25)
+
+
+def test_an_error_that_all_rates_have_in_common_counts_once():
+    gains = np.array([1.0, -1.0, 0.0])
+    assert _whitened(gains) == pytest.approx(gains)
+    # Three rates that are all off by one error: as likely as one that is off by sqrt(3 / 4) of it.
+    assert np.sum(_whitened(np.ones(3)) ** 2) == pytest.approx(3 / 4)
 
 
 def test_a_parabolas_minimum():

@@ -40,7 +40,7 @@ def fit(
     was interrupted goes on where it was. Raises InputError, ScenarioError and RunError.
     """
     start = start_of(drive)
-    values, origins = _given(start.get("identity.model"), known, geometry)
+    values, origins, notes = _given(start.get("identity.model"), known, geometry)
     _check_known(values)
     start = start.having(values) if values else start
     if not (measured.traces or measured.chains or measured.sweeps or measured.surface or geometry):
@@ -49,6 +49,7 @@ def fit(
     _check_room(start.capacity, measured)
     try:
         found = run(replace(measured, known=tuple(values)), start, workers, state, tell)
+        found.notes = notes + found.notes
         told = report(drive, found, measured)
     except _core.TraceError as error:
         raise InputError(str(error)) from error
@@ -57,18 +58,22 @@ def fit(
 
 def _given(
     model: object, known: Sequence[str], geometry: Path | None
-) -> tuple[dict[str, Any], Mapping[str, str]]:
+) -> tuple[dict[str, Any], Mapping[str, str], list[str]]:
     pairs = [given(text) for text in known]
     if len({key for key, _ in pairs}) < len(pairs):
         raise InputError("--known gives the same key twice: keep one of the two")
     values = dict(pairs)
     origins = dict.fromkeys(values, "given by --known")
+    notes: list[str] = []
     if geometry is not None:
         row = read_geometry(geometry, str(values.get("identity.model", model or "")) or None)
-        for key, value in of_geometry(row).items():
+        taken, told = of_geometry(row)
+        # What is known otherwise needs no table.
+        notes = [note for note in told if "the layout" not in note or "geometry.surface_order" not in values]
+        for key, value in taken.items():
             if key not in values:
                 values[key], origins[key] = value, f"{geometry.name}, {row['model']}"
-    return values, origins
+    return values, origins, notes
 
 
 def _check_known(values: Mapping[str, Any]) -> None:

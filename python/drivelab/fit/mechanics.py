@@ -9,14 +9,14 @@ as before.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy import optimize
 from scipy.special import ndtr
 
-from drivelab.fit.chain import SURE, Timed
+from drivelab.fit.chain import HOST_MS, HOST_USUAL, RPM_DOUBT, SURE, Timed
 from drivelab.fit.draft import Draft
 from drivelab.fit.inputs import Numbers
 from drivelab.fit.parameters import KNOTS, Parameter, hats, lee, number_of, overhead, seek_points
@@ -29,18 +29,26 @@ _NORMAL_90 = 3.29
 _LEAST_SCATTER = 0.004
 _STILL = 0.015
 _PAIRS_RIGHT = 0.8
+_ANGLES_RIGHT = 0.95
+_SWITCHES = 0.2
+"""How far a switch to the next track may be from the start's, in milliseconds."""
 _CLOSE = 0.04
-_BETWEEN = 0.02
+_CLOSING_IN = (0.02, 0.012, 0.008, 0.005, 0.003, 0.002, 0.001)
+_GRID = 15
+_NO_ANGLE = 0.1
 _BEND_SPREAD = 0.06
 TRACK = "chain.track"
 """How much longer than the start's the angle between two blocks of a track is: rates do not tell it to the per cent."""
+HOST = "chain.host"
+"""What the host takes from an answer to its next request: it is in no time, and the platter turns on."""
+_ANGLES = ("rpm", TRACK, HOST)
 FORM = ("seek.single", "seek.average", "seek.full")
 
 
 def chain_parameters(draft: Draft, data: Timed, *, bends: bool) -> list[Parameter]:
     """What a chain may decide, with what is believed of it by `draft`."""
     rpm = number_of(draft, "rpm")
-    found = [Parameter("rpm", rpm, 0.01 * rpm, 0.95 * rpm, 1.05 * rpm, "rpm")]
+    found = [Parameter("rpm", rpm, RPM_DOUBT * rpm, 0.95 * rpm, 1.05 * rpm, "rpm")]
     for key, which in data.overheads.items():
         if (which & data.media).any():
             start = overhead(draft, key)
@@ -60,6 +68,9 @@ def chain_parameters(draft: Draft, data: Timed, *, bends: bool) -> list[Paramete
         found += [Parameter(f"seek.bend.{k}", 0.0, spread, -longest, longest) for k in range(len(KNOTS))]
     if data.sharpness < SURE and data.aligned.any():
         found.append(Parameter(TRACK, 1.0, 0.04, 0.8, 1.25, ""))
+    if data.aligned.any():
+        usual = (data.host, 0.1) if data.sharpness >= SURE else HOST_USUAL
+        found.append(Parameter(HOST, *usual, *HOST_MS))
     start = number_of(draft, "settle.scatter")
     found.append(Parameter("settle.scatter", start, 0.1 + start, _LEAST_SCATTER, 2.0))
     return found
@@ -74,6 +85,8 @@ class Model:
     parameters: tuple[Parameter, ...]
     blur: float = 0.0
     """Milliseconds by which arrivals scatter beside what is fitted."""
+    jitter: float = 2e-4
+    """The least share of a turn by which angles are blurred."""
 
     def prior(self, rows: Numbers) -> Numbers:
         """What was believed before, and minus infinity beyond what may be."""
@@ -118,36 +131,68 @@ class Model:
             np.maximum(self._seek(column, len(rows)), 0.0) + np.where(write, of("settle.write_settle"), 0.0),
             data.still[which],
         )
-        late = time - data.rest[which] - shift - seek
+        scatter = np.maximum(of("settle.scatter"), _LEAST_SCATTER)
+        scatter = np.hypot(scatter, self.blur) if self.blur else scatter
         # An arm that stays where it is comes when it is told to.
         goes = data.moves[which] | (data.still[which] > 0)
-        width = np.where(goes, np.maximum(of("settle.scatter"), _LEAST_SCATTER), _STILL)
-        width = np.hypot(width, self.blur) if self.blur else width
-        inside = ndtr(late / width) - ndtr((late - period) / width)
-        density = inside / period
-        aligned = data.aligned[which]
-        if aligned.any():
-            # On whole turns; the jitter of the clock that timed it is taken from the data.
-            turn = data.turn[which][aligned]
-            if TRACK in column:
-                turn = ((turn + 0.5) % 1.0 - 0.5) * column[TRACK][:, None]
-            off = (data.since[which][aligned] / period - turn + 0.5) % 1.0 - 0.5
-            close = np.where(np.abs(off) < _CLOSE, off, np.nan)
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", RuntimeWarning)  # a row without any close pair
-                centre = np.nan_to_num(np.nanmedian(close, axis=1, keepdims=True))
-                # The host takes some time between two requests, and not much.
-                off = off - np.clip(centre, -_BETWEEN / period, _BETWEEN / period)
-                jitter = 1.4826 * np.nanmedian(
-                    np.abs(np.where(np.isnan(close), np.nan, off)), axis=1, keepdims=True
-                )
-            jitter = np.maximum(np.nan_to_num(jitter, nan=_CLOSE), 2e-4)
-            peak = np.exp(-0.5 * (off / jitter) ** 2) / (np.sqrt(2 * np.pi) * jitter)
-            # A layout may hold for most pairs and not for all: a pair on two tracks that the start has on one.
-            density[:, aligned] *= _PAIRS_RIGHT * peak + (1 - _PAIRS_RIGHT)
+        arrives = time - data.rest[which] - shift
+        still = np.hypot(_STILL, self.blur)
+        density = self._waits(arrives - seek, np.where(goes, scatter, still), period)
+        peak = self._on_whole_turns(column, period)
+        if data.sharpness >= SURE:
+            density *= _PAIRS_RIGHT * peak + (1 - _PAIRS_RIGHT)
+        else:
+            together = data.together[which]
+            settles = np.where(write, of("settle.write_settle"), 0.0)
+            switch = number_of(self.draft, "settle.head_switch") + settles
+            apart = self._waits(arrives - switch, np.hypot(scatter, _SWITCHES), period)
+            same = self._waits(arrives, still, period) * (_ANGLES_RIGHT * peak + (1 - _ANGLES_RIGHT))
+            density = np.where(together > 0, together * same + (1 - together) * apart, density)
         # Nothing is known of an outlier but that it is shorter than some turns.
         floor = _OUTLIERS / (4 * period)
         return np.asarray(np.log((1 - _OUTLIERS) * density + floor).sum(axis=1))
+
+    def _waits(self, late: Numbers, width: Numbers, period: Numbers) -> Numbers:
+        """The density of times that are so much later than the arrival: uniform over a turn, its edges blurred; and of
+        those that go over the end of a track, later by what that takes."""
+        crosses = self.data.crosses[self.data.media]
+
+        def within(late: Numbers) -> Numbers:
+            return np.asarray(ndtr(late / width) - ndtr((late - period) / width))
+
+        found = within(late)
+        if crosses.any():
+            found = (1 - crosses) * found + crosses * within(late - self.data.crossing)
+        return found / period
+
+    def _on_whole_turns(self, column: dict[str, Numbers], period: Numbers) -> Numbers:
+        """How much likelier a time is than by chance, by the angle from end to end; 1 where no angle is known.
+
+        The jitter of the clock that timed it is taken from the data.
+        """
+        data, which = self.data, self.data.media
+        aligned = data.aligned[which]
+        found = np.ones((len(period), len(aligned)))
+        if not aligned.any():
+            return found
+        off = self._off_whole_turns(column, period)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RuntimeWarning)  # a row without any close pair
+            close = np.where(np.abs(off) < _CLOSE, np.abs(off), np.nan)
+            jitter = 1.4826 * np.nanmedian(close, axis=1, keepdims=True)
+        jitter = np.maximum(np.nan_to_num(jitter, nan=_CLOSE), self.jitter)
+        found[:, aligned] = np.exp(-0.5 * (off / jitter) ** 2) / (np.sqrt(2 * np.pi) * jitter)
+        return found
+
+    def _off_whole_turns(self, column: dict[str, Numbers], period: Numbers) -> Numbers:
+        """By what share of a turn each time whose angle is known misses whole turns and that angle."""
+        data = self.data
+        aligned = data.media & data.aligned
+        turn = data.turn[aligned]
+        if TRACK in column:
+            turn = ((turn + 0.5) % 1.0 - 0.5) * column[TRACK][:, None]
+        host = column[HOST][:, None] if HOST in column else data.host
+        return np.asarray(((data.since[aligned] + host) / period - turn + 0.5) % 1.0 - 0.5)
 
     def _seek(self, column: dict[str, Numbers], rows: int) -> Numbers:
         data, which = self.data, self.data.media
@@ -196,26 +241,48 @@ class Model:
         """Where to begin: with arrivals blurred until the start's are in sight, and the period that the angles
         tell.
         """
-        begin = {one.key: one.start for one in self.parameters}
-        if "rpm" in begin:
-            begin["rpm"] = 60_000 / self.data.period
-        searched = [one for one in self.parameters if one.key not in {"rpm", "settle.scatter"}]
-        scale = np.array([one.spread for one in searched])
+        begin = {one.key: one.start for one in self.parameters} | self.angles_tell()
+        arrivals = [one for one in self.parameters if one.key not in {*_ANGLES, "settle.scatter"}]
         for wide in (1.5, 0.6, 0.25):
-            blurred = replace(self, blur=wide)
-
-            def cost(scaled: Numbers, blurred: Model = blurred, begin: dict[str, float] = begin) -> float:
-                point = begin | dict(zip((one.key for one in searched), scaled * scale, strict=True))
-                value = float(blurred.log_density(np.array([[point[one.key] for one in self.parameters]]))[0])
-                return -value if np.isfinite(value) else 1e12
-
-            x0 = np.array([begin[one.key] for one in searched]) / scale
-            options = {"maxiter": 4, "xtol": 1e-2, "ftol": 1e-5}
-            found = optimize.minimize(cost, x0, method="Powell", options=options)
-            begin |= dict(zip((one.key for one in searched), found.x * scale, strict=True))
+            begin |= replace(self, blur=wide, jitter=_CLOSE)._line_search(begin, arrivals)
         if "settle.scatter" in begin:
             begin["settle.scatter"] = max(begin["settle.scatter"], 0.25)
         return [begin[one.key] for one in self.parameters]
+
+    def angles_tell(self) -> dict[str, float]:
+        """The period and what goes with it by the angles alone: a narrow valley, found by grids that close in on it."""
+        some = [one for one in self.parameters if one.key in _ANGLES]
+        if not self.data.aligned.any() or not some:
+            return {}
+        centre, reach = (np.array([getattr(one, name) for one in some]) for name in ("start", "spread"))
+        low, high = (np.array([getattr(one, name) for one in some]) for name in ("low", "high"))
+        reach = 3 * reach
+        for blur in _CLOSING_IN:
+            lines = [np.linspace(-1, 1, _GRID)] * len(some)
+            rows = centre + reach * np.stack(np.meshgrid(*lines), axis=-1).reshape(-1, len(some))
+            rows = np.clip(rows, low, high)
+            column = {one.key: rows[:, place] for place, one in enumerate(some)}
+            rpm = column.get("rpm", np.full(len(rows), number_of(self.draft, "rpm")))
+            off = self._off_whole_turns(column, 60_000 / rpm[:, None])
+            score = np.log(np.exp(-0.5 * (off / blur) ** 2) / blur + _NO_ANGLE).sum(axis=1)
+            for place, one in enumerate(some):
+                score -= 0.5 * ((rows[:, place] - one.start) / one.spread) ** 2
+            centre, reach = rows[int(np.argmax(score))], reach / 1.8
+        return dict(zip((one.key for one in some), centre.tolist(), strict=True))
+
+    def _line_search(self, begin: Mapping[str, float], searched: Sequence[Parameter]) -> dict[str, float]:
+        """These numbers improved line by line, the others held."""
+        keys, scale = [one.key for one in searched], np.array([one.spread for one in searched])
+
+        def cost(scaled: Numbers) -> float:
+            point = {**begin, **dict(zip(keys, scaled * scale, strict=True))}
+            value = float(self.log_density(np.array([[point[one.key] for one in self.parameters]]))[0])
+            return -value if np.isfinite(value) else 1e12
+
+        x0 = np.array([begin[key] for key in keys]) / scale
+        options = {"maxiter": 4, "xtol": 1e-2, "ftol": 1e-5}
+        found = optimize.minimize(cost, x0, method="Powell", options=options)
+        return dict(zip(keys, (found.x * scale).tolist(), strict=True))
 
     def sample(self, centre: Numbers, seed: int = 1) -> Numbers:
         """Draws from the posterior, a row each."""

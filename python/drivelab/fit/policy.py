@@ -12,48 +12,24 @@ tells or the start's, the guard is fitted; their correlation, and what remains w
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from scipy import optimize
 
-from drivelab import _core
-from drivelab.errors import RunError, ScenarioError
 from drivelab.fit.draft import Draft
 from drivelab.fit.inputs import Numbers, Sweep
-from drivelab.fit.parameters import Fitted, Parameter, laid_over, number_of
+from drivelab.fit.parameters import Fitted, laid_over, number_of
+from drivelab.fit.policy_numbers import AGES, BY_TIME, Candidate, best_numbers, parameters_of
 from drivelab.fit.quantities import time_text
+from drivelab.fit.sweeping import Sweeps
 from drivelab.fit.tracing import Tell
 
-RATE_ERROR = 0.01
-TAIL_ERROR = 0.06
-_RUN = {"warmup": "5s", "duration": "100s", "seed": 1}
 _LINE = 9
-_POLISH = 45
-_CORNERS = np.array([[-0.5, 0.4], [0.6, 0.3]])
 _NORMAL = 1.645
-_BAD = 1e3
-_AGES = {"aged-sptf": ("queue.age_weight", 0.006, 1.5), "share-aged-sptf": ("queue.age_share", 1.5, 8.0)}
-_BY_TIME = ("sptf", "aged-sptf", "share-aged-sptf")
-_ORDERS = ("fcfs", "c-look", "sstf", *_BY_TIME)
+_ORDERS = ("fcfs", "c-look", "sstf", *BY_TIME)
 _CHOOSES = ("at-media-end", "one-ahead", "after-answer", "at-completion")
-
-
-@dataclass(frozen=True)
-class Candidate:
-    """An order with its numbers, and how well it explains the sweep."""
-
-    draft: Draft
-    order: str
-    point: Mapping[str, float]
-    loss: float
-
-    @property
-    def criterion(self) -> float:
-        """The loss with two for each number."""
-        return self.loss + 2 * len(self.point)
 
 
 @dataclass(frozen=True)
@@ -66,60 +42,8 @@ class Policy:
     """Each depth as measured and as simulated."""
     candidates: list[dict[str, Any]]
     guard_and_scatter: dict[str, float | None] = field(default_factory=dict)
-
-
-class Sweeps:
-    """Sweeps, and the same simulated on drafts."""
-
-    def __init__(self, sweeps: Sequence[Sweep], workers: int) -> None:
-        """Simulated on so many threads."""
-        self.sweeps = sweeps
-        self.workers = workers
-
-    def simulated(self, draft: Draft) -> list[list[dict[str, Any]]]:
-        """The points of each sweep. Raises ScenarioError, RunError."""
-        plans = [draft.plan(_workload(sweep), _RUN) for sweep in self.sweeps]
-        found = _core.run(plans, self.workers)
-        for entries in found:
-            for entry in entries:
-                if isinstance(entry, Exception):
-                    raise entry
-        return found  # type: ignore[return-value]
-
-    def residuals(self, draft: Draft) -> Numbers:
-        """Logarithms of simulated over measured, in their errors; of each sweep rates, then percentiles."""
-        try:
-            points = self.simulated(draft)
-        except (ScenarioError, RunError, _core.ScenarioError, _core.RunError):
-            return np.array([_BAD])
-        found = []
-        for sweep, entries in zip(self.sweeps, points, strict=True):
-            rates = np.array([entry["iops"] for entry in entries])
-            tails = np.array([(entry["latency_ns"]["p99"] or np.nan) / 1e6 for entry in entries])
-            found.append(np.log(rates / sweep.iops) / RATE_ERROR)
-            told = np.isfinite(sweep.p99) & np.isfinite(tails)
-            found.append(np.where(told, np.log(tails / np.where(told, sweep.p99, 1)), 0.0) / TAIL_ERROR)
-        return np.concatenate(found)
-
-    def loss(self, draft: Draft) -> float:
-        """The sum of the squares, with single points that nothing explains held down (Huber's loss)."""
-        size = np.abs(self.residuals(draft))
-        return float(np.sum(np.where(size < 4, size**2, 8 * size - 16)))
-
-
-def _workload(sweep: Sweep) -> dict[str, Any]:
-    found: dict[str, Any] = {"rw": sweep.rw, "bs": _iec(sweep.bs), "iodepth": sweep.depth.tolist()}
-    if sweep.offset is not None:
-        found["offset"] = _iec(sweep.offset)
-    if sweep.size is not None:
-        found["size"] = _iec(sweep.size)
-    return found
-
-
-def _iec(text: str) -> str:
-    """fio's 4k as a scenario writes it."""
-    units = {"k": "KiB", "m": "MiB", "g": "GiB", "t": "TiB"}
-    return text[:-1] + units[text[-1].lower()] if text[-1:].lower() in units else text
+    by_class: str | None = None
+    """The class whose firmware explains the sweeps as it is."""
 
 
 def scaled(draft: Draft, factor: float) -> Draft:
@@ -176,39 +100,39 @@ def fit_policy(
 ) -> Policy:
     """The order and its numbers that explain the sweeps best; `doubts` are standard deviations of the mechanics."""
     start = _with_queue(sweeps, start, known)
+    found = _of_class(sweeps, start, known)
     if start.get("queue.seek_margin") is not None and "queue.seek_margin" not in known:
         # The guard that is fitted is a time; one that grows with the seek beside it could not be told from it.
         start = start.having({"queue.seek_margin": None})
     before = str(start.get("queue.order", "fcfs"))
     orders = [before] if "queue.order" in known else list(dict.fromkeys([before, *_ORDERS]))
-    found = []
     for place, order in enumerate(orders):
         tell(f"order {order}", 0.6 * place / len(orders))
-        found.append(_numbers(sweeps, _ordered(start, order), order, known))
-    best = min(found, key=lambda one: one.criterion)
+        found.append(best_numbers(sweeps, _ordered(start, order), order, known))
+    best = min((one for one in found if not one.by_class), key=lambda one: one.criterion)
     if "queue.chooses" not in known:
         for place, chooses in enumerate(_CHOOSES):
             tell(f"chooses {chooses}", 0.6 + 0.1 * place)
             if best.draft.get("queue.chooses", "at-media-end") != chooses:
                 draft = best.draft.having({"queue.chooses": chooses})
-                found.append(_numbers(sweeps, draft, best.order, known, best.point))
+                found.append(best_numbers(sweeps, draft, best.order, known, best.point))
         best = min(found, key=lambda one: one.criterion)
-    best = _polished(sweeps, best, known)
     tell("intervals", 0.9)
     draft = laid_over(best.draft, best.point)
     fitted, correlation = _intervals(sweeps, best, known, doubts or {})
-    traded = _traded(sweeps, best, correlation) if best.order in _BY_TIME else {}
+    traded = _traded(sweeps, best, correlation) if best.order in BY_TIME else {}
     ranked = sorted(found, key=lambda one: one.criterion)
     told = [
         {
             "order": one.order,
-            "chooses": one.draft.get("queue.chooses", "at-media-end"),
+            "chooses": one.chooses,
             "loss": one.loss,
             "as_good": one.criterion - best.criterion < 4,
         }
         for one in ranked
     ]
-    return Policy(draft, fitted, rows_of(sweeps, draft), told, traded)
+    by_class = best.order if best.by_class else None
+    return Policy(draft, fitted, rows_of(sweeps, draft), told, traded, by_class)
 
 
 def _with_queue(sweeps: Sweeps, start: Draft, known: Sequence[str]) -> Draft:
@@ -221,74 +145,18 @@ def _with_queue(sweeps: Sweeps, start: Draft, known: Sequence[str]) -> Draft:
     return start
 
 
+def _of_class(sweeps: Sweeps, start: Draft, known: Sequence[str]) -> list[Candidate]:
+    """The firmware of the start's class as it is, where nothing else says how it chooses: no number is fitted."""
+    of = next(iter((start.plan().in_force[0] or {}).get("firmware", [])), None)
+    if of is None or not of["supplied"] or any(key.startswith("queue.") for key in known):
+        return []
+    chooses = str(dict(of["supplied"]).get("queue.chooses", "at-media-end"))
+    return [Candidate(start, f"class {of['class']}", {}, sweeps.loss(start), chooses, by_class=True)]
+
+
 def _ordered(start: Draft, order: str) -> Draft:
-    ages = {key: None for key, _, _ in _AGES.values() if start.get(key) is not None}
+    ages = {key: None for key, _, _ in AGES.values() if start.get(key) is not None}
     return start.having(ages | {"queue.order": order}) if start.get("queue.order") != order else start
-
-
-def parameters_of(draft: Draft, order: str, known: Sequence[str]) -> list[Parameter]:
-    """The numbers of an order."""
-    found = []
-    if order in _BY_TIME:
-        start = number_of(draft, "queue.read_margin")
-        found.append(Parameter("queue.read_margin", start, 0.3 + start, 0.0, 2.0))
-    if order in _AGES:
-        key, usual, most = _AGES[order]
-        start = number_of(draft, key, usual)
-        found.append(Parameter(key, start, start, 0.0, most, ""))
-    return [one for one in found if one.key not in known]
-
-
-def _numbers(
-    sweeps: Sweeps, draft: Draft, order: str, known: Sequence[str], begin: Mapping[str, float] | None = None
-) -> Candidate:
-    """The best numbers of one order: by turns, each by a coarse look and a line search around its best."""
-    parameters = parameters_of(draft, order, known)
-    point = {one.key: one.start for one in parameters} | dict(begin or {})
-    best = sweeps.loss(laid_over(draft, point))
-    for turn in range(2 if len(parameters) > 1 else 1):
-        for one in parameters:
-            shares = np.array([0.0, 0.02, 0.08, 0.2, 0.45]) * one.high
-            tried = [point[one.key], *(shares.tolist() if not turn and begin is None else [])]
-            with ThreadPoolExecutor(1) as pool:
-                costs = list(
-                    pool.map(lambda x, key=one.key: sweeps.loss(laid_over(draft, {**point, key: x})), tried)
-                )
-            centre = tried[int(np.argmin(costs))]
-            reach = max(0.7 * centre, 0.04 * one.high)
-            line = optimize.minimize_scalar(
-                lambda x, key=one.key: sweeps.loss(laid_over(draft, {**point, key: x})),
-                bounds=(max(one.low, centre - reach), min(one.high, centre + reach)),
-                method="bounded",
-                options={"maxiter": _LINE, "xatol": 0.002 * one.high},
-            )
-            for value, cost in ((centre, min(costs)), (float(line.x), float(line.fun))):
-                if cost < best:
-                    best, point[one.key] = cost, value
-    return Candidate(draft, order, point, best)
-
-
-def _polished(sweeps: Sweeps, best: Candidate, known: Sequence[str]) -> Candidate:
-    """Guard and ageing trade off along a ridge that turns do not follow: both together."""
-    parameters = parameters_of(best.draft, best.order, known)
-    if len(parameters) < 2:
-        return best
-    scale = np.array([max(best.point[one.key], 0.05 * one.high) for one in parameters])
-    low, high = (np.array([getattr(one, name) for one in parameters]) / scale for name in ("low", "high"))
-
-    def at(scaled: Numbers) -> dict[str, float]:
-        values = np.clip(scaled, low, high) * scale
-        return dict(zip((one.key for one in parameters), values.tolist(), strict=True))
-
-    begin = np.array([best.point[one.key] for one in parameters]) / scale
-    corners = np.vstack([begin, *(begin + _CORNERS[place] for place in range(2))])
-    found = optimize.minimize(
-        lambda scaled: sweeps.loss(laid_over(best.draft, at(scaled))),
-        begin,
-        method="Nelder-Mead",
-        options={"maxfev": _POLISH, "initial_simplex": corners, "xatol": 0.01, "fatol": 0.05},
-    )
-    return Candidate(best.draft, best.order, at(found.x), float(found.fun)) if found.fun < best.loss else best
 
 
 def _slopes(sweeps: Sweeps, draft: Draft, point: Mapping[str, float], steps: Mapping[str, float]) -> Numbers:

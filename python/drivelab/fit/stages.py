@@ -21,7 +21,7 @@ from drivelab.files import write_text
 from drivelab.fit.chain import SURE, Timed, timed
 from drivelab.fit.draft import Draft
 from drivelab.fit.inputs import Flags, Numbers, Requests, Surface, Sweep
-from drivelab.fit.mechanics import FORM, TRACK, Model, chain_parameters, decided
+from drivelab.fit.mechanics import FORM, Model, chain_parameters, decided
 from drivelab.fit.parameters import (
     Fitted,
     Parameter,
@@ -31,8 +31,9 @@ from drivelab.fit.parameters import (
     overhead,
     seek_points,
 )
-from drivelab.fit.policy import Sweeps, fit_policy, seek_scale
+from drivelab.fit.policy import fit_policy, seek_scale
 from drivelab.fit.replaying import Replays, held_out
+from drivelab.fit.sweeping import Sweeps
 from drivelab.fit.trace_intervals import trace_intervals
 from drivelab.fit.tracing import Tell, fit_trace
 from drivelab.fit.zones import fit_surface
@@ -48,6 +49,8 @@ _NO_ANGLES = (
     "cannot be known from random requests, so rotation counts as random"
 )
 _NORMAL_90 = 3.29
+_OF_CHAIN = "chain."
+"""Numbers of the measurement, not of the drive."""
 _DOUBTED = ("seek.average", "firmware.read_miss", "settle.scatter")
 
 
@@ -223,7 +226,7 @@ def _with_numbers(draft: Draft, parameters: Sequence[Parameter], centre: Numbers
 
 def _laid(draft: Draft, point: Mapping[str, float]) -> Draft:
     # A seek curve in another form replaces the one in force whole.
-    point = {key: value for key, value in point.items() if key != TRACK}
+    point = {key: value for key, value in point.items() if not key.startswith(_OF_CHAIN)}
     form = {key: value for key, value in point.items() if key in FORM}
     if form:
         point = {key: point.get(key, number_of(draft, key)) for key in FORM} | dict(point)
@@ -244,11 +247,11 @@ def _told(found: Found, data: Timed, model: Model) -> None:
                 Parameter(one.key, start, belief.spread, one.low, max(one.high, belief.high), one.unit)
             )
     model = Model(data, found.draft, tuple(again))
-    begin = [
-        one.start if one.key.startswith(("seek.bend.", "chain.")) else _now(found.draft, one.key)
+    now = {
+        one.key: one.start if one.key.startswith(("seek.bend.", _OF_CHAIN)) else _now(found.draft, one.key)
         for one in model.parameters
-    ]
-    centre, _ = model.best(begin)
+    }
+    centre, _ = model.best(list((now | model.angles_tell()).values()))
     draws = model.sample(centre)
     if data.sharpness < SURE:
         # Angles on one track are those of the start's rates, which are not exact.
@@ -274,13 +277,16 @@ def _told(found: Found, data: Timed, model: Model) -> None:
         values, _ = narrow.best(
             [float(centre[place]) for place, one in enumerate(model.parameters) if one.key not in held]
         )
+        values = np.median(narrow.sample(values), axis=0)
         point = dict(zip((one.key for one in rest), values.tolist(), strict=True))
         found.draft = fixed
     else:
-        point = dict(zip((one.key for one in model.parameters), centre.tolist(), strict=True))
+        # The most probable point lies at the edge of what may be for a width that is hardly decided.
+        middle = np.median(draws, axis=0)
+        point = dict(zip((one.key for one in model.parameters), middle.tolist(), strict=True))
     found.draft = _laid(found.draft, point)
     for place, one in enumerate(model.parameters):
-        if not one.key.startswith(("seek.bend.", "chain.")) and not (bends and one.key in FORM):
+        if not one.key.startswith(("seek.bend.", _OF_CHAIN)) and not (bends and one.key in FORM):
             mark = "undecided" if one.key in held else "fitted"
             value = before[one.key].start if one.key in held else point[one.key]
             found.add([Fitted(one.key, value, float(low[place]), float(high[place]), mark, one.unit)])
@@ -375,6 +381,10 @@ def _sweep(found: Found, measured: Measured, workers: int, tell: Tell) -> None:
         if (now := policy.draft.get(key)) != was and now is not None:
             found.rules[key] = now
     found.guard_and_scatter = policy.guard_and_scatter
+    if policy.by_class is not None:
+        found.notes.append(
+            f"order: the firmware of {policy.by_class} explains the sweep; no number of it is fitted"
+        )
     found.add(policy.fitted)
 
 

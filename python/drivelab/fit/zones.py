@@ -3,12 +3,14 @@ known geometry."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from scipy import optimize
 
+from drivelab.errors import InputError
 from drivelab.fit.draft import Draft
 from drivelab.fit.inputs import Numbers, Surface
 from drivelab.fit.parameters import Fitted
@@ -17,6 +19,9 @@ from drivelab.fit.quantities import rate_bytes, share
 _NORMAL = 1.645
 _LINE = 400
 _ALIKE = 0.003
+_ORDERS = {"F": "cylinder", "A": "alternating"}
+_NUMBER = re.compile(r"\d+(\.\d+)?")
+_SHARE = re.compile(r"(?P<top>\d+(\.\d+)?)(/(?P<bottom>[1-9]\d*))?(?P<more>[+-]\d*\.?\d+)?")
 _SIMPLEX = np.array([[0, 0], [0.01, 0], [0, 0.03]])
 
 
@@ -96,27 +101,60 @@ def fit_surface(
     return draft, fitted, rows
 
 
-def of_geometry(row: Mapping[str, str]) -> dict[str, Any]:
-    """What a row of a table of geometries says, as keys of a drive file."""
-    rpm, size = float(row["rpm"]), float(row["sector_bytes"])
-    outer, inner = float(row["spt_outer"]), float(row["spt_inner"])
-    skew = float(row["skew_rev"]) if _is_number(row.get("skew_rev", "")) else 0.0
+def of_geometry(row: Mapping[str, str]) -> tuple[dict[str, Any], list[str]]:
+    """What a row of a table of geometries says, as keys of a drive file, and what it says that has no key."""
+    rpm, size, outer, inner, heads = (
+        _positive(row, key) for key in ("rpm", "sector_bytes", "spt_outer", "spt_inner", "surfaces")
+    )
+    skew, notes = _skew(row)
+    order, told = _order(row.get("layout", ""))
     found: dict[str, Any] = {
         "rpm": f"{rpm:g}rpm",
-        "geometry.heads": int(row["surfaces"]),
+        "geometry.heads": int(heads),
         "geometry.outer_rate": f"{outer * size * rpm / 60 / (1 + skew) / 1e6:.4f}MB/s",
         "geometry.inner_to_outer": f"{100 * inner / outer:.3f}%",
+        **order,
     }
     if skew:
         found |= {"skew.track": f"{skew:.6f}rev", "skew.cylinder": f"{skew:.6f}rev", "skew.margin": None}
     if row.get("capacity"):
         found["geometry.capacity"] = row["capacity"].replace(" ", "")
-    return found
+    return found, notes + told
 
 
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
+def _positive(row: Mapping[str, str], key: str) -> float:
+    if _NUMBER.fullmatch(row[key]) is None or float(row[key]) == 0:
+        raise InputError(f"{row['model']}: {key} is {row[key]!r}; a number above zero is wanted")
+    return float(row[key])
+
+
+def _skew(row: Mapping[str, str]) -> tuple[float, list[str]]:
+    """The skew of a track in turns: `0.1`, `19/132` or `1/6+0.004`, else from degrees; 0 where none is told."""
+    text = row.get("skew_rev", "").strip()
+    parts = _SHARE.fullmatch(text)
+    if parts is not None:
+        whole = float(parts["top"]) / float(parts["bottom"] or 1)
+        return whole + float(parts["more"] or 0), []
+    degrees = row.get("skew_deg", "").strip()
+    if not text and _NUMBER.fullmatch(degrees):
+        return float(degrees) / 360, []
+    if not text and not degrees:
+        return 0.0, []
+    return 0.0, [f"geometry: the skew {text or degrees} is not one number; skews stay the start's"]
+
+
+def _order(layout: str) -> tuple[dict[str, Any], list[str]]:
+    """The order of the surfaces. One letter is a key; of two levels a table does not say how wide the inner one is."""
+    layout = layout.strip()
+    if layout in _ORDERS:
+        return {"geometry.surface_order": _ORDERS[layout]}, []
+    if not layout:
+        return {}, []
+    if re.fullmatch("[AF]{2}", layout):
+        why = (
+            "has two levels, and the table does not say how many tracks lie on one surface before the next one's turn; "
+            "if you know: --known geometry.surface_order=serpentine --known geometry.cylinders_per_head=N"
+        )
+    else:
+        why = "is not one order; if you know: --known geometry.surface_order=cylinder, or alternating"
+    return {}, [f"geometry: the layout {layout} {why}; the order of the surfaces stays the start's"]
