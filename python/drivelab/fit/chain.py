@@ -32,7 +32,7 @@ _PERIODS = 401
 _PERIOD_REACH = 0.02
 HOST_MS = (-0.1, 1.0)
 """What a host may take between an answer and its next request, without telling."""
-HOST_USUAL = (0.03, 0.06)
+HOST_USUAL = (0.02, 0.03)
 """What it usually takes, and how far it may be from that."""
 RPM_DOUBT = 0.003
 """By what share of it a drive's speed is off its nominal one."""

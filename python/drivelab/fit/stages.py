@@ -264,7 +264,7 @@ def _told(found: Found, data: Timed, model: Model) -> None:
         one.key
         for place, one in enumerate(model.parameters)
         if not decided(one, low[place], high[place])
-        and not one.key.startswith("seek.bend.")
+        and not one.key.startswith(("seek.bend.", _OF_CHAIN))
         # A start that the data exclude does not stay.
         and low[place] <= before[one.key].start <= high[place]
     ]
