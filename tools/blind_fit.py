@@ -259,6 +259,8 @@ def _fit(folder: Path) -> dict[str, Any]:
     sys.argv = ["drivelab", *arguments]
     with contextlib.redirect_stdout(said), contextlib.suppress(SystemExit):
         cli.main()
+    if not said.getvalue():
+        raise RuntimeError(f"no fit of the files in {folder}: the reason stands above")
     found: dict[str, Any] = json.loads(said.getvalue())
     return found
 

@@ -18,7 +18,7 @@ from scipy.special import ndtr
 
 from drivelab.fit.chain import HOST_MS, HOST_USUAL, RPM_DOUBT, SURE, Timed
 from drivelab.fit.draft import Draft
-from drivelab.fit.inputs import Numbers
+from drivelab.fit.inputs import Flags, Numbers
 from drivelab.fit.parameters import KNOTS, Parameter, hats, lee, number_of, overhead, seek_points
 from drivelab.fit.sampling import ensemble
 
@@ -137,25 +137,30 @@ class Model:
         goes = data.moves[which] | (data.still[which] > 0)
         arrives = time - data.rest[which] - shift
         still = np.hypot(_STILL, self.blur)
-        density = self._waits(arrives - seek, np.where(goes, scatter, still), period)
         peak = self._on_whole_turns(column, period)
         if data.sharpness >= SURE:
+            density = self._waits(arrives - seek, np.where(goes, scatter, still), period, slice(None))
             density *= _PAIRS_RIGHT * peak + (1 - _PAIRS_RIGHT)
         else:
             together = data.together[which]
-            settles = np.where(write, of("settle.write_settle"), 0.0)
+            near = together > 0
+            settles = np.where(write[near], of("settle.write_settle"), 0.0)
             switch = number_of(self.draft, "settle.head_switch") + settles
-            apart = self._waits(arrives - switch, np.hypot(scatter, _SWITCHES), period)
-            same = self._waits(arrives, still, period) * (_ANGLES_RIGHT * peak + (1 - _ANGLES_RIGHT))
-            density = np.where(together > 0, together * same + (1 - together) * apart, density)
+            apart = self._waits(arrives[:, near] - switch, np.hypot(scatter, _SWITCHES), period, near)
+            same = self._waits(arrives[:, near], still, period, near)
+            same *= _ANGLES_RIGHT * peak[:, near] + (1 - _ANGLES_RIGHT)
+            density = np.empty_like(arrives)
+            density[:, near] = together[near] * same + (1 - together[near]) * apart
+            width = np.where(goes[~near], scatter, still)
+            density[:, ~near] = self._waits((arrives - seek)[:, ~near], width, period, ~near)
         # Nothing is known of an outlier but that it is shorter than some turns.
         floor = _OUTLIERS / (4 * period)
         return np.asarray(np.log((1 - _OUTLIERS) * density + floor).sum(axis=1))
 
-    def _waits(self, late: Numbers, width: Numbers, period: Numbers) -> Numbers:
+    def _waits(self, late: Numbers, width: Numbers, period: Numbers, places: Flags | slice) -> Numbers:
         """The density of times that are so much later than the arrival: uniform over a turn, its edges blurred; and of
         those that go over the end of a track, later by what that takes."""
-        crosses = self.data.crosses[self.data.media]
+        crosses = self.data.crosses[self.data.media][places]
 
         def within(late: Numbers) -> Numbers:
             return np.asarray(ndtr(late / width) - ndtr((late - period) / width))
