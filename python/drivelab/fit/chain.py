@@ -6,7 +6,7 @@ turn behind the arrival: its two edges tell the seek curve. Where it is known (s
 times of two requests one behind the other differ by whole turns from the angle between their ends: that tells the
 period, and the number of turns tells the arrival.
 
-Where the start's layout is not the drive's, nobody knows where a track ends. A request of n sectors goes over an end
+Where the start's layout is made from rates, nobody knows where a track ends. A request of n sectors goes over an end
 with a chance of n - 1 to the sectors of a track, and one that begins d sectors from the last one's end lies on another
 track with a chance of d to them: both are left open, and each counts as likely as it is.
 """
@@ -118,15 +118,19 @@ def timed(replays: Replays, draft: Draft, *, by_command_before: bool = False) ->
     longer = np.where(over, parts["transfer"] - requests.count * sector * period, 0.0)
     aligned, together, crosses = served, np.ones(len(requests)), np.zeros(len(requests))
     if sharp < SURE:
-        together, angle = _on_one_track(requests, sector)
-        turn = np.where(together > 0, angle, turn)
+        same = (distance == 0) & (begin[:, 1] == before[:, 1]) & (end[:, 1] == before[:, 1])
+        together = np.where(same & ~first, 1.0, 0.0)
+        if not _is_described(draft):
+            together, angle = _on_one_track(requests, sector)
+            turn = np.where(together > 0, angle, turn)
+            crosses = np.clip((requests.count - 1) * sector, 0.0, 1.0)
+            rest = rest - longer
         near = served & (together > 0)
-        sharp_near, found, host = _period(since, turn, near & (together > 0.5), period, turns_differ=False)
+        which = near & (together > 0.5)
+        sharp_near, found, host = _period(since, turn, which, period, turns_differ=False)
         aligned = near & (sharp_near >= SURE)
         if sharp_near < SURE:
             found, host = period, 0.0
-        crosses = np.clip((requests.count - 1) * sector, 0.0, 1.0)
-        rest = rest - longer
     return Timed(
         time=requests.time,
         rest=rest,
@@ -148,6 +152,11 @@ def timed(replays: Replays, draft: Draft, *, by_command_before: bool = False) ->
         period=found,
         sharpness=sharp,
     )
+
+
+def _is_described(draft: Draft) -> bool:
+    """Whether the draft says how many sectors each track has; its angles may be wrong all the same."""
+    return draft.get("geometry.zones") is not None or draft.get("geometry.patterns") is not None
 
 
 def _sector(plan: _core.Plan, first: Whole, capacity: int) -> Numbers:
