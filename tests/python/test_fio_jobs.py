@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import shutil
+import subprocess
 import tomllib
 
 import pytest
@@ -11,6 +13,8 @@ from hypothesis import strategies as st
 
 from drivelab.errors import InputError
 from drivelab.fio import is_job_file, scenario_of
+from drivelab.fio.options import refusal
+from drivelab.fio.syntax import _SYNONYMS
 from drivelab.fio.values import WrongError, size, time_us
 
 GLOBAL = "[global]\nioengine=libaio\ndirect=1\nruntime=3\ntime_based\nnorandommap\n"
@@ -92,7 +96,23 @@ def test_an_option_of_the_command_line_goes_first(run, tmp_path):
         (["rw=randread", "offset=1g", "size=2g", "ba=64k"], {"offset": "1073741824B", "blockalign": "65536B"}),
         (["rw=read", "kb_base=1000", "bs=512"], {"bs": "512B"}),
         (["rw=randread", "iodepth=8", "ioengine=psync"], {"iodepth": 1}),
+        (["rw=randread", "bsrange=16k:4k"], {"bssplit": "4096B:8192B:12288B:16384B"}),
+        (["rw=randwrite", "bsrange=1k-2k/4k-8k"], {"bssplit": "4096B:8192B"}),
+        (["rw=randread", "rate_iops=50,20"], {"rate_iops": "50/s"}),
+        (["rw=randwrite", "rate_iops=50,20"], {"rate_iops": "20/s"}),
+        (["rw=randwrite", "rate_iops=50,"], {"rate_iops": None, "iodepth": 1}),
+        (["rw=randrw", "rate_iops=50,50,50"], {"rate_iops": "100/s"}),
+        (["rw=randread", "thinktime=2sec"], {"thinktime": "2000000us"}),
+        (["rw=randread", "threads=1", "nr_files=1", "directory=${DRIVELAB_NOT_SET}"], {"rw": "randread"}),
         (["rw=randread", "buffered=0"], {"direct": True}),
+        (["rw=randread", "filesize=1g"], {"size": "1073741824B"}),
+        (["rw=randread", "filesize=1g", "nrfiles=4", "size=2g"], {"size": "4294967296B"}),
+        (["rw=read", "filesize=1m", "nrfiles=4", "file_service_type=sequential"], {"size": "4194304B"}),
+        (["rw=read", "filename=/dev/disk/by-path/a\\:b"], {"size": None}),
+        (["rw=read", "offset_increment=1g"], {"offset": None}),
+        (["rw=randread", "thinktime=2ms", "thinktime_blocks_type=complete"], {"thinktime": "2000us"}),
+        (["rw=randread", "iodepth=4", "iodepth_batch=1", "verify=0", "zonemode=none"], {"iodepth": 4}),
+        (["rw=randread", "ioengine=nbd", "uri=nbd+unix:///?socket=/tmp/x", "iodepth=4"], {"iodepth": 4}),
         (["rw=randread ; the kind", "iodepth=2 # deep"], {"rw": "randread", "iodepth": 2}),
     ],
 )  # fmt: skip
@@ -110,6 +130,10 @@ def test_options_and_their_keys(lines, keys):
         (["rw=read", "verify=crc32c"], 9, "--check-data"),
         (["rw=read", "verify_fatal=1"], 9, "not modelled"),
         (["rw=read", "iodepth_batch=8"], 9, "one by one"),
+        (["rw=read", "ratemin=8"], 9, "no run ends because a rate was missed"),
+        (["rw=read", "ss_dur=8"], 9, "not modelled"),
+        (["rw=read", "bsrange=4k-8k-16k"], 9, "write two sizes"),
+        (["rw=read", "bsrange=0-8k"], 9, "above zero"),
         (["rw=read", "zonemode=zbd"], 9, "zones are not modelled"),
         (["rw=read", "iodeph=8"], 9, "did you mean iodepth?"),
         (["rw=read", "startdelay=5"], 9, "stonewall"),
@@ -128,12 +152,58 @@ def test_options_and_their_keys(lines, keys):
         (["rw=randread", "bsrange=1k-1m"], 9, "more than 64 sizes"),
         (["rw=randread", "size=${DRIVELAB_NOT_SET}"], 9, "not set in the environment"),
         (["rw=randwrite", "rate_iops=50", "fsync=1"], 10, "waits for no flush"),
+        (["rw=randread", "rate_iops=50", "thinktime=1ms"], 10, "leave one of the two out"),
+        (["rw=randread", "thinktime=1ms", "thinktime_blocks_type=issue"], 10, "I/Os that are complete"),
+        (["rw=read", "nrfiles=4"], 9, "file_service_type=sequential"),
+        (["rw=write", "filename=/dev/sdb:/dev/sdc"], 9, "from file to file"),
+        (["rw=read", "offset=10%", "offset_increment=1g", "numjobs=2"], 10, "both in percent"),
+        (["rw=read", "offset_increment=1g", "numjobs=1000"], 9, "more than 256 copies"),
+        (["rw=read", "filesize=1k-4m"], 9, "a size such as 64k"),
+        (["rw=read", "iodepth_batch_complete_min=2"], 9, "one by one"),
+        (["rw=read", "replay_skip=write"], 9, "all requests of a trace"),
+        (["rw=read", "steadystate_duration=60"], 9, "leave it out"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_done_is_refused_with_its_line(lines, line, words):
     (found,) = problems(job(*lines))
     assert found.startswith(f"job.fio:{line}: ")
     assert words in found
+
+
+def test_copies_with_a_range_each_are_jobs_of_their_own(run, tmp_path):
+    lines = ["rw=read", "bs=1m", "numjobs=3", "offset=1g", "offset_increment=2g", "size=1g", "runtime=1"]
+    found = workload(job(*lines))
+    offsets = [one["offset"] for one in found["job"].values()]
+    assert offsets == [f"{begin << 30}B" for begin in (1, 3, 5)]
+    assert [one["size"] for one in found["job"].values()] == ["1073741824B"] * 3
+    assert list(found["job"]) == ["a", "a-2", "a-3"]
+    percent = workload(job("rw=read", "numjobs=2", "offset_increment=25%"))
+    assert [one["offset"] for one in percent["job"].values()] == ["0%", "25%"]
+    # Each moves its own size; together they end after three of them.
+    amount = workload("[a]\nrw=read\nbs=1m\nsize=8m\nnumjobs=3\noffset_increment=1g\n")
+    assert amount["number_ios"] == 24
+    (tmp_path / "a.fio").write_text(job(*lines), encoding="utf-8")
+    done = run("simulate", *DRIVE, "a.fio", "--json")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["points"][0]["depth"]["asked"] == 3
+
+
+def test_of_files_whose_size_is_given_size_is_what_is_moved():
+    found = workload("[a]\nrw=randread\nfilesize=1g\nsize=4m\n")
+    assert (found["size"], found["number_ios"]) == ("1073741824B", 1024)
+    found = workload("[a]\nrw=randread\nfilesize=1m\nnrfiles=3\n")
+    assert (found["size"], found["number_ios"]) == ("3145728B", 768)
+
+
+def test_every_option_of_fio_is_known():
+    fio = shutil.which("fio")
+    if fio is None:
+        pytest.skip("test_every_option_of_fio_is_known: no fio")
+    done = subprocess.run([fio, "--cmdhelp=all"], check=True, capture_output=True, text=True)
+    options = [line.split()[0].rstrip(":") for line in done.stdout.splitlines() if line.strip()]
+    assert len(options) > 150
+    unknown = [key for key in options if "no option of fio" in (refusal(_SYNONYMS.get(key, key), "7") or "")]
+    assert unknown == []
 
 
 def test_all_problems_come_at_once_in_the_order_of_the_lines():

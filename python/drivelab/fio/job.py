@@ -2,119 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any, TypeVar
+from typing import Any
 
 from drivelab.fio import values
 from drivelab.fio.options import ASYNCHRONOUS, SYNCHRONOUS
-from drivelab.fio.syntax import Job, Option, Problem
+from drivelab.fio.range import range_of
+from drivelab.fio.reader import Built, Reader
+from drivelab.fio.syntax import Job, Problem
 from drivelab.fio.values import WrongError
-
-Value = TypeVar("Value")
 
 _KINDS = {"read", "write", "randread", "randwrite", "rw", "readwrite", "randrw"}
 _RANGE_MAX = 64
 """Sizes that a range may have."""
 _IOS_MIN = 1
-
-
-@dataclass
-class Duration:
-    """When a job ends in fio."""
-
-    runtime_us: int | None = None
-    ramp_us: int | None = None
-    time_based: bool = False
-    ios: int | None = None
-    """After so many I/Os, copies counted; None where the size of the device decides."""
-
-
-@dataclass
-class Built:
-    """A job as keys."""
-
-    name: str
-    line: int
-    keys: dict[str, Any] = field(default_factory=dict)
-    duration: Duration = field(default_factory=Duration)
-    lines: dict[str, int] = field(default_factory=dict)
-    """The line of each option."""
-    seed: int | None = None
-    unreadable: set[str] = field(default_factory=set)
-    """Options whose values are wrong."""
-
-    def line_of(self, key: str) -> int | None:
-        """The line that a key comes from; None for what no line says."""
-        for option in _OPTIONS.get(key, (key,)):
-            if option in self.lines:
-                return self.lines[option]
-        return None
-
-
-_OPTIONS = {
-    "bssplit": ("bssplit", "bsrange"),
-    "blockalign": ("ba",),
-    "rwmixread": ("rwmixread", "rwmixwrite"),
-    "fsync": ("fsync", "fdatasync", "sync"),
-    "rate_iops": ("rate_iops", "rate"),
-    "direct": ("direct", "buffered"),
-    "number_ios": ("number_ios", "io_size", "size"),
-    "file": ("read_iolog",),
-    "pace": ("replay_no_stall",),
-    "scale_time": ("replay_time_scale",),
-}
-"""Keys that come from options of other names."""
-
-
-class Reader:
-    """The options of a job, read one by one; what cannot be read is a problem in its line."""
-
-    def __init__(self, job: Job, problems: list[Problem]) -> None:
-        """Read from `job`, and collect problems."""
-        self.job, self.problems = job, problems
-        self.unreadable: set[str] = set()
-        self.kb_base = self.read("kb_base", int, 1024)
-
-    def read(self, key: str, parse: Callable[[str], Value], default: Value) -> Value:
-        """The value of an option; the default where it is not set, or cannot be read."""
-        option = self.job.get(key)
-        if option is None:
-            return default
-        try:
-            if option.value is None:
-                raise WrongError("the value is missing")
-            return parse(option.value)
-        except (WrongError, ValueError) as wrong:
-            self.wrong(option, str(wrong) if isinstance(wrong, WrongError) else "not a number")
-            return default
-
-    def flag(self, key: str) -> bool:
-        """Whether a yes-or-no option is on."""
-        option = self.job.get(key)
-        if option is None:
-            return False
-        try:
-            return values.flag(option.value)
-        except WrongError as wrong:
-            self.wrong(option, str(wrong))
-            return False
-
-    def size(self, key: str) -> int | None:
-        """Bytes of an option."""
-        return self.read(key, lambda text: values.size(text, self.kb_base), None)
-
-    def text(self, key: str) -> str | None:
-        """An option as it is."""
-        return self.read(key, str, None)
-
-    def wrong(self, option: Option | None, text: str) -> None:
-        """A problem in the line of an option."""
-        line = self.job.line if option is None else option.line
-        if option is not None:
-            self.unreadable.add(option.key)
-        self.problems.append(Problem(line, f"{option}: {text}" if option else text))
+_CENTERED = {"zipf": 2, "pareto": 2}
+"""Distributions by the number of colons that they have where a center is given."""
 
 
 def build(job: Job, problems: list[Problem], notes: dict[str, None]) -> Built:
@@ -135,7 +38,7 @@ def build(job: Job, problems: list[Problem], notes: dict[str, None]) -> Built:
         _places(reader, built, notes)
     if rw in {"rw", "readwrite", "randrw"}:
         _mix(reader, built)
-    span = _range(reader, built)
+    span = range_of(reader, built, rw)
     _arrivals(reader, built, mean, notes)
     _flushes(reader, built, rw)
     if reader.flag("direct") or (job.get("buffered") and not reader.flag("buffered")):
@@ -211,7 +114,9 @@ def _sizes(reader: Reader, built: Built, rw: str) -> Fraction:
         total = sum(share for _, share in split)
         mean = Fraction(sum(size * share for size, share in split), max(total, 1))
     elif job.get("bsrange"):
-        found = reader.read("bsrange", lambda text: _range_of(one("bsrange", text), reader.kb_base), [4096])
+        found = reader.read(
+            "bsrange", lambda text: _range_of(one("bsrange", text.replace("/", ",")), reader.kb_base), [4096]
+        )
         built.keys["bssplit"] = ":".join(f"{size}B" for size in found)
         mean = Fraction(sum(found), len(found))
     else:
@@ -240,12 +145,13 @@ def _split(text: str, kb_base: int) -> list[tuple[int, int]]:
 
 def _range_of(text: str, kb_base: int) -> list[int]:
     """All multiples of the least size in a range, each as often as the others."""
-    least_text, dash, most_text = text.partition("-")
-    if not dash:
+    parts = text.replace(":", "-").split("-")
+    if len(parts) != 2:
         raise WrongError("write two sizes, such as 4k-64k")
-    least, most = values.size(least_text, kb_base), values.size(most_text, kb_base)
-    if not 0 < least <= most:
-        raise WrongError("write the smaller size first, such as 4k-64k")
+    # As in fio, in either order.
+    least, most = sorted(values.size(part, kb_base) for part in parts)
+    if not least:
+        raise WrongError("write sizes above zero, such as 4k-64k")
     if most // least > _RANGE_MAX:
         raise WrongError(f"more than {_RANGE_MAX} sizes; write bssplit=4k/50:64k/50, say")
     return [least * factor for factor in range(1, most // least + 1)]
@@ -263,6 +169,10 @@ def _places(reader: Reader, built: Built, notes: dict[str, None]) -> None:
                 "reads and writes of one job have one; make two jobs of it",
             )
         built.keys["random_distribution"] = own[0]
+        if own[0].startswith("normal") or own[0].count(":") == _CENTERED.get(own[0].split(":")[0]):
+            notes[
+                f"random_distribution={own[0]}: popular places lie side by side here; fio scatters them over the range"
+            ] = None
     if not reader.flag("norandommap") and distribution in {None, "random"}:
         notes[
             "without norandommap fio visits each place once before any again; here places are drawn each by itself"
@@ -278,28 +188,6 @@ def _mix(reader: Reader, built: Built) -> None:
         built.keys["rwmixread"] = f"{reads}%"
 
 
-def _range(reader: Reader, built: Built) -> int | None:
-    """Where the job works; the bytes of its range, where they are given."""
-    span = None
-    for key in ("offset", "size"):
-        text = reader.text(key)
-        if text is None:
-            continue
-        if text.endswith("%"):
-            built.keys[key] = text
-            continue
-        found = reader.size(key)
-        if found is not None and (found or key == "offset"):
-            built.keys[key] = f"{found}B"
-            span = found if key == "size" else span
-    if reader.job.get("offset_increment") and reader.read("numjobs", values.whole, 1) > 1:
-        reader.wrong(
-            reader.job.get("offset_increment"),
-            "copies of a job work in one range here; write a job for each, with its own offset",
-        )
-    return span
-
-
 def _arrivals(reader: Reader, built: Built, mean: Fraction, notes: dict[str, None]) -> None:
     """Closed loop, or open where a rate is given."""
     engine = (reader.text("ioengine") or "psync").split(":")[0]
@@ -312,6 +200,12 @@ def _arrivals(reader: Reader, built: Built, mean: Fraction, notes: dict[str, Non
     if engine in SYNCHRONOUS and depth > 1:
         notes[f"iodepth={depth} has no effect with ioengine={engine}: it has one I/O outstanding"] = None
         depth = 1
+    think = reader.read("thinktime", lambda text: values.time_us(text, "us"), 0)
+    if reader.text("thinktime_blocks_type") not in {None, "complete"}:
+        reader.wrong(
+            reader.job.get("thinktime_blocks_type"),
+            "a job stops to think after so many I/Os that are complete here; leave it out",
+        )
     rate = _rate(reader, mean)
     if rate is not None:
         built.keys["rate_iops"] = f"{float(rate):.6g}/s"
@@ -320,9 +214,13 @@ def _arrivals(reader: Reader, built: Built, mean: Fraction, notes: dict[str, Non
         notes[
             "rate and rate_iops are an open loop: arrivals do not wait, where fio holds them back at iodepth"
         ] = None
+        if think:
+            reader.wrong(
+                reader.job.get("thinktime"),
+                "a job with a rate does not stop to think here; leave one of the two out",
+            )
         return
     built.keys["iodepth"] = depth
-    think = reader.read("thinktime", lambda text: values.time_us(text, "us"), 0)
     if think:
         built.keys["thinktime"] = f"{think}us"
         # As in fio, the whole job stops to think; at depth 1 that is each I/O's own pause.
@@ -338,13 +236,17 @@ def _rate(reader: Reader, mean: Fraction) -> Fraction | None:
         option = reader.job.get(key)
         if option is None:
             continue
-        parts = [part for part in (option.value or "").split(",") if part.strip()]
-        if len(parts) != 1:
+        reads, writes = values.pair(option.value or "")
+        is_mixed = built_is_mixed(reader)
+        if is_mixed and reads != writes:
             reader.wrong(option, "reads and writes of one job have one rate here; make two jobs of it")
             continue
-        found = reader.size(key)
+        text = writes if (reader.text("rw") or "").endswith("write") else reads
+        # A side that is left out has no limit.
+        found = (
+            reader.read(key, lambda _, text=text: values.size(text, reader.kb_base), None) if text else None
+        )
         if found:
-            is_mixed = built_is_mixed(reader)
             # fio gives reads and writes each this rate.
             rates.append(Fraction(found) / per_io * (2 if is_mixed else 1))
     return min(rates) if rates else None

@@ -11,7 +11,8 @@ MEANT = frozenset(
         "iodepth", "numjobs", "rwmixread", "rwmixwrite", "percentage_random", "random_distribution", "rate_iops",
         "rate", "rate_process", "thinktime", "thinktime_blocks", "fsync", "fdatasync", "sync", "direct", "buffered",
         "runtime", "ramp_time", "time_based", "randseed", "stonewall", "ioengine", "kb_base", "name", "read_iolog",
-        "replay_no_stall", "replay_time_scale", "loops", "startdelay", "norandommap",
+        "replay_no_stall", "replay_time_scale", "loops", "startdelay", "norandommap", "nrfiles", "filesize",
+        "thinktime_blocks_type",
     }
 )  # fmt: skip
 """What scenario.py makes keys of."""
@@ -19,18 +20,19 @@ MEANT = frozenset(
 _OF_THE_OUTPUT = (
     r"group_reporting|new_group|unified_rw_reporting|description|clat_percentiles|lat_percentiles|slat_percentiles|"
     r"percentile_list|significant_figures|disable_\w+|write_\w+_log|log_\w+|per_job_logs|bwavgtime|iopsavgtime|"
-    r"status_interval|write_iolog|stats|exitall|exitall_on_error|error_dump|continue_on_error|ignore_error|uniqid|"
-    r"json\w*|output\w*|wait_for_previous"
+    r"status_interval|write_iolog|stats|exitall|exitall_on_error|exit_what|error_dump|continue_on_error|ignore_error|"
+    r"uniqid|json\w*|output\w*|block_error_percentiles|disk_util|unit_base"
 )
 _OF_THE_MACHINE = (
-    r"filename|directory|filename_format|file_service_type|nrfiles|openfiles|filesize|file_append|unique_filename|"
+    r"filename|file_service_type|directory|filename_format|openfiles|file_append|unique_filename|uri|io_submit_mode|"
+    r"read_iolog_chunked|cmd_type|xnvme_\w+|libblkio_\w+|"
     r"thread|cpus_allowed\w*|cpumask|numa_\w+|nice|iomem|mem|iomem_align|mem_align|hugepage-size|lockmem|clocksource|"
-    r"gtod_\w+|clocksource|userspace_reap|registerfiles|fixedbufs|hipri|sqthread_poll\w*|nonvectored|force_async|"
+    r"gtod_\w+|userspace_reap|registerfiles|fixedbufs|hipri|sqthread_poll\w*|nonvectored|force_async|"
     r"uncached|opendir|allow_mounted_write|allow_file_create|create_\w+|fallocate|overwrite|invalidate|pre_read|"
     r"unlink\w*|exec_prerun|exec_postrun|prio|prioclass|cgroup\w*|uid|gid|umask|rate_cycle|thinktime_spin|fadvise_hint|"
     r"buffer_\w+|refill_buffers|scramble_buffers|zero_buffers|dedupe_\w+|buffer_compress\w*|random_generator|"
     r"randrepeat|allrandrepeat|use_os_rand|random_seek|softrandommap|end_fsync|fsync_on_close|replay_redirect|"
-    r"replay_align|atomic|write_hint|memory\w*|profile|ioscheduler_none"
+    r"atomic|write_hint|memory\w*|profile|ioscheduler_none"
 )
 _MATTERS_NOT = re.compile(f"(?:{_OF_THE_OUTPUT}|{_OF_THE_MACHINE})")
 
@@ -61,7 +63,6 @@ REFUSED = {
     "ioscheduler": "the scheduler is part of the target: leave it out and add --set target.elevator=deadline, say",
     "thinktime_iotime": "a job stops to think after a number of I/Os here; use thinktime_blocks",
     "steadystate": "a run ends after its time here; leave it out (the steadiness of each run is printed)",
-    "ss": "a run ends after its time here; leave it out (the steadiness of each run is printed)",
     "rate_min": "no run ends because a rate was missed; leave it out and read the rate",
     "rate_iops_min": "no run ends because a rate was missed; leave it out and read the rate",
     "sync_file_range": "parts of a file are not flushed one by one; use fsync",
@@ -72,13 +73,42 @@ REFUSED = {
     "trim_backlog": "discards are not modelled; leave it out",
     "cmdprio_percentage": "the priority is that of a whole job: give --set workload.priority=high",
     "merge_blktrace_file": "traces are merged by `drivelab trace convert --merge`",
-    "file_lock_mode": "jobs do not lock files here; leave it out",
+    "merge_blktrace_iters": "traces are merged by `drivelab trace convert --merge`",
+    "merge_blktrace_scalars": "traces are merged by `drivelab trace convert --merge`; it has --scale-time too",
+    "replay_scale": "addresses are moved by `drivelab trace convert --remap scale`",
+    "replay_align": "addresses are replayed as they stand in the trace; leave it out",
+    "replay_skip": "all requests of a trace are replayed; leave it out",
+    "lockfile": "jobs do not lock files here; leave it out",
+    "flow_sleep": "jobs do not wait for each other's progress here; leave it out",
+    "fill_device": "a device has no end that is waited for; give size",
+    "offset_align": "a percentage is rounded to a block here; give offset in bytes",
+    "serialize_overlap": "requests that overlap are kept in order by the host's scheduler; leave it out and add "
+    "--set target.elevator=noop, say",
+    "rate_ignore_thinktime": "a job has a rate or stops to think here; leave it out",
+    "ignore_zone_limits": "zones are not modelled; leave it out",
+    "job_max_open_zones": "zones are not modelled; leave it out",
+    "max_open_zones": "zones are not modelled; leave it out",
+    "read_beyond_wp": "zones are not modelled; leave it out",
 }
 """What would change the result and cannot be done, with what can be done in its place."""
 
-ASYNCHRONOUS = frozenset({"libaio", "io_uring", "io_uring_cmd", "posixaio", "windowsaio", "solarisaio", "sg"})
+ASYNCHRONOUS = frozenset(
+    {
+        "libaio",
+        "io_uring",
+        "io_uring_cmd",
+        "posixaio",
+        "windowsaio",
+        "solarisaio",
+        "sg",
+        "nbd",
+        "libblkio",
+        "xnvme",
+    }
+)
 SYNCHRONOUS = frozenset({"sync", "psync", "vsync", "pvsync", "pvsync2", "mmap"})
 """Engines that have one I/O outstanding, whatever iodepth says."""
+_OFF = frozenset({"0", "none", "false", "no"})
 
 
 def matters_not(key: str) -> bool:
@@ -86,13 +116,18 @@ def matters_not(key: str) -> bool:
     return _MATTERS_NOT.fullmatch(key) is not None
 
 
-def refusal(key: str) -> str | None:
+def is_default(key: str, value: str | None) -> bool:
+    """Whether an option is switched off, or has the value that fio gives it: then it may be any."""
+    return value in _OFF or (value == "1" and key.startswith("iodepth_batch"))
+
+
+def refusal(key: str, value: str | None = None) -> str | None:
     """Why an option cannot be done; None where it can, or changes nothing."""
-    if key in MEANT or matters_not(key):
+    if key in MEANT or matters_not(key) or (key in REFUSED and is_default(key, value)):
         return None
     if found := REFUSED.get(key):
         return found
-    for prefix in ("verify_", "trim_", "zone", "ss_", "latency_", "cmdprio"):
+    for prefix in ("verify_", "trim_", "zone", "steadystate_", "latency_", "cmdprio"):
         if key.startswith(prefix):
             return "it is not modelled, and would change the result; leave it out"
     near = get_close_matches(key, [*MEANT, *REFUSED], n=1)

@@ -10,8 +10,10 @@ from typing import Any
 
 from drivelab import toml_text
 from drivelab.errors import InputError
-from drivelab.fio.job import Built, build
-from drivelab.fio.options import matters_not, refusal
+from drivelab.fio.job import build
+from drivelab.fio.options import MEANT, refusal
+from drivelab.fio.range import copies
+from drivelab.fio.reader import Built
 from drivelab.fio.syntax import Job, Problem, jobs_of
 from drivelab.fio.values import WrongError, flag
 
@@ -37,7 +39,10 @@ def scenario_of(text: str, origin: str) -> Converted:
         )
     notes: dict[str, None] = {}
     _sort_out(jobs, problems, notes)
-    built = [[build(job, problems, notes) for job in group] for group in _groups(jobs, problems)]
+    built = [
+        [copy for job in group for copy in copies(build(job, problems, notes))]
+        for group in _groups(jobs, problems)
+    ]
     seeds = {one.seed: one for group in built for one in group if one.seed is not None}
     if len(seeds) > 1:
         line = [one.line for one in seeds.values()][-1]
@@ -86,9 +91,9 @@ def _sort_out(jobs: Sequence[Job], problems: list[Problem], notes: dict[str, Non
     idle: dict[str, None] = {}
     for job in jobs:
         for key, option in job.options.items():
-            if why := refusal(key):
+            if why := refusal(key, option.value):
                 problems.append(Problem(option.line, f"{option}: {why}"))
-            elif matters_not(key):
+            elif key not in MEANT:
                 idle[key] = None
     if idle:
         verb = "changes" if len(idle) == 1 else "change"

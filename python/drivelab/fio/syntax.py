@@ -7,6 +7,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from drivelab.fio.options import matters_not
+
 _SECTION = re.compile(r"\[(?P<name>[^\]]+)\]")
 _VARIABLE = re.compile(r"\$\{(?P<name>[^}]*)\}")
 _WORDS_OF_FIO = {"rw", "readwrite", "ioengine", "filename", "read_iolog"}
@@ -21,7 +23,14 @@ _SYNONYMS = {
     "io_limit": "io_size",
     "fileoffset": "offset",
     "io_scheduler": "ioscheduler",
-    "invalidate_cache": "invalidate",
+    "threads": "thread",
+    "nr_files": "nrfiles",
+    "ratemin": "rate_min",
+    "blocksize_unaligned": "bs_unaligned",
+    "fill_fs": "fill_device",
+    "ss": "steadystate",
+    "ss_dur": "steadystate_duration",
+    "ss_ramp": "steadystate_ramp_time",
 }
 
 
@@ -114,9 +123,10 @@ def _lines(text: str) -> Iterator[tuple[int, str]]:
 def _option(number: int, line: str, problems: list[Problem]) -> Option:
     key, equals, value = line.partition("=")
     key = key.strip().lower()
-    return Option(
-        _SYNONYMS.get(key, key), _expanded(number, value.strip(), problems) if equals else None, number
-    )
+    key = _SYNONYMS.get(key, key)
+    # What changes nothing may be anything.
+    unset = [] if matters_not(key) else problems
+    return Option(key, _expanded(number, value.strip(), unset) if equals else None, number)
 
 
 def _expanded(number: int, value: str, problems: list[Problem]) -> str:

@@ -1,0 +1,89 @@
+"""Where a job works: its range, that of its files, and those of its copies."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+from drivelab.fio import values
+from drivelab.fio.reader import Built, Reader
+
+SEQUENTIAL = frozenset({"read", "write", "rw", "readwrite"})
+COPIES_MAX = 256
+"""Copies that have a range each; a scenario has a job for every one."""
+
+
+def range_of(reader: Reader, built: Built, rw: str) -> int | None:
+    """The range of a job as keys; the bytes that fio moves before the job ends, where they are given."""
+    begin = _part(reader, "offset")
+    if begin is not None:
+        built.keys["offset"] = "".join(map(str, begin))
+    total = _part(reader, "size")
+    files = _files(reader, rw)
+    size = reader.size("filesize")
+    span = total if size is None else (size * files, "B")
+    if span is not None and span[0]:
+        built.keys["size"] = "".join(map(str, span))
+    built.step = _step(reader, begin)
+    # Of files whose size is given, `size` is only how much is moved.
+    amount = total or span
+    return amount[0] if amount is not None and amount[1] == "B" and amount[0] else None
+
+
+def _part(reader: Reader, key: str) -> tuple[int, str] | None:
+    """An address or a size as a number with its unit: bytes, or a share of the device."""
+    text = reader.text(key)
+    if text is not None and text.endswith("%"):
+        share = reader.read(key, lambda text: int(text.removesuffix("%")), None)
+        return None if share is None else (share, "%")
+    found = reader.size(key)
+    return None if found is None else (found, "B")
+
+
+def _files(reader: Reader, rw: str) -> int:
+    """How many files a job has. One after the other they are one range; from one to the next they are not."""
+    names = [name for name in re.split(r"(?<!\\):", reader.text("filename") or "") if name]
+    count = len(names) if len(names) > 1 else reader.read("nrfiles", values.whole, 1)
+    service = reader.text("file_service_type") or "roundrobin"
+    if count > 1 and rw in SEQUENTIAL and not service.startswith("sequential"):
+        reader.wrong(
+            reader.job.get("filename" if len(names) > 1 else "nrfiles"),
+            "fio goes from file to file, and a job here stays in one range; write a job for each file, with its own "
+            "offset and size, or file_service_type=sequential",
+        )
+    return max(count, 1)
+
+
+def _step(reader: Reader, begin: tuple[int, str] | None) -> tuple[int, str] | None:
+    """By how much each copy begins behind the one before."""
+    step = _part(reader, "offset_increment")
+    if step is None or not step[0]:
+        return None
+    if begin is not None and begin[0] and begin[1] != step[1]:
+        reader.wrong(
+            reader.job.get("offset_increment"),
+            "offset is in another unit; give both in bytes, or both in percent",
+        )
+    elif reader.read("numjobs", values.whole, 1) > COPIES_MAX:
+        reader.wrong(
+            reader.job.get("offset_increment"),
+            f"more than {COPIES_MAX} copies; write numjobs={COPIES_MAX} or fewer",
+        )
+    return step
+
+
+def copies(built: Built) -> Sequence[Built]:
+    """A job whose copies have a range each, as so many jobs; any other as it is."""
+    count = built.keys.get("numjobs", 1)
+    if built.step is None or count < 2 or "offset_increment" in built.unreadable:
+        return [built]
+    step, unit = built.step
+    begin = int(built.keys.get("offset", "0").rstrip("B%"))
+    keys = {key: value for key, value in built.keys.items() if key != "numjobs"}
+    ios = built.duration.ios
+    duration = replace(built.duration, ios=None if ios is None else ios // count)
+    return [
+        replace(built, keys={**keys, "offset": f"{begin + number * step}{unit}"}, duration=duration)
+        for number in range(count)
+    ]
