@@ -300,6 +300,24 @@ def model_version(tree: Tree) -> str | None:
     return None
 
 
+DRIVER_LOCK = "fuzz/driver/Cargo.lock"
+
+
+def check_driver_lock(tree: Tree) -> Iterator[Finding]:
+    """The driver of the fuzzers is a workspace of its own, built with --locked: its lock knows what rooms use."""
+    if DRIVER_LOCK not in tree.files:
+        return
+    locked = {one["name"]: one for one in read_manifest(tree, DRIVER_LOCK).get("package", [])}
+    for room, manifest in tree.rooms.items():
+        if (found := locked.get(f"drivelab-{room}")) is None:
+            continue
+        known = {text.split()[0] for text in found.get("dependencies", [])}
+        for package in sorted(dependencies(read_manifest(tree, manifest)).keys() - known):
+            line = tree.line_of(DRIVER_LOCK, rf'^name = "drivelab-{room}"')
+            what = f"does not know that {room} depends on {package}"
+            yield Finding(DRIVER_LOCK, line, what, "run `cargo update --workspace` in fuzz/driver")
+
+
 CHECKS: tuple[Callable[[Tree], Iterator[Finding]], ...] = (
     check_no_std,
     check_arrows,
@@ -308,6 +326,7 @@ CHECKS: tuple[Callable[[Tree], Iterator[Finding]], ...] = (
     check_core_size,
     check_text,
     check_changelog,
+    check_driver_lock,
 )
 
 

@@ -66,6 +66,15 @@ CHANGELOG = """\
 ## [0.1.0]
 """
 
+LOCK = """\
+[[package]]
+name = "drivelab-record"
+dependencies = [
+ "drivelab-core",
+ "serde 1.0.1",
+]
+"""
+
 LIBRARY = "//! A room.\n#![no_std]\n\npub const MODEL_VERSION: u32 = 3;\n"
 
 TREE = {
@@ -78,6 +87,7 @@ TREE = {
     "crates/data/src/lib.rs": LIBRARY,
     "crates/record/Cargo.toml": RECORD,
     "crates/record/src/lib.rs": "//! A room.\n",
+    "fuzz/driver/Cargo.lock": LOCK,
     "python/drivelab/__init__.py": '"""The package."""\n',
 }
 
@@ -228,6 +238,10 @@ FAULTS: dict[str, tuple[Callable[[Planter], None], str]] = {
     "a section gone": (
         lambda t: t.replace("CHANGELOG.md", "### Fixed\n", ""),
         "CHANGELOG.md:3: Unreleased has no section Fixed",
+    ),
+    "a dependency that the fuzzers' driver does not know": (
+        lambda t: t.replace("fuzz/driver/Cargo.lock", ' "serde 1.0.1",\n', ""),
+        "fuzz/driver/Cargo.lock:2: does not know that record depends on serde",
     ),
     "a new model that nobody explained": (
         lambda t: t.replace("crates/core/src/lib.rs", "u32 = 3", "u32 = 4"),
