@@ -257,12 +257,16 @@ def replay(
     given = [Override("target.drive", name, "the drive"), Override("workload.bs", "512B", "the workload")]
     checked = plan(Source("", "command line"), [*given, *overrides])
     if len(checked) != 1:
-        raise InputError(f"a sweep of {len(checked)} points cannot be validated, only one drive")
+        raise InputError(
+            f"a sweep of {len(checked)} points cannot be validated, only one drive; give each key one value"
+        )
     _check_readable(Path(trace))
     try:
         columns = _core.replay(checked, str(trace))
     except _core.TraceError as error:
-        raise InputError(f"{trace}: {error}") from error
+        # Of a line that cannot be read: what it should look like.
+        form = "; a line has R or W, Hit or Miss, LBN, sectors, service time and pause in us"
+        raise InputError(f"{trace}: {error}{form if str(error).startswith('line ') else ''}") from error
     tags = _tags(Path(trace), len(columns["first"]))
     found = kinds(columns, tags)
     chosen = {"all": np.ones(len(columns["first"]), dtype=bool), **found}

@@ -7,18 +7,24 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 GOLDEN = Path(__file__).resolve().parents[1] / "golden"
 
 
-def told(run: Callable[..., Any], commands: Iterable[Sequence[str]], folder: Path) -> str:
-    """Each command, and what it says. What depends on the machine, the folder, is `FOLDER`."""
+def told(
+    run: Callable[..., Any],
+    commands: Iterable[Sequence[str]],
+    folder: Path,
+    stand_for: Mapping[str, str] | None = None,
+) -> str:
+    """Each command, and what it says. What depends on the machine is `FOLDER`, or a word that stands for it."""
+    words = stand_for or {}
     blocks = []
     for command in commands:
-        done = run(*command, cwd=folder)
+        done = run(*(words.get(word, word) for word in command), cwd=folder)
         assert done.stdout == "", command
         said = done.stderr.replace(str(folder), "FOLDER")
         blocks.append(f"$ drivelab {shlex.join(command)}\n{said}exit code {done.returncode}\n")

@@ -243,11 +243,15 @@ def test_sorting(run, tmp_path):
 
 WRONG = """
 info none
+info -
 info folder
 info five
 info csv
 info prose
 info empty
+info old.msr
+info tar
+info cut.gz
 info a.spc --format nix
 info a.spc --format iolog
 info a.spc --time-unit h
@@ -292,6 +296,9 @@ def test_every_mistake_is_told_with_its_remedy(run, spc, tmp_path):
     (tmp_path / "csv").write_text("1,33898,28,1,7\n")
     (tmp_path / "prose").write_text("to be or not\nto be\n")
     (tmp_path / "empty").write_text("")
+    (tmp_path / "old.msr").write_text("12816637200306162900,hm,0,Read,0,4096,10\n")
+    (tmp_path / "tar").write_bytes(b"a" * 257 + b"ustar" + bytes(250))
+    (tmp_path / "cut.gz").write_bytes(gzip.compress(SPC.encode(), mtime=0)[:-20])
     before = sorted(tmp_path.iterdir())
     held(
         "trace-messages.txt",

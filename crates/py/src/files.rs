@@ -1,4 +1,5 @@
 //! The drive files that a scenario names by path. The scenario room touches no file system, so it asks here.
+use crate::errors::in_words;
 use crate::recording::{files_of, fingerprint, found};
 use drivelab_scenario::{Loader, TraceAsked, TraceFound};
 use drivelab_simulate::recorded::Replayed;
@@ -36,14 +37,14 @@ impl Folder {
     fn read(&self, path: &str) -> Result<String, String> {
         let path = self.base.join(path);
         // Before it is opened: opening a pipe waits for a writer.
-        let kind = std::fs::metadata(&path).map_err(|error| error.to_string())?.file_type();
+        let kind = std::fs::metadata(&path).map_err(|error| in_words(&error))?.file_type();
         if !kind.is_file() {
             let what = if kind.is_dir() { "a folder" } else { "a pipe or a device" };
             return Err(format!("it is {what}, not a file"));
         }
-        let file = File::open(&path).map_err(|error| error.to_string())?;
+        let file = File::open(&path).map_err(|error| in_words(&error))?;
         let mut text = String::new();
-        let size = file.take(SIZE_MAX_BYTES).read_to_string(&mut text).map_err(|error| error.to_string())?;
+        let size = file.take(SIZE_MAX_BYTES).read_to_string(&mut text).map_err(|error| in_words(&error))?;
         if size as u64 == SIZE_MAX_BYTES { Err("it is larger than 16 MiB".to_owned()) } else { Ok(text) }
     }
 }

@@ -1,4 +1,5 @@
 //! The traces that a scenario names by path: opened for each run, with what identifies their bytes.
+use crate::errors::in_words;
 use drivelab_core::digest::Digest;
 use drivelab_scenario::{RemapAsked, TraceAsked, TraceFound};
 use drivelab_simulate::recorded::{Replayed, Replaying, told};
@@ -11,7 +12,15 @@ use std::sync::Arc;
 
 /// The files of the trace at a path: one, or of a folder those that blktrace wrote for the processors.
 pub fn files_of(path: &Path) -> Result<Vec<PathBuf>, String> {
-    let said = |error: std::io::Error| error.to_string();
+    let said = |error: std::io::Error| in_words(&error);
+    if !path.exists()
+        && let Some(name) = path.file_name().and_then(|name| name.to_str())
+    {
+        let beside = processors(path.parent().unwrap_or(Path::new(".")), Some(name)).unwrap_or_default();
+        if !beside.is_empty() {
+            return Ok(beside.into_iter().map(|(_, _, file)| file).collect());
+        }
+    }
     let kind = fs::metadata(path).map_err(said)?.file_type();
     if kind.is_file() {
         return Ok(vec![path.to_path_buf()]);
@@ -21,17 +30,7 @@ pub fn files_of(path: &Path) -> Result<Vec<PathBuf>, String> {
             "it is a pipe or a device, and each run reads it again; write it to a file first".to_owned()
         );
     }
-    let mut found = Vec::new();
-    for entry in fs::read_dir(path).map_err(said)? {
-        let file = entry.map_err(said)?.path();
-        let name = file.file_name().and_then(|name| name.to_str()).unwrap_or_default().to_owned();
-        if let Some((stem, processor)) = name.rsplit_once(".blktrace.")
-            && let Ok(processor) = processor.parse::<u32>()
-        {
-            found.push((stem.to_owned(), processor, file));
-        }
-    }
-    found.sort();
+    let found = processors(path, None).map_err(said)?;
     match (found.first(), found.last()) {
         (Some((one, ..)), Some((other, ..))) if one == other => {
             Ok(found.into_iter().map(|(_, _, file)| file).collect())
@@ -41,14 +40,33 @@ pub fn files_of(path: &Path) -> Result<Vec<PathBuf>, String> {
     }
 }
 
+/// The files that blktrace wrote for the processors, of one name or of all: each with its name and processor, in order.
+fn processors(folder: &Path, name: Option<&str>) -> std::io::Result<Vec<(String, u32, PathBuf)>> {
+    // The folder of a bare name is the empty path.
+    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder)? {
+        let file = entry?.path();
+        let own = file.file_name().and_then(|own| own.to_str()).unwrap_or_default().to_owned();
+        if let Some((stem, processor)) = own.rsplit_once(".blktrace.")
+            && name.is_none_or(|name| name == stem)
+            && let Ok(processor) = processor.parse::<u32>()
+        {
+            found.push((stem.to_owned(), processor, file));
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
 /// The same for the same bytes.
 pub fn fingerprint(files: &[PathBuf]) -> Result<String, String> {
     let (mut digest, mut length) = (Digest::default(), 0);
     let mut buffer = vec![0; 1 << 16];
     for path in files {
-        let mut file = File::open(path).map_err(|error| error.to_string())?;
+        let mut file = File::open(path).map_err(|error| in_words(&error))?;
         loop {
-            let count = file.read(&mut buffer).map_err(|error| error.to_string())?;
+            let count = file.read(&mut buffer).map_err(|error| in_words(&error))?;
             if count == 0 {
                 break;
             }

@@ -40,9 +40,14 @@ impl Failure {
     }
 }
 
-/// The name of a trace in messages.
+/// The name of a trace in messages: of several files what their names begin with.
 fn name(files: &[PathBuf]) -> PathBuf {
-    files.first().cloned().unwrap_or_default()
+    let first = files.first().cloned().unwrap_or_default();
+    let text = first.to_string_lossy();
+    match text.rfind(".blktrace.") {
+        Some(at) if files.len() > 1 => PathBuf::from(&text[..at + ".blktrace".len()]),
+        _ => first,
+    }
 }
 
 fn open(files: &[PathBuf], options: &ReadOptions) -> Result<Reader<'static>, Failure> {

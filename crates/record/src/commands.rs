@@ -339,7 +339,7 @@ fn served(served: Served) -> &'static str {
 }
 
 /// The name of an outcome in the record.
-pub(crate) fn outcome(outcome: Outcome) -> &'static str {
+pub fn outcome(outcome: Outcome) -> &'static str {
     match outcome {
         Outcome::Done => "done",
         Outcome::OutOfRange => "out-of-range",

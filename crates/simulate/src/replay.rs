@@ -7,6 +7,7 @@
 use crate::run::{Control, HORIZON};
 use drivelab_core::storage::{Target, TargetOutput, TargetParams};
 use drivelab_core::{Access, Breakdown, Command, Completion, Machine, Outcome};
+use drivelab_record::commands::outcome as spelled;
 use drivelab_units::{Instant, Lba, Sectors, Span};
 use std::sync::atomic::Ordering;
 use thiserror::Error;
@@ -49,9 +50,14 @@ pub struct Replay {
 pub enum ReplayError {
     #[error("interrupted")]
     Interrupted,
-    #[error("request {number} needs {end} sectors, and the target has {capacity}")]
+    #[error(
+        "request {number} needs {end} sectors, and the target has {capacity}; it was measured on a larger drive"
+    )]
     BeyondEnd { number: usize, end: u64, capacity: u64 },
-    #[error("request {number} was not done: {outcome:?}")]
+    #[error(
+        "request {number} was not done ({}): measured requests run on a target without faults; leave target.faults out",
+        spelled(*.outcome)
+    )]
     NotDone { number: usize, outcome: Outcome },
     #[error("request {number} is never done: nothing is due")]
     Stalled { number: usize },

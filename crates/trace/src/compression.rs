@@ -74,9 +74,13 @@ impl Read for Packed<'_> {
     fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
         self.source.read(bytes).map_err(|error| {
             let name = self.compression.name();
-            let text = format!(
-                "its {name} data are damaged or cut off ({error}); fetch it again, or repack what can be read"
-            );
+            let text = if error.kind() == io::ErrorKind::UnexpectedEof {
+                format!(
+                    "its {name} data are cut off; fetch it again, or take what came before with --lenient"
+                )
+            } else {
+                format!("its {name} data are damaged ({error}); fetch it again, or repack what can be read")
+            };
             io::Error::new(error.kind(), text)
         })
     }

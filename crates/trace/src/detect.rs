@@ -7,6 +7,7 @@ use crate::formats::blkparse::{Parsed, Parser};
 use crate::formats::blktrace::is_little_endian;
 use crate::formats::lined::Context;
 use crate::formats::{line_parser, native};
+use crate::lines::Fault;
 use crate::reader::{Options, PEEKED_BYTES};
 
 /// So many lines have to be of the format.
@@ -28,6 +29,38 @@ pub fn format(first: &[u8], options: &Options) -> Result<Format, TraceError> {
         return text(first, options);
     };
     if options.is_allowed(found) { Ok(found) } else { Err(TraceError::UnknownBinary) }
+}
+
+/// By what a file begins with: what has traces in it, and what helps.
+const CONTAINERS: [(&[u8], &str); 7] = [
+    (b"PK\x03\x04", "it is a zip archive: unpack it, and name one of its files"),
+    (b"7z\xbc\xaf\x27\x1c", "it is a 7z archive: unpack it, and name one of its files"),
+    (b"Rar!\x1a\x07", "it is a rar archive: unpack it, and name one of its files"),
+    (
+        b"\xfd7zXZ\0",
+        "it is packed with xz, which is not read here: xz -dc FILE | drivelab trace info /dev/stdin",
+    ),
+    (
+        b"\x04\x22\x4d\x18",
+        "it is packed with lz4, which is not read here: lz4 -dc FILE | drivelab trace info /dev/stdin",
+    ),
+    (b"\xff\xfe", UTF_16),
+    (b"\xfe\xff", UTF_16),
+];
+const UTF_16: &str = "it is UTF-16 text: iconv -f UTF-16 -t UTF-8 FILE | drivelab trace info /dev/stdin";
+const TAR: &str = "it is a tar archive: unpack it, and name one of its files, or tar -xOf ARCHIVE FILE | drivelab trace \
+                   info /dev/stdin";
+
+/// Refuses what is no trace but has some in it.
+pub fn check_container(first: &[u8]) -> Result<(), TraceError> {
+    // The magic of a tar archive is in its first header, behind the name of a file and what is told of it.
+    if first.get(257..262) == Some(b"ustar") {
+        return Err(TraceError::Container(TAR));
+    }
+    match CONTAINERS.iter().find(|(magic, _)| first.starts_with(magic)) {
+        Some((_, what)) => Err(TraceError::Container(what)),
+        None => Ok(()),
+    }
 }
 
 /// CloudPhysics' records carry their version, but at a different place in each.
@@ -85,6 +118,7 @@ fn wrong(format: Format, lines: &[&[u8]], options: &Options) -> Option<usize> {
             match parser.line(line) {
                 // What is behind it is not in lines of events.
                 Ok(Parsed::Summary) => break,
+                Ok(Parsed::Title) => {}
                 Ok(_) => right += 1,
                 Err(_) => wrong += 1,
             }
@@ -107,7 +141,33 @@ fn wrong(format: Format, lines: &[&[u8]], options: &Options) -> Option<usize> {
 fn unknown(lines: &[&[u8]]) -> TraceError {
     let first = lines.iter().find(|line| !line.trim_ascii().is_empty());
     let shown = String::from_utf8_lossy(first.map_or(&b""[..], |line| &line[..line.len().min(80)]));
-    TraceError::Unknown(shown.chars().filter(|character| !character.is_control()).collect())
+    let shown = shown.chars().filter(|character| !character.is_control()).collect();
+    TraceError::Unknown(shown, first.map_or(String::new(), |line| nearest(line)))
+}
+
+/// What is wrong with a line that has the fields of one format alone.
+fn nearest(line: &[u8]) -> String {
+    let mut found = Vec::new();
+    for format in Format::ALL {
+        // What an iolog says of its first line is true of any.
+        if matches!(format, Format::Iolog2 | Format::Iolog3) {
+            continue;
+        }
+        let Some(mut parser) = line_parser(format) else { continue };
+        let mut context = Context { unit_ns: format.unit_ns(), line: 1, ..Context::default() };
+        match parser.line(line, &mut context) {
+            Ok(_) | Err(Fault::Fields { .. }) => {}
+            Err(fault) => found.push((format, fault)),
+        }
+    }
+    // SPC has any number of fields behind the fifth.
+    if found.len() > 1 {
+        found.retain(|(format, _)| *format != Format::Spc);
+    }
+    match &found[..] {
+        [(format, fault)] => format!(" (as {}: {fault})", format.name()),
+        _ => String::new(),
+    }
 }
 
 fn ambiguous(candidates: &[Format]) -> TraceError {

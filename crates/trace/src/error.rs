@@ -48,10 +48,14 @@ pub enum TraceError {
     Problem { place: Place, problem: Problem },
     #[error("there is no request in it")]
     Empty,
-    #[error("no known format: the first line is \"{0}\"; give --format NAME if it is one of {names}", names = crate::format::names())]
-    Unknown(String),
+    /// The first line, and what the only format with as many fields says of it.
+    #[error("no known format: the first line is \"{0}\"{1}; give --format NAME if it is one of {names}", names = crate::format::names())]
+    Unknown(String, String),
     #[error("no known binary format; give --format NAME if it is one of {names}", names = crate::format::names())]
     UnknownBinary,
+    /// What is read only once it is unpacked, and how that is done.
+    #[error("{0}")]
+    Container(&'static str),
     #[error("{0}")]
     Ambiguous(String),
     #[error("--format {0}: there is no such format; there are {names}", names = crate::format::names())]

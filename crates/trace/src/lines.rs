@@ -49,6 +49,8 @@ pub fn requests<T>(
             return Err(fault(Fault::Overlong));
         }
         let text = std::str::from_utf8(&bytes).map_err(|_| fault(Fault::NotText))?;
+        // Some editors put a byte order mark in front.
+        let text = if line == 1 { text.trim_start_matches('\u{feff}') } else { text };
         if text.trim().is_empty() {
             continue;
         }

@@ -121,6 +121,18 @@ impl Read for Cut<'_> {
     }
 }
 
+/// What some editors put in front of a text in UTF-8.
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
+/// The first bytes and the stream, without a byte order mark.
+fn marked((mut first, mut source): (Vec<u8>, Source<'_>)) -> io::Result<(Vec<u8>, Source<'_>)> {
+    if first.starts_with(BYTE_ORDER_MARK) {
+        source.read_exact(&mut [0; BYTE_ORDER_MARK.len()])?;
+        first.drain(..BYTE_ORDER_MARK.len());
+    }
+    Ok((first, source))
+}
+
 impl<'a> Reader<'a> {
     /// Opens a trace of one file.
     pub fn open(source: Source<'a>, options: &Options) -> Result<Reader<'a>, TraceError> {
@@ -128,7 +140,11 @@ impl<'a> Reader<'a> {
         let cut = Arc::new(AtomicBool::new(false));
         let source =
             if options.is_lenient { Box::new(Cut { source, cut: Arc::clone(&cut) }) } else { source };
-        let (first, source) = peek(source, PEEKED_BYTES)?;
+        let (first, source) = marked(peek(source, PEEKED_BYTES)?)?;
+        // A binary format that is given may begin with any bytes.
+        if options.format.is_none_or(|format| !format.is_binary()) {
+            detect::check_container(&first)?;
+        }
         let format = match options.format {
             Some(format) => format,
             None => detect::format(&first, options)?,

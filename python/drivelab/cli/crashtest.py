@@ -178,7 +178,8 @@ def _device(scenario: Path | None, given: dict[str, Any], settings: list[str]) -
     try:
         _core.CrashLog.check(checked, given["dies"])
     except _core.RunError as error:
-        raise InputError(str(error)) from error
+        place = f"--dies {given['dies']}: " if str(error).startswith("member ") else ""
+        raise InputError(f"{place}{error}") from error
     return checked
 
 
@@ -206,7 +207,8 @@ def _folder(keep_in: Path | None, kept_in: Path | None) -> tuple[Path, bool]:
     try:
         keep_in.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise InputError(f"--keep {keep_in}: {(error.strerror or str(error)).lower()}") from error
+        why = "it is a file; name a folder" if keep_in.is_file() else (error.strerror or str(error)).lower()
+        raise InputError(f"--keep {keep_in}: {why}") from error
     if (keep_in / FACTS).exists():
         raise InputError(
             f"--keep {keep_in}: a session is kept there already: cut it with --from {keep_in}, without --run, --fs "

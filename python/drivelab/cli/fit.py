@@ -137,11 +137,25 @@ def _check_sweep(options: Mapping[str, str | None], *, there: bool) -> None:
         if option == "--rw" and value not in {"randread", "randwrite"}:
             raise InputError(f"--rw {value}: a sweep is of randread or randwrite")
         if option != "--rw":
-            data_bytes(value.removesuffix("%"))
+            _check_part(option, value)
+
+
+def _check_part(option: str, value: str) -> None:
+    """A size; where a part of the drive is meant also a share of it. Raises InputError."""
+    try:
+        found = share(value) if value.endswith("%") and option != "--bs" else data_bytes(value)
+    except InputError:
+        found = -1.0
+    if found < 0 or (value.endswith("%") and found > 1):
+        what = "a size such as 4KiB" if option == "--bs" else "a size such as 10GB, or a share such as 50%"
+        raise InputError(f"{option} {value}: give {what}")
 
 
 def _held(text: str) -> float:
-    found = share(text if text.endswith("%") else f"{text}%")
+    try:
+        found = share(text if text.endswith("%") else f"{text}%")
+    except InputError:
+        found = -1.0
     if not 0 <= found <= 0.9:
         raise InputError(f"--hold-out {text}: give a percentage from 0 to 90, such as 50%")
     return found

@@ -76,7 +76,10 @@ def check_written(log: _core.CrashLog, kept: Kept) -> bool:
     """
     is_written = any(kept.began_ns <= at <= kept.ended_ns for at in log.writes())
     if not is_written and (kept.fs is None or not kept.commits):
-        raise InputError("the workload has written nothing to the device: there is nothing to lose")
+        raise InputError(
+            "the workload has written nothing to the device, so there is nothing to lose: see that it writes to "
+            "DRIVELAB_URI, or with --fs below DRIVELAB_MOUNT"
+        )
     return is_written
 
 

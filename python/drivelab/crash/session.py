@@ -82,8 +82,11 @@ class Kept:
             kept = Kept(**found)
             kept.commits = [(int(at), int(number)) for at, number in kept.commits]
             digest = _digest(folder)
-        except (OSError, ValueError, TypeError) as error:
-            raise InputError(f"{folder}: no session of a campaign is kept there: {error}") from error
+        except OSError as error:
+            why = f"{Path(str(error.filename)).name}: {(error.strerror or str(error)).lower()}"
+            raise _no_session(folder, why) from error
+        except (ValueError, TypeError) as error:
+            raise _no_session(folder, f"{FACTS} is damaged, or of something else") from error
         if (kept.scenario_hash, kept.seed) != (plan.scenario_hash, plan.seed):
             raise InputError(
                 f"{folder}: the session is of scenario {kept.scenario_hash}, seed {kept.seed}, and this is "
@@ -95,6 +98,12 @@ class Kept:
                 "damaged; keep a session anew"
             )
         return kept
+
+
+def _no_session(folder: Path, why: str) -> InputError:
+    return InputError(
+        f"{folder}: no session of a campaign is kept there ({why}); --run COMMAND --keep DIR keeps one"
+    )
 
 
 def _digest(folder: Path) -> str:

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from drivelab.array_story import counted
 from drivelab.errors import InputError
 from drivelab.files import read_text
 
@@ -26,6 +27,7 @@ Whole = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
 
 SECTOR = 512
+_BYTES_MAX = 2**60
 LEAST = 20
 """A chain or trace of fewer requests decides nothing."""
 
@@ -89,7 +91,7 @@ def read_chain(path: Path) -> Requests:
     """A chain: `i,byte_offset,bytes,rw,time_ms`. Raises InputError."""
     wanted = ("i", "byte_offset", "bytes", "rw", "time_ms")
     read, first, count, time = [], [], [], []
-    for line, row in _rows(path, wanted):
+    for line, row in _rows(path, read_text(path), wanted):
         where = f"{path}:{line}"
         if row["rw"].lower() not in {"r", "w", "read", "write"}:
             raise InputError(f"{where}: rw is {row['rw']!r}; write r or w")
@@ -97,13 +99,14 @@ def read_chain(path: Path) -> Requests:
         took = _number(row["time_ms"], where, "time_ms")
         if size <= 0 or took <= 0:
             raise InputError(f"{where}: bytes and time_ms are above zero")
+        _check_address(offset + size, where)
         read.append(row["rw"].lower().startswith("r"))
         begin = int(offset) // SECTOR
         first.append(begin)
         count.append(-(-int(offset + size) // SECTOR) - begin)
         time.append(took)
     if len(time) < LEAST:
-        raise InputError(f"{path}: {len(time)} requests; a chain needs {LEAST} at least")
+        raise InputError(f"{path}: {counted(len(time), 'request')}; a chain needs {LEAST} at least")
     return Requests(
         str(path),
         "chain",
@@ -127,12 +130,14 @@ def read_trace(path: Path) -> Requests:
             raise InputError(
                 f"{where}: expected R or W, a tag, LBN, sectors, measured us and pause us, found {text[:60]!r}"
             )
-        numbers = [_number(field, where, "a field") for field in fields[2:]]
+        names = ("LBN", "sectors", "the measured time", "the pause")
+        numbers = [_number(field, where, name) for field, name in zip(fields[2:], names, strict=True)]
         if numbers[1] < 1 or numbers[2] <= 0:
             raise InputError(f"{where}: a request has a sector at least, and took time")
+        _check_address(SECTOR * (numbers[0] + numbers[1]), where)
         found.append((fields[0] == "R", *numbers))
     if len(found) < LEAST:
-        raise InputError(f"{path}: {len(found)} requests; a trace needs {LEAST} at least")
+        raise InputError(f"{path}: {counted(len(found), 'request')}; a trace needs {LEAST} at least")
     columns = list(zip(*found, strict=True))
     return Requests(
         str(path),
@@ -150,7 +155,9 @@ def read_sweep(
 ) -> Sweep:
     """A sweep: CSV `iodepth,iops[,p99_ms]`, or what `fio --output-format=json` writes. Raises InputError."""
     text = read_text(path)
-    points = _of_fio(path, text) if text.lstrip().startswith("{") else _of_csv(path)
+    points = _of_fio(path, text) if text.lstrip().startswith("{") else _of_csv(path, text)
+    if not points:
+        raise InputError(f"{path}: a sweep without a depth; it has a line, or a job of fio, for each")
     if len({depth for depth, _, _ in points}) < len(points):
         raise InputError(f"{path}: a depth stands there twice; give one line for each")
     points.sort()
@@ -169,38 +176,46 @@ def read_sweep(
 def read_surface(path: Path) -> Surface:
     """Rates over the address: CSV `byte_offset,mb_per_s`. Raises InputError."""
     offsets, rates = [], []
-    for line, row in _rows(path, ("byte_offset", "mb_per_s")):
+    for line, row in _rows(path, read_text(path), ("byte_offset", "mb_per_s")):
         where = f"{path}:{line}"
         offsets.append(_number(row["byte_offset"], where, "byte_offset"))
         rates.append(1e6 * _number(row["mb_per_s"], where, "mb_per_s"))
         if rates[-1] <= 0:
             raise InputError(f"{where}: mb_per_s is above zero")
     if len(offsets) < 3:
-        raise InputError(f"{path}: {len(offsets)} places; a surface needs 3 at least")
+        raise InputError(f"{path}: {counted(len(offsets), 'place')}; a surface needs 3 at least")
     order = np.argsort(offsets)
     return Surface(str(path), np.array(offsets)[order], np.array(rates)[order])
 
 
 def read_geometry(path: Path, model: str | None) -> dict[str, str]:
     """The row of one model of a table of geometries. Raises InputError."""
-    rows = [
-        row for _, row in _rows(path, ("model", "rpm", "sector_bytes", "spt_outer", "spt_inner", "surfaces"))
-    ]
-    if model is None and len(rows) == 1:
-        return rows[0]
-    found = [row for row in rows if model is not None and model.lower() in row["model"].lower()]
+    numbers = ("rpm", "sector_bytes", "spt_outer", "spt_inner", "surfaces")
+    lines = list(_rows(path, read_text(path), ("model", *numbers)))
+    rows = [row for _, row in lines]
+    found = (
+        rows
+        if model is None and len(rows) == 1
+        else [row for row in rows if model is not None and model.lower() in row["model"].lower()]
+    )
     if not found or len({row["model"] for row in found}) > 1:
         names = ", ".join(sorted({row["model"] for row in rows}))
         what = "has several models" if model is None else f"has not one model of the name {model!r}"
         raise InputError(f"{path} {what}: name one of {names} by --known identity.model=NAME")
+    line = next(line for line, row in lines if row is found[0])
+    for key in numbers:
+        if not _number(found[0][key], f"{path}:{line}", key):
+            raise InputError(f"{path}:{line}: {key} is above zero")
+    if not found[0]["surfaces"].isdecimal():
+        raise InputError(f"{path}:{line}: surfaces is {found[0]['surfaces']!r}; it is a whole number")
     return found[0]
 
 
-def _rows(path: Path, wanted: Sequence[str]) -> Iterator[tuple[int, dict[str, str]]]:
+def _rows(path: Path, text: str, wanted: Sequence[str]) -> Iterator[tuple[int, dict[str, str]]]:
     """The lines of a table with these columns, with their numbers; what begins with # is a comment."""
     lines = [
         (number, line)
-        for number, line in enumerate(read_text(path).splitlines(), 1)
+        for number, line in enumerate(text.splitlines(), 1)
         if line.strip() and not line.lstrip().startswith("#")
     ]
     if not lines:
@@ -227,17 +242,21 @@ def _number(text: str, where: str, what: str) -> float:
     return found
 
 
-def _of_csv(path: Path) -> list[tuple[int, float, float]]:
+def _check_address(end: float, where: str) -> None:
+    """No drive has as many bytes as this; what has is an address in another unit, or none at all."""
+    if end > _BYTES_MAX:
+        raise InputError(f"{where}: the request ends at byte {end:.3g}, beyond any drive")
+
+
+def _of_csv(path: Path, text: str) -> list[tuple[int, float, float]]:
     found = []
-    for line, row in _rows(path, ("iodepth", "iops")):
+    for line, row in _rows(path, text, ("iodepth", "iops")):
         where = f"{path}:{line}"
         depth, iops = (_number(row[key], where, key) for key in ("iodepth", "iops"))
         if depth < 1 or depth != int(depth) or iops <= 0:
             raise InputError(f"{where}: iodepth is a whole number from 1 on, and iops is above zero")
         p99 = _number(row["p99_ms"], where, "p99_ms") if row.get("p99_ms") else math.nan
         found.append((int(depth), iops, p99))
-    if not found:
-        raise InputError(f"{path}: a sweep without a depth")
     return found
 
 
@@ -245,11 +264,18 @@ def _of_fio(path: Path, text: str) -> list[tuple[int, float, float]]:
     try:
         document = json.loads(text)
         jobs = document["jobs"]
-        return [_fio_point(job, document.get("global options", {})) for job in jobs]
-    except (json.JSONDecodeError, KeyError, TypeError, ValueError) as error:
+        points = [_fio_point(job, document.get("global options", {})) for job in jobs]
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        lacks = f"it has no {error}" if isinstance(error, KeyError) else str(error)
         raise InputError(
-            f"{path}: not what fio --output-format=json writes, a job for each depth: {error}"
+            f"{path}: not what fio --output-format=json writes, a job for each depth: {lacks}"
         ) from error
+    for job, (depth, iops, _) in zip(jobs, points, strict=True):
+        if depth < 1 or iops <= 0:
+            raise InputError(
+                f"{path}: job {job.get('jobname', '')!r} has no iodepth or no IOPS: a sweep has both"
+            )
+    return points
 
 
 def _fio_point(job: dict[str, Any], common: dict[str, Any]) -> tuple[int, float, float]:

@@ -129,6 +129,8 @@ def check_drives(drives: Sequence[str | Path]) -> None:
     """Refuse a list that makes no comparison. Raises InputError."""
     if not 2 <= len(drives) <= DRIVES_MAX:
         raise InputError(f"{len(drives)} drives: a comparison of scans takes 2 to {DRIVES_MAX}")
+    if not all(str(drive).strip() for drive in drives):
+        raise InputError("a name is missing: write NAME,NAME without a comma at either end")
     twice = [str(drive) for at, drive in enumerate(drives) if drive in drives[:at]]
     if twice:
         raise InputError(f"{twice[0]} is there twice; name each drive once")

@@ -128,7 +128,9 @@ def rate_of(point: Point) -> float:
     """
     latency = point["latency_ns"]
     if not latency["n"]:
-        raise InputError("no request finished: the target is too slow for this scan, or fails")
+        raise InputError(
+            "no request finished: the target fails, or takes longer than the scan lasts; see target.faults"
+        )
     if point["depth"]["asked"] != 1:
         return float(point["bytes_per_s"])
     if not latency["mean"]:

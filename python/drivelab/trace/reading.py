@@ -68,6 +68,8 @@ def _processor(file: Path) -> int:
 
 def _files_of(name: Path) -> list[Path]:
     """The files of one name."""
+    if str(name) == "-":
+        raise InputError("-: name what is piped in as /dev/stdin")
     try:
         if name.is_dir():
             return _of_folder(name)

@@ -87,11 +87,15 @@ fn converted(bytes: &[u8], to: Format) -> Vec<u8> {
 
 const WHOLE: Limit = Limit { duration: None, ios: None, until_rebuilt: false };
 
-const TARGETS: [&str; 4] = [
+const TARGETS: [&str; 8] = [
     "drive = \"wd-4tb-7200\"",
     "drive = \"wd-4tb-7200\"\nwrite_cache = true\nelevator = \"deadline\"",
     "drive = \"seagate-10k-scsi-74gb\"",
     "drive = \"wd-wd740gd-00fla0\"\narray = { level = \"raid5\", members = 4 }",
+    "drive = \"wd-wd740gd-00fla0\"\narray = { level = \"raid10\", members = 4 }\nwrite_cache = true",
+    "drive = \"wd-wd740gd-00fla0\"\nfaults = { read_errors = \"20%\", bad_sectors = [[\"1GiB\", \"9GiB\"]] }",
+    "drive = \"wd-wd740gd-00fla0\"\nfaults = { slow = [{ at = \"1s\", by = \"20ms\" }], hang = [{ at = \"2s\", lasts = \"300ms\" }] }",
+    "drive = \"wd-wd740gd-00fla0\"\narray = { level = \"raid5\", members = 4, spares = 1 }\nfaults = { fail = [{ drive = 1, at = \"1s\" }] }",
 ];
 
 const WORKLOADS: [&str; 5] = [
@@ -147,6 +151,66 @@ fn formats_of_others_replay_to_the_same_completions() {
     let again =
         done(&replayed(&setup, &converted(&bytes, Format::Blkparse), plain(Pace::ByTime), setup.limit));
     assert_eq!(again.digest, point.digest);
+}
+
+#[test]
+fn formats_of_others_replay_on_arrays_and_beside_faults_to_the_same_completions() {
+    for target in TARGETS {
+        let text = format!(
+            "[target]\n{target}\n[workload]\nrw = \"randrw\"\niodepth = 4\n[run]\nduration = \"3s\"\nseed = 5\n"
+        );
+        let setup = setup(&text);
+        let (point, bytes) = captured(&setup);
+        for to in [Format::Iolog2, Format::Iolog3, Format::Blkparse] {
+            let again = done(&replayed(&setup, &converted(&bytes, to), plain(Pace::Depth(4)), setup.limit));
+            assert_eq!(
+                (&again.digest, &again.latency_ns),
+                (&point.digest, &point.latency_ns),
+                "{}\n{text}",
+                to.name()
+            );
+        }
+    }
+}
+
+#[test]
+fn flushes_replay_at_the_times_that_blkparse_has() {
+    for target in TARGETS {
+        let text = format!(
+            "[target]\n{target}\n[workload]\nrw = \"randwrite\"\niodepth = 2\nfsync = 4\n[run]\nduration = \"3s\"\nseed = 5\n"
+        );
+        let setup = setup(&text);
+        let (point, bytes) = captured(&setup);
+        assert!(point.flush.count > 0, "{text}");
+        let again =
+            done(&replayed(&setup, &converted(&bytes, Format::Blkparse), plain(Pace::ByTime), setup.limit));
+        assert_eq!((again.digest, again.flush.count), (point.digest, point.flush.count), "{text}");
+    }
+}
+
+#[test]
+fn discards_are_left_out_and_all_else_is_as_it_was() {
+    let setup = setup(
+        "[target]\ndrive = \"wd-4tb-7200\"\n[workload]\nrw = \"randrw\"\niodepth = 4\n[run]\nios = 200\n",
+    );
+    let (point, bytes) = captured(&setup);
+    let text = String::from_utf8(converted(&bytes, Format::Iolog3)).unwrap();
+    // A discard behind every read.
+    let mut lines = Vec::new();
+    for (at, line) in text.lines().enumerate() {
+        lines.push(line.to_owned());
+        if line.contains(" read ") {
+            let time = line.split(' ').next().unwrap();
+            lines.push(format!("{time} 0 trim {} 65536", at * 1_048_576));
+        }
+    }
+    let discards = lines.iter().filter(|line| line.contains(" trim ")).count() as u64;
+    let text = lines.join("\n") + "\n";
+    let again =
+        done(&replayed(&setup, text.as_bytes(), plain(Pace::Depth(4)), Limit { ios: Some(200), ..WHOLE }));
+    assert_eq!((&again.digest, &again.latency_ns), (&point.digest, &point.latency_ns));
+    let whole = done(&replayed(&setup, text.as_bytes(), plain(Pace::Depth(4)), WHOLE));
+    assert_eq!((discards > 50, whole.replay.unwrap().discards_left_out), (true, discards));
 }
 
 #[test]

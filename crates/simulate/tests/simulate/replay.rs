@@ -82,7 +82,10 @@ fn a_list_beyond_the_target_is_refused_before_anything_runs() {
     ];
     let refused = serve(&target(&drive()), &list).unwrap_err();
     assert_eq!(refused, ReplayError::BeyondEnd { number: 3, end: capacity + 1, capacity });
-    assert_eq!(refused.to_string(), "request 3 needs 600001 sectors, and the target has 600000");
+    assert_eq!(
+        refused.to_string(),
+        "request 3 needs 600001 sectors, and the target has 600000; it was measured on a larger drive"
+    );
     let control = Control { stop: &AtomicBool::new(false), progress: &|_| () };
     let replayed = replay(&target(&drive()), 1, &list[..2], &control).unwrap();
     assert_eq!((replayed.capacity.get(), replayed.served.len()), (capacity, 2));

@@ -1,6 +1,7 @@
 //! What blkparse prints by default: `major,minor cpu sequence seconds process action flags sector + sectors [name]`.
 //!
-//! An event to the line; actions other than Q, D and C, messages and the summary at the end are no requests. The flags hold
+//! An event to the line; actions other than Q, D and C, messages, the names of its input in front and the summary at the end
+//! (with `-s` that of the processes first) are no requests. The flags hold
 //! D for a discard, W for a write, R for a read or N for none, F in front of them for a flush and behind them for FUA, S for
 //! synchronous. (blkparse(1), "Default format"; blkparse_fmt.c of blktrace.)
 use super::events::{Action, Event};
@@ -37,6 +38,8 @@ pub enum Parsed {
     Event(Event),
     /// A record that is no event of a request.
     Other,
+    /// What blkparse says of its input, before the first event.
+    Title,
     /// What blkparse counts at the end begins here.
     Summary,
 }
@@ -44,20 +47,41 @@ pub enum Parsed {
 /// Titles of the summary.
 const SUMMARY: [&[u8]; 5] = [b"CPU", b"Total", b"Throughput", b"Events", b"Skips"];
 
+/// A device as Linux numbers it, `8,0`.
+fn is_device(text: &[u8]) -> bool {
+    let mut numbers = text.split(|&byte| byte == b',');
+    let is_number = |text: Option<&[u8]>| text.is_some_and(|text| whole(text, "").is_ok());
+    is_number(numbers.next()) && is_number(numbers.next()) && numbers.next().is_none()
+}
+
+/// Whether the summary of a process begins here: its name with its number, `fio (4711)`.
+fn is_process(line: &[u8]) -> bool {
+    let number = line.trim_ascii_end().strip_suffix(b")").and_then(|line| {
+        let begin = line.iter().rposition(|&byte| byte == b'(')?;
+        (begin > 0 && line[begin - 1] == b' ').then(|| &line[begin + 1..])
+    });
+    number.is_some_and(|number| whole(number, "").is_ok())
+}
+
 impl Parser {
     /// Reads one line that is not blank.
     pub fn line(&mut self, line: &[u8]) -> Result<Parsed, Fault> {
         if SUMMARY.iter().any(|title| line.starts_with(title)) {
             return Ok(Parsed::Summary);
         }
+        if line.starts_with(b"Input file ") {
+            return Ok(Parsed::Title);
+        }
         let (fields, count) = words::<10>(line);
         let [device, cpu, sequence, at, process, action, flags, sector, plus, length] = fields;
+        let is_of_device = is_device(device);
+        if !is_of_device && is_process(line) {
+            return Ok(Parsed::Summary);
+        }
         if count < 6 {
             return Err(Fault::Fields { found: count, wanted: 7 });
         }
-        let mut numbers = device.split(|&byte| byte == b',');
-        let is_device = |text: Option<&[u8]>| text.is_some_and(|text| whole(text, "").is_ok());
-        if !is_device(numbers.next()) || !is_device(numbers.next()) || numbers.next().is_some() {
+        if !is_of_device {
             return Err(fault(device, "a device as major,minor"));
         }
         whole(cpu, "the number of a processor")?;
@@ -156,6 +180,7 @@ impl<R: Read + Send> Records for Blkparse<R> {
             match self.parser.line(text).map_err(|fault| TraceError::Line { line, fault })? {
                 Parsed::Event(event) => self.pairing.take(&event, Place::Line(line)),
                 Parsed::Other => {}
+                Parsed::Title => self.records -= 1,
                 Parsed::Summary => {
                     self.records -= 1;
                     self.is_over = true;

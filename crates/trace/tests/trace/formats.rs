@@ -69,6 +69,37 @@ fn events_that_blkparse_prints_become_requests() {
 }
 
 #[test]
+fn what_blkparse_says_around_its_events_is_none_of_them() {
+    let title = "Input file sda.blktrace.0 added\nInput file sda.blktrace.1 added\n";
+    let message = "  8,0    1       10     0.002000000     0  m   N cfq4711SN / fifo (12)\n";
+    let processes = "my fio (4711)\n Reads Queued:           3,       12KiB\n\nCPU0 (sda):\n";
+    let events: String =
+        BLKPARSE.lines().filter(|line| line.starts_with("  8,")).map(|line| format!("{line}\n")).collect();
+    let text = format!("{title}{message}{events}{processes}");
+    for format in [Some(Format::Blkparse), None] {
+        let options = Options { format, ..Options::default() };
+        let (found, reader) = read_with(text.as_bytes(), &options).unwrap();
+        assert_eq!((found, reader.records()), (read(events.as_bytes(), Format::Blkparse).unwrap(), 10));
+        assert_eq!(reader.format(), Format::Blkparse);
+    }
+}
+
+#[test]
+fn a_byte_order_mark_is_no_part_of_a_text() {
+    let marked = |text: &str| [b"\xef\xbb\xbf", text.as_bytes()].concat();
+    for text in [BLKPARSE, "0,8,4096,R,0.5\n", "Timestamp,Response,IOType,LUN,Offset,Size\n"] {
+        let (plain, _) =
+            read_with(text.as_bytes(), &Options::default()).unwrap_or_else(|error| panic!("{text}: {error}"));
+        let (found, _) =
+            read_with(&marked(text), &Options::default()).unwrap_or_else(|error| panic!("{text}: {error}"));
+        assert_eq!(found, plain, "{text}");
+    }
+    let measured = "R Hit 8 8 100 100\nR Hit 8 8 100 100\n";
+    let found = drivelab_trace::validation::read(&marked(measured)[..]).unwrap();
+    assert_eq!(found.len(), 2);
+}
+
+#[test]
 fn lines_of_the_other_formats_are_requests() {
     let disksim = "13.191135\t30\t0\t5\t1\n17.829285\t20\t576560\t6\t0\n";
     assert_eq!(

@@ -114,9 +114,28 @@ fn formats_and_options() {
     let mut say = |what: &str, text: &str| writeln!(all, "{what}: {text}").unwrap();
     say("empty", &said(b"", &Options::default()));
     say("text", &said(b"to be or not\nto be\n", &Options::default()));
+    say("in another unit", &said(b"12816637200306162900,hm,0,Read,0,4096,10\n", &Options::default()));
+    say("a field", &said(b"1477895623.1,0.001,R,0,-8,4096\n", &Options::default()));
+    say("several formats", &said(b"0,99999999999999999999,4096,R,0.0\n", &Options::default()));
     say("binary", &said(&[0; 100], &Options::default()));
     say("flag", &said(b"1 0 8 8 1\n", &Options::default()));
     say("two", &said(b"1,33898,28,1,7\n", &Options::default()));
+    let mut tar = [b'a'; 512];
+    tar[257..262].copy_from_slice(b"ustar");
+    for (what, bytes) in [
+        ("tar", &tar[..]),
+        ("zip", b"PK\x03\x04\x14\0"),
+        ("7z", b"7z\xbc\xaf\x27\x1c\0"),
+        ("rar", b"Rar!\x1a\x07\0"),
+        ("xz", b"\xfd7zXZ\0"),
+        ("lz4", b"\x04\x22\x4d\x18"),
+        ("UTF-16", b"\xff\xfe0\0,\0"),
+        ("UTF-16", b"\xfe\xff\x000\0,"),
+    ] {
+        say(what, &said(bytes, &Options::default()));
+        assert_eq!(said(bytes, &given(Format::Spc)), said(bytes, &Options::default()));
+        assert_ne!(said(bytes, &given(Format::Vscsi1)), said(bytes, &Options::default()));
+    }
     say("gzip", &said(&[0x1f, 0x8b, 8, 0, 1], &Options::default()));
     say("zstd", &said(&[0x28, 0xb5, 0x2f, 0xfd, 1, 2], &Options::default()));
     say("bzip2", &said(b"BZh9 is a name", &Options::default()));
