@@ -130,6 +130,7 @@ def test_options_and_their_keys(lines, keys):
         (["rw=read", "verify=crc32c"], 9, "--check-data"),
         (["rw=read", "verify_fatal=1"], 9, "not modelled"),
         (["rw=read", "iodepth_batch=8"], 9, "one by one"),
+        (["read_iolog=a.iolog", "replay_time_scale=0"], 9, "above 0"),
         (["rw=read", "ratemin=8"], 9, "no run ends because a rate was missed"),
         (["rw=read", "ss_dur=8"], 9, "not modelled"),
         (["rw=read", "bsrange=4k-8k-16k"], 9, "write two sizes"),
@@ -244,6 +245,12 @@ def test_a_log_is_replayed(run, tmp_path):
     (point,) = json.loads(done.stdout)["points"]
     # Three more were under way when the captured run ended.
     assert (point["replay"]["pace"], point["replay"]["finished"]) == ("closed", 103)
+
+
+@pytest.mark.parametrize(("percent", "factor"), [(50, 2), (200, 0.5), (300, 0.333333333), (100, None)])
+def test_the_rate_of_a_log_is_scaled_and_not_its_times(percent, factor):
+    found = workload(f"[a]\nread_iolog=a.iolog\nreplay_time_scale={percent}\n")
+    assert found["trace"].get("scale_time") == factor
 
 
 def test_what_the_scenario_refuses_names_the_line_of_the_job_file(run, tmp_path):

@@ -237,6 +237,7 @@ crashtest d.toml --run true --check true --set target.write_cahce=true
 crashtest d.toml --run true --check true --set 'target.faults.corrupt=[{at="1s"}]'
 crashtest d.toml --run true --check true --workers 0
 crashtest d.toml --run true --check true
+crashtest d.toml --run 'echo committed 0; nosuchtool || true; echo committed 1' --check true --cuts 2
 crashtest d.toml --run 'exit 5' --check true
 crashtest d.toml --run nosuchtool --check true
 crashtest d.toml --run true --check true --keep file

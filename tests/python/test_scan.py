@@ -154,31 +154,6 @@ def test_people_see_the_figures_and_how_they_were_measured(run):
     assert len(quiet.stdout.splitlines()) == 5
 
 
-@pytest.mark.parametrize(
-    ("arguments", "says"),
-    [
-        (("--drive", "no-such-drive"), "no-such-drive"),
-        (("--drive", DRIVE, "--places", "1"), "at least 2"),
-        (("--drive", DRIVE, "--accesses", "100001"), "at most 100,000"),
-        (("--drive", DRIVE, "--rw", "trim"), "read or write"),
-        (("--drive", DRIVE, "--set", "workload.bs=4k"), "a scan sets workload.bs itself"),
-        (("--drive", DRIVE, "--set", "run.ios=4"), "a scan sets run.ios itself"),
-        (("--drive", DRIVE, "-o", "scan.pdf"), "a picture ends in"),
-        (("--drive", DRIVE, "--sizes", "--places", "5"), "--places changes nothing with --sizes"),
-        (("--drive", DRIVE, "--sizes", "--rw", "write"), "--rw changes nothing with --sizes"),
-        (("--drive", DRIVE, "--sizes", "--rw", "read"), "--rw changes nothing with --sizes"),
-        (("--drive", DRIVE, "--sizes", "--accesses", "9"), "--accesses changes nothing with --sizes"),
-        (("--drive", DRIVE, "--sizes", "--access-size", "4k"), "--access-size changes nothing with --sizes"),
-        (("--drive", DRIVE, "--requests", "9"), "--requests changes nothing without --sizes"),
-        ((), "--drive"),
-    ],
-)
-def test_what_cannot_be_scanned_says_why(run, arguments, says):
-    done = run("scan", *arguments)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert says in done.stderr
-
-
 def test_the_memory_of_a_host_takes_time_for_a_burst(run):
     # The block is in the host's memory after the first time: a call, and a copy at 2 GB/s.
     paid = scanned(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 
 import numpy as np
 import pytest
@@ -243,85 +242,6 @@ def test_the_picture(run, files, suffix):
         assert "far reads: mean 1.60 ms measured, 1.60 simulated; demerit 0.00 ms, 0.0 %" in text
         assert "near writes" in text
         assert "model" in text.split("<desc>")[1]
-
-
-@pytest.mark.parametrize(
-    ("arguments", "code", "message"),
-    [
-        (["x.toml", "--trace", "y.trace"], 2, "error: cannot read y.trace: no such file or directory\n"),
-        (["x.toml", "--trace", "."], 2, "error: cannot read .: is a directory\n"),
-        (["x.toml", "--trace", "x.toml"], 2, "error: x.toml: line 1: 3 fields, and a request has 6\n"),
-        (["x.toml", "--trace", "none.trace"], 2, "error: none.trace: there is no request in it\n"),
-        (
-            ["x.toml", "--trace", "far.trace"],
-            2,
-            "error: far.trace: request 2 needs 60001 sectors, and the target has 60000\n",
-        ),
-        (["y.toml", "--trace", "x.trace"], 2, 'error: cannot read the drive file "y.toml": No such file'),
-        (["no-drive", "--trace", "x.trace"], 2, 'error: the catalogue has no drive "no-drive"'),
-        (
-            ["x.toml", "--trace", "x.trace", "-o", "x.pdf"],
-            2,
-            "error: -o x.pdf: a picture ends in .png, .svg, .html",
-        ),
-        (
-            ["x.toml", "--trace", "x.trace", "-o", "y/x.png"],
-            1,
-            "error: -o y/x.png: cannot write: there is no folder y",
-        ),
-        (
-            ["x.toml", "--trace", "x.trace", "--demerit-max", "nan"],
-            2,
-            "error: --demerit-max nan: give a perc",
-        ),
-        (["x.toml", "--trace", "x.trace", "--demerit-max", "-1"], 2, "error: --demerit-max -1: give a perc"),
-        (
-            ["x.toml", "--trace", "x.trace", "--set", "workload.bs=8k"],
-            2,
-            "error: --set workload.bs: a replay",
-        ),
-        (
-            ["x.toml", "--trace", "x.trace", "--set", "run.duration=1s"],
-            2,
-            "error: --set run.duration: a replay",
-        ),
-        (["x.toml"], 2, "error: Missing option '--trace'"),
-        (
-            ["x.toml", "--trace", "x.trace", "--seed", "2", "--set", "run.seed=3"],
-            2,
-            "error: --seed (2) and --set run.seed (3) both set run.seed: keep one of the two\n",
-        ),
-        (["x.toml", "--trace", "x.pipe"], 2, "error: cannot read x.pipe: it is a pipe or a device"),
-        (
-            ["x.toml", "--trace", "x.trace", "--set", "target.drive.rpm=5000rpm,6000rpm"],
-            2,
-            "error: a sweep of 2 points cannot be validated, only one drive\n",
-        ),
-        (
-            ["x.toml", "--trace", "x.trace", "--set", "target.drive.rmp=5000rpm"],
-            2,
-            "error: unknown key `rmp`",
-        ),
-        (
-            [
-                "x.toml",
-                "--trace",
-                "x.trace",
-                "--set",
-                "target.faults.read_errors=100%",
-            ],
-            1,
-            "error: request 1 was not done: MediaError\n",
-        ),
-    ],
-)
-def test_what_cannot_be_validated_is_said(run, files, arguments, code, message):
-    os.mkfifo(files / "x.pipe")
-    (files / "none.trace").write_text("\n")
-    (files / "far.trace").write_text("R Hit 0 1 1 1\nR Hit 59999 2 1 1\n")
-    done = run("validate", *arguments)
-    assert (done.returncode, done.stdout) == (code, "")
-    assert done.stderr.startswith(message)
 
 
 def test_a_notebook_hears_of_it_as_an_exception(files):

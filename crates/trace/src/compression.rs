@@ -4,6 +4,7 @@ use flate2::Compression as Level;
 use flate2::read::MultiGzDecoder;
 use flate2::write::GzEncoder;
 use ruzstd::decoding::StreamingDecoder;
+use std::error::Error;
 use std::io::{self, BufReader, Cursor, Read, Write};
 
 const GZIP: &[u8] = &[0x1f, 0x8b];
@@ -132,7 +133,10 @@ impl Read for Frames<'_> {
     fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
         loop {
             if let Some(frame) = &mut self.frame {
-                let read = frame.read(bytes)?;
+                let read = frame.read(bytes).map_err(|error| match error.get_ref() {
+                    Some(inner) => unread(inner),
+                    None => error,
+                })?;
                 if read > 0 || bytes.is_empty() {
                     return Ok(read);
                 }
@@ -142,9 +146,22 @@ impl Read for Frames<'_> {
             if io::BufRead::fill_buf(&mut source)?.is_empty() {
                 return Ok(0);
             }
-            let frame = StreamingDecoder::new(source)
-                .map_err(|error| io::Error::new(io::ErrorKind::InvalidData, format!("zstd: {error}")))?;
+            let frame = StreamingDecoder::new(source).map_err(|error| unread(&error))?;
             self.frame = Some(Box::new(frame));
         }
     }
+}
+
+/// Why a zstd stream cannot be read, as an error that tells an end that comes too early from damage.
+fn unread(error: &(dyn Error + 'static)) -> io::Error {
+    let mut cause = Some(error);
+    while let Some(found) = cause {
+        if let Some(inner) = found.downcast_ref::<io::Error>()
+            && inner.kind() == io::ErrorKind::UnexpectedEof
+        {
+            return io::Error::new(io::ErrorKind::UnexpectedEof, "it ends within a frame");
+        }
+        cause = found.source();
+    }
+    io::Error::new(io::ErrorKind::InvalidData, error.to_string())
 }

@@ -75,8 +75,12 @@ def _trace(reader: Reader, built: Built) -> None:
     if reader.flag("replay_no_stall"):
         trace["pace"] = "closed"
         keys["iodepth"] = reader.read("iodepth", values.whole, 1)
-    if (percent := reader.read("replay_time_scale", values.whole, 100)) != 100:
-        trace["scale_time"] = percent / 100
+    percent = reader.read("replay_time_scale", values.whole, 100)
+    if percent < 1:
+        reader.wrong(reader.job.get("replay_time_scale"), "write a percentage above 0, such as 200 for twice the rate")
+    elif percent != 100:
+        # fio scales the rate, and times are its inverse.
+        trace["scale_time"] = round(100 / percent, 9)
     keys["trace"] = trace
 
 

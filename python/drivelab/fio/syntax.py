@@ -109,7 +109,7 @@ def jobs_of(text: str) -> tuple[list[Job], list[Problem]]:
         else:
             option = _option(number, line, problems)
             into[option.key] = option
-    if not jobs:
+    if not jobs and not problems:
         problems.append(Problem(1, "there is no job in it; add a section such as [readers]"))
     return jobs, problems
 

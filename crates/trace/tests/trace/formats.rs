@@ -257,6 +257,32 @@ fn a_name_of_several_formats_is_settled_by_the_first_bytes() {
 }
 
 #[test]
+fn packed_data_that_are_cut_off_are_told_from_damaged_ones() {
+    let text: String = (0..9_000u64).map(|at| format!("0,{},4096,R,{at}.5\n", at * at % 7_919_993)).collect();
+    let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+    gzip.write_all(text.as_bytes()).unwrap();
+    let mut bzip = bzip2::write::BzEncoder::new(Vec::new(), bzip2::Compression::default());
+    bzip.write_all(text.as_bytes()).unwrap();
+    let zstd =
+        ruzstd::encoding::compress_to_vec(text.as_bytes(), ruzstd::encoding::CompressionLevel::Fastest);
+    for packed in [gzip.finish().unwrap(), bzip.finish().unwrap(), zstd] {
+        for length in [5, 20, packed.len() / 2, packed.len() - 1] {
+            let cut = &packed[..length];
+            let said = crate::tools::said(cut, &Options::default());
+            assert!(
+                said.ends_with("data are cut off; fetch it again, or take what came before with --lenient"),
+                "{said}"
+            );
+            // What came before may be less than a line, of which no format is known.
+            let options = Options { format: Some(Format::Spc), is_lenient: true, ..Options::default() };
+            let (found, reader) = read_with(cut, &options).unwrap();
+            assert!(found.len() < 9_000 || length == packed.len() - 1);
+            assert_eq!(reader.problems().of(drivelab_trace::Problem::Truncated).count, 1, "{length}");
+        }
+    }
+}
+
+#[test]
 fn packed_traces_are_unpacked_by_their_first_bytes() {
     let text = SPC;
     let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
