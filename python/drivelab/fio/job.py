@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from math import gcd
 from typing import Any
 
 from drivelab.fio import values
@@ -77,7 +78,9 @@ def _trace(reader: Reader, built: Built) -> None:
         keys["iodepth"] = reader.read("iodepth", values.whole, 1)
     percent = reader.read("replay_time_scale", values.whole, 100)
     if percent < 1:
-        reader.wrong(reader.job.get("replay_time_scale"), "write a percentage above 0, such as 200 for twice the rate")
+        reader.wrong(
+            reader.job.get("replay_time_scale"), "write a percentage above 0, such as 200 for twice the rate"
+        )
     elif percent != 100:
         # fio scales the rate, and times are its inverse.
         trace["scale_time"] = round(100 / percent, 9)
@@ -112,11 +115,10 @@ def _sizes(reader: Reader, built: Built, rw: str) -> Fraction:
 
     if job.get("bssplit"):
         split = reader.read(
-            "bssplit", lambda text: _split(one("bssplit", text), reader.kb_base), [(4096, 100)]
+            "bssplit", lambda text: _split(one("bssplit", text), reader.kb_base), [("4096B", Fraction(4096))]
         )
-        built.keys["bssplit"] = ":".join(f"{size}B/{share}" for size, share in split)
-        total = sum(share for _, share in split)
-        mean = Fraction(sum(size * share for size, share in split), max(total, 1))
+        built.keys["bssplit"] = ":".join(text for text, _ in split)
+        mean = sum((part for _, part in split), Fraction())
     elif job.get("bsrange"):
         found = reader.read(
             "bsrange", lambda text: _range_of(one("bsrange", text.replace("/", ",")), reader.kb_base), [4096]
@@ -132,8 +134,8 @@ def _sizes(reader: Reader, built: Built, rw: str) -> Fraction:
     return max(mean, Fraction(1))
 
 
-def _split(text: str, kb_base: int) -> list[tuple[int, int]]:
-    """Sizes with their shares in percent; those without one share the rest."""
+def _split(text: str, kb_base: int) -> list[tuple[str, Fraction]]:
+    """Sizes with their shares in percent, as a scenario has them too, and what each brings to the mean."""
     parts = [part.partition("/") for part in text.split(":")]
     sizes = [values.size(size, kb_base) for size, _, _ in parts]
     shares = [int(share) if share else None for _, _, share in parts]
@@ -141,14 +143,20 @@ def _split(text: str, kb_base: int) -> list[tuple[int, int]]:
     open_ = shares.count(None)
     if rest < 0 or (rest > 0 and not open_):
         raise WrongError(f"the shares add up to {100 - rest} %, not to 100")
-    scale = max(open_, 1)
     return [
-        (size, rest if share is None else share * scale) for size, share in zip(sizes, shares, strict=True)
+        (f"{size}B", size * Fraction(rest, 100 * open_))
+        if share is None
+        else (f"{size}B/{share}", size * Fraction(share, 100))
+        for size, share in zip(sizes, shares, strict=True)
     ]
 
 
 def _range_of(text: str, kb_base: int) -> list[int]:
-    """All multiples of the least size in a range, each as often as the others."""
+    """Sizes from a range, each as often as fio draws it.
+
+    fio adds a number below the largest size to the least, rounds down to a multiple of the least, and cuts off at the
+    largest: all multiples are as frequent, and so is the largest, but for a share of its own where it is none.
+    """
     parts = text.replace(":", "-").split("-")
     if len(parts) != 2:
         raise WrongError("write two sizes, such as 4k-64k")
@@ -158,7 +166,15 @@ def _range_of(text: str, kb_base: int) -> list[int]:
         raise WrongError("write sizes above zero, such as 4k-64k")
     if most // least > _RANGE_MAX:
         raise WrongError(f"more than {_RANGE_MAX} sizes; write bssplit=4k/50:64k/50, say")
-    return [least * factor for factor in range(1, most // least + 1)]
+    step = gcd(least, most)
+    times = {min(begin, most): 0 for begin in range(least, least + most, least)}
+    for begin in range(least, least + most, least):
+        times[min(begin, most)] += min(least, least + most - begin) // step
+    if sum(times.values()) > _RANGE_MAX:
+        raise WrongError(
+            f"more than {_RANGE_MAX} sizes; end at a multiple of {least} bytes, or write bssplit"
+        )
+    return [size for size, count in times.items() for _ in range(count)]
 
 
 def _places(reader: Reader, built: Built, notes: dict[str, None]) -> None:
@@ -186,7 +202,9 @@ def _places(reader: Reader, built: Built, notes: dict[str, None]) -> None:
 def _mix(reader: Reader, built: Built) -> None:
     reads = reader.read("rwmixread", values.whole, None)
     writes = reader.read("rwmixwrite", values.whole, None)
-    if reads is None and writes is not None:
+    # Of both the later one counts.
+    lines = built.lines
+    if writes is not None and (reads is None or lines["rwmixwrite"] > lines["rwmixread"]):
         reads = 100 - writes
     if reads is not None:
         built.keys["rwmixread"] = f"{reads}%"
@@ -210,7 +228,7 @@ def _arrivals(reader: Reader, built: Built, mean: Fraction, notes: dict[str, Non
             reader.job.get("thinktime_blocks_type"),
             "a job stops to think after so many I/Os that are complete here; leave it out",
         )
-    rate = _rate(reader, mean)
+    rate = _rate(reader, built, mean)
     if rate is not None:
         built.keys["rate_iops"] = f"{float(rate):.6g}/s"
         if (process := reader.text("rate_process")) is not None:
@@ -218,6 +236,10 @@ def _arrivals(reader: Reader, built: Built, mean: Fraction, notes: dict[str, Non
         notes[
             "rate and rate_iops are an open loop: arrivals do not wait, where fio holds them back at iodepth"
         ] = None
+        if built_is_mixed(reader) and {"rwmixread", "rwmixwrite"} & set(built.lines):
+            notes[
+                "rwmixread and rwmixwrite have no effect beside a rate: as in fio, reads and writes have theirs"
+            ] = None
         if think:
             reader.wrong(
                 reader.job.get("thinktime"),
@@ -233,27 +255,38 @@ def _arrivals(reader: Reader, built: Built, mean: Fraction, notes: dict[str, Non
             built.keys["thinktime_blocks"] = blocks
 
 
-def _rate(reader: Reader, mean: Fraction) -> Fraction | None:
-    """I/Os per second that are asked for, of reads and writes together."""
-    rates = []
+def _rate(reader: Reader, built: Built, mean: Fraction) -> Fraction | None:
+    """I/Os per second that are asked for, of reads and writes together. Of a mixed job they are also the mix."""
+    sides: dict[str, list[Fraction]] = {"reads": [], "writes": []}
+    is_mixed, of_write = built_is_mixed(reader), (reader.text("rw") or "").endswith("write")
     for key, per_io in (("rate_iops", Fraction(1)), ("rate", mean)):
         option = reader.job.get(key)
         if option is None:
             continue
-        reads, writes = values.pair(option.value or "")
-        is_mixed = built_is_mixed(reader)
-        if is_mixed and reads != writes:
-            reader.wrong(option, "reads and writes of one job have one rate here; make two jobs of it")
-            continue
-        text = writes if (reader.text("rw") or "").endswith("write") else reads
-        # A side that is left out has no limit.
-        found = (
-            reader.read(key, lambda _, text=text: values.size(text, reader.kb_base), None) if text else None
+        found = reader.read(
+            key, lambda text: [_rate_of(part, reader) for part in values.pair(text)], [None, None]
         )
-        if found:
-            # fio gives reads and writes each this rate.
-            rates.append(Fraction(found) / per_io * (2 if is_mixed else 1))
-    return min(rates) if rates else None
+        for side, value in zip(sides.values(), found, strict=True):
+            if value:
+                side.append(Fraction(value) / per_io)
+    least = {side: min(rates) for side, rates in sides.items() if rates}
+    if not is_mixed:
+        return least.get("writes" if of_write else "reads")
+    if len(least) == 1:
+        option = reader.job.get("rate_iops") or reader.job.get("rate")
+        reader.wrong(
+            option, "reads and writes of one job both have a rate here, or none; make two jobs of it"
+        )
+    if len(least) < len(sides):
+        return None
+    total = sum(least.values(), Fraction())
+    built.keys["rwmixread"] = f"{float(100 * least['reads'] / total):.6g}%"
+    return total
+
+
+def _rate_of(text: str, reader: Reader) -> int | None:
+    """A rate; a side that is left out has no limit."""
+    return values.size(text, reader.kb_base) if text else None
 
 
 def built_is_mixed(reader: Reader) -> bool:
