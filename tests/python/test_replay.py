@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import struct
 
 import pytest
 
@@ -69,6 +70,31 @@ def test_a_device_is_named_as_the_trace_names_it(run, tmp_path, name):
     assert f'a.iolog: line 7: the trace has several devices, "{name}" and "other"' in refused.stderr
     (point,) = points(run("simulate", *DRIVE, "--trace", "a.iolog", "--trace-device", name, "--json"))
     assert point["read"]["ios"] == 2
+
+
+def event(ns, action, sector, processor):
+    """A record of blktrace: a read of 4 KiB is queued (1) or complete (8) on 8,0."""
+    figures = (0x65617407, 1, ns, sector, 4096, action | 1 << 16, 1, 8 << 20, processor, 0, 0)
+    return struct.pack("<IIQQIIIIIHH", *figures)
+
+
+@pytest.mark.parametrize("name", ["sda", "of", "./sda", "of/sda"])
+def test_the_files_of_blktrace_are_named_as_one(run, tmp_path, name):
+    (tmp_path / "of").mkdir()
+    for folder in (tmp_path, tmp_path / "of"):
+        for processor in range(2):
+            records = [
+                event(1_000_000 * (2 * at + processor) + later, action, 8 * at, processor)
+                for at in range(5)
+                for later, action in ((0, 1), (500_000, 8))
+            ]
+            (folder / f"sda.blktrace.{processor}").write_bytes(b"".join(records))
+    (tmp_path / "sda.blktrace.x").write_bytes(b"")
+    (point,) = points(run("simulate", *DRIVE, "--trace", name, "--json"))
+    assert point["replay"]["finished"] == 10
+    assert point["replay"]["read"]["recorded_ns"]["mean"] == 500_000
+    found = json.loads(run("trace", "info", name, "--json").stdout)
+    assert (found["records"], found["requests"]) == (20, 10)
 
 
 def test_what_a_replay_says(run, spc):

@@ -263,9 +263,8 @@ def _rate(reader: Reader, built: Built, mean: Fraction) -> Fraction | None:
         option = reader.job.get(key)
         if option is None:
             continue
-        found = reader.read(
-            key, lambda text: [_rate_of(part, reader) for part in values.pair(text)], [None, None]
-        )
+        none: list[int | None] = [None, None]
+        found = reader.read(key, lambda text: [_rate_of(part, reader) for part in values.pair(text)], none)
         for side, value in zip(sides.values(), found, strict=True):
             if value:
                 side.append(Fraction(value) / per_io)
