@@ -29,9 +29,17 @@ def _time(ns: float) -> str:
     return duration_text(float(f"{ns:.3g}"))
 
 
-def replay_lines(replay: Mapping[str, Any]) -> Iterator[str]:
+def is_over_early(point: Mapping[str, Any]) -> bool:
+    """Whether the trace was over before the warm-up was, so that the end of the run says nothing of the target."""
+    replay = point["replay"]
+    measured = point["latency_ns"]["n"] or point.get("flush", {}).get("count")
+    return bool(replay["complete"] and replay["begun"] and not measured)
+
+
+def replay_lines(point: Mapping[str, Any]) -> Iterator[str]:
     """For the console: what was replayed, and how long it took."""
-    yield _summary(replay)
+    replay = point["replay"]
+    yield _summary(replay, is_timed=not is_over_early(point))
     if discards := replay["discards_left_out"]:
         yield f"  {counted(discards, 'discard')} left out: the model has no command for them"
     for one in replay.get("problems", ()):
@@ -65,11 +73,13 @@ def _ms(ns: float | None) -> str:
     return "-" if ns is None else f"{ns / _MS:.2f}"
 
 
-def _summary(replay: Mapping[str, Any]) -> str:
+def _summary(replay: Mapping[str, Any], *, is_timed: bool) -> str:
     begun, finished = replay["begun"], replay["finished"]
     what = f"trace: {counted(begun, 'request')}" + ("" if replay["complete"] else " (not to its end)")
     unfinished = f", {begun - finished:,} of them not finished" if begun > finished else ""
     most = f"at most {replay['outstanding_max']:,} outstanding"
+    if not is_timed:
+        return f"{what}{unfinished}, {most}"
     if replay["span_ns"] is not None:
         done = f"done {_time(replay['behind_ns'])} after the last" if replay["complete"] else "cut off"
         return f"{what} in {_time(replay['span_ns'])}, {done}{unfinished}, {most}"

@@ -86,7 +86,7 @@ def run_plan(
     """
     if capture is None:
         return run_plans([checked], workers, progress, log, check_data=check_data)[0]
-    check_capture(capture, len(checked))
+    check_capture(capture, checked)
 
     def run(part: Path) -> Result:
         plans = [checked]
@@ -97,11 +97,15 @@ def run_plan(
     return write_whole(capture, run, keep=lambda result: not result.failures and not result.interrupted)
 
 
-def check_capture(capture: Path, points: int) -> None:
-    """Refuse the trace of several points. Raises InputError."""
-    if points > 1:
+def check_capture(capture: Path, checked: _core.Plan) -> None:
+    """Refuse the trace of several points, and one in place of the trace that is replayed. Raises InputError."""
+    if (points := len(checked)) > 1:
         raise InputError(
             f"capture {capture}: a trace is of one run, and this sweep has {points}; give one value of each key"
+        )
+    if capture.is_file() and any(capture.samefile(path) for path in checked.trace_files):
+        raise InputError(
+            f"capture {capture}: this is the trace that is replayed, and would be lost; name another file"
         )
 
 

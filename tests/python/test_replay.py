@@ -207,6 +207,26 @@ def test_a_capture_is_of_one_run_and_whole(run, tmp_path):
     assert not [path for path in tmp_path.iterdir() if "trace" in path.name]
 
 
+def test_a_capture_does_not_take_the_place_of_the_trace_that_is_replayed(run, spc, tmp_path):
+    (tmp_path / "link").symlink_to(spc)
+    for name in (spc, "link"):
+        done = run("simulate", *DRIVE, "--trace", spc, "--capture", name)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert f"capture {name}: this is the trace that is replayed, and would be lost" in done.stderr
+    assert (tmp_path / spc).read_text(encoding="utf-8") == SPC
+    with pytest.raises(InputError, match="would be lost"):
+        drivelab.simulate(drive="wd-4tb-7200", trace=str(tmp_path / spc), capture=tmp_path / spc)
+
+
+def test_a_trace_that_is_over_before_the_warm_up_is_told(run, spc):
+    done = run("simulate", *DRIVE, "--trace", spc, "--ramp-time", "1min")
+    assert done.returncode == 0
+    assert done.stderr == (
+        "note: no I/O finished: the trace is over before the warm-up is; lower --ramp-time (run.warmup)\n"
+    )
+    assert "\ntrace: 60 requests, at most " in done.stdout
+
+
 def test_another_seed_than_that_of_the_capture_is_noted(run):
     run("simulate", *DRIVE, "--number-ios", "20", "--randseed", "7", "--capture", "a.trace")
     done = run("simulate", *DRIVE, "--trace", "a.trace")

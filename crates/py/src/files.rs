@@ -22,6 +22,8 @@ pub struct Folder {
     fingerprints: RefCell<BTreeMap<PathBuf, String>>,
     /// All that were found.
     pub replayed: RefCell<Vec<Arc<Replayed>>>,
+    /// All files of these.
+    pub trace_files: RefCell<Vec<PathBuf>>,
 }
 
 impl Folder {
@@ -31,6 +33,7 @@ impl Folder {
             texts: RefCell::new(texts),
             fingerprints: RefCell::default(),
             replayed: RefCell::default(),
+            trace_files: RefCell::default(),
         }
     }
 
@@ -71,6 +74,7 @@ impl Loader for Folder {
                 identity
             }
         };
+        self.trace_files.borrow_mut().extend(files.iter().cloned());
         let (replayed, found) = found(asked, files, identity)?;
         self.replayed.borrow_mut().push(replayed);
         Ok(found)

@@ -22,6 +22,9 @@ pub struct Plan {
     recipe: Recipe,
     /// The traces that its points replay.
     replayed: Vec<Arc<Replayed>>,
+    /// The files of these, which nothing may write over.
+    #[pyo3(get)]
+    trace_files: Vec<PathBuf>,
 }
 
 /// From what a plan is made again in another process.
@@ -71,9 +74,9 @@ impl Plan {
         let inner =
             planned(&source, &laid_over, &folder).map_err(|problems| scenario_error(py, &problems))?;
         let files = folder.texts.into_inner();
-        let replayed = folder.replayed.into_inner();
+        let (replayed, trace_files) = (folder.replayed.into_inner(), folder.trace_files.into_inner());
         let recipe = Recipe { text, origin, base_dir, overrides, files, steps: vec![], served };
-        steps.into_iter().try_fold(Plan { inner, recipe, replayed }, Plan::stepped)
+        steps.into_iter().try_fold(Plan { inner, recipe, replayed, trace_files }, Plan::stepped)
     }
 
     /// Pickled it is what it was made from: text, overrides and drive files; a trace has to be there.

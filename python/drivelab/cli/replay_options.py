@@ -8,13 +8,13 @@ from typing import Annotated, Any
 
 import typer
 
-from drivelab import simulation
+from drivelab import _core, simulation
 from drivelab.cli.array_options import STORIES_MAX
 from drivelab.cli.output import emit, emit_table, say
 from drivelab.cli.places import check_file, place
 from drivelab.cli.workload_options import TRACE_PANEL
 from drivelab.points_table import axis_text
-from drivelab.replay_story import behind_text, recorded_table, replay_lines
+from drivelab.replay_story import behind_text, is_over_early, recorded_table, replay_lines
 
 Capture = Annotated[
     Path | None,
@@ -28,11 +28,11 @@ Capture = Annotated[
 ]
 
 
-def check_capture(capture: Path | None, points: int) -> None:
+def check_capture(capture: Path | None, checked: _core.Plan) -> None:
     """Refuse a trace that could not be written. Raises InputError and OutputError."""
     if capture is not None:
         check_file("--capture", capture)
-        simulation.check_capture(capture, points)
+        simulation.check_capture(capture, checked)
 
 
 def emit_replays(points: Sequence[dict[str, Any]]) -> None:
@@ -45,14 +45,13 @@ def emit_replays(points: Sequence[dict[str, Any]]) -> None:
         return
     for point in replayed:
         at = _at(point)
-        emit("\n" * (point is replayed[0]) + f"{at}: " * bool(at) + "\n".join(replay_lines(point["replay"])))
+        emit("\n" * (point is replayed[0]) + f"{at}: " * bool(at) + "\n".join(replay_lines(point)))
 
 
 def note_behind(points: Sequence[dict[str, Any]]) -> None:
     """A target that did not keep up with the trace: its response times grow with the length of the trace."""
-    behind = [
-        (point, text) for point in points if "replay" in point and (text := behind_text(point["replay"]))
-    ]
+    points = [point for point in points if "replay" in point and not is_over_early(point)]
+    behind = [(point, text) for point in points if (text := behind_text(point["replay"]))]
     for point, text in behind[:STORIES_MAX]:
         at = f" at {place}" if (place := _at(point)) else ""
         say(f"note: the target cannot keep up with the trace{at}: {text}")

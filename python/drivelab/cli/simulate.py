@@ -55,6 +55,7 @@ from drivelab.files import make_folder, write_text
 from drivelab.firmware import range_note
 from drivelab.given_up_story import given_up_text, has_given_up
 from drivelab.points_table import axis_text, commands_csv, directions_table, points_csv
+from drivelab.replay_story import is_over_early
 from drivelab.result import Point, Result
 from drivelab.scenario import Source, plan, read_source
 from drivelab.simulation import run_plan
@@ -166,7 +167,7 @@ def simulate(
         emit("\n".join(_fio_files(checked)))
         return Exit.OK
     wish.check_points(checked)
-    check_capture(capture, len(checked))
+    check_capture(capture, checked)
     if capture is not None and (ray or checkpoint):
         raise InputError("--capture: a trace is written as it runs, here: leave --ray and --checkpoint out")
     check_has_data(checked, wanted=check_data)
@@ -331,7 +332,9 @@ def _tell_empty(result: Result) -> bool:
     more = f" and {len(places) - PLACES_NAMED_MAX} more" if len(places) > PLACES_NAMED_MAX else ""
     at = f" at {'; '.join(places[:PLACES_NAMED_MAX])}{more}" if places else ""
     longest_ns = max(point["window_ns"] for point in empty)
-    if longest_ns >= LONG_NS:
+    if all("replay" in point and is_over_early(point) for point in empty):
+        why = "the trace is over before the warm-up is; lower --ramp-time (run.warmup)"
+    elif longest_ns >= LONG_NS:
         why = f"the workload asks for next to nothing in the measured {duration_text(longest_ns)}"
     else:
         measured = duration_text(longest_ns)
