@@ -164,7 +164,7 @@ def test_the_same_bytes_are_the_same_scenario_wherever_they_lie(run, spc, tmp_pa
 
 
 REFUSED = {
-    "no such file": (("--trace", "none"), 'the trace "none" cannot be replayed: No such file or directory'),
+    "no such file": (("--trace", "none"), 'the trace "none" cannot be replayed: no such file or directory'),
     "a workload beside it": (("--trace", "a.spc", "--rw", "read"), "`rw` has no effect beside `trace`"),
     "a depth at recorded times": (
         ("--trace", "a.spc", "--iodepth", "4"),
