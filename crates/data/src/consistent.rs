@@ -108,7 +108,7 @@ pub fn compare<C: Cell>(layout: &Layout, drives: &[Option<u16>], media: &Media<C
         Layout::Rows(rows) => compare_rows(rows, drives, media, &mut fit),
         Layout::RaidZ(pool) => compare_records(pool, drives, media, &mut fit),
         _ if layout.redundancy() == Some(Redundancy::Copies) => {
-            compare_copies(layout, drives, media, &mut fit)
+            compare_copies(layout, drives, media, &mut fit);
         }
         _ => {}
     }
