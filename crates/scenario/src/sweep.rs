@@ -8,9 +8,17 @@ use crate::text::tree::{Node, Table, Value};
 pub struct Axis {
     /// The key's full name.
     pub key: String,
-    path: Vec<String>,
+    path: Vec<Step>,
     pub place: Place,
     pub values: Vec<Node>,
+}
+
+/// From a value to one inside it.
+#[derive(Clone, Debug)]
+enum Step {
+    Key(String),
+    /// In a list that is no sweep: of `target.faults.slow` the first entry, the second.
+    Place(usize),
 }
 
 /// A scenario of more points is a mistake, or wants several scenarios.
@@ -31,22 +39,44 @@ pub fn axes(root: &Table, kind: &Kind, log: &mut Log) -> Vec<Axis> {
     found
 }
 
-fn walk_table(table: &Table, kind: &Kind, path: &mut Vec<String>, found: &mut Vec<Axis>) {
+fn walk_table(table: &Table, kind: &Kind, path: &mut Vec<Step>, found: &mut Vec<Axis>) {
     for entry in &table.entries {
         let Some(kind) = kind.child(&entry.key) else { continue };
-        path.push(entry.key.clone());
+        path.push(Step::Key(entry.key.clone()));
         match &entry.node.value {
             Value::List(values) if !kind.takes_list() => found.push(Axis {
-                key: path.join("."),
+                key: name(path),
                 path: path.clone(),
                 place: entry.node.place,
                 values: values.clone(),
             }),
+            Value::List(entries) => walk_list(entries, kind, path, found),
             Value::Table(table) => walk_table(table, kind, path, found),
             _ => {}
         }
         path.pop();
     }
+}
+
+/// The tables of a list that is no sweep.
+fn walk_list(entries: &[Node], kind: &Kind, path: &mut Vec<Step>, found: &mut Vec<Axis>) {
+    let Some(each) = kind.entries() else { return };
+    for (place, entry) in entries.iter().enumerate() {
+        if let Value::Table(table) = &entry.value {
+            path.push(Step::Place(place));
+            walk_table(table, each, path, found);
+            path.pop();
+        }
+    }
+}
+
+/// As a person writes it: `target.faults.slow[0].by`.
+fn name(path: &[Step]) -> String {
+    path.iter().fold(String::new(), |name, step| match step {
+        Step::Place(place) => format!("{name}[{place}]"),
+        Step::Key(key) if name.is_empty() => key.clone(),
+        Step::Key(key) => format!("{name}.{key}"),
+    })
 }
 
 /// The number of points; one without axes. `None`, with a problem, when they are too many.
@@ -92,16 +122,17 @@ pub fn substitute(root: &Table, axes: &[Axis], values: &[&Node]) -> Table {
     table
 }
 
-fn find<'a>(table: &'a mut Table, path: &[String]) -> Option<&'a mut Node> {
-    let (first, rest) = path.split_first()?;
-    let node = table.get_mut(first)?;
-    if rest.is_empty() {
-        return Some(node);
+fn find<'a>(table: &'a mut Table, path: &[Step]) -> Option<&'a mut Node> {
+    let (Step::Key(first), rest) = path.split_first()? else { return None };
+    let mut node = table.get_mut(first)?;
+    for step in rest {
+        node = match (step, &mut node.value) {
+            (Step::Key(key), Value::Table(table)) => table.get_mut(key)?,
+            (Step::Place(place), Value::List(entries)) => entries.get_mut(*place)?,
+            _ => return None,
+        };
     }
-    match &mut node.value {
-        Value::Table(table) => find(table, rest),
-        _ => None,
-    }
+    Some(node)
 }
 
 #[cfg(test)]
@@ -128,5 +159,23 @@ mod tests {
         let problems = log.into_problems().unwrap().0;
         assert_eq!(problems.len(), 1);
         assert!(problems[0].message.contains("empty sweep"));
+    }
+
+    #[test]
+    fn a_list_within_a_list_that_is_no_sweep_is_an_axis() {
+        let text = "[target.faults]\nslow = [{ by = \"1ms\" }, { drive = 1, by = [\"2ms\", \"3ms\"] }]\n\
+                    bad_sectors = [[\"1GiB\", \"4KiB\"]]\n";
+        let mut log = Log::default();
+        let all = log.add("a.toml", text, true);
+        let root = document(text, all, &mut log).unwrap();
+        let axes = axes(&root, &ScenarioRaw::kind(), &mut log);
+        let keys: Vec<&str> = axes.iter().map(|axis| axis.key.as_str()).collect();
+        assert_eq!(keys, ["target.faults.slow[1].by"]);
+        let json = |point| {
+            let table = substitute(&root, &axes, &values(&axes, point));
+            Node { place: all, value: Value::Table(table) }.to_json().to_string()
+        };
+        assert!(json(1).contains("[{\"by\":\"1ms\"},{\"by\":\"3ms\",\"drive\":1}]"), "{}", json(1));
+        assert!(log.into_problems().is_none());
     }
 }

@@ -92,6 +92,14 @@ impl Kind {
         self.alternatives().iter().any(|kind| matches!(kind, Kind::List { .. }))
     }
 
+    /// The kind of the entries of a list that is no sweep.
+    pub fn entries(&self) -> Option<&Kind> {
+        self.alternatives().iter().find_map(|kind| match kind {
+            Kind::List { each, .. } => Some(&**each),
+            _ => None,
+        })
+    }
+
     /// The type in words: what a message says was expected.
     pub fn words(&self) -> String {
         match self {

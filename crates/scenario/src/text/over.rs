@@ -6,7 +6,7 @@ use crate::keys::Kind;
 /// A value for one key, whatever the scenario says.
 #[derive(Clone, Debug)]
 pub struct Override {
-    /// The full name, such as `target.queue.order`.
+    /// The full name, such as `target.queue.order`; of an entry of a list `target.faults.slow[0].by`.
     pub key: String,
     /// A TOML value; if it is none, a list where it has commas (`1,4,16`), else a text.
     pub value: String,
@@ -33,7 +33,9 @@ pub fn apply(root: &mut Table, kind: &Kind, over: &Override, log: &mut Log) {
             );
             return;
         }
-        parts.push((part.trim(), place));
+        let (name, entry) = split_entry(part.trim());
+        parts.push((name, place));
+        parts.extend(entry.map(|entry| (entry, place)));
     }
     if parts.len() > DEPTH_MAX {
         log.fault(
@@ -43,7 +45,12 @@ pub fn apply(root: &mut Table, kind: &Kind, over: &Override, log: &mut Log) {
         );
         return;
     }
-    let target = parts.iter().try_fold(kind, |kind, (part, _)| kind.child(part));
+    let step = |kind: &'_ Kind, part: &str| match entry_number(part) {
+        Some(_) => kind.entries().cloned(),
+        None => kind.child(part).cloned(),
+    };
+    let target = parts.iter().try_fold(kind.clone(), |kind, (part, _)| step(&kind, part));
+    let target = target.as_ref();
     let shift = over.key.len() + 3;
     let place = Place { start: shift as u32, ..all };
     if let Some(message) = no_value(&over.value, target) {
@@ -52,7 +59,20 @@ pub fn apply(root: &mut Table, kind: &Kind, over: &Override, log: &mut Log) {
         return;
     }
     let node = value(&over.value, target, place, log);
-    set(root, kind, &parts, &node);
+    set(root, kind, &parts, &node, log);
+}
+
+/// A part of a key, and the entry of a list behind it: `slow[0]` is `slow` and `[0]`.
+fn split_entry(part: &str) -> (&str, Option<&str>) {
+    match part.find('[').filter(|&at| at > 0 && entry_number(&part[at..]).is_some()) {
+        Some(at) => (&part[..at], Some(&part[at..])),
+        None => (part, None),
+    }
+}
+
+/// The number of an entry, where a part of a key is one.
+fn entry_number(part: &str) -> Option<usize> {
+    part.strip_prefix('[')?.strip_suffix(']')?.parse().ok()
 }
 
 /// What is wrong with a text that was meant as a value or a list of values, and is neither.
@@ -114,30 +134,45 @@ fn single(text: &str, source: u32, start: usize, log: &mut Log) -> Node {
     })
 }
 
-fn set(table: &mut Table, kind: &Kind, parts: &[(&str, Place)], node: &Node) {
+fn set(table: &mut Table, kind: &Kind, parts: &[(&str, Place)], node: &Node, log: &mut Log) {
     let Some(&(part, key_place)) = parts.first() else { return };
     let Some(entry) = table.entries.iter_mut().find(|entry| entry.key == part) else {
         let mut new = Node { place: key_place, value: Value::Table(Table::default()) };
-        set_inside(&mut new, kind.child(part), &parts[1..], node);
+        set_inside(&mut new, kind.child(part), &parts[1..], node, log);
         table.entries.push(Entry { key: part.to_owned(), key_place, node: new });
         return;
     };
-    set_inside(&mut entry.node, kind.child(part), &parts[1..], node);
+    set_inside(&mut entry.node, kind.child(part), &parts[1..], node, log);
 }
 
-fn set_inside(at: &mut Node, kind: Option<&Kind>, parts: &[(&str, Place)], node: &Node) {
-    if parts.is_empty() {
+fn set_inside(at: &mut Node, kind: Option<&Kind>, parts: &[(&str, Place)], node: &Node, log: &mut Log) {
+    let Some(&(part, place)) = parts.first() else {
         *at = node.clone();
         return;
-    }
+    };
     let any = Kind::Flag;
     let kind = kind.unwrap_or(&any);
+    if let Some(number) = entry_number(part) {
+        match (&mut at.value, kind.entries()) {
+            (Value::List(entries), Some(each)) if number < entries.len() => {
+                set_inside(&mut entries[number], Some(each), &parts[1..], node, log);
+            }
+            (_, Some(_)) => {
+                let count = if let Value::List(entries) = &at.value { entries.len() } else { 0 };
+                let message =
+                    format!("there is no entry {part} to change: the list has {count}, counted from 0");
+                log.fault(place, message, "name one that there is, or set the whole list");
+            }
+            (_, None) => log.fault(place, "this key has no list of entries", "leave the number out"),
+        }
+        return;
+    }
     match &mut at.value {
         Value::Table(_) => {}
         // Several values of a sweep: each is changed.
         Value::List(items) if !kind.takes_list() => {
             for item in items {
-                set_inside(item, Some(kind), parts, node);
+                set_inside(item, Some(kind), parts, node, log);
             }
             return;
         }
@@ -151,7 +186,7 @@ fn set_inside(at: &mut Node, kind: Option<&Kind>, parts: &[(&str, Place)], node:
         _ => at.value = Value::Table(Table::default()),
     }
     if let Value::Table(table) = &mut at.value {
-        set(table, kind, parts, node);
+        set(table, kind, parts, node, log);
     }
 }
 
@@ -187,6 +222,28 @@ mod tests {
             assert_eq!(set_in("", "workload.bs", value)["workload"]["bs"].to_string(), expected, "{value}");
         }
         assert_eq!(set_in("", "name", "a, b")["name"], "a, b");
+    }
+
+    #[test]
+    fn an_entry_of_a_list_is_changed_by_its_number() {
+        let text = "[target]\nfaults.slow = [{ by = \"1ms\" }, { by = \"2ms\", drive = 1 }]\n";
+        let found = set_in(text, "target.faults.slow[1].by", "7ms,8ms");
+        let expected = r#"[{"by":"1ms"},{"by":["7ms","8ms"],"drive":1}]"#;
+        assert_eq!(found["target"]["faults"]["slow"].to_string(), expected);
+        let wrong = |key: &str| {
+            let mut log = Log::default();
+            let all = log.add("a.toml", text, true);
+            let mut table = tree::document(text, all, &mut log).unwrap();
+            let over = Override { key: key.to_owned(), value: "1ms".to_owned(), origin: String::new() };
+            apply(&mut table, &ScenarioRaw::kind(), &over, &mut log);
+            log.into_problems().unwrap().0[0].message.clone()
+        };
+        let told = |part: &str, count: usize| {
+            format!("there is no entry {part} to change: the list has {count}, counted from 0")
+        };
+        assert_eq!(wrong("target.faults.slow[2].by"), told("[2]", 2));
+        assert_eq!(wrong("target.faults.hang[0].lasts"), told("[0]", 0));
+        assert_eq!(wrong("workload.bs[0]"), "this key has no list of entries");
     }
 
     #[test]
