@@ -23,7 +23,7 @@ impl<T> Help<T> {
     fn with_unit(&self, text: &str, parse: &impl Fn(&str) -> Result<T, QuantityError>) -> Option<String> {
         let usable = |unit: &&&str| {
             // In bytes, what is no whole number of sectors was hardly meant.
-            let whole = |count: u64| count > 0 && count.is_multiple_of(SECTOR_BYTES);
+            let whole = |count: u64| count.is_multiple_of(SECTOR_BYTES);
             if **unit == "B" && !text.parse().is_ok_and(whole) {
                 return false;
             }
@@ -177,6 +177,7 @@ quantities! {
     Angle, "an angle", "rev, deg", "0.24rev", &["rev", "deg"], "\"0rev\" to \"0.999rev\"", |_| true, parse::angle, |v| v.turn_bits();
     SignedSpan, "a time", TIMES, "0.4ms", &["ms"], "\"-1s\" to \"1s\"", |_| true, signed_span, |v| v.0;
     Extent, "an amount of data", EXTENTS, "250GB", &["B", "GB"], "\"1 sector\" to \"1048576TiB\"", |v: &Extent| v.0.get() > 0, extent, |v| v.0.get();
+    Offset, "an amount of data", EXTENTS, "250GB", &["B", "GB"], "\"0B\" to \"1048576TiB\"", |_| true, offset, |v| v.0.get();
     Length, "a length", "mm, in", "46.5mm", &["mm"], "\"0.001mm\" to \"1000000mm\"", |_| true, length, |v| v.0;
     LinearDensity, "a linear density", "kBPI (thousand bits per inch)", "813kBPI", &["kBPI"], "\"0.001kBPI\" to \"1000000kBPI\"", |_| true, kbpi, |v| v.0;
     TrackDensity, "a track density", "kTPI (thousand tracks per inch)", "145kTPI", &["kTPI"], "\"0.001kTPI\" to \"1000000kTPI\"", |_| true, ktpi, |v| v.0;
@@ -306,6 +307,14 @@ fn extent(text: &str) -> Result<Extent, QuantityError> {
     }
     // A data sheet's "250GB" is a round figure: what does not fill a sector is left off.
     Ok(Extent(Sectors::new(bytes(text)?.get() / SECTOR_BYTES)))
+}
+
+/// Where something begins: at the start, too.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Offset(pub Sectors);
+
+fn offset(text: &str) -> Result<Offset, QuantityError> {
+    extent(text).map(|Extent(sectors)| Offset(sectors))
 }
 
 /// The same, where a remainder is no round figure but a mistake.

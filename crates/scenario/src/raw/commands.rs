@@ -1,7 +1,7 @@
 //! Commands one by one, for worked examples.
 use super::workload::{INITIATORS, PriorityName};
 use crate::keys::numbers::{Count, Fio};
-use crate::keys::quantities::Extent;
+use crate::keys::quantities::Offset;
 use crate::keys::read::Example;
 use crate::keys::{choices, section};
 use drivelab_core::{Access, Attribute};
@@ -22,7 +22,7 @@ section! {
         /// What it does.
         rw: Access = "read",
         /// Where it begins. A flush is about all the drive, and has neither this nor `bs`.
-        offset: Extent = "0B",
+        offset: Offset = "0B",
         /// How much it reads or writes.
         bs: Bytes = "4KiB",
         /// Its task attribute.

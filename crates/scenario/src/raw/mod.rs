@@ -81,7 +81,10 @@ pub fn not_modelled(name: &str, known: &[&str]) -> Option<(String, String)> {
 /// Why two keys of different forms exclude each other, and what helps to choose.
 pub fn contradiction(first: &str, second: &str) -> (&'static str, &'static str) {
     let open = |key: &str| matches!(key, "rate_iops" | "rate_process");
-    if open(first) || open(second) {
+    let slow = |key: &str| matches!(key, "over" | "share" | "every");
+    if slow(first) && slow(second) {
+        ("a drive is slow in one way at a time: more and more, for a share of its commands, or in bursts", "")
+    } else if open(first) || open(second) {
         let why =
             "an open loop issues at its rate whatever has completed, a closed one waits for completions";
         (why, ": `rate_iops` alone for an open loop, `iodepth` and `thinktime` for a closed one")

@@ -8,7 +8,7 @@ use super::queue::Depth;
 use super::switch::{OrNever, Switch};
 use super::write_behind::WriteBehindRaw;
 use crate::keys::numbers::Count;
-use crate::keys::quantities::Extent;
+use crate::keys::quantities::{Extent, Offset};
 use crate::keys::read::{At, Example, Names, wrong_type};
 use crate::keys::{Kind, Read, choices, section};
 use crate::text::problem::Log;
@@ -169,7 +169,7 @@ impl Read for ElevatorChoice {
 /// Part of a drive: where it begins and how much it is; of all drives of an array, or of one.
 #[derive(Clone, Debug)]
 pub struct Stretch {
-    pub first: Extent,
+    pub first: Offset,
     pub count: Extent,
     pub drive: Option<At<u16>>,
 }
@@ -199,7 +199,7 @@ impl Read for Stretch {
                 return None;
             }
         };
-        let (first, count) = (Extent::read(first, log), Extent::read(count, log));
+        let (first, count) = (Offset::read(first, log), Extent::read(count, log));
         let drive = match number {
             None => None,
             Some(number) => Some(At::new(DriveNumber::read(number, log)?.0 as u16, number.place)),
