@@ -103,7 +103,11 @@ def test_a_member_of_something_larger_is_never_given_up(run, device):
         ("nbd+unix:///?socket=/nowhere", (), "nbd+unix:///?socket=/nowhere: cannot connect: no such file or"),
         ("nbd://127.0.0.1:1", (), "nbd://127.0.0.1:1: cannot connect: connection refused"),
         ("nbd+unix:///", (), "nbd+unix:///: names no socket; write nbd+unix:///EXPORT?socket=PATH"),
-        ("nbds://host", (), "nbds://host: TLS is not supported"),
+        (
+            "nbds://host",
+            (),
+            "nbds://host: names no folder of certificates; write nbds://HOST:PORT/EXPORT?tls-cer",
+        ),
         ("{}", ("--direct", "0"), "--direct 0: an address has no page cache before it"),
         ("{}", ("--engine", "aio"), "--engine aio: there are auto, io_uring, threads and nbd"),
     ],

@@ -1,4 +1,5 @@
-//! Addresses: `nbd+unix:///EXPORT?socket=PATH` and `nbd://HOST:PORT/EXPORT`.
+//! Addresses: `nbd+unix:///EXPORT?socket=PATH`, `nbd://HOST:PORT/EXPORT` and, with TLS,
+//! `nbds://HOST:PORT/EXPORT?tls-certificates=DIR`.
 //!
 //! Source: the NBD URI specification, `doc/uri.md` of NetworkBlockDevice/nbd.
 use crate::error::NbdError;
@@ -12,7 +13,16 @@ pub const PORT: u16 = 10_809;
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Place {
     Unix(PathBuf),
-    Tcp { host: String, port: u16 },
+    Tcp {
+        host: String,
+        port: u16,
+    },
+    /// With TLS, and the folder of certificates.
+    Tls {
+        host: String,
+        port: u16,
+        certificates: PathBuf,
+    },
 }
 
 /// A server and one of its exports.
@@ -32,9 +42,6 @@ impl FromStr for Address {
             wrong("is no NBD address; write nbd+unix:///?socket=PATH or nbd://HOST:PORT/EXPORT")
         })?;
         let scheme = scheme.to_ascii_lowercase();
-        if scheme.starts_with("nbds") {
-            return Err(wrong("TLS is not supported; use nbd:// or nbd+unix://"));
-        }
         let (rest, query) = rest.split_once('?').unwrap_or((rest, ""));
         let (authority, export) = rest.split_once('/').unwrap_or((rest, ""));
         let export = decoded(export)?;
@@ -46,6 +53,13 @@ impl FromStr for Address {
                 }
                 Ok(Address { place: Place::Unix(decoded(socket)?.into()), export })
             }
+            "nbds" => {
+                let Place::Tcp { host, port } = tcp(authority)? else { return Err(wrong(NO_PLACE)) };
+                Ok(Address { place: Place::Tls { host, port, certificates: certificates(query)? }, export })
+            }
+            "nbds+unix" => {
+                Err(wrong("is TLS on a socket of this machine, which is not supported; use nbd+unix://"))
+            }
             "nbd" if !query.is_empty() => Err(NbdError::Address(format!(
                 "has a query, \"?{query}\", which nothing here knows; leave it out"
             ))),
@@ -53,6 +67,19 @@ impl FromStr for Address {
             _ => Err(wrong("is no NBD address; write nbd+unix:///?socket=PATH or nbd://HOST:PORT/EXPORT")),
         }
     }
+}
+
+const NO_PLACE: &str = "names no host and port; write nbd://HOST:PORT/EXPORT";
+
+/// The folder of certificates that a query names.
+fn certificates(query: &str) -> Result<PathBuf, NbdError> {
+    let folder = query.strip_prefix("tls-certificates=").filter(|folder| !folder.is_empty());
+    let Some(folder) = folder.filter(|folder| !folder.contains('&')) else {
+        let why = "names no folder of certificates; write nbds://HOST:PORT/EXPORT?tls-certificates=DIR, where DIR has \
+                   ca-cert.pem, and client-cert.pem with client-key.pem where the server asks for them";
+        return Err(NbdError::Address(why.into()));
+    };
+    Ok(decoded(folder)?.into())
 }
 
 /// The socket that a query names; empty where it names none.
@@ -71,7 +98,7 @@ fn socket(query: &str) -> Result<&str, NbdError> {
 }
 
 fn tcp(authority: &str) -> Result<Place, NbdError> {
-    let wrong = || NbdError::Address("names no host and port; write nbd://HOST:PORT/EXPORT".into());
+    let wrong = || NbdError::Address(NO_PLACE.into());
     let (host, port) = if let Some(rest) = authority.strip_prefix('[') {
         let (host, rest) = rest.split_once(']').ok_or_else(wrong)?;
         (host, if rest.is_empty() { "" } else { rest.strip_prefix(':').ok_or_else(wrong)? })
@@ -112,6 +139,9 @@ mod tests {
     fn both_kinds_of_address_are_read() {
         let unix: Address = "nbd+unix:///my%20disk?socket=/run/a%3Fb".parse().unwrap();
         assert_eq!((unix.place, unix.export.as_str()), (Place::Unix("/run/a?b".into()), "my disk"));
+        let tls: Address = "nbds://host:7/disk?tls-certificates=/a%20b".parse().unwrap();
+        let place = Place::Tls { host: "host".into(), port: 7, certificates: "/a b".into() };
+        assert_eq!((tls.place, tls.export.as_str()), (place, "disk"));
         for (text, host, port, export) in [
             ("nbd://10.0.0.1:9000", "10.0.0.1", 9_000, ""),
             ("nbd://server/disk/1", "server", PORT, "disk/1"),
@@ -131,7 +161,11 @@ mod tests {
         for (text, why) in [
             ("nbd:localhost:1", "is no NBD address; write"),
             ("http://host", "is no NBD address; write"),
-            ("nbds://host", "TLS is not supported"),
+            ("nbds://host", "names no folder of certificates"),
+            ("nbds://host/?tls-certificates=", "names no folder of certificates"),
+            ("nbds://host/?tls-certificates=a&tls-psk=b", "names no folder of certificates"),
+            ("nbds://:1/?tls-certificates=a", "names no host and port"),
+            ("nbds+unix:///?socket=x", "is TLS on a socket of this machine"),
             ("nbd+unix:///", "names no socket"),
             ("nbd+unix://host/?socket=x", "names no socket"),
             ("nbd://:10/", "names no host and port"),

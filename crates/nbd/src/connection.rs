@@ -1,8 +1,9 @@
 //! One connection to a server: requests go out in the order in which they were put, replies come as they come.
 use crate::address::{Address, Place};
 use crate::error::NbdError;
-use crate::handshake::{Export, go};
+use crate::handshake::{self, Export};
 use crate::replies::{Heard, Replies};
+use crate::tls::TlsStream;
 use crate::wire::{REQUEST_BYTES, REQUEST_MAGIC, command, flag};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::collections::VecDeque;
@@ -22,39 +23,63 @@ const PIECES: usize = 64;
 enum Stream {
     Unix(UnixStream),
     Tcp(TcpStream),
+    Tls(Box<TlsStream>),
 }
 
 impl Stream {
-    fn to(place: &Place) -> io::Result<Stream> {
-        let stream = match place {
+    /// Connects, and takes an export.
+    fn to(address: &Address) -> Result<(Stream, Export), NbdError> {
+        let export = &address.export;
+        match &address.place {
             Place::Unix(path) => {
-                let stream = UnixStream::connect(path)?;
+                let stream = UnixStream::connect(path).map_err(NbdError::Connect)?;
                 stream.set_read_timeout(Some(HANDSHAKE))?;
-                Stream::Unix(stream)
+                let mut stream = Stream::Unix(stream);
+                let export = handshake::go(&mut stream, export)?;
+                Ok((stream, export))
             }
             Place::Tcp { host, port } => {
-                let mut found = Err(io::Error::new(ErrorKind::NotFound, "no address of that host is known"));
-                for address in (host.as_str(), *port).to_socket_addrs()? {
-                    found = TcpStream::connect_timeout(&address, HANDSHAKE);
-                    if found.is_ok() {
-                        break;
-                    }
-                }
-                let stream = found?;
-                stream.set_nodelay(true)?;
-                stream.set_read_timeout(Some(HANDSHAKE))?;
-                Stream::Tcp(stream)
+                let mut stream = Stream::Tcp(tcp(host, *port).map_err(NbdError::Connect)?);
+                let export = handshake::go(&mut stream, export)?;
+                Ok((stream, export))
             }
-        };
-        Ok(stream)
+            Place::Tls { host, port, certificates } => {
+                let mut socket = tcp(host, *port).map_err(NbdError::Connect)?;
+                handshake::start_tls(&mut socket)?;
+                let mut stream = TlsStream::begin(socket, host, certificates)?;
+                let export = handshake::take(&mut stream, export)?;
+                Ok((Stream::Tls(Box::new(stream)), export))
+            }
+        }
     }
 
     fn wait_never(&self) -> io::Result<()> {
         match self {
             Stream::Unix(stream) => stream.set_nonblocking(true),
             Stream::Tcp(stream) => stream.set_nonblocking(true),
+            Stream::Tls(stream) => stream.set_nonblocking(true),
         }
     }
+
+    /// Whether something lies ready that the socket has not taken.
+    fn wants_write(&self) -> bool {
+        matches!(self, Stream::Tls(stream) if stream.wants_write())
+    }
+}
+
+/// A connection to one of a host's addresses.
+fn tcp(host: &str, port: u16) -> io::Result<TcpStream> {
+    let mut found = Err(io::Error::new(ErrorKind::NotFound, "no address of that host is known"));
+    for address in (host, port).to_socket_addrs()? {
+        found = TcpStream::connect_timeout(&address, HANDSHAKE);
+        if found.is_ok() {
+            break;
+        }
+    }
+    let stream = found?;
+    stream.set_nodelay(true)?;
+    stream.set_read_timeout(Some(HANDSHAKE))?;
+    Ok(stream)
 }
 
 impl AsFd for Stream {
@@ -62,6 +87,7 @@ impl AsFd for Stream {
         match self {
             Stream::Unix(stream) => stream.as_fd(),
             Stream::Tcp(stream) => stream.as_fd(),
+            Stream::Tls(stream) => stream.as_fd(),
         }
     }
 }
@@ -71,6 +97,7 @@ impl Read for Stream {
         match self {
             Stream::Unix(stream) => stream.read(buffer),
             Stream::Tcp(stream) => stream.read(buffer),
+            Stream::Tls(stream) => stream.read(buffer),
         }
     }
 }
@@ -80,6 +107,7 @@ impl Write for Stream {
         match self {
             Stream::Unix(stream) => stream.write(buffer),
             Stream::Tcp(stream) => stream.write(buffer),
+            Stream::Tls(stream) => stream.write(buffer),
         }
     }
 
@@ -87,11 +115,15 @@ impl Write for Stream {
         match self {
             Stream::Unix(stream) => stream.write_vectored(pieces),
             Stream::Tcp(stream) => stream.write_vectored(pieces),
+            Stream::Tls(stream) => stream.write_vectored(pieces),
         }
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        Ok(())
+        match self {
+            Stream::Tls(stream) => stream.flush(),
+            _ => Ok(()),
+        }
     }
 }
 
@@ -154,8 +186,7 @@ impl Connection {
     /// # Errors
     /// When no server is there, it is none of NBD, or has no such export.
     pub fn open(address: &Address, room: usize, payload: Vec<u8>) -> Result<Self, NbdError> {
-        let mut stream = Stream::to(&address.place).map_err(NbdError::Connect)?;
-        let export = go(&mut stream, &address.export)?;
+        let (stream, export) = Stream::to(address)?;
         stream.wait_never()?;
         Ok(Connection {
             stream,
@@ -198,6 +229,9 @@ impl Connection {
     /// # Errors
     /// When the connection is lost.
     pub fn send(&mut self) -> Result<(), NbdError> {
+        if self.stream.wants_write() {
+            self.stream.flush()?;
+        }
         while !self.out.is_empty() {
             let mut pieces = [IoSlice::new(&[]); PIECES];
             let (mut count, mut skip) = (0, self.sent);
@@ -246,7 +280,7 @@ impl Connection {
     /// When the kernel refuses to wait.
     pub fn wait(&self, most: Duration) -> Result<(), NbdError> {
         let mut flags = PollFlags::IN;
-        flags.set(PollFlags::OUT, !self.out.is_empty());
+        flags.set(PollFlags::OUT, !self.out.is_empty() || self.stream.wants_write());
         let timeout = Timespec { tv_sec: most.as_secs() as i64, tv_nsec: most.subsec_nanos().into() };
         let mut fds = [PollFd::from_borrowed_fd(self.stream.as_fd(), flags)];
         match poll(&mut fds, Some(&timeout)) {

@@ -11,6 +11,8 @@ pub enum NbdError {
     Connect(io::Error),
     #[error("{0}")]
     Refused(String),
+    #[error("TLS with the server fails: {0}")]
+    Tls(String),
     #[error("the server does not keep to the NBD protocol: {0}")]
     Protocol(&'static str),
     #[error("the server has closed the connection")]
@@ -33,6 +35,11 @@ impl From<io::Error> for NbdError {
     fn from(error: io::Error) -> Self {
         use io::ErrorKind::{
             BrokenPipe, ConnectionAborted, ConnectionReset, TimedOut, UnexpectedEof, WouldBlock, WriteZero,
+        };
+        // What TLS has found out stands inside.
+        let error = match error.downcast::<NbdError>() {
+            Ok(found) => return found,
+            Err(error) => error,
         };
         match error.kind() {
             UnexpectedEof | BrokenPipe | ConnectionReset | ConnectionAborted | WriteZero => NbdError::Closed,

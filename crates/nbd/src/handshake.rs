@@ -70,6 +70,24 @@ fn answer(stream: &mut impl Read, number: u32) -> Result<(u32, Vec<u8>), NbdErro
 /// # Errors
 /// When no NBD server is there, or it has no such export.
 pub fn go(stream: &mut (impl Read + Write), export: &str) -> Result<Export, NbdError> {
+    greet(stream)?;
+    take(stream, export)
+}
+
+/// Comes to where TLS begins, on a stream that waits.
+///
+/// # Errors
+/// When no NBD server is there, or it has no TLS.
+pub fn start_tls(stream: &mut (impl Read + Write)) -> Result<(), NbdError> {
+    greet(stream)?;
+    say(stream, option::STARTTLS, &[])?;
+    match answer(stream, option::STARTTLS)? {
+        (reply::ACK, _) => Ok(()),
+        _ => Err(NbdError::Refused("the server has no TLS; write nbd:// for a connection without it".into())),
+    }
+}
+
+fn greet(stream: &mut (impl Read + Write)) -> Result<(), NbdError> {
     let greeting: [u8; 16] = read(stream)?;
     if u64_at(&greeting, 0) != Some(NBDMAGIC) {
         return Err(NbdError::Refused("no NBD server answers there".into()));
@@ -82,7 +100,14 @@ pub fn go(stream: &mut (impl Read + Write), export: &str) -> Result<Export, NbdE
         return Err(NbdError::Refused("the server does not speak the fixed newstyle handshake".into()));
     }
     let ours = FLAG_FIXED_NEWSTYLE | (flags & FLAG_NO_ZEROES);
-    stream.write_all(&u32::from(ours).to_be_bytes())?;
+    Ok(stream.write_all(&u32::from(ours).to_be_bytes())?)
+}
+
+/// Takes an export, on a stream that waits, once the greeting is over.
+///
+/// # Errors
+/// When the server has no such export, or does not let this client have it.
+pub fn take(stream: &mut (impl Read + Write), export: &str) -> Result<Export, NbdError> {
     say(stream, option::STRUCTURED_REPLY, &[])?;
     let structured = answer(stream, option::STRUCTURED_REPLY)?.0 == reply::ACK;
     let mut wanted = (export.len() as u32).to_be_bytes().to_vec();
@@ -135,7 +160,9 @@ fn refusal(kind: u32, data: &[u8], export: &str) -> String {
     match kind {
         reply::ERR_UNKNOWN if export.is_empty() => format!("the server has no default export{why}; name one"),
         reply::ERR_UNKNOWN => format!("the server has no export named {export:?}{why}"),
-        reply::ERR_TLS_REQD => format!("the server wants TLS, which is not supported{why}"),
+        reply::ERR_TLS_REQD => {
+            format!("the server wants TLS{why}: write nbds://HOST:PORT/EXPORT?tls-certificates=DIR")
+        }
         reply::ERR_POLICY => format!("the server does not let this client in{why}"),
         reply::ERR_UNSUP => format!("the server is too old: it does not know the option GO{why}"),
         _ => format!("the server refuses the export with error {:#x}{why}", kind & !(1 << 31)),

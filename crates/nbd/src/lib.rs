@@ -2,7 +2,7 @@
 //!
 //! Lives here: the numbers of the protocol ([`wire`]), which the server of the room `emulate` uses too, and a client that
 //! keeps any number of requests in flight on one connection and allocates nothing per request. What never does: a
-//! server, TLS, when a request is due.
+//! server, when a request is due.
 //!
 //! Start reading at [`Connection`], then [`replies`].
 pub mod address;
@@ -10,6 +10,7 @@ pub mod connection;
 pub mod error;
 pub mod handshake;
 pub mod replies;
+mod tls;
 pub mod wire;
 
 pub use address::{Address, Place};

@@ -37,11 +37,12 @@ def target_at_address(text: str) -> Target:
 
 
 def without_host(text: str) -> str:
-    """The address as a record has it: a name of another machine is left out."""
-    found = re.match(r"(?i)nbd://(\[[^]]*\]|[^:/?]*)", text)
-    if found is None or found[1] in _LOCAL:
+    """The address as a record has it: the name of another machine and the place of certificates are left out."""
+    found = re.match(r"(?i)(nbds?)://(\[[^]]*\]|[^:/?]*)", text)
+    if found is None:
         return text
-    return f"nbd://HOST{text[found.end() :]}"
+    behind = text[found.end() :].partition("?")[0]
+    return f"{found[1].lower()}://{found[2] if found[2] in _LOCAL else 'HOST'}{behind}"
 
 
 def server_facts(server: Server) -> dict[str, Any]:
