@@ -44,6 +44,23 @@ pub enum Kind {
     Status,
 }
 
+impl Kind {
+    /// Under which key of `target.faults` a scenario has it.
+    pub fn key(self) -> &'static str {
+        match self {
+            Kind::Media => "media",
+            Kind::Corrupt => "corrupt",
+            Kind::Slow => "slow",
+            Kind::Hang => "hang",
+            Kind::Reset => "reset",
+            Kind::Lie | Kind::Honest => "lie",
+            Kind::PowerCut => "power_cut",
+            Kind::Fail | Kind::Replace => "fail",
+            Kind::Scrub | Kind::Rebuild | Kind::Status => "",
+        }
+    }
+}
+
 /// A wish as it comes through the control socket.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -71,6 +88,14 @@ pub struct Action {
     /// It comes again so long after each beginning.
     #[serde(default)]
     pub every_ns: Option<u64>,
+    /// Whether a scenario has put it down; a person does everything else.
+    #[serde(skip_deserializing, skip_serializing_if = "is_a_persons")]
+    pub scenario: bool,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "what serde asks for")]
+fn is_a_persons(scenario: &bool) -> bool {
+    !scenario
 }
 
 impl Action {
@@ -86,6 +111,7 @@ impl Action {
             over_ns: None,
             share_ppm: None,
             every_ns: None,
+            scenario: false,
         }
     }
 
@@ -153,11 +179,13 @@ impl Action {
             // It ends by itself, and the power is back by itself.
             _ => return None,
         };
-        let (by_ns, every_ns) = ((action == Kind::Slow).then_some(0), self.every_ns);
-        self.for_ns.map(|_| Action { member: self.member, by_ns, every_ns, ..Action::of(action) })
+        let Action { member, every_ns, scenario, .. } = *self;
+        let by_ns = (action == Kind::Slow).then_some(0);
+        self.for_ns.map(|_| Action { member, by_ns, every_ns, scenario, ..Action::of(action) })
     }
 
-    /// Whether what was to be undone later is about what this has just set anew: the same state of the same member.
+    /// Whether what was to be undone later is about what this has just set anew: the same state of the same member, set by
+    /// the same side.
     pub fn overtakes(&self, later: &Action) -> bool {
         let state = |kind| match kind {
             Kind::Slow => Some(Kind::Slow),
@@ -166,7 +194,8 @@ impl Action {
             _ => None,
         };
         let of = state(self.action);
-        of.is_some() && self.member == later.member && of == state(later.action)
+        let of_same = (self.member, self.scenario) == (later.member, later.scenario);
+        of.is_some() && of_same && of == state(later.action)
     }
 
     /// What the target is told; nothing for what is not told to it.
@@ -272,7 +301,7 @@ impl From<&Injection> for Action {
                 }
             },
         };
-        Action { member: fault.drive(), ..action }
+        Action { member: fault.drive(), scenario: true, ..action }
     }
 }
 
@@ -388,6 +417,7 @@ mod tests {
         assert!(of(Kind::Replace, 1).overtakes(&of(Kind::Replace, 1)));
         assert!(!of(Kind::Slow, 1).overtakes(&of(Kind::Slow, 2)));
         assert!(!of(Kind::Slow, 1).overtakes(&of(Kind::Replace, 1)));
+        assert!(!of(Kind::Slow, 1).overtakes(&Action { scenario: true, ..of(Kind::Slow, 1) }));
         assert!(!of(Kind::PowerCut, 0).overtakes(&of(Kind::PowerCut, 0)));
     }
 }

@@ -4,8 +4,11 @@
 //! its own due instant, one event after the other, each with its data. Start reading at [`Engine::run`].
 use crate::action::Action;
 use crate::capture::Capture;
-use crate::door::{Answer, Asked, Failure, Found, Reply, Ticket};
+use crate::door::{Answer, Asked, Reply, Ticket};
 use crate::error::EmulateError;
+use crate::lasting::Lasting;
+use crate::order::{Order, answer, command_of};
+use crate::power::Later;
 use crate::session::Told;
 use crate::store::{Payload, Store};
 use drivelab_core::storage::{Happening, Target, TargetInput, TargetOutput, TargetParams};
@@ -22,24 +25,6 @@ pub struct Device {
     pub target: TargetParams,
     pub seed: u64,
     pub name: String,
-}
-
-/// A request on its way through the target.
-pub(crate) struct Order {
-    ticket: Ticket,
-    access: Access,
-    /// What the client wanted to read, as a read whose data are sent.
-    sends: bool,
-    fua: bool,
-    /// Sectors that are still to be asked for, from the first of all on.
-    first: u64,
-    rest: u64,
-    /// The command under way: its number in the target, and what it covers.
-    number: u64,
-    pub(crate) at: u64,
-    count: u64,
-    /// The data of a write, and zeros where there are none.
-    pub(crate) payload: Option<Payload>,
 }
 
 /// The model: the target, and where its time begins on the session's clock.
@@ -80,8 +65,10 @@ pub struct Engine {
     next: Vec<Order>,
     next_id: u64,
     pub(crate) replies: Vec<Reply>,
-    /// What ends or comes again at an instant of what was done, the next first.
-    pub(crate) later: Vec<(Instant, Action)>,
+    /// What follows at an instant from what was done, the next first.
+    pub(crate) later: Vec<(Instant, Later)>,
+    /// What was done to members and has not ended.
+    pub(crate) lasting: Lasting,
     /// What the scenario has put down for an instant, the next first.
     pub(crate) planned: VecDeque<(Instant, Action)>,
     /// Up to when the model has gone.
@@ -102,6 +89,7 @@ impl Engine {
             next_id: 0,
             replies: Vec::new(),
             later: Vec::new(),
+            lasting: Lasting::default(),
             planned: VecDeque::new(),
             advanced: Instant::ZERO,
             told: Told::default(),
@@ -119,8 +107,9 @@ impl Engine {
     pub fn next_due(&self) -> Option<Instant> {
         let of_target = || self.model.target.poll_timeout().map(|due| self.model.session(due));
         let own = self.model.off_until.or_else(of_target);
-        let done = self.later.iter().chain(self.planned.front()).map(|(at, _)| *at);
-        own.into_iter().chain(done).min()
+        let later = self.later.first().map(|(at, _)| *at);
+        let planned = self.planned.front().map(|(at, _)| *at);
+        own.into_iter().chain(later).chain(planned).min()
     }
 
     /// Whether a client waits for anything.
@@ -161,8 +150,8 @@ impl Engine {
         self.strike(now);
         self.advance(now);
         while self.later.first().is_some_and(|(at, _)| *at <= now) {
-            let (due, action) = self.later.remove(0);
-            self.act_later(now, due, &action);
+            let (due, later) = self.later.remove(0);
+            self.act_later(now, due, &later);
         }
         self.check()
     }
@@ -426,24 +415,3 @@ impl Engine {
 const GO_STEPS_MAX: u32 = 50_000_000;
 /// Stretches in one answer about what is allocated.
 const EXTENTS_MAX: usize = 4_096;
-
-fn command_of(id: u64, order: &Order) -> Command {
-    Command {
-        direct: true,
-        force_unit_access: order.fua && order.access == Access::Write,
-        ..Command::new(id, order.access, Lba::new(order.at), Sectors::new(order.count))
-    }
-}
-
-fn answer(order: &Order, outcome: Outcome, found: Found) -> Result<Answer, Failure> {
-    match outcome {
-        Outcome::Done if order.sends => Ok(Answer::Data { offset: order.at * SECTOR_BYTES, found }),
-        Outcome::Done => Ok(Answer::Done),
-        Outcome::OutOfRange => Err(Failure::Invalid("beyond the end of the device")),
-        Outcome::MediaError => Err(Failure::Io("a sector could not be read")),
-        Outcome::Failed => Err(Failure::Io("the drive has failed")),
-        Outcome::Lost => Err(Failure::Io("the array has lost the data")),
-        Outcome::TimedOut => Err(Failure::Io("the command was not done in time")),
-        _ => Err(Failure::Io("the command was given up")),
-    }
-}

@@ -144,7 +144,9 @@ pub fn open(device: Device, wish: &Wish) -> Result<Server, EmulateError> {
     let is_unclean = folder.as_ref().is_some_and(|folder| !folder.state.clean);
     let mut engine = Engine::new(device, store, capture);
     engine.planned = wish.injections.iter().map(|injection| (injection.at, injection.into())).collect();
-    engine.planned.extend(wish.power_cut.map(|at| (at, Action::of(Kind::PowerCut))));
+    engine
+        .planned
+        .extend(wish.power_cut.map(|at| (at, Action { scenario: true, ..Action::of(Kind::PowerCut) })));
     engine.planned.make_contiguous().sort_by_key(|(at, _)| *at);
     if is_unclean {
         engine.recover();

@@ -1,12 +1,14 @@
 //! Power that goes and comes back, faults, and the orderly end of a session.
 use crate::action::{Action, Kind};
 use crate::engine::{Engine, Model};
+use crate::lasting::InForce;
 use crate::session::PowerCut;
 use crate::store::{Payload, Store, array_of};
 use drivelab_core::storage::array::Array;
 use drivelab_core::storage::array::levels::Layout;
+use drivelab_core::storage::drive::params::TIME_MAX;
 use drivelab_core::storage::write_behind::Piece;
-use drivelab_core::storage::{TargetInput, TargetParams};
+use drivelab_core::storage::{CallError, TargetInput, TargetParams};
 use drivelab_core::{Access, Machine};
 use drivelab_data::{Bytes, PolicyRecovery, Recovery, Resync};
 use drivelab_trace::formats::native::{Injected, InjectedKind};
@@ -23,6 +25,15 @@ const END_MAX: Span = Span::from_s(3_600);
 /// A stretch that a battery has kept, what is newer later.
 type Kept = Vec<(u64, Vec<Bytes>)>;
 
+/// What follows from what was done.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Later {
+    /// Something is done, or begins again.
+    Action(Action),
+    /// A member becomes slower by the next step.
+    Step(u16),
+}
+
 impl Engine {
     /// Does what a person wants done now. Returns what is to be told of it.
     ///
@@ -32,7 +43,7 @@ impl Engine {
         action.check()?;
         self.advance(now);
         if action.action == Kind::Status {
-            return Ok(format!("at {} ns: {} requests under way", now.as_ns(), self.orders.len()));
+            return Ok(self.status(now));
         }
         if self.is_off() {
             return Err("the power is off: wait until it is back".into());
@@ -44,9 +55,24 @@ impl Engine {
         }
         self.inject(now, action)?;
         self.told.acted(now, *action);
-        self.later.retain(|(_, later)| !action.overtakes(later));
+        let is_overtaken = |later: &Later| matches!(later, Later::Action(later) if action.overtakes(later));
+        self.later.retain(|(_, later)| !is_overtaken(later));
         self.plan(now, action);
+        let ends = action.action == Kind::Honest || action.by_ns == Some(0);
+        if ends && !self.lasting.in_force(action).is_nothing() {
+            return Ok(format!("done; what the scenario has put down for member {} goes on", action.member));
+        }
         Ok("done".into())
+    }
+
+    /// How things stand.
+    fn status(&self, now: Instant) -> String {
+        let since = |at: Instant| at.since(Instant::ZERO);
+        let mut told = format!("at {} of the model: {} requests under way", since(now), self.orders.len());
+        if let Some(until) = self.model.off_until {
+            told += &format!("; the power is off until {}", since(until));
+        }
+        told + &self.lasting.told()
     }
 
     /// What the scenario has put down happens at its instant, however late this thread is, and before what is told behind
@@ -61,29 +87,97 @@ impl Engine {
         }
     }
 
-    /// What was to be done at an instant is done now. What cannot be undone any more needs no undoing.
-    pub(crate) fn act_later(&mut self, now: Instant, due: Instant, action: &Action) {
-        if action.every_ns.is_none() {
-            let _ = self.act(now, action);
-            return;
+    /// The session is over: what the scenario has put down for later does not happen.
+    pub(crate) fn leave_undone(&mut self, now: Instant) {
+        self.strike(now);
+        for (at, action) in std::mem::take(&mut self.planned) {
+            self.told.not_done(at, &action, "the session was over before");
         }
-        // A burst begins or ends; it was told of with the first.
-        self.advance(now);
-        if !self.is_off() {
-            let _ = self.inject(now, action);
-        }
-        self.plan(due, action);
     }
 
-    /// The target is told.
+    /// What was to be done at an instant is done now, or as soon as the power is back. What cannot be undone any more
+    /// needs no undoing.
+    pub(crate) fn act_later(&mut self, now: Instant, due: Instant, later: &Later) {
+        self.advance(now);
+        if let Some(until) = self.model.off_until {
+            return self.act_with_power(until, due, later);
+        }
+        match later {
+            Later::Step(member) => {
+                let in_force = self.lasting.in_force(&Action { member: *member, ..Action::of(Kind::Slow) });
+                let _ = self.tell_in_force(now, *member, in_force);
+            }
+            Later::Action(action) if action.every_ns.is_none() => _ = self.act(now, action),
+            Later::Action(action) => {
+                // A burst begins or ends; it was told of with the first.
+                let _ = self.inject(now, action);
+                self.plan(due, action);
+            }
+        }
+    }
+
+    /// The power is off: what was to be done is done when it is back. Bursts come and go meanwhile.
+    fn act_with_power(&mut self, until: Instant, due: Instant, later: &Later) {
+        match later {
+            Later::Action(action) if action.every_ns.is_some() => {
+                self.lasting.note(due, action);
+                self.follow(until, Later::Step(action.member));
+                self.plan(due, action);
+            }
+            later => self.follow(until, *later),
+        }
+    }
+
+    fn follow(&mut self, at: Instant, later: Later) {
+        self.later.push((at, later));
+        self.later.sort_by_key(|(at, _)| *at);
+    }
+
+    /// What is done takes effect: the target is told, unless what holds for the member stays as it is.
     fn inject(&mut self, now: Instant, action: &Action) -> Result<(), String> {
         let levels = array_of(&self.model.target).map(Array::layout);
         if action.action == Kind::Corrupt && levels.and_then(Layout::record).is_some() {
             return Err("the checksums with which a pool notices corrupted sectors are not modelled".into());
         }
+        let mut lasting = self.lasting.clone();
+        if !lasting.note(now, action) {
+            self.tell(now, action)?;
+            if action.action == Kind::Replace {
+                self.lasting.forget(action.member);
+            }
+            return Ok(());
+        }
+        let after = lasting.in_force(action);
+        if after != self.lasting.in_force(action) || after.is_nothing() {
+            self.tell_in_force(now, action.member, after)?;
+        }
+        self.lasting = lasting;
+        Ok(())
+    }
+
+    /// The target is told what holds for a member from now on.
+    fn tell_in_force(&mut self, now: Instant, member: u16, in_force: InForce) -> Result<(), String> {
+        let (told, again) = in_force.told(member, now);
+        self.tell(now, &told)?;
+        if told.action == Kind::Slow {
+            self.later.retain(|(_, later)| *later != Later::Step(member));
+        }
+        if let Some(again) = again {
+            self.follow(again, Later::Step(member));
+        }
+        Ok(())
+    }
+
+    /// The target is told.
+    fn tell(&mut self, now: Instant, action: &Action) -> Result<(), String> {
         let Some(input) = action.input() else { return Err("nothing is to be done".into()) };
         let own = self.model.own(now);
-        self.model.target.handle(own, input).map_err(|error| error.to_string())?;
+        self.model.target.handle(own, input).map_err(|error| match error {
+            CallError::TooSlow { by } => {
+                format!("a firmware cannot be slower by {by}: {TIME_MAX} for each command is the most")
+            }
+            error => error.to_string(),
+        })?;
         self.hear(own);
         self.note_injected(action.injected(now));
         Ok(())
@@ -92,11 +186,23 @@ impl Engine {
     /// What follows from an action: its end, and the next burst.
     fn plan(&mut self, from: Instant, action: &Action) {
         let (Some(undone), Some(for_ns)) = (action.undone(), action.for_ns) else { return };
-        self.later.push((from + Span::from_ns(for_ns), undone));
+        self.follow(from + Span::from_ns(for_ns), Later::Action(undone));
         if let Some(every_ns) = action.every_ns {
-            self.later.push((from + Span::from_ns(every_ns), *action));
+            self.follow(from + Span::from_ns(every_ns), Later::Action(*action));
         }
-        self.later.sort_by_key(|(at, _)| *at);
+    }
+
+    /// A drive that was slow or has lied does so with the power back as well.
+    fn ail_again(&mut self, now: Instant) {
+        for member in self.lasting.members() {
+            for kind in [Kind::Slow, Kind::Lie] {
+                let in_force = self.lasting.in_force(&Action { member, ..Action::of(kind) });
+                if !in_force.is_nothing() {
+                    // One that is gone has nothing any more.
+                    let _ = self.tell_in_force(now, member, in_force);
+                }
+            }
+        }
     }
 
     fn note_injected(&mut self, injected: Option<Injected>) {
@@ -146,6 +252,7 @@ impl Engine {
             length: 0,
         };
         self.note_injected(Some(back));
+        self.ail_again(self.model.began + until.since(Instant::ZERO));
         let by_sector: BTreeMap<u64, Bytes> =
             kept.iter().flat_map(|(first, cells)| (*first..).zip(cells.iter().cloned())).collect();
         let (target, store) = (&self.model.target, &mut self.store);

@@ -1,5 +1,5 @@
 //! What a session leaves: what was served, how late, what was done to the device, and what that took.
-use crate::action::Action;
+use crate::action::{Action, Kind};
 use crate::door::DoorCounts;
 use crate::lateness::LatenessRecord;
 use crate::ledger::Lost;
@@ -110,11 +110,12 @@ impl Told {
         }
     }
 
-    /// The target did not take what the scenario has put down.
+    /// What the scenario has put down for an instant did not happen.
     pub fn not_done(&mut self, at: Instant, action: &Action, why: &str) {
         if self.events.len() < NAMED_MAX {
-            let what = format!("what the scenario has put down was not done: {why}").into();
-            self.events.push(Event { at_ns: at.as_ns(), what, member: Some(action.member) });
+            let what = format!("faults.{} was not done: {why}", action.action.key()).into();
+            let member = (action.action != Kind::PowerCut).then_some(action.member);
+            self.events.push(Event { at_ns: at.as_ns(), what, member });
         }
     }
 
@@ -130,8 +131,8 @@ impl Told {
     }
 }
 
-/// What the machine let us have for punctual answers.
-#[derive(Clone, Copy, Debug, Serialize)]
+/// What the machine let us have for punctual answers, where we have asked.
+#[derive(Clone, Copy, Default, Debug, Serialize)]
 pub struct Scheduling {
     /// Whether our thread goes before all ordinary ones (SCHED_FIFO).
     pub real_time: bool,

@@ -209,6 +209,7 @@ fn nothing_but_tls_is_talked_about_where_it_is_required() {
     let mut expected: Vec<(u32, u32)> = others.iter().map(|&option| (option, reply::ERR_TLS_REQD)).collect();
     expected.push((option::STARTTLS, reply::ERR_INVALID));
     assert_eq!(kinds, expected);
+    assert!(talk.session.lacks_tls(), "it has heard that it needs TLS");
     assert!(!talk.session.awaits_tls() && !talk.session.is_in_transmission());
     let mut left = Vec::new();
     put_option(&mut left, option::EXPORT_NAME, b"");
@@ -220,6 +221,7 @@ fn nothing_but_tls_is_talked_about_where_it_is_required() {
     put_option(&mut said, option::ABORT, &[]);
     leaves.say(&said, 9);
     assert_eq!(leaves.closed, Some(Closed::Left));
+    assert!(!leaves.session.lacks_tls(), "nobody has told it");
 }
 
 #[test]
@@ -231,6 +233,7 @@ fn with_tls_the_handshake_begins_anew() {
     assert_eq!(replies(&talk.heard), [(option::STARTTLS, reply::ACK, Vec::new())]);
     assert!(talk.session.awaits_tls());
     talk.session.begin_tls().expect("nothing was said too early");
+    assert!(!talk.session.lacks_tls());
     let mut said = Vec::new();
     put_option(&mut said, option::STARTTLS, &[]);
     // Nothing was agreed on before: without structured replies there are no contexts.

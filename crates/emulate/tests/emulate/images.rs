@@ -1,11 +1,14 @@
 //! Images against plain memory, folders that are opened again, and memory that stays as it is.
 use crate::rig::{DRIVE, Dice, RAID5, Rig, device};
+use drivelab_core::setup::Injection;
+use drivelab_core::storage::Fault;
 use drivelab_emulate::door::{Answer, Asked};
 use drivelab_emulate::image::{CopyOnWrite, FileImage, Image, MemoryImage};
 use drivelab_emulate::{At, Bytes, EmulateError, Pace, Wish, open};
-use drivelab_units::Span;
+use drivelab_units::{Instant, Span};
 use proptest::prelude::*;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
 
 const SIZE: usize = 600_000;
 
@@ -152,4 +155,21 @@ fn memory_stays_as_it_is_however_much_is_written() {
             "{half} bytes, then {most}, after {writes} writes"
         );
     }
+}
+
+#[test]
+fn a_session_tells_what_it_was_over_before() {
+    let place = Place::new("unreached");
+    let at = |s| Instant::ZERO + Span::from_s(s);
+    let hang = Fault::Hang { drive: 0, lasts: Span::from_s(1) };
+    let injections = [Injection { at: at(60), fault: hang, lasts: None, every: None }].into();
+    let wish = Wish { injections, power_cut: Some(at(90)), ..wish(&place, Bytes::Memory) };
+    let record = open(device(DRIVE, 1), &wish).expect("it can be had").run(&AtomicBool::new(true));
+    let events: Vec<_> =
+        record.told.events.iter().map(|event| (event.at_ns, event.member, &*event.what)).collect();
+    let told = [
+        (60_000_000_000, Some(0), "faults.hang was not done: the session was over before"),
+        (90_000_000_000, None, "faults.power_cut was not done: the session was over before"),
+    ];
+    assert_eq!(events, told);
 }

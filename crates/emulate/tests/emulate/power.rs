@@ -225,3 +225,96 @@ fn slowness_comes_in_bursts_until_it_is_ended() {
     }
     assert_eq!(rig.engine.told().actions.len(), 2, "a burst is told of once");
 }
+
+/// How long a FLUSH takes while nothing waits: what is slow about the firmware, and next to nothing else.
+fn flush_ms(rig: &mut Rig) -> u64 {
+    let (begun, cookie) = (rig.now, rig.submit(Asked::Flush));
+    rig.pass(Span::from_ms(400));
+    let reply = rig.replies.pop().expect("nothing waits, so that it is answered soon");
+    assert_eq!(reply.ticket.cookie, cookie);
+    (reply.due.expect("the model has answered it") - begun).as_ns() / 1_000_000
+}
+
+fn slow_by(ms: u64, scenario: bool) -> Action {
+    Action { by_ns: Some(ms * 1_000_000), scenario, ..action(Kind::Slow, 0) }
+}
+
+#[test]
+fn what_a_person_does_ends_nothing_of_the_scenario() {
+    let mut rig = Rig::new(device(DRIVE, 1));
+    let act = |rig: &mut Rig, action: &Action| rig.engine.act(rig.now, action).expect("it can be done");
+    act(&mut rig, &Action { for_ns: Some(4_000_000_000), ..slow_by(30, true) });
+    assert_eq!(flush_ms(&mut rig), 30);
+    act(&mut rig, &Action { for_ns: Some(1_000_000_000), ..slow_by(90, false) });
+    assert_eq!(flush_ms(&mut rig), 90);
+    rig.pass(Span::from_ms(1_000));
+    assert_eq!(flush_ms(&mut rig), 30, "a person's has ended by itself");
+    act(&mut rig, &slow_by(60, false));
+    assert_eq!(flush_ms(&mut rig), 60);
+    let said = act(&mut rig, &slow_by(0, false));
+    assert_eq!(said, "done; what the scenario has put down for member 0 goes on");
+    assert_eq!(flush_ms(&mut rig), 30, "a person has ended it");
+    act(&mut rig, &slow_by(60, false));
+    rig.pass(Span::from_ms(4_000));
+    assert_eq!(flush_ms(&mut rig), 60, "the scenario's has ended below it");
+    assert_eq!(act(&mut rig, &slow_by(0, false)), "done");
+    assert_eq!(flush_ms(&mut rig), 0);
+}
+
+#[test]
+fn a_ramp_below_a_persons_slowness_is_where_it_would_have_been() {
+    let mut rig = Rig::new(device(DRIVE, 1));
+    let ramp = Action { over_ns: Some(10_000_000_000), ..slow_by(100, true) };
+    rig.engine.act(rig.now, &ramp).expect("it can be done");
+    rig.engine.act(rig.now, &slow_by(200, false)).expect("it can be done");
+    rig.pass(Span::from_ms(2_000));
+    rig.engine.act(rig.now, &slow_by(0, false)).expect("it can be done");
+    for expected in [20, 24, 28, 32] {
+        assert_eq!(flush_ms(&mut rig), expected);
+    }
+    rig.pass(Span::from_ms(10_000));
+    assert_eq!(flush_ms(&mut rig), 100);
+}
+
+#[test]
+fn a_drive_that_ails_does_so_behind_a_power_cut_too() {
+    let mut rig = Rig::new(device(DRIVE, 1));
+    rig.engine.act(rig.now, &slow_by(30, false)).expect("it can be done");
+    let lie = Action { for_ns: Some(500_000_000), ..action(Kind::Lie, 0) };
+    rig.engine.act(rig.now, &lie).expect("it can be done");
+    let cut = Action { for_ns: Some(1_000_000_000), ..action(Kind::PowerCut, 0) };
+    rig.engine.act(rig.now, &cut).expect("it can be done");
+    // The lie's end is due while the power is off, and comes with the power.
+    rig.pass(Span::from_ms(1_100));
+    assert_eq!(flush_ms(&mut rig), 30);
+    rig.write(0, block(1), false).expect("it is done");
+    rig.flush();
+    rig.engine.act(rig.now, &action(Kind::PowerCut, 0)).expect("it can be done");
+    assert_eq!(rig.engine.told().power_cuts[1].lost_sectors, 0, "it no longer lies");
+    rig.engine.act(rig.now, &action(Kind::Lie, 0)).expect("it can be done");
+    rig.engine.act(rig.now, &action(Kind::PowerCut, 0)).expect("it can be done");
+    rig.pass(Span::from_ms(100));
+    rig.write(0, block(2), false).expect("it is done");
+    rig.submit(Asked::Flush);
+    rig.pass(Span::from_ms(31));
+    rig.engine.act(rig.now, &action(Kind::PowerCut, 0)).expect("it can be done");
+    assert!(rig.engine.told().power_cuts[3].lost_sectors > 0, "it lies as before");
+}
+
+#[test]
+fn bursts_keep_their_time_while_the_power_is_off() {
+    let mut rig = Rig::new(device(DRIVE, 1));
+    let (for_ns, every_ns) = (Some(1_000_000_000), Some(4_000_000_000));
+    let bursts = Action { for_ns, every_ns, ..slow_by(30, false) };
+    rig.engine.act(rig.now, &bursts).expect("it can be done");
+    assert_eq!(flush_ms(&mut rig), 30, "0.4 s");
+    let cut = Action { for_ns: Some(1_000_000_000), ..action(Kind::PowerCut, 0) };
+    rig.engine.act(rig.now, &cut).expect("it can be done");
+    rig.pass(Span::from_ms(600));
+    rig.pass(Span::from_ms(1_000));
+    assert_eq!(flush_ms(&mut rig), 0, "2.4 s: the first was over while the power was off");
+    rig.pass(Span::from_ms(1_700));
+    assert_eq!(flush_ms(&mut rig), 30, "4.5 s: the second has begun at 4 s");
+    rig.pass(Span::from_ms(700));
+    assert_eq!(flush_ms(&mut rig), 0, "5.6 s");
+}

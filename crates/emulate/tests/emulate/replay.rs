@@ -142,6 +142,16 @@ fn bursts_of_slowness_are_replayed_to_the_nanosecond() {
     check(RAID5, "bursts", &[(20, bursts), (300, ended)]);
 }
 
+/// A ramp that a person's slowness has covered goes on in steps, each of which is in the trace.
+#[test]
+fn slowness_that_was_covered_is_replayed_to_the_nanosecond() {
+    let slow = Action { by_ns: Some(7_000_000), ..action(Kind::Slow, 0) };
+    let ramp = Action { over_ns: Some(4_000_000_000), scenario: true, ..slow };
+    let some = Action { share_ppm: Some(500_000), for_ns: Some(50_000_000), ..slow };
+    let ended = Action { by_ns: Some(0), scenario: true, ..slow };
+    check(DRIVE, "covered", &[(20, ramp), (60, slow), (90, some), (150, slow), (170, some), (380, ended)]);
+}
+
 #[test]
 fn raid10_is_replayed_to_the_nanosecond_a_failure_included() {
     let faults = [(150, action(Kind::Fail, 2)), (300, action(Kind::Replace, 2))];

@@ -1,0 +1,171 @@
+//! Slow and lying members: what holds until it is ended, apart for what a scenario has put down and for what a person does.
+//! Each ends its own alone.
+//!
+//! A drive is slow in one way at a time. While a person's holds the scenario's is covered, and goes on behind it as if it
+//! had never been.
+use crate::action::{Action, Kind};
+use drivelab_units::{Instant, Span};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A ramp that was covered goes on in steps of this part of its length.
+const STEPS: u64 = 100;
+
+/// A member, and whether the scenario has begun it: in order the person's comes first.
+type Side = (u16, bool);
+
+/// See the module.
+#[derive(Clone, Default)]
+pub(crate) struct Lasting {
+    slow: BTreeMap<Side, (Action, Instant)>,
+    lies: BTreeSet<Side>,
+}
+
+impl Lasting {
+    /// An action is done now. Whether it is one that holds until it is ended, or ends one.
+    pub fn note(&mut self, now: Instant, action: &Action) -> bool {
+        let side = (action.member, action.scenario);
+        match action.action {
+            Kind::Slow if action.by_ns == Some(0) => _ = self.slow.remove(&side),
+            Kind::Slow => _ = self.slow.insert(side, (*action, now)),
+            Kind::Lie => _ = self.lies.insert(side),
+            Kind::Honest => _ = self.lies.remove(&side),
+            _ => return false,
+        }
+        true
+    }
+
+    /// Another drive has taken a member's place.
+    pub fn forget(&mut self, member: u16) {
+        self.slow.retain(|&(of, _), _| of != member);
+        self.lies.retain(|&(of, _)| of != member);
+    }
+
+    /// The members of which anything holds.
+    pub fn members(&self) -> BTreeSet<u16> {
+        self.slow.keys().chain(&self.lies).map(|&(member, _)| member).collect()
+    }
+
+    /// In words, behind others.
+    pub fn told(&self) -> String {
+        let side = |scenario: bool| if scenario { ", by the scenario" } else { "" };
+        let slow = self.slow.iter().map(|(&(member, scenario), (action, _))| {
+            let by = Span::from_ns(action.by_ns.unwrap_or(0));
+            format!("; member {member} is slow by {by}{}", side(scenario))
+        });
+        let lies = self.lies.iter();
+        let lies =
+            lies.map(|&(member, scenario)| format!("; member {member} lies about FLUSH{}", side(scenario)));
+        slow.chain(lies).collect()
+    }
+
+    /// What holds for a member in the state that an action is about.
+    pub fn in_force(&self, action: &Action) -> InForce {
+        let member = action.member;
+        if action.action != Kind::Slow {
+            let lies = self.lies.range((member, false)..=(member, true)).next().is_some();
+            return InForce::Lies(lies);
+        }
+        let held = self.slow.range((member, false)..=(member, true)).next();
+        InForce::Slow(held.map(|(_, held)| *held))
+    }
+}
+
+/// What holds for a member.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum InForce {
+    Lies(bool),
+    /// How it is slow, and since when.
+    Slow(Option<(Action, Instant)>),
+}
+
+impl InForce {
+    /// Whether the member is in order.
+    pub fn is_nothing(self) -> bool {
+        matches!(self, InForce::Lies(false) | InForce::Slow(None))
+    }
+
+    /// What the target is told of it now, and when again: a ramp that has begun before goes on in steps.
+    pub fn told(self, member: u16, now: Instant) -> (Action, Option<Instant>) {
+        let plain = |kind| Action { member, ..Action::of(kind) };
+        let (action, since) = match self {
+            InForce::Lies(true) => return (plain(Kind::Lie), None),
+            InForce::Lies(false) => return (plain(Kind::Honest), None),
+            InForce::Slow(None) => return (Action { by_ns: Some(0), ..plain(Kind::Slow) }, None),
+            InForce::Slow(Some(held)) => held,
+        };
+        let passed = now.since(since).as_ns();
+        match (action.over_ns, action.by_ns) {
+            (Some(over), Some(by)) if passed > 0 => {
+                let reached = u128::from(by) * u128::from(passed.min(over)) / u128::from(over.max(1));
+                let step = Span::from_ns((over / STEPS).max(1));
+                let again = (passed < over).then(|| now + step);
+                (Action { by_ns: Some(reached as u64), over_ns: None, ..action }, again)
+            }
+            _ => (action, None),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(ms: u64) -> Instant {
+        Instant::from_ns(ms * 1_000_000)
+    }
+
+    fn slow(by_ms: u64, scenario: bool) -> Action {
+        Action { by_ns: Some(by_ms * 1_000_000), scenario, member: 2, ..Action::of(Kind::Slow) }
+    }
+
+    fn by_ms(lasting: &Lasting, now: Instant) -> u64 {
+        let (told, _) = lasting.in_force(&slow(0, false)).told(2, now);
+        told.by_ns.expect("of a slow member") / 1_000_000
+    }
+
+    #[test]
+    fn each_side_ends_its_own() {
+        let mut lasting = Lasting::default();
+        lasting.note(at(0), &slow(10, true));
+        lasting.note(at(1), &slow(30, false));
+        assert_eq!(by_ms(&lasting, at(2)), 30);
+        lasting.note(at(2), &slow(0, false));
+        assert_eq!(by_ms(&lasting, at(3)), 10);
+        lasting.note(at(3), &slow(30, false));
+        lasting.note(at(4), &slow(0, true));
+        assert_eq!(by_ms(&lasting, at(5)), 30);
+        lasting.note(at(5), &slow(0, false));
+        assert_eq!(by_ms(&lasting, at(6)), 0);
+        let lie = |kind, scenario| Action { scenario, ..Action::of(kind) };
+        lasting.note(at(0), &lie(Kind::Lie, true));
+        lasting.note(at(1), &lie(Kind::Lie, false));
+        lasting.note(at(2), &lie(Kind::Honest, false));
+        assert_eq!(lasting.in_force(&lie(Kind::Lie, false)), InForce::Lies(true));
+        lasting.note(at(3), &lie(Kind::Honest, true));
+        assert!(lasting.in_force(&lie(Kind::Lie, false)).is_nothing());
+    }
+
+    #[test]
+    fn a_ramp_that_was_covered_is_where_it_would_have_been() {
+        let mut lasting = Lasting::default();
+        let ramp = Action { over_ns: Some(1_000_000_000), ..slow(100, true) };
+        lasting.note(at(0), &ramp);
+        assert_eq!(lasting.in_force(&ramp).told(2, at(0)), (ramp, None));
+        let (told, again) = lasting.in_force(&ramp).told(2, at(250));
+        assert_eq!((told.by_ns, told.over_ns, again), (Some(25_000_000), None, Some(at(260))));
+        let (told, again) = lasting.in_force(&ramp).told(2, at(5_000));
+        assert_eq!((told.by_ns, told.over_ns, again), (Some(100_000_000), None, None));
+    }
+
+    #[test]
+    fn a_new_drive_has_nothing_of_the_old_one() {
+        let mut lasting = Lasting::default();
+        lasting.note(at(0), &slow(10, true));
+        lasting.note(at(0), &Action { member: 2, ..Action::of(Kind::Lie) });
+        assert_eq!(lasting.members().into_iter().collect::<Vec<_>>(), [2]);
+        let told = "; member 2 is slow by 10ms, by the scenario; member 2 lies about FLUSH";
+        assert_eq!(lasting.told(), told);
+        lasting.forget(2);
+        assert!(lasting.members().is_empty());
+    }
+}
