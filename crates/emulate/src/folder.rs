@@ -40,6 +40,10 @@ impl Folder {
     /// When it cannot be had, or is of another target.
     pub fn open(path: &Path, sizes: &[u64]) -> Result<Self, EmulateError> {
         let failed = |path: PathBuf| move |error| EmulateError::Open { path, error };
+        if path.exists() && !path.is_dir() {
+            let why = "it is no folder: an image that is there already is given with --image";
+            return Err(failed(path.to_owned())(io::Error::other(why)));
+        }
         fs::create_dir_all(path).map_err(failed(path.to_owned()))?;
         let state = match fs::read(path.join(STATE)) {
             Ok(bytes) => {

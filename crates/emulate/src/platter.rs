@@ -36,7 +36,7 @@ impl Trouble {
             image: image.to_owned(),
             is_write,
             kind: error.kind(),
-            why: error.to_string(),
+            why: crate::error::told(error),
         });
     }
 

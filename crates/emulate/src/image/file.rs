@@ -18,6 +18,7 @@ impl FileImage {
     /// # Errors
     /// When the file cannot be had, is another program's, or has another size than the device.
     pub fn open(path: &Path, size: u64) -> io::Result<Self> {
+        check_kind(path)?;
         let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path)?;
         lock(&file, FlockOperation::NonBlockingLockExclusive)?;
         match file.metadata()?.len() {
@@ -33,6 +34,7 @@ impl FileImage {
     /// # Errors
     /// When the file cannot be had, is being written to, or is larger than the device.
     pub fn open_read_only(path: &Path, size: u64) -> io::Result<Self> {
+        check_kind(path)?;
         let file = File::open(path)?;
         lock(&file, FlockOperation::NonBlockingLockShared)?;
         let found = seek(&file, SeekFrom::End(0))?;
@@ -41,6 +43,15 @@ impl FileImage {
         }
         Ok(FileImage { file, size: found })
     }
+}
+
+fn check_kind(path: &Path) -> io::Result<()> {
+    if path.is_dir() {
+        return Err(io::Error::other(
+            "it is a folder: one with an image for each drive is given with --store",
+        ));
+    }
+    Ok(())
 }
 
 fn lock(file: &File, how: FlockOperation) -> io::Result<()> {

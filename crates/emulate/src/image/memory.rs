@@ -3,8 +3,8 @@ use super::Image;
 use std::collections::BTreeMap;
 use std::io;
 
-/// Bytes of a page.
-pub const PAGE: usize = 64 << 10;
+/// Bytes of a page: the fewer, the less is cleared for a small write into the middle of nothing.
+pub const PAGE: usize = 16 << 10;
 
 /// Bytes in pages that exist once they hold something.
 #[derive(Default)]
