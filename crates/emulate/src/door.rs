@@ -127,7 +127,7 @@ pub trait Door: Send {
     fn receive(&mut self, ready: &[PollFlags], desk: &mut dyn Desk);
 
     /// Takes an answer. Those to clients that have left are dropped.
-    fn answer(&mut self, reply: &Reply);
+    fn answer(&mut self, reply: Reply);
 
     /// Sends what was answered, as far as clients take it at once.
     fn flush(&mut self);
@@ -149,6 +149,8 @@ pub struct DoorCounts {
     pub connections: u64,
     /// Those that ended because the other end did not keep to the protocol.
     pub malformed: u64,
+    /// Clients that have left when they heard that TLS is needed.
+    pub left_without_tls: u64,
     /// Why these ended, and how many of them; of many different reasons the first ones.
     pub ended: BTreeMap<String, u64>,
 }

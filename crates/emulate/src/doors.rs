@@ -42,12 +42,12 @@ impl Door for Doors {
         }
     }
 
-    fn answer(&mut self, reply: &Reply) {
+    fn answer(&mut self, reply: Reply) {
         let doors = self.0.len() as u64;
         let Ticket { client, cookie } = reply.ticket;
         if let Some(door) = self.0.get_mut((client % doors) as usize) {
             let ticket = Ticket { client: client / doors, cookie };
-            door.answer(&Reply { ticket, ..reply.clone() });
+            door.answer(Reply { ticket, ..reply });
         }
     }
 
@@ -67,6 +67,7 @@ impl Door for Doors {
         self.0.iter().map(|door| door.counts()).fold(DoorCounts::default(), |mut all, one| {
             all.connections += one.connections;
             all.malformed += one.malformed;
+            all.left_without_tls += one.left_without_tls;
             one.ended.into_iter().for_each(|(why, count)| *all.ended.entry(why).or_default() += count);
             all
         })

@@ -69,7 +69,8 @@ impl Server {
 
     /// Serves until `stop` is set, or until it cannot go on: the record says why.
     pub fn run(mut self, stop: &AtomicBool) -> SessionRecord {
-        let scheduling = punctual::ask();
+        // Without the model nothing is due: who goes before its clients then only keeps them from asking for more at once.
+        let scheduling = if self.pace == Pace::Untimed { Scheduling::default() } else { punctual::ask() };
         let mut clock = Clock::new(self.pace);
         if self.transcript.is_some() {
             clock.is_watched();
@@ -98,6 +99,7 @@ impl Server {
         if let Some(folder) = &self.folder {
             folder.release();
         }
+        self.engine.leave_undone(now);
         let unsaved_sectors = self.engine.close(now);
         let mut failure = failure.map(|error| error.to_string());
         if let Some(folder) = &self.folder {
@@ -160,14 +162,15 @@ impl Session<'_> {
         if replies.is_empty() {
             return;
         }
-        replies.iter().for_each(|reply| self.server.door.answer(reply));
+        let dues: Vec<_> = replies.iter().filter_map(|reply| reply.due).collect();
+        replies.into_iter().for_each(|reply| self.server.door.answer(reply));
         self.server.door.flush();
         if self.server.transcript.is_some() {
             // What an answer makes a client say is waited for.
             self.clock.hears();
         }
         let now = self.clock.now();
-        for due in replies.iter().filter_map(|reply| reply.due) {
+        for due in dues {
             self.lateness.answered(due, now, self.clock.as_real(now - due));
         }
     }

@@ -20,6 +20,8 @@ const UNDER_WAY_MAX: u32 = 4_096;
 const UNSENT_MAX: usize = 64 << 20;
 /// Connections at a time.
 const CONNECTIONS_MAX: usize = 256;
+/// What the kernel takes.
+const SOCKET_PATH_MAX: usize = 107;
 /// Reads of one connection before the others are looked at.
 const READS_AT_ONCE: u32 = 64;
 /// Different reasons for the end of a connection that are counted.
@@ -56,6 +58,13 @@ pub struct NbdDoor {
 
 /// A socket of a server that is gone is no server's: it makes way. One that is alive is told of.
 pub(crate) fn bind_unix(path: &Path) -> io::Result<UnixListener> {
+    if path.as_os_str().len() > SOCKET_PATH_MAX {
+        let why = format!("the path of a socket has at most {SOCKET_PATH_MAX} bytes: take a shorter one");
+        return Err(io::Error::new(ErrorKind::InvalidInput, why));
+    }
+    if path.parent().is_some_and(|folder| !folder.as_os_str().is_empty() && !folder.is_dir()) {
+        return Err(io::Error::new(ErrorKind::NotFound, "there is no such folder for it: make that first"));
+    }
     if UnixStream::connect(path).is_ok() {
         return Err(io::Error::new(
             ErrorKind::AddrInUse,
@@ -322,6 +331,11 @@ impl Connection {
         !self.session.to_send().is_empty() || self.stream.wants_write()
     }
 
+    /// Whether it has heard that TLS is needed, and has left with that.
+    fn has_left_without_tls(&self) -> bool {
+        self.session.lacks_tls() && matches!(self.leaves, None | Some(Closed::Left))
+    }
+
     fn is_over(&self) -> bool {
         let has_left = self.leaves.is_some() && self.under_way == 0 && !self.waits_to_send();
         self.is_gone || has_left
@@ -376,10 +390,10 @@ impl Door for NbdDoor {
         self.sweep();
     }
 
-    fn answer(&mut self, reply: &Reply) {
+    fn answer(&mut self, reply: Reply) {
         let client = reply.ticket.client;
         if let Some(connection) = self.connections.iter_mut().find(|connection| connection.client == client) {
-            connection.answer(reply);
+            connection.answer(&reply);
         }
     }
 
@@ -413,6 +427,7 @@ impl NbdDoor {
             if is_over && !connection.is_gone {
                 connection.stream.end();
             }
+            counts.left_without_tls += u64::from(is_over && connection.has_left_without_tls());
             if let Some(closed) = connection.leaves.filter(|closed| is_over && *closed != Closed::Left) {
                 counts.malformed += 1;
                 let why = closed.to_string();

@@ -7,7 +7,7 @@ use super::handshake::{self, Agreed, Head, Next, OPTION_BYTES_MAX, OPTION_HEAD, 
 use super::request;
 use super::wire::{
     Errno, FLAG_FIXED_NEWSTYLE, FLAG_NO_ZEROES, IHAVEOPT, NBDMAGIC, PAYLOAD_MAX, REQUEST_BYTES, command,
-    reply, u32_at,
+    option, reply, u32_at,
 };
 use crate::door::Asked;
 use std::sync::Arc;
@@ -74,6 +74,8 @@ enum Phase {
 pub struct Session {
     export: Arc<Export>,
     security: Security,
+    /// Whether the client has heard that it needs TLS.
+    heard_of_tls: bool,
     phase: Phase,
     agreed: Agreed,
     /// What has come and is not taken: `input[taken..filled]`.
@@ -98,6 +100,7 @@ impl Session {
         Session {
             export,
             security,
+            heard_of_tls: false,
             phase: Phase::Flags,
             agreed: Agreed::default(),
             input: vec![0; ROOM],
@@ -167,7 +170,7 @@ impl Session {
                     self.option(head, &data);
                 }
                 Phase::Request => {
-                    let Some(bytes) = self.take(REQUEST_BYTES) else { return Ok(None) };
+                    let Some(bytes) = self.take_head() else { return Ok(None) };
                     if let Some(request) = self.request(&bytes) {
                         return Ok(Some(request));
                     }
@@ -200,6 +203,13 @@ impl Session {
         Some(bytes)
     }
 
+    /// The head of a request, once it has come.
+    fn take_head(&mut self) -> Option<[u8; REQUEST_BYTES]> {
+        let head = *self.input[self.taken..self.filled].first_chunk()?;
+        self.taken += REQUEST_BYTES;
+        Some(head)
+    }
+
     fn flags(&mut self, flags: u32) {
         let known = u32::from(FLAG_FIXED_NEWSTYLE | FLAG_NO_ZEROES);
         self.agreed.no_zeroes = flags & u32::from(FLAG_NO_ZEROES) != 0;
@@ -226,6 +236,8 @@ impl Session {
     }
 
     fn option(&mut self, head: Head, data: &[u8]) {
+        self.heard_of_tls |= self.security == Security::Required
+            && !matches!(head.option, option::STARTTLS | option::ABORT | option::EXPORT_NAME);
         let next =
             handshake::take(&self.export, self.security, &mut self.agreed, head.option, data, &mut self.out);
         self.phase = match next {
@@ -236,6 +248,11 @@ impl Session {
             Next::NoSuchExport => Phase::Over(Closed::NoSuchExport),
             Next::NoTls => Phase::Over(Closed::NoTls),
         };
+    }
+
+    /// Whether the client has heard that it needs TLS, and has not begun it.
+    pub fn lacks_tls(&self) -> bool {
+        self.heard_of_tls && self.security == Security::Required
     }
 
     /// Whether TLS is to begin as soon as everything is sent. Nothing is to be read before.
@@ -274,8 +291,7 @@ impl Session {
                 self.checked(cookie, Err((Errno::Invalid, "a write of more than 32 MiB")))
             }
             command::WRITE => {
-                self.payload = vec![0; length as usize];
-                self.has = 0;
+                self.begin_payload(length as usize);
                 self.phase = Phase::Payload { cookie, flags, offset };
                 None
             }
@@ -294,6 +310,21 @@ impl Session {
                 None
             }
         }
+    }
+
+    /// A payload is to come: what has come of it is taken.
+    fn begin_payload(&mut self, length: usize) {
+        let count = length.min(self.filled - self.taken);
+        self.payload = if count == 0 {
+            vec![0; length]
+        } else {
+            let mut payload = Vec::with_capacity(length);
+            payload.extend_from_slice(&self.input[self.taken..self.taken + count]);
+            payload.resize(length, 0);
+            payload
+        };
+        self.taken += count;
+        self.has = count;
     }
 
     /// Fills the payload with what has come; whether that is all of it.
