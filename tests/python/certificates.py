@@ -19,6 +19,18 @@ crl_extensions = list
 authorityKeyIdentifier = keyid:always
 """
 
+_LATE = """\
+[ca]
+default_ca = own
+[own]
+database = late.txt
+serial = late.number
+default_md = sha256
+policy = any
+[any]
+commonName = supplied
+"""
+
 
 def _openssl(folder: Path, *words: str) -> None:
     subprocess.run(["openssl", *words], cwd=folder, check=True, capture_output=True)
@@ -34,8 +46,8 @@ class Authority:
         key = ("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-keyout", "ca-key.pem")
         _openssl(folder, "req", "-x509", *key, "-out", "ca-cert.pem", "-days", "30", "-subj", f"/CN={name}")
 
-    def sign(self, name: str, days: str = "30") -> None:
-        """Make a key and a certificate: `NAME-key.pem` and `NAME-cert.pem`."""
+    def sign(self, name: str, days: str = "30", begins: str | None = None) -> None:
+        """Make a key and a certificate: `NAME-key.pem`, `NAME-cert.pem`. `begins` is a time as 20990101000000Z."""
         folder = self.folder
         (folder / "leaf.ext").write_text(_LEAF)
         key = (
@@ -50,7 +62,34 @@ class Authority:
         _openssl(folder, "req", *key, "-out", f"{name}.csr", "-subj", f"/CN={name}")
         signs = ("-CA", "ca-cert.pem", "-CAkey", "ca-key.pem", "-CAcreateserial", "-extfile", "leaf.ext")
         out = ("-out", f"{name}-cert.pem", "-days", days)
-        _openssl(folder, "x509", "-req", "-in", f"{name}.csr", *signs, *out)
+        if begins is None:
+            _openssl(folder, "x509", "-req", "-in", f"{name}.csr", *signs, *out)
+            return
+        (folder / "late.cnf").write_text(_LATE)
+        if not (folder / "late.txt").exists():
+            (folder / "late.txt").touch()
+            (folder / "late.number").write_text("01\n")
+        words = (
+            "-config",
+            "late.cnf",
+            "-cert",
+            "ca-cert.pem",
+            "-keyfile",
+            "ca-key.pem",
+            "-outdir",
+            ".",
+            "-batch",
+        )
+        signs = (
+            "-startdate",
+            begins,
+            "-enddate",
+            f"{begins[:4]}1231235959Z",
+            "-extfile",
+            "leaf.ext",
+            "-notext",
+        )
+        _openssl(folder, "ca", *words, *signs, "-in", f"{name}.csr", "-out", f"{name}-cert.pem")
 
     def revoke(self, name: str) -> None:
         """Put a certificate on the list of revoked ones, `ca-crl.pem`."""

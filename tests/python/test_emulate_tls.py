@@ -244,10 +244,10 @@ def test_what_cannot_be_is_told(run, tmp_path, words, message):
     assert message in done.stderr
 
 
-def test_certificates_that_are_none_are_told_with_their_file(run, authority, tmp_path):
+@pytest.fixture
+def told(run, authority, tmp_path) -> Callable[[str, bytes | None], str]:
+    """What is said of a folder whose file of this name holds something else, or is not there."""
     (tmp_path / "d.toml").write_text(DRIVE)
-    other = Authority(tmp_path / "other", "somebody else")
-    other.sign("server")
     folder = tmp_path / "certificates"
 
     def told(name: str, text: bytes | None) -> str:
@@ -264,9 +264,113 @@ def test_certificates_that_are_none_are_told_with_their_file(run, authority, tmp
         assert "error: cannot serve with TLS: certificates/" in done.stderr
         return done.stderr.strip().rpartition("certificates/")[2]
 
-    for name in ("ca-cert.pem", "server-cert.pem", "server-key.pem"):
-        assert told(name, None).startswith(f"{name}: ")
-        assert told(name, b"nothing\n").startswith(f"{name}: ")
-    assert told("ca-crl.pem", b"").startswith("ca-crl.pem: it holds no list of revoked certificates")
-    key = (other.folder / "server-key.pem").read_bytes()
-    assert told("server-key.pem", key).startswith("server-key.pem: it does not fit server-cert.pem: ")
+    return told
+
+
+MAKE = "docs/emulate.md has the commands that make such a folder"
+
+
+def test_certificates_that_are_none_are_told_with_their_file_and_a_remedy(told, tmp_path):
+    other = Authority(tmp_path / "other", "somebody else")
+    other.sign("server")
+    names = ("ca-cert.pem", "server-cert.pem", "server-key.pem")
+    for name in names:
+        absent = (
+            f"{name}: there is no such file; the folder has {', '.join(names[:2])} and {names[2]}: {MAKE}"
+        )
+        assert told(name, None) == absent
+        what = "key" if name == "server-key.pem" else "certificate"
+        assert told(name, b"nothing\n") == f"{name}: it holds no {what} in PEM: {MAKE}"
+    cut = (other.folder / "server-cert.pem").read_bytes()[:100]
+    assert told("server-cert.pem", cut) == f"server-cert.pem: it is damaged: no certificate in PEM: {MAKE}"
+    assert told("ca-crl.pem", b"") == (
+        "ca-crl.pem: it holds no list of revoked certificates: make one with openssl ca -gencrl, or remove the file"
+    )
+    found = told("server-key.pem", (other.folder / "server-key.pem").read_bytes())
+    assert found.startswith("server-key.pem: it does not fit server-cert.pem (")
+    assert found.endswith("): give the key that server-cert.pem was signed for")
+
+
+def test_a_certificate_that_no_client_takes_is_not_served(told, authority, tmp_path):
+    other = Authority(tmp_path / "other", "somebody else")
+    other.sign("server")
+    authority.sign("gone", begins="20200101000000Z")
+    authority.sign("late", begins="20990101000000Z")
+    sign = "sign one anew with the key of the authority (openssl x509 -req)"
+    foreign = (other.folder / "server-cert.pem").read_bytes()
+    assert told("server-cert.pem", foreign) == (
+        f"server-cert.pem: it is not of the authority in ca-cert.pem, and no client of that takes it: {sign}, or give "
+        "its own ca-cert.pem"
+    )
+    gone, late = ((authority.folder / f"{name}-cert.pem").read_bytes() for name in ("gone", "late"))
+    assert told("server-cert.pem", gone) == f"server-cert.pem: it has expired, and no client takes it: {sign}"
+    assert told("server-cert.pem", late) == (
+        f"server-cert.pem: it is not valid yet, and no client takes it: look at this machine's clock, or {sign}"
+    )
+
+
+def test_who_leaves_on_hearing_of_tls_is_counted(serve):
+    with serve("--tcp", "0") as device:
+        with plain(device.port) as client:
+            client.sendall(option(nbd.GO, bytes(6)))
+            client.recv(100)
+        with plain(device.port) as client:
+            client.sendall(option(nbd.LIST) + option(2))
+            while client.recv(100):
+                pass
+        # Who says nothing, and who leaves at once, has heard of nothing.
+        plain(device.port).close()
+        with plain(device.port) as client:
+            client.sendall(option(2))
+            client.recv(100)
+    assert (device.record["malformed"], device.record["left_without_tls"]) == (0, 2)
+    assert "2 clients left on hearing that the device is served with TLS alone" in device.said
+
+
+def test_measure_comes_in_with_a_certificate(serve, run, authority, tmp_path):
+    words = (
+        "--rw",
+        "randread",
+        "--bs",
+        "4k",
+        "--iodepth",
+        "16",
+        "--number-ios",
+        "500",
+        "--size",
+        "64MiB",
+        "--json",
+    )
+    folder = tmp_path / "mine"
+    folder.mkdir()
+    for name in ("ca-cert.pem", "client-cert.pem", "client-key.pem"):
+        shutil.copy(authority.folder / name, folder)
+    with serve("--tcp", "0") as device:
+        where = f"nbds://localhost:{device.port}"
+        done = run("measure", "--target", f"{where}?tls-certificates={folder}", *words)
+        assert done.returncode == 0, done.stderr
+        record = json.loads(done.stdout)
+        assert record["points"][0]["read"]["ios"] == 500
+        assert str(folder) not in done.stdout, "where certificates are is nobody else's business"
+        (folder / "client-cert.pem").unlink()
+        (folder / "client-key.pem").unlink()
+        done = run("measure", "--target", f"{where}?tls-certificates={folder}", *words)
+        assert done.returncode == 2, done.stderr
+        assert "it asks who comes: put client-cert.pem and client-key.pem into the folder" in done.stderr
+        done = run("measure", "--target", f"nbd://localhost:{device.port}", *words)
+        assert done.returncode == 2
+        assert "write nbds://HOST:PORT/EXPORT?tls-certificates=DIR" in done.stderr
+        (folder / "ca-cert.pem").unlink()
+        done = run("measure", "--target", f"{where}?tls-certificates={folder}", *words)
+        assert done.returncode == 2
+        assert "ca-cert.pem: there is no such file" in done.stderr
+    stranger = Authority(tmp_path / "stranger", "somebody else")
+    with serve("--tcp", "0") as device:
+        done = run(
+            "measure",
+            "--target",
+            f"nbds://localhost:{device.port}?tls-certificates={stranger.folder}",
+            *words,
+        )
+        assert done.returncode == 2
+        assert "its certificate is not of the authority in ca-cert.pem" in done.stderr

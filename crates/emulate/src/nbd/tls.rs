@@ -4,11 +4,15 @@
 //! `server-key.pem`, and `ca-crl.pem` where certificates were revoked. A client without a certificate of that CA is not let in.
 use super::session::Closed;
 use crate::error::EmulateError;
-use rustls::pki_types::pem::PemObject;
-use rustls::pki_types::{CertificateDer, CertificateRevocationListDer, PrivateKeyDer};
-use rustls::server::{NoServerSessionStorage, VerifierBuilderError, WebPkiClientVerifier};
+use rustls::client::verify_server_cert_signed_by_trust_anchor;
+use rustls::crypto::CryptoProvider;
+use rustls::pki_types::pem::{self, PemObject};
+use rustls::pki_types::{
+    CertificateDer, CertificateRevocationListDer, PrivateKeyDer, SignatureVerificationAlgorithm, UnixTime,
+};
+use rustls::server::danger::ClientCertVerifier;
+use rustls::server::{NoServerSessionStorage, ParsedCertificate, VerifierBuilderError, WebPkiClientVerifier};
 use rustls::{CertificateError, RootCertStore, ServerConfig, ServerConnection};
-use std::fmt::Display;
 use std::io::{self, ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -26,40 +30,30 @@ impl Certificates {
     /// Reads a folder of certificates.
     ///
     /// # Errors
-    /// When a file is not there, is no PEM, or does not fit the others: names the file.
+    /// When a file is not there, is no PEM, does not fit the others, or clients would not take what it holds: names the
+    /// file and the remedy.
     pub fn read(folder: &Path) -> Result<Self, EmulateError> {
         let provider = Arc::new(rustls::crypto::ring::default_provider());
         let mut roots = RootCertStore::empty();
         let path = folder.join(CA);
         for authority in certificates(&path)? {
-            roots.add(authority).map_err(|error| wrong(&path, &error))?;
+            let why = |error| format!("it is no certificate of an authority ({error}): {MAKE}");
+            roots.add(authority).map_err(|error| wrong(&path, why(error)))?;
         }
-        let mut clients = WebPkiClientVerifier::builder_with_provider(Arc::new(roots), Arc::clone(&provider));
-        let revoked = folder.join(REVOKED);
-        if revoked.exists() {
-            let lists = CertificateRevocationListDer::pem_file_iter(&revoked)
-                .and_then(Iterator::collect::<Result<Vec<_>, _>>)
-                .map_err(|error| wrong(&revoked, &error))?;
-            if lists.is_empty() {
-                return Err(wrong(&revoked, &"it holds no list of revoked certificates"));
-            }
-            clients = clients.with_crls(lists).enforce_revocation_expiration();
-        }
-        let clients = clients.build().map_err(|error| match error {
-            VerifierBuilderError::InvalidCrl(error) => wrong(
-                &revoked,
-                &format!("it is no list of version 2 with its number, as RFC 5280 asks: {error:?}"),
-            ),
-            error => wrong(&folder.join(CA), &error),
-        })?;
-        let (shown, path) = (certificates(&folder.join(SERVER))?, folder.join(KEY));
-        let key = PrivateKeyDer::from_pem_file(&path).map_err(|error| wrong(&path, &error))?;
+        let (shown, path) = (certificates(&folder.join(SERVER))?, folder.join(SERVER));
+        let algorithms = provider.signature_verification_algorithms.all;
+        check_shown(&shown, &roots, algorithms, UnixTime::now()).map_err(|why| wrong(&path, why))?;
+        let clients = clients(folder, roots, &provider)?;
+        let path = folder.join(KEY);
+        let key = PrivateKeyDer::from_pem_file(&path).map_err(|error| wrong(&path, no_pem(&error, "key")))?;
+        let why =
+            |error| format!("it does not fit {SERVER} ({error}): give the key that {SERVER} was signed for");
         let mut config = ServerConfig::builder_with_provider(provider)
             .with_safe_default_protocol_versions()
             .map_err(|error| EmulateError::Defect(error.to_string()))?
             .with_client_cert_verifier(clients)
             .with_single_cert(shown, key)
-            .map_err(|error| wrong(&path, &format!("it does not fit {SERVER}: {error}")))?;
+            .map_err(|error| wrong(&path, why(error)))?;
         // Every connection proves itself anew: one that is resumed would outlive its certificate.
         config.session_storage = Arc::new(NoServerSessionStorage {});
         config.send_tls13_tickets = 0;
@@ -73,16 +67,93 @@ impl Certificates {
     }
 }
 
-fn wrong(path: &Path, why: &dyn Display) -> EmulateError {
-    EmulateError::Certificates { path: PathBuf::from(path), why: why.to_string() }
+/// Who is let in.
+fn clients(
+    folder: &Path,
+    roots: RootCertStore,
+    provider: &Arc<CryptoProvider>,
+) -> Result<Arc<dyn ClientCertVerifier>, EmulateError> {
+    let revoked = folder.join(REVOKED);
+    let mut clients = WebPkiClientVerifier::builder_with_provider(Arc::new(roots), Arc::clone(provider));
+    if revoked.exists() {
+        let lists = CertificateRevocationListDer::pem_file_iter(&revoked)
+            .and_then(Iterator::collect::<Result<Vec<_>, _>>)
+            .map_err(|error| wrong(&revoked, no_pem(&error, "list of revoked certificates")))?;
+        if lists.is_empty() {
+            let why = "it holds no list of revoked certificates: make one with openssl ca -gencrl, or remove the file";
+            return Err(wrong(&revoked, why.into()));
+        }
+        clients = clients.with_crls(lists).enforce_revocation_expiration();
+    }
+    clients.build().map_err(|error| match error {
+        VerifierBuilderError::InvalidCrl(error) => wrong(
+            &revoked,
+            format!("it is no list of version 2 with its number, as RFC 5280 asks ({error:?}): make one with a crlnumber"),
+        ),
+        error => wrong(&folder.join(CA), format!("{error}: {MAKE}")),
+    })
+}
+
+/// Whether clients take the certificate that they are shown first, at this time. The others are those in between. What
+/// clients may judge differently is left to them.
+fn check_shown(
+    shown: &[CertificateDer<'static>],
+    roots: &RootCertStore,
+    algorithms: &[&dyn SignatureVerificationAlgorithm],
+    now: UnixTime,
+) -> Result<(), String> {
+    let Some((first, between)) = shown.split_first() else { return Ok(()) };
+    let checked = ParsedCertificate::try_from(first)
+        .and_then(|found| verify_server_cert_signed_by_trust_anchor(&found, roots, between, now, algorithms));
+    let Err(rustls::Error::InvalidCertificate(error)) = checked else { return Ok(()) };
+    let sign = "sign one anew with the key of the authority (openssl x509 -req)";
+    Err(match error {
+        CertificateError::Expired | CertificateError::ExpiredContext { .. } => {
+            format!("it has expired, and no client takes it: {sign}")
+        }
+        CertificateError::NotValidYet | CertificateError::NotValidYetContext { .. } => {
+            format!("it is not valid yet, and no client takes it: look at this machine's clock, or {sign}")
+        }
+        CertificateError::UnknownIssuer | CertificateError::BadSignature => {
+            format!(
+                "it is not of the authority in {CA}, and no client of that takes it: {sign}, or give its own {CA}"
+            )
+        }
+        CertificateError::InvalidPurpose | CertificateError::InvalidPurposeContext { .. } => {
+            format!("it is not for servers, and no client takes it: {sign}, with extendedKeyUsage=serverAuth")
+        }
+        _ => return Ok(()),
+    })
+}
+
+/// How the folder is made.
+const MAKE: &str = "docs/emulate.md has the commands that make such a folder";
+
+fn wrong(path: &Path, why: String) -> EmulateError {
+    EmulateError::Certificates { path: PathBuf::from(path), why }
+}
+
+/// Why a file holds nothing of that kind.
+fn no_pem(error: &pem::Error, what: &str) -> String {
+    match error {
+        pem::Error::Io(error) if error.kind() == ErrorKind::NotFound => {
+            format!("there is no such file; the folder has {CA}, {SERVER} and {KEY}: {MAKE}")
+        }
+        pem::Error::Io(error) => {
+            let why = error.to_string().to_lowercase();
+            format!("cannot read it: {}", why.split(" (os error").next().unwrap_or_default())
+        }
+        pem::Error::NoItemsFound => format!("it holds no {what} in PEM: {MAKE}"),
+        _ => format!("it is damaged: no {what} in PEM: {MAKE}"),
+    }
 }
 
 fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, EmulateError> {
     let found = CertificateDer::pem_file_iter(path)
         .and_then(Iterator::collect::<Result<Vec<_>, _>>)
-        .map_err(|error| wrong(path, &error))?;
+        .map_err(|error| wrong(path, no_pem(&error, "certificate")))?;
     if found.is_empty() {
-        return Err(wrong(path, &"it holds no certificate"));
+        return Err(wrong(path, no_pem(&pem::Error::NoItemsFound, "certificate")));
     }
     Ok(found)
 }
@@ -186,5 +257,86 @@ impl Channel {
     /// Why it is of no use any more.
     pub fn failed(&self) -> Option<Closed> {
         self.failed
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    // Of an authority, valid for a hundred years; a server and a client that it has signed for a year; another authority.
+    const AUTHORITY: &str = "\
+-----BEGIN CERTIFICATE-----
+MIIBczCCARmgAwIBAgIUZaTAl8MKB7BHIHQldaZRXVUzLf4wCgYIKoZIzj0EAwIw
+DjEMMAoGA1UEAwwDb25lMCAXDTI2MTEyNTE5MzcyMFoYDzIxMjYxMTAxMTkzNzIw
+WjAOMQwwCgYDVQQDDANvbmUwWTATBgcqhkjOPQIBBggqhkjOPQMBBwNCAAQZ0Ibj
+Pqdv6CK44BosiWMhipqe5s3i+pNBkH6mFqPK+DtffkKsoDb/h8qFGHMp04YonJ18
+1ZGvVyjQFyl8QwdFo1MwUTAdBgNVHQ4EFgQUQLI7zrllq7DY0XmZMK1OVttbWdkw
+HwYDVR0jBBgwFoAUQLI7zrllq7DY0XmZMK1OVttbWdkwDwYDVR0TAQH/BAUwAwEB
+/zAKBggqhkjOPQQDAgNIADBFAiBGf7axB4tfDf2frMFHa1KF1wZheRiGri2r7Hdr
+H6Q5yQIhALeKWtbGrrWVO/gUh0RCPCgm7DvfgSdeqSivIfFkiDB1
+-----END CERTIFICATE-----";
+    const SERVER: &str = "\
+-----BEGIN CERTIFICATE-----
+MIIBgzCCASqgAwIBAgIUcWtbwlmnKTWUxvITpc5sr+hxab8wCgYIKoZIzj0EAwIw
+DjEMMAoGA1UEAwwDb25lMB4XDTI2MTEyNTE5MzcyMVoXDTI3MTEyNTE5MzcyMVow
+ETEPMA0GA1UEAwwGc2VydmVyMFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAEnUdC
+mHCvcgFrpt2/5RnwL+M4Cc08mw9eaNg8LyjOQzZDyedInRBnLQbpeohG5q1hZZbt
+dtFKw8tDEvuzNOhjR6NjMGEwCQYDVR0TBAIwADAUBgNVHREEDTALgglsb2NhbGhv
+c3QwHQYDVR0OBBYEFJtwrT77WBq4FgiiLf1/OuG2SS4YMB8GA1UdIwQYMBaAFECy
+O865Zauw2NF5mTCtTlbbW1nZMAoGCCqGSM49BAMCA0cAMEQCIAEnvsBA4ToHzUTb
+IKcvwA6iMP2mBSbF1pzggK1UtakCAiBoDoypRvnDHu5JzrduooqSQhRXlcmZj4/C
+u/YC3TE5bA==
+-----END CERTIFICATE-----";
+    const CLIENT: &str = "\
+-----BEGIN CERTIFICATE-----
+MIIBgzCCASmgAwIBAgIUcWtbwlmnKTWUxvITpc5sr+hxacAwCgYIKoZIzj0EAwIw
+DjEMMAoGA1UEAwwDb25lMB4XDTI2MTEyNTE5MzcyMVoXDTI3MTEyNTE5MzcyMVow
+ETEPMA0GA1UEAwwGc2VydmVyMFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAEnUdC
+mHCvcgFrpt2/5RnwL+M4Cc08mw9eaNg8LyjOQzZDyedInRBnLQbpeohG5q1hZZbt
+dtFKw8tDEvuzNOhjR6NiMGAwCQYDVR0TBAIwADATBgNVHSUEDDAKBggrBgEFBQcD
+AjAdBgNVHQ4EFgQUm3CtPvtYGrgWCKIt/X864bZJLhgwHwYDVR0jBBgwFoAUQLI7
+zrllq7DY0XmZMK1OVttbWdkwCgYIKoZIzj0EAwIDSAAwRQIhAJBIia7jf7M45LxD
+/d16dLh8l/BBQhc2gmF+krmyOOybAiBF8nnUVSh+uPv4KQgKD/mJmklCve3REmwi
+cGoqOUiNfg==
+-----END CERTIFICATE-----";
+    const OTHER: &str = "\
+-----BEGIN CERTIFICATE-----
+MIIBdzCCAR2gAwIBAgIUXe8lxSRk6NqB2tq6axKPsjDsoiwwCgYIKoZIzj0EAwIw
+EDEOMAwGA1UEAwwFb3RoZXIwIBcNMjYxMTI1MTkzNzIwWhgPMjEyNjExMDExOTM3
+MjBaMBAxDjAMBgNVBAMMBW90aGVyMFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAE
+/Pu09UbPvKIdcHWtVtfL+qcJWi5edJOxNvCseyuUclfPPy9uBVkLOXMMfd9ig/ln
+g34GKHWokOVyGABpOx28BKNTMFEwHQYDVR0OBBYEFPXemE1fR3W9tI18wZ5Zo3TY
+XFbXMB8GA1UdIwQYMBaAFPXemE1fR3W9tI18wZ5Zo3TYXFbXMA8GA1UdEwEB/wQF
+MAMBAf8wCgYIKoZIzj0EAwIDSAAwRQIgYVydSbyJoD9sFaOsCPrGnHMcjEmIlj9V
+lX/r6A7SDvQCIQDaR3MvP5eikm+dt1f3ztirR/6QUec58T2sQ8ez2+Qc8A==
+-----END CERTIFICATE-----";
+    const SIGNED_S: u64 = 1_795_635_441;
+    const YEAR_S: u64 = 365 * 86_400;
+
+    fn read(pem: &str) -> CertificateDer<'static> {
+        CertificateDer::from_pem_slice(pem.as_bytes()).expect("it is one")
+    }
+
+    /// Why no client takes it, as far as the first comma or colon.
+    fn why(shown: &str, authority: &str, now_s: u64) -> Option<String> {
+        let mut roots = RootCertStore::empty();
+        roots.add(read(authority)).expect("it is an authority");
+        let algorithms = rustls::crypto::ring::default_provider().signature_verification_algorithms.all;
+        let now = UnixTime::since_unix_epoch(Duration::from_secs(now_s));
+        let why = check_shown(&[read(shown)], &roots, algorithms, now).err()?;
+        why.split(',').next().map(str::to_owned)
+    }
+
+    #[test]
+    fn a_certificate_that_no_client_takes_is_not_served() {
+        let told = |why: &str| Some(why.to_owned());
+        let now = SIGNED_S + YEAR_S / 2;
+        assert_eq!(why(SERVER, AUTHORITY, now), None);
+        assert_eq!(why(SERVER, AUTHORITY, SIGNED_S - 1), told("it is not valid yet"));
+        assert_eq!(why(SERVER, AUTHORITY, SIGNED_S + YEAR_S + 1), told("it has expired"));
+        assert_eq!(why(SERVER, OTHER, now), told("it is not of the authority in ca-cert.pem"));
+        assert_eq!(why(CLIENT, AUTHORITY, now), told("it is not for servers"));
     }
 }
