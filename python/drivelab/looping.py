@@ -17,7 +17,7 @@ from typing import Any
 
 from drivelab import _core
 from drivelab.emulation_story import short_text
-from drivelab.errors import RunError
+from drivelab.errors import InputError, RunError
 from drivelab.points_table import axis_text
 from drivelab.scenario import Override, Source, plan
 from drivelab.simulation import run_plans
@@ -86,8 +86,12 @@ def loop(
     budget_ns: int,
     progress: Callable[[float], object] | None = None,
 ) -> list[Looped]:
-    """Run every point of a scenario, one after the other, in real time. Raises RunError."""
+    """Run every point of a scenario, one after the other, in real time. Raises InputError and RunError."""
     checked = plan(source, overrides)
+    try:
+        _core.check_loop(checked)
+    except _core.RunError as error:
+        raise InputError(str(error)) from error
     plans = [_with_seed(source, overrides, checked.seed + number) for number in range(SEEDS)]
     simulated = run_plans(plans)
     for result in simulated:

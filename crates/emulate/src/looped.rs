@@ -9,7 +9,7 @@ use drivelab_core::host::{Host, HostInput, HostOutput, Io};
 use drivelab_core::{Access, Breakdown, Command, Completion, Machine, Outcome, Setup};
 use drivelab_nbd::{Address, Connection, Heard, Kind, NbdError, Place, Request};
 use drivelab_record::Latencies;
-use drivelab_units::{Instant, SECTOR_BYTES};
+use drivelab_units::{Instant, SECTOR_BYTES, Span};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::io;
@@ -51,24 +51,36 @@ fn failed(error: NbdError) -> EmulateError {
     EmulateError::Wait(io::Error::other(error))
 }
 
+/// Whether the workload of a setup can run against its own device.
+///
+/// # Errors
+/// What cannot be, and a remedy.
+pub fn check(setup: &Setup) -> Result<(), EmulateError> {
+    let wrong = |what: &str, why: &str| Err(EmulateError::Option { what: what.into(), why: why.into() });
+    if setup.power_cut.is_some() {
+        let why = "the loop's host loses its connection with the power, and there is no rate to compare: leave it out, or cut \
+                   a device that drivelab emulate serves";
+        return wrong("target.faults.power_cut", why);
+    }
+    if setup.fed.is_some() {
+        return wrong("the workload", "it is a list of commands, which the loop does not play; give it jobs");
+    }
+    if setup.limit.duration.is_none() {
+        let why = "a run in real time ends after a time: give --runtime (run.duration)";
+        return wrong("the workload", why);
+    }
+    Ok(())
+}
+
 /// Runs the workload of a setup against the device at a socket, for its warm-up and its duration.
 ///
 /// # Errors
 /// When the workload has no duration or cannot run, or the device cannot be reached.
 pub fn run(setup: &Setup, socket: &Path, stop: &AtomicBool) -> Result<LoopPoint, EmulateError> {
-    let Some(window) = setup.limit.duration else {
-        let why = "a run in real time ends after a time: give --runtime (run.duration)";
-        return Err(EmulateError::Option { what: "the workload".into(), why: why.into() });
-    };
-    let option = |why: String| EmulateError::Option { what: "the workload".into(), why };
-    let host = match &setup.fed {
-        Some(_) => {
-            return Err(option(
-                "it is a list of commands, which the loop does not play; give it jobs".into(),
-            ));
-        }
-        None => Host::new(&setup.jobs, setup.seed).map_err(|error| option(error.to_string()))?,
-    };
+    check(setup)?;
+    let window = setup.limit.duration.unwrap_or(Span::ZERO);
+    let host = Host::new(&setup.jobs, setup.seed)
+        .map_err(|error| EmulateError::Option { what: "the workload".into(), why: error.to_string() })?;
     let address = Address { place: Place::Unix(socket.into()), export: String::new() };
     let largest = setup.jobs.iter().map(|job| job.largest().bytes().get()).max().unwrap_or(0);
     let room = host.depth_asked().unwrap_or(0) as usize;

@@ -221,6 +221,14 @@ struct Loop {
     device: SessionRecord,
 }
 
+/// Raises `RunError` where the workload of a point cannot run against its own device.
+#[pyfunction]
+#[expect(clippy::needless_pass_by_value, reason = "what Python holds is lent")]
+pub fn check_loop(plan: PyRef<'_, Plan>) -> PyResult<()> {
+    let mut points = plan.inner.points.iter();
+    points.try_for_each(|point| looped::check(&point.setup)).map_err(|error| emulate_error(&error))
+}
+
 /// Serves the target of a plan's point at a socket and runs the point's workload against it through that, both in real
 /// time. Returns what both have seen. Raises `RunError`, and whatever a signal raises.
 #[pyfunction]

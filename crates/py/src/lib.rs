@@ -41,7 +41,8 @@ mod _core {
     use super::durability::{durability, durability_chunks, durability_problems};
     #[pymodule_export]
     use super::emulate::{
-        Listener, Transcript, check_clock, emulate, left_out_of_emulation, loop_back, size_bytes, span_ns,
+        Listener, Transcript, check_clock, check_loop, emulate, left_out_of_emulation, loop_back, size_bytes,
+        span_ns,
     };
     #[pymodule_export]
     use super::errors::{RunError, ScenarioError, TraceError, UnfitError};
