@@ -40,6 +40,8 @@ def lines(record: Mapping[str, Any]) -> Iterator[str]:
         yield (
             f"{counted(record['malformed'], 'connection')} ended because the client did not keep to the protocol: {why}"
         )
+    if left := record["left_without_tls"]:
+        yield f"{counted(left, 'client')} left on hearing that the device is served with TLS alone"
     if record["captured_requests"] is not None:
         yield f"captured {counted(record['captured_requests'], 'request')}"
 

@@ -509,7 +509,14 @@ def test_what_a_scenario_puts_down_happens_at_its_time(serve):
     assert changed.data != bytes(4096)
     whats = [event["what"] for event in record["events"]]
     assert whats[0] == "a member has failed"
-    assert "what the scenario has put down was not done: drive 1 has failed before" in whats
+    assert "faults.slow was not done: drive 1 has failed before" in whats
+    later = {
+        "at_ns": 3_600 * 10**9,
+        "what": "faults.slow was not done: the session was over before",
+        "member": 0,
+    }
+    assert later in record["events"]
+    assert all(action["scenario"] for action in record["actions"])
     done = [(action["action"], action["member"], action["at_ns"]) for action in record["actions"]]
     assert done == [("media", 0, 10**6), ("corrupt", 2, 10**6), ("hang", 3, 3 * 10**9)]
 
@@ -609,6 +616,15 @@ crashtest d.toml --run true --check true --set 'target.faults.corrupt=[{at="1s"}
 crashtest d.toml --run true --check true --set target.faults.power_cut=1s
 loop d.toml --number-ios 5
 loop d.toml --lateness-budget soon
+loop d.toml --set run={ios=5}
+emulate d.toml --run ''
+emulate d.toml --mount .
+emulate d.toml --image . --run true
+loop d.toml --rw randread --bs 4k --runtime 1s --set target.faults.power_cut=500ms
+loop d.toml --set 'workload.commands=[{rw="read"}]'
+emulate d.toml --set 'target.faults.media=[{offset="0"}]'
+emulate d.toml --set 'target.faults.slow=[{by="1s",over="1s",share="1%"}]'
+emulate d.toml --set 'target.faults.slow=[{by=["1s","2s"]}]'
 """
 
 

@@ -72,6 +72,7 @@ def test_other_machines(guide):
     size, about = said.split("\n", 1)
     assert int(size) == 74_355_769_344
     assert "(74355769344 bytes)" in about
+    assert "IOPS" in about, "measure came in too"
 
 
 def test_fio_on_a_drive_that_nobody_has(guide):

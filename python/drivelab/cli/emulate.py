@@ -128,6 +128,12 @@ def emulate(
     options |= _network(socket, tcp, tls_certificates)
     if mount is not None and not mount.is_dir():
         raise InputError(f"--mount {mount}: there is no such folder; make it first")
+    if mount is not None and any(mount.iterdir()):
+        raise InputError(
+            f"--mount {mount}: there is something in it, which nobody would see; name an empty folder"
+        )
+    if run is not None and not run.strip():
+        raise InputError("--run: the command is empty; leave --run out to serve until Ctrl-C")
     options |= {"mount": None if mount is None else str(mount.absolute())}
     options |= {"write_image": write_image, "capture": None if capture is None else str(capture)}
     source = Source("", "command line") if scenario is None else read_source(scenario)
