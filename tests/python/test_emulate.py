@@ -356,7 +356,7 @@ def test_a_full_disk_ends_the_session_and_loses_nothing_that_was_answered(serve,
             record = device.end()
         assert 16 <= answered < 40
         assert (
-            "error: the session has ended: cannot write member-0.img: No space left on device" in device.said
+            "error: the session has ended: cannot write member-0.img: no space left on device" in device.said
         )
         assert record["failure"]
         assert record["unsaved_sectors"] == 0, device.said
