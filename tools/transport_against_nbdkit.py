@@ -29,7 +29,6 @@ from pathlib import Path
 DRIVE = "wd-4tb-7200"
 SIZE = 1 << 30
 KINDS = ["randread", "randwrite"]
-RAMP_S = 0.3
 TICKS = os.sysconf("SC_CLK_TCK")
 START_S = 20.0
 
@@ -71,8 +70,7 @@ def fio(pid: int, kind: str, depth: int, seconds: float, where: Sequence[str]) -
     words = ["fio", "--name=t", f"--rw={kind}", "--bs=4k", "--norandommap", "--time_based", f"--size={SIZE}"]
     words += [
         f"--iodepth={depth}",
-        f"--runtime={seconds:g}",
-        f"--ramp_time={RAMP_S:g}",
+        f"--runtime={round(1e3 * seconds)}ms",
         "--output-format=json",
     ]
     before = cpu_s(pid)
@@ -82,9 +80,8 @@ def fio(pid: int, kind: str, depth: int, seconds: float, where: Sequence[str]) -
     used = cpu_s(pid) - before
     job = json.loads(done.stdout[done.stdout.index("{\n") :])["jobs"][0]
     found = job[kind.removeprefix("rand")]
-    # What came before fio began to count has taken its time too.
-    requests = found["iops"] * (seconds + RAMP_S)
-    return Figures(found["iops"], found["clat_ns"]["percentile"]["50.000000"] / 1e3, 1e6 * used / requests)
+    p50_us = found["clat_ns"]["percentile"]["50.000000"] / 1e3
+    return Figures(found["iops"], p50_us, 1e6 * used / found["total_ios"])
 
 
 def ours(drivelab: str, folder: Path, kind: str, depth: int, seconds: float) -> Figures:
