@@ -9,17 +9,17 @@ use std::io::Read;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Larger than any drive file; a device that never ends is cut off here.
+/// More than any drive file needs; a device that never ends is cut off here.
 const SIZE_MAX_BYTES: u64 = 1 << 24;
 
-/// Paths seen from one folder.
+/// Paths relative to one folder.
 pub struct Folder {
     base: PathBuf,
-    /// Drive files by their paths in the scenario: those that were handed over with it, then those read so far.
+    /// Drive files by their paths in the scenario: those that came with it, then those read so far.
     pub texts: RefCell<BTreeMap<String, String>>,
-    /// Of the traces so far: a large one is not read again for each point of a sweep.
+    /// The fingerprints of the traces so far: a large trace is not read again for each point of a sweep.
     fingerprints: RefCell<BTreeMap<PathBuf, String>>,
-    /// All that were found.
+    /// All traces that were found.
     pub replayed: RefCell<Vec<Arc<Replayed>>>,
 }
 
@@ -35,7 +35,7 @@ impl Folder {
 
     fn read(&self, path: &str) -> Result<String, String> {
         let path = self.base.join(path);
-        // Before it is opened: opening a pipe waits for a writer.
+        // Checked before the file is opened: opening a pipe waits for a writer.
         let kind = std::fs::metadata(&path).map_err(|error| error.to_string())?.file_type();
         if !kind.is_file() {
             let what = if kind.is_dir() { "a folder" } else { "a pipe or a device" };

@@ -1,4 +1,4 @@
-//! The traces that a scenario names by path: opened for each run, with what identifies their bytes.
+//! The traces that a scenario names by path: opened for each run, with a fingerprint of their bytes.
 use drivelab_core::digest::Digest;
 use drivelab_scenario::{RemapAsked, TraceAsked, TraceFound};
 use drivelab_simulate::recorded::{Replayed, Replaying, told};
@@ -9,7 +9,8 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// The files of the trace at a path: one, or of a folder those that blktrace wrote for the processors.
+/// The files of the trace at a path: the file itself, or for a folder the files that blktrace wrote, one per
+/// processor.
 pub fn files_of(path: &Path) -> Result<Vec<PathBuf>, String> {
     let said = |error: std::io::Error| error.to_string();
     let kind = fs::metadata(path).map_err(said)?.file_type();
@@ -41,7 +42,7 @@ pub fn files_of(path: &Path) -> Result<Vec<PathBuf>, String> {
     }
 }
 
-/// The same for the same bytes.
+/// A digest of the files' bytes: equal bytes have equal fingerprints.
 pub fn fingerprint(files: &[PathBuf]) -> Result<String, String> {
     let (mut digest, mut length) = (Digest::default(), 0);
     let mut buffer = vec![0; 1 << 16];
@@ -63,7 +64,7 @@ pub fn fingerprint(files: &[PathBuf]) -> Result<String, String> {
     Ok(format!("trace:{length}:{:016x}", digest.value()))
 }
 
-/// What a scenario asks for, ready to be opened.
+/// The trace that a scenario asks for, ready to be opened.
 pub fn found(
     asked: &TraceAsked,
     files: Vec<PathBuf>,
