@@ -1,6 +1,6 @@
 //! The text layer: sources, places in them, problems with a snippet and a remedy, and the tree of values.
 //!
-//! Nothing in here knows a key of a scenario.
+//! Nothing in here knows the keys of a scenario.
 pub mod over;
 pub mod problem;
 pub mod shorten;
