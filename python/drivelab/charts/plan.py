@@ -1,7 +1,8 @@
-"""A plan as two pictures: every candidate by what it costs, holds, gives and loses; and which assumption decides.
+"""A plan as two pictures: every candidate by cost, capacity, performance and loss; and which assumption decides.
 
-A filled mark holds, a hollow one does not; a thin ring has what no other candidate beats in price, speed and loss at
-once, a thick one the pick. Limits are dashed. What a candidate is, and what is against it, is shown on hover.
+A filled mark meets all limits, a hollow one does not; a thin ring marks a candidate that no other beats in price,
+speed and loss at once, a thick one the pick. Limits are dashed. A candidate and the objections to it are shown on
+hover.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ _HOLDS, _OUT = "holds", "does not"
 
 @dataclass(frozen=True)
 class _Axis:
-    """What a panel shows by cost."""
+    """The quantity that a panel shows over cost."""
 
     key: str
     title: str
@@ -35,7 +36,7 @@ class _Axis:
 def pareto(plan: Mapping[str, Any]) -> alt.HConcatChart:
     """Capacity, speed and chance of loss over cost; `plan` is a dict as in `drivelab plan --json`.
 
-    Raises ChartError where no candidate can be.
+    Raises ChartError if no candidate is possible.
     """
     known = [one for one in plan["candidates"] if one["usable_bytes"]]
     if not known:
@@ -54,7 +55,7 @@ def pareto(plan: Mapping[str, Any]) -> alt.HConcatChart:
 
 
 def _speed(plan: Mapping[str, Any]) -> _Axis:
-    """Of an open load its latency, else IOPS."""
+    """The latency for an open load, else IOPS."""
     limits = plan["limits"]
     if limits["latencies_ns"]:
         name, most = next(iter(limits["latencies_ns"].items()))
@@ -169,9 +170,9 @@ def _notes(plan: Mapping[str, Any]) -> list[str]:
 
 
 def tornado(plan: Mapping[str, Any]) -> Panel:
-    """The pick's chance of loss as each assumption is half and twice what it is, the widest bar first.
+    """The pick's chance of loss with each assumption halved and doubled, the widest bar first.
 
-    Raises ChartError where no chance is known.
+    Raises ChartError if no chance is known.
     """
     rows = [
         {
