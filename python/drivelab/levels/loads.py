@@ -1,8 +1,8 @@
-"""What every level is put under: the load that was named; beside it random reads, writes and both at several depths,
-and a stream of reads and of writes.
+"""The loads for every level: the one that was named; in addition random reads, writes and both at several depths, and
+a stream of reads and of writes.
 
-A state of the array is not a load: the same loads run on it whole, with member 0 missing, and with a new drive in
-its place that is being filled.
+A state of the array is not a load: the same loads run on it healthy, with member 0 missing, and with a new drive in
+its place that is being rebuilt.
 """
 
 from __future__ import annotations
@@ -25,66 +25,66 @@ STATES: Mapping[str, Mapping[str, Any]] = {
     "degraded": {"missing": [0]},
     "rebuilding": {"missing": [0], "rebuilding": True},
 }
-"""What each state adds to target.array."""
+"""The keys that each state adds to target.array."""
 
 RANDOM = {"randread": "random reads", "randwrite": "random writes", "randrw": "random reads and writes"}
 STREAMS = {"read": "sequential reads", "write": "sequential writes"}
 
 STREAM_BLOCK = "16MiB"
-"""One outstanding. Smaller ones leave members idle; several at once are put into another order by drives that queue,
-and lose turns."""
+"""One outstanding. Smaller ones leave members idle; several at once are reordered by drives with queueing, and lose
+revolutions."""
 STREAM_PLACES = ("10%", "30%", "50%", "70%", "90%")
 """Middles of five equal shares of the addresses: outer zones are faster than inner ones."""
 STREAM_REQUESTS, STREAM_WARM_UP = 16, "2s"
 
 
 LOAD = "load"
-"""The one that was named: the verdict is about it."""
+"""The named load: the verdict is about it."""
 REBUILD, REBUILD_IDLE = "rebuild", "rebuild-idle"
-"""Windows of a rebuild (rebuild.py), under the load that was named and with the array idle."""
+"""Windows of a rebuild (rebuild.py), under the named load and with the array idle."""
 
 DEPTHS, DEPTH = (1, 4, 16, 64), 16
-"""Outstanding unasked: in the tables, and of the load."""
+"""Default depths: of the tables, and of the load."""
 KINDS = {
     "read": "sequential reads",
     "write": "sequential writes",
     "rw": "sequential reads and writes",
     **RANDOM,
 }
-"""Of the load, by fio's words."""
+"""The kinds of load, by fio's names."""
 REQUESTS, WARM_UP = 4_000, "10s"
 SHARES = {"mean": None, "p50": 0.5, "p90": 0.9, "p95": 0.95, "p99": 0.99, "p99_9": 0.999}
-"""Latencies that may be asked for, by their names in the record, and which share of I/Os does not exceed them."""
+"""Latencies that may be requested, by their names in the record, and the share of I/Os that does not exceed each."""
 LATENCIES = ("n", *SHARES, "max")
 KEEPS_UP_SHARE = 0.95
-"""An array that does less of the rate asked, and less than chance explains, does not keep up with it."""
+"""An array that achieves a smaller share of the requested rate, beyond statistical error, does not keep up."""
 _RATE = re.compile(r"(\d+(?:\.\d*)?)(?:/s)?")
 
 
 @dataclass(frozen=True)
 class Loads:
-    """The loads as they were chosen."""
+    """The chosen loads."""
 
     iodepths: Sequence[int] | None = None
-    """Of the load the first; in the tables all."""
+    """The first for the load; all for the tables."""
     bs: str = "4KiB"
     rwmixread: int = 70
     requests: int = REQUESTS
     warm_up: str = WARM_UP
     states: Sequence[str] = field(default_factory=lambda: tuple(STATES))
     rw: str = "randrw"
-    """What the load asks for, in fio's words."""
+    """The load's access pattern, in fio's notation."""
     rate_iops: str | None = None
-    """So many requests a second are asked of it, whatever has finished, in place of so many outstanding."""
+    """Requests per second of an open load, instead of a constant number outstanding."""
     pattern: str | None = None
-    """A workload of the catalogue is the load, in place of `rw`, `bs` and `rwmixread`."""
+    """A workload of the catalogue as the load, in place of `rw`, `bs` and `rwmixread`."""
     trace: Mapping[str, str] | None = None
-    """A recorded trace is the load, at its recorded times: keys of `workload.trace`."""
+    """A recorded trace as the load, at its recorded times: keys of `workload.trace`."""
     file: str | None = None
     """A scenario's file whose workload is the load, with its table."""
     table: Mapping[str, Any] | None = None
     full: bool = True
-    """Whether anything but the load runs."""
+    """Whether anything except the load runs."""
 
     @classmethod
     def chosen(  # noqa: PLR0913 - its parameters are options
@@ -104,7 +104,7 @@ class Loads:
         states: str | Iterable[str] = tuple(STATES),
         full: bool = True,
     ) -> Loads:
-        """The loads in fio's words. Raises InputError, also for a word that changes nothing beside another one."""
+        """The loads from fio's options. Raises InputError, also for an option without effect beside another one."""
         _check_effective(
             rw, pattern, bs=bs, rwmixread=rwmixread, rate_iops=rate_iops, iodepth=iodepth, full=full
         )
@@ -123,7 +123,7 @@ class Loads:
         )
 
     def __post_init__(self) -> None:
-        """Refuse what nothing could be said about. Raises InputError."""
+        """Refuse loads on which nothing could be said. Raises InputError."""
         if self.rw not in KINDS:
             raise InputError(f"--rw {self.rw}: it is {', '.join(KINDS)}")
         depths = self.depths
@@ -146,22 +146,22 @@ class Loads:
 
     @property
     def is_stream(self) -> bool:
-        """Whether the load goes from address to address: its rate says more than its IOPS."""
+        """Whether the load is sequential: its rate says more than its IOPS."""
         return self.is_said_by_rw and self.rw not in RANDOM
 
     @property
     def is_said_by_rw(self) -> bool:
-        """Whether fio's words say what is asked for."""
+        """Whether the load is given by fio's options."""
         return self.pattern is None and self.trace is None and self.table is None
 
     @property
     def is_random(self) -> bool:
-        """Whether any address is as likely as any other."""
+        """Whether all addresses are equally likely."""
         return self.is_said_by_rw and self.rw in RANDOM
 
     @property
     def rate(self) -> float | None:
-        """The requests a second that are asked of the load; None where so many are kept outstanding."""
+        """The load's requested rate per second; None for a closed loop."""
         if self.table is None:
             return rate_asked({"rate_iops": self.rate_iops})
         jobs = self.table.get("job") or {"": {}}
@@ -169,15 +169,15 @@ class Loads:
         return sum(rate for rate in rates if rate) if all(rates) else None
 
     def keeps_up(self, figures: Mapping[str, Any]) -> bool | None:
-        """Whether an array with these figures did as much as was asked of it; None where no rate was asked."""
+        """Whether an array with these figures kept up with the requested rate; None if there is no rate."""
         if self.rate is None or not figures:
             return None
-        # Arrivals may come by chance: three standard deviations of a count.
+        # Arrivals may be random: three standard deviations of a count.
         chance = 3 / max(figures["latency_ns"]["n"], 1) ** 0.5
         return bool(figures["iops"] >= (1 - max(1 - KEEPS_UP_SHARE, chance)) * self.rate)
 
     def workload(self) -> dict[str, Any]:
-        """The load that was named."""
+        """The named load."""
         if self.table is not None:
             return dict(self.table)
         if self.trace is not None:
@@ -203,7 +203,7 @@ class Loads:
 
     def documents(self) -> dict[str, dict[str, Any]]:
         """Each load as a scenario without its target."""
-        # A trace is replayed whole.
+        # A trace is replayed completely.
         is_recorded = self.trace is not None or "trace" in (self.table or {})
         run = {} if is_recorded else {"warmup": self.warm_up, "ios": self.requests}
         found: dict[str, dict[str, Any]] = {LOAD: {"workload": self.workload(), "run": run}}
@@ -235,7 +235,7 @@ class Loads:
         return {"workload": workload, "run": way.run_document()}
 
     def overrides(self, load: str) -> list[Override]:
-        """What was typed of a load, once more under the name of its option: what is wrong with it is said of that."""
+        """The options of a load as overrides under the names of the options, so that errors refer to those."""
         if load not in {LOAD, REBUILD, *RANDOM}:
             return []
         found = []
@@ -269,13 +269,13 @@ class Loads:
 
 
 def rate_asked(job: Mapping[str, Any]) -> float | None:
-    """The requests a second of a job, its copies together; None where it keeps so many outstanding."""
+    """The requests per second of a job, its copies together; None for a closed loop."""
     match = _RATE.fullmatch(str(job.get("rate_iops")).strip())
     return float(match[1]) * int(job.get("numjobs", 1)) if match else None
 
 
 def names_of(names: str | Iterable[str]) -> list[str]:
-    """Names in a list, or in one text with commas between them."""
+    """Names in a list, or in one text separated by commas."""
     found = names.split(",") if isinstance(names, str) else names
     return [name.strip() for name in found if name.strip()]
 
@@ -290,7 +290,7 @@ def _depths(iodepth: int | str | Iterable[int]) -> tuple[int, ...]:
 
 
 def _trace(trace: str | None, remap: str | None, of: str | None, **others: object) -> dict[str, str] | None:
-    """Keys of `workload.trace`. Raises InputError for words that change nothing beside others."""
+    """Keys of `workload.trace`. Raises InputError for options without effect beside others."""
     if trace is None:
         for name, given in (("remap", remap), ("of", of)):
             if given is not None:
@@ -307,7 +307,7 @@ def _trace(trace: str | None, remap: str | None, of: str | None, **others: objec
 
 
 def _check_effective(rw: str | None, pattern: str | None, *, full: bool, **others: object) -> None:
-    """Refuse words that change nothing beside others. Raises InputError."""
+    """Refuse options without effect beside others. Raises InputError."""
     given = {name for name, value in others.items() if value is not None}
     tables = "or add --full, whose tables take it"
     if pattern is not None and rw is not None:
@@ -334,7 +334,7 @@ def _check_effective(rw: str | None, pattern: str | None, *, full: bool, **other
 
 
 def load_figures(points: Sequence[Point]) -> dict[str, Any] | None:
-    """What the load came to."""
+    """The figures of the load."""
     found = {key: value for key, value in random_figures(points)[0].items() if key != "iodepth"}
     intervals = {
         name: latency_interval(points[0], share)
@@ -360,7 +360,7 @@ def random_figures(points: Sequence[Point]) -> list[dict[str, Any]]:
 
 
 def stream_figures(points: Sequence[Point]) -> dict[str, Any] | None:
-    """A stream's rate: each place stands for a fifth of the addresses. None where no request took any time."""
+    """A stream's rate: each place stands for a fifth of the addresses. None if no request took any time."""
     if not all(point["latency_ns"]["mean"] for point in points):
         return None
     rates = [rate_of(point) for point in points]
