@@ -1,11 +1,11 @@
-"""Blind recovery: drives that are drawn here, measured by simulation, and fitted by `drivelab fit` without looking.
+"""Blind recovery: drives drawn here, measured by simulation, and fitted by `drivelab fit` without knowing them.
 
-Run `python tools/blind_fit.py COUNT [FIRST]`: drives FIRST .. FIRST + COUNT - 1, each from its own seed. Of
-each three a third
-one has something that the fit's model lacks: a seek curve of two parts, times that scatter by Laplace's law, or one
-time in a hundred that is far too long. What the fit sees: a data sheet (rounded, off by up to 15 %; the overheads of a
+Run `python tools/blind_fit.py COUNT [FIRST]`: drives FIRST .. FIRST + COUNT - 1, each from its own seed. One in three
+has a property that the fit's model lacks: a seek curve of two parts, times that scatter by Laplace's law, or one time
+in a hundred that is far too long. The input of the fit: a data sheet (rounded, off by up to 15 %; the overheads of a
 drive of the class, not its own), a chain of 1 000 reads and 500 writes, a sweep over six depths, twenty rates.
-Printed: error on loads that were not fitted on, whether intervals hold the truth, how wide they are.
+Printed: the error on loads that were not used for the fit, whether intervals contain the truth, and how wide they
+are.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ LOADS: dict[str, dict[str, Any]] = {
 
 
 def drawn(seed: int) -> tuple[dict[str, Any], dict[str, Any], str]:
-    """A drive, its data sheet, and what the fit's model lacks of it (nothing: "")."""
+    """A drive, its data sheet, and the property that the fit's model lacks (none: "")."""
     draw = np.random.default_rng([20_260, seed])
     lacks = LACKING[seed // 3 % 3] if seed % 3 == 2 else ""
     nominal = float(draw.choice([5400, 7200, 10_000, 15_000]))
@@ -115,7 +115,7 @@ def drawn(seed: int) -> tuple[dict[str, Any], dict[str, Any], str]:
 
 
 def _two_parts(truth: dict[str, Any], average: float) -> dict[str, Any]:
-    """A root up to a fourth of the stroke, then a line, with about the same average."""
+    """A square root up to a fourth of the stroke, then a line, with about the same average."""
     checked = _plan(truth)
     last = checked.capacity_bytes(0) // 512 - 1
     cylinders = 1 + max(
@@ -143,7 +143,7 @@ def _plan(drive: dict[str, Any]) -> _core.Plan:
 
 
 def measured(truth: dict[str, Any], lacks: str, seed: int, folder: Path) -> None:
-    """The files that the fit is given."""
+    """Write the input files of the fit."""
     draw = np.random.default_rng([20_261, seed])
     last = _plan(truth).capacity_bytes(0) // 4096 - 32
     requests = _chain(draw, truth, last)
@@ -178,11 +178,10 @@ def measured(truth: dict[str, Any], lacks: str, seed: int, folder: Path) -> None
 
 
 def _chain(draw: np.random.Generator, truth: dict[str, Any], last: int) -> list[tuple[bool, int, int]]:
-    """Reads or writes with page and sectors: 1 000 reads and 500 writes, most anywhere, some in pairs on a track.
+    """Reads or writes with page and sectors: 1 000 reads and 500 writes, most at random, some in pairs on a track.
 
-    The second of a pair lies a little behind a write, where nothing has been read ahead (150 reads, 75 writes),
-    or before
-    a read (150 reads).
+    The second of a pair is a little after a write, where nothing has been read ahead (150 reads, 75 writes), or
+    before a read (150 reads).
     """
     turn = 1e6 * _number(truth["geometry"]["outer_rate"]) * 60 / _number(truth["rpm"]) / 4096
     inner = turn * _number(truth["geometry"]["inner_to_outer"]) / 100
@@ -214,7 +213,7 @@ def _scenario(drive: dict[str, Any] | str, load: dict[str, Any], seed: int) -> d
 
 
 def recovered(seed: int) -> dict[str, Any]:
-    """One drive: drawn, measured, fitted, and held to loads that were not fitted on."""
+    """One drive: drawn, measured, fitted, and checked on loads that were not used for the fit."""
     truth, sheet, lacks = drawn(seed)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -277,7 +276,7 @@ def _real(truth: dict[str, Any], key: str) -> float | None:
 
 
 def table(rows: list[dict[str, Any]]) -> str:
-    """What is claimed, and what came out."""
+    """The claims and the results."""
     lines = []
     for name, some in (
         ("sound", [r for r in rows if not r["lacks"]]),
@@ -312,7 +311,7 @@ def table(rows: list[dict[str, Any]]) -> str:
 
 
 def main() -> None:
-    """Fit them one after the other, and tell each as it comes."""
+    """Fit them one after the other, and report each as it finishes."""
     words = sys.argv[1:]
     count = int(words[0]) if words else 30
     first = int(words[1]) if len(words) > 1 else 0

@@ -1,8 +1,8 @@
-"""The first test: the same seed gives the same digests, twice, in debug and in release.
+"""The first test: the same seed gives the same digests, twice, in debug and in release builds.
 
-A room takes part with a test program `tests/determinism.rs` that prints lines `digest NAME HEX` (NAME has no
-blanks). It is run twice in each build; the first line that differs is shown with both of its values. That a
-digest is yesterday's, and another machine's, is for the test program itself to assert: it holds the value.
+A room takes part with a test program `tests/determinism.rs` that prints lines `digest NAME HEX` (NAME has no blanks).
+It is run twice in each build; the first line that differs is shown with both of its values. That a digest is the same
+as in the past, and on other machines, is asserted by the test program itself: it contains the value.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def digests(output: str) -> Digests:
 
 
 def first_difference(one: Digests, other: Digests) -> str | None:
-    """Where two runs part, None where they do not."""
+    """The first difference between two runs; None if there is none."""
     for left, right in zip_longest(one, other):
         if left != right:
             shown = [" ".join(side) if side else "nothing" for side in (left, right)]
@@ -46,7 +46,7 @@ def first_difference(one: Digests, other: Digests) -> str | None:
 
 
 def run(package: str, flags: list[str]) -> Digests:
-    """Run the test program of one package once. Exit where it fails or prints no digest."""
+    """Run the test program of one package once. Exit if it fails or prints no digest."""
     cargo = os.environ.get("CARGO", "cargo")
     command = [cargo, "test", "--quiet", "--locked", "--package", package, "--test", "determinism", *flags]
     # One thread: the order of the lines is then the order of the tests.

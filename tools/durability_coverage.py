@@ -1,7 +1,8 @@
-"""How often the intervals of biased histories hold the chain's figure: `python tools/durability_coverage.py [SEEDS]`.
+"""How often the intervals of biased histories contain the chain's figure:
+`python tools/durability_coverage.py [SEEDS]`.
 
-raidz3 of eight drives and a common cause that takes few of them, where a few weights decide: twelve cases of failures,
-rebuilds and causes, each run with as many seeds (30) and held to the chain, which is exact.
+raidz3 of eight drives and a common cause that affects few of them, where a few weights dominate: twelve cases of
+failures, rebuilds and causes, each run with this many seeds (30) and compared with the chain, which is exact.
 """
 
 from __future__ import annotations

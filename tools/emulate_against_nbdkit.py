@@ -19,7 +19,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-# Requests a second, and p99 in ms.
+# Requests per second, and p99 in ms.
 PUBLISHED = {
     1: (82.0, 20),
     2: (88.0, 40),
@@ -38,14 +38,14 @@ RAMP_S = 1
 
 @dataclass(frozen=True)
 class Figures:
-    """What one run came to."""
+    """The figures of one run."""
 
     iops: float
     p99_ms: float
 
 
 def asked(command: Sequence[str]) -> str:
-    """What a command prints. Raises SystemExit with what it says where it fails."""
+    """The output of a command. Raises SystemExit with its error output if it fails."""
     done = subprocess.run(command, capture_output=True, encoding="utf-8", check=False)
     if done.returncode:
         raise SystemExit(f"{command[0]} ended with status {done.returncode}: {done.stderr.strip()}")
@@ -53,7 +53,7 @@ def asked(command: Sequence[str]) -> str:
 
 
 def fio(depth: int, seconds: float) -> str:
-    """A command of a shell that runs fio on the device at `$uri`."""
+    """A shell command that runs fio on the device at `$uri`."""
     return (
         "fio --name=test --ioengine=nbd --uri=$uri --rw=randread --bs=128k --norandommap --time_based "
         f"--iodepth={depth} --runtime={seconds:g} --ramp_time={RAMP_S} --output-format=json"
@@ -61,7 +61,7 @@ def fio(depth: int, seconds: float) -> str:
 
 
 def of_fio(printed: str) -> Figures:
-    """The figures of fio's JSON, which may stand behind other lines."""
+    """The figures of fio's JSON, which other lines may precede."""
     found = json.loads(printed[printed.index("{\n") :])["jobs"][0]["read"]
     return Figures(found["iops"], found["clat_ns"]["percentile"]["99.000000"] / 1e6)
 
@@ -90,7 +90,7 @@ def emulated(drivelab: str, depth: int, seconds: float) -> Figures:
 
 
 def delayed(_drivelab: str, depth: int, seconds: float) -> Figures:
-    """fio on a disk in memory, each of whose reads is answered late by the same time."""
+    """fio on a disk in memory, with a constant delay for each read."""
     disk = ["nbdkit", "--threads", "64", "--filter=delay", "memory", "size=1T", f"delay-read={DELAY_MS}ms"]
     return of_fio(asked([*disk, "--run", fio(depth, seconds)]))
 

@@ -1,8 +1,8 @@
-"""What the classes of firmware rest on: measured sweeps beside the model's, each also without itself.
+"""The basis of the firmware classes: measured sweeps beside the model's, each also with itself left out.
 
-For every drive the values of its class are fitted anew on the others, and its sweep predicted from its data sheet's
-mechanics. What is missed then is the range that `crates/scenario/src/check/class.rs` gives the drives of which
-nobody measured a sweep. `python tools/firmware_classes.py` prints the tables of docs/firmware-classes.md.
+For every drive the values of its class are fitted on the others, and its sweep is predicted from its data sheet's
+mechanics. The remaining error is the range that `crates/scenario/src/check/class.rs` gives drives without a measured
+sweep. `python tools/firmware_classes.py` prints the tables of docs/firmware-classes.md.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ F1_TAIL = 876.6 / 244.19
 WD22 = {1: 82.0, 2: 88.0, 4: 97.2, 8: 115.4, 16: 141.0, 32: 165.6}
 ST3250 = {1: 8.0, 2: 8.2, 4: 8.7}
 SCSI = {1: 13.6, 2: 15.6, 4: 17.9}
-# Reads a second of the Toshiba DT01ACA200 with their p50 and p95 in ms.
+# Reads per second of the Toshiba DT01ACA200 with their p50 and p95 in ms.
 DT = {
     20: (17.15, 34.73),
     26: (17.15, 38.66),
@@ -41,10 +41,10 @@ DT = {
     104: (88.53, 263.11),
 }
 DEPTHS = (2, 4, 8, 16, 32)
-# What the classes fit: age's share and the guard as a share of the seek time.
+# What the classes fit: the share of age, and the guard margin as a share of the seek time.
 SHARES = (0.05, 0.1, 0.15, 0.2, 0.3)
 GUARDS = (0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.55, 0.6)
-# Of the nearline class: alone on each drive.
+# The values of the nearline class fitted on each drive alone.
 NEARLINE = {"wd-22tb": 1.5, "hc580": 1.0, "x24": 0.9}
 CLASS_SHARE = 1.25
 
@@ -57,7 +57,7 @@ class Sweep:
     target: Keys
     block: str
     measured: Mapping[int, float]
-    # The seek curve of its data sheet, where that of its file was fitted.
+    # The seek curve of its data sheet, if that of its file was fitted.
     sheet: Keys = field(default_factory=dict)
 
     def rates(self, queue: Keys, *, sheet: bool = False) -> dict[int, float]:
@@ -77,7 +77,7 @@ SWEEPS = {
 
 
 def desktop(share: float, guard: float) -> dict[str, Any]:
-    """The queue of the class sata-desktop with these values, and nothing of a drive's own."""
+    """The queue of the class sata-desktop with these values, without the drive's own values."""
     return {
         "order": "share-aged-sptf",
         "age_share": share,
@@ -89,7 +89,7 @@ def desktop(share: float, guard: float) -> dict[str, Any]:
 
 
 def nearline(share: float) -> dict[str, Any]:
-    """The same of the class sata-nearline."""
+    """The same for the class sata-nearline."""
     return {
         "order": "share-aged-sptf",
         "age_share": share,
@@ -113,7 +113,7 @@ def simulated(
 
 
 def open_loop(queue: Keys) -> dict[int, tuple[float, float, float]]:
-    """Of the DT01ACA200 by rate: p50 and p95 in ms, and the commands in the drive."""
+    """For the DT01ACA200 by rate: p50 and p95 in ms, and the commands in the drive."""
     scenario = {
         "target": {"drive": "toshiba-dt01aca200", "queue": dict(queue)},
         "workload": {"rw": "randread", "bs": "512B", "rate_iops": list(DT), "rate_process": "poisson"},
@@ -130,7 +130,7 @@ def open_loop(queue: Keys) -> dict[int, tuple[float, float, float]]:
 
 
 def dt_error(queue: Keys) -> tuple[float, float]:
-    """Root mean square of the logarithms of model over measured: p50, p95."""
+    """Root mean square of the logarithm of model over measured: p50, p95."""
     model = open_loop(queue)
     logs = [[math.log(model[rate][at] / DT[rate][at]) for rate in DT] for at in (0, 1)]
     p50, p95 = (math.sqrt(sum(x * x for x in one) / len(one)) for one in logs)
@@ -147,7 +147,7 @@ def f1_error(queue: Keys) -> float:
 
 
 def fitted(*, f1: bool, dt: bool) -> tuple[float, float]:
-    """Share and guard that miss least on these drives."""
+    """Share and guard with the smallest error on these drives."""
 
     def miss(share: float, guard: float) -> float:
         queue = desktop(share, guard)
@@ -158,7 +158,7 @@ def fitted(*, f1: bool, dt: bool) -> tuple[float, float]:
 
 
 def errors(name: str, queue: Keys) -> dict[int, float]:
-    """Measured over predicted, less one, of the gain over depth 1."""
+    """Relative error of the predicted gain over depth 1: measured over predicted, less one."""
     sweep = SWEEPS[name]
     rates = sweep.rates(queue)
     return {
@@ -169,7 +169,7 @@ def errors(name: str, queue: Keys) -> dict[int, float]:
 
 
 def dt_gains(queue: Keys) -> dict[int, float]:
-    """Of the DT01ACA200: measured over predicted rate at which the median is what it was, less one, by depth."""
+    """For the DT01ACA200, by depth: measured rate over the predicted rate with the same median, less one."""
     model = open_loop(queue)
     found: dict[int, list[float]] = {}
     for rate, (p50, _) in DT.items():
@@ -182,7 +182,7 @@ def dt_gains(queue: Keys) -> dict[int, float]:
 
 
 def constants(name: str) -> dict[int, float]:
-    """The same where the gain is predicted by the geometric mean of what the other sweeps gained at that depth."""
+    """The same with the gain predicted by the geometric mean of the other sweeps' gains at that depth."""
     gains = {
         other: {depth: rate / sweep.measured[1] for depth, rate in sweep.measured.items()}
         for other, sweep in SWEEPS.items()
@@ -195,7 +195,7 @@ def constants(name: str) -> dict[int, float]:
 
 
 def rms(rows: Iterable[Mapping[int, float]]) -> float:
-    """Of all errors."""
+    """The root mean square of all errors."""
     values = [value for row in rows for value in row.values()]
     return math.sqrt(sum(value**2 for value in values) / len(values))
 
@@ -210,7 +210,7 @@ def first_rates() -> dict[str, float]:
 
 
 def main() -> None:
-    """Print each left out in turn, and the span."""
+    """Print the results with each drive left out in turn, and the range."""
     both, f1_alone, dt_alone = fitted(f1=True, dt=True), fitted(f1=True, dt=False), fitted(f1=False, dt=True)
     print(f"desktop: on both {both}, on the F1 alone {f1_alone}, on the DT01ACA200 alone {dt_alone}")
     others = math.sqrt(NEARLINE["hc580"] * NEARLINE["x24"])

@@ -18,7 +18,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 DRIVER = ROOT / "fuzz/driver"
-# What cargo-fuzz gives the compiler, without the sanitizers, which need an unstable one.
+# The flags that cargo-fuzz passes to the compiler, without the sanitizers, which need an unstable one.
 COVERAGE = [
     "-Cpasses=sancov-module",
     "-Cllvm-args=-sanitizer-coverage-level=4",
@@ -38,10 +38,10 @@ def names() -> list[str]:
 
 
 def build() -> Path:
-    """Builds the driver; returns its program."""
+    """Builds the driver; returns its executable."""
     target_dir = ROOT / "build/fuzz-driver"
     environment = os.environ | {"RUSTFLAGS": " ".join(COVERAGE), "CARGO_TARGET_DIR": str(target_dir)}
-    # The flags are for what runs, not for what builds it: that needs a target by name.
+    # The flags apply to the fuzzer, not to build scripts: cargo needs an explicit target for that.
     host = subprocess.run(["rustc", "-vV"], capture_output=True, text=True, check=True).stdout
     triple = next(line.removeprefix("host: ") for line in host.splitlines() if line.startswith("host: "))
     command = [os.environ.get("CARGO", "cargo"), "build", "--release", "--locked", "--target", triple]
@@ -56,7 +56,7 @@ def run(program: Path, name: str, arguments: list[str]) -> int:
 
 
 def main() -> int:
-    """Fuzz what is asked for. Return the exit code: 1 where something crashed."""
+    """Fuzz the named targets. Return the exit code: 1 if something crashed."""
     known = names()
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(known)}; all by default")

@@ -34,7 +34,7 @@ RAMP_S = 0.5
 
 @dataclass(frozen=True)
 class Figures:
-    """What one run came to."""
+    """The figures of one run."""
 
     iops: float
     p50_ns: float
@@ -71,7 +71,7 @@ def by_fio(path: Path, case: tuple[str, str, int], seconds: float, *, registered
 
 
 def by_drivelab(path: Path, case: tuple[str, str, int], seconds: float) -> Figures:
-    """One run of ours."""
+    """One run of drivelab."""
     rw, bs, depth = case
     target = target_at(path)
     words = {"rw": rw, "bs": bs, "iodepth": str(depth), "runtime": f"{seconds}s", "ramp_time": f"{RAMP_S}s"}
@@ -81,7 +81,7 @@ def by_drivelab(path: Path, case: tuple[str, str, int], seconds: float) -> Figur
 
 
 def median_interval(values: Sequence[float]) -> tuple[float, float, float]:
-    """The median, and order statistics around it that hold the true one with at least 95 %, if there are enough."""
+    """The median, and order statistics that contain the true one with at least 95 %, if there are enough values."""
     ranked, count = sorted(values), len(values)
     beyond, drop = 0.0, 0
     while True:

@@ -1,11 +1,11 @@
-"""Asks the compiler whether the rooms without std, with everything that they use, link no std.
+"""Asks the compiler whether the no_std rooms, with all their dependencies, link no std.
 
-`#![no_std]` binds one crate only: a dependency, or a feature of one, can bring std back unseen. So a probe, a
-crate without std and with its own panic handler, is checked with them in it. Where std is linked, there are two
-panic handlers, and the compiler refuses.
+`#![no_std]` applies to one crate only: a dependency, or a feature of one, can bring std back unnoticed. So a probe, a
+crate without std and with its own panic handler, is checked with them as dependencies. If std is linked, there are
+two panic handlers, and the compiler refuses.
 
-They are also checked for a target that has no std at all and for WebAssembly, where such targets are installed; where
-one is not, the run says that it skipped this, and how to get it.
+They are also checked for a target that has no std at all and for WebAssembly, if such targets are installed; if one
+is not, the run says that it skipped this, and how to get it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-# What else is compiled for: what an installed target's name must contain, what it is, and one that may be installed.
+# Other targets: what an installed target's name must contain, its description, and one that may be installed.
 TARGETS = [
     ("-none", "a target without std", "thumbv7em-none-eabihf"),
     ("wasm32", "WebAssembly", "wasm32-unknown-unknown"),
@@ -51,7 +51,7 @@ fn panic(_: &core::panic::PanicInfo<'_>) -> ! {{
 
 
 def cargo_check(arguments: list[str], target_dir: Path) -> str | None:
-    """What cargo says against it, None where it says nothing."""
+    """cargo's error; None if there is none."""
     command = [os.environ.get("CARGO", "cargo"), "check", "--quiet", "--offline", *arguments]
     environment = os.environ | {"CARGO_TARGET_DIR": str(target_dir)}
     done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
@@ -59,20 +59,20 @@ def cargo_check(arguments: list[str], target_dir: Path) -> str | None:
 
 
 def check_probe(room: Path, target_dir: Path, package: str = "drivelab-core") -> str | None:
-    """What the compiler says against linking the crate at `room` without std, None where it says nothing."""
+    """The compiler's error on linking the crate at `room` without std; None if there is none."""
     with tempfile.TemporaryDirectory(prefix="no-std-probe-") as name:
         probe = Path(name)
         manifest = PROBE_MANIFEST.format(package=package, path=json.dumps(str(room)))
         (probe / "Cargo.toml").write_text(manifest, encoding="utf-8")
         source = PROBE_SOURCE.format(crate=package.replace("-", "_"))
         (probe / "lib.rs").write_text(source, encoding="utf-8")
-        # The same versions as ours; cargo drops what the probe does not need.
+        # The same versions as in the workspace; cargo drops those that the probe does not need.
         shutil.copy(ROOT / "Cargo.lock", probe / "Cargo.lock")
         return cargo_check(["--manifest-path", str(probe / "Cargo.toml")], target_dir)
 
 
 def installed_targets() -> list[str]:
-    """The targets that are installed; none where there is no rustup to ask."""
+    """The installed targets; empty without rustup."""
     try:
         command = ["rustup", "target", "list", "--installed"]
         return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout.split()

@@ -1,8 +1,8 @@
-"""Run the example notebook: its cells anew, in their order, with what they print.
+"""Run the example notebook: its cells again, in their order, with their output.
 
 `python tools/notebook.py` writes docs/first-steps.ipynb with its outputs (`make docs`). The cells are kept in the
-notebook itself. Pictures are stored as SVG, which every viewer shows; a test compares the texts alone, since a
-picture's letters differ with the fonts of a machine.
+notebook itself. Pictures are stored as SVG, which every viewer shows; a test compares only the texts, since the
+letters of a picture depend on the fonts of a machine.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ SECONDS_MAX = 300
 
 
 def executed(path: Path) -> nbformat.NotebookNode:
-    """The notebook with the outputs of today; raises CellExecutionError where a cell fails."""
+    """The notebook with its current outputs; raises CellExecutionError if a cell fails."""
     notebook: nbformat.NotebookNode = nbformat.read(path, as_version=4)  # type: ignore[no-untyped-call]
     client = NotebookClient(
         notebook,
@@ -33,7 +33,7 @@ def executed(path: Path) -> nbformat.NotebookNode:
 
 
 def texts(notebook: nbformat.NotebookNode) -> list[list[str]]:
-    """What each cell of code printed, as text."""
+    """The text output of each code cell."""
     found = []
     for cell in notebook.cells:
         if cell.cell_type == "code":
@@ -47,7 +47,7 @@ def texts(notebook: nbformat.NotebookNode) -> list[list[str]]:
 def main() -> int:
     """Writes the notebook."""
     notebook = executed(NOTEBOOK)
-    # What says which interpreter has run it would differ from machine to machine.
+    # The metadata on the interpreter would differ from machine to machine.
     notebook.metadata = {"kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"}}
     nbformat.write(notebook, NOTEBOOK)  # type: ignore[no-untyped-call]
     print(f"wrote {NOTEBOOK.relative_to(ROOT)}")

@@ -1,14 +1,14 @@
-"""Hold what README and docs print to what the commands print today, or write it anew.
+"""Check that README and docs show what their commands print, or write them again.
 
 A fenced block without a language whose first line begins with `$ ` is a command and its standard output. All blocks
-of a page run in one empty folder, in their order, beside the TOML blocks of the page that open with `# NAME.toml`,
-and the blocks of language `text` below a line that is a name between backticks and a colon. A line `...` stands for
-lines that are left out. `python tools/pages.py [PAGE ...]` writes each block as its command prints it now (`make
-docs`); where lines are left out, each part that is shown keeps its length and begins at the line with the same first
-words. With `> NAME` behind it, what a command prints is the file NAME.
+of a page run in one empty folder, in their order, with the TOML blocks of the page that open with `# NAME.toml`, and
+the blocks of language `text` below a line that is a name between backticks and a colon. A line `...` stands for
+omitted lines. `python tools/pages.py [PAGE ...]` rewrites each block with the current output of its command
+(`make docs`); if lines are omitted, each part that is shown keeps its length and begins at the line with the same
+first words. With `> NAME` after a command, its output is the file NAME.
 
-A picture `pictures/NAME` of a page is the file NAME that one of its commands has drawn; `make docs` draws it anew. The
-digest of the run in it is held, not the drawing, which differs with the fonts of a machine.
+A picture `pictures/NAME` of a page is the file NAME drawn by one of its commands; `make docs` draws it again. The
+digest of the run in it is checked, not the drawing, which depends on the fonts of a machine.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 PICTURE = re.compile(r"\]\(pictures/([\w.-]+)\)")
 DIGEST = re.compile(r"digest:? ?([0-9a-f]{16})")
 NAMED = re.compile(r"^# ([\w-]+\.toml)\n")
-# A file that cannot carry its name: the line above its block has it.
+# A file that cannot contain its own name: the line above its block has it.
 TITLED = re.compile(r"^`([\w.-]+)`:\n\n```text\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-# What the commands of a page stand for.
+# Commands that other words on a page stand for.
 ALIASES = {"make run": "drivelab reproduce lkml-2007 --out out/lkml-2007"}
 
 
@@ -54,7 +54,7 @@ class Block:
 
 
 def pages() -> list[Path]:
-    """Every page that a reader may open."""
+    """All pages."""
     return [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 
 
@@ -71,7 +71,7 @@ def blocks(page: Path, text: str) -> Iterator[Block]:
 
 
 def write_files(text: str, folder: Path) -> None:
-    """The files that a page shows whole."""
+    """Write the files that a page contains completely."""
     for found in FENCE.finditer(text):
         if found[1] == "toml" and (named := NAMED.match(found[2])):
             (folder / named[1]).write_text(found[2], encoding="utf-8")
@@ -80,7 +80,7 @@ def write_files(text: str, folder: Path) -> None:
 
 
 def run(arguments: Sequence[str], cwd: Path, env: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
-    """A command of drivelab in a process of its own. The tests have another way to the same."""
+    """A command of drivelab in its own process. The tests replace this function."""
     return subprocess.run(
         [sys.executable, "-m", "drivelab", *arguments],
         cwd=cwd,
@@ -92,7 +92,7 @@ def run(arguments: Sequence[str], cwd: Path, env: Mapping[str, str]) -> subproce
 
 
 def printed(command: str, folder: Path) -> list[str]:
-    """What a command prints to its standard output; an error where it fails."""
+    """The standard output of a command; an error if it fails."""
     words = shlex.split(ALIASES.get(command, command), comments=True)
     target = folder / words[-1] if words[-2:-1] == [">"] else None
     words = words if target is None else words[:-2]
@@ -100,7 +100,7 @@ def printed(command: str, folder: Path) -> list[str]:
         raise ValueError(f"only `drivelab ..` and {', '.join(ALIASES)} can be held: {command}")
     kept = {name: value for name, value in os.environ.items() if name not in {"FORCE_COLOR", "COLUMNS"}}
     done = run(words[1:], folder, kept)
-    # 3 is the answer of a comparison that failed: its output counts.
+    # 3 is the exit code of a comparison that failed: its output counts.
     if done.returncode not in {0, 3}:
         raise RuntimeError(f"`{command}` ended with {done.returncode}:\n{done.stderr}")
     if target is not None:
@@ -110,7 +110,7 @@ def printed(command: str, folder: Path) -> list[str]:
 
 
 def parts(lines: Sequence[str]) -> list[list[str]]:
-    """The lines between those that say that something is left out."""
+    """The groups of lines between omission marks."""
     found: list[list[str]] = [[]]
     for line in lines:
         if line == OMITTED:
@@ -121,7 +121,7 @@ def parts(lines: Sequence[str]) -> list[list[str]]:
 
 
 def matches(shown: Sequence[str], output: Sequence[str]) -> bool:
-    """Whether the lines that are shown are those of the output, `...` for any."""
+    """Whether the shown lines are those of the output, where `...` matches any."""
     first, *others = parts(shown)
     if not others:
         return list(shown) == list(output)
@@ -141,12 +141,12 @@ def matches(shown: Sequence[str], output: Sequence[str]) -> bool:
 
 
 def label(line: str) -> str:
-    """What tells a line from others when its figures change: the text up to two blanks, any number in it alike."""
+    """The text that identifies a line when its figures change: up to two blanks, with all numbers made equal."""
     return re.sub(r"[\d.,]+", "0", re.split(r"\s{2,}", line.strip())[0])
 
 
 def renewed(shown: Sequence[str], output: Sequence[str]) -> list[str]:
-    """The lines to show of a new output."""
+    """The lines of a new output to show."""
     first, *others = parts(shown)
     if not others:
         return list(output)
@@ -167,7 +167,7 @@ def renewed(shown: Sequence[str], output: Sequence[str]) -> list[str]:
 
 
 def played(page: Path, folder: Path) -> Iterator[tuple[Block, list[str]]]:
-    """Every command of a page with what it prints now, run in an empty folder."""
+    """Every command of a page with its current output, run in an empty folder."""
     text = page.read_text(encoding="utf-8")
     write_files(text, folder)
     for block in blocks(page, text):
@@ -175,7 +175,7 @@ def played(page: Path, folder: Path) -> Iterator[tuple[Block, list[str]]]:
 
 
 def drawn(page: Path, folder: Path) -> Iterator[tuple[Path, Path]]:
-    """The pictures of a page that its commands have drawn, each with where the page has it."""
+    """The pictures of a page drawn by its commands, each with its path in the page's folder."""
     for name in PICTURE.findall(page.read_text(encoding="utf-8")):
         if (folder / name).exists():
             yield folder / name, page.parent / "pictures" / name
@@ -188,7 +188,7 @@ def digest(picture: Path) -> str | None:
 
 
 def differences(page: Path) -> list[str]:
-    """What a page prints and the commands do not, a text for each command."""
+    """Differences between a page and its commands' output, a text for each command."""
     found = []
     with tempfile.TemporaryDirectory() as name:
         for block, output in played(page, Path(name)):
@@ -205,7 +205,7 @@ def differences(page: Path) -> list[str]:
 
 
 def write(page: Path) -> bool:
-    """Writes a page's blocks anew; returns whether anything has changed."""
+    """Rewrites a page's blocks; returns whether anything has changed."""
     text = page.read_text(encoding="utf-8")
     parts_of_page, at = [], 0
     with tempfile.TemporaryDirectory() as name:
@@ -222,7 +222,7 @@ def write(page: Path) -> bool:
 
 
 def main() -> int:
-    """Writes all pages, or those that are named."""
+    """Writes all pages, or the named ones."""
     known = {str(page.relative_to(ROOT)): page for page in pages()}
     parser = argparse.ArgumentParser(description="Write what the pages print as their commands print it now.")
     parser.add_argument(

@@ -1,9 +1,10 @@
-"""Hold the pick of `drivelab plan` to brute force: `python tools/plan_brute_force.py [PROBLEMS [SEED]]`.
+"""Check the pick of `drivelab plan` by brute force: `python tools/plan_brute_force.py [PROBLEMS [SEED]]`.
 
-Each problem is drawn with its own seed: drives, levels, members, load, limits, prices and failures. Once it is planned
-as `drivelab plan` does, bounds first; once every candidate is simulated in every state, rebuilt, and held to the limits
-here, by its figures in `--json` alone. Both have to name the same pick, and a bound may never rule out a candidate
-whose figures hold. Problems go on until something holds in as many as asked; the others are compared too.
+Each problem is drawn with its own seed: drives, levels, members, load, limits, prices and failures. It is planned
+once as `drivelab plan` does it, with bounds first; and once every candidate is simulated in every state, rebuilt, and
+compared with the limits here, using only its figures in `--json`. Both must name the same pick, and a bound must
+never rule out a candidate whose figures meet the limits. Problems continue until as many as requested have a
+solution; the others are compared too.
 """
 
 from __future__ import annotations
@@ -25,13 +26,13 @@ LEVELS = ("raid0", "raid1", "raid10", "raid5", "raid6", "raidz1", "raidz2")
 LATENCIES = {"mean": (8, 12, 20), "p90": (18, 30, 60), "p99": (30, 50, 100)}
 PROBLEMS, SEED = 20, 1
 BEHIND = 0.05
-"""An array that does so much less than it is asked for does not carry the load."""
+"""An array whose rate is lower than requested by this share does not carry the load."""
 
 Row = Mapping[str, Any]
 
 
 def problem(seed: int) -> dict[str, Any]:
-    """Options of a plan that this seed draws."""
+    """The options of a plan drawn by this seed."""
     draw = random.Random(seed)  # noqa: S311 - not for secrets
     drives = draw.sample(DRIVES, draw.randint(1, 2))
     low = draw.randint(3, 4)
@@ -66,7 +67,7 @@ def problem(seed: int) -> dict[str, Any]:
 
 
 def holds(row: Row, asked: Asked, *, rate: float | None) -> bool:
-    """Whether the figures of a candidate meet every limit, by a rule that shares nothing with the plan's own."""
+    """Whether the figures of a candidate meet every limit, by a rule independent of the plan's own."""
     limits = asked.limits
     if row["usable_bytes"] is None or row["usable_bytes"] < limits.capacity_bytes:
         return False
@@ -75,7 +76,7 @@ def holds(row: Row, asked: Asked, *, rate: float | None) -> bool:
     iops = row["iops_healthy"]
     if iops is None or (limits.iops is not None and iops < limits.iops):
         return False
-    # Arrivals vary by chance: three standard deviations of their number.
+    # Arrivals vary randomly: three standard deviations of their number.
     if rate is not None and iops < rate * (1 - max(BEHIND, 3 / asked.loads.requests**0.5)):
         return False
     if any(row[f"{name}_ns_healthy"] > most for name, most in limits.latencies_ns.items()):
@@ -87,7 +88,7 @@ def holds(row: Row, asked: Asked, *, rate: float | None) -> bool:
 
 
 def cheapest(rows: Sequence[Row]) -> str | None:
-    """The name of the cheapest; of equal prices of the one that loses least, then of the fastest."""
+    """The name of the cheapest; at equal prices the one with the least loss, then the fastest."""
     ordered = sorted(rows, key=lambda row: (row["cost"], row["loss_in_a_year"], row["mean_ns_healthy"]))
     return ordered[0]["candidate"] if ordered else None
 
@@ -129,7 +130,7 @@ def _rows(asked: Asked, whole: Sequence[Any], ran: Ran) -> list[Row]:
 
 
 def main() -> int:
-    """Holds as many problems as asked."""
+    """Compares as many problems as requested."""
     given = [int(word) for word in sys.argv[1:3]]
     count, seed = [*given, *(PROBLEMS, SEED)[len(given) :]]
     picks = problems = same = 0

@@ -36,9 +36,10 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 TABLES = Path("tools/faults")
 WORK = Path("build/plant")
-# What one test program may take with a fault in it. Programs have limits of steps of their own, which come first.
+# Time limit of one test program with a fault in it. Programs have their own limits of steps, which are
+# reached first.
 TIME_MAX_S = 120
-# Building may wait for a machine that is busy with something else.
+# Building may wait for a busy machine.
 BUILD_MAX_S = 1_800
 
 CAUGHT, SURVIVED, STALE, UNBUILT, HANGS = "caught", "SURVIVED", "does not apply", "does not build", "HANGS"
@@ -51,7 +52,7 @@ FAILED_TEST = re.compile(
     r"^(?:test (\S+)(?: - should panic)? \.\.\. FAILED$|FAILED \S+::(\S+))", re.MULTILINE
 )
 PYTEST = "pytest "
-# What the package needs beside its sources, where it has been built.
+# What the package needs besides its sources, if it has been built.
 EXTENSION = "python/drivelab/_core*.so"
 
 
@@ -61,7 +62,7 @@ class TableError(Exception):
 
 @dataclass(frozen=True)
 class Fault:
-    """One mistake that somebody could make."""
+    """A mistake that a developer could make."""
 
     room: str
     name: str
@@ -72,13 +73,13 @@ class Fault:
     tests: tuple[str, ...]
 
     def key(self) -> str:
-        """What tells whether it is still the same fault."""
+        """The identity of the fault."""
         return hashlib.sha256(repr(self).encode()).hexdigest()[:16]
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """What became of a fault: in a word, and by which test or why."""
+    """The verdict on a fault in a word, with the test or the reason."""
 
     word: str
     detail: str = ""
@@ -86,7 +87,7 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Ended:
-    """How a command ended. `code` is None when its time was over first."""
+    """How a command ended. `code` is None if it timed out."""
 
     code: int | None
     output: str
@@ -96,7 +97,7 @@ Runner = Callable[[list[str], Path, float], Ended]
 
 
 def read_tables(folder: Path) -> list[Fault]:
-    """All faults of all tables, in the order of their rooms. Raise TableError where a table is wrong."""
+    """All faults of all tables, in the order of their rooms. Raise TableError if a table is wrong."""
     faults: list[Fault] = []
     for path in sorted(folder.glob("*.toml")):
         try:
@@ -154,14 +155,14 @@ def apply(root: Path, fault: Fault) -> str | Verdict:
 
 
 def tracked(root: Path) -> list[str]:
-    """The files of a checkout that git knows or would take."""
+    """The files of a checkout that git tracks or would track."""
     listing = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
     done = subprocess.run(listing, cwd=root, stdout=subprocess.PIPE, text=True, check=True)
     return sorted(name for name in set(done.stdout.split("\0")) if name and (root / name).is_file())
 
 
 def copy_tree(root: Path, copy: Path, names: Iterable[str]) -> str:
-    """Bring a copy in line with the tree, touching only what differs. Return what identifies its content."""
+    """Bring a copy in line with the tree, writing only what differs. Return a digest of its content."""
     wanted = set(names)
     for path in copy.rglob("*"):
         if path.is_file() and path.relative_to(copy).as_posix() not in wanted:
@@ -178,14 +179,14 @@ def copy_tree(root: Path, copy: Path, names: Iterable[str]) -> str:
 
 
 def run(command: list[str], folder: Path, limit: float) -> Ended:
-    """Run a command, with all that it starts, for so many seconds at most."""
+    """Run a command, with its children, for at most this many seconds."""
     fixed = {
         "CARGO_TARGET_DIR": str(folder.parent / "target"),
         "CARGO_PROFILE_DEV_DEBUG": "0",
-        # The copy's package, not the one that is installed.
+        # The copy's package, not the installed one.
         "PYTHONPATH": str(folder / "python"),
         "PYTHONDONTWRITEBYTECODE": "1",
-        # The same random cases for each fault, and no file of them left behind.
+        # The same random cases for each fault, without saving regressions.
         "PROPTEST_RNG_SEED": "1",
         "PROPTEST_MAX_SHRINK_ITERS": "0",
         "PROPTEST_DISABLE_FAILURE_PERSISTENCE": "1",
@@ -225,7 +226,7 @@ def pytest(test: str) -> list[str]:
 
 
 def judge(tests: Iterable[str], copy: Path, runner: Runner) -> Verdict:
-    """What the tests say to the tree as it is in the copy. The first that fails is enough."""
+    """The verdict of the tests on the tree in the copy. The first failure is enough."""
     for test in tests:
         name = test if test.startswith(PYTEST) else f"cargo test {test}"
         if test.startswith(PYTEST):
@@ -240,7 +241,7 @@ def judge(tests: Iterable[str], copy: Path, runner: Runner) -> Verdict:
         if ended.code is None:
             return Verdict(HANGS, f"{name}: not over after {TIME_MAX_S} s")
         if test.startswith(PYTEST) and ended.code not in {0, 1}:
-            # No test has failed: they could not be read.
+            # No test has failed: the tests could not be built or run.
             return Verdict(UNBUILT, last_error(ended.output))
         if ended.code != 0:
             failed = [rust or python for rust, python in FAILED_TEST.findall(ended.output)]
@@ -250,13 +251,13 @@ def judge(tests: Iterable[str], copy: Path, runner: Runner) -> Verdict:
 
 
 def last_error(output: str) -> str:
-    """The line of a build that says what is wrong."""
+    """The line of a build's output with the error."""
     errors = [line for line in output.splitlines() if line.lower().startswith(("error", "e   "))]
     return errors[0] if errors else (output.strip().splitlines() or ["no output"])[-1]
 
 
 def choose(faults: list[Fault], rooms: str | None, only: str | None) -> list[tuple[int, Fault]]:
-    """The faults asked for, with their numbers. Raise TableError for one that is not there."""
+    """The requested faults, with their numbers. Raise TableError for one that does not exist."""
     numbered = list(enumerate(faults, 1))
     for asked, of in ((rooms, rooms_of), (only, names_of)):
         if asked is None:
@@ -270,20 +271,20 @@ def choose(faults: list[Fault], rooms: str | None, only: str | None) -> list[tup
 
 
 def rooms_of(_: int, fault: Fault) -> set[str]:
-    """The table that a fault is in."""
+    """The table of a fault."""
     return {fault.room}
 
 
 def names_of(number: int, fault: Fault) -> set[str]:
-    """What a fault may be asked for by."""
+    """The names by which a fault may be requested."""
     return {str(number), fault.name}
 
 
 class Results:
-    """The verdicts on one tree, kept so that an interrupted run can go on."""
+    """The verdicts on one tree, stored so that an interrupted run can be resumed."""
 
     def __init__(self, path: Path, tree: str, resume: bool) -> None:
-        """Read what is known of this tree, if it is to be used."""
+        """Read the known verdicts on this tree, if they are to be used."""
         self.path, self.tree = path, tree
         self.known: dict[str, list[str]] = {}
         if resume and path.is_file():
@@ -291,11 +292,11 @@ class Results:
             self.known = kept["verdicts"] if kept["tree"] == tree else {}
 
     def get(self, key: str) -> Verdict | None:
-        """What is known of this fault."""
+        """The known verdict on this fault."""
         return Verdict(*self.known[key]) if key in self.known else None
 
     def put(self, key: str, verdict: Verdict) -> None:
-        """Keep it."""
+        """Store it."""
         self.known[key] = [verdict.word, verdict.detail]
         kept = {"tree": self.tree, "verdicts": self.known}
         self.path.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
@@ -327,7 +328,7 @@ def plant(chosen: list[tuple[int, Fault]], copy: Path, results: Results, runner:
 
 
 def plant_one(fault: Fault, copy: Path, runner: Runner) -> Verdict:
-    """Plant one fault, judge it, and take it out again."""
+    """Plant one fault, judge it, and remove it again."""
     source = apply(copy, fault)
     if isinstance(source, Verdict):
         return source
@@ -351,7 +352,7 @@ def check(chosen: list[tuple[int, Fault]], root: Path) -> int:
 
 
 def main(arguments: list[str] | None = None, root: Path = ROOT, runner: Runner = run) -> int:
-    """Do what the command line asks for. Return the exit code."""
+    """Run the command line. Return the exit code."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--room", help="tables, separated by commas")
     parser.add_argument("--only", help="names or numbers, separated by commas")

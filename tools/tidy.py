@@ -1,4 +1,4 @@
-"""Checks on the tree that no compiler makes: which room may use what, how a file opens, how long it grows.
+"""Checks on the tree that no compiler makes: which room may use which, how a file opens, how long it grows.
 
 Run `python tools/tidy.py` (or `make tidy`). Each finding is one line, `file:line: what: remedy`, and any
 finding fails the run. What the core may link is checked by the compiler, in no_std.py.
@@ -21,7 +21,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-# A room may use rooms of a lower layer only, so the rooms of one layer never use each other.
+# A room may use rooms of a lower layer only, so rooms of the same layer never use each other.
 LAYERS = {
     "units": 0,
     "core": 1,
@@ -50,7 +50,8 @@ NO_STD_ROOMS: dict[str, frozenset[str]] = {
 SOURCE_SUFFIXES = {".rs", ".py", ".ts", ".tsx"}
 LINES_MAX_SOURCE = 450
 LINES_MAX_TEST = 800
-# In the core: what a function and the state of a box may be, before they are two. Parameters may be more.
+# For the core: limits on the size of a function and of a struct, above which they should be split. Parameters
+# may be larger.
 CORE = "crates/core/src/"
 FUNCTION_LINES_MAX = 50
 STRUCT_FIELDS_MAX = 15
@@ -83,10 +84,10 @@ class Finding:
 
 
 class Tree:
-    """The files of one checkout: those that git tracks or would, or all of them where there is no git."""
+    """The files of one checkout: those that git tracks or would track, or all of them without git."""
 
     def __init__(self, root: Path) -> None:
-        """Look at the files below `root`."""
+        """Take the files below `root`."""
         self.root = root
 
     @cached_property
@@ -100,7 +101,7 @@ class Tree:
         return sorted(str(path) for path in found if not SKIPPED_FOLDERS.intersection(path.parts))
 
     def text(self, name: str) -> str | None:
-        """A file's text, or None where it is not text."""
+        """A file's text, or None if it is not text."""
         try:
             text = (self.root / name).read_text(encoding="utf-8")
         except UnicodeDecodeError:
@@ -108,11 +109,11 @@ class Tree:
         return None if "\0" in text else text
 
     def lines(self, name: str) -> list[str]:
-        """A file's lines, none where it is not text."""
+        """A file's lines; empty if it is not text."""
         return (self.text(name) or "").splitlines()
 
     def line_of(self, name: str, pattern: str) -> int:
-        """The first line that `pattern` is found in, 1 where there is none."""
+        """The first line that contains `pattern`; 1 if there is none."""
         return next((n for n, line in enumerate(self.lines(name), 1) if re.search(pattern, line)), 1)
 
     @cached_property
@@ -126,14 +127,14 @@ class Tree:
 
 
 def is_test(name: str) -> bool:
-    """Whether a file holds tests only."""
+    """Whether a file contains only tests."""
     path = Path(name)
     folders = {"tests", "benches", "fuzz"}
     return bool(folders.intersection(path.parts)) or path.name.endswith("tests.rs")
 
 
 def dependencies(manifest: dict[str, Any]) -> dict[str, str]:
-    """What a crate is built with, tests apart: each package and the key that it is listed under."""
+    """The dependencies of a crate, except those of tests: each package and the key under which it is listed."""
     tables = [manifest, *manifest.get("target", {}).values()]
     found = {}
     for table in tables:
@@ -144,7 +145,7 @@ def dependencies(manifest: dict[str, Any]) -> dict[str, str]:
 
 
 def read_manifest(tree: Tree, name: str) -> dict[str, Any]:
-    """A Cargo.toml. One that does not parse is cargo's to report, and stops us."""
+    """A Cargo.toml. cargo reports one that does not parse, and this program stops."""
     return tomllib.loads(tree.text(name) or "")
 
 
@@ -197,7 +198,7 @@ def check_arrows(tree: Tree) -> Iterator[Finding]:
 
 
 def check_opening(tree: Tree) -> Iterator[Finding]:
-    """A file says what it is for before anything else."""
+    """A file states its purpose before anything else."""
     for name in tree.files:
         if name.endswith(".rs"):
             if not (tree.lines(name) or [""])[0].startswith("//!"):
@@ -213,7 +214,7 @@ def check_opening(tree: Tree) -> Iterator[Finding]:
 
 
 def check_length(tree: Tree) -> Iterator[Finding]:
-    """No file grows into the giant that nobody can split any more."""
+    """No file grows so large that it cannot be split any more."""
     for name in tree.files:
         if Path(name).suffix not in SOURCE_SUFFIXES:
             continue
@@ -225,7 +226,7 @@ def check_length(tree: Tree) -> Iterator[Finding]:
 
 
 def check_core_size(tree: Tree) -> Iterator[Finding]:
-    """In the core no function is longer, and no struct but parameters has more fields, than one look takes in."""
+    """In the core every function, and every struct except parameters, is short enough to be read at a glance."""
     for name in tree.files:
         if not name.startswith(CORE) or not name.endswith(".rs") or is_test(name):
             continue
@@ -250,7 +251,7 @@ def check_core_size(tree: Tree) -> Iterator[Finding]:
 
 
 def check_text(tree: Tree) -> Iterator[Finding]:
-    """Nothing in the tree names the machine that it was written on, or says what nobody can see."""
+    """Nothing in the tree names the machine on which it was written, or contains invisible characters."""
     rules = (
         (
             MACHINE_PATH,
@@ -269,7 +270,7 @@ def check_text(tree: Tree) -> Iterator[Finding]:
 
 
 def check_changelog(tree: Tree) -> Iterator[Finding]:
-    """The changelog has its four sections, and its Model section knows the model version of the core."""
+    """The changelog has its four sections, and its Model section has the model version of the core."""
     name = "CHANGELOG.md"
     text = tree.text(name) if name in tree.files else None
     if text is None:
@@ -291,7 +292,7 @@ def check_changelog(tree: Tree) -> Iterator[Finding]:
 
 
 def model_version(tree: Tree) -> str | None:
-    """The number that the core gives its model, None where there is no such constant yet."""
+    """The core's model version; None if there is no such constant yet."""
     for name in tree.files:
         if name.startswith("crates/core/src/") and name.endswith(".rs"):
             match = re.search(r"\bconst MODEL_VERSION: \w+ = (\d+);", tree.text(name) or "")

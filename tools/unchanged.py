@@ -25,7 +25,7 @@ SHOWN = 10
 
 
 def ledger(tree: Path, target: Path, path: Path, count: int) -> list[str]:
-    """The lines of a tree's ledger: written anew."""
+    """The lines of a tree's ledger, written again."""
     environment = {
         **os.environ,
         "DRIVELAB_LEDGER": str(path),
@@ -67,7 +67,7 @@ def before(revision: str, count: int) -> list[str]:
 
 
 class Run(NamedTuple):
-    """A run that comes to something else, as the ledgers say it."""
+    """A run with different results, as in the ledgers."""
 
     seed: int
     point: int
@@ -76,16 +76,16 @@ class Run(NamedTuple):
 
 
 class Found(NamedTuple):
-    """What two ledgers have in common and what not."""
+    """The comparison of two ledgers."""
 
     compared: int
     unlike: list[Run]
     redrawn: list[int]
-    """Seeds of which the two versions draw different scenarios."""
+    """Seeds for which the two versions draw different scenarios."""
 
 
 def by_seed(lines: list[str]) -> dict[int, tuple[str | None, dict[int, str]]]:
-    """By seed: the hash of its draft, which older versions do not tell, and what each point comes to."""
+    """By seed: the hash of its draft, which older versions do not write, and the result of each point."""
     seeds: dict[int, tuple[str | None, dict[int, str]]] = {}
     for line in lines:
         seed, point, rest = line.split(" ", 2)
@@ -97,12 +97,12 @@ def by_seed(lines: list[str]) -> dict[int, tuple[str | None, dict[int, str]]]:
 
 
 def compare(old: list[str], new: list[str]) -> Found:
-    """Hold the runs of two ledgers against each other."""
+    """Compare the runs of two ledgers."""
     olds, news = by_seed(old), by_seed(new)
     compared, unlike, redrawn = 0, [], []
     for seed in sorted(olds.keys() | news.keys()):
         (was, before), (drawn, after) = (ledger.get(seed, (None, {})) for ledger in (olds, news))
-        # A seed that draws nothing in one of two versions that both tell their drafts draws something else.
+        # A seed without a draft in one of two versions that both write drafts counts as a different scenario.
         tells = all(any(draft for draft, _ in ledger.values()) for ledger in (olds, news))
         if tells and was != drawn:
             redrawn.append(seed)

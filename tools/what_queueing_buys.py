@@ -1,7 +1,7 @@
 """Write docs/what-queueing-buys.md and its pictures: what command queueing gains, and what it costs.
 
-Every figure in the page comes from the runs below, so the page is made again whenever the model changes; a
-test holds text and pictures to them. `make docs` writes them.
+Every figure in the page comes from the runs below, so the page is written again whenever the model changes; a test
+compares text and pictures with them. `make docs` writes them.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def simulate(keys: Mapping[str, Any]) -> drivelab.Result:
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[Cell]]) -> str:
-    """A table in Markdown, figures to the right."""
+    """A table in Markdown, with right-aligned figures."""
     lines = ["| " + " | ".join(head) + " |", "|---|" + "--:|" * (len(head) - 1)]
     lines += ["| " + " | ".join(str(cell) for cell in row) + " |" for row in rows]
     return "\n".join(lines)
@@ -51,7 +51,7 @@ def iops(point: Point) -> str:
 
 
 def gain(point: Point, base: Point) -> str:
-    """How much more I/Os per second than at another point."""
+    """The relative gain in I/Os per second over another point."""
     return f"{(point['iops'] / base['iops'] - 1) * 100:+.1f} %"
 
 
@@ -66,14 +66,14 @@ def milliseconds(point: Point, statistic: str) -> str:
 
 
 def picture(name: str, result: drivelab.Result, title: str) -> str:
-    """Draws a sweep beside the page; returns the reference to it."""
+    """Draws a sweep into the page's folder; returns the reference to it."""
     PICTURES.mkdir(parents=True, exist_ok=True)
     charts.save(charts.depth(result.points, title), PICTURES / f"{name}.svg", result.provenance())
     return f"![{title}](pictures/{name}.svg)"
 
 
 def twelve() -> str:
-    """Twelve commands, in the drive's order and in that of their arrival."""
+    """Twelve commands, in the drive's order and in order of arrival."""
     keys: dict[str, Any] = {
         "target.drive": DRIVE,
         "workload.iodepth": 12,
@@ -96,7 +96,7 @@ again and again; in the drive's own order it picks up what lies on its way, and 
 
 
 def orders() -> str:
-    """What the order of service gains over depth, and what it costs at the tail."""
+    """The gain of the order of service over depth, and its cost in the tail."""
     names = ["fcfs", "c-look", "sptf", "aged-sptf"]
     queue = {"target.queue.protocol": "scsi-tcq", "target.queue.depth": 256}
     result = simulate({**queue, "target.queue.order": names, "workload.iodepth": DEPTHS})
@@ -187,7 +187,7 @@ this drive goes by its [class](firmware-classes.md), where a command's age count
 
 
 def firmware() -> str:
-    """What a poor firmware makes of the same queue."""
+    """The effect of poor firmware with the same queue."""
     kinds: list[tuple[str, dict[str, Any]]] = [
         ("looks at everything, knows the angle, 6 ms for a second", {"target.queue.age_weight": 0.006}),
         ("gives a command no credit for its age", {"target.queue.age_weight": 0}),
@@ -230,7 +230,7 @@ rather than guessed.
 
 
 def protocols() -> str:
-    """What the protocols cost."""
+    """The overhead of the protocols."""
     bus = {"target.queue.release_time": "30us", "target.queue.service_time": "60us"}
     bridge = {"base": DRIVE, "link": {"bridge": "25us"}}
     kinds: list[tuple[str, dict[str, Any]]] = [
@@ -372,7 +372,7 @@ def page() -> str:
 
 
 def filled(paragraph: str) -> str:
-    """A paragraph in lines of even length."""
+    """A paragraph wrapped to lines of even length."""
     return textwrap.fill(paragraph, 118, break_long_words=False, break_on_hyphens=False)
 
 

@@ -1,5 +1,5 @@
-//! Arrays of the benchmark's drive under random commands of 4 KiB, 32 outstanding: what a host's command costs that
-//! becomes several members' commands.
+//! Arrays of the benchmark's drive under random commands of 4 KiB, 32 outstanding: the cost of a host command
+//! that becomes several member commands.
 use crate::setups::{Case, queue_depth};
 use drivelab_core::Setup;
 use drivelab_core::host::params::JobParams;
@@ -10,7 +10,7 @@ use drivelab_core::storage::system::SystemParams;
 use drivelab_units::Share;
 use std::sync::Arc;
 
-/// Cases of eight members; 70 % reads where they write.
+/// Cases with eight members; 70 % reads in those that write.
 pub fn cases(commands: u64) -> Vec<Case> {
     let mixed = Share::from_ratio(7, 10).unwrap_or(Share::ALL);
     let raid10 = Level::StripedMirrors { copies: 2, layout: Copies::Near };
@@ -29,7 +29,7 @@ pub fn cases(commands: u64) -> Vec<Case> {
     .into()
 }
 
-/// An array of eight drives like that of a setup, with its jobs over all of it.
+/// An array of eight drives like the setup's drive, with the setup's jobs over the whole array.
 pub fn of_eight(setup: Setup, level: Level, reads: Share) -> Setup {
     let TargetParams::Drive(drive) = setup.target else { unreachable!("a drive was made") };
     let drives = vec![Arc::clone(&drive); 8];

@@ -10,11 +10,11 @@ fn path() -> PathBuf {
 }
 
 impl Baseline {
-    /// What is kept; nothing where there is no file yet.
+    /// The stored ratios; empty when there is no file yet.
     ///
     /// # Errors
     ///
-    /// The file is there and cannot be read.
+    /// The file exists and cannot be read.
     pub fn read() -> std::io::Result<Self> {
         match std::fs::read_to_string(path()) {
             Ok(text) => Ok(Baseline(serde_json::from_str(&text)?)),
@@ -23,18 +23,18 @@ impl Baseline {
         }
     }
 
-    /// By how many percent a ratio exceeds the one that is kept, if there is one.
+    /// By how many percent a ratio exceeds the stored one, if there is one.
     pub fn change(&self, name: &str, ratio: f64) -> Option<f64> {
         let kept = self.0.get(name)?.as_f64()?;
         Some((ratio / kept - 1.0) * 100.0)
     }
 
-    /// Keeps a ratio, to two digits behind the point as it is printed.
+    /// Stores a ratio, rounded to two decimals as it is printed.
     pub fn keep(&mut self, name: &str, ratio: f64) {
         self.0.insert(name.to_owned(), Value::from((ratio * 100.0).round() / 100.0));
     }
 
-    /// Writes the file anew. Cases that were not timed keep what they had.
+    /// Rewrites the file. Cases that were not timed keep their stored ratios.
     ///
     /// # Errors
     ///

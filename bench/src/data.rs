@@ -1,4 +1,5 @@
-//! Runs whose data are checked: what carrying out every data operation on a stamp per sector costs, with the array.
+//! Runs whose data are checked: the cost of carrying out every data operation on a stamp per sector, together
+//! with the array's own.
 use crate::arrays::of_eight;
 use crate::setups::{Case, queue_depth};
 use drivelab_core::Setup;
@@ -6,7 +7,8 @@ use drivelab_core::host::params::{Addressing, JobParams, SizeShare};
 use drivelab_core::storage::array::params::{Level, Rotation};
 use drivelab_units::{Sectors, Share};
 
-/// Eight members with parity: random commands of 4 KiB, and a stream of 64 KiB that reads what others write.
+/// Eight members with parity: random commands of 4 KiB, and a stream of 64 KiB that reads what other commands
+/// write.
 pub fn cases(commands: u64) -> Vec<Case> {
     let raid5 = Level::Parity { parities: 1, rotation: Rotation::LeftSymmetric, groups: 1 };
     let mixed = Share::from_ratio(1, 2).unwrap_or(Share::ALL);

@@ -1,5 +1,5 @@
-//! What users run: a large drive of the catalogue as a scenario names it; and a station of fixed service, which is the
-//! machinery of a run without a drive.
+//! What users run: a large drive of the catalogue, named as in a scenario; and a station of fixed service
+//! time, which shows the cost of a run without a drive.
 use crate::setups::{Case, queue_depth};
 use drivelab_core::Setup;
 use drivelab_core::host::params::JobParams;
@@ -8,7 +8,7 @@ use drivelab_core::storage::server::{ServerParams, Service};
 use drivelab_scenario::{NoFiles, Source, plan};
 use drivelab_units::{Sectors, Span};
 
-/// The drive of 24 TB and the station.
+/// The 24 TB drive and the station.
 pub fn cases(commands: u64) -> Vec<Case> {
     let (reads, mixed) = ("randread", "randrw");
     vec![
@@ -18,7 +18,7 @@ pub fn cases(commands: u64) -> Vec<Case> {
     ]
 }
 
-/// Random commands of 4 KiB on a drive of 24 TB, all its keys as the catalogue has them.
+/// Random commands of 4 KiB on a drive of 24 TB, with all its keys as in the catalogue.
 fn large(name: &str, rw: &str, depth: u32, commands: u64) -> Case {
     let text = format!(
         "[target]\ndrive = \"seagate-exos-x24-24tb\"\n[workload]\nrw = \"{rw}\"\nbs = \"4KiB\"\n\

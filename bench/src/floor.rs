@@ -1,10 +1,12 @@
-//! The floor: a loop that does for each command the least that a disk's simulation must do, and nothing else.
+//! The floor: a loop that does the minimum work per command that any disk simulation must do, and nothing
+//! else.
 //!
-//! Draw an address with splitmix64, search its zone, look the seek up directly, take the angle with one modulo, count
-//! the result in one bucket.
+//! It draws an address with splitmix64, searches its zone, looks the seek time up in a table, computes the
+//! angle with one modulo, and counts the result in one bucket.
 //!
-//! The workspace checks arithmetic for overflow in release too. This loop is to be the least, so Cargo.toml leaves the
-//! checks out of this package: the ratios then show what they cost the simulator, instead of hiding it on both sides.
+//! The workspace checks arithmetic for overflow in release builds too. This loop is meant to be the minimum,
+//! so Cargo.toml disables the checks for this package: the ratios then show what the checks cost the
+//! simulator, instead of hiding it on both sides.
 use std::hint::black_box;
 
 /// First block, blocks per cylinder and first cylinder of a zone.
@@ -14,7 +16,7 @@ struct Zone {
     cylinder: u64,
 }
 
-/// A drive as data that the compiler does not know, as in a simulator that reads a scenario.
+/// A drive as data unknown at compile time, as in a simulator that reads a scenario.
 pub struct Floor {
     zones: Vec<Zone>,
     seek: Vec<u32>,
@@ -34,7 +36,7 @@ impl Floor {
         Floor { zones, seek, blocks: black_box(first), period: black_box(8_333_333) }
     }
 
-    /// Does so many commands.
+    /// Executes this many commands.
     pub fn run(&self, commands: u64) {
         let mut buckets = vec![0u32; 4096];
         let (mut state, mut now, mut cylinder) = (black_box(1u64), 0u64, 0u64);

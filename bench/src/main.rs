@@ -1,14 +1,16 @@
 //! Simulated commands per second on fixed setups, as JSON lines, each with its ratio to a floor loop of the same run.
 //!
-//! The machines that run this are shared and noisy: quote the ratios, not the nanoseconds. The floor is the least that
-//! any simulation of a disk must do for a command. All cases are timed in nine rounds, each in turn with the floor; the
-//! least time of a case is compared with the least of the floor, since what disturbs a run only ever adds to it.
-//! `processor_ratio` is of the times that both had the processor, `floor_ratio` of times on the clock. `change_percent`
-//! is that of the processor ratio to the one in bench/baseline.json; below zero is faster.
+//! The machines that run this are shared and noisy: quote the ratios, not the nanoseconds. The floor is the
+//! minimum work that any simulation of a disk must do per command. All cases are timed in nine rounds, each
+//! in turn with the floor; the shortest time of a case is compared with the shortest of the floor, since
+//! disturbances only ever add to a run. `processor_ratio` is the ratio of processor times, `floor_ratio` that
+//! of wall-clock times. `change_percent` is the change of the processor ratio from the one in
+//! bench/baseline.json; negative is faster.
 //!
-//! `drivelab-bench COMMANDS NAME` times the cases with that in their names. The deep queues are timed on request alone:
-//! `drivelab-bench 300000 deep`, or `deep/large/sptf`. So is the rebuild of an array: `drivelab-bench 1 rebuild`.
-//! `--keep` writes the ratios to bench/baseline.json; keep those of a release, timed on an idle machine.
+//! `drivelab-bench COMMANDS NAME` times the cases whose names contain NAME. The deep queues are timed only on
+//! request: `drivelab-bench 300000 deep`, or `deep/large/sptf`. So is the rebuild of an array:
+//! `drivelab-bench 1 rebuild`. `--keep` writes the ratios to bench/baseline.json; keep those of a release,
+//! timed on an idle machine.
 mod arrays;
 mod baseline;
 mod data;
@@ -26,9 +28,9 @@ use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 const ROUNDS: usize = 9;
-/// Enough for a steady least, and few enough that all cases together take about a minute of one processor.
+/// Enough for a stable minimum, and few enough that all cases together take about a minute on one processor.
 const COMMANDS: u64 = 100_000;
-/// The floor is so much faster that its least is only steady over more commands.
+/// The floor is so much faster that its minimum is stable only over more commands.
 const FLOOR_COMMANDS: u64 = 2_000_000;
 
 /// The digest of one run, or why there is none.
@@ -40,7 +42,7 @@ fn digest(setup: &Setup) -> String {
     }
 }
 
-/// The least times so far, in nanoseconds: on the clock, and on the processor where the system tells.
+/// The shortest times so far, in nanoseconds: wall-clock, and processor time where the system reports it.
 #[derive(Clone, Copy)]
 struct Least {
     clock: f64,
@@ -50,7 +52,7 @@ struct Least {
 impl Least {
     const NONE: Least = Least { clock: f64::INFINITY, processor: f64::INFINITY };
 
-    /// Does some work and takes its times into account.
+    /// Does some work and updates the shortest times with its own.
     fn time<T>(&mut self, count: u64, work: impl FnOnce() -> T) -> T {
         let (begun, had) = (Instant::now(), on_processor());
         let result = work();
@@ -63,23 +65,23 @@ impl Least {
     }
 }
 
-/// Nanoseconds that this thread has had a processor, where the system tells: the scheduler's own count, which does not
-/// grow while others have it.
+/// Nanoseconds that this thread has run on a processor, where the system reports it: the scheduler's own
+/// count, which does not grow while other threads run.
 fn on_processor() -> Option<f64> {
-    // The count is fetched up to date as the thread gives way.
+    // The count is brought up to date when the thread yields.
     std::thread::yield_now();
     let schedstat = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
     schedstat.split_whitespace().next()?.parse::<f64>().ok()
 }
 
-/// Resident memory of this process in bytes, where the system tells.
+/// Resident memory of this process in bytes, where the system reports it.
 fn resident_bytes() -> Option<u64> {
     let statm = std::fs::read_to_string("/proc/self/statm").ok()?;
     let pages: u64 = statm.split_whitespace().nth(1)?.parse().ok()?;
     Some(pages * 4096)
 }
 
-/// The least times of each case, in order, and of the floor; and the digests.
+/// The shortest times of each case, in order, and of the floor; and the digests.
 fn time_all(cases: &[Case], commands: u64) -> (Vec<(Least, String)>, Least) {
     let floor = floor::Floor::new();
     let mut floor_least = Least::NONE;

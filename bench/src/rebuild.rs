@@ -1,6 +1,6 @@
-//! How long it takes to compute the rebuild of an array: eight members of RAID 5 in requests of 1 MiB while hosts read 100
-//! times in a second, on members of 1 % of 4 TB, and what that makes for whole ones. Commands are those of members for the
-//! rebuild and those of hosts.
+//! How long it takes to simulate the rebuild of an array: eight members of RAID 5, rebuilt in requests of
+//! 1 MiB while hosts issue 100 reads per second, on members of 1 % of 4 TB; and the time extrapolated to
+//! whole members. Commands are the rebuild's member commands and the hosts' commands.
 use crate::setups;
 use drivelab_core::host::params::{Arrivals, JobParams};
 use drivelab_core::storage::TargetParams;

@@ -1,5 +1,5 @@
-//! What is timed: 4 KiB random reads on one 7 200 rpm drive of 250 GB, digest, stamps and histograms on; and the same in
-//! deep queues, in every order, on drives with few and with many cylinders.
+//! The timed setups: 4 KiB random reads on one 7 200 rpm drive of 250 GB, with digest, stamps and histograms
+//! enabled; and the same in deep queues, in every order, on drives with few and with many cylinders.
 use drivelab_core::host::params::{Addressing, Arrivals, Flushes, JobParams, Marking, SizeShare, SubmitCost};
 use drivelab_core::storage::TargetParams;
 use drivelab_core::storage::controller::params::ControllerParams;
@@ -41,7 +41,7 @@ pub fn cases(commands: u64) -> Vec<Case> {
     cases
 }
 
-/// Shortest positioning with credit for age, 2/3 reads: what most drives of the catalogue do.
+/// Shortest positioning time with credit for age, 2/3 reads: what most drives of the catalogue do.
 fn aged(commands: u64) -> [Case; 2] {
     [32, 256].map(|depth| {
         let setup = random(&drive(in_order(Order::AGED_SPTF, depth), 3_333), commands, 1);
@@ -49,7 +49,8 @@ fn aged(commands: u64) -> [Case; 2] {
     })
 }
 
-/// What each protocol, the host's scheduler and a controller that costs time add to the plain queue, `sptf-qd32`.
+/// What each protocol, the host's scheduler and a controller with command overhead add to the plain queue,
+/// `sptf-qd32`.
 fn protocols(commands: u64) -> Vec<Case> {
     let plain = || queue_depth(32, commands);
     let speaking = |protocol| {
@@ -90,8 +91,8 @@ fn protocols(commands: u64) -> Vec<Case> {
     ]
 }
 
-/// A cache of 16 MiB, as drives of 2006 have it; written data, up to half of it, go to the media when the drive is idle or
-/// half of that is full.
+/// A cache of 16 MiB, typical of drives of 2006; dirty data, limited to half of it, are destaged when the
+/// drive is idle or half of that limit is reached.
 fn cache() -> CacheParams {
     let reading_on = CacheParams::reading_on(Sectors::new(512));
     let write_back = WriteBackParams {
@@ -108,8 +109,8 @@ fn cache() -> CacheParams {
     CacheParams { size, segments: 4_096, fixed: false, write_back: Some(write_back), ..reading_on }
 }
 
-/// What the cache costs and saves: the same drive with 16 MiB in up to 32 segments, write-back on. Reads all over it
-/// never hit, in a stream they always do; writes all over it are destaged by position.
+/// What the cache costs and saves: the same drive with 16 MiB in up to 32 segments, write-back on. Random
+/// reads over the whole drive never hit, reads of a stream always do; random writes are destaged by position.
 fn cached(commands: u64) -> Vec<Case> {
     let segments = |segments| {
         let write_back = cache().write_back.map(|back| WriteBackParams { segments, ..back });
@@ -136,10 +137,10 @@ fn cached(commands: u64) -> Vec<Case> {
     ]
 }
 
-/// What memory before the drive costs: a host's page cache of 64 MiB that is always full of writes, the same of a
-/// controller, and a page cache that keeps what was read; a controller's that collects sequential writes by rows of
-/// stripe units, and one that reads ahead of a stream; and a bus of the host that the data cross behind the drive's own
-/// link.
+/// The cost of memory before the drive: a host's page cache of 64 MiB that is always full of writes, the same
+/// for a controller, and a page cache that keeps data that were read; a controller cache that collects
+/// sequential writes by rows of stripe units, and one that reads ahead of a stream; and a host bus that the
+/// data cross in addition to the drive's own link.
 fn memories(commands: u64) -> Vec<Case> {
     let memory = WriteBehindParams {
         size: Sectors::new(131_072),
@@ -171,7 +172,7 @@ fn memories(commands: u64) -> Vec<Case> {
     let (reads, writes) = (Share::ALL, Share::NONE);
     let own = ControllerParams { cache: Some(memory), ..plain };
     let keeping = WriteBehindParams { keeps_reads: true, ..memory };
-    // As before four drives with parity and stripe units of 64 KiB.
+    // As before, four drives with parity and stripe units of 64 KiB.
     let rows = WriteBehindParams { stripe: Some(Sectors::new(384)), ..memory };
     let lines = ReadAhead {
         unit: Sectors::new(128),
@@ -198,7 +199,8 @@ fn memories(commands: u64) -> Vec<Case> {
     ]
 }
 
-/// How the time for a command grows with the depth: 2/3 reads, all over the drive or crowded on 64 cylinders.
+/// How the time per command grows with the queue depth: 2/3 reads, over the whole drive or confined to 64
+/// cylinders.
 pub fn deep(commands: u64) -> Vec<Case> {
     let mut cases = Vec::new();
     for (place, zone_cylinders, share) in
@@ -215,19 +217,19 @@ pub fn deep(commands: u64) -> Vec<Case> {
     cases
 }
 
-/// Random reads with so many outstanding on a drive that holds them all and chooses by positioning time.
+/// Random reads with `depth` outstanding on a drive that holds them all and chooses by positioning time.
 pub fn queue_depth(depth: u32, commands: u64) -> Setup {
     let setup = random(&drive(in_order(Order::Sptf, depth), 3_333), commands, 1);
     let jobs = setup.jobs.into_iter().map(|job| JobParams { reads: Share::ALL, ..job }).collect();
     Setup { jobs, ..setup }
 }
 
-/// A queue in which every order has what it needs.
+/// A queue with the parameters that every order needs.
 fn in_order(order: Order, depth: u32) -> QueueParams {
     let weight = order.rule().weighs.map_or(0, |weighs| match (weighs.key, weighs.unit) {
         ("scan_weight", _) => 200_000,
         (_, Unit::Share { .. }) => 100_000,
-        // Longer than a full queue lasts, or all would be past it.
+        // Longer than a full queue takes to serve, or all commands would exceed the limit.
         (_, Unit::Time) => Span::from_ms(40 * u64::from(depth)).as_ns(),
     });
     QueueParams {
@@ -239,7 +241,8 @@ fn in_order(order: Order, depth: u32) -> QueueParams {
     }
 }
 
-/// Random commands with as many outstanding as the drive holds, over the first part of it that makes up this share.
+/// Random commands with as many outstanding as the drive holds, over the first part of it that this share
+/// makes up.
 fn random(drive: &DriveParams, commands: u64, share: u64) -> Setup {
     let Ok(model) = DriveModel::new(drive) else { unreachable!("the benchmark's drive is sound") };
     let depth = model.queue.depth;

@@ -1,6 +1,6 @@
-//! Numbers out of bytes, zeros once they are used up.
+//! Numbers drawn from bytes; zeros once the bytes are used up.
 
-/// What is left of some bytes.
+/// The remaining bytes.
 pub struct Bytes<'a>(pub &'a [u8]);
 
 impl Bytes<'_> {
@@ -14,12 +14,12 @@ impl Bytes<'_> {
         first
     }
 
-    /// So many bytes as one number, the lowest first.
+    /// The next `count` bytes as one little-endian number.
     pub fn number(&mut self, count: u32) -> u64 {
         (0..count).fold(0, |number, at| number | u64::from(self.byte()) << (8 * at))
     }
 
-    /// A number below this, which is not zero.
+    /// A number below `limit`, which must not be zero.
     pub fn below(&mut self, limit: u64) -> u64 {
         self.number(if limit > 1 << 16 { 5 } else { 2 }) % limit
     }

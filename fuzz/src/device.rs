@@ -1,4 +1,4 @@
-//! The emulated device with its bytes: what is written is read again, byte for byte, as long as the power stays.
+//! The emulated device with its bytes: written data are read back, byte for byte, as long as the power is on.
 use crate::bytes::Bytes;
 use drivelab_core::storage::TargetParams;
 use drivelab_emulate::door::{Answer, Asked, Ticket};
@@ -13,7 +13,7 @@ const SETUPS: [&str; 3] = [
     "drive = \"wd-wd740gd-00fla0\"\narray = { level = \"raid10\", members = 4 }",
 ];
 
-/// The first blocks of the device, which are all that is used.
+/// The number of blocks at the start of the device that are used; the rest is not.
 const BLOCKS: u64 = 512;
 const BLOCK: u64 = 512;
 
@@ -22,7 +22,7 @@ fn setups() -> &'static [TargetParams] {
     READ.get_or_init(|| SETUPS.map(|setup| as_served(&crate::target::params(setup)).0).into())
 }
 
-/// An engine, the bytes that it must have, and what time it is.
+/// An engine, its expected contents, and the current time.
 struct Served {
     engine: Engine,
     image: Vec<u8>,
@@ -30,7 +30,7 @@ struct Served {
     cookie: u64,
 }
 
-/// Writes, zeroes, flushes and reads, one at a time and several at once where they do not meet.
+/// Writes, zeroes, flushes and reads, one at a time and several at once where they do not overlap.
 pub fn device(bytes: &[u8]) {
     let mut bytes = Bytes(bytes);
     let target = setups()[usize::from(bytes.byte()) % SETUPS.len()].clone();
@@ -82,13 +82,13 @@ impl Served {
     }
 
     fn ask(&mut self, asked: Asked) {
-        // What was asked before may meet this: then it must be done.
+        // Earlier requests may overlap this one: then they must be done first.
         self.settle();
         self.cookie += 1;
         self.engine.submit(self.now, Ticket { client: 0, cookie: self.cookie }, asked);
     }
 
-    /// What is read is what was written.
+    /// Checks that reads return what was written.
     fn read(&mut self, first: u64, count: u64) {
         self.ask(Asked::Read { offset: first * BLOCK, length: (count * BLOCK) as u32 });
         for answer in self.settle() {
@@ -101,7 +101,7 @@ impl Served {
         }
     }
 
-    /// Until nobody waits; returns what was answered.
+    /// Runs until no request is outstanding; returns the answers.
     fn settle(&mut self) -> Vec<Result<Answer, drivelab_emulate::door::Failure>> {
         let mut answers = Vec::new();
         loop {

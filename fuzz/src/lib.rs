@@ -1,5 +1,5 @@
-//! What the fuzzers do: each function takes bytes and must return, whatever they are. Coverage-guided by `make fuzz` (see
-//! `driver`), and by the tests with every file of the corpus.
+//! What the fuzzers do: each function takes bytes and must return, whatever they are. They are run
+//! coverage-guided by `make fuzz` (see `driver`), and by the tests on every file of the corpus.
 //!
 //! To add one: a file here with a function, its line in [`TARGETS`], and a few files in `corpus/NAME`.
 mod bytes;
@@ -9,7 +9,7 @@ mod scenario;
 mod target;
 mod trace;
 
-/// Takes bytes, and panics where something is wrong.
+/// Takes bytes, and panics if something is wrong.
 pub type Run = fn(&[u8]);
 
 /// Every fuzzer by its name.

@@ -7,8 +7,8 @@ use std::io::{Cursor, Read, Write};
 
 const SIZE: u64 = 1 << 20;
 
-/// What a client says, in pieces whose length is that of the first byte; all that is asked is answered at once. From a
-/// length of 128 on TLS is required: what it would decrypt is what is said next.
+/// A client's bytes, in pieces whose length is given by the first byte; every request is answered at once. If
+/// that byte is 128 or more, TLS is required: the following bytes stand for what it would decrypt.
 pub fn server(bytes: &[u8]) {
     let Some((&piece, mut rest)) = bytes.split_first() else { return };
     let export = Export { size: SIZE, block_size: 512, description: "a drive".into(), is_rotational: true };
@@ -41,7 +41,7 @@ pub fn server(bytes: &[u8]) {
     }
 }
 
-/// Answers what is sound: on the device, and in whole blocks.
+/// Answers a valid request: one within the device, and in whole blocks.
 fn answer(session: &mut Session, cookie: u64, asked: &Asked) {
     let on_device = |offset: u64, length: u64| {
         assert!(length > 0 && offset.is_multiple_of(512) && length.is_multiple_of(512));
@@ -73,7 +73,7 @@ fn answer(session: &mut Session, cookie: u64, asked: &Asked) {
     }
 }
 
-/// A stream with what the other end says; what is said to it is dropped.
+/// A stream that delivers the other end's bytes; what is written to it is dropped.
 struct Said<'a>(Cursor<&'a [u8]>);
 
 impl Read for Said<'_> {
@@ -92,12 +92,12 @@ impl Write for Said<'_> {
     }
 }
 
-/// What a server says as a client takes an export.
+/// A server's bytes during the handshake.
 pub fn handshake(bytes: &[u8]) {
     let _ = client::go(&mut Said(Cursor::new(bytes)), "disk");
 }
 
-/// What a server replies to sixteen reads and as many writes, in two pieces: each is answered once at most.
+/// A server's replies to sixteen reads and as many writes, in two pieces: each is answered at most once.
 pub fn replies(bytes: &[u8]) {
     let Some((&cut, rest)) = bytes.split_first() else { return };
     let mut replies = Replies::new(32);

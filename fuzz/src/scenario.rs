@@ -1,7 +1,7 @@
 //! The text of scenarios and of drive files: a plan, or problems that say where.
 use drivelab_scenario::{Loader, NoFiles, Source, plan};
 
-/// A scenario. What is refused is refused with a reason.
+/// A scenario. Whatever is refused is refused with a reason.
 pub fn scenario(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     let source = Source { origin: "fuzz.toml".into(), text: text.into() };
@@ -10,7 +10,7 @@ pub fn scenario(bytes: &[u8]) {
     }
 }
 
-/// Hands out one drive file, whatever is asked for.
+/// Returns the same drive file, whatever name is asked for.
 struct One(String);
 
 impl Loader for One {
@@ -19,7 +19,7 @@ impl Loader for One {
     }
 }
 
-/// A drive file that a sound scenario asks for.
+/// A drive file that a valid scenario names.
 pub fn drive_file(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     let asks = "[target]\ndrive = \"fuzz.toml\"\n[workload]\nrw = \"randread\"\nbs = \"4KiB\"\n[run]\nduration = \"1s\"\n";

@@ -1,4 +1,5 @@
-//! Targets driven by hand: any call at any time is taken or refused, and each command that is taken is answered once.
+//! Targets driven by hand: any call at any time is accepted or refused, and each accepted command is answered
+//! once.
 use crate::bytes::Bytes;
 use drivelab_core::storage::array::report::SyncKind;
 use drivelab_core::storage::{Cure, Fault, Slowness, Target, TargetInput, TargetOutput, TargetParams};
@@ -8,7 +9,7 @@ use drivelab_units::{Instant, Lba, Sectors, Span};
 use std::collections::HashSet;
 use std::sync::OnceLock;
 
-/// What is driven: drives of several protocols, a cached one, arrays, a host's and a controller's cache.
+/// The targets: drives of several protocols, one with a cache, arrays, a host's and a controller's cache.
 const SETUPS: [&str; 6] = [
     "drive = \"wd-wd740gd-00fla0\"",
     "drive = \"wd-4tb-7200\"\nwrite_cache = true",
@@ -18,7 +19,8 @@ const SETUPS: [&str; 6] = [
     "drive = \"wd-wd740gd-00fla0\"\narray = { level = \"raidz2\", members = 5 }",
 ];
 
-/// Steps until what is left is left: a drive may let a command wait until a rebuild has passed it.
+/// Steps after which outstanding commands are left unfinished: a drive may let a command wait until a rebuild
+/// has passed it.
 const STEPS: u32 = 20_000;
 
 pub(crate) fn params(setup: &str) -> TargetParams {
@@ -36,7 +38,7 @@ fn setups() -> &'static [TargetParams] {
     READ.get_or_init(|| SETUPS.map(params).into())
 }
 
-/// A target, what it owes, and what time it is.
+/// A target, its unanswered commands, and the current time.
 struct Driven {
     target: Target,
     capacity: u64,
@@ -69,7 +71,7 @@ impl Driven {
         let input = match bytes.byte() % 24 {
             0..12 => return self.submit(bytes),
             12..15 => {
-                // To the next instant at which something is due, or past some of them.
+                // To the next instant at which something is due, or past several of them.
                 let due = self.target.poll_timeout().unwrap_or(self.now);
                 self.now = self.now.max(due) + Span::from_us(bytes.below(20_000));
                 TargetInput::Tick
@@ -84,7 +86,7 @@ impl Driven {
             }
             19 if bytes.byte() == 0 => TargetInput::CutPower,
             20 => {
-                // A clock that goes back is refused.
+                // A clock that goes backwards is refused.
                 let earlier = Instant::from_ns(self.now.as_ns() / 2);
                 let refused = self.target.handle(earlier, TargetInput::Tick).is_err();
                 assert!(refused || earlier == self.now || self.is_off || self.now == Instant::ZERO);
@@ -113,7 +115,7 @@ impl Driven {
     fn submit(&mut self, bytes: &mut Bytes<'_>) {
         let kind = bytes.byte();
         let access = [Access::Read, Access::Write, Access::Write, Access::Flush][usize::from(kind % 4)];
-        // Now and then beyond the end, empty, or with an id that is taken.
+        // Sometimes beyond the end, empty, or with an id that is in use.
         let near = self.capacity.min(1 << 20);
         let limit = if kind & 0x10 == 0 { near } else { self.capacity + 1_000 };
         let (first, count) = match access {
@@ -147,7 +149,7 @@ impl Driven {
         }
     }
 
-    /// Until nothing is owed. While something is, something is due, unless the power has gone.
+    /// Runs until no command is unanswered. While one is, something is due, unless the power is off.
     fn settle(&mut self) {
         for _ in 0..STEPS {
             if self.owed.is_empty() {

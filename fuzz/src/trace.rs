@@ -1,17 +1,18 @@
-//! Recorded traces, one fuzzer for each format and one for what finds the format: read, surveyed, and written again.
+//! Recorded traces, one fuzzer for each format and one for the detection of the format: read, surveyed, and
+//! written again.
 use drivelab_trace::copy::{Failure, copy};
 use drivelab_trace::merge::{Align, Merge};
 use drivelab_trace::shape::Shape;
 use drivelab_trace::survey::Survey;
 use drivelab_trace::{Format, Options, Reader, TraceError};
 
-/// A trace whose format is to be found.
+/// A trace whose format is to be detected.
 pub fn found(bytes: &[u8]) {
     survey(bytes, None);
 }
 
-/// A trace of a given format, an index into [`Format::ALL`]. What can be read without a problem and written in some format
-/// is a trace of that format without a problem, and is written the same again.
+/// A trace of a given format, an index into [`Format::ALL`]. What can be read without a problem and written
+/// in some format is a trace of that format without a problem, and is rewritten identically.
 pub fn of<const FORMAT: usize>(bytes: &[u8]) {
     let format = Format::ALL[FORMAT];
     survey(bytes, Some(format));
@@ -41,7 +42,7 @@ fn survey(bytes: &[u8], format: Option<Format>) {
     }
 }
 
-/// The trace in another format; an error where it has a problem, or a request without a form there.
+/// The trace in another format; an error if it has a problem, or a request that the format cannot represent.
 fn converted(bytes: &[u8], from: Format, to: Format) -> Result<Vec<u8>, TraceError> {
     let options = Options { format: Some(from), ..Options::default() };
     let reader = Reader::open(Box::new(bytes), &options)?;

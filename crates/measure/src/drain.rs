@@ -1,5 +1,5 @@
-//! After the window: what is still under way is waited for, so that it does not burden the next run, and what is never
-//! answered is told.
+//! After the window: outstanding commands are waited for, so that they do not disturb the next run, and those
+//! that are never answered are reported.
 use crate::engine::Engine;
 use crate::port::Port;
 use drivelab_ring::Done;
@@ -8,29 +8,29 @@ use rustix::io::Errno;
 use serde::Serialize;
 use std::time::{Duration, Instant as Moment};
 
-/// So long is waited for commands under way.
+/// Maximum time to wait for outstanding commands.
 pub const DRAIN: Duration = Duration::from_secs(5);
 const DRAIN_STEP: Duration = Duration::from_millis(100);
 
-/// Commands that the device had, and had not answered, when the window closed. They are in no latency.
+/// Commands that the device had not answered when the window closed. They are not in any latency.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct UnderWay {
     pub commands: u32,
-    /// How long the oldest of them had been with the device by then.
+    /// How long the oldest of them had been outstanding by then.
     pub oldest_ns: u64,
-    /// Those whose answer was an error.
+    /// Those that ended with an error.
     pub failed: u32,
-    /// Those without an answer after `waited_ns` more.
+    /// Those still unanswered after another `waited_ns`.
     pub unanswered: u32,
     /// How long they were waited for.
     pub waited_ns: u64,
 }
 
 impl<P: Port> Engine<'_, P> {
-    /// Waits for what is under way since the window closed at `ended`; nothing of it counts as an I/O of the
-    /// run.
+    /// Waits for the commands that are outstanding since the window closed at `ended`; none of them counts as
+    /// an I/O of the run.
     pub fn drain(&mut self, ended: Instant, most: Duration) -> UnderWay {
-        // What was pushed is sent: half a request on the wire can only be completed.
+        // Pushed requests are submitted: half a request on the wire can only be completed.
         if self.port.lost().is_some() || self.submit().is_err() {
             return UnderWay::default();
         }
@@ -61,7 +61,7 @@ impl<P: Port> Engine<'_, P> {
         UnderWay { commands, oldest_ns, failed, unanswered: left, waited_ns }
     }
 
-    /// Whether this is the answer to a command under way, and not the loss of its connection.
+    /// Whether this is the answer to an outstanding command, and not the loss of its connection.
     fn ends_late(&mut self, Done { slot, result }: Done) -> bool {
         if result == -Errno::SHUTDOWN.raw_os_error() && self.port.lost().is_some() {
             return false;

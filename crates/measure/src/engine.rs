@@ -1,7 +1,7 @@
-//! The engine: hands what the host says to a port, and the host what the port answers, each with the instant of the
-//! machine's monotonic clock.
-//!
-//! A command has three instants: when it was due, when the kernel had taken it (the call that submits has returned), and
+//! The engine: passes the host's commands to a port, and the port's completions to the host, each with the
+//! instant of the machine's monotonic clock.
+//! A command has three instants: when it was due, when the kernel had accepted it (the submitting call has
+//! returned), and when its completion was received. Between any two of them nothing is allocated.
 //! when its end was heard of. Between two of them nothing is allocated.
 use crate::error::MeasureError;
 use crate::failures::Meaning;
@@ -17,21 +17,22 @@ use std::collections::VecDeque;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant as Moment};
 
-/// At the most so long between two looks at whether to stop.
+/// Maximum time between two checks of the stop flag.
 const LOOK: Duration = Duration::from_millis(20);
-/// Between two reports of progress.
+/// The time between two reports of progress.
 const REPORT_EVERY: Span = Span::from_ms(50);
-/// More pushed requests are not kept back until all are: the device would have nothing to do meanwhile.
+/// Pushed requests are submitted once there are this many, not when all are pushed: the device would be idle
+/// meanwhile.
 const AT_ONCE: usize = 4;
 
-/// A command on its way.
+/// An outstanding command.
 #[derive(Clone, Copy)]
 pub struct Flying {
     pub command: Command,
     /// When it was due.
     pub at: Instant,
     pub submitted: Instant,
-    /// Bytes that are not moved yet.
+    /// Bytes not transferred yet.
     left: u32,
 }
 
@@ -39,11 +40,11 @@ pub struct Flying {
 pub struct Slots {
     pub flying: Vec<Option<Flying>>,
     free: Vec<u32>,
-    /// Those that were pushed and not submitted yet.
+    /// Slots that were pushed and not submitted yet.
     pushed: Vec<u32>,
-    /// Whether the rest of a transfer was pushed.
+    /// Whether the rest of a partial transfer was pushed.
     has_rest: bool,
-    /// Commands that found no slot.
+    /// Commands for which no slot was free.
     waiting: VecDeque<(Command, Instant)>,
 }
 
@@ -114,7 +115,7 @@ impl<'a, P: Port> Engine<'a, P> {
         Instant::from_ns(self.began.elapsed().as_nanos() as u64)
     }
 
-    /// Runs to the limit. Returns when the window closed, and what has closed it.
+    /// Runs to the limit. Returns when the window closed, and what closed it.
     pub fn run(&mut self, control: &Control<'_>) -> Result<(Instant, Ended), MeasureError> {
         self.began = Moment::now();
         let (mut now, mut report_at) = (Instant::ZERO, Instant::ZERO);
@@ -142,16 +143,16 @@ impl<'a, P: Port> Engine<'a, P> {
             }
             now = self.now();
             if self.end().is_none_or(|end| now <= end) {
-                // Before anything is told that happens now.
+                // Closes what lies before `now`, before anything that happens now is recorded.
                 self.ledger.passes(now);
                 self.answer(now)?;
-                // What ended at the end of the window belongs to it.
+                // I/Os that finished at the end of the window belong to it.
                 self.hear()?;
             }
         }
     }
 
-    /// When the window closes, where it closes after a time and has begun.
+    /// When the window closes, if it has a duration and has begun.
     #[inline]
     fn end(&self) -> Option<Instant> {
         self.limits
@@ -187,7 +188,7 @@ impl<'a, P: Port> Engine<'a, P> {
         if due > now { Duration::from_nanos((due - now).as_ns()).min(LOOK) } else { Duration::ZERO }
     }
 
-    /// What the host says goes to the port.
+    /// Passes the host's outputs to the port and the ledger.
     #[inline]
     fn hear(&mut self) -> Result<(), MeasureError> {
         while let Some(output) = self.host.output() {
@@ -239,7 +240,7 @@ impl<'a, P: Port> Engine<'a, P> {
         Ok(())
     }
 
-    /// What is done goes to the host.
+    /// Passes completions to the host.
     #[inline]
     fn answer(&mut self, now: Instant) -> Result<(), MeasureError> {
         for place in 0..self.done.len() {
@@ -261,10 +262,10 @@ impl<'a, P: Port> Engine<'a, P> {
                 Some((command, at)) => self.push(slot, command, at)?,
                 None => self.slots.free.push(slot),
             }
-            // At most so many as a run counts.
+            // No more I/Os than the run counts.
             self.count()?;
             if self.ledger.counted >= self.limits.ios && !self.ledger.waits_for_steady() {
-                // The rest of them has come behind the end.
+                // The remaining completions came after the end of the run.
                 self.done.drain(..=place);
                 return Ok(());
             }
@@ -273,7 +274,7 @@ impl<'a, P: Port> Engine<'a, P> {
         Ok(())
     }
 
-    /// A transfer that the kernel has done in part goes on with the rest, as long as that is whole sectors.
+    /// Continues a partial transfer with the rest, as long as whole sectors were transferred.
     #[cold]
     fn goes_on(&mut self, slot: u32, flying: &mut Flying, moved: i32) -> Result<bool, MeasureError> {
         if !(moved as u64).is_multiple_of(SECTOR_BYTES) {
@@ -288,7 +289,7 @@ impl<'a, P: Port> Engine<'a, P> {
         Ok(true)
     }
 
-    /// Hears of I/Os that have finished, so that a run by count ends with the very one.
+    /// Collects finished I/Os after each completion, so that a run by count ends with exactly the last one.
     #[inline]
     fn count(&mut self) -> Result<(), MeasureError> {
         if self.limits.ios == u64::MAX { Ok(()) } else { self.hear() }

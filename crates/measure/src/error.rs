@@ -24,7 +24,7 @@ pub enum MeasureError {
     Defect(String),
 }
 
-/// An error of the operating system in small letters, without its number.
+/// An error of the operating system in lower case, without its number.
 fn told(error: &io::Error) -> String {
     let text = error.to_string();
     text.split(" (os error").next().unwrap_or_default().to_lowercase()

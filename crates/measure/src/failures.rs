@@ -1,32 +1,32 @@
-//! Commands that a device did not carry out: counted by error, the first of them with their places.
+//! Commands that a device failed: counted by error, the first of them with their addresses.
 use drivelab_core::{Access, Command, Outcome};
 use drivelab_units::SECTOR_BYTES;
 use rustix::io::Errno;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// Places that are kept.
+/// Maximum number of failed places that are kept.
 const PLACES_MAX: usize = 64;
-/// Failed commands one after the other, none between them done: the device does nothing any more.
+/// Failed commands in a row, with no success between them: the device no longer responds usefully.
 const IN_A_ROW_MAX: u32 = 10_000;
 
 /// What a failure means for the run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Meaning {
-    /// This place cannot be read or written; others may.
+    /// This place cannot be read or written; others may be.
     Bad,
     DeviceGone,
     DiskFull,
 }
 
-/// A place that failed.
+/// A place at which a command failed.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct FailedPlace {
     pub access: &'static str,
     pub offset_bytes: u64,
     pub bytes: u64,
     pub error: String,
-    /// How often.
+    /// Number of failures there.
     pub count: u64,
 }
 
@@ -42,13 +42,13 @@ pub struct Failures {
 }
 
 impl Failures {
-    /// A command is done.
+    /// A command succeeded.
     #[inline]
     pub fn went_well(&mut self) {
         self.in_a_row = 0;
     }
 
-    /// A command failed: with the negative of an errno, or with fewer bytes than it asked for.
+    /// A command failed: with a negative errno, or with fewer bytes than it asked for.
     #[cold]
     pub fn add(&mut self, command: &Command, result: i32) -> (Meaning, Outcome) {
         let (error, meaning, outcome) = judge(result);

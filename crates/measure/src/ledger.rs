@@ -1,4 +1,5 @@
-//! What is collected of a run: the figures that every record has, and the two parts of a real response time.
+//! What is collected during a run: the figures that every record has, and the two parts of a measured
+//! response time.
 use crate::engine::Flying;
 use crate::failures::Failures;
 use crate::report::LoggedCommand;
@@ -28,7 +29,7 @@ pub struct Ledger {
     pub collector: Collector,
     /// When the window begins.
     pub start: Instant,
-    /// Rounds until the device is steady, while the window has not begun.
+    /// The rounds until the device is steady; `None` once the window has begun.
     rounds: Option<Rounds>,
     /// I/Os that have begun and not finished.
     in_system: u64,
@@ -40,12 +41,12 @@ pub struct Ledger {
     pub digest: Digest,
     pub processor: Option<Processor>,
     pub log: Vec<LoggedCommand>,
-    /// Bytes read and written since the start of the run, whatever counts.
+    /// Bytes read and written since the start of the run, whether or not they count.
     pub moved_bytes: [u64; 2],
     steady: Option<SteadyRecord>,
 }
 
-/// Commands that are kept at the most.
+/// Maximum number of logged commands.
 const LOG_MAX: u64 = 1 << 20;
 
 impl Ledger {
@@ -75,18 +76,18 @@ impl Ledger {
         self.rounds.is_none() && now > self.start
     }
 
-    /// Whether the window begins once the device is steady, and has not begun.
+    /// Whether the window is to begin once the device is steady, and has not begun.
     #[inline]
     pub fn waits_for_steady(&self) -> bool {
         self.rounds.is_some()
     }
 
-    /// What came of waiting until the device is steady, where that was wanted.
+    /// The record of the wait for a steady device, if there was one.
     pub fn steady_record(&mut self) -> Option<SteadyRecord> {
         self.steady.take().or_else(|| self.rounds.as_ref().map(Rounds::record))
     }
 
-    /// Before anything happens at an instant, what was before it is closed.
+    /// Closes everything before `now`; called before anything at `now` is recorded.
     #[inline]
     pub fn passes(&mut self, now: Instant) {
         if self.collector.piece_ends_at() < now {
@@ -100,7 +101,7 @@ impl Ledger {
         }
     }
 
-    /// The window begins now, with what is in the system.
+    /// The window begins now, with the I/Os that are in the system.
     #[cold]
     fn open(&mut self, now: Instant) {
         self.steady = self.rounds.take().map(|rounds| rounds.record());
@@ -128,7 +129,7 @@ impl Ledger {
         self.digest.fold(command.count.get());
     }
 
-    /// A command's end was heard of.
+    /// A command's completion was received.
     #[inline]
     pub fn answered(&mut self, flying: &Flying, completion: &Completion) {
         let (submitted, completed) = (completion.submitted, completion.completed);

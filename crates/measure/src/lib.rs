@@ -1,8 +1,10 @@
-//! The real clock against real devices: the workload of a scenario on a file, a block device or an NBD address, with the record of a run.
+//! The real clock against real devices: the workload of a scenario on a file, a block device or an NBD
+//! address, with the record of a run.
 //!
-//! Lives here: the engine that drives the core's host, the ports that its requests go through (io_uring, threads,
-//! NBD, none at all), the opening of the target, what is collected beside the point. What never does: `unsafe` (that is the room
-//! `ring`), a rule of the host (that is the core's), what may be written to and what a figure is worth (that is Python's).
+//! Lives here: the engine that drives the core's host, the ports to the device (io_uring, threads, NBD, none
+//! at all), the opening of the target, and the figures that a measured point has beyond a simulated one. What
+//! never does: `unsafe` (that is the room `ring`), a rule of the host (that is the core's), what may be
+//! written to and what a figure is worth (that is Python's).
 //!
 //! Start reading at [`measure`], then [`engine`].
 //!

@@ -1,6 +1,7 @@
-//! The port of a network block device: one connection, with all commands in flight at once.
+//! The port of a network block device: one connection, with all commands outstanding at once.
 //!
-//! A connection that is lost answers everything under way, and everything after it, as a device that is gone.
+//! When a connection is lost, everything outstanding, and everything after it, is answered as by a device
+//! that is gone.
 use crate::error::MeasureError;
 use crate::port::{Port, fill};
 use drivelab_core::host::params::{Flushes, JobParams};
@@ -14,12 +15,12 @@ pub struct Nbd {
     connection: Connection,
     slots: u32,
     slot_bytes: u32,
-    /// Answered, and not reaped yet.
+    /// Completions that were not reaped yet.
     done: Vec<Done>,
-    /// Slots whose command had no answer when the connection was lost, or came after that.
+    /// Slots whose command was unanswered when the connection was lost, or was pushed after that.
     unanswered: Vec<u32>,
     lost: Option<NbdError>,
-    /// Why nothing more could be sent, until what had come before is taken.
+    /// Why sending failed; kept until the answers received before have been taken.
     failed: Option<NbdError>,
 }
 
@@ -36,7 +37,7 @@ impl Nbd {
         let failed = |error| MeasureError::Address { address: text.into(), error };
         let address: Address = text.parse().map_err(failed)?;
         let writes = jobs.iter().any(|job| job.reads != Share::ALL);
-        // Each slot's data are its own, so that no server finds the same bytes twice.
+        // Each slot has its own data, so that no server can deduplicate them.
         let mut payload = vec![0; if writes { slots as usize * slot_bytes as usize } else { 0 }];
         for (slot, buffer) in payload.chunks_mut(slot_bytes.max(1) as usize).enumerate() {
             fill(buffer, seed ^ (slot as u64 + 1));
@@ -47,12 +48,12 @@ impl Nbd {
         Ok(Nbd { connection, slots, slot_bytes, done, unanswered, lost: None, failed: None })
     }
 
-    /// What the server says of the export.
+    /// What the server reports of the export.
     pub fn export(&self) -> &Export {
         self.connection.export()
     }
 
-    /// The connection is gone: nothing that is under way has an answer.
+    /// The connection is lost: no outstanding command will be answered.
     #[cold]
     fn lose(&mut self, error: NbdError) {
         self.lost.get_or_insert(error);
@@ -60,15 +61,15 @@ impl Nbd {
         self.connection.give_up(|slot| unanswered.push(slot as u32));
     }
 
-    /// A connection that takes nothing more may have brought answers before: those are taken first.
+    /// A connection that no longer accepts requests may already have received answers: those are taken first.
     fn send(&mut self) {
         if self.lost.is_none() && self.failed.is_none() {
             self.failed = self.connection.send().err();
         }
     }
 
-    /// Takes what has come, until a command has ended or nothing is left. What has ended is not kept back for what may
-    /// come behind it.
+    /// Receives until a command has completed or nothing is left. Completions are not delayed for others that
+    /// may follow.
     #[inline]
     fn receive(&mut self) {
         while self.lost.is_none() && self.done.is_empty() {
@@ -87,7 +88,7 @@ impl Nbd {
     }
 }
 
-/// A tag is the slot, and the bytes that its command moves.
+/// A tag holds the slot, and the bytes that its command transfers.
 #[inline]
 fn tag(request: &Request) -> u64 {
     u64::from(request.bytes) << 32 | u64::from(request.slot)
@@ -99,7 +100,7 @@ fn answered(tag: u64, errno: u32) -> Done {
     Done { slot: tag as u32, result }
 }
 
-/// Whether a server offers what jobs ask of it.
+/// Whether a server offers what the jobs need.
 pub fn check(export: &Export, jobs: &[JobParams]) -> Result<(), String> {
     for job in jobs {
         let writes = job.reads != Share::ALL;
@@ -165,7 +166,7 @@ impl Port for Nbd {
         if let Err(error) = self.connection.wait(most) {
             self.lose(error);
         }
-        // What did not fit before.
+        // Requests that did not fit before.
         self.send();
         Ok(())
     }

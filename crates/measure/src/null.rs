@@ -1,4 +1,5 @@
-//! No device: every request is done as soon as it is asked for. What is left is the cost of the engine itself.
+//! No device: every request is done as soon as it is submitted. What remains is the cost of the engine
+//! itself.
 use crate::error::MeasureError;
 use crate::port::Port;
 use drivelab_ring::{Done, Request};

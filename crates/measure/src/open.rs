@@ -1,4 +1,5 @@
-//! The target is opened: past the page cache where that is granted, alone where it is written to.
+//! Opening the target: bypassing the page cache where the system allows it, exclusively where it is written
+//! to.
 use crate::error::MeasureError;
 use rustix::fs::{OFlags, ioctl_blksszget};
 use rustix::io::{Errno, ReadWriteFlags, preadv2};
@@ -7,19 +8,19 @@ use std::io::{self, IoSliceMut, Seek, SeekFrom};
 use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::path::Path;
 
-/// What memory is aligned to in the probe.
+/// The alignment of memory in the probe.
 const ALIGN: usize = 4096;
 /// Granularities that are probed.
 const GRANULARITIES: [usize; 5] = [512, 1024, 2048, 4096, 16384];
 
-/// Which file or device a path led to: what it is called may lead elsewhere a moment later.
+/// The file or device to which a path led: the path may lead elsewhere a moment later.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Identity {
-    /// Of the file system that its name lies on (`st_dev`).
+    /// The file system that holds its name (`st_dev`).
     pub file_system: u64,
     /// `st_ino`.
     pub inode: u64,
-    /// Of a device file, the device (`st_rdev`).
+    /// For a device file, the device (`st_rdev`).
     pub device: u64,
 }
 
@@ -34,11 +35,11 @@ impl Identity {
 pub struct Opened {
     pub file: File,
     pub bytes: u64,
-    /// Whether reads and writes go past the page cache.
+    /// Whether reads and writes bypass the page cache.
     pub is_direct: bool,
-    /// Whether that was asked for and refused.
+    /// Whether that was requested and refused.
     pub is_direct_refused: bool,
-    /// Offsets and sizes have to be multiples of this many bytes.
+    /// Offsets and sizes must be multiples of this many bytes.
     pub granularity: u32,
 }
 
@@ -47,7 +48,8 @@ pub struct Opened {
 /// A block device that is written to is opened exclusively: the kernel refuses that while anything uses it.
 ///
 /// # Errors
-/// Where it cannot be opened so, is neither a file nor a block device, is empty, or is not the one that is `expected`.
+/// If it cannot be opened this way, is neither a file nor a block device, is empty, or is not the `expected`
+/// one.
 pub fn open(
     path: &Path,
     writes: bool,
@@ -77,7 +79,7 @@ pub fn open(
         }
         _ => (with(OFlags::empty()).map_err(|error| refused(path, error, writes))?, false),
     };
-    // Between the look and the opening the path may have come to lead elsewhere.
+    // Between the check and the opening the path may have come to lead elsewhere.
     let found = Identity::of(&file.metadata().map_err(failed)?);
     if found != expected.unwrap_or(Identity::of(&looked_at)) {
         return Err(wrong(
@@ -112,7 +114,7 @@ fn refused(path: &Path, error: io::Error, writes: bool) -> MeasureError {
     MeasureError::Target { path: path.into(), why: why.into() }
 }
 
-/// What a file's reads have to be multiples of: found by reading.
+/// The granularity of a file's reads: found by reading.
 fn probe(file: &File) -> io::Result<u32> {
     let mut memory = vec![0; 2 * GRANULARITIES[GRANULARITIES.len() - 1] + ALIGN];
     let start = memory.as_ptr().align_offset(ALIGN);

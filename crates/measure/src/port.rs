@@ -1,40 +1,40 @@
-//! What requests go through: a port takes them by slots and hands out how they ended.
+//! Ports: a port takes requests by slot and returns their results.
 use crate::error::MeasureError;
 use drivelab_ring::{Done, Request};
 use std::time::Duration;
 
-/// One way to a device. Each slot has a buffer of its own and one request at a time.
+/// A path to a device. Each slot has its own buffer and one request at a time.
 pub trait Port {
-    /// Requests that it takes at once.
+    /// Maximum number of outstanding requests.
     fn slots(&self) -> u32;
 
-    /// Puts one request in; it goes on its way with the next [`Self::submit`].
+    /// Queues one request; it is sent with the next [`Self::submit`].
     fn push(&mut self, request: &Request) -> Result<(), MeasureError>;
 
-    /// Hands what was pushed to the device.
+    /// Submits the pushed requests to the device.
     fn submit(&mut self) -> Result<(), MeasureError>;
 
-    /// Waits until something is done, and no longer than this.
+    /// Waits until a request has completed, for at most this long.
     fn wait(&mut self, most: Duration) -> Result<(), MeasureError>;
 
-    /// What is done goes to `done`, which has room for all slots.
+    /// Appends completions to `done`, which has room for all slots.
     fn reap(&mut self, done: &mut Vec<Done>);
 
-    /// What it is called in the record.
+    /// Its name in the record.
     fn name(&self) -> &'static str;
 
-    /// Whether the kernel knows its buffers beforehand.
+    /// Whether the buffers are registered with the kernel.
     fn has_registered_buffers(&self) -> bool {
         false
     }
 
-    /// Why it serves nothing any more, where it knows.
+    /// Why it no longer serves requests, if it is known.
     fn lost(&self) -> Option<String> {
         None
     }
 }
 
-/// Fills a buffer with what no device can compress, and no two slots share.
+/// Fills a buffer with data that no device can compress and that no two slots share.
 pub fn fill(buffer: &mut [u8], seed: u64) {
     let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
     for chunk in buffer.chunks_mut(8) {

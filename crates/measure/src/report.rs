@@ -1,17 +1,17 @@
-//! What a measured point has beside what every point has.
+//! The figures that a measured point has beyond those of every point.
 use crate::drain::UnderWay;
 use crate::failures::Failures;
 use crate::steady::SteadyRecord;
 use drivelab_record::{Latencies, LatencySummary, Point};
 use serde::Serialize;
 
-/// One point that was measured: the record of a simulated one, and what a real device adds.
+/// A measured point: the record of a simulated one, and the figures that a real device adds.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct MeasuredPoint {
     #[serde(flatten)]
     pub point: Point,
     pub measured: Measured,
-    /// The first commands, when they were asked for.
+    /// The first commands, if a log was requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub commands: Option<Vec<LoggedCommand>>,
 }
@@ -21,39 +21,39 @@ pub struct MeasuredPoint {
 pub struct Measured {
     /// `io_uring`, `threads`, `nbd` or `null`.
     pub engine: &'static str,
-    /// Why it is not the one that is tried first; null where it is.
+    /// Why it is not the engine that is tried first; null where it is.
     pub engine_note: Option<String>,
-    /// Whether the kernel knew the buffers beforehand.
+    /// Whether the buffers were registered with the kernel.
     pub registered_buffers: bool,
-    /// Whether reads and writes went past the page cache.
+    /// Whether reads and writes bypassed the page cache.
     pub direct: bool,
     pub direct_refused: bool,
-    /// Commands that it could have under way at once.
+    /// Maximum number of outstanding commands.
     pub slots: u32,
-    /// From when a command was due until the kernel had taken it.
+    /// From when a command was due until the kernel had accepted it.
     pub submission_ns: LatencySummary,
     /// HdrHistogram V2, deflated, base64.
     pub submission_histogram: String,
-    /// From then until its end was heard of.
+    /// From then until its completion was received.
     pub device_ns: LatencySummary,
     pub device_histogram: String,
-    /// Processor time of this process in the window, kernel included, for each I/O; null where nothing finished.
+    /// Processor time of this process in the window, kernel included, per I/O; null where no I/O finished.
     pub cpu_ns_per_io: Option<f64>,
     /// The same as a share of the window: 1 is a whole core.
     pub cpu_share: Option<f64>,
     /// Bytes read and written since the start of the run, its warm-up included.
     pub moved_bytes: [u64; 2],
     pub failures: Failures,
-    /// What was under way when the window closed.
+    /// Commands outstanding when the window closed.
     pub under_way: UnderWay,
-    /// Why the connection to the device was lost; only where it was.
+    /// Why the connection to the device was lost; only if it was.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lost: Option<String>,
-    /// Where the window began once the device was steady.
+    /// Only if the window was to begin once the device was steady.
     pub steady: Option<SteadyRecord>,
 }
 
-/// A command that was logged, with the keys of a simulated one. Stamps are nanoseconds since the start of the run.
+/// A logged command, with the keys of a simulated one. Stamps are nanoseconds since the start of the run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 pub struct LoggedCommand {
     pub id: u64,
@@ -63,12 +63,12 @@ pub struct LoggedCommand {
     pub outcome: &'static str,
     /// When it was due.
     pub intended_ns: u64,
-    /// When the kernel had taken it.
+    /// When the kernel had accepted it.
     pub submitted_ns: u64,
     pub completed_ns: u64,
 }
 
-/// A histogram and what it says.
+/// The summary of a histogram, and the histogram as text.
 pub fn summary(latencies: &Latencies) -> (LatencySummary, String) {
     (latencies.into(), latencies.to_hdr_base64())
 }

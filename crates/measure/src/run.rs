@@ -21,10 +21,10 @@ use drivelab_units::{SECTOR_BYTES, Share, Span};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
-/// Where requests go.
+/// The device.
 #[derive(Clone, Debug, Default)]
 pub enum At {
-    /// Nowhere: each is answered at once.
+    /// None: each request is answered at once.
     #[default]
     Null,
     Path(PathBuf),
@@ -32,10 +32,10 @@ pub enum At {
     Address(String),
 }
 
-/// The way there.
+/// The engine that carries out requests.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Door {
-    /// NBD to an address; else io_uring, and threads where that is refused.
+    /// NBD for an address; else io_uring, and threads where that is refused.
     #[default]
     Auto,
     Uring,
@@ -43,7 +43,7 @@ pub enum Door {
     Nbd,
 }
 
-/// What becomes of a run in which a command fails.
+/// What a run does when a command fails.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum OnError {
     #[default]
@@ -51,16 +51,16 @@ pub enum OnError {
     GoOn,
 }
 
-/// How a run is to be made.
+/// How a run is to be measured.
 #[derive(Clone, Debug)]
 pub struct Wish {
     pub at: At,
     pub door: Door,
-    /// Whether anything may be written at all.
+    /// Whether writes are allowed at all.
     pub may_write: bool,
-    /// What the path led to when it was checked; anything else there is refused.
+    /// What the path led to when it was checked; anything else is refused.
     pub identity: Option<Identity>,
-    /// Past the page cache.
+    /// Whether to bypass the page cache.
     pub direct: bool,
     pub on_error: OnError,
     /// Begin the window once the device is steady.
@@ -81,19 +81,19 @@ impl Default for Wish {
     }
 }
 
-/// How the caller follows a run and ends it: what it has until then is its point.
+/// How the caller follows a run and stops it: the point then has the figures up to that instant.
 pub struct Control<'a> {
     pub stop: &'a AtomicBool,
-    /// Called now and then with the share that is done, from zero to one.
+    /// Called periodically with the completed share, from zero to one.
     pub progress: &'a (dyn Fn(f64) + Sync),
 }
 
-/// Slots of a workload that waits for nothing.
+/// Slots for an open-loop workload.
 const OPEN_SLOTS: u32 = 1024;
-/// Most memory of all buffers.
+/// Maximum memory of all buffers.
 const BUFFERS_MAX: u64 = (1 << 31) - 1;
 
-/// How it was reached.
+/// How the device was opened.
 struct Reached {
     note: Option<String>,
     is_direct: bool,
@@ -103,7 +103,8 @@ struct Reached {
 /// Runs the jobs of a setup against a device.
 ///
 /// # Errors
-/// When the workload cannot run there, or nothing can be opened. What a device does wrong is in the point.
+/// When the workload cannot run on the device, or nothing can be opened. Errors of the device are in the
+/// point.
 pub fn measure(setup: &Setup, wish: &Wish, control: &Control<'_>) -> Result<MeasuredPoint, MeasureError> {
     let host = host(setup, wish)?;
     let slots = match host.depth_asked() {
@@ -163,7 +164,7 @@ fn host(setup: &Setup, wish: &Wish) -> Result<Host, MeasureError> {
     Host::new(&setup.jobs, setup.seed).map_err(|error| MeasureError::Workload(error.to_string()))
 }
 
-/// The port to an address, with so many slots of so many bytes.
+/// The port to an address, with this many slots of this many bytes.
 fn connected(
     address: &str,
     wish: &Wish,
@@ -176,7 +177,7 @@ fn connected(
     Ok(port)
 }
 
-/// Whether an export takes what jobs ask of it.
+/// Whether an export supports what the jobs need.
 ///
 /// # Errors
 /// What does not fit, with its remedy.
@@ -195,7 +196,7 @@ pub fn fits_export(
     check(export.size_bytes, granularity, "in a request", Path::new(address), jobs)
 }
 
-/// Whether the target takes what the jobs ask of it.
+/// Whether the target supports what the jobs need.
 fn check(
     bytes: u64,
     granularity: u64,
@@ -231,14 +232,15 @@ fn through<P: Port>(
     control: &Control<'_>,
     reached: Reached,
 ) -> Result<MeasuredPoint, MeasureError> {
-    // Waits end when they should: by default the kernel lets them end 50 us late. Refused, they end late.
+    // Waits should end on time: by default the kernel lets them end up to 50 us late. If this is refused,
+    // they end late.
     #[cfg(target_os = "linux")]
     let _ = rustix::thread::set_current_timer_slack(std::num::NonZeroU64::new(1));
     let depth_asked = host.depth_asked();
     let (name, slots, has_registered) = (port.name(), port.slots(), port.has_registered_buffers());
     let mut engine = Engine::new(host, Ledger::new(setup, wish.steady), port, setup, wish.on_error);
     let (ended, why) = engine.run(control)?;
-    // The processor's time of the window, not of the wait behind it.
+    // Processor time of the window, without the drain that follows.
     let after = Processor::read(ended);
     let under_way = engine.drain(ended, DRAIN);
     let Engine { host, mut ledger, .. } = engine;

@@ -1,4 +1,5 @@
-//! A run through a port that answers as a test wants: in parts, with errors at some places, or with the end of the file.
+//! A run through a port whose answers a test determines: partial transfers, errors at some addresses, or the
+//! end of the file.
 use super::*;
 use drivelab_core::Limit;
 use drivelab_core::host::params::{Addressing, Arrivals, Flushes, JobParams, Marking, SizeShare, SubmitCost};
@@ -12,7 +13,7 @@ use std::time::Duration;
 
 const EIO: i32 = 5;
 
-/// Answers each request at once with what a rule says, and keeps what was asked.
+/// Answers each request at once by a rule, and keeps the requests.
 struct Scripted<F: FnMut(&Request) -> i32> {
     rule: F,
     pushed: Vec<Done>,
@@ -56,7 +57,7 @@ impl<F: FnMut(&Request) -> i32> Port for Scripted<F> {
     }
 }
 
-/// Answers so many requests, and then none any more.
+/// Answers this many requests, and then none.
 struct Silent {
     answers: u64,
     scripted: Scripted<fn(&Request) -> i32>,
@@ -202,7 +203,7 @@ fn the_end_of_a_file_that_has_shrunk_is_a_failure_with_its_place() {
     // Not a whole number of sectors, then nothing at all.
     for most in [1000, 0] {
         let found = run(10, OnError::Stop, &mut Scripted::new(|_: &Request| most));
-        // The four that were under way end together.
+        // The four outstanding commands end together.
         assert_eq!((found.point.ended, found.measured.failures.by_error["short"]), (Ended::Error, 4));
     }
 }
@@ -216,7 +217,7 @@ fn bad_places_are_counted_and_located_and_the_rest_is_measured() {
     let failures = &found.measured.failures;
     let bad = port.asked.iter().filter(|request| is_bad(request)).count() as u64;
     assert!(bad > 50);
-    // The last ones may be under way at the end.
+    // The last ones may be outstanding at the end.
     assert!((bad - 4..=bad).contains(&failures.count), "{} of {bad}", failures.count);
     assert_eq!(failures.by_error["EIO"], failures.count);
     assert!(failures.places.iter().all(|place| (place.offset_bytes >> 16).is_multiple_of(4)));

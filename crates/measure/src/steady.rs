@@ -1,7 +1,8 @@
-//! When a run is steady: the rates of the last rounds lie close together and show no trend.
+//! When a device is steady: the rates of the last rounds lie close together and show no trend.
 //!
-//! As SNIA's performance test specification has it (PTS 2.0.2, section 9.1): over five rounds no rate is further from their
-//! mean than 10 % (the range is within 20 % of it), and the best line through them rises or falls by at most 10 % of it.
+//! The criterion of SNIA's performance test specification (PTS 2.0.2, section 9.1): over five rounds no rate
+//! deviates from their mean by more than 10 % (the range is within 20 % of it), and the best straight-line
+//! fit through them rises or falls by at most 10 % of it.
 use drivelab_units::{Instant, Span};
 use serde::Serialize;
 
@@ -9,22 +10,22 @@ pub const ROUNDS: usize = 5;
 const RANGE_MAX: f64 = 0.2;
 const SLOPE_MAX: f64 = 0.1;
 
-/// What is waited for before the window begins.
+/// The wait for a steady device before the window begins.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Steady {
-    /// How long a round is.
+    /// The length of a round.
     pub round: Span,
-    /// Most rounds; the window begins behind them in any case.
+    /// Maximum number of rounds; the window begins after them in any case.
     pub rounds_max: u32,
 }
 
-/// What came of it.
+/// The result of the wait.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct SteadyRecord {
     pub criterion: &'static str,
     pub reached: bool,
     pub round_ns: u64,
-    /// The I/Os per second of all rounds.
+    /// The I/Os per second of each round.
     pub rounds_iops: Vec<f64>,
 }
 

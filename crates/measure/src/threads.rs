@@ -10,13 +10,13 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant as Moment};
 
-/// More threads tell nothing about a device.
+/// More threads do not tell more about a device.
 pub const THREADS_MAX: u32 = 512;
-/// Of the stack of a thread that does nothing but read and write.
+/// The stack of a thread that only reads and writes.
 const STACK_BYTES: usize = 64 << 10;
-/// What every device's O_DIRECT is content with.
+/// An alignment that O_DIRECT accepts on every device.
 const ALIGN: usize = 4096;
-/// A thread without a request ends within this time.
+/// Maximum time to wait for a thread to end.
 const LEAVE: Duration = Duration::from_secs(1);
 const LOOK: Duration = Duration::from_millis(1);
 
@@ -30,9 +30,9 @@ struct Shelf {
 struct Shared {
     file: File,
     shelf: Mutex<Shelf>,
-    /// There is something to do.
+    /// Signalled when a request is waiting.
     asked: Condvar,
-    /// There is something done.
+    /// Signalled when a request is done.
     answered: Condvar,
 }
 
@@ -51,7 +51,7 @@ pub struct Threads {
 
 impl Threads {
     /// # Errors
-    /// When the system has no more threads.
+    /// When the system cannot create more threads.
     pub fn new(file: File, slots: u32, slot_bytes: u32, seed: u64) -> Result<Self, MeasureError> {
         let room = slots as usize;
         let shelf =
@@ -62,7 +62,7 @@ impl Threads {
             asked: Condvar::new(),
             answered: Condvar::new(),
         });
-        // Where the system has no more threads, dropping it ends those that there are.
+        // If a thread cannot be created, dropping this value ends those that were.
         let mut threads =
             Threads { shared, workers: Vec::with_capacity(room), pushed: Vec::with_capacity(room) };
         for number in 0..slots {
@@ -75,7 +75,7 @@ impl Threads {
     }
 }
 
-/// A thread's life.
+/// The loop of a thread.
 fn serve(shared: &Shared, bytes: usize, seed: u64) {
     let mut memory = vec![0; bytes + ALIGN];
     let start = memory.as_ptr().align_offset(ALIGN);
@@ -159,7 +159,8 @@ impl Drop for Threads {
         self.shared.asked.notify_all();
         let began = Moment::now();
         for worker in self.workers.drain(..) {
-            // A thread that the device holds for longer ends with it, and has all it needs until then.
+            // A thread that the device blocks for longer is left to end by itself; it owns everything that it
+            // needs until then.
             while !worker.is_finished() && began.elapsed() < LEAVE {
                 std::thread::sleep(LOOK);
             }

@@ -12,7 +12,7 @@ pub struct Uring {
 }
 
 impl Uring {
-    /// Where io_uring is refused the error says how.
+    /// Where io_uring is refused, the error says why.
     pub fn new(file: File, slots: u32, slot_bytes: u32, seed: u64) -> io::Result<Self> {
         let mut ring = Ring::new(file, slots, slot_bytes)?;
         for slot in 0..slots {

@@ -8,7 +8,7 @@ use serde::Serialize;
 #[derive(Serialize)]
 struct Entry {
     name: &'static str,
-    /// Where the file lies in the repository.
+    /// The file's path in the repository.
     path: &'static str,
     text: &'static str,
 }
@@ -19,7 +19,7 @@ struct Fact {
     value: serde_json::Value,
     mark: Option<&'static str>,
     source: Option<String>,
-    /// The file that it is taken over from.
+    /// The base file that states the fact, if it is not the file itself.
     base: Option<String>,
 }
 
@@ -32,13 +32,13 @@ fn mark(mark: Mark) -> &'static str {
     }
 }
 
-/// The kinds of things that the catalogue has facts of.
+/// The kinds of files whose facts the catalogue has.
 #[pyfunction]
 pub fn kinds() -> [&'static str; 3] {
     catalogue::KINDS
 }
 
-/// Everything of one kind: name, path and text.
+/// All files of one kind: name, path and text.
 #[pyfunction]
 pub fn entries<'py>(py: Python<'py>, kind: &str) -> PyResult<Bound<'py, PyAny>> {
     if !catalogue::KINDS.contains(&kind) {
@@ -52,8 +52,8 @@ pub fn entries<'py>(py: Python<'py>, kind: &str) -> PyResult<Bound<'py, PyAny>> 
     to_python(py, &entries)
 }
 
-/// The facts of a file of one kind, and those that it takes over from its bases, each (name, text), the nearest first;
-/// what cannot be read is left out.
+/// The facts of a file of one kind, and those that it inherits from its bases, each (name, text), the nearest
+/// first; what cannot be read is left out.
 #[pyfunction]
 #[expect(clippy::needless_pass_by_value, reason = "what Python's list becomes is ours")]
 pub fn facts<'py>(

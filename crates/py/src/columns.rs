@@ -1,8 +1,10 @@
-//! Rows as columns: a log of many commands takes a hundred bytes a command in Python, not a dictionary each.
+//! Rows as columns: a log of many commands takes a hundred bytes per command in Python, instead of a
+//! dictionary each.
 //!
-//! What the keys of a row are is written down once, where the row is: [`columns`] takes any `Serialize` whose rows all
-//! have the same keys. Integers are kept as differences from the least of their column, in as few bytes as the largest
-//! of them takes; words as numbers in a list of words. `drivelab.commands` reads them.
+//! The keys of a row are defined in one place, where the row is: [`columns`] takes any `Serialize` whose rows
+//! all have the same keys. Integers are stored as differences from the minimum of their column, in as few
+//! bytes as the largest difference needs; words as indices into a list of words. `drivelab.commands` reads
+//! them.
 mod cell;
 
 use cell::Cell;
@@ -12,7 +14,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList};
 use serde::Serialize;
 
-/// The rows in Python: how many, and the column that [`Column::to_python`] makes of them.
+/// The rows in Python: their number, and the column that [`Column::to_python`] makes of them.
 pub fn columns<'py>(py: Python<'py>, rows: &[impl Serialize]) -> PyResult<(usize, Bound<'py, PyAny>)> {
     let mut column = Column::default();
     for row in rows {
@@ -21,10 +23,11 @@ pub fn columns<'py>(py: Python<'py>, rows: &[impl Serialize]) -> PyResult<(usize
     Ok((rows.len(), column.to_python(py)?))
 }
 
-/// The values of one key. Each kind holds as many as there are rows; what stands where a row has none means nothing.
+/// The values of one key. Each kind holds one entry per row; the entry of a row without a value is a
+/// placeholder.
 #[derive(Default)]
 struct Column {
-    /// Per row, whether it has a value.
+    /// For each row, whether it has a value.
     there: Vec<bool>,
     kind: Kind,
 }
@@ -35,7 +38,7 @@ enum Kind {
     #[default]
     Nothing,
     Integers(Vec<u64>),
-    /// The same with wrapped values below zero.
+    /// The same with negative values, wrapped.
     Signed(Vec<i64>),
     Flags(Vec<u64>),
     Words {
@@ -46,7 +49,7 @@ enum Kind {
 }
 
 impl Column {
-    /// A row without a value.
+    /// Adds a row without a value.
     fn push_none(&mut self) {
         self.there.push(false);
         match &mut self.kind {
@@ -57,7 +60,8 @@ impl Column {
         }
     }
 
-    /// A row with a value, whose kind is `kind` made for the rows before it where this is the first that has one.
+    /// Adds a row with a value. The first one decides the kind: `kind` makes it for the number of rows before
+    /// it.
     fn push(&mut self, kind: impl FnOnce(usize) -> Kind) -> &mut Kind {
         if matches!(self.kind, Kind::Nothing) {
             self.kind = kind(self.there.len());
@@ -66,19 +70,19 @@ impl Column {
         &mut self.kind
     }
 
-    /// A column without values, as long as others that began before it.
+    /// A column without values for the rows that other columns already have.
     fn without(rows: usize) -> Self {
         Column { there: vec![false; rows], kind: Kind::Nothing }
     }
 
-    /// A tuple that begins with the name of its kind, then what that kind has.
+    /// A tuple that begins with the name of its kind, followed by its contents.
     fn to_python<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let packed = |values: &[u64], offset| Packed::new(values, &self.there, offset)?.to_python(py);
         match &self.kind {
             Kind::Nothing => ("nothing",).into_bound_py_any(py),
             Kind::Integers(values) => ("integers", packed(values, 0)?).into_bound_py_any(py),
             Kind::Signed(values) => {
-                // Turned, so that their order is that of integers without a sign.
+                // The sign bit is flipped, so that they sort as unsigned integers.
                 let turned: Vec<u64> = values.iter().map(|value| value.cast_unsigned() ^ SIGN).collect();
                 ("integers", packed(&turned, i128::from(i64::MIN))?).into_bound_py_any(py)
             }
@@ -99,10 +103,11 @@ const SIGN: u64 = 1 << 63;
 
 /// Integers in as few bytes each as they need.
 struct Packed {
-    /// What is to be added to a number. Where some row has no value it is one below the least: 0 stands for none.
+    /// To be added to each number. If some row has no value, the base is one below the minimum: 0 stands for
+    /// none.
     base: i128,
     has_none: bool,
-    /// Bytes of a number: 0, 1, 2, 4 or 8. Without any, every row has the base.
+    /// Bytes per number: 0, 1, 2, 4 or 8. With 0, every row has the value of the base.
     width: usize,
     bytes: Vec<u8>,
 }
@@ -126,7 +131,7 @@ impl Packed {
         };
         let mut bytes = Vec::with_capacity(width * values.len());
         for (&value, &there) in values.iter().zip(there) {
-            // What stands where there is no value may lie anywhere.
+            // The placeholder of a row without a value may be any number.
             let number = if there { number(value).unwrap_or(0) } else { 0 };
             match width {
                 0 => {}

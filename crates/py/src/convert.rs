@@ -1,4 +1,5 @@
-//! From our values to Python's, by way of JSON text: the record's layout is then written down once, in its own room.
+//! From our values to Python's, by way of JSON text: so the record's layout is defined in one place, its own
+//! room.
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use serde::Serialize;

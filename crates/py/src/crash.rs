@@ -1,4 +1,4 @@
-//! A session that was kept with its data, and cut at any instant.
+//! A recorded session with its data, which can be cut at any instant.
 use crate::convert::to_python;
 use crate::errors::emulate_error;
 use crate::plan::Plan;
@@ -9,19 +9,19 @@ use pyo3::prelude::*;
 use serde::Serialize;
 use std::path::PathBuf;
 
-/// A session in a folder.
+/// A recorded session in a folder.
 #[pyclass(frozen)]
 pub struct CrashLog {
     inner: crash::CrashLog,
 }
 
-/// What is there after a cut.
+/// The contents of the device after a cut.
 #[derive(Serialize)]
 struct AfterCut {
     lost: Vec<Lost>,
     lost_sectors: u64,
     unanswered_writes: u64,
-    /// Sectors of which too little is left to tell.
+    /// Sectors of which too little is left to reconstruct them.
     unreadable_sectors: u64,
 }
 
@@ -38,7 +38,7 @@ impl CrashLog {
         Ok(CrashLog { inner: inner.map_err(|error| emulate_error(&error))? })
     }
 
-    /// Raises `RunError` where a plan's target cannot be cut, or has no such member to die afterwards.
+    /// Raises `RunError` if the plan's target cannot be cut, or has no such member to fail afterwards.
     #[staticmethod]
     #[pyo3(signature = (plan, dies=None))]
     #[expect(clippy::needless_pass_by_value, reason = "what Python holds is lent")]
@@ -48,25 +48,25 @@ impl CrashLog {
         crash::check(&target, setup.power_cut, &setup.injections, dies).map_err(|error| emulate_error(&error))
     }
 
-    /// Every instant at which anything happens, in ns and in order. Raises `RunError` where the session does not run as it
-    /// did.
+    /// Every instant at which anything happens, in ns and in order. Raises `RunError` if the session does not
+    /// replay as it ran.
     fn instants(&self, py: Python<'_>) -> PyResult<Vec<u64>> {
         let instants = py.detach(|| self.inner.instants()).map_err(|error| emulate_error(&error))?;
         Ok(instants.into_iter().map(Instant::as_ns).collect())
     }
 
-    /// When each write came, in ns.
+    /// The instant at which each write arrived, in ns.
     fn writes(&self) -> Vec<u64> {
         self.inner.writes().into_iter().map(Instant::as_ns).collect()
     }
 
-    /// When each FLUSH was answered, in ns.
+    /// The instant at which each FLUSH was answered, in ns.
     fn flushes(&self) -> Vec<u64> {
         self.inner.flushes().into_iter().map(Instant::as_ns).collect()
     }
 
-    /// Cuts the power at an instant and writes what is on the device afterwards into a new sparse file of this many bytes.
-    /// A member dies afterwards, if one is named. Raises `RunError`.
+    /// Cuts the power at an instant and writes the contents of the device afterwards into a new sparse file
+    /// of this many bytes. If a member is named, it fails afterwards. Raises `RunError`.
     #[pyo3(signature = (at_ns, path, size_bytes, dies=None))]
     #[expect(clippy::needless_pass_by_value, reason = "a path made of what Python gives is ours")]
     fn cut<'py>(

@@ -1,4 +1,4 @@
-//! How likely an array loses data: a description as JSON text, and what is known of its losses or is wrong with it.
+//! How likely an array is to lose data: a description as JSON text, and its losses or what is wrong with it.
 use crate::convert::to_python;
 use drivelab_durability::monte_carlo::{Elsewhere, Histories, Job, chunks};
 use drivelab_durability::{Description, Outcome, Plan, Problem, Settings, check, solve_elsewhere};
@@ -21,10 +21,10 @@ enum Answer {
     Problems(Vec<Problem>),
 }
 
-/// Chunks of histories that a function of Python runs.
+/// Chunks of histories that a Python function runs.
 struct Called {
     function: Py<PyAny>,
-    /// What it raised.
+    /// The exception that it raised.
     raised: Mutex<Option<PyErr>>,
 }
 
@@ -55,12 +55,13 @@ fn unreadable(error: &serde_json::Error) -> PyErr {
     PyValueError::new_err(error.to_string())
 }
 
-/// The losses of the array in a question, `{"array": .., "settings": ..}`: `{"outcome": ..}` or `{"problems": [..]}`.
+/// The losses of the array in a question, `{"array": .., "settings": ..}`: `{"outcome": ..}` or
+/// `{"problems": [..]}`.
 ///
-/// `histories` runs chunks of histories in place of the threads of this process: it is called with a job, and the
-/// number of its first chunk and that behind its last, and returns what `durability_chunks` does.
+/// `histories` runs chunks of histories in place of the threads of this process: it is called with a job, the
+/// number of its first chunk and the number after its last, and returns what `durability_chunks` does.
 ///
-/// Raises `ValueError` where the text is no question, and what `histories` raises.
+/// Raises `ValueError` if the text is not a question, and whatever `histories` raises.
 #[pyfunction]
 #[pyo3(signature = (question, histories=None))]
 pub fn durability<'py>(
@@ -94,7 +95,7 @@ pub fn durability_problems<'py>(py: Python<'py>, question: &str) -> PyResult<Bou
 
 /// Chunks of the histories of a job, from one number up to another: of each its sums, to the bit.
 ///
-/// Raises `ValueError` where the text is no job.
+/// Raises `ValueError` if the text is not a job.
 #[pyfunction]
 pub fn durability_chunks(py: Python<'_>, job: &str, first: u64, last: u64) -> PyResult<Vec<Vec<u64>>> {
     let job: Job = serde_json::from_str(job).map_err(|error| unreadable(&error))?;

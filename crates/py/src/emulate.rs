@@ -1,4 +1,4 @@
-//! A device served in real time: a thread of ours serves, Python's main thread stays free for signals.
+//! A device served in real time: a thread of ours serves, and Python's main thread stays free for signals.
 #![expect(
     clippy::disallowed_types,
     reason = "how often to look for signals is real time, and no result depends on it"
@@ -25,10 +25,10 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread;
 use std::time::Duration;
 
-/// A hundred looks a second: a command that has ended is noticed at once.
+/// A hundred checks per second: a command that has ended is noticed at once.
 const LOOK_EVERY: Duration = Duration::from_millis(10);
 
-/// How a device is to be served, as Python says it.
+/// How a device is to be served, as Python passes it.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub struct Options {
@@ -48,7 +48,7 @@ pub struct Options {
     budget_ns: u64,
 }
 
-/// A pipe for the stdout of a workload: each line gets the model's time.
+/// A pipe for the stdout of a workload: each line gets a model timestamp.
 #[pyclass(frozen)]
 pub struct Transcript {
     pipe: Arc<Pipe>,
@@ -56,7 +56,7 @@ pub struct Transcript {
 
 #[pymethods]
 impl Transcript {
-    /// Raises OSError where there is no pipe to be had.
+    /// Raises OSError if no pipe can be made.
     #[new]
     fn new() -> PyResult<Self> {
         Ok(Transcript { pipe: Arc::new(Pipe::new()?) })
@@ -67,10 +67,11 @@ impl Transcript {
         self.pipe.stdout()
     }
 
-    /// The lines that were heard since the last call, without newlines, each behind the nanoseconds since the session began.
+    /// The lines received since the last call, without newlines, each after the nanoseconds since the session
+    /// began.
     ///
-    /// What the workload has said before a request has no later time than the request, and what it says after an answer no
-    /// earlier time than the answer.
+    /// A line written before a request has a time no later than the request, and a line written after an
+    /// answer a time no earlier than the answer.
     fn take<'py>(&self, py: Python<'py>) -> Vec<(u64, Bound<'py, PyBytes>)> {
         let lines = self.pipe.take().into_iter();
         lines.map(|(at, line)| (at.as_ns(), PyBytes::new(py, &line))).collect()
@@ -85,19 +86,19 @@ pub struct Listener {
 
 #[pymethods]
 impl Listener {
-    /// Raises OSError where there is no room for it.
+    /// Raises OSError if the socket cannot be made.
     #[new]
     #[expect(clippy::needless_pass_by_value, reason = "a path made of what Python gives is ours")]
     fn new(path: PathBuf) -> PyResult<Self> {
         Ok(Listener { inner: Arc::new(Listening::new(&path)?) })
     }
 
-    /// A descriptor that is readable as soon as a client has come.
+    /// A descriptor that becomes readable when a client connects.
     fn fileno(&self) -> i32 {
         self.inner.as_fd().as_raw_fd()
     }
 
-    /// What clients are given to find it.
+    /// The URI by which clients find it.
     #[getter]
     fn uri(&self) -> String {
         self.inner.uri()
@@ -140,11 +141,12 @@ impl Options {
     }
 }
 
-/// Serves the target of a plan's first point until a signal comes or `on_look` returns true, which is called a hundred
-/// times a second. `on_ready` is called with the address as soon as clients may come, and with the bytes of the device.
-/// `transcript` hears what a workload says meanwhile.
+/// Serves the target of a plan's first point until a signal comes or `on_look` returns true, which is called
+/// a hundred times a second. `on_ready` is called with the address as soon as clients may connect, and with
+/// the size of the device in bytes. `transcript` records the output of a workload meanwhile.
 ///
-/// Returns the record of the session, and whether a signal has ended it. Raises `RunError` where nothing can be served.
+/// Returns the record of the session, and whether a signal ended it. Raises `RunError` if nothing can be
+/// served.
 #[pyfunction]
 #[pyo3(signature = (plan, options, on_ready, on_look, transcript=None))]
 pub fn emulate<'py>(
@@ -160,7 +162,7 @@ pub fn emulate<'py>(
     drop(plan);
     let wish = options.wish(&setup, transcript.map(|transcript| Arc::clone(&transcript.pipe)))?;
     let server = py.detach(|| open(device, &wish)).map_err(|error| emulate_error(&error))?;
-    // Ctrl-C from here on ends a session, which has its record.
+    // From here on Ctrl-C ends a session, which still has its record.
     let early = match on_ready.call1((server.uri(), server.size_bytes())) {
         Ok(_) => None,
         Err(error) if is_interrupt(py, &error) => Some(error),
@@ -185,7 +187,7 @@ pub fn emulate<'py>(
                     Ok(true) => stop.store(true, Ordering::Relaxed),
                     Err(error) => {
                         stop.store(true, Ordering::Relaxed);
-                        // The first one counts.
+                        // The first exception counts.
                         raised = raised.or(Some(error));
                     }
                 }
@@ -214,7 +216,7 @@ fn look(py: Python<'_>, on_look: &Py<PyAny>) -> PyResult<bool> {
     on_look.call0(py)?.extract(py)
 }
 
-/// What a loop came to: what the host has seen, and what the device has.
+/// The result of a loop: what the host observed, and what the device recorded.
 #[derive(Serialize)]
 struct Loop {
     host: LoopPoint,
@@ -272,7 +274,7 @@ pub fn loop_back<'py>(
                 thread::sleep(LOOK_EVERY);
                 if let Err(error) = Python::attach(look_for_signals) {
                     stop_host.store(true, Ordering::Relaxed);
-                    // The first one counts.
+                    // The first exception counts.
                     raised = raised.or(Some(error));
                 }
             }
@@ -289,7 +291,7 @@ pub fn loop_back<'py>(
     to_python(py, &ended.map_err(|error| emulate_error(&error))?)
 }
 
-/// The keys of a scenario that are left out where its target is served, because a client brings such a thing itself.
+/// The keys of a scenario that are ignored when its target is served, because a client brings its own.
 #[pyfunction]
 #[expect(clippy::needless_pass_by_value, reason = "what Python holds is lent")]
 pub fn left_out_of_emulation(plan: PyRef<'_, Plan>) -> Vec<&'static str> {
@@ -310,7 +312,7 @@ pub fn size_bytes(text: &str) -> PyResult<u64> {
         .map_err(|error| PyValueError::new_err(error.to_string()))
 }
 
-/// Raises ValueError where no clock has this name.
+/// Raises ValueError if there is no clock of this name.
 #[pyfunction]
 pub fn check_clock(text: &str) -> PyResult<()> {
     text.parse::<Pace>().map(|_| ()).map_err(PyValueError::new_err)

@@ -47,7 +47,7 @@ pub fn run_error(error: &SimulateError) -> PyErr {
     }
 }
 
-/// Why a trace was not replayed.
+/// Why a trace could not be replayed.
 pub fn replay_error(error: &ReplayError) -> PyErr {
     match error {
         ReplayError::BeyondEnd { .. } => trace_error(error),
@@ -73,12 +73,12 @@ pub fn emulate_error(error: &EmulateError) -> PyErr {
     RunError::new_err(error.to_string())
 }
 
-/// Why nothing was measured.
+/// Why nothing could be measured.
 pub fn measure_error(error: &MeasureError) -> PyErr {
     RunError::new_err(error.to_string())
 }
 
-/// The model broke one of its own rules; the panic itself is on stderr.
+/// The model broke one of its own rules; the panic message itself is on stderr.
 pub fn defect() -> PyErr {
     RunError::new_err(
         "the model broke one of its own rules: this is a defect of drivelab, not of the scenario",

@@ -10,17 +10,17 @@ use std::io::Read;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Larger than any drive file; a device that never ends is cut off here.
+/// More than any drive file needs; a device that never ends is cut off here.
 const SIZE_MAX_BYTES: u64 = 1 << 24;
 
-/// Paths seen from one folder.
+/// Paths relative to one folder.
 pub struct Folder {
     base: PathBuf,
-    /// Drive files by their paths in the scenario: those that were handed over with it, then those read so far.
+    /// Drive files by their paths in the scenario: those that came with it, then those read so far.
     pub texts: RefCell<BTreeMap<String, String>>,
-    /// Of the traces so far: a large one is not read again for each point of a sweep.
+    /// The fingerprints of the traces so far: a large trace is not read again for each point of a sweep.
     fingerprints: RefCell<BTreeMap<PathBuf, String>>,
-    /// All that were found.
+    /// All traces that were found.
     pub replayed: RefCell<Vec<Arc<Replayed>>>,
     /// All files of these.
     pub trace_files: RefCell<Vec<PathBuf>>,

@@ -1,4 +1,4 @@
-//! A workload on a real device: a thread of ours measures, Python's main thread stays free for signals.
+//! A workload on a real device: a thread of ours measures, and Python's main thread stays free for signals.
 #![expect(
     clippy::disallowed_types,
     reason = "how often to look for signals is real time, and no result depends on it"
@@ -22,28 +22,28 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread;
 use std::time::Duration;
 
-/// Twenty looks a second: Ctrl-C feels immediate and costs nothing.
+/// Twenty checks per second: Ctrl-C feels immediate and costs nothing.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
-/// How a workload is to be measured, as Python says it.
+/// How a workload is to be measured, as Python passes it.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub struct Options {
     /// None for an address, or no device at all.
     path: Option<PathBuf>,
-    /// Of a network block device.
+    /// The address of a network block device.
     address: Option<String>,
     engine: String,
     may_write: bool,
-    /// `st_dev`, `st_ino` and `st_rdev` of what was checked.
+    /// `st_dev`, `st_ino` and `st_rdev` of the file or device that was checked.
     identity: Option<(u64, u64, u64)>,
     direct: bool,
     goes_on: bool,
-    /// The length of a round in nanoseconds, and most rounds, until the device is steady.
+    /// The length of a round in nanoseconds, and the maximum number of rounds, until the device is steady.
     steady: Option<(u64, u32)>,
-    /// In place of the plan's.
+    /// Replaces the plan's seed.
     seed: Option<u64>,
-    /// Commands to log.
+    /// Number of commands to log.
     log: u64,
 }
 
@@ -59,8 +59,8 @@ fn door(engine: &str) -> PyResult<Door> {
     }
 }
 
-/// Whether the export at an address takes what every point of a plan asks of it; nothing is read or written. Raises
-/// `RunError`.
+/// Whether the export at an address supports what every point of a plan needs; nothing is read or written.
+/// Raises `RunError`.
 #[pyfunction]
 pub fn measure_fits(py: Python<'_>, plan: PyRef<'_, Plan>, address: &str, engine: &str) -> PyResult<()> {
     let door = door(engine)?;
@@ -99,10 +99,10 @@ impl Options {
     }
 }
 
-/// Measures the point at `place` of a plan. `on_progress` is called with the share that is done.
+/// Measures the point at index `place` of a plan. `on_progress` is called with the completed share.
 ///
-/// Returns the point, and whether a signal has ended it: it has what there was until then. Raises `RunError` where
-/// nothing can be measured, and what `on_progress` raises.
+/// Returns the point, and whether a signal ended it: it has the figures up to then. Raises `RunError` if
+/// nothing can be measured, and whatever `on_progress` raises.
 #[pyfunction]
 #[expect(clippy::needless_pass_by_value, reason = "what Python brings is converted for this call")]
 pub fn measure<'py>(
@@ -131,7 +131,7 @@ pub fn measure<'py>(
                     }
                 };
                 let control = Control { stop, progress: &progress };
-                // What panics drops its end of the channel, and is a defect.
+                // A panic drops its end of the channel, and is a defect.
                 if let Ok(found) = catch_unwind(AssertUnwindSafe(|| measure_setup(setup, wish, &control))) {
                     drop(sender.send(found));
                 }
@@ -146,7 +146,7 @@ pub fn measure<'py>(
                 let done = share.lock().map_or(0.0, |share| *share);
                 if let Err(error) = Python::attach(|py| look(py, on_progress.as_ref(), done)) {
                     stop.store(true, Ordering::Relaxed);
-                    // The first one counts.
+                    // The first exception counts.
                     raised = raised.or(Some(error));
                 }
             }

@@ -1,4 +1,4 @@
-//! What stands at an NBD address, before anything is measured there.
+//! The export at an NBD address, before anything is measured there.
 use crate::convert::to_python;
 use drivelab_nbd::{Address, Connection, NbdError};
 use pyo3::prelude::*;
@@ -12,7 +12,7 @@ pub fn open(address: &str) -> Result<Connection, NbdError> {
     Connection::open(&address.parse::<Address>()?, 1, Vec::new())
 }
 
-/// What the server at an address says of the export: size, block sizes, what it offers. Raises `RunError`.
+/// What the server at an address reports of the export: size, block sizes, features. Raises `RunError`.
 #[pyfunction]
 pub fn nbd_export<'py>(py: Python<'py>, address: &str) -> PyResult<Bound<'py, PyAny>> {
     let found = py.detach(|| open(address).map(|connection| connection.export().clone()));

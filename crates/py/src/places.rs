@@ -6,7 +6,7 @@ use drivelab_units::Lba;
 use pyo3::exceptions::{PyIndexError, PyTypeError};
 use pyo3::prelude::*;
 
-/// Cylinder, head, slot on the track, and the angle at which the slot begins as a share of a turn.
+/// Cylinder, head, slot on the track, and the angle at which the slot begins as a share of a revolution.
 type Place = (u32, u32, u32, f64);
 
 /// The place of each of these blocks.

@@ -1,4 +1,4 @@
-//! `Plan`: a checked scenario as Python holds it.
+//! `Plan`: a checked scenario as a Python object.
 use crate::convert::to_python;
 use crate::errors::scenario_error;
 use crate::files::Folder;
@@ -27,7 +27,7 @@ pub struct Plan {
     trace_files: Vec<PathBuf>,
 }
 
-/// From what a plan is made again in another process.
+/// What is needed to make a plan again in another process.
 #[derive(Clone)]
 struct Recipe {
     text: String,
@@ -36,13 +36,13 @@ struct Recipe {
     overrides: Vec<(String, String, String)>,
     /// Drive files by their paths in the scenario.
     files: BTreeMap<String, String>,
-    /// What was made of the plan since, in order.
+    /// The changes made to the plan since, in order.
     steps: Vec<Step>,
-    /// Whether its target is served, and not run.
+    /// Whether its target is served, not run.
     served: bool,
 }
 
-/// A change of a plan: its name, and (place, I/Os) or a number.
+/// A change of a plan: its name, and pairs of (index, I/Os) or a number.
 type Step = (String, Vec<(usize, u64)>);
 
 #[pymethods]
@@ -50,8 +50,9 @@ impl Plan {
     /// Checks `text`, called `origin` in messages. Each override is (key, value, origin); relative paths in the
     /// scenario start from `base_dir`.
     ///
-    /// `files` are drive files by their paths in the scenario, which are then not read again; `steps` is what another
-    /// process made of the plan: both come from pickling. `served` says that the target is served, and not run.
+    /// `files` are drive files by their paths in the scenario, which are then not read again; `steps` are the
+    /// changes that another process made to the plan: both come from pickling. `served` says that the target
+    /// is served, not run.
     #[new]
     #[pyo3(signature = (text, origin, base_dir, overrides, files=BTreeMap::new(), steps=vec![], served=false))]
     #[expect(clippy::too_many_arguments, reason = "they are keyword arguments in Python")]
@@ -79,7 +80,8 @@ impl Plan {
         steps.into_iter().try_fold(Plan { inner, recipe, replayed, trace_files }, Plan::stepped)
     }
 
-    /// Pickled it is what it was made from: text, overrides and drive files; a trace has to be there.
+    /// A pickled plan is what it was made from: text, overrides and drive files; a trace has to exist where
+    /// it is unpickled.
     fn __getnewargs__(&self) -> Pickled {
         let recipe = self.recipe.clone();
         let Recipe { text, origin, base_dir, overrides, files, steps, served } = recipe;
@@ -101,7 +103,7 @@ impl Plan {
         &self.inner.hash
     }
 
-    /// For each point, its place on each axis of the sweep.
+    /// For each point, its position on each axis of the sweep.
     #[getter]
     fn axes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         let list = PyList::empty(py);
@@ -111,7 +113,7 @@ impl Plan {
         Ok(list)
     }
 
-    /// The points of the grid that cannot be: for each its place and the reason.
+    /// The points of the grid that are impossible: for each its position and the reason.
     #[getter]
     fn skipped<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         let list = PyList::empty(py);
@@ -121,7 +123,7 @@ impl Plan {
         Ok(list)
     }
 
-    /// For each point, the protocol in force and the depth that it has there; None for a target that is no drive.
+    /// For each point, the protocol in force and its queue depth; None for a target that is not a drive.
     #[getter]
     fn in_force<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         let list = PyList::empty(py);
@@ -137,7 +139,7 @@ impl Plan {
         self.inner.notes.clone()
     }
 
-    /// For each point, when it ends: after so many nanoseconds, after so many I/Os; None where neither decides alone.
+    /// For each point, its limit: nanoseconds, or a number of I/Os; None where neither alone decides the end.
     #[getter]
     fn limits(&self) -> Vec<(Option<u64>, Option<u64>)> {
         let limit = |point: &Point| {
@@ -152,19 +154,21 @@ impl Plan {
         self.inner.points.iter().map(|point| point.fio.clone()).collect()
     }
 
-    /// The bytes that the target of the point at `place` answers for.
+    /// The capacity in bytes of the target of the point at index `place`.
     fn capacity_bytes(&self, place: usize) -> PyResult<u64> {
         let point = self.inner.points.get(place).ok_or_else(|| PyIndexError::new_err(place))?;
         Ok(Target::new(&point.setup.target, point.setup.seed).capacity().bytes().get())
     }
 
-    /// Some points once more, each (place in this plan, I/Os to finish), on a drive that serves its commands in the
-    /// order of their arrival; a point whose target is no drive is left out. Runs with as many commands logged.
+    /// Some points again, each (index in this plan, I/Os to finish), on a drive that serves its commands in
+    /// order of arrival; a point whose target is not a drive is left out. Each run logs up to that many
+    /// commands.
     fn in_arrival_order(&self, wanted: Vec<(usize, u64)>) -> PyResult<Self> {
         self.clone().stepped(("in_arrival_order".into(), wanted))
     }
 
-    /// The same points, each with a seed of its own: the first has the plan's, every other one more than that before it.
+    /// The same points, each with its own seed: the first has the plan's, every other one the previous seed
+    /// plus one.
     fn with_own_seeds(&self) -> PyResult<Self> {
         self.clone().stepped(("with_own_seeds".into(), vec![]))
     }
@@ -174,13 +178,13 @@ impl Plan {
         self.clone().stepped(("with_log".into(), vec![(0, log)]))
     }
 
-    /// One point alone.
+    /// A plan with only this point.
     fn only(&self, place: usize) -> PyResult<Self> {
         self.clone().stepped(("only".into(), vec![(place, 0)]))
     }
 
-    /// What the runs of the point at `place` have read its trace in spite of: each problem's name, how often it was
-    /// met, and the number of its first line or record.
+    /// The problems in spite of which the runs of the point at index `place` have read its trace: each
+    /// problem's name, how often it occurred, and the number of its first line or record.
     fn trace_problems(&self, place: usize) -> PyResult<Vec<(&'static str, u64, u64)>> {
         let point = self.inner.points.get(place).ok_or_else(|| PyIndexError::new_err(place))?;
         let recording = point.setup.fed.as_ref().and_then(|fed| fed.recording.as_ref());
@@ -241,7 +245,7 @@ impl Plan {
     }
 }
 
-/// A place in the sweep: each axis with its value.
+/// A position in the sweep: each axis with its value.
 fn place<'py>(py: Python<'py>, axes: &[(String, serde_json::Value)]) -> PyResult<Bound<'py, PyDict>> {
     let place = PyDict::new(py);
     for (key, value) in axes {

@@ -10,7 +10,8 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// The files of the trace at a path: one, or of a folder those that blktrace wrote for the processors.
+/// The files of the trace at a path: the file itself, or for a folder the files that blktrace wrote, one per
+/// processor.
 pub fn files_of(path: &Path) -> Result<Vec<PathBuf>, String> {
     let said = |error: std::io::Error| in_words(&error);
     if !path.exists()
@@ -81,7 +82,7 @@ pub fn fingerprint(files: &[PathBuf]) -> Result<String, String> {
     Ok(format!("trace:{length}:{:016x}", digest.value()))
 }
 
-/// What a scenario asks for, ready to be opened.
+/// The trace that a scenario asks for, ready to be opened.
 pub fn found(
     asked: &TraceAsked,
     files: Vec<PathBuf>,

@@ -24,14 +24,14 @@ struct Columns {
     count: Vec<u64>,
     measured_ns: Vec<u64>,
     simulated_ns: Vec<u64>,
-    /// By the names of the parts.
+    /// Keyed by the names of the parts.
     breakdown_ns: BTreeMap<&'static str, Vec<u64>>,
 }
 
 /// Replays the validation trace in a file against the target of a plan's first point.
 ///
-/// Raises `TraceError` for a file that is no such trace, or whose requests the target cannot hold, and `RunError` for
-/// what goes wrong later.
+/// Raises `TraceError` for a file that is not such a trace, or whose requests exceed the target, and
+/// `RunError` for errors after that.
 #[pyfunction]
 pub fn replay<'py>(py: Python<'py>, plan: PyRef<'py, Plan>, trace: PathBuf) -> PyResult<Bound<'py, PyAny>> {
     let setup = plan.inner.points[0].setup.clone();
@@ -44,7 +44,7 @@ pub fn replay<'py>(py: Python<'py>, plan: PyRef<'py, Plan>, trace: PathBuf) -> P
         let look = |_| {
             if let Err(raised) = Python::attach(look_for_signals) {
                 stop.store(true, Ordering::Relaxed);
-                // The first one counts.
+                // The first exception counts.
                 let _ = signal.set(raised);
             }
         };

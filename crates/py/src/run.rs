@@ -1,8 +1,9 @@
-//! Many runs side by side with Python at the helm: a thread of ours simulates, Python's main thread stays free for Ctrl-C.
+//! Many runs in parallel, called from Python: threads of ours simulate, and Python's main thread stays free
+//! for Ctrl-C.
 //!
-//! The caller's thread gives the interpreter lock back, sleeps on a channel and takes the lock again only to hand over a
-//! result, to show progress and to look for signals. A signal, or an exception of `on_progress`, sets the stop flag:
-//! what has finished by then is kept.
+//! The caller's thread releases the interpreter lock, sleeps on a channel and takes the lock again only to
+//! deliver a result, to report progress and to check for signals. A signal, or an exception of `on_progress`,
+//! sets the stop flag: results that are complete by then are kept.
 #![expect(
     clippy::disallowed_types,
     reason = "how often to look for signals is real time, and no result depends on it"
@@ -30,9 +31,9 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
 use std::time::Duration;
 
-/// Twenty looks a second: Ctrl-C feels immediate and costs nothing.
+/// Twenty checks per second: Ctrl-C feels immediate and costs nothing.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
-/// Progress is kept in millionths, so that an atomic integer holds it.
+/// Progress is stored in millionths, so that it fits an atomic integer.
 const PROGRESS_SCALE: f64 = 1e6;
 
 /// What the worker threads and the caller's thread share.
@@ -42,7 +43,7 @@ struct Shared {
 }
 
 impl Shared {
-    /// Points done, counting parts of points.
+    /// Completed points, including fractions of points.
     fn done(&self) -> f64 {
         self.shares.iter().map(|share| f64::from(share.load(Ordering::Relaxed)) / PROGRESS_SCALE).sum()
     }
@@ -56,11 +57,12 @@ type Arrived = (usize, Result<Point, RunError>);
 
 /// Runs every point of every plan on `workers` threads.
 ///
-/// Returns one list per plan, with an entry per point: the point as a dictionary, the `RunError` that ended it, or None
-/// where Ctrl-C came first. `on_progress` is called with the number of points done, parts of points included. Each point
-/// logs its first `log` commands, and as many as its plan says where that is more. With `check_data` every read is held
-/// to what was written. `on_plan` is called with the place of a plan and its list as soon as that is complete, in the
-/// order of the plans; what it returns is kept in place of the list. `capture` is where a trace of the only point goes.
+/// Returns one list per plan, with an entry per point: the point as a dictionary, the `RunError` that ended
+/// it, or None where Ctrl-C came first. `on_progress` is called with the number of completed points,
+/// including fractions. Each point logs its first `log` commands, or as many as its plan says if that is
+/// more. With `check_data` every read is checked against what was written. `on_plan` is called with the index
+/// of a plan and its list as soon as that is complete, in the order of the plans; its return value is kept in
+/// place of the list. `capture` is where a trace of the only point is written.
 #[expect(clippy::too_many_arguments, reason = "they are keyword arguments in Python")]
 #[pyfunction]
 #[pyo3(signature = (plans, workers, on_progress=None, log=0, check_data=false, on_plan=None, capture=None))]
@@ -89,12 +91,12 @@ pub fn run<'py>(
     py.detach(|| run_detached(&setups, &how, on_progress.as_ref(), Plans::new(lengths, on_plan)))
 }
 
-/// The results of the plans, each as Python's as soon as it is complete, and no longer kept here then.
+/// The results of the plans, each converted to Python as soon as it is complete, and then dropped here.
 struct Plans {
     /// How many points each plan has.
     lengths: Vec<usize>,
     on_plan: Option<Py<PyAny>>,
-    /// What has arrived of the plans that are not done yet, in order.
+    /// Results received for the plans that are not complete yet, in order.
     arrived: VecDeque<Option<Result<Point, RunError>>>,
     done: Vec<Py<PyAny>>,
 }
@@ -104,13 +106,14 @@ impl Plans {
         Plans { lengths, on_plan, arrived: VecDeque::new(), done: Vec::new() }
     }
 
-    /// The next point; None where it has no result.
+    /// Adds the result of the next point; None where it has no result.
     fn arrive(&mut self, result: Option<Result<Point, RunError>>) -> PyResult<()> {
         self.arrived.push_back(result);
         self.close()
     }
 
-    /// Hands over the plans that are complete. One that a signal kept from it is handed over the next time.
+    /// Delivers the plans that are complete. If a signal interrupts the delivery of a plan, the next call
+    /// repeats it.
     fn close(&mut self) -> PyResult<()> {
         while let Some(&length) = self.lengths.get(self.done.len())
             && self.arrived.len() >= length
@@ -132,7 +135,7 @@ impl Plans {
         Ok(())
     }
 
-    /// All plans, with nothing for the points that are missing yet.
+    /// All plans, with None for the points that are still missing.
     fn finish(mut self) -> PyResult<Vec<Py<PyAny>>> {
         self.close()?;
         while self.done.len() < self.lengths.len() {
@@ -155,7 +158,7 @@ fn entry(py: Python<'_>, result: &mut Option<Result<Point, RunError>>) -> PyResu
     }
 }
 
-/// A point as a dictionary, its logs of commands as lists where they are short, else as columns.
+/// A point as a dictionary, with its log of commands as a list of rows where it is short, else as columns.
 fn with_log<'py>(py: Python<'py>, point: &Point, log: Option<&Log>) -> PyResult<Bound<'py, PyAny>> {
     let found = to_python(py, point)?;
     let Some(Log { logged_from_ns, platter, commands, member_commands }) = log else { return Ok(found) };
@@ -169,19 +172,19 @@ fn with_log<'py>(py: Python<'py>, point: &Point, log: Option<&Log>) -> PyResult<
 }
 
 fn rows<'py>(py: Python<'py>, rows: &[impl Serialize]) -> PyResult<Bound<'py, PyAny>> {
-    // Only in a short log commands are named that overtook each other: what is a column has no lists.
+    // Only a short log names the commands that overtook each other: columns hold no lists.
     if rows.len() <= NAMED_MAX { to_python(py, &rows) } else { columns(py, rows)?.into_bound_py_any(py) }
 }
 
 /// How the points are run.
 struct How {
     workers: usize,
-    /// Where the trace of the only point goes, when one is wanted.
+    /// Where the trace of the only point is written, if one is wanted.
     capture: Option<PathBuf>,
 }
 
 impl How {
-    /// Runs all points on threads of ours; `done` has each result in order.
+    /// Runs all points on threads of ours; `done` receives each result in order.
     fn run(&self, setups: &[Setup], shared: &Shared, mut done: impl FnMut(usize, Result<Point, RunError>)) {
         let progress = |index: usize, share: f64| shared.progress(index, share);
         match (&self.capture, setups) {
@@ -212,7 +215,7 @@ fn run_detached(
         let (sender, receiver) = channel();
         let shared = &shared;
         scope.spawn(move || {
-            // A panic of the model ends its run: the sender is dropped, and the caller sees points missing.
+            // A panic of the model ends its run: the sender is dropped, and the caller finds points missing.
             let _ = catch_unwind(AssertUnwindSafe(|| {
                 // The receiver outlives this thread.
                 how.run(setups, shared, |index, result| drop(sender.send((index, result))));
@@ -230,8 +233,8 @@ fn run_detached(
     plans.finish()
 }
 
-/// Takes results, in the order of their points, until the workers are done; returns whether a signal asked them to end
-/// early.
+/// Receives results, in the order of their points, until the workers are done; returns whether a signal
+/// stopped them early.
 fn watch(
     receiver: &Receiver<Arrived>,
     shared: &Shared,
@@ -244,7 +247,7 @@ fn watch(
         match receiver.recv_timeout(LOOK_EVERY) {
             Ok((index, result)) => {
                 shared.progress(index, 1.0);
-                // After a failure nobody wants what follows.
+                // After a failure the following results are not needed.
                 raised = outcome.is_ok().then(|| arrive(result).err()).flatten();
             }
             Err(RecvTimeoutError::Timeout) => {}
@@ -254,7 +257,7 @@ fn watch(
         if let Some(error) = raised {
             shared.stop.store(true, Ordering::Relaxed);
             let interrupted = Python::attach(|py| error.is_instance_of::<PyKeyboardInterrupt>(py));
-            // A failure outweighs an interruption, and the first failure the later ones.
+            // A failure takes precedence over an interruption, and the first failure over later ones.
             if outcome.is_ok() {
                 outcome = if interrupted { Ok(true) } else { Err(error) };
             }

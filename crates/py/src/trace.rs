@@ -1,5 +1,5 @@
-//! Traces of requests: counted, shown, copied in another format or shape. Files are opened here, everything else is in
-//! the room below.
+//! Traces of requests: surveyed, shown, copied in another format or shape. Files are opened here, everything
+//! else is in the room below.
 use crate::convert::to_python;
 use crate::errors::trace_error;
 use crate::trace_options::{ReadOptions, ShapeOptions};
@@ -15,10 +15,10 @@ use std::fs::File;
 use std::io::{BufWriter, Read};
 use std::path::{Path, PathBuf};
 
-/// Signals are looked for so often.
+/// Signals are checked once per this many requests.
 const LOOK_EVERY: u64 = 1 << 16;
 
-/// What went wrong: in the trace of a file, or in Python.
+/// An error: in the trace of a file, or in Python.
 enum Failure {
     Trace(PathBuf, TraceError),
     Raised(PyErr),
@@ -28,7 +28,7 @@ impl Failure {
     fn raise(self) -> PyErr {
         match self {
             Failure::Raised(raised) => raised,
-            // Of the command line, not of a file.
+            // An error of the command line, not of a file.
             Failure::Trace(_, error @ (TraceError::Option(_) | TraceError::NoFormat(_))) => {
                 trace_error(&error)
             }
@@ -69,7 +69,7 @@ fn open(files: &[PathBuf], options: &ReadOptions) -> Result<Reader<'static>, Fai
     opened.map_err(|error| failed(&name(files), error))
 }
 
-/// Lets Ctrl-C through, every so many requests.
+/// Lets Ctrl-C interrupt, once per `LOOK_EVERY` requests.
 fn look(requests: u64) -> Result<(), Failure> {
     if requests.is_multiple_of(LOOK_EVERY) {
         Python::attach(look_for_signals).map_err(Failure::Raised)?;
@@ -81,9 +81,9 @@ fn look_for_signals(py: Python<'_>) -> PyResult<()> {
     py.check_signals()
 }
 
-/// Everything that is counted of a trace.
+/// All statistics of a trace.
 ///
-/// Raises `TraceError` for what cannot be read, with its line.
+/// Raises `TraceError` for anything that cannot be read, with its line.
 #[pyfunction]
 pub fn trace_info(py: Python<'_>, files: Vec<PathBuf>, options: ReadOptions) -> PyResult<Bound<'_, PyAny>> {
     let report = py.detach(move || {
@@ -151,7 +151,7 @@ fn row(reader: &Reader<'_>, record: &Record) -> Row {
     }
 }
 
-/// Copies traces into one file, reshaped. `to` is the format that is written, that of the first trace where it is None.
+/// Copies traces into one file, reshaped. `to` is the output format; if None, that of the first trace.
 #[pyfunction]
 pub fn trace_copy(
     py: Python<'_>,

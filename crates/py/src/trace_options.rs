@@ -1,4 +1,4 @@
-//! How a trace is read and reshaped, as Python says it: texts with their units.
+//! How a trace is read and reshaped, as Python passes it: texts with their units.
 use drivelab_trace::shape::{Remap, Shape};
 use drivelab_trace::{Format, Options, TraceError};
 use drivelab_units::parse;
@@ -33,7 +33,7 @@ fn span(name: &str, text: Option<&String>) -> Result<Option<u64>, TraceError> {
 }
 
 impl ReadOptions {
-    /// The same checked.
+    /// The options, checked.
     pub fn parsed(&self) -> Result<Options, TraceError> {
         let named = |name: &String| Format::named(name).ok_or_else(|| TraceError::NoFormat(name.clone()));
         let unit_ns = match self.time_unit.as_deref() {
@@ -82,7 +82,7 @@ pub struct ShapeOptions {
 }
 
 impl ShapeOptions {
-    /// The same checked.
+    /// The options, checked.
     pub fn parsed(&self) -> Result<Shape, TraceError> {
         let (to, of) = (bytes("--capacity", self.capacity.as_ref())?, bytes("--of", self.of.as_ref())?);
         let remap = match (self.remap.as_deref(), to, of) {

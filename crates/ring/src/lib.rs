@@ -1,12 +1,12 @@
 //! io_uring over one file, with buffers of its own: the one room where `unsafe` is allowed.
 //!
-//! Lives here: the ring, the registered file, the registered buffers, and who owns a buffer when. What never does: what
-//! is asked of the file, a clock, a record. Start reading at [`Ring`].
+//! Lives here: the ring, the registered file, the registered buffers, and the ownership of buffers. What
+//! never does: the choice of requests, a clock, a record. Start reading at [`Ring`].
 //!
 //! # Soundness
-//! A buffer belongs to the kernel from [`Ring::push`] until its completion is handed out by [`Ring::reap`]. `is_busy` of
-//! its slot says so: in that time no reference to it can be had, no second request can take it, and memory that the kernel
-//! still owns when the ring is dropped is never freed.
+//! A buffer belongs to the kernel from [`Ring::push`] until its completion is returned by [`Ring::reap`].
+//! `is_busy` of its slot says so: in that time no reference to it can be obtained, no second request can take
+//! it, and memory that the kernel still owns when the ring is dropped is never freed.
 #[cfg(target_os = "linux")]
 mod memory;
 #[cfg(target_os = "linux")]
@@ -15,7 +15,7 @@ mod ring;
 #[cfg(target_os = "linux")]
 pub use ring::{Ring, SLOTS_MAX};
 
-/// What is asked of the file.
+/// The operation on the file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
     Read,
@@ -23,7 +23,7 @@ pub enum Kind {
     Write {
         durable: bool,
     },
-    /// All that was answered goes to the medium (fdatasync).
+    /// Writes everything that was answered to the medium (fdatasync).
     Flush,
 }
 
@@ -37,10 +37,10 @@ pub struct Request {
     pub bytes: u32,
 }
 
-/// How a request ended.
+/// The result of a request.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Done {
     pub slot: u32,
-    /// Bytes that were moved, or the negative of an errno.
+    /// Bytes transferred, or a negative errno.
     pub result: i32,
 }

@@ -1,9 +1,9 @@
-//! Page-aligned memory in slots of one size, which the kernel may write to while nobody here can look at it.
+//! Page-aligned memory in slots of one size, to which the kernel may write while nobody here can read it.
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::io;
 use std::ptr::NonNull;
 
-/// What every device's O_DIRECT is content with.
+/// An alignment that O_DIRECT accepts on every device.
 const ALIGN: usize = 4096;
 
 pub struct Memory {
@@ -12,14 +12,14 @@ pub struct Memory {
     slot_bytes: usize,
 }
 
-// SAFETY: the memory is owned by this value alone, and reached only through `&mut self` or as a raw pointer.
+// SAFETY: the memory is owned by this value alone, and accessed only through `&mut self` or as a raw pointer.
 unsafe impl Send for Memory {}
 
 impl Memory {
-    /// Zeroed memory for so many slots, each rounded up to a whole number of pages.
+    /// Zeroed memory for this many slots, each rounded up to a whole number of pages.
     ///
     /// # Errors
-    /// When there is not so much memory.
+    /// When that much memory is not available.
     pub fn new(slots: u32, slot_bytes: u32) -> io::Result<Self> {
         let slot_bytes = (slot_bytes as usize).max(1).next_multiple_of(ALIGN);
         let no_memory = || io::Error::from(io::ErrorKind::OutOfMemory);
@@ -38,14 +38,15 @@ impl Memory {
         self.layout.size() / self.slot_bytes
     }
 
-    /// Where a slot begins, for the kernel. Panics where there is no such slot.
+    /// The address of a slot, for the kernel. Panics if there is no such slot.
     pub fn pointer(&self, slot: u32) -> *mut u8 {
         assert!((slot as usize) < self.slots(), "slot {slot} of {}", self.slots());
         // SAFETY: the slot lies within the allocation, as was just checked.
         unsafe { self.start.as_ptr().add(slot as usize * self.slot_bytes) }
     }
 
-    /// A slot's bytes. The caller makes sure that the kernel does not own the slot. Panics where there is no such slot.
+    /// A slot's bytes. The caller makes sure that the kernel does not own the slot. Panics if there is no
+    /// such slot.
     pub fn bytes_mut(&mut self, slot: u32) -> &mut [u8] {
         let start = self.pointer(slot);
         // SAFETY: zeroed on allocation, within it, and borrowed for as long as `self` is.

@@ -1,4 +1,4 @@
-//! The ring: requests of slots go in, their ends come out.
+//! The ring: takes requests of slots, returns their completions.
 use crate::memory::Memory;
 use crate::{Done, Kind, Request};
 use io_uring::types::{Fixed, FsyncFlags, SubmitArgs, Timespec};
@@ -9,43 +9,47 @@ use std::mem::ManuallyDrop;
 use std::os::fd::AsRawFd;
 use std::time::Duration;
 
-/// Write and be on the medium (linux/fs.h).
+/// Writes return only when the data are on the medium (linux/fs.h).
 const RWF_DSYNC: i32 = 2;
-/// The registered file's place.
+/// The index of the registered file.
 const FILE: Fixed = Fixed(0);
-/// Most requests in flight: fewer than a buffer's number can count, and as many as anybody needs.
+/// Maximum number of requests in flight: fewer than a buffer's index can count, and as many as anybody needs.
 pub const SLOTS_MAX: u32 = 1 << 12;
 /// `errno` of a wait that timed out, and of one that a signal ended (asm-generic/errno.h).
 const ETIME: i32 = 62;
 const EINTR: i32 = 4;
-/// Those of a kernel that has no memory for a request at the moment, or wants ends to be reaped first.
+/// `errno` of a kernel that has no memory for a request at the moment, or requires completions to be reaped
+/// first.
 const EAGAIN: i32 = 11;
 const EBUSY: i32 = 16;
 
 pub struct Ring {
     ring: ManuallyDrop<IoUring>,
     memory: ManuallyDrop<Memory>,
-    /// Whether the kernel owns a slot's buffer.
+    /// Whether the kernel owns the slot's buffer.
     is_busy: Vec<bool>,
     in_flight: u32,
     has_registered_buffers: bool,
-    // The registered one: open as long as the ring is.
+    // The registered file: open as long as the ring exists.
     _file: File,
 }
 
 impl Ring {
-    /// A ring with so many slots for the file, each with a buffer of so many bytes.
+    /// A ring with this many slots for the file, each with a buffer of this many bytes.
     ///
-    /// To be made and used by one thread: the kernel then does its share of a completion when that thread asks for it.
+    /// It is to be made and used by one thread: the kernel then does its part of a completion when that
+    /// thread asks for it.
     ///
     /// # Errors
-    /// With no slot or more than [`SLOTS_MAX`], where io_uring is refused (containers, kernel.io_uring_disabled), or there is not so much memory.
+    /// With no slot or more than [`SLOTS_MAX`], where io_uring is refused (containers,
+    /// kernel.io_uring_disabled), or where that much memory is not available.
     pub fn new(file: File, slots: u32, slot_bytes: u32) -> io::Result<Self> {
         if slots == 0 || slots > SLOTS_MAX {
             return Err(io::ErrorKind::InvalidInput.into());
         }
         let memory = Memory::new(slots, slot_bytes)?;
-        // At most a request of each slot is under way, and the completion queue is twice as long: it never overflows.
+        // At most one request per slot is in flight, and the completion queue is twice as long: it never
+        // overflows.
         let entries = slots.next_power_of_two();
         let ring = build(entries)?;
         ring.submitter().register_files(&[file.as_raw_fd()])?;
@@ -59,7 +63,8 @@ impl Ring {
             memory: ManuallyDrop::new(memory),
             is_busy: vec![false; slots as usize],
             in_flight: 0,
-            // Refused where the limit on locked memory is lower: plain buffers then do.
+            // Registration is refused where the limit on locked memory is lower: unregistered buffers are
+            // then used.
             has_registered_buffers: registered.is_ok(),
             _file: file,
         })
@@ -74,16 +79,16 @@ impl Ring {
         self.in_flight
     }
 
-    /// A slot's buffer; none while the kernel owns it, or where there is no such slot.
+    /// A slot's buffer; `None` while the kernel owns it, or if there is no such slot.
     pub fn buffer_mut(&mut self, slot: u32) -> Option<&mut [u8]> {
         let is_free = self.is_busy.get(slot as usize).is_some_and(|is_busy| !is_busy);
         is_free.then(|| self.memory.bytes_mut(slot))
     }
 
-    /// Puts a request into the ring; it goes to the kernel with the next [`Self::submit`].
+    /// Queues a request in the ring; it goes to the kernel with the next [`Self::submit`].
     ///
     /// # Errors
-    /// Where the slot is in use or does not exist, its buffer is too small, or the ring is full.
+    /// If the slot is in use or does not exist, its buffer is too small, or the ring is full.
     #[inline]
     pub fn push(&mut self, request: &Request) -> io::Result<()> {
         let Request { slot, kind, offset, bytes } = *request;
@@ -121,10 +126,11 @@ impl Ring {
         pushed.map_err(|_| io::ErrorKind::WouldBlock.into())
     }
 
-    /// Hands what was pushed to the kernel; what that has no room for at the moment goes with the next [`Self::wait`].
+    /// Submits pushed requests to the kernel; those for which it has no room at the moment go with the next
+    /// [`Self::wait`].
     ///
     /// # Errors
-    /// Whatever else io_uring_enter says.
+    /// Any other error of io_uring_enter.
     #[inline]
     pub fn submit(&mut self) -> io::Result<()> {
         while !self.ring.submission().is_empty() {
@@ -138,10 +144,10 @@ impl Ring {
         Ok(())
     }
 
-    /// Hands over what is left of the pushed, waits until something is done, and no longer than this.
+    /// Submits the remaining pushed requests, and waits until a request has completed, for at most this long.
     ///
     /// # Errors
-    /// Whatever io_uring_enter says, but for the end of the time, signals and a kernel that is short of memory.
+    /// Any error of io_uring_enter except a timeout, a signal and a kernel that is short of memory.
     #[inline]
     pub fn wait(&mut self, most: Duration) -> io::Result<()> {
         let time = Timespec::from(most);
@@ -153,7 +159,7 @@ impl Ring {
         }
     }
 
-    /// What is done goes to `done`; nothing is waited for.
+    /// Appends completions to `done`, without waiting.
     #[inline]
     pub fn reap(&mut self, done: &mut Vec<Done>) {
         for entry in self.ring.completion() {
@@ -168,17 +174,18 @@ impl Ring {
 impl Drop for Ring {
     fn drop(&mut self) {
         if self.in_flight > 0 {
-            // The kernel may still write to the buffers: they stay, and so does the ring that they are registered with.
+            // The kernel may still write to the buffers: they are kept, and so is the ring with which they
+            // are registered.
             return;
         }
         // SAFETY: nothing is in flight, and neither is used after this.
         unsafe { ManuallyDrop::drop(&mut self.ring) };
-        // SAFETY: the ring that the buffers were registered with is gone.
+        // SAFETY: the ring with which the buffers were registered is gone.
         unsafe { ManuallyDrop::drop(&mut self.memory) };
     }
 }
 
-/// The newest way that this kernel knows.
+/// A ring with the newest setup flags that this kernel supports.
 fn build(entries: u32) -> io::Result<IoUring> {
     let best = IoUring::builder()
         .setup_single_issuer()

@@ -1,4 +1,4 @@
-//! The catalogue: drives and other content that come with the program, each fact with its source.
+//! The catalogue: drives and other files that come with the program, each fact with its source.
 use crate::keys::kind::{Kind, Section};
 use crate::keys::read::{Mark, Read};
 use crate::keys::section::displaced_by;
@@ -16,9 +16,10 @@ static FILES: Dir<'static> = include_dir!("$CARGO_MANIFEST_DIR/../../catalogue")
 /// One file of the catalogue.
 #[derive(Clone, Copy, Debug, serde::Serialize)]
 pub struct Entry {
-    /// The file's name without its ending, in a folder of the kind behind that: what a scenario says.
+    /// The file's name without its extension, with its subfolder if it is in one: the name that a scenario
+    /// uses.
     pub name: &'static str,
-    /// Where it lies in the repository.
+    /// Its path in the repository.
     pub path: &'static str,
     pub text: &'static str,
 }
@@ -51,7 +52,7 @@ pub fn text(kind: &str, name: &str) -> Option<&'static str> {
     entries(kind).into_iter().find(|entry| entry.name == name).map(|entry| entry.text)
 }
 
-/// A statement of a file, with where it comes from.
+/// A fact of a file, with its source.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct Fact {
     /// The key's full name.
@@ -59,14 +60,14 @@ pub struct Fact {
     pub value: serde_json::Value,
     pub mark: Option<Mark>,
     pub source: Option<String>,
-    /// The file that states it, where that is not the file itself but one that it is based on.
+    /// The base file that states it, where it is not in the file itself.
     pub base: Option<String>,
 }
 
-/// The kinds whose files state facts.
+/// The kinds whose files contain facts.
 pub const KINDS: [&str; 3] = [DriveRaw::FOLDER, ControllerRaw::FOLDER, PatternRaw::FOLDER];
 
-/// What one thing of a kind is called, and what its file may say.
+/// The word for one thing of a kind, such as `drive`, and the description of its file's contents.
 pub(crate) fn declared(kind: &str) -> (&'static str, Kind) {
     match kind {
         ControllerRaw::FOLDER => (ControllerRaw::WHAT, ControllerRaw::kind()),
@@ -76,7 +77,7 @@ pub(crate) fn declared(kind: &str) -> (&'static str, Kind) {
     }
 }
 
-/// Every fact of a file of one kind in the order of its text; what has no source has `None` there.
+/// All facts of a file of one kind in the order of its text; the source is `None` where there is none.
 pub fn facts(kind: &str, text: &str) -> Vec<Fact> {
     let mut log = Log::default();
     let all = log.add("", text, true);
@@ -89,7 +90,7 @@ pub fn facts(kind: &str, text: &str) -> Vec<Fact> {
     found
 }
 
-/// The name of the file that this one changes, by its key `base` (of a pattern: `pattern`).
+/// The name of the file on which this one is based, from its key `base` (of a pattern: `pattern`).
 pub fn base(text: &str) -> Option<String> {
     let mut log = Log::default();
     let all = log.add("", text, true);
@@ -105,8 +106,8 @@ pub fn base(text: &str) -> Option<String> {
     named("base").or_else(|| named("pattern"))
 }
 
-/// The facts of a file of one kind, and behind them those that it takes over from the files that it is based on, the
-/// nearest first: each by its name and its text.
+/// The facts of a file of one kind, followed by those that it inherits from the files on which it is based,
+/// the nearest first: each base by its name and its text.
 pub fn facts_over(kind: &str, text: &str, bases: &[(String, String)]) -> Vec<Fact> {
     let mut found = facts(kind, text);
     let Kind::Table(whole) = declared(kind).1 else { return found };
@@ -118,7 +119,7 @@ pub fn facts_over(kind: &str, text: &str, bases: &[(String, String)]) -> Vec<Fac
     found
 }
 
-/// Whether a file with the facts `above` leaves this one of its base in force.
+/// Whether a file with the facts `above` inherits this fact from its base.
 fn is_taken_over(key: &str, above: &[String], whole: &Section) -> bool {
     let (mut section, mut prefix) = (Some(whole), String::new());
     for name in key.split('.') {
@@ -135,11 +136,11 @@ fn is_taken_over(key: &str, above: &[String], whole: &Section) -> bool {
         let keys = section.map_or(&[][..], |section| &section.keys);
         section = keys.iter().find(|key| key.name == name).and_then(|key| key.kind.section());
     }
-    // A value of its own in place of a table takes the table over.
+    // A table in the file above replaces a plain value of the base.
     !above.iter().any(|other| other.starts_with(&prefix))
 }
 
-/// Keys of the whole file that state nothing about its subject.
+/// Keys of a file that are not facts about its subject.
 const NO_FACTS: [&str; 5] = ["base", "pattern", "sources", "source", "mark"];
 
 fn collect(node: &Node, section: &Section, prefix: &str, found: &mut Vec<Fact>, log: &mut Log) {

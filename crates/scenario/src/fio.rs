@@ -8,8 +8,8 @@ use drivelab_core::{Access, Priority};
 use drivelab_units::Share;
 use std::fmt::Write;
 
-/// The job file; the device is left to the user, since a job that writes destroys what is on it. The files of a sweep
-/// may stand one behind the other: each but the first waits for the one before.
+/// The job file; the device is left to the user, since a job that writes destroys its data. The files of a
+/// sweep may be concatenated: each but the first waits for the previous one.
 pub fn job_file(jobs: &[Job], trace: Option<&str>, run: &Run, first: bool) -> String {
     let mut out =
         String::from("; run with: fio --filename=DEVICE this-file\n[global]\nioengine=libaio\ndirect=1\n");
@@ -47,7 +47,7 @@ pub fn job_file(jobs: &[Job], trace: Option<&str>, run: &Run, first: bool) -> St
     out
 }
 
-/// A trace, which fio replays from a log of its own.
+/// A trace, which fio replays from its own log format.
 fn recorded(out: &mut String, file: &str, waits: bool) {
     let stonewall = if waits { "stonewall\n" } else { "" };
     let _ = writeln!(
@@ -110,7 +110,7 @@ fn section(out: &mut String, job: &Job, waits: bool) {
     asked_of_the_queue(out, params);
 }
 
-/// When a job issues.
+/// When a job issues its I/Os.
 fn arrivals(arrivals: Arrivals, line: &mut dyn FnMut(&str, String)) {
     match arrivals {
         Arrivals::Closed { outstanding, think } => {
@@ -135,13 +135,13 @@ fn arrivals(arrivals: Arrivals, line: &mut dyn FnMut(&str, String)) {
             line("rate_iops", rate.millihertz().div_ceil(1_000).to_string());
             let poisson = matches!(arrivals, Arrivals::Poisson { .. });
             line("rate_process", if poisson { "poisson" } else { "linear" }.to_owned());
-            // Deep enough never to hold an arrival back.
+            // Deep enough never to delay an arrival.
             line("iodepth", "1024".to_owned());
         }
     }
 }
 
-/// What a job asks of the drive's queue: mostly beyond fio, and said so.
+/// The queueing attributes of a job: mostly not available in fio, which a comment then says.
 fn asked_of_the_queue(out: &mut String, params: &JobParams) {
     let Marking { attribute, priority, force_unit_access, direct } = params.marking;
     let mut line = |text: &str| {
@@ -152,7 +152,7 @@ fn asked_of_the_queue(out: &mut String, params: &JobParams) {
     }
     match priority {
         Priority::Normal => {}
-        // libata sends what is of the real-time class with high priority.
+        // libata sends I/Os of the real-time class with high priority.
         Priority::High => {
             line("; needs 1 in the device's ncq_prio_enable, and CAP_SYS_ADMIN\nprioclass=1");
         }

@@ -1,4 +1,4 @@
-//! A stable 128-bit hash (FNV-1a) of text: the identity of a scenario, not a protection.
+//! A stable 128-bit hash (FNV-1a) of text: the identity of a scenario, not a security measure.
 
 const OFFSET: u128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d;
 const PRIME: u128 = 0x0000_0000_0100_0000_0000_0000_0000_013b;

@@ -1,12 +1,12 @@
-//! From scenario text to parameters that cannot be wrong.
+//! From scenario text to valid parameters.
 //!
-//! Lives here: what was typed (`raw`), what it means (`check`), the step between them, the catalogue's files, and
-//! the errors, each with its line, its column and a remedy, all of them at once.
+//! Lives here: what was typed (`raw`), its meaning (`check`), the step between them, the catalogue's files,
+//! and the errors, each with its line, its column and a remedy, all of them at once.
 //!
 //! What never lives here: physics, a clock, a run, a file system. This room only builds what `drivelab-core` takes.
 //!
-//! Start reading at the declarations in `raw/scenario.rs`: they are the file format, and reader, JSON Schema and
-//! `docs/keys-*.md` are all made from them. Then [`plan`].
+//! Start reading at the declarations in `raw/scenario.rs`: they define the file format, and reader, JSON
+//! Schema and `docs/keys-*.md` are all generated from them. Then [`plan`].
 pub mod catalogue;
 mod check;
 mod fio;

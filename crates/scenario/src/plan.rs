@@ -28,36 +28,37 @@ use drivelab_core::storage::TargetParams;
 use drivelab_core::storage::server::ServerParams;
 use drivelab_units::Instant;
 
-/// The origin of a scenario that is all options.
+/// The origin of a scenario that is given by options only.
 pub const COMMAND_LINE: &str = "command line";
-/// The origin of a scenario that is all arguments of a function.
+/// The origin of a scenario that is given by arguments of a function only.
 pub const ARGUMENTS: &str = "arguments";
 
-/// A scenario's text and what to call it in messages.
+/// A scenario's text, and its name in messages.
 #[derive(Clone, Debug)]
 pub struct Source {
     pub origin: String,
     pub text: String,
 }
 
-/// A scenario, fully decided.
+/// A completely resolved scenario.
 #[derive(Clone, Debug)]
 pub struct Plan {
     pub name: String,
-    /// 32 hexadecimal digits: the same for the same meaning, drives of the catalogue included, however it is written.
+    /// 32 hexadecimal digits: equal for equal meaning, drives of the catalogue included, however it is
+    /// written.
     pub hash: String,
-    /// Of the first point.
+    /// The seed of the first point.
     pub seed: u64,
-    /// The keys that are swept, in order; the first moves slowest.
+    /// The swept keys, in order; the first changes slowest.
     pub axes: Vec<String>,
     pub points: Vec<Point>,
-    /// The points of the grid that cannot be, in its order; fewer than all.
+    /// The points of the grid that are impossible, in its order; never all.
     pub skipped: Vec<Skipped>,
     /// What a reader should know although nothing is wrong.
     pub notes: Vec<String>,
 }
 
-/// A place in a grid whose values contradict each other.
+/// A position in a grid whose values contradict each other.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Skipped {
     pub axes: Vec<(String, serde_json::Value)>,
@@ -69,23 +70,23 @@ pub struct Skipped {
 pub struct Point {
     /// The values of the axes here.
     pub axes: Vec<(String, serde_json::Value)>,
-    /// As the plan's hash, of this point alone.
+    /// The plan's hash for this point alone.
     pub hash: String,
     pub setup: Setup,
-    /// The protocol in force and how deep it is; `None` for a target that is no drive.
+    /// The protocol in force and its depth; `None` for a target that is not a drive.
     pub in_force: Option<InForce>,
     /// The workload as a fio job file.
     pub fio: String,
 }
 
-/// Reads a scenario, lays the overrides over it and decides every point; or says all that is wrong with it. A point of a
-/// grid whose values contradict each other is left out as long as another one can run.
+/// Reads a scenario, applies the overrides and resolves every point; or returns everything that is wrong with
+/// it. A point of a grid whose values contradict each other is left out as long as another one can run.
 pub fn plan(source: &Source, overrides: &[Override], loader: &dyn Loader) -> Result<Plan, Problems> {
     planned(source, overrides, loader, false)
 }
 
-/// The same for a target that is served: faults come at run time, and it has no end, so that keys have an effect which
-/// have none in a run.
+/// The same for a target that is served: it has no end, and faults come at run time, so that some keys have
+/// an effect that they do not have in a run.
 ///
 /// # Errors
 /// Everything that is wrong with it.
@@ -109,7 +110,7 @@ fn planned(
     }
 }
 
-/// Nothing is refused without a reason; should that ever happen, there is still an answer.
+/// No scenario should be refused without a reason; if it ever happens, there is still a message.
 fn unexplained(source: &Source) -> Problems {
     let mut log = Log::default();
     let place = log.add(&source.origin, &source.text, true);
@@ -136,7 +137,7 @@ fn build(source: &Source, overrides: &[Override], loader: &dyn Loader, log: &mut
     let mut shared = Shared::new(loader);
     let (mut points, mut skipped, mut contradictions) = (Vec::new(), Vec::new(), Vec::new());
     let mut name = None;
-    // Too many points: look at the first all the same, for what else is wrong.
+    // Too many points: the first is checked all the same, for other problems.
     for number in 0..count.unwrap_or(1) {
         let values = sweep::values(&axes, number);
         let table = sweep::substitute(&root, &axes, &values);
@@ -156,7 +157,7 @@ fn build(source: &Source, overrides: &[Override], loader: &dyn Loader, log: &mut
         let Some(Found { raw, setup, hash, fio, array, assumed, mut firmware }) = found else { continue };
         name = name.or(raw.name.map(|name| name.value));
         if !spread(&setup) {
-            // What a drive gains by its order over a stream was not measured.
+            // How much a drive gains by its order on a stream was not measured.
             firmware.iter_mut().for_each(|one| one.range.clear());
         }
         let in_force = in_force(&setup.target, array, assumed, firmware);
@@ -174,19 +175,19 @@ fn build(source: &Source, overrides: &[Override], loader: &dyn Loader, log: &mut
     Some(Plan { name, hash, seed, axes: keys, points, skipped, notes })
 }
 
-/// Whether every job goes to random addresses.
+/// Whether every job accesses random addresses.
 fn spread(setup: &Setup) -> bool {
     !setup.jobs.is_empty() && setup.jobs.iter().all(|job| matches!(job.addressing, Addressing::Random))
 }
 
-/// A file's name without folders and ending.
+/// A file's name without folders and extension.
 fn stem(origin: &str) -> String {
     let file = origin.rsplit(['/', '\\']).next().unwrap_or(origin);
     let stem = file.strip_suffix(".toml").unwrap_or(file);
     if stem.is_empty() { "scenario".to_owned() } else { stem.to_owned() }
 }
 
-/// A point as it was read.
+/// A resolved point.
 struct Found {
     raw: ScenarioRaw,
     setup: Setup,
@@ -248,9 +249,10 @@ fn point(table: Table, all: Place, first: bool, shared: &mut Shared<'_>, log: &m
     Some(Found { raw, setup, hash, fio, array, assumed, firmware })
 }
 
-/// Against a target that answers at once, a closed loop without any time of its own issues forever at one instant.
+/// With a target that answers at once, a closed loop without any time of its own would issue forever at one
+/// instant.
 fn check_time_passes(raw: &ScenarioRaw, target: &TargetParams, jobs: &[Job], here: Place, log: &mut Log) {
-    // After another problem, this one may only be its echo.
+    // After another problem, this one may only be its consequence.
     if !matches!(target, TargetParams::Server(ServerParams { service: None, .. })) || log.count() > 0 {
         return;
     }
@@ -270,7 +272,7 @@ fn check_time_passes(raw: &ScenarioRaw, target: &TargetParams, jobs: &[Job], her
     }
 }
 
-/// fio's words that change nothing here: taken out, so that they change no hash either, and noted.
+/// fio's options that have no effect here: removed, so that they do not change a hash, and noted.
 fn words_without_meaning(workload: &mut WorkloadRaw, log: &mut Log) {
     let named = |place: Place, key: &str, log: &Log| {
         log.option(place).map_or_else(|| format!("workload.{key}"), ToOwned::to_owned)
@@ -295,7 +297,7 @@ fn words_without_meaning(workload: &mut WorkloadRaw, log: &mut Log) {
     }
 }
 
-/// A point's meaning in one spelling, its name left out.
+/// A point's canonical text, without its name.
 fn meaning(raw: &ScenarioRaw, target: &str) -> String {
     let mut text = format!("target={target};");
     if let Some(workload) = raw.workload.as_ref().filter(|workload| !workload.value.set().is_empty()) {

@@ -1,11 +1,11 @@
-//! The reference of all keys in Markdown, written from the same declarations as the reader: `docs/keys-scenario.md`,
-//! `docs/keys-drive.md`.
+//! The reference of all keys in Markdown, generated from the declarations of the reader:
+//! `docs/keys-scenario.md`, `docs/keys-drive.md`.
 use crate::keys::{Kind, Read, Section};
 use crate::raw::ScenarioRaw;
 use crate::raw::drive::DriveRaw;
 use std::fmt::Write;
 
-/// All keys of a scenario, section by section, but those of the drives in it.
+/// All keys of a scenario, section by section, except those of the drives in it.
 pub fn scenario_reference() -> String {
     let mut out = String::new();
     section(
@@ -24,7 +24,7 @@ pub fn drive_reference() -> String {
     out
 }
 
-/// One section and those below it; `skipped` are described elsewhere.
+/// One section and its subsections; `skipped` are described elsewhere.
 fn section(out: &mut String, path: &str, kind: &Kind, skipped: &[&str]) {
     let Some(table) = table_of(kind) else { return };
     if !path.is_empty() {
@@ -53,7 +53,7 @@ fn section(out: &mut String, path: &str, kind: &Kind, skipped: &[&str]) {
     }
 }
 
-/// What the names of a choice mean.
+/// The meanings of the names of a choice.
 fn names(out: &mut String, key: &str, kind: &Kind) {
     let Kind::Choice(names) = kind else { return };
     let _ = write!(out, "\n`{key}`:\n\n");
@@ -69,7 +69,7 @@ fn table_of(kind: &Kind) -> Option<&Section> {
     }
 }
 
-/// The kind behind names that the author chooses, and whether there are such names.
+/// The kind of the values under names that the author chooses, and whether there are such names.
 fn inner(kind: &Kind) -> (&Kind, bool) {
     match kind {
         Kind::Names { each } => (each, true),

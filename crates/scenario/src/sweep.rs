@@ -1,4 +1,4 @@
-//! Sweeps: every list in place of a single value is an axis, several lists make a grid.
+//! Sweeps: every list in place of a single value is an axis, several lists form a grid.
 use crate::keys::Kind;
 use crate::text::problem::{Log, Place};
 use crate::text::tree::{Node, Table, Value};
@@ -23,10 +23,11 @@ enum Step {
 
 /// A scenario of more points is a mistake, or wants several scenarios.
 pub const POINTS_MAX: usize = 100_000;
-/// More values in one text than any scenario has, times the points it is copied to.
+/// Maximum number of values in the text times the number of points for which it is copied; more than any
+/// scenario has.
 const COPIED_MAX: usize = 200_000_000;
 
-/// All axes in the order of the text; what overrides bring comes last.
+/// All axes in the order of the text; those of overrides come last.
 pub fn axes(root: &Table, kind: &Kind, log: &mut Log) -> Vec<Axis> {
     let mut found = Vec::new();
     walk_table(root, kind, &mut Vec::new(), &mut found);
@@ -96,7 +97,7 @@ pub fn points(axes: &[Axis], root_size: usize, log: &mut Log) -> Option<usize> {
     }
 }
 
-/// The values of the axes at a point, the first axis moving slowest.
+/// The values of the axes at a point; the first axis changes slowest.
 pub fn values(axes: &[Axis], mut point: usize) -> Vec<&Node> {
     let mut values: Vec<&Node> = axes
         .iter()

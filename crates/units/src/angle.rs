@@ -1,4 +1,5 @@
-//! Angles of the platter as a 32-bit share of one revolution, so that turning past the index wraps by itself.
+//! Angles of the platter as a 32-bit share of one revolution, so that rotation past the index wraps by
+//! itself.
 use crate::time::Span;
 use core::ops::{Add, AddAssign, Sub};
 
@@ -13,7 +14,7 @@ impl Angle {
         Angle(bits)
     }
 
-    /// `numerator / denominator` of a revolution, rounded to the nearest step; whole turns drop out.
+    /// `numerator / denominator` of a revolution, rounded to the nearest step; whole revolutions are dropped.
     ///
     /// # Panics
     /// When `denominator` is zero.
@@ -26,12 +27,12 @@ impl Angle {
         self.0
     }
 
-    /// The time in which a platter with this period turns by this angle, rounded down.
+    /// The time in which a platter with this period rotates by this angle, rounded down.
     pub const fn at_period(self, period: Span) -> Span {
         Span::from_ns(((self.0 as u128 * period.as_ns() as u128) >> 32) as u64)
     }
 
-    /// This angle taken `count` times, modulo one revolution.
+    /// This angle multiplied by `count`, modulo one revolution.
     #[must_use]
     pub const fn times(self, count: u64) -> Self {
         Angle(self.0.wrapping_mul(count as u32))

@@ -79,7 +79,7 @@ impl Sub for Lba {
 }
 
 impl fmt::Display for Bytes {
-    /// Exact in the largest binary unit that divides it, else plain bytes.
+    /// Prints the exact amount in the largest binary unit that divides it, else in bytes.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (shift, unit) in [(40, "TiB"), (30, "GiB"), (20, "MiB"), (10, "KiB")] {
             if self.0 != 0 && self.0.is_multiple_of(1 << shift) {

@@ -1,8 +1,8 @@
 //! Units as types: instants and spans in nanoseconds, bytes, sectors, block addresses, angles and rates.
 //!
-//! What lives here: newtypes that cannot be mixed up, and the one parser for quantities that carry their unit in
-//! text (`"8.5ms"`, `"4KiB"`, `"84.8MiB/s"`). What never does: floats on the way to a stored value, clocks,
-//! anything about drives. Start reading at [`time`].
+//! What lives here: newtypes that cannot be mixed up, and the one parser for quantities that carry their unit
+//! in text (`"8.5ms"`, `"4KiB"`, `"84.8MiB/s"`). What never does: floating point in the computation of a
+//! stored value, clocks, anything about drives. Start reading at [`time`].
 #![no_std]
 
 #[cfg(test)]

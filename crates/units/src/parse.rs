@@ -1,4 +1,4 @@
-//! Text to quantity: a decimal number followed by its unit, read exactly (no float on the way).
+//! Text to quantity: a decimal number followed by its unit, read exactly (without floating point).
 //!
 //! `KiB` is 1024 and `kB` is 1000, always; the bare `k`, `m`, `g`, `t` of a block size are 1024-based as in fio.
 //! A quantity without a unit is an error: the reader of a scenario must not guess.
@@ -8,7 +8,7 @@ use crate::rate::{Frequency, Rate, Rpm, Share};
 use crate::time::Span;
 use core::fmt;
 
-/// A unit's name in text and its size in the smallest step, as a fraction.
+/// A unit's name in text, and its size in the smallest step as a fraction.
 #[derive(Clone, Copy, Debug)]
 pub struct Unit {
     pub name: &'static str,
@@ -20,12 +20,12 @@ const fn unit(name: &'static str, numerator: u128) -> Unit {
     Unit { name, numerator, denominator: 1 }
 }
 
-/// Why a text is not the quantity asked for.
+/// Why a text is not the requested quantity.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum QuantityError {
     /// No number at the start.
     NoNumber { example: &'static str },
-    /// A number, but no unit behind it.
+    /// A number without a unit.
     NoUnit { example: &'static str },
     /// A unit that this kind of quantity does not have.
     UnknownUnit { known: &'static str },
@@ -35,7 +35,7 @@ pub enum QuantityError {
     Negative,
     /// More than fits.
     TooLarge,
-    /// Zero where only more than zero makes sense.
+    /// Zero where only a positive value makes sense.
     Zero,
 }
 
@@ -162,7 +162,7 @@ fn quantity(text: &str, kind: &Kind) -> Result<u128, QuantityError> {
     Ok(rounded / denominator)
 }
 
-/// A decimal number as (all its digits, power of ten of its fraction).
+/// A decimal number as (all its digits, 10 to the number of its fraction digits).
 fn decimal(number: &str, example: &'static str) -> Result<(u128, u128), QuantityError> {
     let (mut digits, mut scale, mut point, mut any) = (0u128, 1u128, false, false);
     for c in number.chars() {

@@ -19,7 +19,7 @@ impl Rate {
     /// The time that `amount` takes at this rate, rounded up.
     #[inline]
     pub const fn time_for(self, amount: Bytes) -> Span {
-        // Division in 64 bits is several times faster, and nearly every transfer fits.
+        // 64-bit division is several times faster, and nearly every transfer fits.
         match amount.get().checked_mul(1_000_000_000) {
             Some(scaled) => Span::from_ns(scaled.div_ceil(self.0)),
             None => {
@@ -78,7 +78,7 @@ impl Share {
     pub const NONE: Share = Share(0);
     pub const ALL: Share = Share(1 << 32);
 
-    /// `numerator / denominator`, or `None` when that is no share (zero denominator, or above one).
+    /// `numerator / denominator`, or `None` if that is not a share (zero denominator, or above one).
     pub const fn from_ratio(numerator: u64, denominator: u64) -> Option<Self> {
         if denominator == 0 || numerator > denominator {
             return None;
@@ -86,12 +86,12 @@ impl Share {
         Some(Share((((numerator as u128) << 32) / denominator as u128) as u64))
     }
 
-    /// Steps of 2^-32: a uniform 32-bit draw below this number happens with this share.
+    /// The share in steps of 2^-32: a uniform 32-bit draw is below this number with this probability.
     pub const fn bits(self) -> u64 {
         self.0
     }
 
-    /// This share of so many, rounded down.
+    /// This share of `count`, rounded down.
     #[inline(always)]
     pub const fn of(self, count: u64) -> u64 {
         ((count as u128 * self.0 as u128) >> 32) as u64

@@ -2,7 +2,8 @@
 use core::fmt;
 use core::ops::{Add, AddAssign, Sub};
 
-/// A point of time: nanoseconds since the start of the run. Which clock it is (virtual or real) is the driver's affair.
+/// A point of time: nanoseconds since the start of the run. Whether that is virtual or real time is decided
+/// by the driver.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct Instant(u64);
 
@@ -97,7 +98,7 @@ impl Sub for Span {
 }
 
 impl fmt::Display for Span {
-    /// The largest unit that prints the span exactly with at most three decimals, for people.
+    /// Prints the span exactly in the largest unit that needs at most three decimals, for people.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (unit, name) = match self.0 {
             0..=999 => return write!(f, "{}ns", self.0),

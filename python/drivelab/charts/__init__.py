@@ -1,11 +1,11 @@
 """The pictures of drivelab: one grammar for notebook, PNG, SVG and single-file HTML.
 
-`depth` and `breakdown` draw the points of a sweep, `latencies` one of them, `over_time` how it went, `timeline` the
-log of their commands, `array_timeline` that of an array with the heads of its members, `rebuild` an array over time,
+`depth` and `breakdown` draw the points of a sweep, `latencies` a single point, `over_time` its course, `timeline` the
+log of its commands, `array_timeline` that of an array with the heads of its members, `rebuild` an array over time,
 `surface` and `sizes` a scan, `surfaces` several, `levels` a comparison of arrays, `differences` one of records,
-`experiment`, `cells` and `lines` a published table beside what the model predicts, `distributions` measured response
-times beside simulated ones, `trace` a recorded trace, `fitted` a fit, `pareto` and `tornado` a plan, `save` writes any
-of them. Nothing here simulates, measures or reads a file.
+`experiment`, `cells` and `lines` a published table beside the model's predictions, `distributions` measured response
+times beside simulated ones, `trace` a recorded trace, `fitted` a fit, `pareto` and `tornado` a plan; `save` writes
+any of them. Nothing here simulates, measures or reads a file.
 Start with rows.py.
 """
 

@@ -1,7 +1,7 @@
 """An array at work: where the time of each host's command went, and below it the head of each member over time.
 
-A command's lane holds the parts of its response time, summed up over its phases. In a member's row stand the
-seeks, turns and transfers of its head, those of the array's own work with a dark line below them.
+A command's lane shows the parts of its response time, summed over its phases. A member's row shows the seeks,
+rotational latencies and transfers of its head, those of the array's own work with a dark line below them.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from drivelab.charts.theme import INK, PART_COLOURS, Panel, dress, heading, inli
 
 WIDTH = 900
 POINTS_MAX = 4
-"""Points that one picture compares."""
+"""Maximum number of points in one picture."""
 COMMANDS_MAX = 200
-"""Of a longer log the picture shows so many: more lanes are a grey block."""
+"""Maximum number of commands in the picture: more lanes are a grey block."""
 SHORT = 40
-"""Up to so many commands have their number in the picture."""
+"""Maximum number of commands that are drawn with their number."""
 
 _LANES_PX, _LANE_PX, _ROW_PX = 460, 13, 24
-# A number needs so much room.
+# Width of a number.
 _NUMBER_PX = 13
 
 
@@ -40,12 +40,12 @@ class _Run:
 
     @property
     def start_ns(self) -> int:
-        """When the first of the commands was issued."""
+        """When the first command was issued."""
         return min(int(command["submitted_ns"]) for command in self.commands)
 
     @property
     def end_ns(self) -> int:
-        """When the last of them was done."""
+        """When the last command was done."""
         return max(int(command["completed_ns"]) for command in self.commands)
 
     def numbers(self) -> dict[int, int]:
@@ -53,7 +53,7 @@ class _Run:
         return {command["id"]: number for number, command in enumerate(self.commands, 1)}
 
     def verdict(self) -> str:
-        """What is drawn."""
+        """Title: what is drawn."""
         array = part(part(self.point, "in_force"), "array")
         what = f"{array['level']} of {array['members']}" if array else "the array"
         span_ms = (self.end_ns - self.start_ns) / NS_PER_MS
@@ -61,7 +61,7 @@ class _Run:
 
 
 def array_timeline(points: Sequence[Point]) -> alt.VConcatChart:
-    """The commands of hosts, and what the heads of the members did meanwhile, a panel for each point.
+    """The commands of hosts, and the concurrent work of the members' heads, a panel for each point.
 
     `points` are dicts as in `simulate --json --log N`. Raises ChartError where there is no log, or more points
     than one picture can hold.
@@ -121,7 +121,7 @@ def _notes(runs: Sequence[_Run]) -> list[str]:
 
 
 def _members(run: _Run) -> list[dict[str, Any]]:
-    """The members' commands while those of hosts were drawn."""
+    """The members' commands that overlap the drawn host commands in time."""
     return [
         member
         for member in run.point["member_commands"]
@@ -138,7 +138,7 @@ def _scale(longest_ms: float) -> alt.Scale:
 
 
 def _lanes(run: _Run, longest_ms: float, title: str, *, first: bool) -> Panel:
-    """A lane for each command: the parts of its time, one behind the other."""
+    """A lane for each command: the parts of its time, one after the other."""
     rows: list[Row] = []
     for number, command in enumerate(run.commands, 1):
         at_ns = command["submitted_ns"]
@@ -261,7 +261,7 @@ def _heads(run: _Run, longest_ms: float, *, last: bool) -> Panel:
 
 
 def _numbered(rows: Sequence[Row], room_ms: float) -> list[Row]:
-    """Of each access that has room for its number the longest stretch."""
+    """The longest stretch of each access, if it has room for the access's number."""
     longest: dict[tuple[str, int], Row] = {}
     for row in rows:
         key = (row["drive"], row["id"])
@@ -272,13 +272,13 @@ def _numbered(rows: Sequence[Row], room_ms: float) -> list[Row]:
 
 
 def _as_command(member: dict[str, Any]) -> Command:
-    """A member's command as a drive's is drawn; of one that failed nobody knows the parts."""
+    """A member's command in the form of a drive's command; the parts of a failed one are unknown."""
     parts = member["breakdown_ns"] if member["outcome"] == "done" else None
     return {**member, "service_rank": member["rank"], "breakdown_ns": parts}
 
 
 def _stretch(move: Move, run: _Run, drive: int, numbers: dict[int, int]) -> Row | None:
-    """A stretch of a head's time, as far as it lies in the picture."""
+    """A stretch of a head's time, clipped to the picture."""
     start_ns, end_ns = max(move.start_ns, run.start_ns), min(move.end_ns, run.end_ns)
     if start_ns >= end_ns:
         return None

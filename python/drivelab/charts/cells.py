@@ -1,7 +1,8 @@
-"""A published table of unlike figures (rates, times, I/O per second): a line for each, and its signed error.
+"""A published table of mixed figures (rates, times, I/O per second): a line for each, and its signed error.
 
-An error is what the rounding of the print cannot explain. Cells on which a drive's free parameters were fitted
-have another shape, because agreement there proves nothing. Cells that were not published are not drawn.
+An error is the part of a difference that the rounding in print cannot explain. Cells on which a drive's free
+parameters were fitted have another shape, because agreement there proves nothing. Cells that were not published are
+not drawn.
 """
 
 from __future__ import annotations

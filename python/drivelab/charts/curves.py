@@ -1,9 +1,9 @@
 """IOPS over queue depth, and below it the latency: one line for each combination of the other axes.
 
-Few lines share one latency panel, where the dash tells mean, p99 and maximum apart. Many lines get a panel
-for each statistic, on one scale. Two axes beside x that both have few values are colour and dash; else each
-combination has its own colour. Where x is a name (an order, a protocol, a size with its unit) points
-stand alone, with a shape in the place of the dash: nothing lies between two names for a line to cross.
+Few lines share one latency panel, where the dash distinguishes mean, p99 and maximum. Many lines get a panel for each
+statistic, on one scale. Two axes beside x that both have few values become colour and dash; otherwise each
+combination has its own colour. If x is a name (an order, a protocol, a size with its unit), points are not joined,
+and a shape replaces the dash: there is nothing between two names.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ _SHAPES = ("circle", "triangle-up", "diamond", "square", "cross", "triangle-down
 # Ticks closer than this many points, plus the width of a label, are thinned.
 _TICK_GAP = 6.0
 _DIGIT_WIDTH = 6.2
-# Above this many lines, one panel for three statistics is a thicket.
+# Above this many lines, one panel for three statistics is unreadable.
 _SHARED_PANEL_LINES = 3
 # IOPS start at zero unless the smallest would then lie on the axis.
 _LOG_IOPS_RATIO = 40.0
 _LEGEND_ROWS = 22
-# A size in the largest unit of 1024 that it fills.
+# A size in the largest power-of-1024 unit that it reaches.
 _SIZE_LABEL = (
     "datum.value >= 1073741824 ? format(datum.value / 1073741824, '.4~r') + ' GiB' : "
     "datum.value >= 1048576 ? format(datum.value / 1048576, '.4~r') + ' MiB' : "
@@ -46,9 +46,9 @@ _SIZE_LABEL = (
 )
 _SIZE_LABEL_CHARS = 7
 _BAND_OPACITY = 0.14
-# Of the lines that hide each other, so many fit below the title.
+# Maximum number of names per note on lines that hide each other.
 _NAMED = 3
-# As many steps of the ramp as an eye can follow.
+# As many steps of the ramp as the eye can distinguish.
 _COLOURS_MAX = 16
 
 
@@ -57,7 +57,7 @@ def depth(
 ) -> alt.VConcatChart:
     """IOPS, or with `rate` "mb_per_s" MB/s (top), and latency in ms: mean, p99, max (bottom), over queue depth.
 
-    More lines than there are names for colours get a panel each, on one scale, with the others in grey behind.
+    If there are more lines than named colours, each gets its own panel, on one scale, with the others in grey behind.
 
     `points` are dicts as in `simulate --json`: `axes`, `iops`, `bytes_per_s`, `depth` {`asked`, `achieved`},
     `latency_ns`. x is the swept `iodepth`, `outstanding` or `numjobs`, else the depth asked, else the axis
@@ -82,7 +82,7 @@ def depth(
     iops = _panel(plan, rows, style, _rate_axis(rows, rate), height=HEIGHT_IOPS)
     ranged = [row for row in rows if row["iops_low"] is not None]
     if rate == "iops" and ranged and plan.x_is_number:
-        # Below the lines: where the figure may lie on a drive whose queue nobody measured.
+        # Below the lines: the range of the figure for a drive whose queue was never measured.
         iops = alt.layer(_band(plan, rows, style), iops)
     lower = _latency(plan, tail, style)
     chart = alt.vconcat(iops, lower, spacing=18, title=heading(text, [*notes, *plan.notes(), *_hidden(plan)]))
@@ -90,7 +90,7 @@ def depth(
 
 
 def _hidden(plan: Sweep) -> list[str]:
-    """Which lines lie under another because all their figures are the same: nobody would find them."""
+    """Names the lines that are hidden by another because all their figures are equal: nobody would find them."""
     alike: dict[tuple[Any, ...], list[str]] = {}
     for name in plan.series:
         rows = [row for row in plan.rows if row["series"] == name]
@@ -101,14 +101,14 @@ def _hidden(plan: Sweep) -> list[str]:
 
 
 def _first(names: list[str], between: str) -> str:
-    """The first of some names, and how many more there are."""
+    """The first names, and the number of the others."""
     more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
     return between.join(names[:_NAMED]) + more
 
 
 @dataclass(frozen=True)
 class _Second:
-    """What dash, or shape where no lines are drawn, tells apart; `places` are its dashes or shapes."""
+    """The axis that the dash distinguishes, or the shape where no lines are drawn; `places` index dashes or shapes."""
 
     field: str
     title: str
@@ -116,14 +116,14 @@ class _Second:
     places: list[int]
 
     def dash(self) -> alt.StrokeDash:
-        """As the dash of a line."""
+        """The axis as the dash of a line."""
         dashes = [list(_DASHES[place]) for place in self.places]
         legend = alt.Legend(symbolType="stroke", symbolSize=500, symbolStrokeWidth=2, symbolStrokeColor=SOFT)
         scale = alt.Scale(domain=self.names, range=dashes)
         return alt.StrokeDash(f"{self.field}:N", title=self.title, scale=scale, legend=legend)
 
     def shape(self) -> alt.Shape:
-        """As the shape of a point."""
+        """The axis as the shape of a point."""
         scale = alt.Scale(domain=self.names, range=[_SHAPES[place] for place in self.places])
         legend = alt.Legend(symbolFillColor=SOFT, symbolStrokeColor=SOFT)
         return alt.Shape(f"{self.field}:N", title=self.title, scale=scale, legend=legend)
@@ -131,7 +131,7 @@ class _Second:
 
 @dataclass(frozen=True)
 class _Style:
-    """How lines are told apart: what their colour is, and the second axis where dash or shape has it."""
+    """How lines are distinguished: the axis of the colour, and the second axis if dash or shape shows one."""
 
     colour: alt.Color | alt.ColorValue
     second: _Second | None
@@ -139,7 +139,7 @@ class _Style:
 
 
 def _style(plan: Sweep) -> _Style:
-    """Colour and dash for two short axes, colour alone otherwise, nothing where there is one line."""
+    """Colour and dash for two short axes, only colour otherwise, nothing for a single line."""
     if len(plan.series) < 2:
         return _Style(alt.ColorValue(LINE_COLOURS[0]), None, None)
     pair = _colour_and_dash(plan)
@@ -166,7 +166,7 @@ def _style(plan: Sweep) -> _Style:
 
 
 def _colour_and_dash(plan: Sweep) -> tuple[int, int] | None:
-    """Which of two axes is colour and which is dash; None where one of them has to be both."""
+    """Which of two axes is colour and which is dash; None if the combination of both must be the colour."""
     if len(plan.line_axes) != 2 or len(plan.series) <= _SHARED_PANEL_LINES:
         return None
     sizes = [len(keys) for keys in plan.line_keys]
@@ -201,7 +201,7 @@ def _panel(
     width: float = WIDTH,
     statistics: Sequence[str] = (),
 ) -> Panel:
-    """Lines with a mark at each point; marks alone where x is a name. `statistics` are dash or shape."""
+    """Lines with a mark at each point; only marks if x is a name. `statistics` are dash or shape."""
     channels: dict[str, Any] = {"x": _x_axis(plan, width), "y": y, "color": style.colour}
     channels["detail"] = "series:N"
     if style.picked is not None:
@@ -227,7 +227,7 @@ def _panel(
 
 
 def _band(plan: Sweep, rows: list[Row], style: _Style) -> Panel:
-    """The range of each line whose firmware is its class's; where a point has none the band closes on the line."""
+    """The range of each line whose firmware is that of its class; at points without a range it closes on the line."""
     closed = [
         {**row, **{key: row["iops"] if row[key] is None else row[key] for key in ("iops_low", "iops_high")}}
         for row in rows
@@ -247,7 +247,7 @@ def _band(plan: Sweep, rows: list[Row], style: _Style) -> Panel:
 
 
 def _x_axis(plan: Sweep, width: float) -> alt.X:
-    """Numbers by size or in octaves, with a tick at each value that has room; one place for each name."""
+    """Numbers on a linear or log axis, with a tick at each value that has room; one position for each name."""
     if not plan.x_is_number:
         angle = -90 if sum(7 * len(str(x)) + 8 for x in plan.x_values) > width else 0
         axis = alt.Axis(labelAngle=angle, labelLimit=140, grid=True)
@@ -273,7 +273,7 @@ def _x_axis(plan: Sweep, width: float) -> alt.X:
 
 
 def _ticks(plan: Sweep, width: float) -> list[float] | None:
-    """A tick at each value where their labels have room, else at round numbers; None where Vega may choose."""
+    """A tick at each value if the labels have room, else at round numbers; None if Vega may choose."""
     values: list[float] = plan.x_values
     if len(values) < 2:
         return values
@@ -293,7 +293,7 @@ def _ticks(plan: Sweep, width: float) -> list[float] | None:
 
 
 def _rate_axis(rows: list[Row], rate: str) -> alt.Y:
-    """The rate from zero, or logarithmic where one end of the sweep would vanish."""
+    """The rate from zero, or logarithmic where one end of the sweep would be invisible."""
     values = [row[rate] for row in rows]
     if rate == "iops":
         values += [row["iops_high"] for row in rows if row["iops_high"] is not None]
@@ -306,7 +306,7 @@ def _rate_axis(rows: list[Row], rate: str) -> alt.Y:
 
 
 def _log_y(field: str, title: str | None, values: list[float], height: float) -> alt.Y:
-    """A logarithmic y axis around `values`; without a title it is the neighbour's, without labels."""
+    """A logarithmic y axis around `values`; without a title it has no labels either: the neighbour has them."""
     named = title is not None
     domain, ticks = log_axis(values or [1.0], height)
     return alt.Y(
@@ -325,7 +325,7 @@ def _log_y(field: str, title: str | None, values: list[float], height: float) ->
 
 
 def _tooltip(plan: Sweep, rows: list[Row]) -> list[alt.Tooltip]:
-    """What a pointer on one mark reads: where it is, and everything that was measured there."""
+    """The tooltip of a mark: its place, and everything that was measured there."""
     found = [alt.Tooltip("x:Q" if plan.x_is_number else "x:N", title=plan.x_title)]
     found += [alt.Tooltip(f"key_{index}:N", title=name) for index, name in enumerate(plan.line_axes)]
     measured = [

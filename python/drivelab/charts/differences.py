@@ -1,4 +1,4 @@
-"""Records side by side: how far each figure of the others is from the first's, and how percentiles have shifted.
+"""Records side by side: how far each figure of the others deviates from the first's, and the shift of percentiles.
 
 A row for each place, a panel for each figure; a line is the interval of the difference, a ring a difference without
 one. Below, the shift of each percentile, a line for each place.
@@ -22,7 +22,7 @@ _NAMES = 120
 _BAND = "#eef3f7"
 _TITLES = {"iops": "IOPS", "bytes_per_s": "MB/s", "mean": "Mean latency", "max": "Max latency"}
 _PERCENTILES = ("p50", "p90", "p95", "p99", "p99_9", "p99_99")
-# More lines than this are not told apart; each then is a thin grey one.
+# More lines than this cannot be distinguished; each is then thin and grey.
 _LINES_MAX = 16
 
 
@@ -72,7 +72,7 @@ def _named(record: Mapping[str, Any]) -> str:
 
 
 def _rows(beside: Mapping[str, Any], key: str, names: Mapping[str, Any]) -> list[Row]:
-    """The differences of a pair of records that are a number."""
+    """The differences of a pair of records that have a number."""
     found = [one for one in beside.get(key) or () if one.get("difference") is not None]
     axes = _varying([one["place"] for one in found])
     rows = []
@@ -158,7 +158,7 @@ def _panel(
 
 
 def _shift(rows: Sequence[Row]) -> Panel:
-    """How far each percentile has moved, a line for each place and record."""
+    """How far each percentile has shifted, a line for each place and record."""
     several = len({row["other"] for row in rows}) > 1
     data = [
         {

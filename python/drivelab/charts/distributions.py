@@ -1,4 +1,4 @@
-"""Two distributions of response times over each other, measured and simulated: all requests, and below each kind.
+"""Two distributions of response times in one plot, measured and simulated: all requests, and below each kind.
 
 The demerit figure is the root mean square of the horizontal distance between the two curves of a panel.
 """
@@ -25,11 +25,11 @@ HEIGHT = 320
 SMALL_HEIGHT = 170
 GAP = 22
 _KINDS = ("measured", "simulated")
-# What the axes between two small panels take.
+# Width of the axes between two small panels.
 _AXIS = 70
-# What the names of groups take.
+# Width of the names of groups.
 _NAMES = 110
-# So many points make a curve; the two outermost are the least and the largest sample.
+# Number of points of a curve; the two outermost are the smallest and the largest sample.
 _POINTS = 400
 # The axis ends where this share of both samples lies: a few slow requests would flatten all others.
 _SHOWN = 0.999
@@ -45,7 +45,7 @@ class _Panel:
 
     @property
     def edge(self) -> float:
-        """The largest response time that is shown."""
+        """The largest response time shown."""
         return 1.05 * max(float(np.quantile(samples, _SHOWN)) for samples in (self.measured, self.simulated))
 
 
@@ -55,7 +55,7 @@ def distributions(
     errors: Sequence[Mapping[str, Any]] = (),
     margin_percent: float = 5,
 ) -> alt.VConcatChart:
-    """The first group in a large panel, the others two by two below, then the errors of the means.
+    """The first group in a large panel, the others in two columns below, then the errors of the means.
 
     A group is {"name", "measured_ms": [..], "simulated_ms": [..], "demerit_ms", "demerit_share"}, with at least
     one request; an error is what `group_errors` takes. Raises ChartError without any group.
@@ -91,7 +91,7 @@ def _group(group: Mapping[str, Any]) -> _Panel:
 
 
 def _beyond(panel: _Panel) -> list[str]:
-    """How many requests the axis leaves out."""
+    """How many requests lie beyond the end of the axis."""
     counts = [int(np.sum(samples > panel.edge)) for samples in (panel.measured, panel.simulated)]
     if not any(counts):
         return []
@@ -99,7 +99,7 @@ def _beyond(panel: _Panel) -> list[str]:
 
 
 def _curve(samples: Samples, kind: str) -> list[Row]:
-    """A cumulative distribution as points."""
+    """A cumulative distribution, sampled at points."""
     ordered = np.sort(samples)
     ranks = np.unique(np.linspace(0, len(ordered) - 1, min(_POINTS, len(ordered))).round().astype(int))
     shares = 100 * (ranks + 1) / len(ordered)

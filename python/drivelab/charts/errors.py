@@ -1,4 +1,4 @@
-"""What this package raises: one kind for what cannot be drawn, one for what cannot be written.
+"""The errors of this package: one for a chart that cannot be drawn, one for a file that cannot be written.
 
 They are also the package's own InputError and OutputError, so that the command line knows their exit codes.
 """

@@ -27,10 +27,10 @@ from drivelab.charts.errors import ChartInputError, ChartOutputError
 from drivelab.charts.fit import drawn_width, fit, with_footer
 from drivelab.charts.theme import FONT, INK, SOFT
 
-# Pixels per inch of a PNG, and how many of them make a point.
+# Pixels per inch of a PNG, and pixels per point.
 DPI = 192
 _POINTS_PER_INCH = 96
-# A page holds its picture for windows of these widths, beside that as it is; the margins of the page take the rest.
+# A page has its picture in these widths, for narrow windows, beside the original; its margins take the rest.
 PAGE_WIDTHS = (380, 640)
 _PAGE_MARGIN = 24
 SUFFIXES = (".png", ".svg", ".html")
@@ -46,8 +46,8 @@ _IDENTITY = {
     "digest": "digest",
 }
 
-# The policy leaves the page no way to the network. Vega makes functions of a chart's expressions, hence eval. The
-# scripts are deflated, which makes a page less than half as long; browsers inflate since 2023.
+# The policy forbids the page any network access. Vega compiles a chart's expressions to functions, hence
+# eval. The scripts are deflated, which makes a page less than half as long; browsers inflate since 2023.
 _PAGE = """\
 <!DOCTYPE html>
 <html lang="en">
@@ -110,12 +110,12 @@ def save(
 ) -> None:
     """Write `chart` to `path`: .png (two pixels to the point), .svg, or .html (one file, no network).
 
-    `title` stands in place of the chart's own. `width` is that of the whole picture in points, `dpi` the pixels per
-    inch of a PNG, of which 96 are one for each point. A page shows its picture as wide as its window allows.
-    `provenance_shown` puts the identity into the picture.
+    `title` replaces the chart's own. `width` is that of the whole picture in points, `dpi` the pixels per inch of a
+    PNG; at 96, a pixel is a point. A page shows its picture as wide as its window allows. `provenance_shown` puts the
+    identity into the picture.
 
-    `provenance` identifies the run: `version`, `model_version`, `scenario_hash`, `seed`, `digest`, and what
-    else is worth keeping. It is the footer of the HTML, the `<desc>` of the SVG, a text chunk of the PNG.
+    `provenance` identifies the run: `version`, `model_version`, `scenario_hash`, `seed`, `digest`, and any other key.
+    It is the footer of the HTML, the `<desc>` of the SVG, a text chunk of the PNG.
     Raises ChartError where the suffix is unknown, the chart cannot be drawn, or the file cannot be written.
     """
     target = Path(path)
@@ -157,18 +157,18 @@ def _spec(chart: alt.TopLevelMixin) -> dict[str, Any]:
 
 
 def _retitled(own: Any, text: str) -> dict[str, Any]:  # noqa: ANN401 - a text, or an object with one
-    """A title with this text, and the notes below it that the chart has."""
+    """A title with this text, and the chart's notes below it."""
     return {**(own if isinstance(own, Mapping) else {}), "text": text}
 
 
 def _fitted(spec: dict[str, Any], width: float | None, footer: str) -> dict[str, Any]:
-    """The specification in its width, with the line below it."""
+    """The specification fitted to the width, with the footer below it."""
     fitted = spec if width is None else fit(spec, width, _measure)
     return with_footer(fitted, footer, width or _measure(fitted)) if footer else fitted
 
 
 def _measure(spec: dict[str, Any]) -> float:
-    """How wide a specification is drawn, in points."""
+    """The drawn width of a specification, in points."""
     return drawn_width(vl_convert.vegalite_to_svg(spec, vl_version=_VEGA_LITE, allowed_base_urls=[]))
 
 
@@ -190,7 +190,7 @@ def _chunk(body: bytes) -> bytes:
 
 
 def _without_size(chunks: bytes) -> bytes:
-    """The chunks of a PNG but for the one that tells its size on paper."""
+    """The chunks of a PNG except the one with its physical size."""
     kept, at = b"", 0
     while at < len(chunks):
         end = at + 12 + int(struct.unpack(">I", chunks[at : at + 4])[0])
@@ -212,7 +212,7 @@ def _svg(spec: dict[str, Any], identity: dict[str, str]) -> str:
 def _html(
     spec: dict[str, Any], identity: dict[str, str], stem: str, width: float | None, in_picture: str
 ) -> str:
-    """The page, with everything that it needs inside: the picture for some widths of the window, its data once."""
+    """The page, self-contained: the picture for several widths of the window, its data once."""
     whole = _fitted(spec, width, in_picture)
     widest = width or _measure(whole)
     found = [(at, _fitted(spec, at, in_picture)) for at in PAGE_WIDTHS if at < widest]
@@ -246,7 +246,7 @@ def _html(
 
 @cache
 def _bundle() -> str:
-    """Vega and its kin, deflated, in base64: the same in every page, and seconds in the making."""
+    """Vega and its libraries, deflated, in base64: the same in every page, and slow to make."""
     scripts = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;", vl_version=_VEGA_LITE)
     return base64.b64encode(zlib.compress(scripts.encode(), 9)).decode()
 
@@ -263,7 +263,7 @@ def _line(identity: dict[str, str]) -> str:
 
 def _title(spec: Mapping[str, Any]) -> str:
     """The text of a chart's title, empty where it has none."""
-    # With a line below it the picture is the first of two views.
+    # With a footer below it the picture is the first of two views.
     views = spec.get("vconcat") or [spec]
     title = spec.get("title") or views[0].get("title") or ""
     text = title.get("text", "") if isinstance(title, Mapping) else title
@@ -271,7 +271,7 @@ def _title(spec: Mapping[str, Any]) -> str:
 
 
 def _write(target: Path, content: bytes) -> None:
-    """Put `content` at `target`, whole or not at all."""
+    """Write `content` to `target` atomically."""
     passing = target.with_name(f".{target.name}.{os.getpid()}.tmp")
     try:
         passing.write_bytes(content)

@@ -1,7 +1,7 @@
-"""Fitting a chart into a width: narrower or wider panels, in columns of one, with the legends below, and broken titles.
+"""Fitting a chart to a width: narrower or wider panels, in one column, with the legends below, and wrapped titles.
 
-This works on the Vega-Lite specification, so that every picture can do it. Where the axes and legends end is known only
-once a picture is drawn: it is drawn, measured, and drawn again with panels that take up the difference.
+This works on the Vega-Lite specification, so that every picture can use it. The extent of axes and legends is known
+only once a picture is drawn: it is drawn, measured, and drawn again with panels that take up the difference.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from typing import Any
 Spec = dict[str, Any]
 Measure = Callable[[Spec], float]
 
-# Below this width panels stand one below the other, with the legends below them.
+# Below this width panels are stacked, with the legends below them.
 NARROW = 620
-# Of the text of a title so wide is a character, as a share of the font's size.
+# Width of a character in a title and in a note, as a share of the font's size.
 _TITLE_CHAR, _NOTE_CHAR = 0.57, 0.49
 _TITLE_SIZE, _NOTE_SIZE = 16.0, 11.5
 _PANEL_MIN = 120.0
@@ -25,9 +25,9 @@ _CLOSE = 2.0
 
 
 def fit(spec: Mapping[str, Any], width: float, measure: Measure) -> Spec:
-    """A copy of `spec` that is about `width` points wide; `measure` tells how wide a specification is drawn."""
+    """A copy of `spec` that is about `width` points wide; `measure` returns the drawn width of a specification."""
     fitted = copy.deepcopy(dict(spec))
-    # The heading may be broken first, because an unbroken one would count as the picture's width.
+    # The heading is wrapped first, because an unwrapped one would count towards the picture's width.
     _break_titles(fitted, width)
     if width < NARROW:
         _stack(fitted)
@@ -45,7 +45,7 @@ def fit(spec: Mapping[str, Any], width: float, measure: Measure) -> Spec:
 
 
 def _break_titles(view: Spec, width: float) -> None:
-    """Titles and their notes in as many lines as they take, of panels too."""
+    """Wrap titles and their notes, those of panels too."""
     title = view.get("title")
     if isinstance(title, str):
         title = view["title"] = {"text": title}
@@ -59,7 +59,7 @@ def _break_titles(view: Spec, width: float) -> None:
 
 
 def _lines(text: str | list[str], characters: float) -> str | list[str]:
-    """Text in lines of at most so many characters, broken at blanks."""
+    """Text in lines of at most this many characters, broken at blanks."""
     lines: list[str] = []
     for line in [text] if isinstance(text, str) else text:
         words, current = line.split(" "), ""
@@ -74,25 +74,25 @@ def _lines(text: str | list[str], characters: float) -> str | list[str]:
 
 
 def _views(view: Mapping[str, Any]) -> list[Spec]:
-    """The views that a view is composed of; the layers of a panel are no views of their own."""
+    """The views of which a view is composed; the layers of a panel are not views of their own."""
     return [inner for key in ("vconcat", "hconcat", "concat") for inner in view.get(key, ())]
 
 
 def _stack(view: Spec) -> None:
-    """What stood side by side stands one below the other."""
+    """Stack views that were side by side."""
     if "hconcat" in view:
         view["vconcat"] = view.pop("hconcat")
     if "concat" in view:
         view["columns"] = 1
     for inner in _views(view):
         _stack(inner)
-        # A panel beside another has no axis of its own; below it, it needs one.
+        # A panel beside another has no axis labels of its own; below it, it needs them.
         for axis in _hidden_axes(inner):
             axis.pop("labels"), axis.pop("ticks", None)
 
 
 def _legends_below(view: Any, width: float) -> None:  # noqa: ANN401 - any part of a specification
-    """Legends that know their place and their columns get new ones, in as many as there is room for."""
+    """Move positioned and multi-column legends to the bottom, in as many columns as there is room for."""
     if isinstance(view, dict):
         legend = view.get("legend")
         if isinstance(legend, dict) and ("columns" in legend or "orient" in legend):
@@ -106,7 +106,7 @@ def _legends_below(view: Any, width: float) -> None:  # noqa: ANN401 - any part 
 
 
 def _hidden_axes(view: Mapping[str, Any]) -> list[Spec]:
-    """The y axes that a neighbour's labels stood for."""
+    """The y axes whose labels only a neighbour shows."""
     if _views(view):
         return []
     found = []
@@ -119,7 +119,7 @@ def _hidden_axes(view: Mapping[str, Any]) -> list[Spec]:
 
 
 def _let_overlapping_labels_go(view: Any) -> None:  # noqa: ANN401 - any part of a specification
-    """An axis with chosen ticks drops the labels that have no room."""
+    """Let axes with explicit ticks drop labels that overlap."""
     if isinstance(view, dict):
         axis = view.get("axis")
         if isinstance(axis, dict) and axis.get("values") is not None:
@@ -133,7 +133,7 @@ def _let_overlapping_labels_go(view: Any) -> None:  # noqa: ANN401 - any part of
 
 
 def _widen(view: Spec, by: float) -> None:
-    """Give a view so many points more: all rows of it, shared among what stands side by side in a row."""
+    """Widen a view by this many points: all its rows, divided among the views within a row."""
     if isinstance(view.get("width"), int | float):
         view["width"] = max(_PANEL_MIN, view["width"] + by)
         for layer in view.get("layer", ()):
@@ -157,7 +157,7 @@ def drawn_width(drawing: str) -> float:
 
 
 def with_footer(spec: Mapping[str, Any], text: str, width: float) -> Spec:
-    """The same picture with a line of text below it, broken where it is wider than the picture."""
+    """The same picture with a line of text below it, wrapped if it is wider than the picture."""
     outer = {
         key: spec[key] for key in ("$schema", "background", "config", "datasets", "padding") if key in spec
     }

@@ -19,7 +19,7 @@ def fitted(
 ) -> alt.VConcatChart:
     """Groups {"name", "part", "error", "n"}, rows of a sweep {"iodepth", "iops_measured", "iops_simulated"}.
 
-    Raises ChartError without any of both.
+    Raises ChartError if both are empty.
     """
     panels: list[Any] = []
     if groups:

@@ -1,4 +1,4 @@
-"""How far the mean of each group of requests is off, with its 95 % interval: a row each, over the band that is allowed.
+"""The error of the mean of each group of requests, with its 95 % interval: a row each, over the allowed band.
 
 For a panel below the distributions of a validation.
 """
@@ -14,13 +14,15 @@ from drivelab.charts.rows import Row
 from drivelab.charts.theme import GRID, LINE_COLOURS, SOFT, Panel, inline
 
 _ROW_HEIGHT = 15
-# Errors beyond this many margins are drawn at the edge: one of a few requests would flatten all others.
+# Errors beyond this many margins are drawn at the edge: one of a small group would flatten all others.
 _SHOWN_MARGINS = 8
 _COLOURS = {"pass": LINE_COLOURS[2], "undecided": SOFT, "fail": LINE_COLOURS[1]}
 
 
 def group_errors(errors: Sequence[Mapping[str, Any]], margin_percent: float, width: float) -> Panel | None:
-    """The rows of {"name", "error", "low", "high", "verdict", "requests"} that have a verdict; None without any."""
+    """The rows of {"name", "error", "low", "high", "verdict", "requests"} that have a verdict; None if there are
+    none.
+    """
     rows = [_row(group) for group in errors if group["verdict"] in _COLOURS]
     if not rows:
         return None
@@ -29,7 +31,7 @@ def group_errors(errors: Sequence[Mapping[str, Any]], margin_percent: float, wid
     scale = alt.Scale(domain=[-edge, edge], nice=False)
     order = [row["name"] for row in rows]
     name = alt.Y("name:N", sort=order, title=None, axis=alt.Axis(labelLimit=230, grid=False))
-    # Colours of their own: the panels above have another scale.
+    # Explicit colours: the panels above have another scale.
     colour = alt.Color("colour:N", scale=None)
     tooltip = [
         alt.Tooltip("name:N"),

@@ -1,4 +1,4 @@
-"""From the log of commands to the way of the head: what it did, when, and over which cylinders.
+"""From the log of commands to the path of the head: what it did, when, and over which cylinders.
 
 Commands are dicts as in `simulate --json --log N`. No drawing here.
 """
@@ -19,7 +19,7 @@ PHASES: tuple[Phase, ...] = ("waiting", "seek", "rotation", "transfer")
 
 @dataclass(frozen=True)
 class Move:
-    """One stretch of the head's way: what it is, from when to when and from where to where."""
+    """One stretch of the head's path: its kind, its start and end in time, and its cylinders."""
 
     phase: Phase
     start_ns: int
@@ -27,11 +27,11 @@ class Move:
     start_cylinder: int
     end_cylinder: int
     command: Command
-    """Whom it is for."""
+    """The command that it serves."""
 
 
 def moved(commands: Sequence[Command]) -> list[Command]:
-    """The commands that the head reached, in the order in which it did."""
+    """The commands that the head reached, in the order of service."""
     there = {"chosen", "joined", "met"}
     found = [
         command for command in commands if command["served"] in there and command["ended_ns"] is not None
@@ -40,7 +40,7 @@ def moved(commands: Sequence[Command]) -> list[Command]:
 
 
 def moves(commands: Sequence[Command]) -> list[Move]:
-    """The head's way in order of time, from its first command to its last; stretches of no time are left out."""
+    """The head's path in order of time, from its first command to its last; stretches of zero length are omitted."""
     way: list[Move] = []
     accesses: dict[int, Command] = {}
     for command in moved(commands):
@@ -51,7 +51,7 @@ def moves(commands: Sequence[Command]) -> list[Move]:
         first = at if command["first_cylinder"] is None else command["first_cylinder"]
         parts = command["breakdown_ns"]
         begun, ended = command["begun_ns"], command["ended_ns"]
-        # An attempt that failed has no parts: all the time before the first sector counts as seek.
+        # A failed attempt has no breakdown: all the time before the first sector counts as seek.
         arrived = begun - parts["rotation"] if parts else begun
         started = arrived - parts["seek"] if parts else command["chosen_ns"]
         if command["served"] == "met":
@@ -72,7 +72,7 @@ def finish_ns(commands: Sequence[Command]) -> int:
 
 
 def same_commands(left: Sequence[Command], right: Sequence[Command]) -> bool:
-    """Whether two logs hold the same commands: as many of each access to each address."""
+    """Whether two logs hold the same commands: equal numbers of each access to each address."""
 
     def names(commands: Sequence[Command]) -> list[tuple[Any, ...]]:
         return sorted((c["first_sector"], c["sectors"], c["access"]) for c in commands)
@@ -81,7 +81,7 @@ def same_commands(left: Sequence[Command], right: Sequence[Command]) -> bool:
 
 
 def described(command: Command) -> Row:
-    """A command as a pointer reads it: its names, its stamps in ms, its place in both orders."""
+    """The tooltip of a command: its names, its stamps in ms, its place in both orders."""
     return {
         "id": command["id"],
         "access": command["access"],

@@ -1,4 +1,4 @@
-"""The response times of one point as a distribution: what a sweep of one point has to show."""
+"""The response times of one point as a distribution: the picture of a single run."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from drivelab.charts.theme import INK, LINE_COLOURS, SOFT, Panel, dress, heading
 
 WIDTH = 680
 HEIGHT = 300
-# So many bars make a shape; each is as wide on a logarithmic axis.
+# Number of bars; all are equally wide on a logarithmic axis.
 _BARS = 60
 _LOG_RATIO = 30.0
-# A word beyond this share of the axis stands left of its line.
+# A label beyond this share of the axis is placed left of its line.
 _FAR = 0.7
 _MARKS = (("mean", INK), ("p50", LINE_COLOURS[2]), ("p99", LINE_COLOURS[1]))
 
 
 def latencies(point: Point, title: str | None = None, notes: Sequence[str] = ()) -> Panel:
-    """How often each response time came, reads and writes stacked, with mean, median and p99 as upright lines.
+    """How often each response time occurred, reads and writes stacked, with mean, median and p99 as vertical lines.
 
-    Raises ChartInputError where the point has no histogram, or nothing finished.
+    Raises ChartInputError if the point has no histogram, or nothing finished.
     """
     counts = {name: decode(part(point, name).get("histogram") or "") for name in ("read", "write")}
     times = [ns for found in counts.values() for ns, _ in found]
@@ -76,7 +76,7 @@ def latencies(point: Point, title: str | None = None, notes: Sequence[str] = ())
             at = alt.X("at:Q", scale=scale)
             marks.append(one.mark_rule(color=ink, strokeWidth=1.4, strokeDash=[4, 3]).encode(x=at))
             far = math.log(value / low) / math.log(high / low) if is_log else value / high
-            # The median is as a rule left of the mean, and close.
+            # The median is usually left of the mean, and close to it.
             mean = scaled(latency.get("mean"), NS_PER_MS) or 0.0
             left = far > _FAR or (name == "p50" and value < mean)
             side: dict[str, Any] = {"align": "right", "dx": -4} if left else {"align": "left", "dx": 4}
@@ -90,7 +90,7 @@ def latencies(point: Point, title: str | None = None, notes: Sequence[str] = ())
 
 
 def _edges(low: float, high: float, *, is_log: bool) -> list[float]:
-    """The borders of the bars, from a little below the least to a little above the largest."""
+    """The edges of the bars, from a little below the minimum to a little above the maximum."""
     if is_log:
         step = (high / low) ** (1 / _BARS) if high > low else 1.1
         return [low * 0.999 * step**bar for bar in range(_BARS + 2)]
@@ -115,7 +115,7 @@ def _bars(
 
 
 def _stack(rows: Sequence[Row]) -> None:
-    """Writes stand on the reads of the same bar."""
+    """Stack the writes on the reads of the same bar."""
     tops: dict[float, float] = {}
     for row in rows:
         row["from"] = tops.get(row["low"], 0.0)
@@ -123,7 +123,7 @@ def _stack(rows: Sequence[Row]) -> None:
 
 
 def decode(text: str) -> list[tuple[int, int]]:
-    """Values in ns and how often each came, of a histogram of the record. Raises ChartInputError."""
+    """Values in ns with their counts, from a histogram of the record. Raises ChartInputError."""
     try:
         return hdr.decode(text)
     except ValueError as error:

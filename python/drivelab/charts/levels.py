@@ -1,8 +1,8 @@
-"""The levels of an array side by side on one screen: what each gives for the load that was named, how much it holds,
-how long a rebuild takes, and how likely data are lost.
+"""The levels of an array side by side on one screen: the performance of each under the named load, its capacity, how
+long a rebuild takes, and how likely data loss is.
 
-Levels lie one below the other in every panel, so that their names can be read once. Where other loads ran as well
-(`--full`), IOPS by depth lie below, a panel for each load.
+The levels are in the same rows of every panel, so that their names are read once. If other loads ran as well
+(`--full`), IOPS by depth are below, a panel for each load.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _REBUILDS = {"rebuild_idle": "array idle", "rebuild": "under the load"}
 
 @dataclass(frozen=True)
 class _Marks:
-    """A panel: rows with `level`, `value` and `series`, and how its axis reads."""
+    """A panel: rows with `level`, `value` and `series`, and the labels of its axis."""
 
     title: str
     rows: Sequence[Row]
@@ -37,7 +37,7 @@ class _Marks:
 
 
 def levels(comparison: Mapping[str, Any]) -> alt.VConcatChart:
-    """The verdict by level; below it IOPS by depth where several loads ran.
+    """The verdict by level; below it IOPS by depth if several loads ran.
 
     `comparison` is a dict as in `drivelab compare-levels --json`. Raises ChartError where no level has a figure.
     """
@@ -86,11 +86,11 @@ def levels(comparison: Mapping[str, Any]) -> alt.VConcatChart:
 
 
 def _given(verdict: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> list[_Marks]:
-    """What the load gets, by state."""
+    """The performance under the load, by state."""
     is_stream = (verdict.get("workload") or {}).get("rw") in {"read", "write", "rw"}
     rate = ("bytes_per_s", 1e6, "MB/s") if is_stream else ("iops", 1.0, "IOPS")
     found = []
-    # Of a level that falls behind the rate asked the latency is that of a queue that grows.
+    # The latency of a level that falls behind the requested rate is that of a growing queue.
     for key, scale, title in (rate, ("mean_latency_ns", NS_PER_MS, "Mean latency, ms")):
         is_latency = key == "mean_latency_ns"
         found.append(
@@ -210,7 +210,7 @@ def _colour(title: str, series: Iterable[Any], colours: Sequence[str], *, shown:
 
 
 def _shades(count: int) -> list[str]:
-    """One colour from light to dark for shallow to deep."""
+    """Shades of one colour, from light for shallow to dark for deep queues."""
     if count == 1:
         return [_RAMP[1]]
     return [_RAMP[round(place * (len(_RAMP) - 1) / (count - 1))] for place in range(count)]

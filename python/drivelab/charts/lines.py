@@ -1,6 +1,6 @@
-"""Predicted cells as lines over one of their fields, a panel for each value of another: rates over load.
+"""Predicted cells as lines over one of their fields, a panel for each value of another field: rates over load.
 
-The few cells that were published stand out as rings with the rounding of the print, each at its own line.
+The few published cells are rings with the rounding of the print, each at its own line.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ def lines(result: Mapping[str, Any], picture: Mapping[str, Any]) -> alt.HConcatC
     """Figures over the field `x`, a line for each value of the field `lines`, a panel for each of `panels`.
 
     `result` is a dict as in `reproduce --json`; `picture` names the fields, in `shown` the panels, and in `only` the
-    values that other fields must have. Raises ChartError where no cell is left, or one has no number on x.
+    required values of other fields. Raises ChartError if no cell is left, or one has no number on x.
     """
     only = picture.get("only", {})
     chosen = [
@@ -76,7 +76,7 @@ def _row(cell: Mapping[str, Any], picture: Mapping[str, Any]) -> Row:
 
 
 def _hidden(rows: list[Row], names: list[str]) -> list[str]:
-    """Which lines lie under another because all their figures are the same: nobody would find them."""
+    """Names the lines that are hidden by another because all their figures are equal: nobody would find them."""
     alike: dict[tuple[Any, ...], list[str]] = {}
     for name in names:
         figures = tuple((row["panel"], row["x"], row["figure"]) for row in rows if row["line"] == name)
@@ -86,7 +86,7 @@ def _hidden(rows: list[Row], names: list[str]) -> list[str]:
 
 
 def _panel(rows: list[Row], names: list[str], picture: Mapping[str, Any], top: float) -> Panel:
-    """One panel: a line with a mark at each cell, and rings for what was published."""
+    """One panel: a line with a mark at each cell, and rings for published figures."""
     ticks = sorted({row["x"] for row in rows})
     x = alt.X(
         "x:Q",

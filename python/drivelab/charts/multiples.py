@@ -1,6 +1,6 @@
 """Many lines as small panels: one line in each, in colour, on one scale, with all the others in grey behind it.
 
-Twelve colours of one ramp are told apart by nobody; the place of a panel is.
+Nobody can distinguish twelve colours of one ramp; the position of a panel is unambiguous.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from drivelab.charts.rows import Row, Sweep
 from drivelab.charts.theme import GRID, LINE_COLOURS, Panel, inline, log_axis
 
 PANELS_MAX = 24
-"""More lines than this are no picture in either form."""
+"""More lines than this cannot be shown in either form."""
 COLUMNS = 4
 _WIDTH, _HEIGHT = 185, 110
 _BEHIND = "#d0d0d0"
@@ -55,7 +55,7 @@ def _block(plan: Sweep, rows: Sequence[Row], field: str, text: str, x_axis: XAxi
 
 
 def _panel(plan: Sweep, own: Sequence[Row], others: Sequence[Row], y: alt.Y, x_axis: XAxis) -> Panel:
-    """One line before the others."""
+    """One line in front of the others."""
     x = x_axis(plan, _WIDTH)
     field = str(y.shorthand)
     tooltip: list[Any] = [

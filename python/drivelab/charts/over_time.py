@@ -1,6 +1,6 @@
-"""A run over its time: IOPS, latency and depth of each piece of the window, with the mean and the last quarter.
+"""A run over its time: IOPS, latency and depth in each interval of the window, with the mean and the last quarter.
 
-A run is steady where those two lie on each other. Several points are lines of their own colours, without levels.
+A run is steady where those two coincide. Several points are lines of different colours, without levels.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from drivelab.steady import ending
 WIDTH = 760
 HEIGHT = 150
 POINTS_MAX = len(LINE_COLOURS)
-"""Points that one picture compares."""
-# Pieces are joined until so many I/Os finish in the mean one, but not to fewer pieces than these.
+"""Maximum number of points in one picture."""
+# Intervals are merged until the mean one has this many I/Os, but not to fewer intervals than this.
 _IOS_MIN, _PIECES_MIN = 20, 30
 _PANELS = (("iops", "IOPS"), ("mean", "Mean latency, ms"), ("max", "Longest, ms"), ("depth", "Depth"))
 
@@ -30,7 +30,7 @@ def over_time(
 ) -> alt.VConcatChart:
     """IOPS, latency and depth over time, for points as in `simulate --json`.
 
-    Raises ChartInputError where no point has a series, or more do than one picture can compare.
+    Raises ChartInputError if no point has a series, or more do than one picture can compare.
     """
     found = [point for point in points if len(point.get("series") or ()) > 1 and point["iops"]]
     if not found:
@@ -57,7 +57,7 @@ def _name(point: Point) -> str:
 
 
 def _rows(point: Point, name: str) -> list[Row]:
-    """A row for each piece, at its middle; neighbours joined while few I/Os finish in each."""
+    """A row for each interval, at its middle; neighbours are merged while few I/Os finish in each."""
     pieces = list(point["series"])
     end_ns = pieces[0]["start_ns"] + point["window_ns"]
     ends = [later["start_ns"] for _, later in pairwise(pieces)] + [end_ns]
@@ -65,7 +65,7 @@ def _rows(point: Point, name: str) -> list[Row]:
         {**piece, "end_ns": end, "latency": piece["ios"] * (piece["mean_latency_ns"] or 0.0)}
         for piece, end in zip(pieces, ends, strict=True)
     ]
-    # A short last piece is noise.
+    # A short last interval is noise.
     if (
         len(spans) > 1
         and spans[-1]["end_ns"] - spans[-1]["start_ns"] < (spans[0]["end_ns"] - spans[0]["start_ns"]) / 2
@@ -87,7 +87,7 @@ def _rows(point: Point, name: str) -> list[Row]:
 
 
 def _joined(spans: Sequence[Row]) -> Row:
-    """Neighbouring pieces as one."""
+    """Adjacent intervals as one."""
     lengths = [span["end_ns"] - span["start_ns"] for span in spans]
     longest = [span["max_latency_ns"] for span in spans if span["max_latency_ns"] is not None]
     inside = sum(span["depth"] * length for span, length in zip(spans, lengths, strict=True))

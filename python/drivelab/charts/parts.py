@@ -1,6 +1,6 @@
-"""Where the mean response time goes: a stacked bar for each point, its parts in the order of a command's way.
+"""The parts of the mean response time: a stacked bar for each point, its parts in the order of a command's path.
 
-Bars lie on their side, because the names of points are long and a sweep has many of them.
+Bars are horizontal, because the names of points are long and a sweep has many of them.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from drivelab.charts.rows import NS_PER_MS, Point, Row, Sweep, label, part, scal
 from drivelab.charts.theme import INK, PART_COLOURS, SPARE_PART_COLOURS, Panel, dress, heading, inline
 
 WIDTH = 680
-# Height of one bar with its gap, in points, up to so many bars.
+# Height of one bar with its gap, in points, up to each number of bars.
 _STEPS = ((40, 22), (120, 15), (100_000, 11))
 
 
@@ -61,7 +61,7 @@ def _x(top: float, *, labelled: bool) -> alt.X:
 
 
 def _split(point: Point) -> dict[str, float]:
-    """The parts of one point's mean response time in ms, those that it knows."""
+    """The known parts of one point's mean response time in ms."""
     split = {name: scaled(value, NS_PER_MS) for name, value in part(point, "breakdown_ns").items()}
     return {name: value for name, value in split.items() if value is not None}
 
@@ -75,7 +75,7 @@ def _group(
     *,
     step: int,
 ) -> Panel:
-    """The bars of one combination of the other axes, one below the other in the order of x."""
+    """The bars of one combination of the other axes, stacked vertically in the order of x."""
     segments: list[Row] = []
     totals: list[Row] = []
     for row in rows:

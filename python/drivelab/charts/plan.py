@@ -1,4 +1,4 @@
-"""A plan as two pictures: every candidate by what it costs, holds, gives and loses; and which assumption decides.
+"""A plan as two pictures: every candidate by cost, capacity, performance and loss; and which assumption decides.
 
 A filled mark holds, a hollow one does not; a thin ring has what no other candidate beats in price, speed and loss at
 once, a thick one the pick. Limits are dashed. A chance of which a bound alone is known is a triangle that points where
@@ -31,7 +31,7 @@ _LINE_MAX = 100
 
 @dataclass(frozen=True)
 class _Axis:
-    """What a panel shows by cost."""
+    """The quantity that a panel shows over cost."""
 
     key: str
     title: str
@@ -43,7 +43,7 @@ class _Axis:
 def pareto(plan: Mapping[str, Any]) -> alt.HConcatChart:
     """Capacity, speed and chance of loss over cost; `plan` is a dict as in `drivelab plan --json`.
 
-    Raises ChartError where no candidate can be.
+    Raises ChartError if no candidate is possible.
     """
     known = [one for one in plan["candidates"] if one["usable_bytes"]]
     if not known:
@@ -62,7 +62,7 @@ def pareto(plan: Mapping[str, Any]) -> alt.HConcatChart:
 
 
 def _speed(plan: Mapping[str, Any]) -> _Axis:
-    """Of an open load its latency, else IOPS."""
+    """The latency for an open load, else IOPS."""
     limits = plan["limits"]
     if limits["latencies_ns"]:
         name, most = next(iter(limits["latencies_ns"].items()))
@@ -201,7 +201,7 @@ def _notes(plan: Mapping[str, Any]) -> list[str]:
 
 
 def tornado(plan: Mapping[str, Any]) -> Panel:
-    """The pick's chance of loss as each assumption is half and twice what it is, the widest bar first.
+    """The pick's chance of loss with each assumption halved and doubled, the widest bar first.
 
     What changes it by less than the intervals show has no bar, and is named. Raises ChartError without a known chance.
     """

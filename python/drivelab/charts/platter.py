@@ -1,8 +1,8 @@
-"""The platter from above with the way of the head over it, as the articles on command queueing draw it.
+"""The platter from above with the path of the head over it, as articles on command queueing draw it.
 
-The angle is that of the platter under the head. A seek is a spiral, because the platter turns while the arm moves; a
-wait for rotation is an arc; so the length of the whole way, in turns, is the time that it takes. Cylinder 0 is the
-outer edge. The radius of the hub is not to scale.
+The angle is that of the platter under the head. A seek is a spiral, because the platter rotates while the arm moves;
+rotational latency is an arc; so the length of the whole path, in revolutions, is the time that it takes. Cylinder 0
+is the outer edge. The radius of the hub is not to scale.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def platter(
     tooltip: list[alt.Tooltip],
     size: float,
 ) -> Panel:
-    """One platter: rings, the head's way in the colours of its phases, each command with its number of arrival."""
+    """One platter: rings, the head's path in the colours of its phases, each command with its number of arrival."""
     way = [row for at, move in enumerate(moves(commands)) for row in _path(at, move, geometry)]
     there = [command for command in moved(commands) if command["first_cylinder"] is not None]
     places = [_place(command, geometry) for command in there]
@@ -75,7 +75,7 @@ def platter(
 
 
 def turns(commands: Sequence[Command], geometry: Mapping[str, Any]) -> float:
-    """How many times the platter went round from the first choice to the end of the last transfer."""
+    """The number of revolutions from the first choice to the end of the last transfer."""
     way = moves(commands)
     return (way[-1].end_ns - way[0].start_ns) / float(geometry["rotation_ns"]) if way else 0.0
 
@@ -93,7 +93,7 @@ def _disk() -> list[Row]:
 
 
 def _path(number: int, move: Move, geometry: Mapping[str, Any]) -> list[Row]:
-    """A stretch of the head's way as points close enough together to look round."""
+    """A stretch of the head's path as points close enough together to look smooth."""
     share = (move.end_ns - move.start_ns) / geometry["rotation_ns"]
     steps = max(2, math.ceil(share * _STEPS_PER_TURN))
     rows = []
@@ -107,14 +107,14 @@ def _path(number: int, move: Move, geometry: Mapping[str, Any]) -> list[Row]:
 
 
 def _place(command: Command, geometry: Mapping[str, Any]) -> Row:
-    """Where a command's first sector lies."""
+    """The position of a command's first sector."""
     x, y = _point(command["begun_ns"], command["first_cylinder"], geometry)
     return {**described(command), "x": x, "y": y}
 
 
 def _point(at_ns: float, cylinder: float, geometry: Mapping[str, Any]) -> tuple[float, float]:
-    """The point of the platter that is under a head over this cylinder at this instant."""
+    """The point of the platter under a head at this cylinder and instant."""
     turned = 2 * math.pi * (at_ns / geometry["rotation_ns"] % 1.0)
     radius = _EDGE - (_EDGE - _HUB) * cylinder / max(geometry["cylinders"] - 1, 1)
-    # The platter turns against the clock, so the head's way over it goes with it.
+    # The platter rotates counterclockwise, so the head's path over it runs clockwise.
     return radius * math.sin(turned), radius * math.cos(turned)

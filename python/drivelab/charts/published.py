@@ -1,8 +1,8 @@
-"""A published table beside what the model predicts, and below each drive the signed error of every cell.
+"""A published table beside the model's predictions, and below each drive the signed error of every cell.
 
-Published values are marks, with the rounding of the print as a bar; predictions are lines; an error is what
-that rounding cannot explain. Cells on which a drive's free parameters were fitted have another shape, because
-agreement there proves nothing.
+Published values are marks, with the rounding of the print as a bar; predictions are lines; an error is the part of a
+difference that rounding cannot explain. Cells on which a drive's free parameters were fitted have another shape,
+because agreement there proves nothing.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ HEIGHT_ERRORS = 110
 BANDS = (5.0, 15.0)
 FILLS = ("#cfe8dd", "#eef6f2")
 _GAP = 8
-# Room for the labels of y, the same for rates and errors so that the panels stand in line.
+# Room for the labels of y, the same for rates and errors so that the panels are aligned.
 _EXTENT = 34
 _PANEL_MIN, _PANEL_MAX = 110, 300
-# Errors beyond this are drawn at the edge; their tooltip has the number.
+# Errors beyond this are drawn at the edge; their tooltip has the value.
 _ERROR_LIMIT = 60.0
 # Room for a whole mark at the limit.
 _ERROR_MARGIN = 1.12
-# Threads stand this far apart on the log2 axis, in octaves, so that equal values stay visible.
+# Threads are this far apart on the log2 axis, in octaves, so that equal values stay visible.
 _DODGE = 0.16
 
 ROLES = {"validation": "circle", "calibration": "triangle-up"}
@@ -64,9 +64,9 @@ def experiment(result: Mapping[str, Any]) -> alt.VConcatChart:
     """Published against predicted rates over block size: a panel for each column, a block for each drive.
 
     `result` is {"experiment": name, "cells": [{"id": "drive/block KiB/threads/column", "published",
-    "predicted", "unit", "resolution", "role", "error"}]}: rates in `unit`; `resolution` is half a unit of the
-    last printed digit; `role` is "calibration" or "validation"; `error`, a share of the published figure, is
-    what lies beyond that rounding, and is worked out here where it is missing. Raises ChartError where a cell
+    "predicted", "unit", "resolution", "role", "error"}]}: rates in `unit`; `resolution` is half a unit of the last
+    printed digit; `role` is "calibration" or "validation"; `error`, a share of the published figure, is the part of
+    the difference beyond that rounding, and is computed here if it is missing. Raises ChartError if a cell
     is not in that form.
     """
     rows = [_row(cell, at) for at, cell in enumerate(result.get("cells") or [])]
@@ -84,7 +84,7 @@ def experiment(result: Mapping[str, Any]) -> alt.VConcatChart:
 
 
 def _row(cell: Mapping[str, Any], at: int) -> Row:
-    """One cell as a flat row; everything that is drawn is computed here."""
+    """One cell as a flat row; all drawn values are computed here."""
     name = str(cell.get("id", f"number {at}"))
     words = name.split("/")
     try:
@@ -117,13 +117,13 @@ def _row(cell: Mapping[str, Any], at: int) -> Row:
 
 
 def _error(predicted: float, published: float, half: float) -> float:
-    """How far the prediction lies outside what the printed digits allow, a signed share of the published."""
+    """How far the prediction lies outside the rounding of the printed digits, as a signed share of the published."""
     distance = predicted - published
     return math.copysign(max(0.0, abs(distance) - half), distance) / published
 
 
 def _table(rows: list[Row], columns: int) -> _Table:
-    """The scales that hold every cell."""
+    """The scales that contain every cell."""
     units = list(dict.fromkeys(row["unit"] for row in rows))
     if len(units) > 1:
         raise ChartInputError(f"cells in {' and '.join(units)} cannot share one axis")
@@ -220,7 +220,7 @@ def _shape() -> alt.Shape:
 
 
 def _tooltip(table: _Table) -> list[alt.Tooltip]:
-    """What a pointer on one cell reads."""
+    """The tooltip of a cell."""
     return [
         alt.Tooltip("drive:N"),
         alt.Tooltip("column:N"),

@@ -1,7 +1,7 @@
-"""An array over time: what its hosts get while a member is missing and a new one is filled.
+"""An array over time: the performance for its hosts while a member is missing and a new one is rebuilt.
 
-Latency on top, IOPS below it, then errors where there were any, and at the bottom how far the rebuild is. Thin
-upright lines are what happened to the array. Several points are lines of their own colours.
+Latency on top, IOPS below it, then errors if there were any, and at the bottom the progress of the rebuild. Thin
+vertical lines are events of the array. Several points are lines of different colours.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from drivelab.charts.theme import INK, LINE_COLOURS, Panel, dress, heading, inli
 
 WIDTH = 860
 HEIGHT, HEIGHT_LOW = 230, 130
-# One picture compares at most so many points: more colours than these nobody tells apart.
+# Maximum number of points in one picture: nobody can distinguish more colours than these.
 POINTS_MAX = len(LINE_COLOURS)
-# Pieces of time are joined until so many I/Os finish in the mean one, but not to fewer pieces than these.
+# Intervals are merged until the mean one has this many I/Os, but not to fewer intervals than this.
 IOS_MIN, PIECES_MIN = 20, 60
-# A log axis for latencies whose largest is so many times the smallest.
+# A log axis for latencies whose maximum is this many times the minimum.
 _LOG_RATIO = 20.0
 _CHAR_PX, _LABEL_PX = 6.0, 14
 _UNITS = ((7_200e9, 3_600e9, "h"), (240e9, 60e9, "min"), (0.0, 1e9, "s"))
@@ -52,7 +52,7 @@ class _Time:
 def rebuild(points: Sequence[Point]) -> alt.VConcatChart:
     """Latency, IOPS, errors and progress over time, for points as in `simulate --json` with an array.
 
-    Raises ChartInputError where no point has an array, or more do than one picture can compare.
+    Raises ChartInputError if no point has an array, or more do than one picture can compare.
     """
     found = [point for point in points if part(point, "array").get("series")]
     if not found:
@@ -83,7 +83,7 @@ def _name(point: Point) -> str:
 
 
 def _series(point: Point) -> list[Row]:
-    """The pieces of time, joined by twos while few I/Os finish in each: the mean of two of them is only noise."""
+    """The intervals, merged in pairs while few I/Os finish in each: the mean of two I/Os is only noise."""
     pieces = [dict(piece) for piece in point["array"]["series"]]
     ios = sum(piece["ios"] for piece in pieces)
     while len(pieces) >= 2 * PIECES_MIN and ios < IOS_MIN * len(pieces):
@@ -92,7 +92,7 @@ def _series(point: Point) -> list[Row]:
 
 
 def _joined(pieces: Sequence[Row]) -> Row:
-    """Neighbouring pieces as one."""
+    """Adjacent intervals as one."""
     ios = sum(piece["ios"] for piece in pieces)
     seconds = sum(piece["ios"] / piece["iops"] for piece in pieces if piece["iops"])
     timed = [piece for piece in pieces if piece["mean_latency_ns"] is not None]
@@ -100,7 +100,8 @@ def _joined(pieces: Sequence[Row]) -> Row:
     return {
         "start_ns": pieces[0]["start_ns"],
         "ios": ios,
-        # A piece in which nothing finished does not tell its length; pieces are of one length, but for the last.
+        # The length of an interval in which nothing finished is unknown; all are of one length, except the
+        # last.
         "iops": ios / seconds * (len(timed) / len(pieces) if idle else 1) if ios else 0.0,
         "errors": sum(piece["errors"] for piece in pieces),
         "mean_latency_ns": sum(piece["ios"] * piece["mean_latency_ns"] for piece in timed) / ios
@@ -112,7 +113,7 @@ def _joined(pieces: Sequence[Row]) -> Row:
 
 
 def _ends(point: Point, series: Sequence[Row]) -> list[int]:
-    """Where each piece of the series ends: where the next begins. Of the last one its own rate tells."""
+    """The end of each interval of the series: the start of the next. That of the last follows from its own rate."""
     starts = [int(piece["start_ns"]) for piece in series]
     length = starts[1] - starts[0] if len(starts) > 1 else int(point["window_ns"])
     last = series[-1]
@@ -122,13 +123,13 @@ def _ends(point: Point, series: Sequence[Row]) -> list[int]:
 
 
 def _is_alone(series: Sequence[Row], at: int, key: str) -> bool:
-    """Whether no line can be drawn to a piece, because its neighbours have nothing."""
+    """Whether no line can be drawn to an interval, because its neighbours have no value."""
     beside = [series[other][key] for other in (at - 1, at + 1) if 0 <= other < len(series)]
     return series[at][key] is not None and all(value is None for value in beside)
 
 
 def _rows(point: Point, name: str, per_unit: float) -> list[Row]:
-    """A row for each piece: rates at its middle, progress at its end."""
+    """A row for each interval: rates at its middle, progress at its end."""
     rows = []
     series = _series(point)
     for at, (piece, end_ns) in enumerate(zip(series, _ends(point, series), strict=True)):
@@ -150,7 +151,7 @@ def _rows(point: Point, name: str, per_unit: float) -> list[Row]:
 
 
 def _panels(rows: Sequence[Row]) -> list[_Panel]:
-    """Latency and IOPS always, the others where there is anything to see."""
+    """Latency and IOPS always, the others if there is anything to see."""
     shown = ("mean", "max") if len({row["series"] for row in rows}) == 1 else ("mean",)
     latencies = [row[key] for row in rows for key in shown if row[key]]
     low_panels = []
@@ -166,7 +167,7 @@ def _panels(rows: Sequence[Row]) -> list[_Panel]:
 
 
 def _from_zero(rows: Sequence[Row], *fields: str) -> alt.Scale:
-    """A linear axis from zero with air above the largest value."""
+    """A linear axis from zero with a margin above the largest value."""
     top = max((row[field] for row in rows for field in fields if row[field]), default=1.0)
     return alt.Scale(domain=[0, top * 1.08], nice=False)
 
@@ -181,7 +182,7 @@ def _draw(
     first: bool,
     last: bool,
 ) -> Panel:
-    """One quantity over time, what happened to the array behind it."""
+    """One quantity over time, with the events of the array behind it."""
     axis = alt.Axis(tickCount=10, labels=last, title=x.title if last else None, grid=False)
     across = alt.X("end:Q" if panel.field == "rebuilt" else "t:Q", scale=x.scale, axis=axis)
     ticks: dict[str, Any] = {"tickCount": 5} if panel.values is None else {"values": panel.values}
@@ -213,7 +214,7 @@ def _draw(
         )
     )
     if first:
-        # A line has nowhere to go where hosts had nothing answered before and after.
+        # A value without neighbours cannot be joined by a line.
         layers.append(alone.mark_circle(size=16, opacity=1, clip=True).encode(x=across, y=y, color=colour))
         layers += _labels(events, x)
     return alt.layer(*layers).properties(width=WIDTH, height=panel.height)
@@ -228,7 +229,7 @@ def _tooltip(x: _Time, panel: _Panel) -> list[alt.Tooltip]:
 
 
 def _rules(events: Sequence[Row], x: _Time) -> alt.Chart:
-    """An upright line at each instant at which something happened."""
+    """A vertical line at each event."""
     rules: alt.Chart = (
         alt.Chart(inline(events))
         .mark_rule(strokeWidth=1, strokeDash=[3, 3], opacity=0.8)
@@ -245,7 +246,7 @@ def _rules(events: Sequence[Row], x: _Time) -> alt.Chart:
 
 
 def _labels(events: Sequence[Row], x: _Time) -> list[alt.Chart]:
-    """What happened, above the top panel, in as many lines as it takes to keep the words apart."""
+    """The events, named above the top panel, in as many lines as it takes to keep the words apart."""
     texts = []
     for row in events:
         side: dict[str, Any] = {"align": "right", "dx": -3} if row["right"] else {"align": "left", "dx": 3}
@@ -265,9 +266,9 @@ def _labels(events: Sequence[Row], x: _Time) -> list[alt.Chart]:
 def _events(
     points: Sequence[Point], names: Sequence[str], per_unit: float, end_ns: int
 ) -> tuple[list[Row], bool]:
-    """The instants to mark, each with the line for its words; and whether some had to be left without any.
+    """The instants to mark, each with the line for its words; and whether some had to remain without words.
 
-    What all points have in common is marked once in the colour of text, the rest in that of its point.
+    Events that all points have in common are marked once in the colour of text, the others in that of their point.
     """
     told = [story(point["array"]) for point in points]
     common = set(told[0]).intersection(*told[1:])

@@ -1,4 +1,4 @@
-"""From the points of a sweep to flat rows: which axis is x, which axes make the lines, and their names.
+"""From the points of a sweep to flat rows: which axis is x, which axes distinguish the lines, and their names.
 
 No drawing here. A value that is missing, null, not a number or not finite becomes None, never zero.
 """
@@ -20,28 +20,28 @@ Row = dict[str, Any]
 NS_PER_MS = 1e6
 BYTES_PER_MB = 1e6
 
-# The axes that are a depth, by the last word of their path; the first that is swept becomes x.
+# Axes that are a depth, by the last word of their path; the first that is swept becomes x.
 DEPTH_AXES = {"iodepth": "Queue depth asked", "outstanding": "Queue depth asked", "numjobs": "Jobs"}
-# Axes that are an amount of data, by the last word of their path, and what a picture calls them.
+# Axes that are an amount of data, by the last word of their path, and their names in pictures.
 SIZE_AXES = {
     "bs": "Block size",
     "stripe_unit": "Stripe unit",
     "record_size": "Record size",
     "size": "Size used",
 }
-# What a picture calls the other axes that have a name of their own.
+# Names in pictures of the other axes that have one.
 _NAMES = {"rw": "Workload", "pattern": "Workload", "drive": "Drive", "level": "Level", "members": "Members"}
 _NAMES |= {"percentage_random": "Random places, %", "rwmixread": "Reads, %"}
-# What x is where no axis was swept: the depth that the point itself says it asked for.
+# x if no axis was swept: the depth that the point asked for.
 _ASKED = "depth.asked"
-# The name of the place of a run that has none.
+# The name of the place of a run without axes.
 _ALONE = "this run"
-# Numbers without a size: they are names.
+# Numbers that are names, not quantities.
 _NUMBERED_NAMES = {"seed"}
-# Numbers other than depths get a logarithmic axis where the largest is so many times the smallest.
+# Numbers other than depths get a logarithmic axis if the maximum is this many times the minimum.
 _LOG_RATIO = 30.0
 
-# How x is laid out: by size, by its logarithm, or one place for each name, whose distances mean nothing.
+# The layout of x: linear, logarithmic, or one position for each name, where distances have no meaning.
 Scale = Literal["linear", "log", "names"]
 
 
@@ -49,8 +49,8 @@ Scale = Literal["linear", "log", "names"]
 class Sweep:
     """The points of one sweep as rows, ready to draw.
 
-    A row holds `at` (its place in the input), `x` (a number, or a name), `series` (the text
-    that names its line), one `key_N` for each axis in `line_axes`, and what `measures` finds in the point.
+    A row holds `at` (its index in the input), `x` (a number, or a name), `series` (the text that names its line), one
+    `key_N` for each axis in `line_axes`, and what `measures` finds in the point.
     """
 
     rows: list[Row]
@@ -67,16 +67,16 @@ class Sweep:
 
     @property
     def x_is_number(self) -> bool:
-        """Whether distances along x mean something, so that a line may join two points."""
+        """Whether distances along x have a meaning, so that a line may join two points."""
         return self.x_scale != "names"
 
     @property
     def series_title(self) -> str:
-        """The names of the axes that tell the lines apart."""
+        """The names of the axes that distinguish the lines."""
         return " · ".join(self.line_axes)
 
     def notes(self) -> list[str]:
-        """What a reader must know beside the picture: the axes that stay the same, and points left out."""
+        """What a reader must know beside the picture: the constant axes, and the omitted points."""
         missing = f"{self.dropped} points without a value for x are left out" if self.dropped else ""
         return [note for note in (self.constants, missing) if note]
 
@@ -121,7 +121,7 @@ def sweep(points: Sequence[Point]) -> Sweep:
         [_asked(point) for point in points] if x_axis == _ASKED else [values.get(x_axis) for values in axes]
     )
     if not swept and all(x is None and "depth" in point for x, point in zip(xs, points, strict=True)):
-        # An open loop asks for no depth, and a run alone is at no place of a sweep.
+        # An open loop asks for no depth, and a single run has no place in a sweep.
         xs = [_ALONE] * len(xs)
     is_size = _last(x_axis) in SIZE_AXES and all(size_of(x) is not None for x in xs if x is not None)
     if is_size:
@@ -166,13 +166,13 @@ def sweep(points: Sequence[Point]) -> Sweep:
 
 
 def _title(axis: str, short: Mapping[str, str]) -> str:
-    """What a picture calls an axis: a name of its own where no other axis ends in the same word."""
+    """The name of an axis in pictures: its common name, unless another axis ends in the same word."""
     last, own = _last(axis), short.get(axis, "")
     return own if own != last else SIZE_AXES.get(last, _NAMES.get(last, own))
 
 
 def measures(point: Point) -> Row:
-    """What a point measured, with its units in the names: iops, mb_per_s, achieved depth, latencies in ms."""
+    """What a point measured, with the units in the names: iops, mb_per_s, achieved depth, latencies in ms."""
     latency = part(point, "latency_ns")
     return {
         "iops": number(point.get("iops")),
@@ -204,7 +204,7 @@ def _asked(point: Point) -> float | None:
 
 
 def _choose_x(swept: list[str], axes: list[Mapping[str, Any]], points: Sequence[Point]) -> str:
-    """The path of the axis that becomes x: a swept depth, else a varying depth asked, or the longest axis."""
+    """The path of the axis that becomes x: a swept depth, else a varying depth asked, else the longest axis."""
     for word in DEPTH_AXES:
         for name in swept:
             if _last(name) == word:
@@ -218,7 +218,7 @@ def _choose_x(swept: list[str], axes: list[Mapping[str, Any]], points: Sequence[
 
 
 def _scale(axis: str, values: Sequence[Any], *, is_depth: bool) -> Scale:
-    """How the values of x are laid out: depths in octaves, other numbers by size, the rest as names."""
+    """The layout of x: depths on a log axis, other numbers by their range, the rest as names."""
     numbers = [found for found in map(number, values) if found is not None]
     if len(numbers) < len(values) or _last(axis) in _NUMBERED_NAMES:
         return "names"
@@ -227,7 +227,7 @@ def _scale(axis: str, values: Sequence[Any], *, is_depth: bool) -> Scale:
 
 
 def _ordered(values: Sequence[Any]) -> list[Any]:
-    """The distinct values: by size where all are numbers, else in the order in which they come."""
+    """The distinct values: sorted if all are numbers, else in the order of their occurrence."""
     distinct = list({label(value): value for value in values}.values())
     if all(number(value) is not None for value in distinct):
         return sorted(distinct)
@@ -240,7 +240,7 @@ def _last(path: str) -> str:
 
 
 def _short_names(paths: list[str]) -> dict[str, str]:
-    """Each path cut to its last words, as many as it takes to tell it from the others."""
+    """Each path shortened to its last words, as many as are needed to distinguish it from the others."""
     short = {}
     for path in paths:
         words = path.split(".")

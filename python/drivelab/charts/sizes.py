@@ -1,6 +1,6 @@
-"""Time per request over its size, and how far the first-order model misses: time = latency + size / rate.
+"""Time per request over its size, and the residuals of the first-order model: time = latency + size / rate.
 
-Marks are requests, lines the models, and below them is the miss at each size: above zero the requests take
+Marks are requests, lines the models, and below them are the residuals at each size: above zero the requests take
 longer than the model says.
 """
 
@@ -19,14 +19,14 @@ WIDTH = 860
 HEIGHT_TIME, HEIGHT_MISS = 300, 190
 _SHAPES = ("circle", "triangle-up")
 _UNITS = (("GiB", 2**30), ("MiB", 2**20), ("KiB", 2**10))
-# Misses smaller than this do not fill the panel.
+# Residuals smaller than this do not fill the panel.
 _MISS_LEAST = 10.0
 
 
 def sizes(scan: Mapping[str, Any], title: str | None = None) -> alt.VConcatChart:
-    """Time over size with both models (top) and the misses (bottom).
+    """Time over size with both models (top) and the residuals (bottom).
 
-    `scan` is a dict as in `drivelab scan --sizes --json`. Raises ChartError where it has no sizes.
+    `scan` is a dict as in `drivelab scan --sizes --json`. Raises ChartError if it has no sizes.
     """
     rows = [row for direction in scan.get("directions") or () for row in _rows(direction)]
     if not rows:
@@ -68,7 +68,7 @@ def _model(direction: Mapping[str, Any]) -> str:
 
 
 def _text(size: int) -> str:
-    """A size in the largest unit that it fills."""
+    """A size in the largest unit that it reaches."""
     unit, factor = next(((unit, factor) for unit, factor in _UNITS if size >= factor), ("B", 1))
     return f"{size / factor:g} {unit}"
 
@@ -131,7 +131,7 @@ def _times(rows: list[Row], names: list[str]) -> Panel:
 
 
 def _misses(rows: list[Row], names: list[str]) -> Panel:
-    """How much longer than the model each size took."""
+    """By how much each size took longer than the model says."""
     limit = max(_MISS_LEAST, *(abs(row["miss"]) for row in rows)) * 1.1
     y = alt.Y(
         "miss:Q",

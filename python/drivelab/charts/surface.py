@@ -1,7 +1,7 @@
-"""A drive's surface as its reviewers draw it: the transfer rate over the addresses, and below it a dot per access.
+"""A drive's surface as reviewers draw it: the transfer rate over the addresses, and below it a dot per access.
 
-The dashed curve is the fit: a straight line through the squares of the rates, which is what a constant density
-along and across the tracks would give.
+The dashed curve is the fit: a straight line through the squares of the rates, which corresponds to constant linear
+and track densities.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from drivelab.charts.theme import INK, LINE_COLOURS, SOFT, Panel, dress, heading
 WIDTH = 860
 HEIGHT_RATE, HEIGHT_ACCESS = 260, 260
 _RATE, _ACCESS, _FIT = LINE_COLOURS[0], LINE_COLOURS[1], LINE_COLOURS[6]
-# The fit is drawn as so many straight pieces.
+# The fit is drawn as this many straight pieces.
 _PIECES = 100
-# Room for the labels of y, so that both panels stand in line.
+# Room for the labels of y, so that both panels are aligned.
 _Y_AXIS = alt.Axis(minExtent=32, tickCount=6)
 
 
 def surface(scan: Mapping[str, Any], title: str | None = None) -> alt.VConcatChart:
     """Rate (top) and access time (bottom) over the share of the data.
 
-    `scan` is a dict as in `drivelab scan --json`. Raises ChartError where it has no places or no accesses.
+    `scan` is a dict as in `drivelab scan --json`. Raises ChartError if it has no places or no accesses.
     """
     places = [_place(place) for place in part(scan, "surface").get("places") or ()]
     accesses = [
@@ -111,7 +111,7 @@ def _rates(places: list[Row], scan: Mapping[str, Any]) -> Panel:
 
 
 def _curve(fit: Mapping[str, float]) -> list[Row]:
-    """The root of the fitted line, where it has one."""
+    """The square root of the fitted line, where it is positive."""
     shares = [piece / _PIECES for piece in range(_PIECES + 1)]
     squares = [(share, fit["intercept"] + fit["slope"] * share) for share in shares]
     return [
@@ -140,7 +140,7 @@ def _accesses(accesses: list[Row], figures: Mapping[str, Any]) -> Panel:
 
 
 def _mean(value: float, y: alt.Y, x: alt.X, form: str) -> list[alt.Chart]:
-    """A thin line at a mean, with its figure beyond the right edge."""
+    """A thin line at a mean, with its figure at the right edge."""
     field = str(y.shorthand).removesuffix(":Q")
     base = alt.Chart(inline([{field: value, "share": 100, "text": f"mean {value:{form}}"}]))
     rule = base.mark_rule(color=INK, strokeWidth=0.9, opacity=0.8).encode(y=y)

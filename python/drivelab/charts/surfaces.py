@@ -1,4 +1,4 @@
-"""The surfaces of several drives over each other: transfer rate on top, and below it a dot for each access."""
+"""The surfaces of several drives in one plot: transfer rate on top, and below it a dot for each access."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from drivelab.charts.theme import LINE_COLOURS, Panel, dress, heading, inline
 
 WIDTH = 760
 HEIGHT_RATE, HEIGHT_ACCESS = 270, 230
-# Of many accesses the picture shows so many of each drive: more are one cloud over the other.
+# Maximum number of accesses shown per drive: more are overlapping clouds.
 _DOTS_MAX = 600
 
 
 def surfaces(scans: Sequence[Mapping[str, Any]], title: str | None = None) -> alt.VConcatChart:
     """Rate (top) and access time (bottom) over the share of the data, a colour for each drive.
 
-    `scans` are dicts as in `drivelab scan --json`. Raises ChartError where one has no places or no accesses.
+    `scans` are dicts as in `drivelab scan --json`. Raises ChartError if one has no places or no accesses.
     """
     names = [str(scan.get("name", "drive")) for scan in scans]
     rates = [row for scan, name in zip(scans, names, strict=True) for row in _rates(scan, name)]

@@ -1,7 +1,7 @@
 """How every drivelab picture looks: fonts, colours that colour-blind readers can tell apart, axes, titles.
 
-What is drawn lives in the files beside this one. Nothing here registers a global theme: a chart carries its
-own configuration, so that importing this package changes nothing in anybody's notebook.
+The pictures themselves are in the other files of this folder. Nothing here registers a global theme: a chart carries
+its own configuration, so that importing this package changes nothing in a user's notebook.
 """
 
 from __future__ import annotations
@@ -19,10 +19,11 @@ INK = "#222222"
 SOFT = "#5f5f5f"
 GRID = "#e6e6e6"
 
-# Okabe and Ito 2008, "Color Universal Design", without its yellow, which is lost on white where it is thin.
+# Okabe and Ito 2008, "Color Universal Design", without its yellow, which is invisible on white in thin lines.
 LINE_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#999999")
 
-# The parts of a response time in the order in which a command meets them; neighbours differ in lightness too.
+# The parts of a response time in the order in which a command passes them; neighbours differ in lightness
+# too.
 PART_COLOURS = {
     "queue": "#B8B8B8",
     "overhead": "#D55E00",
@@ -34,17 +35,17 @@ PART_COLOURS = {
 }
 SPARE_PART_COLOURS = ("#E69F00", "#000000", "#7F3C8D", "#6B4C12")
 
-# Viridis without its last, nearly white, fifth: for more lines than there are names for colours.
+# Viridis without its last, nearly white, fifth: for more lines than there are named colours.
 _RAMP = ("#440154", "#472d7b", "#3b528b", "#2c728e", "#21918c", "#28ae80", "#5ec962", "#a0da39")
 
-# What altair makes of layers on one pair of axes.
+# The types of layered charts in altair.
 Panel: TypeAlias = alt.LayerChart | alt.FacetChart
 
 _AnyChart = TypeVar("_AnyChart", bound=alt.TopLevelMixin)
 
 
 def colours(count: int) -> list[str]:
-    """`count` colours: named ones as far as they go, then steps of one ramp from dark to light."""
+    """`count` colours: named ones if there are enough, else steps of one ramp from dark to light."""
     if count <= len(LINE_COLOURS):
         return list(LINE_COLOURS[:count])
     return [_blend(index / (count - 1)) for index in range(count)]
@@ -59,10 +60,10 @@ def _blend(share: float) -> str:
 
 
 def log_axis(values: Sequence[float], height: float) -> tuple[list[float], list[float]]:
-    """The domain [low, high] of a logarithmic axis that holds `values` (all above 0), and its ticks.
+    """The domain [low, high] of a logarithmic axis that contains `values` (all above 0), and its ticks.
 
-    Ticks are at 1, 2, 5 times a power of ten where `height` points have room for them, else at powers of ten
-    alone; at every digit where the values are close together.
+    Ticks are at 1, 2, 5 times a power of ten if `height` points have room for them, else only at powers of ten; at
+    every digit if the values are close together.
     """
     low, high = min(values) / 1.25, max(values) * 1.25
     if high / low < 4:
@@ -73,14 +74,14 @@ def log_axis(values: Sequence[float], height: float) -> tuple[list[float], list[
     exponents = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
     ticks = [float(f"{step}e{exponent}") for exponent in exponents for step in steps]
     ticks = [tick for tick in ticks if low <= tick <= high]
-    # A label at the very edge would stand out of its panel, and push the title up.
+    # A label at the very edge would extend beyond its panel, and push the title up.
     if ticks:
         high = max(high, ticks[-1] * (high / low) ** 0.04)
     return [low, high], ticks
 
 
 def inline(rows: Sequence[Mapping[str, Any]]) -> alt.InlineData:
-    """Rows as data inside the chart, however many: a saved chart needs no other file."""
+    """Rows as inline data of the chart, however many: a saved chart needs no other file."""
     return alt.InlineData(values=[dict(row) for row in rows])
 
 
@@ -90,7 +91,7 @@ def heading(text: str, notes: Sequence[str] = ()) -> alt.TitleParams:
 
 
 def dress(chart: _AnyChart) -> _AnyChart:
-    """The same top-level chart with the house configuration: white ground, grey grid, dark text."""
+    """The same top-level chart with the house style: white background, grey grid, dark text."""
     text: dict[str, Any] = {"labelColor": INK, "titleColor": INK, "labelFontSize": 11, "titleFontSize": 12}
     return chart.properties(
         background="white",

@@ -1,7 +1,7 @@
-"""A drive's queue at work: the head's way over time, and the commands that wait for it.
+"""A drive's queue at work: the head's path over time, and the commands that wait for it.
 
-Below a short log stands the same in order of arrival, on one axis of time, and for a few commands the platter from
-above. What the drive's order gains is the difference between two whole runs, never a guess.
+Below a short log is the same in order of arrival, on one time axis, and for a few commands the platter from above.
+The gain of the drive's order is the difference between two whole runs, never an estimate.
 """
 
 from __future__ import annotations
@@ -19,23 +19,23 @@ from drivelab.charts.rows import NS_PER_MS, Point, Row, label, part
 from drivelab.charts.theme import INK, LINE_COLOURS, PART_COLOURS, Panel, dress, heading, inline
 
 WIDTH = 900
-# One panel alone, and each of several: as high as one, they would be a poster.
+# Height of a single panel, and of each of several: at full height they would be a poster.
 HEIGHT, HEIGHT_OF_MANY = 330, 230
 POINTS_MAX = 4
-"""Points that one picture compares."""
+"""Maximum number of points in one picture."""
 COMMANDS_MAX = 2_000
-"""Of a longer log the picture shows so many: more are a grey block."""
+"""Maximum number of commands in the picture: more are a grey block."""
 SHORT = 40
-"""Up to so many commands have their number in the picture, and the order of arrival has a panel of its own."""
+"""Up to this many commands have their number in the picture, and the order of arrival has its own panel."""
 FEW = 8
-"""Up to so many commands the head's way over the platter is one that an eye can follow."""
+"""Up to this many commands, the eye can follow the head's path over the platter."""
 
 _PHASE_COLOURS = ("#555555", PART_COLOURS["seek"], "#E69F00", PART_COLOURS["transfer"])
 _READ, _WRITE = "#9a9a9a", LINE_COLOURS[3]
-# A mark with a number in it is so wide.
+# Width of a mark with a number in it.
 _MARK_PX = 15.0
 _STAMPS = ("submitted", "accepted", "chosen", "begun", "ended", "completed")
-# There is no cylinder between two, and none below the first.
+# There are no cylinders between two integers, and none below zero.
 _CYLINDER = "datum.value < 0 || datum.value % 1 ? '' : format(datum.value, ',d')"
 _HEAD_TOOLTIP = [
     alt.Tooltip("phase:N", title="head"),
@@ -48,7 +48,7 @@ _HEAD_TOOLTIP = [
 
 @dataclass(frozen=True)
 class _Run:
-    """One point with its log, and the same run in order of arrival where there is one."""
+    """One point with its log, and the same run in order of arrival if there is one."""
 
     name: str
     point: Point
@@ -66,7 +66,7 @@ class _Run:
         return None if self.yardstick is None else _time_ns(self.yardstick, _log(self.yardstick))
 
     def verdict(self) -> str:
-        """How long the commands took, and what their order gained."""
+        """How long the commands took, and the gain of their order."""
         text = f"{len(self.commands)} commands in {_ms(self.time_ns)}"
         if self.fcfs_ns is None:
             return text
@@ -78,8 +78,8 @@ class _Run:
 
 
 def timeline(points: Sequence[Point], in_arrival_order: Sequence[Point | None] = ()) -> alt.VConcatChart:
-    """Cylinder over time, a panel for each point: the head as a line in the colours of what it does, each
-    command as a thin line from the instant at which the drive took it to the one at which it was served.
+    """Cylinder over time, a panel for each point: the head as a line in the colours of its phases, each command as a
+    thin line from the instant at which the drive accepted it to the one at which it was served.
 
     `points` are dicts as in `simulate --json --log N`; `in_arrival_order` has for each of them the same run
     with its commands served in order of arrival, or None. Raises ChartError where there is no log, or more
@@ -100,7 +100,7 @@ def timeline(points: Sequence[Point], in_arrival_order: Sequence[Point | None] =
 
 @dataclass(frozen=True)
 class _View:
-    """A log to draw, under its own name, and what its title says beyond that."""
+    """A log to draw, its name, and the rest of its title."""
 
     name: str
     says: str
@@ -114,12 +114,12 @@ class _View:
 
     @property
     def span_ms(self) -> float:
-        """How long it took from then to the last one's completion."""
+        """The time from then to the completion of the last command."""
         return finish_ns(self.commands) / NS_PER_MS - self.start_ms
 
 
 def _views(runs: Sequence[_Run]) -> list[_View]:
-    """Each point; below the only one, where it is short and the order matters, the same in order of arrival."""
+    """Each point; for a single, short one whose order matters, also the same in order of arrival."""
     if len(runs) > 1:
         return [_View(run.name, run.verdict(), run.point, _shown(run.commands)) for run in runs]
     run, fcfs_ns = runs[0], runs[0].fcfs_ns
@@ -153,7 +153,7 @@ def _runs(points: Sequence[Point], in_arrival_order: Sequence[Point | None]) -> 
 
 
 def _log(point: Point) -> list[Command]:
-    """The commands that have a place: a flush is about no block."""
+    """The commands that have an address: a flush has none."""
     return [command for command in point.get("commands") or () if command["access"] != "flush"]
 
 
@@ -170,12 +170,12 @@ def _ms(ns: float) -> str:
 
 
 def _shown(commands: Sequence[Command]) -> list[Command]:
-    """The commands that the picture has room for."""
+    """The commands for which the picture has room."""
     return sorted(commands, key=lambda command: command["completed_ns"])[:COMMANDS_MAX]
 
 
 def _notes(runs: Sequence[_Run]) -> list[str]:
-    """How to read the picture, and what the comparison compares."""
+    """How to read the picture, and what is compared."""
     writes = any(command["access"] == "write" for run in runs for command in run.commands)
     notes = [
         "Thick line: the head. Thin lines: commands in the drive, from their arrival until the head reaches their "
@@ -213,13 +213,13 @@ def _colour() -> alt.Color:
 
 def _shape() -> alt.Shape:
     scale = alt.Scale(domain=["read", "write"], range=["circle", "square"])
-    # Colours of its own would hide the outline of its symbols.
+    # Explicit colours would hide the outline of the symbols.
     legend = alt.Legend(title="Command", symbolSize=120)
     return alt.Shape("access:N", scale=scale, legend=legend)
 
 
 def _tooltip() -> list[alt.Tooltip]:
-    """All that the log says of a command."""
+    """Everything that the log has on a command."""
     names = [
         ("id:Q", "command"),
         ("access:N", "access"),
@@ -278,7 +278,7 @@ def _panel(view: _View, longest_ms: float, *, alone: bool, last: bool) -> Panel:
 
 
 def _stretch(move: Move, start_ms: float) -> Row:
-    """A stretch of the head's way."""
+    """A stretch of the head's path."""
     return {
         "start": move.start_ns / NS_PER_MS - start_ms,
         "end": move.end_ns / NS_PER_MS - start_ms,
@@ -293,7 +293,7 @@ def _stretch(move: Move, start_ms: float) -> Row:
 def _waiting(command: Command, start_ms: float) -> Row:
     """A command's line: at its cylinder, from its arrival until it is served."""
     at = command["from_cylinder"] if command["first_cylinder"] is None else command["first_cylinder"]
-    # What was given up on the way never saw its first sector.
+    # A command that was given up on its way never reached its first sector.
     begun_ns = command["completed_ns"] if command["begun_ns"] is None else command["begun_ns"]
     return {
         **described(command),
@@ -305,7 +305,7 @@ def _waiting(command: Command, start_ms: float) -> Row:
 
 
 def _dodge(commands: list[Row], across: list[float], up: list[float], height: float) -> None:
-    """Moves a mark that would cover another up or down, by as little as it takes; its line stays where it is."""
+    """Move a mark that would cover another up or down by the smallest free distance; its line stays in place."""
     taken: list[tuple[float, float]] = []
     per_cylinder = height / (up[1] - up[0])
     for row in sorted(commands, key=lambda row: row["end"]):
@@ -324,7 +324,7 @@ def _dodge(commands: list[Row], across: list[float], up: list[float], height: fl
 
 
 def _marks(commands: list[Row], up: alt.Scale, *, short: bool) -> list[alt.Chart]:
-    """A mark where each command is served, with its number of arrival where there is room."""
+    """A mark where each command is served, with its number of arrival if there is room."""
     place = {"x": alt.X("end:Q"), "y": alt.Y("mark:Q", scale=up)}
     base = alt.Chart(inline(commands))
     marks = base.mark_point(

@@ -1,4 +1,4 @@
-"""A recorded trace: rates and depth over time, below them the sizes of requests and how far they jump."""
+"""A recorded trace: rates and depth over time, below them the sizes of requests and the distances between them."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ _UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
 
 
 def trace(info: Mapping[str, Any]) -> alt.VConcatChart:
-    """Requests a second and depth over time, sizes and jumps.
+    """Requests per second and depth over time, sizes and distances.
 
-    `info` is a dict as in `drivelab trace info --json`. Raises ChartError where it has no requests.
+    `info` is a dict as in `drivelab trace info --json`. Raises ChartError if it has no requests.
     """
     series = part(info, "over_time")
     if not info.get("requests") or not series.get("reads"):
@@ -49,7 +49,7 @@ def _notes(info: Mapping[str, Any]) -> list[str]:
 
 
 def _times(series: Mapping[str, Any]) -> list[float]:
-    """The beginning of each bin in seconds since the first one."""
+    """The start of each bin in seconds since the first one."""
     width = series["width_ns"] / 1e9
     return [at * width for at in range(len(series["reads"]))]
 
@@ -65,7 +65,7 @@ def _x(series: Mapping[str, Any], *, titled: bool) -> alt.X:
 
 
 def _rates(series: Mapping[str, Any]) -> Panel:
-    """Reads and writes a second, a step for each bin."""
+    """Reads and writes per second, a step for each bin."""
     per_s = 1e9 / series["width_ns"]
     rows: list[Row] = [
         {"s": s, "kind": kind, "rate": count * per_s}
@@ -118,7 +118,7 @@ def _depths(series: Mapping[str, Any]) -> Panel:
 
 
 def _amount(power: int) -> str:
-    """Two to a power of bytes."""
+    """Two to this power, as an amount of bytes."""
     return f"{2 ** (power % 10)} {_UNITS[power // 10]}"
 
 
@@ -144,7 +144,7 @@ def _bars(rows: Sequence[Row], order: Sequence[str], x: str, colour: alt.Color |
 
 
 def _sizes(sizes: Mapping[str, Any]) -> Panel:
-    """Requests by size, up to a power of two each."""
+    """Requests by size, in bins up to each power of two."""
     found = [
         (max(0, (one["bytes"] - 1).bit_length()), kind, one["requests"])
         for kind in _KINDS
@@ -158,7 +158,7 @@ def _sizes(sizes: Mapping[str, Any]) -> Panel:
 
 
 def _jumps(locality: Mapping[str, Any]) -> Panel:
-    """Requests that do not begin where the one before ended, by the distance to there."""
+    """Requests that do not start at the end of the previous one, by the distance to it."""
     found = [(one["below_power"], one["requests"]) for one in locality.get("distances") or ()]
     powers = [power for power, _ in found]
     order = [_amount(power) for power in range(min(powers, default=9), max(powers, default=9) + 1)]

@@ -1,4 +1,4 @@
-"""Records set beside the first of them, and what that comes to."""
+"""Records compared with the first of them, and the result."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ if TYPE_CHECKING:
     import altair
 
 RECORDS_MAX = 26
-"""Records have a letter each."""
+"""Each record has a letter."""
 
 _DRIVE = "drive"
-# As many as a run's.
+# As long as a run's digest.
 _DIGEST_DIGITS = 16
 
 _NAMED = [
@@ -38,21 +38,21 @@ _NAMED = [
     for name in (OTHER_FIGURE, *FIGURES, *(f"{one}.{name}" for one in ("read", "write") for name in FIGURES))
     if not name.endswith("max")
 ]
-"""What is compared where two records have none of the usual figures in common."""
+"""The figures compared if two records have none of the usual ones in common."""
 
 Source = str | PathLike[str] | Mapping[str, Any] | Result
 
 
 @dataclass(frozen=True)
 class Levels:
-    """The confidence of each interval: so high that those that are read together hold all at once."""
+    """The confidence level of each interval, high enough for all intervals that are read together to hold jointly."""
 
     judged: float
     shifts: float
 
     @classmethod
     def of(cls, besides: Sequence[Beside], choice: Choice) -> Levels:
-        """By how many intervals there are of the figures that were chosen, and of the other percentiles."""
+        """From the number of intervals of the chosen figures, and of the other percentiles."""
         if choice.is_pointwise:
             return cls(choice.confidence, choice.confidence)
         judged = sum(one.is_uncertain for beside in besides for one in beside.differences)
@@ -67,21 +67,21 @@ class Levels:
 
 @dataclass(frozen=True)
 class Beside:
-    """One record beside the first."""
+    """One record compared with the first."""
 
     first: str
     other: str
     """The letters of both."""
     differences: list[Difference]
-    """Of the figures that were chosen, by figure, then by place."""
+    """For the chosen figures, by figure, then by place."""
     shifts: list[Difference]
-    """Of the percentiles."""
+    """For the percentiles."""
     lonely: list[Lonely]
     subjects: dict[str, tuple[str, str]]
     missing: list[str]
-    """Figures that were asked for and that one of the two has at no place."""
+    """Requested figures that one of the two records has at no place."""
     bare: list[dict[str, Any]]
-    """Places that both have without any of the figures in common."""
+    """Places that both records have without a figure in common."""
 
     def figures(self) -> list[str]:
         """The figures that were compared."""
@@ -90,7 +90,7 @@ class Beside:
 
 @dataclass(frozen=True, repr=False)
 class Compared:
-    """Records side by side. The first is what the others are held to."""
+    """Records side by side. The others are compared with the first."""
 
     records: dict[str, Record]
     """By letter."""
@@ -103,7 +103,7 @@ class Compared:
         return f"<Compared {', '.join(self.records)}: {self.verdict().lines[0]}>"
 
     def verdict(self) -> Verdict:
-        """What it comes to in words, and whether the threshold is kept."""
+        """The result in words, and whether the threshold is kept."""
         return Verdict.of(self)
 
     def tables(self) -> list[Table]:
@@ -174,7 +174,7 @@ class Compared:
         }
 
     def provenance(self) -> dict[str, Any]:
-        """For a picture: the program, where the records are from, and the digest of what was compared."""
+        """For a picture: the program, the origin of the records, and the digest of what was compared."""
         told = {key: value for key, value in self.to_dict().items() if key not in {"version", "records"}}
         text = json.dumps(told, sort_keys=True)
         return {
@@ -201,9 +201,9 @@ def compare(  # noqa: PLR0913 - its parameters are the options of the verb
     where: Mapping[str, str] | None = None,
     split: str | None = None,
 ) -> Compared:
-    """Set records beside the first of them: paths, results, records as dictionaries, `published:NAME`.
+    """Compare records with the first of them: paths, results, records as dictionaries, `published:NAME`.
 
-    Raises InputError where a source is no record, or no point has a counterpart.
+    Raises InputError if a source is not a record, or no point has a counterpart.
     """
     choice = chosen(
         figures=figures,
@@ -228,7 +228,7 @@ def _record(source: Source, at: int) -> Record:
 
 
 def compared(records: Sequence[Record], choice: Choice) -> Compared:
-    """Records beside the first. Raises InputError."""
+    """Records compared with the first. Raises InputError."""
     for name in choice.where or {}:
         _check_axis(f"--where {name}", name, records)
     if choice.split is not None:
@@ -249,7 +249,7 @@ def compared(records: Sequence[Record], choice: Choice) -> Compared:
     lettered = {chr(ord("A") + at): record for at, record in enumerate(found)}
     (letter, first), *others = lettered.items()
     levels = Levels(choice.confidence, choice.confidence)
-    # How many intervals there are is known once they are there.
+    # The number of intervals is known only after the first pass.
     for _ in range(2):
         besides = [_beside((letter, first), other, choice, levels) for other in others]
         levels = Levels.of(besides, choice)
@@ -264,7 +264,7 @@ def _check_axis(option: str, axis: str, records: Sequence[Record]) -> None:
 
 
 def _kept(record: Record, choice: Choice) -> Record:
-    """The points that `--where` asks for."""
+    """The points selected by `--where`."""
     points = record.points
     for name, value in (choice.where or {}).items():
         wanted = axis_value(name, value)
@@ -306,7 +306,8 @@ def _beside(first: tuple[str, Record], other: tuple[str, Record], choice: Choice
     (one, record), (two, twin) = first, other
     found = matched(record, twin, choice.ignore)
     if not found.pairs:
-        # Of two points the one that fits several is what somebody has to choose for.
+        # Report the points that match several others, among which the user has to choose, rather than those
+        # others.
         lonely = [lone for lone in found.lonely if lone.reason != SHARED] or found.lonely
         reasons = dict.fromkeys(f"{one if lone.is_first else two}: {lone.reason}" for lone in lonely)
         remedy = "--ignore AXIS compares points that differ in one, --where AXIS=VALUE chooses among several"
@@ -316,7 +317,7 @@ def _beside(first: tuple[str, Record], other: tuple[str, Record], choice: Choice
         )
     names = choice.figures
     if names == JUDGED:
-        # A published table has figures of its own kind, which nobody has to name.
+        # A published table has its own kind of figure, which nobody should have to name.
         others = [pair for pair in found.pairs if not any(_both(pair, name) for name in names)]
         names = (*names, *(name for name in _NAMED if any(_both(pair, name) for pair in others)))
     by_figure = {name: _differences(found.pairs, name, levels.judged) for name in names}

@@ -1,4 +1,4 @@
-"""What of records is compared, and how far it may differ: the options of `compare`."""
+"""What is compared, and how far it may differ: the options of `compare`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from drivelab.records.places import axis_name
 
 CONFIDENCE = 0.95
 JUDGED = ("iops", "mean", "p99")
-"""The figures that are compared unless others are named."""
+"""The figures that are compared by default."""
 
 
 @dataclass(frozen=True)
@@ -21,17 +21,17 @@ class Choice:
     figures: tuple[str, ...] = JUDGED
     confidence: float = CONFIDENCE
     is_pointwise: bool = False
-    """Whether each interval holds by itself, not all of them at once."""
+    """Whether each interval holds by itself, instead of all jointly."""
     threshold: float | None = None
-    """A share; None where nothing is judged."""
+    """A share; None if nothing is judged."""
     worse_only: bool = False
     strict: bool = False
     ignore: tuple[str, ...] = ()
-    """Axes by which points are not told apart."""
+    """Axes that are ignored in matching points."""
     where: Mapping[str, str] | None = None
-    """Values of axes; points with other ones are left out."""
+    """Values of axes; points with other values are left out."""
     split: str | None = None
-    """The axis by whose values one record becomes several."""
+    """The axis whose values split one record into several."""
 
 
 def chosen(  # noqa: PLR0913 - its parameters are options
@@ -46,7 +46,7 @@ def chosen(  # noqa: PLR0913 - its parameters are options
     where: Mapping[str, str] | None,
     split: str | None,
 ) -> Choice:
-    """A choice as somebody types it. Raises InputError."""
+    """A choice from the options as typed. Raises InputError."""
     for name in figures:
         if name.removeprefix("read.").removeprefix("write.") not in FIGURES:
             raise InputError(
@@ -59,7 +59,7 @@ def chosen(  # noqa: PLR0913 - its parameters are options
         raise InputError(
             f"--confidence {confidence_percent:g}: give a percentage from 50 to below 100, such as 95"
         )
-    # Not a number compares as false with everything.
+    # NaN compares as false with everything.
     if threshold_percent is not None and not threshold_percent >= 0:
         raise InputError(
             f"--threshold {threshold_percent:g}: give a percentage that is not below zero, such as 5"

@@ -1,8 +1,8 @@
-"""How far a figure of one record is from that of another, as a share, with its interval where both can say.
+"""The relative difference of a figure between two records, with its interval if both have an error.
 
-The interval is that of the logarithm of the ratio: standard errors of both add in squares, Student's t for the
-degrees of freedom after Welch and Satterthwaite; what rounding may have moved is added to both ends. Intervals that are
-read together are wide enough to hold all at once (`each_of`).
+The interval is that of the logarithm of the ratio: the squares of both standard errors add up, and Student's t has
+the degrees of freedom of Welch and Satterthwaite; the possible effect of rounding is added at both ends. Intervals
+that are read together are wide enough to hold jointly (`each_of`).
 """
 
 from __future__ import annotations
@@ -16,26 +16,26 @@ from drivelab.points_table import axis_text
 from drivelab.records.model import Figure
 
 Shown = Literal["identical", "more", "less", "none", "unknown"]
-"""What is shown: that nothing differs at all, more or less beyond the interval, no difference, or no interval."""
+"""The result: exactly equal, more or less beyond the interval, no significant difference, or no interval."""
 Judged = Literal["within", "beyond", "open"]
-"""Against a threshold: shown to be within it, shown to be beyond it, neither."""
+"""Against a threshold: shown to be within it, shown to be beyond it, or neither."""
 
-# Larger is better; of all others, which are response times, smaller is.
+# For these larger is better; for all others, which are response times, smaller is.
 _RATES = {"iops", "bytes_per_s"}
-# No wider half an interval than this factor of e is told: beyond it nothing is known.
+# Half an interval is at most this factor of e: beyond it nothing is known.
 _LOG_MAX = 50.0
 
 
 @dataclass(frozen=True)
 class Difference:
-    """A figure at a place, of two records. Shares are of the first record's figure."""
+    """A figure at a place, from two records. Shares are of the first record's figure."""
 
     place: dict[str, Any]
     figure: str
     first: float
     other: float
     share: float | None
-    """None where the first is zero and the other is not."""
+    """None if the first is zero and the other is not."""
     low: float | None
     high: float | None
     error: float | None
@@ -46,12 +46,12 @@ class Difference:
 
     @property
     def is_uncertain(self) -> bool:
-        """Whether its interval is one of chance; that of rounding alone holds for certain."""
+        """Whether its interval is statistical; that of rounding alone is certain."""
         return self.low is not None and bool(self.error)
 
     @property
     def is_better(self) -> bool | None:
-        """Whether the other is better, where they differ; None for a figure that has no better."""
+        """Whether the other is better, if they differ; None for a figure without a better direction."""
         if self.share is None or self.share == 0:
             return None
         name = self.figure.rpartition(".")[2]
@@ -60,7 +60,7 @@ class Difference:
         return (self.share > 0) == (name in _RATES)
 
     def judged(self, threshold: float, *, worse_only: bool) -> Judged:
-        """Against a threshold; where there is no interval by the figures alone."""
+        """The judgement against a threshold; without an interval, from the figures alone."""
         if self.share is None:
             return "beyond"
         low = self.share if self.low is None else self.low
@@ -71,7 +71,7 @@ class Difference:
         return "within" if -threshold <= ends[0] and ends[1] <= threshold else "open"
 
     def _worse(self, low: float, high: float) -> tuple[float, float]:
-        """The interval with what is better for the other cut off at no difference."""
+        """The interval, with the part in which the other is better cut off at zero difference."""
         if self.figure.rpartition(".")[2] in _RATES:
             return min(low, 0.0), min(high, 0.0)
         return max(low, 0.0), max(high, 0.0)
@@ -93,7 +93,7 @@ class Difference:
 def difference(
     place: dict[str, Any], name: str, first: Figure, other: Figure, confidence: float, *, identical: bool
 ) -> Difference:
-    """Two figures of one name at a place. `identical` says that both come from one and the same run."""
+    """Two figures of the same name at a place. `identical` says that both come from the same run."""
 
     def made(
         share: float | None, ends: tuple[float, float] | None, error: float | None, shown: Shown
@@ -117,14 +117,14 @@ def difference(
 
 
 def varying(told: Sequence[Difference]) -> list[str]:
-    """Axes in which the places differ; the depth is there in words already where iodepth is."""
+    """Axes in which the places differ; the depth is omitted if iodepth is among them."""
     names = dict.fromkeys(name for one in told for name in one.place)
     found = [name for name in names if len({axis_text(one.place.get(name)) for one in told}) > 1]
     return [name for name in found if name != "depth" or "iodepth" not in found]
 
 
 def margin(first: Figure, other: Figure, confidence: float) -> float:
-    """Half the width of the interval of the logarithm of the ratio."""
+    """Half the width of the interval of the log ratio."""
     one, two = first.error or 0.0, other.error or 0.0
     rounding = -math.log1p(-min(first.resolution, 0.99)) - math.log1p(-min(other.resolution, 0.99))
     variance = one**2 + two**2
@@ -134,19 +134,19 @@ def margin(first: Figure, other: Figure, confidence: float) -> float:
 
 
 def joint_freedom(parts: Iterable[Figure | Difference]) -> float:
-    """Degrees of freedom of a sum, after Welch and Satterthwaite; an error whose freedom has no end adds nothing."""
+    """Degrees of freedom of a sum, after Welch and Satterthwaite; an error with infinite freedom adds nothing."""
     known = [(part.error, part.freedom) for part in parts if part.error]
     below = sum(error**4 / freedom for error, freedom in known)
     return sum(error**2 for error, _ in known) ** 2 / below if below > 0 else math.inf
 
 
 def each_of(count: int, confidence: float) -> float:
-    """The confidence of each of so many intervals that hold all at once with `confidence` at least (Bonferroni)."""
+    """The confidence of each of `count` intervals that hold jointly with at least `confidence` (Bonferroni)."""
     return 1 - (1 - confidence) / max(count, 1)
 
 
 def student(freedom: float, confidence: float) -> float:
-    """How many standard errors an interval of a confidence reaches to either side."""
+    """Half the width of an interval of this confidence, in standard errors."""
     from scipy import special  # noqa: PLC0415 - it loads slowly, and not every comparison has an interval
 
     share = (1 + confidence) / 2

@@ -1,8 +1,8 @@
-"""Which points of two records are the same place, by their axes; and what has no counterpart, with the reason.
+"""Which points of two records are at the same place, by their axes; and which have no counterpart, with the reason.
 
-Axes that both points state must be equal. An axis that one of the records does not state is no reason against a match,
-as long as the match stays the only one. What has one value in all of a record, another in all of the other, and says
-nothing about the workload (the drive, its firmware) is what is compared, not a place.
+Axes that both points state must be equal. An axis that only one of the records states does not prevent a match, as
+long as the match is unique. An axis that has one value in all of a record, another in all of the other, and is not
+part of the workload (the drive, its firmware), is what is compared, not a place.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from drivelab.records.precision import of_repeats
 
 SEED = "seed"
 SHARED = "its counterpart fits several points of this record"
-# Of other kinds two points of one place are no repeats: two figures in print.
+# In records of other kinds two points at one place are not repeats: they are two printed figures.
 REPEATABLE = ("simulated", "measured", "fio")
 
 
 @dataclass(frozen=True)
 class Pair:
-    """Two points of the same place."""
+    """Two points at the same place."""
 
     place: dict[str, Any]
     first: RecordPoint
@@ -42,16 +42,16 @@ class Lonely:
 
 @dataclass(frozen=True)
 class Matched:
-    """What two records have in common."""
+    """The matches of two records."""
 
     pairs: list[Pair]
     lonely: list[Lonely]
     subjects: dict[str, tuple[str, str]]
-    """Axes that tell the records apart, with the value of each."""
+    """Axes that distinguish the records, with the value of each."""
 
 
 def pooled(record: Record) -> Record:
-    """The record with runs that differ in nothing but their seed as repeats of one point."""
+    """The record with runs that differ only in their seed pooled as repeats of one point."""
     if record.kind not in REPEATABLE:
         return record
     groups: dict[str, list[RecordPoint]] = {}
@@ -59,7 +59,8 @@ def pooled(record: Record) -> Record:
         groups.setdefault(_key({k: v for k, v in point.axes.items() if k != SEED}), []).append(point)
     if all(len(group) == 1 for group in groups.values()):
         return record
-    # Points that are the same place without a seed that tells them apart are repeats as well: runs of fio in one file.
+    # Points at the same place without a seed to distinguish them are repeats as well: runs of fio in one
+    # file.
     points = [group[0] if len(group) == 1 else _mean(group) for group in groups.values()]
     count = max(len(group) for group in groups.values())
     note = f"runs that differ in nothing but their seed or their time are repeats: up to {count} at a point"
@@ -77,14 +78,14 @@ def _mean(group: Sequence[RecordPoint]) -> RecordPoint:
 
 
 def with_depth(axes: Iterable[str]) -> set[str]:
-    """The axes, and the depth of all jobs together where one of them decides it."""
+    """The axes, and the total depth of all jobs if one of them determines it."""
     found = set(axes)
     decides = any(name.rpartition(".")[2] in {"iodepth", "numjobs"} for name in found)
     return found | ({"depth"} if decides else set())
 
 
 def matched(first: Record, other: Record, ignored: Iterable[str] = ()) -> Matched:
-    """The points of two records that are the same place."""
+    """The points of two records that are at the same place."""
     left_out = with_depth(ignored)
     subjects = _subjects(first, other) - left_out
     apart = left_out | subjects
@@ -116,7 +117,7 @@ def matched(first: Record, other: Record, ignored: Iterable[str] = ()) -> Matche
 
 
 def _fits(firsts: Sequence[dict[str, Any]], others: Sequence[dict[str, Any]]) -> set[tuple[int, int]]:
-    """Pairs of points that nothing speaks against. What states the same axes with the same values fits nothing else."""
+    """Pairs of points without contradicting axes. A pair with the same axes and values matches nothing else."""
     keys = [[_key(place) for place in places] for places in (firsts, others)]
     exact = {
         (a, keys[1].index(key))
@@ -140,7 +141,7 @@ def _ends(fits: Iterable[tuple[int, int]], end: int) -> dict[int, list[int]]:
 
 
 def _subjects(first: Record, other: Record) -> set[str]:
-    """Axes with one value in each record, not the same, that are no part of the workload."""
+    """Axes with one value in each record, different ones, that are not part of the workload."""
     found = set()
     for name in _constant(first).keys() & _constant(other).keys():
         if not is_workload(name) and not same(_constant(first)[name], _constant(other)[name]):
@@ -158,7 +159,7 @@ def _constant(record: Record) -> dict[str, Any]:
 
 
 def same(one: object, other: object) -> bool:
-    """Whether two values of an axis are the same, 4 and 4.0 and the text 4 too."""
+    """Whether two values of an axis are equal, 4 and 4.0 and the text 4 too."""
     if isinstance(one, int | float) and isinstance(other, int | float):
         return math.isclose(one, other, rel_tol=1e-9)
     return axis_text(one).lower() == axis_text(other).lower()
@@ -166,7 +167,7 @@ def same(one: object, other: object) -> bool:
 
 def _conflicts(left: dict[str, Any], right: dict[str, Any]) -> list[str]:
     found = [name for name in left if name in right and not same(left[name], right[name])]
-    # One job is no workload of several.
+    # A single job is not a workload of several jobs.
     if any(_is_single(one) and _is_several(two) for one, two in ((left, right), (right, left))):
         found.append("rw")
     return found
@@ -205,7 +206,7 @@ def _reason(axes: dict[str, Any], fitting: list[dict[str, Any]], others: list[di
 
 
 def _without_depth(names: list[str]) -> list[str]:
-    """Without the depth where iodepth says it."""
+    """The names without the depth, if iodepth is among them."""
     return [name for name in names if name != "depth" or "iodepth" not in names]
 
 

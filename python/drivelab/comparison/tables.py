@@ -34,7 +34,7 @@ def tables(compared: Compared) -> list[Table]:
 
 
 def _has_more(beside: Beside) -> bool:
-    """Whether there are percentiles that the tables of figures do not show already."""
+    """Whether there are percentiles that the tables of figures do not show."""
     return bool({one.figure for one in beside.shifts} - set(beside.figures()))
 
 
@@ -84,7 +84,7 @@ def _interval(one: Difference) -> str:
 
 
 def _unit(name: str, told: Sequence[Difference]) -> tuple[str, float]:
-    """The unit behind the letter of a record, and what figures are divided by."""
+    """The unit of a figure, and the divisor to convert to it."""
     last = name.rpartition(".")[2]
     if last == "bytes_per_s":
         return " MB/s", 1e6
@@ -94,7 +94,7 @@ def _unit(name: str, told: Sequence[Difference]) -> tuple[str, float]:
 
 
 def _shift_table(beside: Beside) -> Table:
-    """Each percentile of the other as a share more or less than the first's."""
+    """The relative shift of each percentile from the first's."""
     axes = varying(beside.shifts)
     names = [name for name in PERCENTILES if any(one.figure == name for one in beside.shifts)]
     by_place: dict[str, tuple[dict[str, Any], dict[str, Difference]]] = {}

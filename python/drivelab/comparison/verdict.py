@@ -1,4 +1,4 @@
-"""What a comparison comes to, in words: for each figure how many points differ and how far, then the threshold."""
+"""The result of a comparison in words: for each figure how many points differ and how far, then the threshold."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ TITLES = {
     "p99_9": "p99.9",
     "p99_99": "p99.99",
 }
-# So many places are named; of more the count is told.
+# Up to this many places are named; otherwise they are counted.
 _NAMED_MAX = 2
 # From here on a ratio is easier to read than a share.
 _TIMES = 9.0
@@ -30,7 +30,7 @@ _DIRECTIONS = {"read.": "reads: ", "write.": "writes: "}
 
 
 def title(figure: str) -> str:
-    """What a person calls a figure."""
+    """The name of a figure for people."""
     for before, words in _DIRECTIONS.items():
         if figure.startswith(before):
             return words + title(figure.removeprefix(before))
@@ -38,11 +38,11 @@ def title(figure: str) -> str:
 
 
 def percent(share: float) -> str:
-    """A signed share as a person reads it."""
+    """A signed share for people."""
     if share >= _TIMES:
         return f"x{1 + share:.3g}" if share < 1e6 else f"x{1 + share:.1e}"
     if -1 < share < _NEAR_ALL:
-        # Two digits of what is left: -100 % would say that nothing is.
+        # Two digits of the remainder: -100 % would say that nothing is left.
         return f"{100 * share:.{max(1 - math.floor(math.log10(100 * (1 + share))), 1)}f} %"
     text = f"{100 * share:+.{0 if abs(share) >= 0.995 else 1}f} %"
     return "0.0 %" if text in {"-0.0 %", "+0.0 %"} else text
@@ -54,13 +54,13 @@ class Verdict:
 
     lines: list[str]
     holds: bool
-    """True where there is no threshold."""
+    """True if there is no threshold."""
     counts: dict[str, int]
     """Figures within the threshold, beyond it, and open; points without a counterpart."""
 
     @classmethod
     def of(cls, compared: Compared) -> Verdict:
-        """The verdict on all records beside the first."""
+        """The verdict on all records compared with the first."""
         lines: list[str] = []
         counts = {"within": 0, "beyond": 0, "open": 0, "not_matched": 0}
         choice = compared.choice
@@ -115,7 +115,7 @@ def _line(beside: Beside, name: str, told: Sequence[Difference], confidence: flo
 
 
 def _at(found: Sequence[Difference], told: Sequence[Difference]) -> str:
-    """Where: the places by name if they are few."""
+    """The places, by name if they are few."""
     if len(told) == 1:
         return ""
     axes = varying(told)
@@ -129,7 +129,7 @@ def _at(found: Sequence[Difference], told: Sequence[Difference]) -> str:
 
 
 def _range(found: Sequence[Difference]) -> str:
-    """Shares from the least to the largest; of one its interval as well."""
+    """Shares from the smallest to the largest; for a single one its interval as well."""
     shares = [one.share for one in found if one.share is not None]
     if not shares:
         return "from zero"
@@ -140,7 +140,7 @@ def _range(found: Sequence[Difference]) -> str:
 
 
 def _mean(told: Sequence[Difference], confidence: float) -> str:
-    """The geometric mean of the ratios, with an interval where each of them has an error."""
+    """The geometric mean of the ratios, with an interval if each of them has an error."""
     shares = [one.share for one in told if one.share is not None and one.share > -1]
     if len(shares) < len(told):
         return ""
@@ -148,7 +148,7 @@ def _mean(told: Sequence[Difference], confidence: float) -> str:
     text = f"geometric mean {percent(math.expm1(mean))}"
     if not all(one.is_uncertain for one in told):
         return text
-    # Points of one record have random numbers in common: as far apart as if their errors were one and the same.
+    # Points of one record share random numbers, so their errors are treated as fully correlated.
     half = math.fsum((one.error or 0.0) * student(one.freedom, confidence) for one in told) / len(told)
     return f"{text} ({percent(math.expm1(mean - half))} to {percent(math.expm1(mean + half))})"
 

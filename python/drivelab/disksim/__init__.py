@@ -1,9 +1,9 @@
-"""Drives that are described for DiskSim (CMU Parallel Data Laboratory), as drive files.
+"""Drives described for DiskSim (CMU Parallel Data Laboratory), as drive files.
 
-`import_drive` reads a `.parv` file with all that it names and returns the drive. Lives here: the syntax of the
-files (text.py, syntax.py), what their blocks mean (parameters.py, system.py, disk.py, layout.py, patterns.py, seek.py),
-the drive file (drive_file.py), and whether drivelab takes it (acceptance.py). Nothing here simulates. What becomes of
-each parameter is told in docs/validate.md.
+`import_drive` reads a `.parv` file with all files that it names and returns the drive. Lives here: the syntax of the
+files (text.py, syntax.py), the meaning of their blocks (parameters.py, system.py, disk.py, layout.py, patterns.py,
+seek.py), the drive file (drive_file.py), and whether drivelab accepts it (acceptance.py). Nothing here simulates.
+docs/validate.md says how each parameter is converted.
 """
 
 from __future__ import annotations

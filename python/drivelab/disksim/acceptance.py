@@ -1,6 +1,6 @@
-"""Whether drivelab takes the drive file that came out of a description.
+"""Whether drivelab accepts the drive file made from a description.
 
-Figures can be right one by one, and no drive together. What is refused is told at the place that it came from.
+Each figure can be valid, and the drive as a whole impossible. A refusal is reported at the place in the description.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from drivelab.errors import ScenarioError
 from drivelab.scenario import Source, plan
 
 _HEADER = re.compile(r"\[\[?target\.drive\.(\w+)(\.zones)?")
-# Of many problems so many are told.
+# Maximum number of reported problems.
 _TOLD_MAX = 5
 
 
 def check_accepted(drive: Drive) -> None:
     """Refuse a drive whose file drivelab would refuse. Raises DisksimError."""
-    # The text is what counts: it is read again.
+    # The text is what counts: it is parsed again.
     document = {"target": {"drive": tomllib.loads(drive.text())}, "workload": {"bs": "512B"}}
     text = toml_text.dumps(document)
     try:
@@ -37,14 +37,14 @@ def check_accepted(drive: Drive) -> None:
 
 
 def _told(drive: Drive, above: list[str], message: str, remedy: str | None) -> str:
-    """A problem at the place that its section, or its zone, came from."""
+    """A problem at the place from which its section, or its zone, was converted."""
     headers = [found for line in above if (found := _HEADER.match(line))]
     section, zone = headers[-1].groups() if headers else ("", None)
     place = drive.places.get(section)
     if zone:
         place = drive.zones[sum(1 for found in headers if found[2]) - 1]
     what = f"the drive's `{section}` cannot be used: " if section else "the drive cannot be used: "
-    # What is wrong with several sections is told of the file that describes them.
+    # A problem of several sections is reported for the files that describe them.
     files = [re.sub(r":\d+$", "", str(known)) for known in drive.places.values()]
     at = f"{place or next(iter(files), 'the description')}: "
     return f"{at}{what}{message}{f' (in a drive file: {remedy})' if remedy else ''}"

@@ -1,7 +1,7 @@
 """A block `disksim_disk` as the sections firmware, link, queue and cache of a drive file.
 
-What a parameter means, and which of them change nothing while one request is outstanding at a time, is listed in
-docs/validate.md. What would change something that the model does not have is refused by name.
+docs/validate.md lists the meaning of each parameter, and those without effect while only one request is outstanding.
+Parameters that would change something that is not modelled are refused by name.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _HALF = {
 }
 """What a write to the media waits for: in DiskSim its water mark counts for writes beyond a segment alone."""
 
-# With one request outstanding at a time these change nothing, or only what is printed.
+# With one request outstanding at a time these have no effect, or only change what is printed.
 _WITHOUT_EFFECT = (
     "Model",
     "Print stats",
@@ -35,11 +35,12 @@ _WITHOUT_EFFECT = (
     "Hold bus entire write xfer",
     # A write stops a prefetch anyway.
     "Write hit stop prefetch",
-    # With one request outstanding they matter beside a flush alone, and there no more than the model's own way.
+    # With one request outstanding these matter only during a flush, and there no more than the model's own
+    # way.
     "Allow sneaky partial read hits",
     "Allow sneaky intermediate read hits",
 )
-# The one value that means what the model does, and what another one would ask for.
+# The one value that means what the model does, and why another one cannot be imported.
 _ONLY = (
     ("Per-request overhead time", 0, "the model has no delay before a request is looked at"),
     ("Disconnect write if seek", 0, "the model stops a prefetch in its seek as well"),
@@ -51,7 +52,7 @@ _ONLY = (
 
 @dataclass(frozen=True)
 class Bus:
-    """Milliseconds that a sector takes on the bus that the disk hangs on."""
+    """Milliseconds per sector on the bus to which the disk is attached."""
 
     read: Decimal
     write: Decimal
@@ -59,14 +60,14 @@ class Bus:
 
 @dataclass(frozen=True)
 class Disk:
-    """A disk in a drive file's words."""
+    """A disk in the terms of a drive file."""
 
     on_arrival: dict[str, bool | str]
-    """Of the section settle."""
+    """Keys of the section settle."""
     firmware: dict[str, Any]
     link: dict[str, str]
     sector: Bus
-    """Milliseconds that a sector takes on the link."""
+    """Milliseconds per sector on the link."""
     disconnect: dict[str, Any]
     queue: dict[str, str]
     cache: dict[str, Any] | None
@@ -74,12 +75,12 @@ class Disk:
 
 
 def disk(parameters: Parameters, bus: Bus) -> Disk:
-    """All that a block `disksim_disk` says beside its model."""
+    """Everything that a block `disksim_disk` says except its model."""
     parameters.ignore(*_WITHOUT_EFFECT)
     for key, value, why in _ONLY:
         parameters.only(key, value, why)
     fast = parameters.one_of("Fast write level", (0, 1, 2)) > 0
-    # Preseeking matters to a queue alone: the bus, which is held up to the completion, holds back the next seek.
+    # Preseeking matters only with a queue: the bus, which is held until the completion, delays the next seek.
     held = parameters.one_of("Preseeking level", (0, 1, 2)) < 2
     sector = _sector(parameters, bus)
     found = Disk(
@@ -122,7 +123,7 @@ def _firmware(parameters: Parameters, *, fast: bool) -> dict[str, Any]:
         "read_miss": overhead("Read miss"),
         "write": overhead("Write miss"),
     }
-    # A drive that does not answer writes from its buffer has no use for the other one.
+    # A drive that does not answer writes from its buffer does not use the other one.
     write_hit = overhead("Write hit")
     if fast:
         times["write_hit"] = write_hit
@@ -134,29 +135,29 @@ def _firmware(parameters: Parameters, *, fast: bool) -> dict[str, Any]:
 
 
 def _sector(parameters: Parameters, bus: Bus) -> Bus:
-    """What a sector takes on the slower of the disk's own way and the bus."""
+    """The time of a sector on the slower of the disk's own path and the bus."""
     bulk = parameters.number("Bulk sector transfer time")
     return Bus(*(max(bulk, way, Decimal(0)) for way in (bus.read, bus.write)))
 
 
 def _link(sector: Bus) -> dict[str, str]:
-    """The rates at which a sector takes so long."""
+    """The rates at which a sector takes this long."""
     keys = {}
     if sector.read:
         keys["rate"] = _rate(sector.read)
     if sector.write != sector.read:
-        # No time at all would be no rate: a nanosecond for any request is as near as a drive file comes.
+        # Zero time would be an infinite rate: a nanosecond for any request is as close as a drive file gets.
         keys["write_rate"] = _rate(sector.write) if sector.write else _NO_TIME
     return {**keys, "write_data": "while-positioning"}
 
 
 def _rate(sector: Decimal) -> str:
-    # Rounded up, so that the time of a transfer, which is rounded up too, comes out to the nanosecond.
+    # Rounded up, so that the time of a transfer, which is rounded up too, is exact to the nanosecond.
     return f"{int((SECTOR_BYTES * 1000 / sector).to_integral_value(ROUND_CEILING))}B/s"
 
 
 def _disconnect(parameters: Parameters, *, fast: bool) -> dict[str, Any]:
-    """How the drive lets go of its bus and takes it up again, where that costs anything."""
+    """How the drive disconnects from its bus and reconnects, if that takes any time."""
     scale = parameters.time("Time scale for overheads")
 
     def time(key: str) -> Decimal:
@@ -171,7 +172,7 @@ def _disconnect(parameters: Parameters, *, fast: bool) -> dict[str, Any]:
     release = [time(f"Read disconnect after{before}") for before in ("read", "write")]
     if any(release):
         keys["read_release"] = {"after_read": ms(release[0]), "after_write": ms(release[1])}
-    # Delay and delta are no overheads, and no scale applies to them.
+    # Delay and delta are not overheads, and are not scaled.
     second = {
         "command": ms(time("Extradisc command overhead")),
         "release": ms(time("Extradisc disconnect overhead")),
@@ -184,14 +185,14 @@ def _disconnect(parameters: Parameters, *, fast: bool) -> dict[str, Any]:
         if fast:
             raise parameters.wrong("Extra write disconnect", "only 0 can be imported beside fast writes")
         keys["second"] = second
-    # Without a cost it does not matter who has the bus.
+    # Without overheads it does not matter who holds the bus.
     if parameters.flag("Never disconnect") and keys:
         keys["keeps_bus"] = True
     return keys
 
 
 def _cache(parameters: Parameters, *, fast: bool) -> dict[str, Any] | None:
-    """The buffer, with its read-ahead and what it does with writes."""
+    """The buffer, with its read-ahead and its handling of writes."""
     segment = parameters.count("Segment size (in blks)", 1)
     separate = parameters.flag("Use separate write segment")
     segments = parameters.count("Number of buffer segments", 2 if separate else 1)
@@ -222,7 +223,7 @@ def _cache(parameters: Parameters, *, fast: bool) -> dict[str, Any] | None:
     }
     if fast:
         keys |= {
-            # Where writes have a segment of their own, reads never look into it.
+            # If writes have their own segment, reads never look into it.
             **({} if separate else {"keeps_written": keeps_written}),
             "write_segments": min(write_segments, segments),
             "destage": "at-once",
@@ -232,7 +233,7 @@ def _cache(parameters: Parameters, *, fast: bool) -> dict[str, Any] | None:
 
 
 def _least(parameters: Parameters) -> dict[str, str]:
-    """How long positioning for a write takes at least."""
+    """The minimum positioning time of a write."""
     least = parameters.time("Minimum seek delay")
     return {"write_least": ms(least)} if least else {}
 
@@ -243,9 +244,10 @@ def sectors(count: int) -> str:
 
 
 def _send_from(parameters: Parameters) -> str:
-    """From which share of its data on a read is sent."""
+    """The share of its data from which on a read is sent."""
     never = parameters.flag("Never disconnect")
-    # Where the bus is held for a whole read it waits for its data there: at the first connection all the same.
+    # A drive that holds the bus for a whole read waits for its data there: it sends in its first connection
+    # in any case.
     parameters.flag("Hold bus entire read xfer")
     mark = _mark(parameters, "High (read) water mark")
     if mark != "0%" and not never and not parameters.flag("Set watermark by reqsize"):
@@ -263,8 +265,8 @@ def _mark(parameters: Parameters, key: str) -> str:
 
 
 def _read_ahead(parameters: Parameters, kind: int, segment: int) -> dict[str, Any]:
-    """How far the head reads on behind a read, and what makes it stop."""
-    # With -1 the data asked for are dropped once they are sent: who asks for them again finds them here.
+    """How far the head reads ahead after a read, and what stops it."""
+    # With -1 the requested data are dropped once they are sent; here a repeated request still finds them.
     parameters.one_of("Read-ahead over requested", (-1, 0, 1))
     least, most = (parameters.count(f"{name} read-ahead (blks)") for name in ("Minimum", "Maximum"))
     keys: dict[str, Any] = {"read_ahead": _READ_AHEAD[kind]}

@@ -1,6 +1,6 @@
-"""A drive file from a description: which section says what, with the source of each, and its text.
+"""A drive file from a description: its sections, with the source of each, and its text.
 
-A table of zones or of seeks is one entry to the line, so that people can read it and a change shows in a diff.
+A table of zones or of seeks has one entry per line, so that people can read it and a change shows in a diff.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from drivelab.disksim.text import Place
 from drivelab.toml_text import value_text
 
 SHORT = "DS"
-"""What the facts call their source."""
+"""How the facts refer to their source."""
 
 # The descriptions were made and validated with one request at a time, whatever queue the drive has.
 _NO_QUEUE = {
@@ -29,23 +29,23 @@ _NO_QUEUE = {
     "mark": "inferred",
     "source": "described with one request at a time; of a SCSI drive that queues write scsi-tcq",
 }
-# A line of a table holds so many characters, as the text of the project does.
+# Line length of a table, the same as for the project's text.
 _LINE = 118
 
 
 @dataclass(frozen=True)
 class Drive:
-    """A drive in the words of a drive file."""
+    """A drive in the terms of a drive file."""
 
     name: str
     keys: dict[str, Any]
     """The whole file as a dictionary."""
     places: dict[str, Place]
-    """Where the description has what became of each section."""
+    """Where each section is described."""
     zones: list[Place]
     """The same for each zone."""
     left_out: list[str]
-    """What the description has and a drive file cannot say, in words."""
+    """What the description says and a drive file cannot, in words."""
 
     def text(self) -> str:
         """The whole file."""
@@ -97,7 +97,7 @@ def drive(description: Description) -> Drive:
         },
         "seek": {**_fact(*seek_files or [mechanics]), **table, **figures},
         "settle": {**_fact(mechanics), **settle},
-        # DiskSim's own orders know no guard: what is imported stays as exact as it is described.
+        # DiskSim's own orders have no guard margin: an imported drive stays as exact as it is described.
         "firmware": {**_fact(specs), "class": "ideal", **found.firmware},
         "link": {**_fact(specs), **_link(found)},
     }
@@ -112,17 +112,17 @@ def drive(description: Description) -> Drive:
 
 
 def _fact(*files: Path) -> dict[str, str]:
-    """Where a fact comes from. What is in the descriptions of real drives was extracted by measurement."""
+    """The source of a fact. The figures of descriptions of real drives were extracted by measurement."""
     return {"mark": "measured", "source": f"{SHORT}: {', '.join(map(_name, files))}"}
 
 
 def _name(path: Path) -> str:
-    """A file's name as text, whatever bytes it has."""
+    """A file's name as text, even if its bytes are not valid text."""
     return path.name.encode(errors="replace").decode()
 
 
 def _link(found: Disk) -> dict[str, Any]:
-    """The link, its rate with the time that it stands for."""
+    """The link, with the sector time that its rate stands for."""
     keys: dict[str, Any] = dict(found.link)
     for key, sector in (("rate", found.sector.read), ("write_rate", found.sector.write)):
         if key in keys:
@@ -132,7 +132,7 @@ def _link(found: Disk) -> dict[str, Any]:
 
 
 def _laid(block: Block, heads: int, reported: int) -> tuple[dict[str, Any], list[Place]]:
-    """The section geometry, and where each zone of it is described."""
+    """The section geometry, and where each of its zones is described."""
     if block.type != G4:
         laid = layout(block, heads)
         return _geometry(laid, reported), laid.places
@@ -180,7 +180,7 @@ def _text(name: str, keys: Mapping[str, Any], left_out: Sequence[str]) -> Iterat
 
 
 def _entry(key: str, value: object) -> Iterator[str]:
-    """A key with its value: a list of tables with as many to the line as it holds."""
+    """A key with its value: a list of tables with as many per line as fit."""
     if not isinstance(value, list):
         yield f"{key} = {value_text(value)}"
         return

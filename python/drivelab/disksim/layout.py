@@ -1,9 +1,9 @@
-"""Where the blocks lie: a layout `dm_layout_g1` as the keys of a drive file's section `geometry`.
+"""The placement of blocks: a layout `dm_layout_g1` as the keys of a drive file's section `geometry`.
 
-DiskSim counts the sectors of a zone from its first track on, spares and slips included, as a drive file counts
-slots. Each sparing scheme says at the end of which stretch of the zone spares lie; a slipped defect uses one up.
-Only inside a track DiskSim lets slots without blocks pass in no time, which no platter does and a drive file
-cannot say.
+DiskSim counts the sectors of a zone from its first track on, spares and slips included, as a drive file counts slots.
+Each sparing scheme defines the part of the zone at whose end spares lie; a slipped defect uses one up. The only
+difference: within a track DiskSim passes slots without blocks in zero time, which no platter does and a drive file
+cannot express.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ ORDERS = {0: {"surface_order": "cylinder"}, 1: {"surface_order": "alternating"}}
 ORDERS[2] = {"surface_order": "alternating", "alternates_by": "drive"}
 
 CYLINDERS_MAX = 2**22
-"""A drive file's own bound."""
+"""The limit of a drive file."""
 
 Slip = dict[str, Any]
 """An entry of a drive file's `geometry.slips`."""
@@ -32,20 +32,20 @@ Slip = dict[str, Any]
 
 @dataclass(frozen=True)
 class Layout:
-    """A whole drive's layout in a drive file's words."""
+    """A whole drive's layout in the terms of a drive file."""
 
     heads: int
     order: dict[str, str]
     zones: list[dict[str, Any]]
     slips: list[Slip]
     blocks: int
-    """That the zones hold."""
+    """Blocks that the zones hold."""
     places: list[Place]
     """Where each zone is described."""
 
 
 def layout(block: Block, heads: int) -> Layout:
-    """The layout of a drive with so many heads."""
+    """The layout of a drive with this many heads."""
     if block.type != "dm_layout_g1":
         raise block.place.error(
             f"a layout of type {block.type} cannot be imported, only dm_layout_g1 and dm_layout_g4"
@@ -78,7 +78,7 @@ def layout(block: Block, heads: int) -> Layout:
 
 
 class _Zone:
-    """One zone: its numbers as DiskSim means them."""
+    """One zone, with its numbers in DiskSim's meaning."""
 
     def __init__(self, zone: Parameters, heads: int, mapping: int, scheme: int, range_: int) -> None:
         self.zone = zone
@@ -102,7 +102,7 @@ class _Zone:
         self._check_slips()
 
     def _check_defects(self) -> None:
-        """A defect that is mapped to another place would cost a movement of its own, which no drive file says."""
+        """A remapped defect would cost a seek of its own, which a drive file cannot express."""
         pairs = self.zone.items("defects")
         if len(pairs) % 2:
             raise self.zone.wrong("defects", "pairs of numbers are wanted")
@@ -116,7 +116,7 @@ class _Zone:
 
     @property
     def _stretch(self) -> int:
-        """Sectors of the stretch that a spare serves."""
+        """Sectors of the range that a spare serves."""
         lengths = {
             CYLINDER: self._cylinder,
             TRACK: self.per_track,
@@ -133,7 +133,7 @@ class _Zone:
             raise self.zone.wrong("slips", "there are none without a sparing scheme")
         if self.scheme in (DISK_END, ZONE_TO_END):
             return
-        # Where a stretch is cut off at the zone's end, it has no spares.
+        # A range that is cut off at the zone's end has no spares.
         whole = slots // self._stretch
         for number in {slip // self._stretch for slip in self.slips}:
             used = bisect_left(self.slips, (number + 1) * self._stretch) - bisect_left(
@@ -144,7 +144,7 @@ class _Zone:
                 raise self.zone.wrong("slips", f"{used} of them share {room} spares")
 
     def keys(self) -> dict[str, Any]:
-        """The zone in a drive file's words."""
+        """The zone in the terms of a drive file."""
         zone = self.zone
         keys: dict[str, Any] = {
             "first_cylinder": self.first,
@@ -164,7 +164,7 @@ class _Zone:
         return keys
 
     def _turns(self, key: str) -> str:
-        """So many sectors as an angle."""
+        """This many sectors as an angle."""
         sectors = self.zone.count(key) % self.per_track
         return f"{Decimal(sectors) / self.per_track:.12f}".rstrip("0").rstrip(".") + "rev"
 
@@ -199,7 +199,7 @@ class _Zone:
         return slots - self.zone.count("Empty space at zone front") - taken.get(self.scheme, 0)
 
     def _slot(self, place: int) -> int:
-        """The slot of the so many-th place of the zone that can hold a block."""
+        """The slot at index `place` among the zone's slots that can hold a block."""
         if self.scheme == TRACKS:
             track, sector = divmod(place, self.per_track)
             return (track + self._slipped(0, track)) * self.per_track + sector
@@ -210,7 +210,7 @@ class _Zone:
         return place + self._slipped(0, place)
 
     def _slipped(self, first: int, place: int) -> int:
-        """Slips, counted from `first` on, that come before a place."""
+        """Number of slips from `first` on that precede a place."""
         count = 0
         for slip in self.slips[bisect_left(self.slips, first) :]:
             if slip - first > place + count:
@@ -219,7 +219,7 @@ class _Zone:
         return count
 
     def slip_entries(self) -> Iterator[Slip]:
-        """The slips as a drive file lists them, neighbours on a track together."""
+        """The slips as a drive file lists them, with adjacent ones on a track merged."""
         if self.scheme == TRACKS:
             for track in self.slips:
                 yield {**self._track(track), "whole_track": True}

@@ -1,4 +1,4 @@
-"""The parameters of one block, each read as what it is. Every error names the parameter, its file and its line."""
+"""The parameters of one block, read by type. Every error names the parameter, its file and its line."""
 
 from __future__ import annotations
 
@@ -8,32 +8,32 @@ from difflib import get_close_matches
 from drivelab.disksim.syntax import Block, Entry, Items, Word
 from drivelab.disksim.text import DisksimError, Place
 
-# Of a value in a message, so many characters are shown.
+# Maximum number of characters of a value in a message.
 _SHOWN_MAX = 60
 
 
 class Parameters:
-    """The parameters of a block. What has not been asked for in the end is unknown."""
+    """The parameters of a block. Those that were never read are reported as unknown."""
 
     def __init__(self, block: Block) -> None:
-        """Look at a block."""
+        """Take a block."""
         self.block = block
         self._asked: set[str] = set()
 
     def has(self, key: str) -> bool:
-        """Whether a parameter is there."""
+        """Whether a parameter is present."""
         self._asked.add(key)
         return key in self.block.entries
 
     def entry(self, key: str) -> Entry:
-        """A parameter that has to be there."""
+        """A required parameter."""
         if not self.has(key):
             what = f"{self.block.type} {self.block.name}".rstrip()
             raise self.block.place.error(f"{what} has no parameter {key!r}")
         return self.block.entries[key]
 
     def place(self, key: str) -> Place:
-        """Where a parameter stands."""
+        """The place of a parameter."""
         return self.entry(key).place
 
     def number(self, key: str) -> Decimal:
@@ -41,14 +41,14 @@ class Parameters:
         return as_number(self.entry(key))
 
     def time(self, key: str) -> Decimal:
-        """Milliseconds, none or more."""
+        """Milliseconds, zero or more."""
         number = self.number(key)
         if number < 0:
             raise self.wrong(key, "a time is not negative")
         return number
 
     def count(self, key: str, least: int = 0) -> int:
-        """A whole number from `least` on; of a number with a fraction DiskSim takes the whole part."""
+        """An integer from `least` on; DiskSim truncates a number with a fraction."""
         return as_count(self.entry(key), least)
 
     def flag(self, key: str) -> bool:
@@ -59,7 +59,7 @@ class Parameters:
         return number == 1
 
     def one_of(self, key: str, values: tuple[int, ...]) -> int:
-        """One of a few whole numbers."""
+        """One of a few integers."""
         number = self.number(key)
         if number not in values:
             *first, last = map(str, values)
@@ -96,16 +96,16 @@ class Parameters:
         raise wrong(entry, "a list is wanted: [ .. ]")
 
     def only(self, key: str, value: int, why: str) -> None:
-        """Refuse any other value of a parameter, where it is there: what it asks for is not in the model."""
+        """Refuse any other value of a parameter, if it is present: it asks for something that is not modelled."""
         if self.has(key) and self.number(key) != value:
             raise self.wrong(key, f"only {value} can be imported: {why}")
 
     def ignore(self, *keys: str) -> None:
-        """Know parameters that change nothing."""
+        """Accept parameters that have no effect."""
         self._asked.update(keys)
 
     def check_all_known(self) -> None:
-        """Refuse parameters that nobody has asked for."""
+        """Refuse parameters that were never read."""
         for entry in self.block.entries.values():
             if entry.key not in self._asked:
                 key = entry.key[:_SHOWN_MAX]
@@ -142,7 +142,7 @@ def as_number(entry: Entry) -> Decimal:
 
 
 def as_count(entry: Entry, least: int = 0) -> int:
-    """A value as a whole number from `least` on."""
+    """A value as an integer from `least` on."""
     number = as_number(entry)
     if not least <= number < 2**63:
         raise wrong(entry, f"a whole number from {least} on is wanted")

@@ -1,9 +1,9 @@
-"""Where the blocks lie: a layout `dm_layout_g4` as the `patterns` of a drive file's section `geometry`.
+"""The placement of blocks: a layout `dm_layout_g4` as the `patterns` of a drive file's section `geometry`.
 
-`TP` lists kinds of tracks, `IDX` nodes; a node is entries one behind the other, each a track or a lower node repeated.
-`len` is what an instance holds of it, `runlen` what all hold together. Where that is less than all of it, or no whole
-number of instances, a drive file needs a shorter pattern: one is made of the node's first slots. The last node is the
-drive.
+`TP` lists kinds of tracks, `IDX` nodes; a node is a sequence of entries, each a track or a lower node repeated. `len`
+is the number of slots that an instance uses of it, `runlen` the total of all instances. Where an instance uses only a
+part, or the total is not a whole number of instances, a drive file needs a shorter pattern: one is made of the node's
+first slots. The last node is the drive.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from drivelab.disksim.syntax import Block, Entry, Word
 from drivelab.disksim.text import Place
 
 G4 = "dm_layout_g4"
-# No drive has more of these: a description of a few lines could ask for any number.
+# No drive has more of these: a description of a few lines could request any number.
 _RUNS_MAX = 2**19
 _SECTORS_MAX = 65535
 _BLOCKS_MAX = 2**60
@@ -52,23 +52,23 @@ class _Entry:
     skew: Decimal
     slots: int
     child: int
-    """The number of a kind of tracks, or of a node."""
+    """The index of a kind of tracks, or of a node."""
     head: int | None
-    """None where the child is a node."""
+    """None if the child is a node."""
 
 
 @dataclass
 class Patterns:
-    """A whole drive's layout in a drive file's words."""
+    """A whole drive's layout in the terms of a drive file."""
 
     patterns: list[list[Run]] = field(default_factory=list)
     skips: list[list[int]] = field(default_factory=list)
     blocks: int = 0
-    """That all tracks hold together."""
+    """Blocks that all tracks hold together."""
 
 
 def patterns(block: Block, heads: int) -> Patterns:
-    """The layout of a drive with so many heads."""
+    """The layout of a drive with this many heads."""
     whole = Parameters(block)
     tracks = list(_tracks(whole))
     nodes = _nodes(whole, tracks, heads)
@@ -105,7 +105,7 @@ def _groups(whole: Parameters, key: str, each: int) -> Iterator[Sequence[Entry]]
 
 
 def _skips(whole: Parameters, slots: int) -> Iterator[list[int]]:
-    """Slots that hold no block. A slip at a place skips it and as many less one behind it."""
+    """Slots that hold no block. A slip skips its number of slots from its position on."""
     end = 0
     for position, count in _groups(whole, "Slips", 2):
         skip = [as_count(position), as_count(count, 1)]
@@ -194,7 +194,7 @@ def _entry(
         cylinder=as_count(given[1]),
         offset=as_number(given[2]),
         each=each,
-        # Below zero it counts downwards from the first; how many cylinders that are follows from the rest.
+        # A negative value counts downwards from the first; the number of cylinders follows from the rest.
         step=-step if as_number(given[7]) < 0 else step,
         skew=as_number(given[5]),
         slots=slots,
@@ -204,7 +204,7 @@ def _entry(
 
 
 class _Writer:
-    """Writes nodes as patterns, each behind those that it repeats, and none that the drive does not need."""
+    """Writes nodes as patterns, each after those that it repeats, and only those that the drive needs."""
 
     def __init__(
         self, nodes: Sequence[Sequence[_Entry]], tracks: Sequence[_Track], out: list[list[Run]]
@@ -216,7 +216,7 @@ class _Writer:
         self.runs = 0
 
     def write(self, node: int, slots: int, place: Place, depth: int = 1) -> int:
-        """The number of the pattern of a node's first slots."""
+        """The index of the pattern of a node's first slots."""
         if (node, slots) in self.known:
             return self.known[node, slots]
         if depth > _DEPTH_MAX:
@@ -237,7 +237,7 @@ class _Writer:
         return self.known[node, slots]
 
     def _runs(self, entry: _Entry, slots: int, depth: int) -> Iterator[Run]:
-        """So many slots of an entry: whole instances, and the begin of one more."""
+        """This many slots of an entry: whole instances, and the beginning of one more."""
         count, rest = divmod(slots, entry.each)
         if count:
             yield self._run(entry, 0, count, entry.each, depth)
@@ -271,8 +271,8 @@ class _Writer:
 
 
 def _turns(angle: Decimal) -> str:
-    """An angle as a drive file writes it; whole turns drop out."""
+    """An angle as a drive file writes it, modulo one revolution."""
     turned = angle % 1 + (1 if angle % 1 < 0 else 0)
-    # What is nearer to a whole turn than a drive file's angles are to each other is one.
+    # An angle closer to a revolution than the resolution of a drive file's angles counts as a whole one.
     text = f"{Decimal(0) if turned > _WHOLE_TURN else turned:.12f}"
     return text.rstrip("0").rstrip(".") + "rev"

@@ -2,7 +2,7 @@
 
 `extracted` is a file of measured points, `curve` Lee's form through three figures, `hpl` the form of the HP
 Laboratories (C. Ruemmler, J. Wilkes, "An introduction to disk drive modeling", IEEE Computer 27(3), 1994) and
-`hplplus10` the same with ten measured times of its own for the shortest distances.
+`hplplus10` the same with ten measured times for the shortest distances.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ Point = tuple[int, Decimal]
 """A distance in cylinders, and milliseconds."""
 
 _HEADING = "Seek distances measured:"
-# Where a form is drawn through points, a line between two of them misses it by no more than this.
+# Maximum error of the line between two points at which a form is sampled.
 _MISS_MS = 0.0002
 _MEASURED_MAX = 10
-# A nanosecond: less would be written as none.
+# A nanosecond: less would be written as zero.
 _LEAST_MS = Decimal("1e-6")
-# A drive file's own bound.
+# The limit of a drive file.
 _DISTANCE_MAX = 2**22
 # No seek takes longer.
 _LONGER_MAX = 1000
@@ -41,15 +41,15 @@ class Curve:
     points: list[Point] | dict[str, Decimal]
     """Measured ones, or `single`, `average` and `full`."""
     files: list[Path] = field(default_factory=list)
-    """That it is in."""
+    """The files that define it."""
     write_longer: Decimal = Decimal(0)
-    """By so many milliseconds every seek before a write takes longer than one before a read."""
+    """By how many milliseconds every seek before a write is longer than one before a read."""
     left_out: list[str] = field(default_factory=list)
-    """What its files say and a drive file cannot."""
+    """What its files say and a drive file cannot express."""
 
 
 def curve(mech: Parameters, cylinders: int) -> Curve:
-    """The seek curve of a mechanism with so many cylinders."""
+    """The seek curve of a mechanism with this many cylinders."""
     unused = {
         "Full seek curve",
         "Single cylinder seek time",
@@ -76,7 +76,7 @@ def curve(mech: Parameters, cylinders: int) -> Curve:
 
 
 def _with_columns(path: Path, text: str) -> Curve:
-    """A file's curve, and what it says in a third column (the spread) and a fourth (the same before a write)."""
+    """A file's curve, with its optional third column (the spread) and fourth (the time before a write)."""
     found = measured(path, text)
     further = [(_column(fields, 2), _column(fields, 3)) for _, fields in _lines(text)]
     spreads = [spread for spread, _ in further if spread is not None and spread > 0]
@@ -95,25 +95,25 @@ def _with_columns(path: Path, text: str) -> Curve:
 
 
 def _column(fields: Sequence[str], number: int) -> Decimal | None:
-    """A figure behind the first two; None where there is none."""
+    """A figure after the first two; None if there is none."""
     try:
         found = Decimal(fields[number])
     except (IndexError, InvalidOperation):
         return None
-    # By the place of the first digit first: any arithmetic with an exponent of nine digits overflows.
+    # The exponent is checked first: any arithmetic with an exponent of nine digits overflows.
     has_size = found.is_finite() and abs(found.adjusted()) < _DIGITS_MAX
     return found if has_size and abs(found) <= _LONGER_MAX else None
 
 
 def _lines(text: str) -> Iterator[tuple[int, list[str]]]:
-    """The points' lines, each with its number."""
+    """The lines with points, each with its number."""
     for number, line in enumerate(text.splitlines(), 1):
         if line.strip() and not (number == 1 and line.startswith(_HEADING)):
             yield number, line.replace(",", " ").split()
 
 
 def measured(path: Path, text: str) -> list[Point]:
-    """The points of a file: `distance, time` in each line, whatever stands behind them."""
+    """The points of a file: `distance, time` in each line, followed by anything."""
     found: list[Point] = []
     for number, fields in _lines(text):
         place = Place(path, number)
@@ -137,7 +137,7 @@ def measured(path: Path, text: str) -> list[Point]:
 
 
 def _hpl(mech: Parameters, cylinders: int, *, plus_ten: bool) -> list[Point]:
-    """The form's points: each of the shortest distances, then as many as lines between them need."""
+    """The form's points: each of the shortest distances, then as many as linear interpolation needs."""
     key = "HPL seek equation values"
     values = mech.items(key)
     if len(values) != 6:
@@ -158,7 +158,7 @@ def _hpl(mech: Parameters, cylinders: int, *, plus_ten: bool) -> list[Point]:
     found: list[Point] = []
 
     def add(distance: int, ms: Decimal) -> None:
-        # Looked at one by one: a form that leaves all bounds has no end of points.
+        # Checked one by one: a form without bounds could have endlessly many points.
         if not _LEAST_MS <= ms <= 1000:
             raise mech.wrong(key, f"a seek over {distance} cylinders would take {ms} ms")
         found.append((distance, ms))
@@ -173,7 +173,7 @@ def _hpl(mech: Parameters, cylinders: int, *, plus_ten: bool) -> list[Point]:
 def _distances(b: float, limit: int, first: int, last: int) -> Iterator[int]:
     """Distances from `first` to `last` at which the form needs a point.
 
-    A line over a step of h cylinders misses b sqrt(d) by b h^2 / (32 d^1.5) at most.
+    Over a step of h cylinders, linear interpolation of b sqrt(d) is off by at most b h^2 / (32 d^1.5).
     """
     bend = min(limit - 1, last)
     distance = first

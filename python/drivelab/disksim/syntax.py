@@ -2,9 +2,9 @@
 
     type name { key = value, key = value }
 
-Keys have blanks and signs in them. A value is a number, a word, a list `[a, b]`, a block `type { .. }`, or
-`source FILE`: one block from that file, whose path starts from the folder of the file that names it. Beside
-blocks a file holds `source FILE` (its blocks and statements), `instantiate [ device ] as BLOCK` and a topology.
+Keys contain blanks and signs. A value is a number, a word, a list `[a, b]`, a block `type { .. }`, or `source FILE`:
+one block from that file, whose path is relative to the folder of the file that names it. Besides blocks a file
+contains `source FILE` (its blocks and statements), `instantiate [ device ] as BLOCK` and a topology.
 """
 
 from __future__ import annotations
@@ -22,20 +22,20 @@ from drivelab.errors import InputError
 from drivelab.files import read_text
 
 _NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
-# Files in files, and blocks in blocks: deeper than any description, and far from the interpreter's own limit.
+# Nesting of files and of blocks: deeper than in any description, and far from the interpreter's own limit.
 _DEPTH_MAX = 24
-# Far more than any description has: a file that names another a hundred times, and so on, would never end.
+# Far more than any description has: files that include each other repeatedly would never end.
 _FILES_MAX = 64
 _SIZE_MAX_BYTES = 4 * 2**20
-# No figure of a drive but zero is larger or smaller than one with so many digits before or behind its point.
+# Maximum number of digits before or after the point of any figure of a drive other than zero.
 _MAGNITUDE_MAX = 15
-# Of a text in a message, so many characters are shown.
+# Maximum number of characters of a text in a message.
 _SHOWN_MAX = 60
 
 
 @dataclass(frozen=True)
 class Word:
-    """A value in letters: a name, or the path of a file."""
+    """A word as a value: a name, or the path of a file."""
 
     text: str
 
@@ -53,7 +53,7 @@ class Items:
 
 @dataclass(frozen=True)
 class Block:
-    """`type name { .. }`; without a name where it is the value of a key."""
+    """`type name { .. }`; without a name if it is the value of a key."""
 
     type: str
     name: str
@@ -75,7 +75,7 @@ class Entry:
 
 @dataclass(frozen=True)
 class Node:
-    """A component of the topology with what hangs on it."""
+    """A component of the topology with the components below it."""
 
     type: str
     name: str
@@ -83,7 +83,7 @@ class Node:
     below: list[Node]
 
     def walk(self, above: tuple[Node, ...] = ()) -> Iterator[tuple[Node, ...]]:
-        """This node and all below it, each at the end of its way from the top."""
+        """This node and all below it, each as its path from the top."""
         way = (*above, self)
         yield way
         for node in self.below:
@@ -92,24 +92,24 @@ class Node:
 
 @dataclass
 class Description:
-    """All that a file and those that it names say."""
+    """The contents of a file and of those that it names."""
 
     blocks: dict[str, Block] = field(default_factory=dict)
     instances: dict[str, Entry] = field(default_factory=dict)
-    """By device: the name of its block."""
+    """The name of each device's block."""
     topology: Node | None = None
     files: list[Path] = field(default_factory=list)
 
 
 def read(path: Path) -> Description:
-    """Read a file with those that it names. Raises DisksimError, or InputError where it is not there."""
+    """Read a file with those that it names. Raises DisksimError, or InputError if it does not exist."""
     description = Description()
     _Parser(path, _small_text(path), description, 0).statements()
     return description
 
 
 def _small_text(path: Path) -> str:
-    """The text of a file. Raises InputError where it is longer than any description of a drive."""
+    """The text of a file. Raises InputError if it is longer than any description of a drive."""
     text = read_text(path)
     if len(text) > _SIZE_MAX_BYTES:
         raise InputError(f"cannot read {path}: larger than 4 MiB, so it describes no drive")
@@ -260,14 +260,14 @@ def _plain(place: Place, key: str, word: str) -> Value:
 
 
 def number(place: Place, key: str, word: str) -> Decimal:
-    """The number that a word is. Raises DisksimError for one that no figure of a drive can be."""
+    """The number that a word stands for. Raises DisksimError for one that no figure of a drive can have."""
     try:
         found = Decimal(word)
     except InvalidOperation:  # an exponent that the interpreter has no room for
         found = Decimal("Infinity")
     if not found:
         return Decimal(0)
-    # By the place of the first digit: any arithmetic with an exponent of nine digits overflows, or never ends.
+    # The exponent is checked first: any arithmetic with an exponent of nine digits overflows, or never ends.
     if len(word) > _SHOWN_MAX or not found.is_finite() or abs(found.adjusted()) > _MAGNITUDE_MAX:
         what = f"{_shortened(key)} is {_shortened(word)[1:-1]}"
         raise place.error(f"{what}: no figure of a drive has such a size; write one from 1e-15 to 1e15")

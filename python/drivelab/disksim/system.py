@@ -1,7 +1,7 @@
-"""The one disk of a description, and the way to it: what a `.parv` says above its disk.
+"""The one disk of a description, and the path to it: the part of a `.parv` above its disk.
 
-The way has to cost nothing but the time of a sector on the bus, which is what all descriptions of measured drives
-say: a host driver that simulates, and buses and controllers that only pass on.
+The path must cost nothing except the time of a sector on the bus, which is so in all descriptions of measured drives:
+a host driver that simulates, and buses and controllers that only pass requests on.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _PASSES_ON = 1
 
 
 def disk_and_bus(description: Description) -> tuple[Block, Bus]:
-    """The block of the disk, and what a sector takes on the bus that it hangs on."""
+    """The block of the disk, and the time of a sector on the bus to which it is attached."""
     start = description.files[0]
     if description.topology is None:
         raise DisksimError(
@@ -56,7 +56,7 @@ def _bus(parameters: Parameters) -> Bus:
 
 
 def _block(description: Description, node: Node) -> Block:
-    """The block that a component of the topology is an instance of."""
+    """The block of which a component of the topology is an instance."""
     instance = description.instances.get(node.name)
     if instance is None or not isinstance(instance.value, Word):
         raise node.place.error(f"{node.name} is in the topology, and no instance of anything")

@@ -1,6 +1,6 @@
-"""The text of a description's files, character by character, with the line of each.
+"""The text of a description's files, character by character, with line numbers.
 
-Comments run from `#` to the end of their line. What went wrong is a DisksimError that opens with `file:line:`.
+Comments extend from `#` to the end of the line. An error is a DisksimError that begins with `file:line:`.
 """
 
 from __future__ import annotations
@@ -13,17 +13,17 @@ from pathlib import Path
 from drivelab.errors import InputError
 
 SIGNS = "{}[]=,"
-"""What ends a word as a blank does."""
+"""Characters that end a word, as a blank does."""
 
 _COMMENT = re.compile(r"#[^\n]*")
 _BLANKS = re.compile(r"\s*")
 _WORD = re.compile(rf"[^\s{re.escape(SIGNS)}]*")
-# A word of a list, with the comma behind it; the last one has none.
+# A word of a list, with the comma after it; the last one has none.
 _ITEM = re.compile(rf"\s*([^\s{re.escape(SIGNS)}]+)\s*(?:,|(?=\]))")
 
 
 class DisksimError(InputError):
-    """A description cannot be read, or says what a drive file cannot."""
+    """A description cannot be read, or says something that a drive file cannot express."""
 
 
 @dataclass(frozen=True)
@@ -34,26 +34,26 @@ class Place:
     line: int
 
     def __str__(self) -> str:
-        """As messages name it."""
+        """The form used in messages."""
         return f"{self.path}:{self.line}"
 
     def error(self, what: str) -> DisksimError:
-        """What is wrong here."""
+        """An error at this place."""
         return DisksimError(f"{self}: {what}")
 
 
 class Text:
-    """A file's text and how far it has been read."""
+    """A file's text and the current position in it."""
 
     def __init__(self, path: Path, text: str) -> None:
-        """Start at the beginning. Comments are blanked out, so that lines keep their numbers."""
+        """Start at the beginning. Comments are blanked, so that line numbers stay the same."""
         self.path = path
         self._text = _COMMENT.sub("", text)
         self._ends = [match.start() for match in re.finditer("\n", self._text)]
         self._at = 0
 
     def place(self) -> Place:
-        """Where the next word or sign stands."""
+        """The place of the next word or sign."""
         self._skip_blanks()
         return Place(self.path, bisect(self._ends, self._at) + 1)
 
@@ -62,7 +62,7 @@ class Text:
             self._at = found.end()
 
     def at_end(self) -> bool:
-        """Whether nothing but blanks is left."""
+        """Whether only blanks are left."""
         self._skip_blanks()
         return self._at == len(self._text)
 
@@ -79,14 +79,14 @@ class Text:
         return True
 
     def expect(self, sign: str, where: str) -> None:
-        """Read a sign that has to be there."""
+        """Read a required sign."""
         place = self.place()
         if not self.take(sign):
             found = repr(self.peek()) if self.peek() else "the end of the file"
             raise place.error(f"{sign!r} is missing {where}; there is {found}")
 
     def until(self, signs: str) -> str:
-        """All text before the first of these signs, or before the end, its blanks made single ones."""
+        """All text before the first of these signs, or before the end, with runs of blanks replaced by single ones."""
         self._skip_blanks()
         start = self._at
         found = re.compile(f"[^{re.escape(signs)}]*").match(self._text, start)
@@ -94,7 +94,7 @@ class Text:
         return " ".join(self._text[start : self._at].split())
 
     def item(self) -> tuple[Place, str] | None:
-        """The next item of a list with its comma, where it is a single word: a long list is read so, word by word."""
+        """The next item of a list with its comma, if it is a single word: the fast path for a long list."""
         found = _ITEM.match(self._text, self._at)
         if found is None or found[1] == "source":
             return None

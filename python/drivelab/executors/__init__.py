@@ -1,4 +1,4 @@
-"""Where work runs: on the threads of this process, or on a Ray cluster; with a checkpoint it is resumed where it ended.
+"""Where work runs: on the threads of this process, or on a Ray cluster; with a checkpoint it can be resumed.
 
 `with executors.using(ray="10.0.0.1:6379", checkpoint="sweep.jsonl"): simulate(...)`
 """

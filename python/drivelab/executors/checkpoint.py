@@ -1,4 +1,4 @@
-"""Results as they came, a line of JSON each: what is there is not run again. In memory is only where each one lies."""
+"""Results in order of completion, one line of JSON each: they are not run again. Memory holds only their offsets."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Checkpoint:
     """A file of results, by the keys of their tasks. Raises InputError and OutputError."""
 
     def __init__(self, path: Path) -> None:
-        """Read what is there, and begin it where nothing is."""
+        """Read the file if it exists, otherwise create it."""
         self.path = path
         self._lock = Lock()
         self._places: dict[str, int] = {}
@@ -32,7 +32,7 @@ class Checkpoint:
             raise OutputError(f"--checkpoint {path}: {error.strerror or error}") from error
 
     def _find(self) -> None:
-        """Where each result lies. A line that was cut off as its writer died is written over."""
+        """Find the offset of each result. A line cut off by a crash of its writer is overwritten."""
         head = self._file.readline()
         if head not in {b"", _HEAD}:
             raise InputError(
@@ -62,7 +62,7 @@ class Checkpoint:
         return json.loads(line)["result"]
 
     def keep(self, key: str, result: Any) -> None:  # noqa: ANN401
-        """Put a result away at once. One that JSON does not hold, a long log of commands, is not kept."""
+        """Store a result at once. One that JSON cannot represent, a long log of commands, is not stored."""
         try:
             line = json.dumps({"key": key, "result": result}, allow_nan=False).encode() + b"\n"
         except (TypeError, ValueError):
@@ -80,7 +80,7 @@ class Checkpoint:
 
 def _key(line: bytes, path: Path) -> str:
     try:
-        # The key comes first: the result, which may be long, is read when it is asked for.
+        # The key comes first: the result, which may be long, is read on request.
         key = json.loads(line[: line.index(b",")] + b"}")["key"]
         if isinstance(key, str):
             return key

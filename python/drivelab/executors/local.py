@@ -11,16 +11,16 @@ from drivelab.errors import RunError
 from drivelab.executors.tasks import PointTask, Task, told
 
 Done = Callable[[int, Any], object]
-"""Called with the place of a task and its result, as they come."""
+"""Called with the index of a task and its result, in order of completion."""
 
 
 class Local:
-    """Threads: what is simulated runs without the interpreter's lock."""
+    """Threads: the simulation runs without the interpreter's lock."""
 
     name = "threads of this process"
 
     def run(self, tasks: Sequence[Task], done: Done, workers: int) -> None:
-        """Run all; Ctrl-C ends it, and what has finished is handed over. Raises KeyboardInterrupt and RunError."""
+        """Run all; Ctrl-C ends it, after finished results are delivered. Raises KeyboardInterrupt and RunError."""
         points = [task for task in tasks if isinstance(task, PointTask)]
         if len(points) == len(tasks):
             _run_points(points, done, workers)
@@ -35,11 +35,11 @@ class Local:
                     future.cancel()
 
     def close(self) -> None:
-        """Nothing is held."""
+        """Does nothing: there is nothing to release."""
 
 
 def _run_points(tasks: Sequence[PointTask], done: Done, workers: int) -> None:
-    """On threads that Ctrl-C ends within a run."""
+    """On threads that Ctrl-C can end within a run."""
     if not tasks:
         return
     interrupted = False

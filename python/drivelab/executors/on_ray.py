@@ -1,4 +1,4 @@
-"""Tasks on a Ray cluster. The workers import drivelab, and read nothing of this machine but what a task carries."""
+"""Tasks on a Ray cluster. The workers import drivelab, and use nothing of this machine except the task's own data."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from drivelab.executors.local import Done
 from drivelab.executors.tasks import Sent, Task
 
 AHEAD = 4
-"""Tasks that are handed over for each processor of the cluster: more would only wait there."""
+"""Number of tasks submitted per processor of the cluster: more would only wait there."""
 RETRIES = 3
-"""A task whose worker dies is run again so often."""
+"""How often a task is retried when its worker dies."""
 _ANSWER_S = 5.0
 _ADDRESS = re.compile(r"(?:ray://)?(?P<host>[^:/]+|\[[^\]]+\]):(?P<port>\d+)")
 
 
 class OnRay:
-    """A connection to a cluster; `close` ends it, and leaves the cluster alone."""
+    """A connection to a cluster; `close` ends it, and leaves the cluster running."""
 
     def __init__(self, address: str) -> None:
-        """Connect. Raises InputError where ray is not installed, or nothing answers at the address."""
+        """Connect. Raises InputError if ray is not installed, or nothing answers at the address."""
         self.name = f"Ray at {address}"
         self._address = address
         _check_address(address)
@@ -52,7 +52,7 @@ class OnRay:
         self._work = remote(_work)
 
     def run(self, tasks: Sequence[Task], done: Done, _workers: int) -> None:
-        """Run all, some ahead for each processor. Raises KeyboardInterrupt, and RunError where the cluster is lost."""
+        """Run all, with a few queued per processor. Raises KeyboardInterrupt, and RunError if the cluster is lost."""
         errors = self._ray.exceptions
         waiting = iter(enumerate(tasks))
         places: dict[Any, int] = {}
@@ -80,21 +80,21 @@ class OnRay:
                 self._ray.cancel(reference, force=True)
 
     def close(self) -> None:
-        """Leave the cluster."""
-        # What it has held back it prints now.
+        """Disconnect from the cluster."""
+        # Ray prints its buffered output now.
         with redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):
             self._ray.shutdown()
         sys.stdout = self._stdout
 
 
 class _WithoutRay(io.TextIOBase):
-    """A stream that does not take what Ray's own threads write: the logs of a node that died, amid our JSON."""
+    """A stream that drops the output of Ray's own threads: the logs of a failed node, in the middle of our JSON."""
 
     def __init__(self, stream: Any) -> None:  # noqa: ANN401 - any stream
         self._stream = stream
 
     def write(self, text: str) -> int:
-        """As the stream does, for every thread but those of Ray."""
+        """Writes to the stream, except for Ray's threads."""
         is_ray = threading.current_thread().name.startswith("ray_")
         return len(text) if is_ray else int(self._stream.write(text))
 
@@ -110,7 +110,7 @@ def _work(sent: Sent) -> Any:  # noqa: ANN401 - what a task returns
 
 
 def _check_address(address: str) -> None:
-    """Ray itself tries for minutes where nothing answers. Raises InputError."""
+    """Without this check Ray itself tries for minutes when nothing answers. Raises InputError."""
     if address == "auto":
         return
     match = _ADDRESS.fullmatch(address)

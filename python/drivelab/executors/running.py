@@ -1,4 +1,4 @@
-"""The one way in which points and histories run: tasks to an executor, results in the order of their input."""
+"""The one way to run points and histories: tasks to an executor, results in the order of their input."""
 
 from __future__ import annotations
 
@@ -16,36 +16,36 @@ from drivelab.executors.local import Done, Local
 from drivelab.executors.tasks import ChunkTask, PointTask, Task
 
 CHUNKS_OF_A_TASK = 16
-"""65,536 histories: a tenth of a second or more, beside which what a task costs is little."""
+"""65,536 histories: a tenth of a second or more, compared with which the overhead of a task is small."""
 Kept = TypeVar("Kept")
 Entry = dict[str, Any] | RunError | None
-"""What a point came to, as `_core.run` has it: None where Ctrl-C came first."""
+"""The result of a point from `_core.run`: None if Ctrl-C came first."""
 
 
 class Executor(Protocol):
-    """Runs tasks wherever it does."""
+    """Runs tasks somewhere."""
 
     name: str
 
     def run(self, tasks: Sequence[Task], done: Done, workers: int, /) -> None:
-        """Run all, and hand over each result as it comes."""
+        """Run all, and deliver each result as soon as it is available."""
 
     def close(self) -> None:
-        """Let go of what it holds."""
+        """Release all resources."""
 
 
 class Running:
-    """An executor, and the checkpoint of what has run."""
+    """An executor, and the checkpoint of completed work."""
 
     def __init__(self, executor: Executor, checkpoint: Checkpoint | None) -> None:
-        """Both are closed by whoever made them."""
+        """The caller closes both."""
         self._executor, self._checkpoint = executor, checkpoint
 
     def all_of(self, tasks: Sequence[Task], workers: int, taken: Callable[[int, Any], object]) -> None:
-        """Run all; `taken` has each result in the order of the tasks, as soon as all before it are there.
+        """Run all; `taken` receives each result in the order of the tasks, as soon as all before it are available.
 
-        What was taken is not kept here. Raises KeyboardInterrupt, once what had finished is in the checkpoint, and
-        RunError.
+        Delivered results are not kept here. Raises KeyboardInterrupt, once finished results are in the checkpoint,
+        and RunError.
         """
         kept = self._checkpoint
         keys = [] if kept is None else [task.key for task in tasks]
@@ -85,8 +85,8 @@ class Running:
         log: int,
         check_data: bool,
     ) -> list[Kept]:
-        """What `on_plan` makes of the points of each plan, called in their order as soon as a plan is complete; those
-        that Ctrl-C kept from running are None."""
+        """The results of `on_plan` for the points of each plan, called in their order as soon as a plan is complete;
+        points not run because of Ctrl-C are None."""
         tasks: list[Task] = []
         for plan in plans:
             pickled = pickle.dumps(plan)
@@ -119,7 +119,7 @@ class Running:
         return found
 
     def histories(self, workers: int) -> Callable[[str, int, int], list[list[int]]]:
-        """What `_core.durability` calls for chunks of histories."""
+        """The function that `_core.durability` calls for chunks of histories."""
 
         def run(job: str, first: int, last: int) -> list[list[int]]:
             tasks = [
@@ -137,15 +137,15 @@ _running: Running | None = None
 
 
 def current() -> Running | None:
-    """What `using` has set up; None where everything runs on the threads of this process and nothing is kept."""
+    """What `using` has set up; None if everything runs on the threads of this process without a checkpoint."""
     return _running
 
 
 @contextmanager
 def using(ray: str | None = None, checkpoint: str | Path | None = None) -> Iterator[None]:
-    """Run everything within on a Ray cluster, `HOST:PORT` or `auto`, and keep results in a file as they come.
+    """Run everything within on a Ray cluster, `HOST:PORT` or `auto`, and store results in a file as they complete.
 
-    With a checkpoint of the same work what is in it is not run again. Raises InputError and OutputError.
+    Results in a checkpoint of the same work are not computed again. Raises InputError and OutputError.
     """
     global _running  # noqa: PLW0603 - one executor for all that runs within
     if ray is None and checkpoint is None:
@@ -172,5 +172,5 @@ def _on_ray(address: str) -> Executor:
 
 
 def _failed(result: Mapping[str, Any]) -> RunError:
-    """Why a point has no result, as the process that ran it found."""
+    """Why a point has no result, as reported by the process that ran it."""
     return (UnfitError if result.get("is_unfit") else RunError)(result["error"])

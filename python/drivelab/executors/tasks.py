@@ -1,5 +1,5 @@
-"""What an executor runs: a point of a plan, or chunks of histories. A task is small, is pickled as it stands, and its
-result is what JSON holds, to the bit; so it does not depend on where it ran."""
+"""What an executor runs: a point of a plan, or chunks of histories. A task is small, is pickled as it is, and its
+result is exactly representable in JSON; so the result does not depend on where it ran."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ _VERSIONS = (_core.VERSION, _core.MODEL_VERSION, _core.RECORD_VERSION)
 
 
 class Task(Protocol):
-    """Something that can run in any process, on any machine that has this drivelab."""
+    """Something that can run in any process, on any machine with the same drivelab."""
 
     @property
     def key(self) -> str:
-        """The same for the same result: what was asked, and by which version."""
+        """Equal for equal results: derived from the task and the version."""
 
     def run(self) -> Any:  # noqa: ANN401 - whatever JSON holds
         """Its result."""
@@ -37,7 +37,7 @@ class PointTask:
     """One point of a plan."""
 
     plan: bytes
-    """Pickled."""
+    """The plan, pickled."""
     scenario_hash: str
     place: int
     log: int
@@ -45,11 +45,11 @@ class PointTask:
 
     @property
     def key(self) -> str:
-        """Of text, overrides, drive files, the bytes of traces, and the place."""
+        """Derived from text, overrides, drive files, the bytes of traces, and the index."""
         return _key(self)
 
     def alone(self) -> _core.Plan:
-        """The plan of this point. Raises RunError where a trace is not the one that was planned with."""
+        """The plan of this point. Raises RunError if a trace differs from the one at planning time."""
         plan = _plan(self.plan)
         if plan.scenario_hash != self.scenario_hash:
             raise RunError(
@@ -59,7 +59,7 @@ class PointTask:
         return plan.only(self.place)
 
     def run(self) -> dict[str, Any]:
-        """`{"point": ..}`, or `{"error": ..}` where the run failed. Raises KeyboardInterrupt."""
+        """`{"point": ..}`, or `{"error": ..}` if the run failed. Raises KeyboardInterrupt."""
         plan = self.alone()
         found = _core.run([plan], 1, None, self.log, self.check_data)[0][0]
         if found is None:
@@ -68,7 +68,7 @@ class PointTask:
 
 
 def told(entry: dict[str, Any] | RunError, plan: _core.Plan) -> dict[str, Any]:
-    """What the only point of a plan came to, as the result of its task."""
+    """The outcome of a plan's only point, as the result of its task."""
     if isinstance(entry, RunError):
         return {"error": str(entry), "is_unfit": isinstance(entry, UnfitError)}
     tell_problems(entry, plan, 0)
@@ -83,7 +83,7 @@ def _plan(pickled: bytes) -> _core.Plan:
 
 @dataclass(frozen=True)
 class ChunkTask:
-    """Chunks of the histories of an array, from one number up to another."""
+    """Chunks of the histories of an array, from `first` up to `last`."""
 
     job: str
     first: int
@@ -91,7 +91,7 @@ class ChunkTask:
 
     @property
     def key(self) -> str:
-        """Of the array, the way and the seed, and which chunks."""
+        """Derived from the array, the method and the seed, and the range of chunks."""
         return _key(self)
 
     def run(self) -> list[list[int]]:
@@ -101,13 +101,13 @@ class ChunkTask:
 
 @dataclass(frozen=True)
 class Sent:
-    """A task as it goes to another machine, with the versions it has to meet there."""
+    """A task as it is sent to another machine, with the versions that it requires there."""
 
     task: Task
     versions: tuple[Any, ...] = _VERSIONS
 
     def run(self) -> Any:  # noqa: ANN401
-        """Raises RunError where the worker has another drivelab."""
+        """Raises RunError if the worker has another drivelab."""
         if self.versions != _VERSIONS:
             own, other = (f"drivelab {one[0]}, model {one[1]}" for one in (self.versions, _VERSIONS))
             raise RunError(f"a worker has {other}, and this is {own}: install the same on all machines")

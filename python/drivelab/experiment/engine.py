@@ -1,4 +1,4 @@
-"""Running an experiment: cells to scenarios, equal ones once, all side by side, figures back to cells."""
+"""Running an experiment: cells to scenarios, equal ones once, all in parallel, figures back to cells."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from drivelab.simulation import Progress, run_plans
 
 @dataclass(frozen=True)
 class Planned:
-    """Every scenario that an experiment needs, once, under its text, ready to run."""
+    """Every scenario that an experiment needs, once, keyed by its text, ready to run."""
 
     plans: Mapping[str, _core.Plan | Question]
     names: Mapping[str, str]
-    """The first cell to need it."""
+    """The first cell that needs it."""
 
     @property
     def points(self) -> int:
-        """How many runs that makes."""
+        """The number of runs."""
         return sum(map(len, self.plans.values()))
 
 
@@ -57,8 +57,8 @@ def run(
 ) -> Outcome:
     """Predict every cell of an experiment and judge its claims.
 
-    Ctrl-C leaves an outcome of the cells that were finished, without verdicts: half a table proves nothing.
-    Raises ScenarioError, and RunError where a run fails.
+    Ctrl-C leaves an outcome of the cells that were finished, without verdicts: half a table proves nothing. Raises
+    ScenarioError, and RunError if a run fails.
     """
     ready = planned(experiment) if ready is None else ready
     results = _results(ready, workers, progress)
@@ -85,7 +85,7 @@ def run(
 
 
 def _ready(experiment: Experiment, text: str, origin: str, log: int) -> _core.Plan | Question:
-    """A scenario checked by the room that runs it, with so many commands of its log kept.
+    """A scenario checked by the room that runs it, with this many commands of its log kept.
 
     Raises ScenarioError, InputError.
     """
@@ -95,7 +95,7 @@ def _ready(experiment: Experiment, text: str, origin: str, log: int) -> _core.Pl
 
 
 def _results(ready: Planned, workers: int | None, progress: Progress | None) -> list[Result]:
-    """What came of every scenario, in their order."""
+    """The result of every scenario, in their order."""
     questions = [one for one in ready.plans.values() if isinstance(one, Question)]
     if questions:
         return answered(questions, progress)
@@ -106,7 +106,7 @@ def _results(ready: Planned, workers: int | None, progress: Progress | None) -> 
 def _predictions(
     experiment: Experiment, variant: str | None, points: Mapping[str, Sequence[Point]]
 ) -> list[Prediction]:
-    """What the runs say about the cells, as far as they went."""
+    """The predictions for the cells whose runs have finished."""
     cells = experiment.cells_of(variant)
     found = ((cell, points.get(experiment.scenario_of(cell, variant))) for cell in cells)
     return [
@@ -123,7 +123,7 @@ def _predictions(
 
 
 def _figure(experiment: Experiment, cell: Cell, points: Sequence[Point]) -> float:
-    """The cell's figure: one that its measurement names, or one of the record of its only run."""
+    """The cell's figure: one named by its measurement, or one of the record of its only run."""
     metric, measure = experiment.metric_of(cell), experiment.measure_of(cell)
     try:
         if measure is not None:

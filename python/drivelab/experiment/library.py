@@ -1,4 +1,4 @@
-"""Where experiments are found: those that came with the package, and files of one's own."""
+"""Where experiments are found: those of the package, and the user's own files."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from drivelab.files import read_text
 
 
 def names() -> list[str]:
-    """The experiments that came with the package."""
+    """The experiments of the package."""
     return sorted(_core.experiments())
 
 

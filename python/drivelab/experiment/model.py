@@ -1,9 +1,9 @@
-"""An experiment as its file states it: published cells, and how each becomes a scenario and a figure of it.
+"""An experiment as its file states it: published cells, and how each becomes a scenario and a figure of its result.
 
-A cell's fields (a drive, a block size, a column of the table) are looked up in the file. Each field adds its
-part to the scenario: a patch for one value of the field, or a template that takes any value. Cells that come
-to the same scenario share one run. A value may name a measurement of `drivelab scan` in place of a workload.
-Cells of a grid have no published figure: they are predicted for the claims. Nothing here runs anything.
+A cell's fields (a drive, a block size, a column of the table) are looked up in the file. Each field adds its part to
+the scenario: a patch for one value of the field, or a template that takes any value. Cells that lead to the same
+scenario share one run. A value may name a measurement of `drivelab scan` in place of a workload. Cells of a grid have
+no published figure: they are predicted for the claims. Nothing here runs anything.
 """
 
 from __future__ import annotations
@@ -33,15 +33,15 @@ UNITS = {
     "s": 10**9,
     "": 1,
 }
-"""What a figure of the record (bytes/s, I/O per second, nanoseconds, shares) is divided by."""
+"""The divisor for a figure of the record (bytes/s, I/O per second, nanoseconds, shares)."""
 
 ROOMS = ("simulate", "durability")
-"""What runs a scenario: the simulator unless the experiment says otherwise."""
+"""The room that runs a scenario: the simulator by default."""
 
 PICTURES = ("cells", "blocks", "lines")
-"""How an outcome may be drawn; the first unless the experiment says otherwise."""
+"""How an outcome may be drawn; the first by default."""
 
-# What a scenario names by a file of the catalogue.
+# Parts of a scenario that name a file of the catalogue.
 _FILED = ("drive", "controller")
 
 
@@ -58,25 +58,25 @@ class Cell:
 
 @dataclass(frozen=True)
 class Value:
-    """What one value of a field decides; the first field that says what a cell's figure is has the word."""
+    """What one value of a field determines; of several fields that set the metric of a cell, the first counts."""
 
     scenario: Patch
     metric: str | None
-    """Where the figure lies in a point of the record, or what the measurement calls it."""
+    """The path of the figure in a point of the record, or its name in the measurement."""
     measure: str | None
     unit: str | None
 
 
 @dataclass(frozen=True)
 class Field:
-    """What one column of the published cells does to the scenario."""
+    """What one column of the published cells changes in the scenario."""
 
     name: str
     values: dict[str, Value]
     template: dict[str, str]
 
     def patches(self, cell: Cell) -> list[Patch]:
-        """What this field's value decides of the scenario. Raises InputError for an unknown value."""
+        """The scenario's patches for this field's value. Raises InputError for an unknown value."""
         value = cell.fields[self.name]
         if self.values and value not in self.values:
             known = ", ".join(self.values)
@@ -87,7 +87,7 @@ class Field:
 
 @dataclass(frozen=True)
 class Variant:
-    """The same cells with one change; `only` those whose fields have one of the values named for them."""
+    """The same cells with one change; `only` those whose fields have one of the values given for them."""
 
     patch: Patch
     only: Mapping[str, list[str]]
@@ -99,7 +99,7 @@ class Variant:
 
 @dataclass(frozen=True)
 class TableLayout:
-    """How people see cells: one table for each value of `split`, a row for each combination of `rows`.
+    """How cells are shown: one table for each value of `split`, a row for each combination of `rows`.
 
     `only` leaves out cells whose fields have other values.
     """
@@ -127,7 +127,7 @@ class Experiment:
     variants: dict[str, Variant]
     claims: dict[str, str]
     main: dict[str, float]
-    """The cells that count most: each named field is at least this."""
+    """The most important cells: each named field is at least this."""
     facts: Mapping[str, Any]
     """Published figures that no cell predicts and a claim needs: prices, rates of a bus."""
     not_modelled: dict[str, str]
@@ -135,7 +135,7 @@ class Experiment:
     picture: Mapping[str, Any]
     """How the outcome is drawn: `kind` is cells (the default), blocks or lines."""
     room: str = ROOMS[0]
-    """What runs a scenario; that of durability has the keys of a file of `drivelab durability`."""
+    """The room that runs a scenario; for durability the keys are those of a file of `drivelab durability`."""
 
     def scenario_of(self, cell: Cell, variant: str | None = None) -> str:
         """The scenario that predicts a cell, as TOML text."""
@@ -151,18 +151,18 @@ class Experiment:
         return toml_text.dumps(document)
 
     def cells_of(self, variant: str | None) -> list[Cell]:
-        """The cells that are run as they are, or under a variant."""
+        """The cells that are run without a variant, or under this one."""
         return [cell for cell in self.cells if variant is None or self.variants[variant].covers(cell)]
 
     def metric_of(self, cell: Cell) -> str:
-        """Where the figure lies in a point of the record, or in the figures of its measurement."""
+        """The path of the figure in a point of the record, or its name in the measurement."""
         metric = self._first(cell, "metric")
         if metric is None:
             raise InputError(f"cell {cell.id}: no field says which figure of the record it is")
         return metric
 
     def measure_of(self, cell: Cell) -> Measure | None:
-        """The measurement of `drivelab scan` that the cell is, None where it is one run of its scenario."""
+        """The cell's measurement of `drivelab scan`; None if it is one run of its scenario."""
         name = self._first(cell, "measure")
         return None if name is None else MEASURES[name]
 
@@ -171,13 +171,13 @@ class Experiment:
         return self._first(cell, "unit") or self.unit
 
     def _first(self, cell: Cell, key: str) -> str | None:
-        """What the first field with a word on it says."""
+        """The value of the first field that sets this key."""
         values = (part.values.get(cell.fields[part.name]) for part in self.fields)
         found: str | None = next((word for value in values if value and (word := getattr(value, key))), None)
         return found
 
     def is_main(self, cell: Cell) -> bool:
-        """Whether a cell is among those that count most."""
+        """Whether a cell is among the most important."""
         return all(float(cell.fields[name]) >= least for name, least in self.main.items())
 
 
@@ -201,9 +201,9 @@ def nested(key: str, value: object) -> dict[str, Any]:
 
 
 def merged(base: Patch, patch: Patch) -> dict[str, Any]:
-    """`base` with the values of `patch` in it. Tables join; anything else is replaced.
+    """`base` updated with the values of `patch`. Tables are merged; anything else is replaced.
 
-    A table laid over the name of a drive or controller changes a copy of it.
+    A table merged over the name of a drive or controller changes a copy of it.
     """
     result = dict(base)
     for key, value in patch.items():
@@ -281,7 +281,7 @@ def _cells(text: str, cell_id: str, names: list[str], calibration: set[str]) -> 
     for row in rows:
         fields = {name: row[name] for name in names}
         id_ = cell_id.format_map(fields)
-        # A figure that is printed as "about" so much says itself how far it may be off.
+        # A figure that is printed as "about" states its own resolution.
         resolution = row.get("resolution")
         cells.append(
             Cell(
@@ -298,7 +298,7 @@ def _cells(text: str, cell_id: str, names: list[str], calibration: set[str]) -> 
 def _with_grids(
     published: list[Cell], grids: list[dict[str, list[str]]], cell_id: str, names: list[str]
 ) -> list[Cell]:
-    """All cells: first those in no grid, then the grids, in which a published cell has its place."""
+    """All cells: first those outside all grids, then the grids, with the published cells at their places."""
     found = {}
     for grid in grids:
         for values in itertools.product(*(grid[name] for name in names)):
@@ -316,6 +316,6 @@ def _resolution(printed: str) -> float:
 
 
 def _filled(template: str, cell: Cell) -> str | int:
-    """A template with the cell's fields in it; what comes to a whole number is one."""
+    """A template with the cell's fields filled in; a text of digits becomes an integer."""
     text = template.format_map(cell.fields)
     return int(text) if text.isdecimal() else text

@@ -1,4 +1,4 @@
-"""An experiment after its runs: what was predicted beside what was published, and how far apart they are."""
+"""An experiment after its runs: the predicted and the published figures, and the errors."""
 
 from __future__ import annotations
 
@@ -15,25 +15,25 @@ if TYPE_CHECKING:
     import altair
 
 NEAR, FAR = 0.05, 0.15
-"""The bands in which cells are counted, as shares of the published figure."""
+"""The bands by which cells are counted, as shares of the published figure."""
 
 
 @dataclass(frozen=True)
 class Prediction:
-    """What the model says about one cell, in its unit."""
+    """The model's prediction for one cell, in its unit."""
 
     cell: Cell
     predicted: float
     statistical_error: float | None
-    """Half the width of the 95 % confidence interval, as a share: None where the run is too short to say."""
+    """Half the width of the 95 % confidence interval, as a share: None if the run is too short to estimate it."""
     digest: str
     unit: str = ""
 
     @property
     def error(self) -> float | None:
-        """How far the prediction lies outside the rounding of the print, as a signed share of it.
+        """How far the prediction lies outside the rounding of the print, as a signed share of the published figure.
 
-        None where nothing was published.
+        None if nothing was published.
         """
         if self.cell.published is None:
             return None
@@ -59,7 +59,7 @@ class Prediction:
 
 @dataclass(frozen=True)
 class Verdict:
-    """Whether a published finding holds for the predicted cells, and the numbers that say so."""
+    """Whether a published finding holds for the predicted cells, and the numbers that show it."""
 
     id: str
     text: str
@@ -69,7 +69,7 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Summary:
-    """How well a group of cells was predicted. Shares and errors are shares of one."""
+    """How well a group of cells was predicted. Shares and errors are fractions of one."""
 
     count: int
     within_near: float
@@ -113,7 +113,7 @@ class Outcome:
     runs: int
     seed: int
     interrupted: bool = False
-    """Ctrl-C came first: only finished cells are here, and no verdicts."""
+    """Interrupted by Ctrl-C: only finished cells are here, and no verdicts."""
     verdicts: list[Verdict] = field(default_factory=list)
 
     def __repr__(self) -> str:
@@ -125,7 +125,7 @@ class Outcome:
         return combined_digest([prediction.digest for prediction in self.predictions])
 
     def identity(self) -> dict[str, Any]:
-        """From what the table can be repeated and recognised."""
+        """What is needed to repeat and recognise the table."""
         return {
             "version": _core.VERSION,
             "model_version": _core.MODEL_VERSION,
@@ -150,7 +150,7 @@ class Outcome:
         return {prediction.cell.id: prediction for prediction in self.predictions}
 
     def group(self, role: str, *, main_only: bool = False) -> list[Prediction]:
-        """The predictions of one role, of all cells or of those that count most."""
+        """The predictions of one role, of all cells or of the most important ones."""
         return [
             prediction
             for prediction in self.predictions

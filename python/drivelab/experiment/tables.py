@@ -1,4 +1,4 @@
-"""An experiment's outcome as people read it: cells, a summary of errors, a verdict on each claim."""
+"""An experiment's outcome for people: cells, a summary of errors, a verdict on each claim."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from drivelab.table import Cell, Table
 LEGEND = "Each cell: published, predicted, error beyond the rounding of the print; * = calibrated on it."
 LEGEND_UNPUBLISHED = "A cell with one figure was not published: it is predicted for the claims."
 
-# A claim's sentence is broken to lines of this length, so that a table stays readable in a narrow window.
+# Maximum line length of a claim's sentence, so that a table stays readable in a narrow window.
 CLAIM_CHARACTERS = 90
 WHAT_CHARACTERS = 40
 
 
 def cell_tables(outcome: Outcome) -> list[Table]:
-    """The tables that the experiment's file asks for, each once per value of the field that splits it."""
+    """The tables defined by the experiment's file, each once per value of the field that splits it."""
     tables = []
     values = dict.fromkeys(
         (layout.split, prediction.cell.fields[layout.split])
@@ -44,7 +44,7 @@ def legend(outcome: Outcome) -> str:
 
 
 def not_modelled_table(outcome: Outcome) -> Table:
-    """What was published and is left out, and why."""
+    """What was published and is left out, with the reasons."""
     rows = []
     for what, why in outcome.experiment.not_modelled.items():
         pair = (textwrap.wrap(what, WHAT_CHARACTERS), textwrap.wrap(why, CLAIM_CHARACTERS - WHAT_CHARACTERS))
@@ -53,7 +53,7 @@ def not_modelled_table(outcome: Outcome) -> Table:
 
 
 def summary_table(outcome: Outcome) -> Table:
-    """How many cells came close, for each group that means something by itself."""
+    """How many cells were predicted closely, for each meaningful group."""
     main = " and ".join(f"{name} from {least:g}" for name, least in outcome.experiment.main.items())
     groups = [(CALIBRATION, outcome.group(CALIBRATION)), (VALIDATION, outcome.group(VALIDATION))]
     if main:
@@ -81,13 +81,13 @@ def claims_table(outcome: Outcome) -> Table:
 
 
 def error_text(error: float) -> str:
-    """A signed share in whole percent; what rounds to nothing has no sign."""
+    """A signed share in whole percent; one that rounds to zero has no sign."""
     text = f"{error:+.0%}"
     return "0%" if text in {"-0%", "+0%"} else text
 
 
 def change_text(change: float) -> str:
-    """A signed share in tenths of a percent; what rounds to nothing has no sign."""
+    """A signed share in tenths of a percent; one that rounds to zero has no sign."""
     text = f"{change:+.1%}"
     return "0.0%" if text in {"-0.0%", "+0.0%"} else text
 
@@ -115,7 +115,7 @@ def _cell(prediction: Prediction | None, widths: tuple[int, int]) -> Cell:
         return Cell("")
     published, predicted = _texts(prediction)
     if prediction.error is None:
-        # Below and above cells that have a published figure the predictions stand in one column.
+        # Predictions without a published figure are in the same column as those with one.
         before = f"{'':>{widths[0]}} " if widths[0] else ""
         return Cell(f"{before}{predicted:>{widths[1]}}{' ' * 7 if widths[0] else ''}")
     error = abs(prediction.error)
@@ -125,13 +125,13 @@ def _cell(prediction: Prediction | None, widths: tuple[int, int]) -> Cell:
 
 
 def _widths(predictions: Iterable[Prediction]) -> tuple[int, int]:
-    """The widest published and predicted figure of a column, so that figures stand below each other."""
+    """The widest published and predicted figure of a column, so that figures are aligned."""
     texts = [_texts(prediction) for prediction in predictions]
     return max((len(text) for text, _ in texts), default=0), max((len(text) for _, text in texts), default=0)
 
 
 def _texts(prediction: Prediction) -> tuple[str, str]:
-    """Published as printed, predicted with one digit more; four figures where nothing was printed."""
+    """Published as printed, predicted with one digit more; four figures if nothing was printed."""
     cell = prediction.cell
     if cell.published is None:
         return "", rate_text(prediction.predicted)

@@ -1,4 +1,4 @@
-"""Every level of an array side by side: what it holds, costs and bears, and what it does under the same loads."""
+"""Every level of an array side by side: capacity, price and tolerated failures, and performance under equal loads."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _NS_PER_HOUR = 3600e9
 
 @dataclass(repr=False)
 class Comparison:
-    """The levels in their order, and from what the comparison can be repeated and recognised."""
+    """The levels in their order, and what is needed to repeat and recognise the comparison."""
 
     chosen: Chosen
     drive_bytes: int
@@ -52,11 +52,11 @@ class Comparison:
 
     @property
     def possible(self) -> list[Entry]:
-        """The levels that these members can make."""
+        """The levels that are possible with these members."""
         return [entry for entry in self.entries if entry.reason is None]
 
     def provenance(self) -> dict[str, Any]:
-        """From what the comparison can be repeated and recognised."""
+        """What is needed to repeat and recognise the comparison."""
         return provenance(self.scenario_hash, self.seed, self.digest)
 
     def identity(self) -> str:
@@ -84,7 +84,7 @@ class Comparison:
         }
 
     def verdict(self) -> Verdict:
-        """What each level gives for the load, what it costs, and what it survives."""
+        """For each level its performance under the load, its price, and the failures that it survives."""
         return judged(self.chosen, self.drive_bytes, self.possible)
 
     def tables(self) -> list[Table]:
@@ -131,10 +131,10 @@ def compare_levels(  # noqa: PLR0913 - its parameters are the options of the ver
     progress: Progress | None = None,
     **overrides: object,
 ) -> Comparison:
-    """Compare levels over so many drives of one kind: `compare_levels("wd-4tb-7200", 4, afr="2%")`.
+    """Compare levels over this many drives of one kind: `compare_levels("wd-4tb-7200", 4, afr="2%")`.
 
-    The load is said in fio's words, as on the command line: `rw="randread", bs="8KiB", iodepth=4`. Unless `full` is
-    False, other loads and depths run as well, for the tables. `overrides` change the target, such as
+    The load is given by fio's options, as on the command line: `rw="randread", bs="8KiB", iodepth=4`. Unless `full`
+    is False, other loads and depths run as well, for the tables. `overrides` change the target, such as
     `**{"target.array.stripe_unit": "256KiB"}`, and `run.seed`.
 
     Raises InputError, ScenarioError, RunError (a point failed) and KeyboardInterrupt.
@@ -182,7 +182,7 @@ def compare_levels(  # noqa: PLR0913 - its parameters are the options of the ver
 def run(
     chosen: Chosen, entries: list[Entry], workers: int | None = None, progress: Progress | None = None
 ) -> Comparison:
-    """Run what was planned, all of it side by side, and put what came out in its place."""
+    """Run what was planned, all of it in parallel, and store the results in their places."""
     ran = measure(all_of(chosen, entries), workers, progress)
     for entry in entries:
         if entry.reason is None:
@@ -201,7 +201,7 @@ def run(
 
 
 def _repair_hours(entry: Entry, chosen: Chosen) -> float | None:
-    """As it was given, or as the rebuild takes under the load; None where that brings nothing."""
+    """As given, or the duration of the rebuild under the load; None if that makes no progress."""
     if chosen.repair is None:
         return None
     if chosen.repair.hours is None and entry.rebuild and entry.rebuild["duration_ns"] is not None:

@@ -1,4 +1,4 @@
-"""What an array costs: its drives and the controller, over what it can hold."""
+"""What an array costs: its drives and the controller, relative to its capacity."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ GB, GIB = 10**9, 2**30
 
 @dataclass(frozen=True)
 class Price:
-    """So much of a currency."""
+    """An amount of a currency."""
 
     amount: float
     currency: str
 
     @classmethod
     def parse(cls, text: str, option: str) -> Price:
-        """A price as it is typed: 140USD. Raises InputError."""
+        """A price as typed: 140USD. Raises InputError."""
         match = _PRICE.fullmatch(text.strip())
         if match is None:
             raise InputError(
@@ -34,14 +34,14 @@ class Price:
 
 @dataclass(frozen=True)
 class Prices:
-    """What a drive costs, and the controller that all of them share; one on the board costs nothing more."""
+    """The price of a drive, and of the controller that all share; one on the mainboard costs nothing extra."""
 
     drive: Price
     controller: float = 0.0
 
     @classmethod
     def parse(cls, drive: str | None, controller: str | None) -> Prices | None:
-        """Prices from two options, None without the drive's. Raises InputError."""
+        """Prices from two options; None without the drive's. Raises InputError."""
         if drive is None:
             if controller is not None:
                 raise InputError("--controller-price changes nothing without --drive-price")
@@ -57,11 +57,11 @@ class Prices:
         return cls(one, other.amount)
 
     def system(self, drives: int) -> float:
-        """The controller and so many drives."""
+        """The price of the controller and this many drives."""
         return self.controller + drives * self.drive.amount
 
     def per_byte(self, drives: int, usable_bytes: float) -> float:
-        """The system's price over what it can hold."""
+        """The system's price over its usable capacity."""
         return self.system(drives) / usable_bytes
 
     def to_dict(self, drives: int, usable_bytes: int) -> dict[str, Any]:

@@ -1,8 +1,8 @@
-"""How often drives fail, from what somebody has counted: a CSV with a row for each model, or for each drive and day.
+"""How often drives fail, from published counts: a CSV with a row for each model, or for each drive and day.
 
-Backblaze publishes both: tables of drive days and failures by model, and its daily snapshots, where a row is a drive on
-a day and `failure` is 1 on its last. A rate is failures over drive days; its interval is that of a Poisson mean
-(Garwood, Biometrika 28, 1936), which failures are that come one by one.
+Backblaze publishes both: tables of drive days and failures by model, and its daily snapshots, where a row is a drive
+on a day and `failure` is 1 on its last. A rate is failures over drive days; its interval is that of a Poisson mean
+(Garwood, Biometrika 28, 1936), since failures are independent events.
 """
 
 from __future__ import annotations
@@ -23,23 +23,23 @@ _TYPED = re.compile(r"(?P<path>.+\.csv):(?P<model>.+)", re.IGNORECASE)
 _DAYS = ("drive_days",)
 _FAILURES = ("failures", "failed", "drive_failures")
 _SNAPSHOT = {"serial_number", "failure"}
-# Of the survival by model: the share of all drives that reach five years, and the age that 97 % reach.
+# The survival by model: the share of all drives that reach five years, and the age that 97 % reach.
 _FIVE_YEARS, _AGE_OF_97 = "surv_5yr", "years_97pct"
 
 
 @dataclass(frozen=True)
 class Counted:
-    """What was counted of a model."""
+    """The counts of a model."""
 
     where: str
-    """File and model, as they were typed."""
+    """File and model, as typed."""
     days: float
     failures: int
     survival: tuple[tuple[float, float], ...] = ()
-    """(years, share that reaches them), where the table has it."""
+    """(years, share that reaches them), if the table has it."""
 
     def rates(self) -> tuple[float, float, float]:
-        """Failures a drive and year: the rate, and its interval of 95 %. Raises InputError where none has failed."""
+        """Failures per drive and year: the rate, and its 95 % interval. Raises InputError if none has failed."""
         years = self.days / 365
         if not self.failures:
             most = -100 * math.expm1(math.log(1 - CONFIDENCE) / years)
@@ -55,7 +55,7 @@ class Counted:
 
 
 def is_counted(text: str) -> bool:
-    """Whether it names a table and a model."""
+    """Whether the text names a table and a model."""
     return _TYPED.fullmatch(text.strip()) is not None
 
 
@@ -127,7 +127,7 @@ def _survival(
     if age and 0 < (years := _number(age, where, _AGE_OF_97)) < 100:
         found.append((years, 0.97))
     ordered = sorted(found)
-    # Where both say the same age, or are not a survival together, five years alone are.
+    # If both have the same age, or contradict each other, only the five years count.
     if len(ordered) == 2 and not (ordered[0][0] < ordered[1][0] and ordered[0][1] > ordered[1][1]):
         ordered = found[:1]
     return tuple(ordered)

@@ -1,12 +1,12 @@
-"""How likely an array is to lose data: exact, from the sets of failed drives that its level bears.
+"""How likely an array is to lose data: exact, from the sets of failed drives that its level tolerates.
 
-Each drive fails within a year with the same chance, by itself, and nobody replaces it: so counts the study "Storage,
-Raid, and intel's ICHxR" (2008). Of all sets of j failed drives some are borne and some lose data; with a count of
-them for each j the chance is a sum without differences, so it is as exact for 1e-15 as for a half. What repair
-changes is in markov.py.
+Each drive fails within a year with the same probability, independently, and nobody replaces it: these are the
+assumptions of the study "Storage, Raid, and intel's ICHxR" (2008). Of all sets of j failed drives some are tolerated
+and some lose data; with their count for each j the probability is a sum without differences, so it is as exact for
+1e-15 as for a half. The effect of repair is in markov.py.
 
-Three arrangements make all levels: `Groups`, `Sets` and `Arcs`. Counts are polynomials, a list whose entry j is
-the number of sets of j drives.
+Three arrangements cover all levels: `Groups`, `Sets` and `Arcs`. Counts are polynomials, a list whose entry j is the
+number of sets of j drives.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Chance = TypeVar("Chance", float, Fraction)
 
 @dataclass(frozen=True)
 class Groups:
-    """Groups of drives, each of which bears some failures: RAID 0, 1, 3, 4, 5, 6, 10, 30, 50, 60, RAID-Z."""
+    """Groups of drives, each of which tolerates some failures: RAID 0, 1, 3, 4, 5, 6, 10, 30, 50, 60, RAID-Z."""
 
     size: int
     bears: int
@@ -38,14 +38,14 @@ class Groups:
         return self.size * self.count
 
     def borne(self) -> Counts:
-        """How many sets of each number of drives may fail."""
+        """How many sets of each number of drives may fail without data loss."""
         group = [math.comb(self.size, failed) for failed in range(self.bears + 1)]
         return _power(group, self.count)
 
 
 @dataclass(frozen=True)
 class Sets:
-    """Copies of a striped set, each of which is lost with its first drive: RAID 01."""
+    """Copies of a stripe set, each of which is lost with its first drive: RAID 01."""
 
     size: int
     count: int
@@ -56,16 +56,16 @@ class Sets:
         return self.size * self.count
 
     def borne(self) -> Counts:
-        """Every set that leaves one copy untouched: all but those with a failure in each copy."""
+        """Every set that leaves one copy intact: all except those with a failure in each copy."""
         broken = _less(_all(self.size), [1])
         return _less(_all(self.drives), _power(broken, self.count))
 
 
 @dataclass(frozen=True)
 class Arcs:
-    """Blocks of drives in a circle; so many neighbouring blocks that fail whole take data with them.
+    """Blocks of drives in a circle; data are lost when `length` neighbouring blocks fail completely.
 
-    RAID 10 where the copies do not make groups: with `far` and `offset` each stripe unit lies on a drive and its
+    RAID 10 where the copies do not form groups: with `far` and `offset` each stripe unit is on a drive and its
     successors (blocks of one drive); with `near` copies begin at each multiple of gcd(drives, copies).
     """
 
@@ -79,15 +79,15 @@ class Arcs:
         return self.blocks * self.per_block
 
     def borne(self) -> Counts:
-        """Count round the circle from the first block that stands.
+        """Count round the circle from the first block that has not failed completely.
 
-        Before it lie `ahead` failed blocks; with the failed ones at the end they make one run.
+        It is preceded by `ahead` failed blocks; together with the failed ones at the end they form one run.
         """
         failed = [0] * self.per_block + [1]
         stands = _less(_all(self.per_block), failed)
         total: Counts = [0]
         for ahead in range(min(self.length, self.blocks)):
-            # runs[b]: the blocks so far end in b failed ones.
+            # runs[b]: the counts of cases in which the blocks so far end with b failed ones.
             runs = [[0] for _ in range(self.length)]
             runs[0] = _times(_power(failed, ahead), stands)
             for _ in range(self.blocks - ahead - 1):
@@ -101,7 +101,7 @@ Arrangement: TypeAlias = Groups | Sets | Arcs
 
 @dataclass(frozen=True)
 class Failures:
-    """What an arrangement bears, and how likely it is to lose data."""
+    """The failures that an arrangement tolerates, and how likely it is to lose data."""
 
     arrangement: Arrangement
     lost: Counts
@@ -114,23 +114,23 @@ class Failures:
 
     @property
     def bears_worst(self) -> int:
-        """So many drives may fail, whichever they are."""
+        """How many drives may fail, whichever they are."""
         return next(failed for failed, sets in enumerate(self.lost) if sets) - 1
 
     @property
     def bears_best(self) -> int:
-        """So many drives may fail, if they are the right ones."""
+        """How many drives may fail in the best case."""
         drives = self.arrangement.drives
         return max(failed for failed in range(drives + 1) if self.lost[failed] < math.comb(drives, failed))
 
     def loss(self, chance: Chance) -> Chance:
-        """The chance of lost data, where each drive fails with this chance. Exact for a Fraction."""
+        """The probability of data loss, if each drive fails with this probability. Exact for a Fraction."""
         return self._sum(chance, self.lost, self.arrangement.drives)
 
     def loss_after_one(self, chance: Chance) -> Chance:
-        """The same where one drive has failed before, and each of the others fails with this chance.
+        """The same if one drive has already failed, and each of the others fails with this probability.
 
-        No drive is special in any arrangement, so each is in j of n of the sets of j drives.
+        All drives are equivalent in any arrangement, so each is in j of n of the sets of j drives.
         """
         drives = self.arrangement.drives
         others = [failed * sets // drives for failed, sets in enumerate(self.lost)][1:]
@@ -147,12 +147,12 @@ class Failures:
 
 
 def rate_of_chance(chance: float) -> float:
-    """Failures per year of a drive that fails within a year with this chance: exponential lifetimes."""
+    """Failures per year of a drive that fails within a year with this probability: exponential lifetimes."""
     return -math.log1p(-chance)
 
 
 def chance_of_rate(per_year: float, years: float = 1.0) -> float:
-    """The chance that a drive with so many failures per year fails within some years."""
+    """The probability that a drive with this failure rate per year fails within some years."""
     return -math.expm1(-per_year * years)
 
 
@@ -162,12 +162,12 @@ def rate_of_mttf(hours: float) -> float:
 
 
 def mttf_of_rate(per_year: float) -> float:
-    """The mean time to failure in hours; infinite where nothing fails."""
+    """The mean time to failure in hours; infinite if nothing fails."""
     return HOURS_PER_YEAR / per_year if per_year else math.inf
 
 
 def _all(drives: int) -> Counts:
-    """All sets of so many drives: (1 + x)^n."""
+    """All sets of this many drives: (1 + x)^n."""
     return [math.comb(drives, failed) for failed in range(drives + 1)]
 
 
@@ -203,7 +203,7 @@ def _fold(step: Callable[[Counts, Counts], Counts], parts: Sequence[Counts], fir
 
 
 def _trimmed(counts: Counts) -> Counts:
-    """Without zeros at the end."""
+    """Without trailing zeros."""
     while len(counts) > 1 and not counts[-1]:
         counts = counts[:-1]
     return counts

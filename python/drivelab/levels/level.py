@@ -1,6 +1,6 @@
-"""The levels by name: how many members each takes, how much of them is data, and which failures it bears.
+"""The levels by name: how many members each needs, how much of them is data, and which failures it tolerates.
 
-The rules are those of the array itself; here they are said for a table that shows every level, whether the number
+The rules are those of the array itself; here they are stated for a table that shows every level, whether the number
 of drives allows it or not.
 """
 
@@ -33,7 +33,7 @@ LEVELS = (
 """Every level, in the order of the table."""
 
 LAYOUTS = ("near", "far", "offset")
-"""How the copies of RAID 10 may lie: `raid10:far`. Other levels' layouts bear the same as each other."""
+"""How the copies of RAID 10 may be placed: `raid10:far`. Other levels tolerate the same in every layout."""
 
 COPIES, GROUPS = 2, 2
 MEMBERS_MAX = 1024
@@ -68,7 +68,7 @@ class Level:
 
     @classmethod
     def named(cls, text: str, members: int, copies: int = COPIES, groups: int = GROUPS) -> Level:
-        """A level as it is typed: `raid5`, `raid10:far`. Raises InputError."""
+        """A level as typed: `raid5`, `raid10:far`. Raises InputError."""
         name, colon, layout = text.strip().lower().partition(":")
         if name not in LEVELS:
             raise InputError(f"there is no level {text.strip()}: it is {', '.join(LEVELS)}")
@@ -80,7 +80,7 @@ class Level:
 
     @property
     def label(self) -> str:
-        """The level as it is typed."""
+        """The level as typed."""
         return self.name if self.layout is None else f"{self.name}:{self.layout}"
 
     def rule(self) -> str | None:
@@ -103,7 +103,7 @@ class Level:
         )
 
     def arrangement(self) -> Arrangement:
-        """Which sets of failed members lose data: any of them, where a JBOD loses a part."""
+        """Which sets of failed members lose data: any of them in a JBOD, which loses a part."""
         n, copies = self.members, self.copies
         if self.name in _NOTHING_SPARE:
             return Groups(n, 0)
@@ -119,11 +119,11 @@ class Level:
         return Groups(n // self._parts(), _PARITIES[self.name], self._parts())
 
     def arrangement_of_all(self) -> Arrangement:
-        """Which sets of failed members lose everything: differs where members stand alone."""
+        """Which sets of failed members lose all data: different where members are independent."""
         return Groups(self.members, self.members - 1) if self.name == "jbod" else self.arrangement()
 
     def scenario(self) -> dict[str, Any]:
-        """The keys of target.array that make it."""
+        """The keys of target.array for this level."""
         found: dict[str, Any] = {"level": self.name, "members": self.members}
         if self.name in COPIED:
             found["copies"] = self.copies
@@ -137,7 +137,7 @@ class Level:
         return self.groups if self.name in GROUPED else 1
 
     def _least(self) -> int:
-        """Of each group."""
+        """Minimum number of members of each group."""
         if self.name in _NOTHING_SPARE:
             return 1
         if self.name == "raid1":

@@ -1,8 +1,8 @@
-"""What every level is put under: the load that was named; beside it random reads, writes and both at several depths,
-and a stream of reads and of writes.
+"""The loads for every level: the one that was named; in addition random reads, writes and both at several depths, and
+a stream of reads and of writes.
 
-A state of the array is not a load: the same loads run on it whole, with member 0 missing, and with a new drive in
-its place that is being filled.
+A state of the array is not a load: the same loads run on it healthy, with member 0 missing, and with a new drive in
+its place that is being rebuilt.
 """
 
 from __future__ import annotations
@@ -21,57 +21,57 @@ STATES: Mapping[str, Mapping[str, Any]] = {
     "degraded": {"missing": [0]},
     "rebuilding": {"missing": [0], "rebuilding": True},
 }
-"""What each state adds to target.array."""
+"""The keys that each state adds to target.array."""
 
 RANDOM = {"randread": "random reads", "randwrite": "random writes", "randrw": "random reads and writes"}
 STREAMS = {"read": "sequential reads", "write": "sequential writes"}
 
 STREAM_BLOCK = "16MiB"
-"""One outstanding. Smaller ones leave members idle; several at once are put into another order by drives that queue,
-and lose turns."""
+"""One outstanding. Smaller ones leave members idle; several at once are reordered by drives with queueing, and lose
+revolutions."""
 STREAM_PLACES = ("10%", "30%", "50%", "70%", "90%")
 """Middles of five equal shares of the addresses: outer zones are faster than inner ones."""
 STREAM_REQUESTS, STREAM_WARM_UP = 16, "2s"
 
 
 LOAD = "load"
-"""The one that was named: the verdict is about it."""
+"""The named load: the verdict is about it."""
 REBUILD, REBUILD_IDLE = "rebuild", "rebuild-idle"
-"""Windows of a rebuild (rebuild.py), under the load that was named and with the array idle."""
+"""Windows of a rebuild (rebuild.py), under the named load and with the array idle."""
 
 DEPTHS, DEPTH = (1, 4, 16, 64), 16
-"""Outstanding unasked: in the tables, and of the load."""
+"""Default depths: of the tables, and of the load."""
 KINDS = {
     "read": "sequential reads",
     "write": "sequential writes",
     "rw": "sequential reads and writes",
     **RANDOM,
 }
-"""Of the load, by fio's words."""
+"""The kinds of load, by fio's names."""
 REQUESTS, WARM_UP = 4_000, "10s"
 SHARES = {"mean": None, "p50": 0.5, "p90": 0.9, "p95": 0.95, "p99": 0.99, "p99_9": 0.999}
-"""Latencies that may be asked for, by their names in the record, and which share of I/Os does not exceed them."""
+"""Latencies that may be requested, by their names in the record, and the share of I/Os that does not exceed each."""
 LATENCIES = ("n", *SHARES, "max")
 KEEPS_UP_SHARE = 0.95
-"""An array that does less of the rate asked, and less than chance explains, does not keep up with it."""
+"""An array that achieves a smaller share of the requested rate, beyond statistical error, does not keep up."""
 _RATE = re.compile(r"(\d+(?:\.\d*)?)(?:/s)?")
 
 
 @dataclass(frozen=True)
 class Loads:
-    """The loads as they were chosen."""
+    """The chosen loads."""
 
     iodepths: Sequence[int] | None = None
-    """Of the load the first; in the tables all."""
+    """The first for the load; all for the tables."""
     bs: str = "4KiB"
     rwmixread: int = 70
     requests: int = REQUESTS
     warm_up: str = WARM_UP
     states: Sequence[str] = field(default_factory=lambda: tuple(STATES))
     rw: str = "randrw"
-    """What the load asks for, in fio's words."""
+    """The load's access pattern, in fio's notation."""
     rate_iops: str | None = None
-    """So many requests a second are asked of it, whatever has finished, in place of so many outstanding."""
+    """Requests per second of an open load, instead of a constant number outstanding."""
     pattern: str | None = None
     """A workload of the catalogue is the load, in place of `rw`, `bs` and `rwmixread`."""
     trace: Mapping[str, Any] | None = None
@@ -134,7 +134,7 @@ class Loads:
         )
 
     def __post_init__(self) -> None:
-        """Refuse what nothing could be said about. Raises InputError."""
+        """Refuse loads on which nothing could be said. Raises InputError."""
         if self.rw not in KINDS:
             raise InputError(f"--rw {self.rw}: it is {', '.join(KINDS)}")
         depths = self.depths
@@ -157,12 +157,12 @@ class Loads:
 
     @property
     def is_stream(self) -> bool:
-        """Whether the load goes from address to address: its rate says more than its IOPS."""
+        """Whether the load is sequential: its rate says more than its IOPS."""
         return self.is_said_by_rw and self.rw not in RANDOM
 
     @property
     def is_said_by_rw(self) -> bool:
-        """Whether fio's words say what is asked for."""
+        """Whether the load is given by fio's options."""
         return self.pattern is None and self.trace is None and self.table is None
 
     @property
@@ -172,12 +172,12 @@ class Loads:
 
     @property
     def is_random(self) -> bool:
-        """Whether any address is as likely as any other."""
+        """Whether all addresses are equally likely."""
         return self.is_said_by_rw and self.rw in RANDOM
 
     @property
     def rate(self) -> float | None:
-        """The requests a second that are asked of the load; None where so many are kept outstanding."""
+        """The load's requested rate per second; None for a closed loop."""
         if self.table is None:
             return rate_asked({"rate_iops": self.rate_iops})
         jobs = self.table.get("job") or {"": {}}
@@ -185,15 +185,15 @@ class Loads:
         return sum(rate for rate in rates if rate) if all(rates) else None
 
     def keeps_up(self, figures: Mapping[str, Any]) -> bool | None:
-        """Whether an array with these figures did as much as was asked of it; None where no rate was asked."""
+        """Whether an array with these figures kept up with the requested rate; None if there is no rate."""
         if self.rate is None or not figures:
             return None
-        # Arrivals may come by chance: three standard deviations of a count.
+        # Arrivals may be random: three standard deviations of a count.
         chance = 3 / max(figures["latency_ns"]["n"], 1) ** 0.5
         return bool(figures["iops"] >= (1 - max(1 - KEEPS_UP_SHARE, chance)) * self.rate)
 
     def workload(self) -> dict[str, Any]:
-        """The load that was named."""
+        """The named load."""
         if self.table is not None:
             return dict(self.table)
         if self.trace is not None:
@@ -250,7 +250,7 @@ class Loads:
         return {"workload": workload, "run": way.run_document()}
 
     def overrides(self, load: str) -> list[Override]:
-        """What was typed of a load, once more under the name of its option: what is wrong with it is said of that."""
+        """The options of a load as overrides under the names of the options, so that errors refer to those."""
         if load not in {LOAD, REBUILD, *RANDOM}:
             return []
         found = []
@@ -287,13 +287,13 @@ class Loads:
 
 
 def rate_asked(job: Mapping[str, Any]) -> float | None:
-    """The requests a second of a job, its copies together; None where it keeps so many outstanding."""
+    """The requests per second of a job, its copies together; None for a closed loop."""
     match = _RATE.fullmatch(str(job.get("rate_iops")).strip())
     return float(match[1]) * int(job.get("numjobs", 1)) if match else None
 
 
 def names_of(names: str | Iterable[str]) -> list[str]:
-    """Names in a list, or in one text with commas between them."""
+    """Names in a list, or in one text separated by commas."""
     found = names.split(",") if isinstance(names, str) else names
     return [name.strip() for name in found if name.strip()]
 

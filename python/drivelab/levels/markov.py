@@ -1,13 +1,13 @@
-"""Failures and repairs: the mean time to data loss, and the chance of loss within a time, from a Markov chain.
+"""Failures and repairs: the mean time to data loss, and the probability of loss within a time, from a Markov chain.
 
-Drives fail at a constant rate, each by itself; a failed one is as new after a time that is exponential too. A state
-is what has failed; from a state that loses data there is no way back. For one group with single parity this is the
-classic closed form, MTTDL = ((2n-1) lambda + mu) / (n (n-1) lambda^2). *Parallel* repair gives each failed drive of
-a group its own, *serial* repair takes one after the other; groups never wait for each other.
+Drives fail at a constant rate, independently; a failed one is as good as new after a time that is exponential too. A
+state is the set of failures; states that lose data are absorbing. For one group with single parity this is the
+classic closed form, MTTDL = ((2n-1) lambda + mu) / (n (n-1) lambda^2). *Parallel* repair gives each failed drive of a
+group its own repair, *serial* repair takes one after the other; groups never wait for each other.
 
-Both results come without a difference of nearly equal numbers, so that a loss of 1e-15 has all its digits: states
-are eliminated as Grassmann, Taksar and Heyman did (1985), and the exponential is a product of matrices that have no
-negative entry.
+Both results are computed without differences of nearly equal numbers, so that a loss of 1e-15 has all its digits:
+states are eliminated by the method of Grassmann, Taksar and Heyman (1985), and the exponential is a product of
+matrices without negative entries.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ import numpy.typing as npt
 from drivelab.levels.formulas import Arcs, Arrangement, Groups, Sets
 
 STATES_MAX = 1_000
-"""Above it a chain takes too long for a table: wide circles of copies have that many states."""
+"""A larger chain takes too long for a table: wide circles of copies have that many states."""
 
 Matrix: TypeAlias = npt.NDArray[np.float64]
 
 _LOST = "lost"
-# From a state: where to, and how often.
+# The transitions from a state: target, and rate.
 Moves: TypeAlias = Iterator[tuple[Hashable, float]]
 
 
@@ -43,7 +43,7 @@ class Chain:
 
     @classmethod
     def explored(cls, start: Hashable, moves: Callable[[Hashable], Moves]) -> Chain | None:
-        """All states that can be reached, None where they are more than STATES_MAX."""
+        """All states that can be reached; None if there are more than STATES_MAX."""
         found: dict[Hashable, int] = {start: 0}
         order = [start]
         rates: list[tuple[int, Hashable, float]] = []
@@ -64,7 +64,7 @@ class Chain:
         return cls(between, lost)
 
     def mean_time(self) -> float:
-        """The mean time from no failure to loss; infinite where nothing is ever lost."""
+        """The mean time from no failure to loss; infinite if nothing is ever lost."""
         between, lost = self.between.copy(), self.lost.copy()
         spent = np.ones(len(lost))
         for last in range(len(lost) - 1, 0, -1):
@@ -77,7 +77,7 @@ class Chain:
         return float(spent[0] / lost[0]) if lost[0] else math.inf
 
     def chance(self, time: float) -> float:
-        """The chance of loss within a time, from no failure on."""
+        """The probability of loss within a time, starting without failures."""
         states = len(self.lost)
         rates = np.zeros((states + 1, states + 1))
         rates[:states, :states], rates[:states, states] = self.between, self.lost
@@ -86,7 +86,8 @@ class Chain:
             return 0.0
         doublings = max(math.ceil(math.log2(fastest * time)), 0)
         step = time / 2**doublings
-        # One step of the chain at its fastest rate; the exponential is a mixture of its powers.
+        # One step of the chain at its fastest rate (uniformization); the exponential is a mixture of its
+        # powers.
         stay = fastest - rates.sum(axis=1)
         jump = (rates + np.diag(stay)) / fastest
         product, term = np.zeros_like(jump), np.eye(states + 1) * math.exp(-fastest * step)
@@ -103,19 +104,20 @@ class Repaired:
     """Loss of data where failed drives are replaced."""
 
     mttdl_years: float | None
-    """None where the chain has too many states."""
+    """None if the chain has too many states."""
     loss_in_a_year: float | None
 
 
 def repaired(
     arrangement: Arrangement, failures_per_year: float, repairs_per_year: float, *, parallel: bool = True
 ) -> Repaired:
-    """Mean time to data loss, and the chance of loss within a year. Both exact, up to rounding."""
+    """Mean time to data loss, and the probability of loss within a year. Both exact, except for rounding."""
     rates = _Rates(failures_per_year, repairs_per_year, parallel)
     chain = _chain(arrangement, rates)
     if not isinstance(arrangement, Groups):
         return Repaired(chain.mean_time(), chain.chance(1.0)) if chain else Repaired(None, None)
-    # Groups are independent of each other, and any of them may lose data first: the chance needs the chain of one.
+    # Groups are independent, and any of them may lose data first: the probability needs the chain of one
+    # group.
     one = _groups(Groups(arrangement.size, arrangement.bears), rates)
     chance = -math.expm1(arrangement.count * math.log1p(-one.chance(1.0))) if one else None
     return Repaired(chain.mean_time() if chain else None, chance)
@@ -140,12 +142,12 @@ class _Rates:
     parallel: bool
 
     def repair(self, failed: int) -> float:
-        """How often one of so many failed drives is ready."""
+        """The rate at which one of `failed` failed drives is repaired."""
         return self.repairs * (failed if self.parallel else 1)
 
 
 def _groups(groups: Groups, rates: _Rates) -> Chain | None:
-    """A state is how many groups miss no drive, one, two, ...: which ones they are does not matter."""
+    """A state is the number of groups with no failed drive, with one, two, ...: which groups does not matter."""
 
     def moves(state: Hashable) -> Moves:
         assert isinstance(state, tuple)  # noqa: S101 - for the reader and the type checker
@@ -161,12 +163,12 @@ def _groups(groups: Groups, rates: _Rates) -> Chain | None:
 
 
 def _moved(state: tuple[int, ...], at: int, to: int) -> tuple[int, ...]:
-    """The state with one group in another place."""
+    """The state with one group moved to another count of failures."""
     return tuple(count - (place == at) + (place == to) for place, count in enumerate(state))
 
 
 def _sets(sets: Sets, rates: _Rates) -> Chain | None:
-    """A state is how many copies are given up. One is back after one repair, whatever else of it has failed."""
+    """A state is the number of lost copies. A copy is back after one repair, whatever else of it has failed."""
 
     def moves(state: Hashable) -> Moves:
         assert isinstance(state, int)  # noqa: S101
@@ -179,9 +181,9 @@ def _sets(sets: Sets, rates: _Rates) -> Chain | None:
 
 
 def _arcs(arcs: Arcs, rates: _Rates) -> Chain | None:
-    """A state is which drives have failed, turned so that it is the least of its kind.
+    """A state is the set of failed drives, rotated to its smallest representative.
 
-    With serial repair each of the failed drives is equally likely to be the one at hand.
+    With serial repair each of the failed drives is equally likely to be the one under repair.
     """
     drives, block = arcs.drives, arcs.per_block
     everything = (1 << drives) - 1

@@ -1,4 +1,4 @@
-"""Levels run as planned: every load in every state side by side, then once more the rebuilds that are not known yet."""
+"""Levels run as planned: every load in every state in parallel, then again the rebuilds that are too uncertain."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from drivelab.result import Failure, Point, Result
 from drivelab.simulation import Progress, run_reduced
 
 Figures: TypeAlias = Any
-"""What a load came to, as `--json` has it; None where there is nothing."""
+"""The figures of a load, as in `--json`; None if there are none."""
 
 _FIGURES: Mapping[str, Callable[[Sequence[Point]], Figures]] = {
     under.LOAD: load_figures,
@@ -36,10 +36,10 @@ class Wanted:
     load: str
     way: rebuild.Way = rebuild.SHORT
     error_wanted: float = rebuild.ERROR_WANTED
-    """Of a rebuild: one that is known less well is simulated for longer."""
+    """For a rebuild: one with a larger error is simulated for longer."""
 
     def figures(self, points: Sequence[Point]) -> Figures:
-        """What its points come to."""
+        """The figures of its points."""
         if self.load not in _REBUILDS:
             figures: Callable[[Sequence[Point]], Figures] = _FIGURES.get(self.load, random_figures)
             return figures(points)
@@ -52,7 +52,7 @@ class Wanted:
         return extrapolated(points, self.way, loads.rate, records)
 
     def keep(self, figures: Figures) -> None:
-        """Put its figures where the level has them."""
+        """Store its figures with the level."""
         if self.load == under.REBUILD:
             self.entry.rebuild = figures
         elif self.load == under.REBUILD_IDLE:
@@ -61,14 +61,14 @@ class Wanted:
             self.entry.states.setdefault(self.state, {})[self.load] = figures
 
     def again(self, figures: Figures) -> Wanted | None:
-        """The same rebuild, simulated for longer; None where it is known well enough."""
+        """The same rebuild, simulated for longer; None if its error is small enough."""
         way = next_way(figures, self.way, self.error_wanted) if self.load in _REBUILDS else None
         return None if way is None else replace(self, way=way)
 
 
 @dataclass
 class Measured:
-    """What ran, all levels together."""
+    """What ran, for all levels together."""
 
     digests: list[str] = field(default_factory=list)
     """One for each point that finished."""
@@ -77,7 +77,7 @@ class Measured:
     failures: list[Failure] = field(default_factory=list)
     interrupted: bool = False
     points: int = 0
-    """How many of the runs that were planned first have finished."""
+    """How many of the runs planned at first have finished."""
 
 
 def all_of(chosen: Chosen, entries: Iterable[Entry]) -> list[Wanted]:
@@ -88,14 +88,14 @@ def all_of(chosen: Chosen, entries: Iterable[Entry]) -> list[Wanted]:
 def measure(
     wanted: Sequence[Wanted], workers: int | None = None, progress: Progress | None = None
 ) -> Measured:
-    """Run what is wanted side by side. Figures go to the levels; failures and an interruption are in the result."""
+    """Run everything in parallel. Figures go to the levels; failures and an interruption are in the result."""
     found = Measured()
     plans = [one.entry.plans[one.state, one.load] for one in wanted]
     while plans and not found.interrupted:
         runs = run_reduced(plans, partial(_Ran.of, wanted), workers, progress)
         again = list(_taken(found, wanted, runs))
         if progress is not None:
-            # The bar has come to its end with the first runs.
+            # The progress bar ends with the first runs.
             found.points, progress = len(found.digests), None
         found.points = found.points or len(found.digests)
         wanted = again
@@ -104,7 +104,7 @@ def measure(
 
 
 def _taken(found: Measured, wanted: Sequence[Wanted], runs: Sequence[_Ran]) -> Iterator[Wanted]:
-    """Take over what came out. Yields what has to run again."""
+    """Store the results. Yields the runs that have to be repeated."""
     for one, ran in zip(wanted, runs, strict=True):
         at = {"level": one.entry.level.label, "state": one.state, "load": one.load}
         found.failures += [
@@ -124,10 +124,10 @@ def _taken(found: Measured, wanted: Sequence[Wanted], runs: Sequence[_Ran]) -> I
 
 @dataclass(frozen=True)
 class _Ran:
-    """What is kept of the runs of one load: points with their series and histograms take a hundred times the room."""
+    """What is kept of the runs of one load: points with series and histograms need a hundred times the memory."""
 
     figures: Figures
-    """None where there are none."""
+    """None if there are none."""
     digests: list[str]
     failures: list[Failure]
     interrupted: bool

@@ -1,4 +1,4 @@
-"""What one asks of failures: how often drives fail, how long a repair takes, and what that makes of a level."""
+"""The options on failures: how often drives fail, how long a repair takes, and the consequences for a level."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Lifetime:
 
     @property
     def chance(self) -> float:
-        """The chance that a drive fails within a year."""
+        """The probability that a drive fails within a year."""
         return chance_of_rate(self.per_year)
 
     @classmethod
@@ -57,14 +57,14 @@ class Lifetime:
 
 @dataclass(frozen=True)
 class Repair:
-    """From a failure until the new drive has its data."""
+    """The time from a failure until the new drive has its data."""
 
     hours: float | None
-    """None where it is to be measured: the rebuild alone, under the load."""
+    """None if it is to be measured: the rebuild alone, under the load."""
 
     @classmethod
     def parse(cls, text: str | None, lifetime: Lifetime | None) -> Repair | None:
-        """A time, or `measured`, which it is unasked where drives fail. Raises InputError."""
+        """A time, or `measured`, the default if drives fail. Raises InputError."""
         if text is None:
             return cls(None) if lifetime is not None else None
         if lifetime is None:
@@ -73,7 +73,7 @@ class Repair:
 
 
 def parse_hours(text: str, option: str) -> float:
-    """A time as it is typed, in hours. Raises InputError."""
+    """A time as typed, in hours. Raises InputError."""
     match = _TIME.fullmatch(text.strip().lower())
     hours = float(match[1]) * _HOURS[match[2]] if match else 0.0
     if hours <= 0:
@@ -82,7 +82,7 @@ def parse_hours(text: str, option: str) -> float:
 
 
 def odds(level: Level, lifetime: Lifetime | None, repair_hours: float | None) -> dict[str, Any]:
-    """What a level bears, and its chances of data loss, as JSON has them. Chances are shares."""
+    """The failures that a level tolerates, and its chances of data loss, as JSON has them. Chances are shares."""
     failures, of_all = Failures.of(level.arrangement()), Failures.of(level.arrangement_of_all())
     found: dict[str, Any] = {"bears_worst": failures.bears_worst, "bears_best": failures.bears_best}
     if lifetime is None:
@@ -107,7 +107,7 @@ def _repaired(level: Level, failures: Failures, lifetime: Lifetime, repair_hours
 
 
 def lifetime_dict(lifetime: Lifetime) -> dict[str, float]:
-    """How often a drive fails, in each of the three ways of saying it."""
+    """How often a drive fails, in each of three forms."""
     return {
         "failures_per_year": lifetime.per_year,
         "annual_failure_chance": lifetime.chance,

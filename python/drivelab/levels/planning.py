@@ -1,4 +1,4 @@
-"""Levels laid out for a comparison: which of them can be, and the runs that each of them takes."""
+"""Levels prepared for a comparison: which of them are possible, and the runs that each of them needs."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from drivelab.levels.odds import Lifetime, Repair
 from drivelab.levels.trace_words import in_words_of
 from drivelab.scenario import Override, Source, plan
 
-# What a caller may set beside the target: the rest is the comparison.
+# What a caller may set besides the target: the rest is the comparison's own.
 _FREE = ("run.seed", "workload.submit", "workload.max_transfer")
 # What a comparison itself sweeps.
 _COLUMNS = ("workload.iodepth", "workload.offset", "target.array.rebuilt")
 _REBUILDS = (under.REBUILD, under.REBUILD_IDLE)
-# What error messages call a scenario of the comparison's own.
+# The name of a comparison's own scenarios in error messages.
 _ORIGIN = "compare-levels: "
-# What makes a level or a state, each with the option that says it.
+# Keys that define a level or a state, each with the option that sets it.
 _OWN = {
     "target.array.level": "--levels",
     "target.array.members": "--members",
@@ -59,21 +59,21 @@ class Chosen:
     repair: Repair | None = None
     prices: Prices | None = None
     rebuilds_idle: bool = True
-    """Whether rebuilds are simulated without a load too."""
+    """Whether rebuilds are also simulated without a load."""
 
     def healthy_alone(self) -> Chosen:
-        """The same without any other state: what it takes to know what each level holds."""
+        """The same without any other state: enough to know the capacity of each level."""
         loads = replace(self.loads, states=("healthy",))
         return replace(self, loads=loads, repair=None, rebuilds_idle=False)
 
     @property
     def measures_rebuilds(self) -> bool:
-        """Whether it is asked how long a rebuild takes."""
+        """Whether the duration of rebuilds is requested."""
         return "rebuilding" in self.loads.states or (self.repair is not None and self.repair.hours is None)
 
     @property
     def repair_text(self) -> str | None:
-        """From what the time of a repair comes."""
+        """The source of the repair time."""
         if self.repair is None:
             return None
         if self.repair.hours is not None:
@@ -88,31 +88,31 @@ class Chosen:
 
 @dataclass
 class Entry:
-    """What one level came to."""
+    """The results of one level."""
 
     level: Level
     reason: str | None = None
-    """Why it cannot be; then it has nothing else."""
+    """Why it is impossible; then the entry has nothing else."""
     capacity_bytes: int = 0
     record_bytes: int | None = None
-    """Of a pool of RAID-Z."""
+    """For a RAID-Z pool."""
     odds: Mapping[str, Any] = field(default_factory=dict)
     cost: Mapping[str, Any] | None = None
     rebuild: Mapping[str, Any] | None = None
-    """How long it takes to fill a new member under the load, where that was measured and there is such a thing."""
+    """The time to rebuild a new member under the load, if it was measured and there is such a rebuild."""
     rebuild_idle: Mapping[str, Any] | None = None
     """The same with the array idle."""
     states: dict[str, dict[str, Any]] = field(default_factory=dict)
-    """By state and load what came out. A state that cannot be is not here."""
+    """The results by state and load. A state that is impossible is missing."""
     plans: dict[tuple[str, str], _core.Plan] = field(default_factory=dict)
     """By state and load."""
     unused: list[Override] = field(default_factory=list)
-    """What was set that this level has no use for."""
+    """Overrides that have no effect at this level."""
     left_out: Sequence[Override] = ()
-    """What was set that it has no use for while it is rebuilt."""
+    """Overrides that have no effect while it is rebuilt."""
 
     def without(self, state: str) -> str | None:
-        """Why there is no such state; None where there is one."""
+        """Why there is no such state; None if there is one."""
         if state == "healthy":
             return None
         return self.level.bears_none()
@@ -190,7 +190,7 @@ def checked(drive: str, others: Iterable[Override], level_option: str = "--level
 def planned(chosen: Chosen) -> list[Entry]:
     """Every level with its plans, or with the reason why it has none.
 
-    Raises the ScenarioError of a key that no level takes in any state, and InputError where no level is possible.
+    Raises the ScenarioError of a key that no level uses in any state, and InputError if no level is possible.
     """
     entries, errors = laid_out(chosen)
     possible = [entry for entry in entries if entry.reason is None]
@@ -204,22 +204,22 @@ def planned(chosen: Chosen) -> list[Entry]:
 
 
 def laid_out(chosen: Chosen) -> tuple[list[Entry], list[ScenarioError]]:
-    """Every level with its plans or the reason why it has none; errors of keys that some level has no use for."""
+    """Every level with its plans or the reason why it has none; errors of keys that some level does not use."""
     entries = [Entry(level, level.rule()) for level in chosen.levels]
     return entries, [error for entry in entries if not entry.reason for error in _plan_level(entry, chosen)]
 
 
 def drive_bytes(chosen: Chosen) -> int:
-    """What one of the drives holds. Raises ScenarioError."""
+    """The capacity of one of the drives. Raises ScenarioError."""
     overrides = [override for override in chosen.overrides if not override.key.startswith("target.array.")]
     return plan(Source("", f"{_ORIGIN}the drive"), overrides).capacity_bytes(0)
 
 
 def _plan_level(entry: Entry, chosen: Chosen) -> list[ScenarioError]:
-    """Plan everything that is to run on a level. Returns the errors of keys that it has no use for in some state.
+    """Plan everything that is to run on a level. Returns the errors of keys that have no effect in some state.
 
-    Such a key, say of parity for a level without, is left out there. Where the level itself cannot be, that is the
-    entry's reason. Raises ScenarioError for what is wrong with everything else.
+    Such a key, for instance of parity for a level without it, is left out there. If the level itself is impossible,
+    that is the entry's reason. Raises ScenarioError for all other errors.
     """
     wanted = [(state, load) for state in chosen.loads.states for load in chosen.loads.documents()]
     if chosen.measures_rebuilds:
@@ -262,7 +262,7 @@ def _plan_level(entry: Entry, chosen: Chosen) -> list[ScenarioError]:
 
 
 def _of_arrays(chosen: Chosen, error: ScenarioError) -> list[Override]:
-    """The overrides below target.array that an error speaks of."""
+    """The overrides below target.array to which an error refers."""
     origins = {problem["origin"] for problem in error.problems}
     return [
         override
@@ -283,7 +283,7 @@ def _plan(
     left_out: Sequence[Override],
     way: rebuild.Way = rebuild.SHORT,
 ) -> _core.Plan:
-    """One load in one state. Raises ScenarioError, and InputError where the target is a sweep."""
+    """One load in one state. Raises ScenarioError, and InputError if the target is a sweep."""
     state, load = at
     documents = chosen.loads.documents()
     array = {**level.scenario(), **under.STATES[state]}
@@ -306,7 +306,8 @@ def _plan(
     }.get(load, 1)
     if len(found) + len(found.skipped) != own:
         raise InputError(_sweep(found, overrides, chosen.loads.file))
-    # Windows with one seed would begin with their spindles at the same angles to each other, and err together.
+    # Windows with the same seed would begin with equal angles between their spindles, and have correlated
+    # errors.
     return found.with_own_seeds() if load in _REBUILDS and way is not rebuild.WHOLE else found
 
 

@@ -1,25 +1,25 @@
 """How long a rebuild takes, extrapolated from parts of it.
 
-A member of 24 TB is rebuilt in days of virtual time, of which every second is like those about it: the rate changes
-with the zone, with how far the arms have to go for hosts, and with how much is read from the new member already. So
-the rebuild is simulated at `WINDOWS` places, each in the middle of an equal share of what there is to go over
-(`target.array.rebuilt`), with the load from the start and a seed of its own. The time for a byte at those places,
-averaged, is that of the whole: the midpoint rule.
+A member of 24 TB takes days of virtual time to rebuild, and neighbouring seconds are alike: the rate changes with the
+zone, with how far the arms have to move for hosts, and with how much is already read from the new member. So the
+rebuild is simulated at `WINDOWS` places, each in the middle of an equal share of the work (`target.array.rebuilt`),
+with the load from the start and its own seed. The mean time per byte at those places is that of the whole: the
+midpoint rule.
 
-A window takes as long as it has to (`Way`). What begins first is not typical: md makes up for up to three seconds of
-its floor, write caches are empty, and queues fill, so the first ten seconds of a window do not count, then ten do.
-Where the spread is too wide, a window brought nothing, or hosts did not get what they asked for, thirty do not count
-and sixty do. A rebuild that takes less than `WHOLE_BELOW` times as long as its windows is simulated whole.
+The length of a window is given by `Way`. Its beginning is not typical: md catches up on up to three seconds of its
+minimum rate, write caches are empty, and queues fill, so the first ten seconds of a window do not count, the next ten
+do. If the spread is too wide, a window made no progress, or hosts did not get the rate that they asked for, thirty
+seconds do not count and sixty do. A rebuild shorter than `WHOLE_BELOW` times its windows is simulated completely.
 
-What hosts write to a RAID-Z pool comes to a new place, and on the new member: it has not to be gone over any more. With
-w records written by the second at random, of N, what lies at a share p of a rebuild of time T is still there with
-exp(-w p T / N); of all that is (1 - exp(-x)) / x with x = w T / N.
+Records that hosts rewrite in a RAID-Z pool go to a new place, on the new member too, and need not be rebuilt any
+more. With w of N records rewritten at random per second, a record at the share p of a rebuild of duration T is still
+in place with probability exp(-w p T / N); averaged over all records this is (1 - exp(-x)) / x with x = w T / N.
 
-The error is taken from the spread of the places about their neighbours' trend: with systematic samples y of a trend
-the variance of one is the mean of (y[i-1] - 2 y[i] + y[i+1])^2 / 6 (second differences: K. Wolter, Introduction to
-Variance Estimation, 2007). It holds what chance does in a window, and what a place says wrongly of its zone. It does
-not hold what changes in hours: an open load that the array cannot keep up with while it is rebuilt, for which there is
-no error, and a pool of RAID-Z that is cut up by what hosts write other than at random.
+The error is estimated from the spread of the places about their neighbours' trend: with systematic samples y of a
+trend the variance of one is the mean of (y[i-1] - 2 y[i] + y[i+1])^2 / 6 (second differences: K. Wolter, Introduction
+to Variance Estimation, 2007). It covers the random variation within a window, and the deviation of a place from its
+zone. It does not cover changes over hours: an open load with which the array cannot keep up while it is rebuilt, for
+which there is no error, and a RAID-Z pool that is fragmented by host writes that are not random.
 """
 
 from __future__ import annotations
@@ -36,18 +36,18 @@ WINDOWS = 16
 T_95 = 2.145
 """Student's t for 95 % with WINDOWS - 2 degrees of freedom."""
 RESOLUTION = 0.015
-"""What windows show at best, beside their spread."""
+"""Minimum error of windows, in addition to their spread."""
 ERROR_WANTED = 0.03
-"""Windows with a wider error are simulated for longer."""
+"""Windows with a larger error are simulated for longer."""
 WHOLE_BELOW = 8
-"""A rebuild that takes less than so many times all its windows is simulated whole."""
+"""A rebuild shorter than this many times all its windows is simulated completely."""
 WHOLE_ERROR = 0.03
-"""Of a whole rebuild: those of other seeds differ by a standard deviation of 1.4 % at most, which is twice that."""
+"""For a whole rebuild: other seeds differ by a standard deviation of 1.4 % at most; this is twice that."""
 KEPT_UP = 0.95
-"""Hosts that get less of the rate they ask for than this, while it is rebuilt, wait longer and longer."""
+"""With a smaller share of the requested rate during the rebuild, latencies of hosts grow without bound."""
 
 IDLE: Mapping[str, Any] = {"rw": "randread", "bs": "4KiB", "rate_iops": 0.001}
-"""Next to nothing is asked of the array: a read every thousand seconds."""
+"""An almost idle array: a read every thousand seconds."""
 
 _NS_PER_S = 10**9
 
@@ -57,22 +57,22 @@ class Way:
     """How much of a rebuild is simulated: windows, or all of it."""
 
     settled_s: int
-    """Of each window, what does not count."""
+    """The part of each window that does not count."""
     window_s: int
-    """What counts; 0 for the whole rebuild."""
+    """The part that counts; 0 for the whole rebuild."""
 
     @property
     def points(self) -> int:
-        """How many runs it takes."""
+        """The number of runs."""
         return WINDOWS if self.window_s else 1
 
     @property
     def simulated_s(self) -> int:
-        """In all windows."""
+        """Simulated time of all windows."""
         return WINDOWS * (self.settled_s + self.window_s)
 
     def array(self) -> dict[str, Any]:
-        """What it adds to target.array."""
+        """The keys that it adds to target.array."""
         return {"rebuilt": places()} if self.window_s else {}
 
     def run_document(self) -> dict[str, Any]:
@@ -86,12 +86,12 @@ SHORT, LONG, WHOLE = Way(10, 10), Way(30, 60), Way(0, 0)
 
 
 def places() -> list[str]:
-    """How far the rebuild has come where the windows begin."""
+    """The progress of the rebuild at which the windows begin."""
     return [f"{100 * (2 * window + 1) / (2 * WINDOWS):g}%" for window in range(WINDOWS)]
 
 
 def next_way(found: Mapping[str, Any] | None, way: Way, error_wanted: float = ERROR_WANTED) -> Way | None:
-    """How the rebuild has to be simulated again after it came to this; None where it is known well enough."""
+    """How the rebuild must be simulated again after this result; None if its error is small enough."""
     if found is None or way is WHOLE:
         return None
     if (found["duration_ns"] or math.inf) < WHOLE_BELOW * way.simulated_s * _NS_PER_S:
@@ -103,11 +103,11 @@ def next_way(found: Mapping[str, Any] | None, way: Way, error_wanted: float = ER
 def extrapolated(
     points: Sequence[Point], way: Way = SHORT, rate: float | None = None, records: float | None = None
 ) -> dict[str, Any] | None:
-    """The whole rebuild, as `--json` has it. None where nothing is rebuilt, or a window has no result.
+    """The whole rebuild, as in `--json`. None if nothing is rebuilt, or a window has no result.
 
-    `rate` is what hosts ask for by the second, where they do; `records` are those of a RAID-Z pool that hosts write
-    at random. Where a window brings nothing there is no time for the
-    whole, but one that it takes at least; where hosts get less than that there is no error.
+    `rate` is the requests per second of hosts, if they have a rate; `records` are those of a RAID-Z pool that hosts
+    write at random. If a window makes no progress, the result has no duration, only a lower bound; if hosts get less
+    than that rate, there is no error.
     """
     if len(points) < way.points or not all(_rebuilds(point) for point in points):
         return None
@@ -148,13 +148,13 @@ def extrapolated(
 
 
 def hours_with_interval(found: Mapping[str, Any]) -> str:
-    """The hours of a rebuild as `drivelab durability --rebuild` takes them, with their interval."""
+    """The hours of a rebuild as `drivelab durability --rebuild` accepts them, with their interval."""
     hours, error = found["duration_ns"] / (3600 * _NS_PER_S), found["relative_error"]
     return f"{hours:.6g}h({hours * (1 - error):.6g}h..{hours * (1 + error):.6g}h)"
 
 
 def _of_whole(point: Point, rate: float | None) -> dict[str, Any] | None:
-    """A rebuild that was simulated to its end; None where it did not come to it."""
+    """A rebuild that was simulated completely; None if it did not finish."""
     sync = _rebuilds(point)[0]
     if sync["ended_ns"] is None:
         return None
@@ -173,7 +173,7 @@ def _of_whole(point: Point, rate: float | None) -> dict[str, Any] | None:
 
 
 def _left_of_pool(points: Sequence[Point], seconds: float, records: float) -> float:
-    """What of a pool there is to go over, where all of it would take so long: hosts write the rest anew meanwhile."""
+    """The share of a pool that must be rebuilt if all of it would take `seconds`: hosts rewrite the rest meanwhile."""
     writes = float(sum(point["write"]["iops"] for point in points)) / len(points)
     left = 1.0
     for _ in range(50):
@@ -183,7 +183,7 @@ def _left_of_pool(points: Sequence[Point], seconds: float, records: float) -> fl
 
 
 def _kept_up(points: Sequence[Point], rate: float | None) -> bool:
-    """Whether hosts got what they asked for."""
+    """Whether hosts got the rate that they asked for."""
     return rate is None or sum(point["iops"] for point in points) >= KEPT_UP * rate * len(points)
 
 
@@ -192,14 +192,14 @@ def _rebuilds(point: Point) -> list[Mapping[str, Any]]:
 
 
 def _window(point: Point, way: Way) -> dict[str, int]:
-    """What the rebuild did once queues had filled: bytes of a member, from one end of a request to the last one."""
+    """The progress of the rebuild once queues have filled: bytes of a member, between ends of requests."""
     sync = _rebuilds(point)[0]
     whole, series = sync["member_bytes_in_all"], point["array"]["series"]
     piece_ns = series[1]["start_ns"] - series[0]["start_ns"] if len(series) > 1 else 0
     ends = [(piece["start_ns"] + piece_ns, round((piece["rebuilt"] or 0) * whole)) for piece in series]
     steps = [after for before, after in pairwise(ends) if after[1] > before[1]]
     settled = [step for step in steps if step[0] >= way.settled_s * _NS_PER_S]
-    # Near the end of a small member the window may be all that is left of it.
+    # Near the end of a small member the window may be all that is left.
     is_short = len(settled) < 2 and sync["ended_ns"] is not None
     counted = [(0, sync["member_bytes_before"]), *steps] if is_short else settled
     if len(counted) < 2:
@@ -209,11 +209,11 @@ def _window(point: Point, way: Way) -> dict[str, int]:
 
 
 def _ns_per_byte(window: Mapping[str, int]) -> float:
-    """At a place; where nothing came, as if a request of 1 MiB ended with the window."""
+    """The pace at a place; without progress, as if a request of 1 MiB ended with the window."""
     return window["ns"] / (window["bytes"] or 2**20)
 
 
 def _standard_error(paces: Sequence[float]) -> float:
-    """Of their mean, by their second differences."""
+    """The standard error of the mean, from second differences."""
     bends = [a - 2 * b + c for a, b, c in zip(paces, paces[1:], paces[2:], strict=False)]
     return math.sqrt(sum(bend * bend for bend in bends) / (6 * len(bends)) / len(paces))

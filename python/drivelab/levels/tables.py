@@ -1,4 +1,4 @@
-"""A comparison as people read it: a table for each topic, and remarks on how to read them."""
+"""A comparison for people: a table for each topic, and notes on how to read them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Column = tuple[str, Callable[["Entry"], str]]
 
 
 def tables(found: Comparison) -> list[Table]:
-    """Each topic's table; those without anything to say are left out. The verdict's alone where nothing else ran."""
+    """Each topic's table; empty ones are left out. Only the verdict's if nothing else ran."""
     made = []
     if found.chosen.loads.full:
         made = [_holds(found), _failures(found), _rebuilds(found), _streams(found)]
@@ -77,7 +77,7 @@ def _failures(found: Comparison) -> Table:
 
 
 def _rebuilds(found: Comparison) -> Table:
-    """How long a rebuild takes, and how fast it goes at the first and at the last of its windows."""
+    """How long a rebuild takes, and its rate in the first and in the last of its windows."""
     title = f"Rebuild of a member, extrapolated: idle, and under {found.chosen.loads.text()}"
     if not any(entry.rebuild for entry in found.possible):
         return Table([], [], title)
@@ -119,7 +119,7 @@ def _rebuild_part(rebuild: Mapping[str, Any] | None) -> str:
 
 
 def _of_repair(entry: Entry, key: str, text: Callable[[float], str]) -> str:
-    """A figure with repair; none where there is nothing to repair, or the rebuild did not end."""
+    """A figure with repair; none if there is nothing to repair, or the rebuild did not end."""
     figure = entry.odds.get("repaired", {}).get(key)
     return NONE if figure is None else text(figure)
 
@@ -186,7 +186,7 @@ def _error(points: Any) -> str:  # noqa: ANN401 - any collection of points
 
 
 def _impossible(found: Comparison) -> Table:
-    """What these members cannot make, and why."""
+    """The levels that are impossible with these members, and why."""
     rows = [
         [Cell(entry.level.label), Cell(entry.reason)] for entry in found.entries if entry.reason is not None
     ]
@@ -238,7 +238,7 @@ def notes(found: Comparison) -> list[str]:
 
 
 def _method(found: Comparison) -> list[str]:
-    """What was run, and how the figures came about."""
+    """What was run, and how the figures were obtained."""
     loads = found.chosen.loads
     counted = f"{loads.requests:,} requests for each figure, after {loads.warm_up}"
     lines = [f"load: {loads.text()}; {'all of its requests' if loads.is_recorded else counted}"]
@@ -283,7 +283,7 @@ def _named(found: Comparison, of: Callable[[Mapping[str, Any]], bool]) -> str:
 
 
 def _moved_at_once(found: Comparison) -> list[str]:
-    """The pools of RAID-Z whose random writes are smaller than a record, with no memory of the host's before them."""
+    """The RAID-Z pools whose random writes are smaller than a record, without a host cache before them."""
     key = "target.host_cache"
     given = [each for each in found.chosen.overrides if each.key == key or each.key.startswith(f"{key}.")]
     if any(each.value not in {"false", "none"} for each in given):

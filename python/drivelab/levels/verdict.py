@@ -1,8 +1,8 @@
-"""What a comparison comes to: a few lines, and one table with a row for each level.
+"""The result of a comparison: a few lines, and one table with a row for each level.
 
-What a level gives is what it does under the load that was named: requests or bytes a second where so many are kept
-outstanding, latency where so many come a second whatever has finished. A level that does clearly less of those than
-come cannot keep up: its queue grows as long as the run lasts, its latency says nothing, and its rate is what it gives.
+The performance of a level is that under the named load: requests or bytes per second for a closed loop, latency for
+an open loop. A level that completes clearly fewer requests than arrive cannot keep up: its queue grows as long as the
+run lasts, its latency is meaningless, and its rate is the result.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 NONE = "-"
 HOUR_NS, MS, MB = 3600e9, 1e6, 1e6
 ALIKE = 0.01
-"""Capacities that differ by less are the same: levels round to their stripes."""
+"""Capacities that differ by less count as equal: levels round to their stripes."""
 
 Row = dict[str, Any]
 
@@ -36,9 +36,9 @@ class Verdict:
     workload: Mapping[str, Any]
     lines: list[str]
     picks: Mapping[str, str]
-    """By question the level that answers it."""
+    """For each question the level that answers it."""
     rows: list[Row]
-    """A level each: the table's figures."""
+    """One row per level: the table's figures."""
     title: str
     is_stream: bool
     has_rate: bool
@@ -69,7 +69,7 @@ class Verdict:
 
 
 def judged(chosen: Chosen, drive_bytes: int, entries: Sequence[Entry]) -> Verdict:
-    """The verdict over levels that can be."""
+    """The verdict on the possible levels."""
     loads = chosen.loads
     rows = [_row(entry, chosen.members * drive_bytes, loads) for entry in entries]
     judge = _Judge(chosen, rows)
@@ -116,7 +116,7 @@ def _row(entry: Entry, whole: int, loads: Loads) -> Row:
 
 
 class _Judge:
-    """Picks levels out of the rows, and says why."""
+    """Picks levels from the rows, with the reasons."""
 
     def __init__(self, chosen: Chosen, rows: Sequence[Row]) -> None:
         self.chosen = chosen
@@ -135,9 +135,9 @@ class _Judge:
         ]
 
     def _speed(self, row: Row) -> float:
-        """The more the better: what is asked of an open load it gets, so its latency counts, unless it falls behind.
+        """Larger is better: the negative latency of an open load that is kept up with, else the rate.
 
-        A trace is asked at its own times, and one that cannot keep up has the latency of that.
+        A trace has its own times, and one that cannot be kept up with shows it in its latency.
         """
         if row["keeps_up_healthy"] or self.chosen.loads.trace is not None:
             return -float(row["mean_latency_ns_healthy"] or 0)
@@ -153,7 +153,7 @@ class _Judge:
         return f"{rate_text(row[f'iops_{state}'])} IOPS"
 
     def _gives(self, row: Row) -> str:
-        """What a level does whole, and in the other states."""
+        """A level's performance when healthy, and in the other states."""
         words = {"degraded": "with a drive missing", "rebuilding": "while it is rebuilt"}
         others = [
             f"{self._given(row, state)} {words[state]}" for state in words if row[f"iops_{state}"] is not None
@@ -161,7 +161,9 @@ class _Judge:
         return self._given(row, "healthy") + (f" ({', '.join(others)})" if others else "")
 
     def _best(self, rows: Sequence[Row]) -> Row:
-        """The fastest; of those within its error the one that bears most. Who keeps up with a rate is before others."""
+        """The fastest; of those within its error the one that tolerates most failures. Levels that keep up come
+        first.
+        """
         rows = [row for row in rows if row["keeps_up_healthy"]] or rows
         best = max(rows, key=self._speed)
         error = max(best["iops_relative_error_healthy"] or 0.0, ALIKE)
@@ -198,7 +200,7 @@ class _Judge:
             alike = [row for row in bearing if row["usable_bytes"] > (1 - ALIKE) * most]
             best = self._pick(f"most_space_bearing_{failures}", self._best(alike))
             what = {1: "any one failure", 2: "any two", 3: "any three"}[failures]
-            # One that bears more answers for fewer, too.
+            # A level that tolerates more also answers for fewer failures.
             found[best["level"]] = (
                 f"most space that bears {what}: {best['level']}, {_space(best['usable_bytes'])} "
                 f"({best['usable_share']:.0%} of the drives), {self._gives(best)}"
@@ -225,7 +227,7 @@ class _Judge:
         )
 
     def _behind(self) -> list[str]:
-        """Who does not do what is asked."""
+        """The levels that do not keep up with the rate."""
         words = {"healthy": "", "degraded": " with a drive missing", "rebuilding": " while it is rebuilt"}
         parts = []
         for state, where in words.items():
@@ -237,7 +239,7 @@ class _Judge:
         return [f"cannot keep up with {rate} a second: {'; '.join(parts)}"] if parts else []
 
     def _rebuilds(self) -> list[str]:
-        """How long rebuilds take; of those that brought nothing in some window, how long at least."""
+        """How long rebuilds take; without progress in some window, a lower bound."""
         known = [row for row in self.all if row["rebuild_h"]]
         stuck = [row for row in self.all if row["rebuild_at_least_h"]]
         least = ", ".join(f"> {_hours(row['rebuild_at_least_h'])} h ({row['level']})" for row in stuck)
@@ -286,7 +288,7 @@ def _state(key: str, scale: float, state: str) -> Callable[[Row], str]:
 
 
 def _latency(state: str) -> Callable[[Row], str]:
-    """Of an open load, in ms; of a level that falls behind how much it does."""
+    """The latency of an open load, in ms; for a level that falls behind, its rate."""
 
     def text(row: Row) -> str:
         figure, keeps_up = row[f"mean_latency_ns_{state}"], row[f"keeps_up_{state}"]

@@ -1,4 +1,4 @@
-"""Targets at an NBD address: what the server's handshake tells, and bytes of the device for the guard."""
+"""Targets at an NBD address: the server's handshake, and bytes of the device for the guard."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from drivelab.measuring.device import SECTOR, Server, Target
 
 _SCHEMES = ("nbd:", "nbd+unix:", "nbds:", "nbds+unix:")
 _LOCAL = {"localhost", "127.0.0.1", "[::1]"}
-# How `drivelab emulate` describes what it serves.
+# How `drivelab emulate` describes its export.
 _OURS = re.compile(r" by drivelab, clock \S+$")
 _EDGE = 1 << 18
 _SAMPLES = 64
@@ -19,12 +19,12 @@ _SAMPLE_BYTES = 1 << 16
 
 
 def is_address(text: str) -> bool:
-    """Whether a target's name is an address and no path."""
+    """Whether a target's name is an address and not a path."""
     return text.lower().startswith(_SCHEMES)
 
 
 def target_at_address(text: str) -> Target:
-    """The target at this address. Raises InputError where no server answers, or it has no such export."""
+    """The target at this address. Raises InputError if no server answers, or it has no such export."""
     try:
         export = _core.nbd_export(text)
     except RunError as error:
@@ -46,7 +46,7 @@ def without_host(text: str) -> str:
 
 
 def server_facts(server: Server) -> dict[str, Any]:
-    """What the handshake told, with the keys of a device as far as they have a meaning there."""
+    """The data of the handshake, with the keys of a device as far as they have a meaning there."""
     export = server.export
     offers = ("flush", "fua", "trim", "multi_conn", "structured")
     return {
@@ -66,7 +66,7 @@ def server_facts(server: Server) -> dict[str, Any]:
 
 
 class Pieces:
-    """Bytes of a device from its start, from its end, and between them, read over one connection."""
+    """Bytes of a device from its start, from its end, and from between, read over one connection."""
 
     def __init__(self, server: Server, size: int) -> None:
         """Read them. Raises RunError."""
@@ -79,7 +79,7 @@ class Pieces:
         self._pieces = [(offset, bytes_) for (offset, _), bytes_ in zip(ranges, found, strict=True)]
 
     def read(self, count: int, offset: int) -> bytes:
-        """Bytes of the edges, as `os.pread` gives them of a file."""
+        """Bytes of the edges, as `os.pread` returns them for a file."""
         for start, found in self._pieces[:2]:
             if start <= offset < start + len(found):
                 return found[offset - start : offset - start + count]

@@ -1,7 +1,7 @@
-"""Everything that `drivelab fit` needs, in one run that can be interrupted and taken up again.
+"""Everything that `drivelab fit` needs, in one run that can be interrupted and resumed.
 
-Each step leaves its file in a folder, and a step whose file is there is not made again. The folder belongs to one
-target: its size and model stand in `target.json`.
+Each step leaves its file in a folder, and a step whose file exists is not repeated. The folder belongs to one target:
+its size and model are in `target.json`.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ from drivelab.scanning.surface import document as surface_document
 
 TARGET = "target.json"
 SHARES = {"surface": 0.2, "chain": 0.4, "sweep": 0.2, "reorder": 0.2}
-"""Of the time that was asked for."""
+"""Shares of the requested time."""
 DEPTHS = (1, 2, 4, 8, 16, 32)
 PLACES = 50
 PLACES_MIN = 5
-# Less time at a place of the surface tells little: one pause of the machine takes as long.
+# Minimum time at a place of the surface: one pause of the machine takes as long.
 PLACE_S = 0.4
-# What a run takes beside its measured time: opening, warm-up.
+# What a run takes in addition to its measured time: opening, warm-up.
 OVERHEAD_S = 0.3
 
 Say = Callable[[str], object]
@@ -41,7 +41,7 @@ Say = Callable[[str], object]
 
 @dataclass(frozen=True)
 class Step:
-    """A part of it: the file that says it is done, and what makes it."""
+    """One part: the file that shows that it is done, and its time."""
 
     name: str
     file: str
@@ -57,7 +57,7 @@ def steps(minutes: float) -> list[Step]:
 def run(
     target: Target, system: System, folder: Path, minutes: float, engine: str, say: Say
 ) -> dict[str, Any]:
-    """Make all steps that are missing. Returns what there is. Raises InputError; KeyboardInterrupt between files."""
+    """Run all missing steps. Returns the files. Raises InputError; KeyboardInterrupt between files."""
     if not 0 < minutes <= 24 * 60:
         raise InputError(f"--minutes {minutes:g}: more than none, and no more than a day")
     make_folder(folder)
@@ -76,7 +76,7 @@ def run(
 
 
 def _claim(target: Target, folder: Path) -> None:
-    """Hold the folder to its target. Raises InputError."""
+    """Check that the folder belongs to its target. Raises InputError."""
     facts = {"size_bytes": target.size_bytes, "model": (device_facts(target) or {}).get("model")}
     path = folder / TARGET
     if not path.exists():
@@ -103,12 +103,12 @@ def _make(step: Step, target: Target, system: System, folder: Path, engine: str)
         "sweep": lambda: _sweep(step, target, system, folder, engine),
         "reorder": lambda: _reorder(step, target, system, engine),
     }
-    # Written in one piece: a file is there when its step is done.
+    # Written atomically: a file exists when its step is done.
     write_text(folder / step.file, makers[step.name]())
 
 
 def _whole(result: MeasuredResult, folder: Path, name: str) -> MeasuredResult:
-    """A result that is complete, with its record kept. Raises KeyboardInterrupt and RunError."""
+    """A complete result, with its record stored. Raises KeyboardInterrupt and RunError."""
     write_text(folder / f"{name}.record.json", json_text(result.document()))
     if result.interrupted:
         raise KeyboardInterrupt

@@ -1,6 +1,6 @@
-"""What a target is: a file or a block device, what lies below it, as sysfs and procfs tell; or a server at an address.
+"""What a target is: a file or a block device and what is below it, from sysfs and procfs; or a server at an address.
 
-Everything is read below a root, so that tests have a tree of their own.
+Everything is read below a root, so that tests can use their own tree.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ _VIRTUAL_MODELS = re.compile(
 
 @dataclass(frozen=True)
 class System:
-    """The trees of the kernel."""
+    """The kernel's file systems."""
 
     root: Path = Path("/")
 
     def text(self, *parts: str) -> str | None:
-        """A file's text without its end; None where it is not there, or may not be read."""
+        """A file's text without trailing blanks; None if it does not exist or may not be read."""
         try:
             return self.root.joinpath(*parts).read_text(errors="replace").strip("\n \0") or None
         except OSError:
@@ -41,19 +41,19 @@ class System:
         return int(text) if text is not None and re.fullmatch(r"-?\d+", text) else None
 
     def names(self, *parts: str) -> list[str]:
-        """What is in a folder, in order; nothing where there is none."""
+        """The names in a folder, in order; empty if there is none."""
         try:
             return sorted(child.name for child in self.root.joinpath(*parts).iterdir())
         except OSError:
             return []
 
     def node(self, number: str) -> Path | None:
-        """The folder of sysfs of a block device by its `major:minor`."""
+        """The sysfs folder of a block device by its `major:minor`."""
         link = self.root / "sys/dev/block" / number
         return link.resolve() if link.exists() else None
 
     def mounts(self) -> Iterator[Mount]:
-        """What is mounted in any namespace that we may look into."""
+        """The mounts in all namespaces that we may read."""
         seen = set()
         processes = [name for name in self.names("proc") if name.isdigit()]
         for process in ["self", *processes]:
@@ -93,7 +93,7 @@ class Block:
 
     @property
     def name(self) -> str:
-        """As below /dev."""
+        """The name below /dev."""
         return self.node.name.replace("!", "/")
 
     @property
@@ -108,23 +108,23 @@ class Block:
 
     @property
     def disk(self) -> Block:
-        """The whole of it."""
+        """The disk itself, or the disk of a partition."""
         return Block(self.system, self.node.parent) if self.is_partition else self
 
     @property
     def partitions(self) -> list[Block]:
-        """Those of a disk."""
+        """The partitions of a disk."""
         found = [child for child in self.node.iterdir() if (child / "partition").exists()]
         return [Block(self.system, child) for child in sorted(found)]
 
     @property
     def holders(self) -> list[str]:
-        """Devices that are made of it."""
+        """Devices that are built on it."""
         return self._names("holders")
 
     @property
     def members(self) -> list[str]:
-        """Devices that it is made of."""
+        """Devices on which it is built."""
         return self._names("slaves")
 
     @property
@@ -145,22 +145,22 @@ class Block:
 
     @cached_property
     def model(self) -> str | None:
-        """Maker and model, as far as the device says."""
+        """Vendor and model, as far as the device reports them."""
         disk = self.disk
         parts = [disk._text("device", "vendor"), disk._text("device", "model")]
-        # Of virtio the vendor is a number, of ATA the name of the standard.
+        # For virtio the vendor is a number, for ATA the name of the standard.
         known = [
             part.strip() for part in parts if part and not part.startswith("0x") and part.strip() != "ATA"
         ]
         return " ".join(known) or None
 
     def queue(self, name: str) -> str | None:
-        """A file of its queue."""
+        """A file of its request queue."""
         return self.disk._text("queue", name)
 
     @property
     def rotational(self) -> bool | None:
-        """Whether the kernel takes it for a drive with platters."""
+        """Whether the kernel considers it a drive with platters."""
         text = self.queue("rotational")
         return None if text is None else text == "1"
 
@@ -173,13 +173,13 @@ class Block:
 
     @property
     def queue_depth(self) -> int | None:
-        """Commands that the drive is given at once, where it says."""
+        """Maximum number of outstanding commands of the drive, if it reports it."""
         text = self.disk._text("device", "queue_depth")
         return int(text) if text and text.isdigit() else None
 
     @property
     def firmware(self) -> str | None:
-        """Its revision."""
+        """Its firmware revision."""
         return self.disk._text("device", "rev") or self.disk._text("device", "firmware_rev")
 
     @property
@@ -206,7 +206,7 @@ class Block:
         return None
 
     def counters(self) -> tuple[int, int] | None:
-        """Sectors read and written since the machine started, by anybody; of the disk."""
+        """Sectors read and written on the disk since the machine started, by anybody."""
         fields = (self.disk._text("stat") or "").split()
         return (int(fields[2]), int(fields[6])) if len(fields) > 6 else None
 
@@ -225,7 +225,7 @@ class Server:
     shown: str
     """The address as records have it: without the name of another machine."""
     export: Mapping[str, Any]
-    """What the handshake told."""
+    """The data of the handshake."""
 
 
 @dataclass(frozen=True)
@@ -233,20 +233,20 @@ class Target:
     """What is measured."""
 
     path: Path | None
-    """None of an address."""
+    """None for an address."""
     size_bytes: int
     is_file: bool
     block: Block | None
-    """The device, or the one that the file lies on; None where none is known."""
+    """The device, or the one that holds the file; None if none is known."""
     file_system: str | None = None
-    """Of a file."""
+    """For a file."""
     mount_options: str = ""
     is_emulated: bool = False
     """Whether it is the file of a drive that drivelab emulates."""
     identity: tuple[int, int, int] | None = None
     """`st_dev`, `st_ino` and `st_rdev` of what the path led to: the engine opens nothing else."""
     server: Server | None = None
-    """Of an address."""
+    """For an address."""
 
     @property
     def kind(self) -> str:
@@ -264,7 +264,7 @@ class Target:
 
     @property
     def model(self) -> str | None:
-        """What the device calls itself; None of a file."""
+        """The device's own model name; None for a file."""
         if self.server is not None:
             description: str | None = self.server.export["description"]
             return description
@@ -272,12 +272,12 @@ class Target:
 
     @property
     def title(self) -> str:
-        """A word for a person: the model, or the path."""
+        """A name for people: the model, or the path."""
         return self.model or self.shown
 
 
 def target_at(path: Path, system: System = System()) -> Target:
-    """The target of this path. Raises InputError where it is none, or may not be read."""
+    """The target of this path. Raises InputError if it is not one, or may not be read."""
     try:
         found = path.stat()
         is_file = stat.S_ISREG(found.st_mode)

@@ -1,6 +1,6 @@
-"""Where a measurement was made: what of machine and device a reader needs to believe or repeat it.
+"""The environment of a measurement: what a reader needs to know of machine and device to trust or repeat it.
 
-No name of the machine and no serial number, unless they are wanted.
+Without the machine's name and serial numbers, unless they are requested.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def environment(
 
 
 def device_facts(target: Target, *, with_serial: bool = False) -> dict[str, Any] | None:
-    """The device, or the one below the file; None where none is known."""
+    """The device, or the one below the file; None if none is known."""
     if target.server is not None:
         return server_facts(target.server)
     block = target.block

@@ -1,6 +1,7 @@
 """Which part of a file was ever written: reads of the rest never reach the device.
 
-FIEMAP tells extents that were reserved and not written (`fallocate`); where it is not known, SEEK_HOLE tells holes.
+FIEMAP reports extents that were reserved and not written (`fallocate`); if it is not available, SEEK_HOLE reports
+holes.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ _AT_ONCE = 256
 
 
 def unwritten_share(path: Path) -> float | None:
-    """The share of a file that was never written; None where nobody can tell."""
+    """The share of a file that was never written; None if it cannot be determined."""
     opened = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
         size = os.fstat(opened).st_size

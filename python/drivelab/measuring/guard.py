@@ -1,11 +1,12 @@
-"""What may be written to: nothing that anybody uses, and nothing with data unless that was said.
+"""What may be written to: nothing that is in use, and nothing with data unless that is allowed explicitly.
 
-A device is refused while it, one of its partitions, or the disk around it is mounted, swap, or part of another device;
-and wherever its bytes say that it belongs to something larger. Of a loop device the same holds for what is behind it.
-Only a table of partitions, a file system that is not mounted, and data may be given up, with `--overwrite-data`.
+A device is refused while it, one of its partitions, or the disk that contains it is mounted, swap, or part of another
+device; and whenever its bytes show that it belongs to something larger. For a loop device the same holds for its
+backing device. Only a partition table, an unmounted file system, and data may be overwritten, with
+`--overwrite-data`.
 
 The engine opens no other file or device than the one that was checked (`Target.identity`), and a block device
-exclusively: the kernel refuses that for what has come into use since.
+exclusively: the kernel refuses that if it has come into use since.
 """
 
 from __future__ import annotations
@@ -24,14 +25,14 @@ from drivelab.measuring.device import Block, Server, System, Target
 from drivelab.measuring.signatures import MEMBER, SWAP, Signature, signatures, signatures_of
 
 _CHUNK = 1 << 20
-# Of a device so many pieces of a MiB are searched for data, from its start to its end.
+# Number of pieces of 1 MiB of a device that are searched for data, from its start to its end.
 _SAMPLES = 64
 _LOOPS_MAX = 8
 
 
 @dataclass(frozen=True)
 class Finding:
-    """What speaks against writing."""
+    """An objection to writing."""
 
     where: str
     what: str
@@ -39,7 +40,7 @@ class Finding:
 
 
 def check_named_twice(target: Path | str, destroyed: Path | str | None) -> None:
-    """Hold the name behind --yes-destroy to the target's: a path, or the words of an address. Raises InputError."""
+    """Check that the name after --yes-destroy is the target's: a path, or the text of an address. Raises InputError."""
     if destroyed is None:
         raise InputError(
             f"--write destroys what is on {target}: name it once more, with --yes-destroy {shlex.quote(str(target))}"
@@ -53,7 +54,7 @@ def check_named_twice(target: Path | str, destroyed: Path | str | None) -> None:
 
 
 def check_may_be_written(target: Target, system: System, *, overwrite: bool) -> list[Finding]:
-    """What was found and given up. Raises RefusedError with all that speaks against writing."""
+    """The findings that may be overwritten. Raises RefusedError with all objections to writing."""
     found = list(_findings(target, system))
     against = [one for one in found if not (overwrite and one.may_be_given_up)]
     if not against:
@@ -84,7 +85,7 @@ def _findings(target: Target, system: System) -> Iterator[Finding]:
 
 
 def _at_address(server: Server, size: int) -> Iterator[Finding]:
-    """What the bytes say: who else uses the device, the server alone knows. Raises InputError."""
+    """What the bytes show: only the server knows who else uses the device. Raises InputError."""
     if server.export["read_only"]:
         raise InputError(f"{server.address}: is a read-only export, and the workload writes")
     try:
@@ -118,7 +119,7 @@ def _of_file(target: Target, path: Path, system: System) -> Iterator[Finding]:
 
 
 def _uses_of_file(path: Path, system: System, but_for: str | None) -> Iterator[Finding]:
-    """Who uses a file, but for one loop device."""
+    """The users of a file, except one loop device."""
     for line in (system.text("proc/swaps") or "").splitlines()[1:]:
         if _is_same(line.split()[0], path):
             yield Finding(str(path), "is swap in use")
@@ -129,7 +130,7 @@ def _uses_of_file(path: Path, system: System, but_for: str | None) -> Iterator[F
 
 
 def _is_same(path: str, other: Path) -> bool:
-    """Whether two paths lead to one file, by whatever name."""
+    """Whether two paths lead to the same file."""
     try:
         return Path(path).samefile(other)
     except OSError:
@@ -137,7 +138,7 @@ def _is_same(path: str, other: Path) -> bool:
 
 
 def _opened(path: Path, identity: tuple[int, int, int] | None) -> int:
-    """The target opened for reading, and nothing that has taken its place. Raises RefusedError and OSError."""
+    """The target opened for reading, and nothing that has replaced it. Raises RefusedError and OSError."""
     opened = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
     found = os.fstat(opened)
     if identity is not None and (found.st_dev, found.st_ino, found.st_rdev) != identity:
@@ -149,7 +150,7 @@ def _opened(path: Path, identity: tuple[int, int, int] | None) -> int:
 
 
 def _has_data(opened: int) -> bool:
-    """Whether any byte of a file is not zero; what was never written is not read."""
+    """Whether any byte of a file is not zero; parts that were never written are not read."""
     size, at = os.fstat(opened).st_size, 0
     while at < size:
         try:
@@ -170,7 +171,7 @@ def _has_data(opened: int) -> bool:
 
 
 def _has_samples_of_data(opened: int, size: int) -> bool:
-    """Whether any byte is not zero in pieces from the start of a device to its end. Raises OSError."""
+    """Whether any byte is not zero in samples over the whole device. Raises OSError."""
     last = max(0, size - _CHUNK)
     places = sorted({last * place // (_SAMPLES - 1) for place in range(_SAMPLES)})
     chunks = (os.pread(opened, _CHUNK, place) for place in places)
@@ -194,7 +195,7 @@ def _of_device(target: Target, at: Path, system: System) -> Iterator[Finding]:
 
 
 def _behind(loop: Block, system: System, deep: int = 0) -> Iterator[Finding]:
-    """Who else uses what a loop device is made of: that does not open it alone, so the kernel lets both write."""
+    """Other users of a loop device's backing: it is not opened exclusively, so the kernel lets both write."""
     backing = system.text(str(loop.node), "loop/backing_file")
     if backing is None or deep > _LOOPS_MAX:
         return
@@ -202,7 +203,7 @@ def _behind(loop: Block, system: System, deep: int = 0) -> Iterator[Finding]:
     try:
         found = path.stat()
     except OSError:
-        # Its name is gone, or lies in another namespace; other loop devices over it say the same.
+        # Its name is gone, or is in another namespace; other loop devices over it have the same backing file.
         names = [name for name in system.names("sys/block") if name != loop.name]
         others = [name for name in names if system.text("sys/block", name, "loop/backing_file") == backing]
         yield from (Finding(backing, f"is what /dev/{name} is made of, too") for name in others)
@@ -239,7 +240,7 @@ def _uses(block: Block, system: System) -> Iterator[Finding]:
 
 
 def _is_device(source: str, block: Block, system: System) -> bool:
-    """Whether a path that the kernel names is this device, whatever link leads there."""
+    """Whether a path named by the kernel is this device, through whatever link."""
     if not source.startswith("/dev/"):
         return False
     if source == f"/dev/{block.name}":

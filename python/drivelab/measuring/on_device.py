@@ -1,4 +1,4 @@
-"""The loads of `reorder` on a real device, and what of the device stands against any verdict."""
+"""The loads of `reorder` on a real device, and properties of the device that preclude any verdict."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from drivelab.scenario import Source
 
 
 def runner_on(target: Target, engine: str) -> tuple[Runner, str | None, list[str]]:
-    """What runs a load there; why no figure could tell, if so; what else a reader should know."""
+    """A function that runs a load there; why no figure could decide, if so; notes for the reader."""
 
     def run(document: Mapping[str, Any], number: int, log: int) -> Mapping[str, Any]:
         seeded = {**document, "run": {**document["run"], "seed": number + 1}}

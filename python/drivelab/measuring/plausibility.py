@@ -1,4 +1,4 @@
-"""When a figure is not what it looks like, and why. Each warning has a code for programs and a sentence for people."""
+"""When a figure is misleading, and why. Each warning has a code for programs and a sentence for people."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from drivelab.measuring.silence import never_answered, unanswered
 
 # A processor that is busy for this share of the time limits the rate.
 CPU_SHARE = 0.9
-# Less of the depth that was asked for than this was not reached.
+# Below this share of the requested depth, the depth was not reached.
 DEPTH_SHARE = 0.9
-# Others moved this share of what we did.
+# Others transferred this share of our own amount.
 NEIGHBOUR_SHARE = 0.05
-# So much less than we asked for reached the device.
+# This share of our transfers did not reach the device.
 MISSING_SHARE = 0.1
 # Other programs, or other guests, had the processor for this share of the time.
 STOLEN_SHARE = 0.05
-# No platter answers a random read so fast.
+# No drive with platters answers a random read faster.
 ROTATIONAL_LEAST_NS = 1_000_000
 _COMPRESSING = {"btrfs", "zfs", "bcachefs", "f2fs"}
 
@@ -37,7 +37,7 @@ class Reading:
 
     @classmethod
     def of(cls, target: Target, system: System) -> Reading:
-        """As they are now."""
+        """The current values."""
         fields = (system.text("proc/stat") or "").partition("\n")[0].split()[1:]
         ticks = [int(field) for field in fields if field.isdigit()]
         moved = target.block.counters() if target.block else None
@@ -56,7 +56,7 @@ def warnings_of(
     after: Reading,
     moved_bytes: tuple[int, int],
 ) -> list[dict[str, str]]:
-    """All that speaks against believing the figures. `moved_bytes` is what all runs read and wrote."""
+    """All reasons to doubt the figures. `moved_bytes` is what all runs read and wrote."""
     return [
         *_of_target(target, system, points),
         *_of_device(target, system, points),
@@ -186,7 +186,7 @@ def _of_points(target: Target, points: Sequence[Mapping[str, Any]]) -> Iterator[
         for point in points
         if point["depth"]["asked"]
         and point["depth"]["achieved"] < DEPTH_SHARE * point["depth"]["asked"]
-        # While a FLUSH is under way nothing else is issued.
+        # While a FLUSH is outstanding nothing else is issued.
         and not point["flush"]["count"]
     ]
     if shallow:

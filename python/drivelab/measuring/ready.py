@@ -1,4 +1,4 @@
-"""Ready-made measurements: their workloads, and what becomes of their points. All but `table` only read."""
+"""Ready-made measurements: their workloads, and the evaluation of their points. All except `table` only read."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ COLUMNS = {
     "rndRW_read": ("randrw", "read"),
     "rndRW_write": ("randrw", "write"),
 }
-"""The columns of the table of 2007: fio's word of each, and which of its rates is printed."""
+"""The columns of the table of 2007: fio's name of each, and which of its rates is printed."""
 MIB = 1 << 20
 CHAIN_LEAST = 20
 BINS = (0.0, 0.001, 0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0)
-"""Distances, as shares of the target, whose times are told apart."""
+"""Bins of the distance, as shares of the target."""
 
 Progress = Callable[[float], object]
 
@@ -64,7 +64,7 @@ def sweep_document(rw: str, bs: str, depths: Sequence[int], seconds: float) -> d
 
 
 def sweep_csv(result: MeasuredResult, bs: str, rw: str) -> str:
-    """What `drivelab fit --sweep` reads."""
+    """The input of `drivelab fit --sweep`."""
     lines = [f"# {_origin(result)}; {rw} of {bs}, whole target", "iodepth,iops,p99_ms"]
     for point in result.records:
         if not point["latency_ns"]["n"]:
@@ -84,7 +84,7 @@ def _origin(result: MeasuredResult) -> str:
 
 
 def chain_document(requests: int, size: str) -> dict[str, Any]:
-    """Reads anywhere, one after the other."""
+    """Reads at random addresses, one after the other."""
     if requests < CHAIN_LEAST:
         raise InputError(f"{requests} requests: a chain needs {CHAIN_LEAST} at least")
     return {
@@ -109,7 +109,7 @@ def timed(result: MeasuredResult) -> list[tuple[int, int, str, float]]:
 
 
 def chain_csv(result: MeasuredResult) -> str:
-    """What `drivelab fit --chain` reads."""
+    """The input of `drivelab fit --chain`."""
     lines = [f"# {_origin(result)}", "i,byte_offset,bytes,rw,time_ms"]
     lines += [
         f"{place},{offset},{size},{kind},{ms:.6f}"
@@ -120,14 +120,14 @@ def chain_csv(result: MeasuredResult) -> str:
 
 @dataclass(frozen=True)
 class Distance:
-    """Requests that went about so far from where the one before had ended."""
+    """Requests with about this distance from the end of the previous one."""
 
     low: float
     high: float
     times_ms: list[float]
 
     def row(self) -> dict[str, Any]:
-        """For JSON and CSV; times are None where nothing went so far."""
+        """The row for JSON and CSV; times are None if there was no such request."""
         times = self.times_ms
         return {
             "from_share": self.low,
@@ -141,7 +141,7 @@ class Distance:
 
 
 def distances(requests: Sequence[tuple[int, int, str, float]], size_bytes: int) -> list[Distance]:
-    """Times by the distance from the end of the request before, as a share of the target."""
+    """Times by the distance from the end of the previous request, as a share of the target."""
     found: list[list[float]] = [[] for _ in BINS[1:]]
     for (before, length, _, _), (offset, _, _, ms) in pairwise(requests):
         share = abs(offset - before - length) / size_bytes
@@ -164,7 +164,7 @@ def distances_table(rows: Sequence[Distance]) -> Table:
 
 
 def full_stroke_document(requests: int) -> dict[str, Any]:
-    """Reads at one end or the other, by chance: half of them cross the target."""
+    """Reads at one end or the other, at random: half of them cross the target."""
     return {
         "name": "full stroke",
         "workload": {
@@ -178,7 +178,7 @@ def full_stroke_document(requests: int) -> dict[str, Any]:
 
 
 def crossings(requests: Sequence[tuple[int, int, str, float]], size_bytes: int) -> list[float]:
-    """The times of those that went from one end to the other."""
+    """The times of the requests that crossed from one end to the other."""
     pairs = pairwise(requests)
     return [after[3] for before, after in pairs if abs(after[0] - before[0]) > 0.9 * size_bytes]
 
@@ -219,7 +219,7 @@ def table_rows(results: Mapping[str, MeasuredResult]) -> list[dict[str, Any]]:
 
 
 def rates_table(rows: Sequence[Mapping[str, Any]]) -> Table:
-    """The same as a person reads it."""
+    """The same for people."""
     columns = list(dict.fromkeys(name for row in rows for name in row))
     cells = []
     for row in rows:
@@ -230,14 +230,14 @@ def rates_table(rows: Sequence[Mapping[str, Any]]) -> Table:
 
 
 def surface_csv(places: Sequence[Mapping[str, Any]], size_bytes: int, origin: MeasuredResult) -> str:
-    """What `drivelab fit --surface` reads."""
+    """The input of `drivelab fit --surface`."""
     lines = [f"# {_origin(origin)}", "byte_offset,mb_per_s"]
     lines += [f"{round(place['share'] * size_bytes)},{place['bytes_per_s'] / 1e6:.6g}" for place in places]
     return "\n".join(lines) + "\n"
 
 
 def suspicion_of(target: Target) -> str | None:
-    """Why no figure of this target could tell the order that a drive serves in; None where one could."""
+    """Why no figure of this target could show the order in which a drive serves; None if one could."""
     block = target.block
     if target.is_emulated:
         return None

@@ -1,17 +1,17 @@
-"""Does a drive change the order of queued commands? A verdict, with what it rests on.
+"""Does a drive change the order of queued commands? A verdict, with the evidence.
 
-Four loads take turns, several rounds of them: random reads in one narrow zone, and random reads in two zones as far
-apart as the target is long; each with one command outstanding and with many. With one outstanding the far load takes
-longer by what crossing the target costs. A device that serves in order of arrival pays for that crossing with a full
-queue as well. One that reorders serves what is near first, and hardly crosses any more. So the figure is the share of
-the crossing's cost that is kept with a full queue:
+Four loads alternate over several rounds: random reads in one narrow zone, and random reads in two zones at opposite
+ends of the target; each with one command outstanding and with many. With one outstanding the far load takes longer by
+the cost of crossing the target. A device that serves in order of arrival pays that cost with a full queue as well.
+One that reorders serves nearby commands first, and rarely crosses. So the figure is the share of the crossing's cost
+that remains with a full queue:
 
     kept = (T(far, full) / T(near, full) - 1) / (T(far, one) / T(near, one) - 1)
 
-with T the time per read. In order it is 1, whatever else the queue hides: what overlaps, or works in parallel, shortens
-both loads by the same factor. Where the time does not depend on the address (flash, virtual disks, caches) there is no
-cost to keep, and nothing can be told. The order in which commands end is the second witness: in order of arrival nobody
-is overtaken.
+with T the time per read. In order of arrival it is 1, whatever else the queue hides: overlap or parallel work
+shortens both loads by the same factor. Where the time does not depend on the address (flash, virtual disks, caches)
+there is no cost to keep, and no verdict is possible. The order in which commands complete is the second piece of
+evidence: in order of arrival nobody is overtaken.
 """
 
 from __future__ import annotations
@@ -31,29 +31,29 @@ ROUNDS, DEPTH = 5, 32
 ROUNDS_MIN = 3
 ZONE = "1%"
 LOGGED = 2_000
-"""Commands of the far load with a full queue whose ends are set beside their beginnings."""
+"""Logged commands of the far load with a full queue, whose order of completion is compared with that of issue."""
 CROSSING_LEAST = 1.15
-"""Crossing the target must take at least this factor, or the address makes no difference."""
+"""Crossing the target must take at least this factor, otherwise the address makes no difference."""
 KEPT = 0.85
-"""Who reorders keeps less than this share of the cost, and who does not keeps more: in order it is 1."""
+"""A device that reorders keeps less than this share of the cost, one that does not keeps more: in order it is 1."""
 OVERTAKEN_SHARE = 0.02
 DEPTH_SHARE = 0.8
 
 Runner = Callable[[Mapping[str, Any], int, int], Mapping[str, Any]]
-"""Runs a workload (as a scenario has it) with a seed's number and so many commands logged; returns its point."""
+"""Runs a workload (as in a scenario) with a seed, logging this many commands; returns its point."""
 
 LOADS = (("near", 1), ("far", 1), ("near", 0), ("far", 0))
-"""In the order in which a round has them; 0 stands for the full depth."""
+"""In the order within a round; 0 stands for the full depth."""
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """What was found."""
+    """The result."""
 
     verdict: str
     reason: str
     confidence: float | None
-    """How likely the figure lies on the verdict's side, were its error normal; None where there is no verdict."""
+    """The probability that the figure is on the verdict's side, with a normal error; None if there is no verdict."""
     depth: int
     rounds: list[dict[str, Any]]
     crossing: Mapping[str, Any] = field(default_factory=dict)
@@ -68,7 +68,7 @@ class Verdict:
         return {**vars(self), "notes": list(self.notes)}
 
     def table(self) -> Table:
-        """The evidence, a row each."""
+        """The evidence, one row each."""
         rows = [
             ("crossing the target, one command outstanding", self.crossing, "x"),
             (f"rate of far reads, {self.depth} over 1 outstanding", self.gain, "x"),
@@ -113,9 +113,9 @@ def judge(
     suspicion: str | None = None,
     notes: Sequence[str] = (),
 ) -> Verdict:
-    """Run all loads and judge. `suspicion` says why no figure of this target could tell. Raises InputError.
+    """Run all loads and judge. `suspicion` is why no figure of this target could decide. Raises InputError.
 
-    Interrupted, there is no verdict, and the rounds that were whole are in it.
+    If interrupted, there is no verdict, and the result has the completed rounds.
     """
     if rounds < ROUNDS_MIN:
         raise InputError(f"{rounds} rounds: {ROUNDS_MIN} at least, or there is no interval")
@@ -157,9 +157,9 @@ def _round(runner: Runner, number: int, depth: int, seconds: float) -> tuple[dic
 
 
 def overtaken_of(commands: Sequence[Mapping[str, Any]]) -> tuple[int, int]:
-    """How many commands ended after one that was issued later, and how many there are.
+    """How many commands completed after one that was issued later, and how many there are.
 
-    Those that ended at the same instant were heard of together: their order is not known, and counts as kept.
+    Those that completed at the same instant were received together: their order is unknown, and counts as kept.
     """
     ranked = sorted(commands, key=lambda one: one["id"])
     overtaken, earliest = 0, math.inf
@@ -230,11 +230,11 @@ def _percent(share: float) -> str:
 
 
 def _confidence(values: Sequence[float], *, below: bool) -> float:
-    """The chance that the true share lies on this side of the threshold."""
+    """The probability that the true share lies on this side of the threshold."""
     from scipy.stats import t  # noqa: PLC0415 - slow to load
 
     error = statistics.stdev(values) / math.sqrt(len(values))
     away = (KEPT - statistics.fmean(values)) * (1 if below else -1)
-    # Three runs that agree by chance prove no more than what Student's t of so few allows.
+    # A few runs that agree by chance prove no more than Student's t allows for so few.
     floor = abs(away) / (50 * student(len(values) - 1))
     return float(t.cdf(away / max(error, floor), len(values) - 1))

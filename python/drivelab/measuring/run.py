@@ -1,4 +1,4 @@
-"""A scenario's workload on a real device: one point after the other, each as often as wanted, and their record."""
+"""A scenario's workload on a real device: one point after the other, with repeats, and their record."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ ENGINES = ("auto", "io_uring", "threads", "nbd")
 _STUDENT = (12.71, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228)
 
 Progress = Callable[[float], object]
-"""Called with the number of runs done, parts of runs included."""
+"""Called with the number of completed runs, including fractions."""
 
 
 @dataclass(frozen=True)
@@ -33,23 +33,23 @@ class How:
     may_write: bool = False
     direct: bool = True
     goes_on: bool = False
-    """After a command that failed."""
+    """Whether to continue after a failed command."""
     steady: tuple[int, int] | None = None
-    """Nanoseconds of a round, and most rounds, until the device is steady."""
+    """The length of a round in nanoseconds, and the maximum number of rounds, until the device is steady."""
     repeats: int = 1
     log: int = 0
     nowhere: bool = False
-    """No device: what the engine itself costs."""
+    """No device: the cost of the engine itself."""
 
 
 @dataclass(frozen=True, repr=False)
 class MeasuredResult(Result):
-    """The record of a simulation, and what a real device adds."""
+    """The record of a simulation, and the figures that a real device adds."""
 
     environment: Mapping[str, Any] = field(default_factory=dict)
     warnings: Sequence[Mapping[str, str]] = ()
     moved_bytes: tuple[int, int] = (0, 0)
-    """What all runs read and wrote, warm-ups included."""
+    """Bytes read and written by all runs, warm-ups included."""
 
     def document(self) -> dict[str, Any]:
         """As `measure --json` prints it."""
@@ -73,9 +73,9 @@ def plan_on(source: Source, overrides: Sequence[Override], target: Target) -> _c
             )
     document = _document(source)
     if "target" in document:
-        # What is wrong with the scenario is told with its place.
+        # This reports errors of the scenario with their places.
         plan(source, overrides)
-    # Stations stand for the device: a plan wants a target, and this one has its size and nothing else.
+    # Stations stand for the device: a plan needs a target, and this one only has the device's size.
     capacity = f"{target.size_bytes // SECTOR * SECTOR}B"
     document["target"] = {"server": {"service": "fixed", "mean": "1ms", "capacity": capacity}}
     text = Source(toml_text.dumps(document), source.origin, source.base_dir, source.notes)
@@ -86,13 +86,13 @@ def _document(source: Source) -> dict[str, Any]:
     try:
         return tomllib.loads(source.text)
     except tomllib.TOMLDecodeError:
-        # Says what is wrong, where.
+        # This reports the error with its place.
         plan(source)
         raise
 
 
 def writes(checked: _core.Plan) -> bool:
-    """Whether any point writes; its job files say it."""
+    """Whether any point writes, according to its job file."""
     kinds = {
         line.partition("=")[2] for text in checked.fio for line in text.splitlines() if line.startswith("rw=")
     }
@@ -100,7 +100,7 @@ def writes(checked: _core.Plan) -> bool:
 
 
 def check_fits(checked: _core.Plan, target: Target, how: How) -> None:
-    """Refuse what the target does not offer, before anything runs. Raises InputError."""
+    """Refuse what the target does not support, before anything runs. Raises InputError."""
     if target.server is None:
         if how.engine == "nbd" and not how.nowhere:
             raise InputError(
@@ -116,9 +116,9 @@ def check_fits(checked: _core.Plan, target: Target, how: How) -> None:
 def measure_plan(
     checked: _core.Plan, target: Target, how: How, progress: Progress | None = None
 ) -> MeasuredResult:
-    """Run every point, repeats by turns so that what drifts hits all points alike.
+    """Run every point, repeats in turn so that drift affects all points alike.
 
-    Failures and an interruption are in the result, beside what there was until then. Raises InputError.
+    Failures and an interruption are in the result, with the figures up to then. Raises InputError.
     """
     if not 1 <= how.repeats <= REPEATS_MAX:
         raise InputError(f"--repeat {how.repeats}: from 1 to {REPEATS_MAX} runs of each point")
@@ -148,7 +148,7 @@ def measure_plan(
 
 
 def _without_names(message: str, target: Target) -> str:
-    """What goes into a record names no other machine."""
+    """A message for a record, without the names of other machines."""
     server = target.server
     return message if server is None else message.replace(server.address, server.shown)
 
@@ -205,7 +205,7 @@ def _moved(runs: Sequence[Sequence[Mapping[str, Any]]], kind: int) -> int:
 
 
 def _repeated(found: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """The run with the median rate, and what all of them came to."""
+    """The run with the median rate, and the statistics of all runs."""
     ranked = sorted(found, key=lambda point: point["iops"])
     median = ranked[(len(ranked) - 1) // 2]
     means = [point["latency_ns"]["mean"] for point in found if point["latency_ns"]["mean"] is not None]
@@ -215,7 +215,7 @@ def _repeated(found: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         "iops": interval([point["iops"] for point in found]),
         "mean_latency_ns": interval(means),
     }
-    # A run in which the device fell silent has a low rate, and is seldom the median.
+    # A run in which the device stopped answering has a low rate, and is seldom the median.
     silent = max((point["measured"]["under_way"] for point in found), key=_silence)
     return {**median, "measured": {**median["measured"], "under_way": silent}, "repeats": repeats}
 
@@ -225,7 +225,7 @@ def _silence(under_way: Mapping[str, int]) -> tuple[int, int]:
 
 
 def interval(values: Sequence[float]) -> dict[str, Any]:
-    """Mean and 95 % confidence interval of the mean by Student's t; none from less than two values."""
+    """Mean and 95 % confidence interval of the mean by Student's t; no interval from fewer than two values."""
     if not values:
         return {"values": [], "mean": None, "low": None, "high": None}
     mean, count = statistics.fmean(values), len(values)
@@ -236,7 +236,7 @@ def interval(values: Sequence[float]) -> dict[str, Any]:
 
 
 def student(freedom: int) -> float:
-    """Student's t at 97.5 %; between the numbers of the table that of fewer degrees, which is on the safe side."""
+    """Student's t at 97.5 %; between the entries of the table that of fewer degrees, which is conservative."""
     if freedom <= len(_STUDENT):
         return _STUDENT[freedom - 1]
     return 2.228 if freedom < 20 else 2.086 if freedom < 30 else 2.042

@@ -1,7 +1,7 @@
-"""What the bytes of a device say that is on it: file systems, tables of partitions, members of something larger.
+"""Signatures on a device: file systems, partition tables, members of something larger.
 
-Offsets and magic numbers are those of util-linux's libblkid (superblocks and partitions). The end of a device is looked
-at too: RAID metadata and the copies of ZFS's labels lie there.
+Offsets and magic numbers are those of util-linux's libblkid (superblocks and partitions). The end of a device is
+checked too: RAID metadata and the copies of ZFS's labels are there.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from dataclasses import dataclass
 
 KIB = 1024
 Reader = Callable[[int, int], bytes]
-"""Reads so many bytes from an offset on, as `os.pread` of an open device does."""
+"""Reads this many bytes from an offset, as `os.pread` does for an open device."""
 MEMBER, FILE_SYSTEM, TABLE, SWAP = "member", "file system", "partition table", "swap"
 
 
 @dataclass(frozen=True)
 class Signature:
-    """A thing that was found."""
+    """A signature that was found."""
 
     kind: str
     name: str
@@ -57,12 +57,12 @@ _DDF = b"\xde\x11\xde\x11"
 
 
 def signatures(opened: int, size: int) -> list[Signature]:
-    """What is on an open device of this size. Raises OSError."""
+    """The signatures on an open device of this size. Raises OSError."""
     return signatures_of(lambda count, offset: os.pread(opened, count, offset), size)
 
 
 def signatures_of(read: Reader, size: int) -> list[Signature]:
-    """The same of a device that is read so. Raises what the reader raises."""
+    """The same through a reader. Raises what the reader raises."""
     return [*_at_start(read(256 * KIB, 0)), *_at_end(read, size)]
 
 
@@ -75,7 +75,7 @@ def _at_start(start: bytes) -> Iterator[Signature]:
             yield Signature(MEMBER, "LVM", offset)
     if (found := _uberblock(start[128 * KIB :])) is not None:
         yield Signature(MEMBER, "ZFS", 128 * KIB + found)
-    # The boot sector of a file system ends the same way, and its first partition is no partition.
+    # The boot sector of a file system ends the same way, and its first partition entry is not a partition.
     entries = [start[446 + 16 * place : 462 + 16 * place] for place in range(4)]
     is_table = start[510:512] == b"\x55\xaa" and all(entry[:1] in {b"\0", b"\x80"} for entry in entries)
     if is_table and any(entry[4:5] != b"\0" for entry in entries if entry):

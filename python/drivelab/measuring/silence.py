@@ -1,4 +1,4 @@
-"""Commands that a device had not answered when a run ended: they are in no latency, so they are told apart."""
+"""Commands that a device had not answered when a run ended: they are in no latency, so they are reported separately."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ from typing import Any
 
 from drivelab.array_story import counted, duration_text
 
-# A command that has waited so many times the longest response time, and at least so long, is told.
+# A command that has waited this many times the maximum response time, and at least this long, is reported.
 SILENT_FACTOR = 10
 SILENT_NS_MIN = 100_000_000
 
 
 def never_answered(point: Mapping[str, Any]) -> int:
-    """Commands that had no answer after the wait behind the run either."""
+    """Commands still unanswered after the drain that follows the run."""
     count: int = point["measured"]["under_way"]["unanswered"]
     return count
 
 
 def unanswered(point: Mapping[str, Any]) -> str | None:
-    """What a person should know of it; None where the device has answered as before."""
+    """A sentence on them; None if the device answered as before."""
     under_way = point["measured"]["under_way"]
     longest = point["latency_ns"]["max"] or 0
     oldest = under_way["oldest_ns"]

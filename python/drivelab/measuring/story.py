@@ -1,4 +1,4 @@
-"""What was measured, for a person: the parts of the response time, what failed, what is not to be believed."""
+"""A measurement for people: the parts of the response time, failures, and reasons for doubt."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from drivelab.measuring.silence import never_answered, unanswered
 from drivelab.points_table import axis_text
 from drivelab.table import Cell, Table
 
-# Of places that failed, and of their errors, so many are named.
+# Maximum number of failed places, and of errors, that are named.
 PLACES_NAMED_MAX = 4
 _CACHE = {"True": "write cache on", "False": "write cache off"}
 _ENDED = {
@@ -23,7 +23,7 @@ _ENDED = {
 
 
 def costs_table(points: Sequence[Mapping[str, Any]]) -> Table:
-    """Where the mean response time went, and what a command cost the processor."""
+    """The parts of the mean response time, and the processor time per command."""
     axes = list(points[0]["axes"]) if points else []
     repeated = any("repeats" in point for point in points)
     columns = [
@@ -61,7 +61,7 @@ def _us(ns: float | None) -> str:
 
 
 def notes(result: MeasuredResult) -> Iterator[str]:
-    """What went wrong, and then what speaks against the figures."""
+    """Errors, followed by reasons to doubt the figures."""
     for point in result.records:
         where = ", ".join(
             f"{key.rpartition('.')[2]} {axis_text(value)}" for key, value in point["axes"].items()
@@ -95,7 +95,7 @@ def _failed(failures: Mapping[str, Any]) -> str:
 
 
 def condition(result: MeasuredResult) -> str:
-    """One line: on what it was measured, and how."""
+    """One line: what was measured, and how."""
     environment = result.environment
     device = environment["device"] or {}
     facts = [

@@ -14,7 +14,7 @@ from drivelab.measuring.run import How, MeasuredResult, Progress, measure_plan
 def measure_watched(
     checked: _core.Plan, target: Target, system: System, how: How, progress: Progress | None = None
 ) -> MeasuredResult:
-    """Measure a plan, with what is needed to believe it. Raises InputError."""
+    """Measure a plan, with the facts needed to trust it. Raises InputError."""
     surroundings = environment(target, system)
     before = Reading.of(target, system)
     result = measure_plan(checked, target, how, progress)

@@ -1,8 +1,8 @@
-"""A record without what it tells of a person or a machine: host and user names, serial numbers, paths, addresses.
+"""A record without personal and machine data: host and user names, serial numbers, paths, addresses.
 
-A value is left out where its key names such a thing, and wherever else it occurs as a word of a text; paths, e-mail and
-network addresses are found by their form. Each becomes a name of its own (`path-1`), the same wherever it stands, so
-that axes still tell points apart.
+A value is removed if its key names such data, and wherever else it occurs as a word of a text; paths, e-mail and
+network addresses are recognised by their form. Each is replaced by its own placeholder (`path-1`), the same
+everywhere, so that axes still distinguish points.
 """
 
 from __future__ import annotations
@@ -52,12 +52,13 @@ _KEYS = {
     "ip": "address",
     "address": "address",
 }
-# Of these only what looks like a path: `device` may be a model too.
+# For these only what looks like a path: `device` may be a model too.
 _PATHS_BY_FORM = {"device", "file"}
-# What is no text of a person's: base64 has slashes.
+# Keys whose values are not prose: base64 contains slashes.
 _NO_TEXTS = {"histogram", "hdr", "digest", "scenariohash", "generator"}
 _FORMS = {
-    # A scheme with what follows, e-mail, IPv4, IPv6 and MAC addresses, then absolute and home-relative paths.
+    # A scheme with the rest of its URL, e-mail, IPv4, IPv6 and MAC addresses, then absolute and home-relative
+    # paths.
     "address": re.compile(
         r"\b[a-z][a-z0-9+.-]*://\S+|[\w.+-]+@[\w-]+(?:\.[\w-]+)*|\b(?:\d{1,3}\.){3}\d{1,3}\b"
         r"|\b(?:[0-9a-f]{2}:){5}[0-9a-f]{2}\b|\b(?:[0-9a-f]{1,4}:){4,7}[0-9a-f]{1,4}\b",
@@ -65,15 +66,15 @@ _FORMS = {
     ),
     "path": re.compile(r"(?<![\w./~])(?:~|\.{1,2})?/[^\s'\":,;|<>()\[\]{}]+|\b[A-Za-z]:\\[^\s'\"]+"),
 }
-# Names as short as this occur in other words too.
+# Shorter names occur in other words too.
 _WORD_MIN = 3
-# What the machine calls itself where it has no name of its own.
+# Host and user names of a machine without its own.
 _NO_NAMES = {"localhost", "root", "none", "unknown", ""}
 
 
 def anonymous(objects: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """The same record without names of persons and machines."""
-    # Names are given in the order of the keys, whatever it was: the same record is the same without names.
+    """The same record without the names of persons and machines."""
+    # Placeholders are numbered in the order of the sorted keys, so that equal records stay equal.
     kept = json.loads(canonical(list(objects)))
     names = _Names()
     for word, what in _own_names():
@@ -84,7 +85,7 @@ def anonymous(objects: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
 
 
 class _Names:
-    """What each value is called instead."""
+    """The placeholder of each value."""
 
     def __init__(self) -> None:
         self.known: dict[str, str] = {}
@@ -93,14 +94,14 @@ class _Names:
         self.pattern: re.Pattern[str] | None = None
 
     def named(self, value: str, what: str) -> str:
-        """What a value is called."""
+        """The placeholder of a value."""
         if value not in self.known:
             self.counts[what] = self.counts.get(what, 0) + 1
             self.known[value] = f"{what}-{self.counts[what]}"
         return self.known[value]
 
     def word(self, value: str, what: str) -> None:
-        """A value that must not be found within other texts either."""
+        """A value that must also be removed from other texts."""
         if len(value) >= _WORD_MIN and value.lower() not in _NO_NAMES:
             self.words[value] = self.named(value, what)
             longest = sorted(self.words, key=len, reverse=True)
@@ -119,7 +120,7 @@ def _own_names() -> list[tuple[str, str]]:
     """The names of the machine and the user of this process."""
     host = socket.gethostname()
     found = [(host, "host"), (host.partition(".")[0], "host")]
-    # A user without a name has none to leave out.
+    # A user without a name has none to remove.
     with contextlib.suppress(KeyError, OSError):
         found.append((getpass.getuser(), "user"))
     return found
@@ -130,7 +131,7 @@ def _key(key: str) -> str:
 
 
 def _collect(value: object, names: _Names) -> None:
-    """Learn what is named by its key, wherever it is."""
+    """Collect the values that are identified by their keys, wherever they are."""
     if isinstance(value, Mapping):
         for key, inner in value.items():
             what = _KEYS.get(_key(str(key)))

@@ -1,7 +1,7 @@
-"""The database of a library: SQLite in a file, or PostgreSQL by its URL, with the same tables and the same statements.
+"""The database of a library: SQLite in a file, or PostgreSQL by its URL, with the same tables and statements.
 
-Statements are written with `?` for values; PostgreSQL's driver takes `%s`. Every change is one transaction: it is there
-whole, or not at all.
+Statements use `?` for values; PostgreSQL's driver uses `%s`. Every change is one transaction: complete, or not done
+at all.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any
 from drivelab.errors import InputError, OutputError
 
 FORMAT_VERSION = 1
-"""Of the tables; raised when one changes."""
+"""Version of the tables; raised when one changes."""
 SCHEMES = ("postgresql", "postgres")
 BUSY_S = 10.0
 _SQLITE_BEGIN = b"SQLite format 3\0"
@@ -36,7 +36,7 @@ _TABLES = (
         PRIMARY KEY (number, tag)
     )""",
 )
-# Until the end of the transaction nobody else makes tables.
+# Until the end of the transaction nobody else creates tables.
 _LOCK = {"sqlite": "BEGIN IMMEDIATE", "postgresql": "SELECT pg_advisory_xact_lock(7391826450)"}
 _SERIAL = {"sqlite": "INTEGER PRIMARY KEY AUTOINCREMENT", "postgresql": "SERIAL PRIMARY KEY"}
 
@@ -45,7 +45,7 @@ class Database:
     """An open database."""
 
     def __init__(self, where: str, *, create: bool = True) -> None:
-        """Open the database at a path or URL; with `create` make what is not there. Raises InputError, OutputError."""
+        """Open the database at a path or URL; `create` creates it if missing. Raises InputError, OutputError."""
         self.where = where
         scheme = urllib.parse.urlsplit(where).scheme
         self.kind = "postgresql" if scheme in SCHEMES else "sqlite"
@@ -67,7 +67,7 @@ class Database:
             raise
 
     def _prepare(self, *, create: bool) -> None:
-        """Check the version, before anything is changed; make the tables where there are none and they are wanted."""
+        """Check the version before anything is changed; create the tables if there are none and that is allowed."""
         if self._has_tables():
             versions = [int(row[0]) for row in self.run("SELECT format_version FROM drivelab_library")]
             if versions and max(versions) > FORMAT_VERSION:
@@ -81,7 +81,7 @@ class Database:
             raise InputError(f"{self.shown} holds no library; `drivelab library add RECORD` makes one in it")
         with self.change():
             self.run(_LOCK[self.kind])
-            # Another program may have made them since.
+            # Another program may have created them since.
             if self._has_tables():
                 return
             for statement in _TABLES:
@@ -94,7 +94,7 @@ class Database:
         return bool(self.run("SELECT 1 FROM sqlite_master WHERE name = 'drivelab_library'"))
 
     def run(self, statement: str, *values: object) -> list[Sequence[Any]]:
-        """The rows that a statement gives, none of one that changes. Raises OutputError."""
+        """The rows of a statement, none for one that changes. Raises OutputError."""
         cursor = self._connection.cursor()
         try:
             cursor.execute(statement.replace("?", "%s") if self.kind == "postgresql" else statement, values)
@@ -106,7 +106,7 @@ class Database:
 
     @contextmanager
     def change(self) -> Iterator[None]:
-        """What is run within is done whole, or not at all."""
+        """A transaction: statements run within are all done, or none."""
         try:
             yield
             self._connection.commit()
@@ -121,7 +121,7 @@ class Database:
             raise
 
     def close(self) -> None:
-        """Let the database go."""
+        """Close the database."""
         self._connection.close()
 
 
@@ -194,7 +194,7 @@ def _without_password(url: str) -> str:
     return url.replace(f":{parts.password}@", ":***@", 1)
 
 
-# What the databases say, in part, and what can be done about it.
+# Parts of the databases' messages, with a remedy for each.
 _REMEDIES = {
     "database is locked": "another program is writing to it; try again when it has ended",
     "malformed": "the file is damaged; restore it from a backup, or import an export into a new library",
@@ -205,7 +205,7 @@ _REMEDIES = {
 
 
 def _reason(error: BaseException) -> str:
-    """Why, as a person says it, with a remedy where one is known. PostgreSQL's driver has a dictionary of fields."""
+    """The reason in plain words, with a remedy if one is known. PostgreSQL's driver has a dictionary of fields."""
     told = error.args[0] if error.args else error
     if isinstance(told, dict):
         text = str(told.get("M", told))

@@ -1,4 +1,4 @@
-"""A record as the library knows it: the digest of its content, what it is about, its tags."""
+"""A record as the library knows it: the digest of its content, its subject, its tags."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from drivelab.records.opening import Document, read
 
 DIGEST_SHOWN = 10
 TAG_CHARACTERS_MAX = 60
-# Of an axis so many values are kept for the search and the list.
+# Maximum number of values of an axis that are kept for the search and the list.
 _VALUES_MAX = 200
 
 
@@ -35,9 +35,9 @@ class Entry:
     axes: dict[str, list[str]]
     """Each axis with its values, as texts."""
     source: str
-    """The path that it was added from; empty where it is not told."""
+    """The path from which it was added; empty if it is not recorded."""
     added: str
-    """When it was added first, UTC."""
+    """When it was first added, UTC."""
     is_anonymous: bool = False
     tags: tuple[str, ...] = ()
     notes: tuple[str, ...] = field(default=())
@@ -65,7 +65,7 @@ class Entry:
 
 
 def canonical(objects: Sequence[Mapping[str, Any]]) -> str:
-    """The content of a record as JSON that depends on nothing but the content: keys in order, no blanks."""
+    """The content of a record as JSON that depends only on the content: keys sorted, no blanks."""
     return json.dumps(
         list(objects), sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
     )
@@ -77,7 +77,7 @@ def digest_of(text: str) -> str:
 
 
 def entry_of(document: Document, *, source: str, is_anonymous: bool, tags: Sequence[str] = ()) -> Entry:
-    """What is known of a document, once it has been read. Raises InputError where it is no record."""
+    """The entry of a document. Raises InputError if it is not a record."""
     record = read(document)
     first = document.objects[0]
     version = first.get("record_version")
@@ -99,7 +99,7 @@ def entry_of(document: Document, *, source: str, is_anonymous: bool, tags: Seque
 
 
 def checked_tag(tag: str) -> str:
-    """A tag as it is kept. Raises InputError."""
+    """A tag in the stored form. Raises InputError."""
     found = " ".join(tag.split())
     if not found:
         raise InputError("a tag is empty; write a word, such as baseline")

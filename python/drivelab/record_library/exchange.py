@@ -1,7 +1,7 @@
-"""The file that libraries exchange: JSON with each record, what is known of it, and the digest of its content.
+"""The file that libraries exchange: JSON with each record, its entry, and the digest of its content.
 
-A file is taken whole or not at all: before anything is kept, its version, its form, and the digest of every record are
-checked.
+A file is imported completely or not at all: before anything is stored, its version, its form, and the digest of every
+record are checked.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from drivelab.records.opening import LIBRARY_FORMAT as FORMAT
 from drivelab.records.opening import Document
 
 FORMAT_VERSION = 1
-"""Of the file; raised when a key changes its meaning or goes away."""
+"""Version of the file; raised when a key changes its meaning or is removed."""
 
 
 def exported(library: Library, entries: Sequence[Entry], *, is_anonymous: bool = False) -> dict[str, Any]:
-    """The entries with their records, as a document. Raises InputError where one is damaged."""
+    """The entries with their records, as a document. Raises InputError if one is damaged."""
     return {
         "format": FORMAT,
         "format_version": FORMAT_VERSION,
@@ -44,14 +44,14 @@ def _exported(library: Library, entry: Entry, *, is_anonymous: bool) -> dict[str
 
 
 def checked(document: Mapping[str, Any], origin: str) -> list[tuple[Entry, str]]:
-    """The entries of an export with their contents, once everything fits. Raises InputError."""
+    """The entries of an export with their contents, after all checks. Raises InputError."""
     return [
         _checked(table, f"{origin}: records[{at}]") for at, table in enumerate(_records(document, origin))
     ]
 
 
 def imported(library: Library, records: Sequence[tuple[Entry, str]]) -> tuple[list[Entry], list[Entry]]:
-    """Take checked records; those that are new, and those that were there. Raises OutputError."""
+    """Add checked records; returns those that are new, and those that existed. Raises OutputError."""
     kept = library.put(records)
     return [entry for entry, is_new in kept if is_new], [entry for entry, is_new in kept if not is_new]
 
@@ -77,7 +77,7 @@ def _records(document: Mapping[str, Any], origin: str) -> Sequence[Any]:
 
 
 def _checked(table: object, place: str) -> tuple[Entry, str]:
-    """A record of a file with its canonical content, once everything fits."""
+    """A record of a file with its canonical content, after all checks."""
     if not isinstance(table, Mapping):
         raise InputError(f"{place} is no object")
     content = table.get("content")
@@ -89,7 +89,8 @@ def _checked(table: object, place: str) -> tuple[Entry, str]:
         raise InputError(
             f"{place}: its content does not fit its digest {digest}: the file was changed or damaged; export it again"
         )
-    # What is told of it comes from the record itself; only what the record does not know is taken from the file.
+    # The entry is derived from the record itself; only what the record does not contain is taken from the
+    # file.
     known = entry_of(Document(json.loads(text), f"{place}.content"), source="", is_anonymous=False)
     tags = table.get("tags", [])
     if not isinstance(tags, list) or not all(isinstance(tag, str) for tag in tags):

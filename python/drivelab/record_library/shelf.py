@@ -1,4 +1,4 @@
-"""What can be done with a library: adding, finding, tagging and taking out records."""
+"""The operations of a library: adding, finding, tagging and removing records."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from drivelab.records.places import axis_name, axis_value
 
 VARIABLE = "DRIVELAB_LIBRARY"
 _DIGEST = re.compile(r"[0-9a-f]{4,64}")
-# What a search may ask of the fields of an entry, beside its axes.
+# The fields of an entry that a search may use, besides its axes.
 _FIELDS = ("kind", "name", "target", "program", "source", "tag", "digest")
 
 
 def default_place() -> str:
-    """Where a library is unless somebody says otherwise."""
+    """The default place of a library."""
     if named := os.environ.get(VARIABLE):
         return named
     base = os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share"
@@ -48,7 +48,7 @@ def opened(where: str | None, *, create: bool = False) -> Iterator[Library]:
 def prepared(
     document: Document, *, source: str = "", tags: Sequence[str] = (), is_anonymous: bool = False
 ) -> tuple[Entry, str]:
-    """The entry of a document and its content, to be put into a library. Raises InputError where it is no record."""
+    """The entry of a document and its content, to be added to a library. Raises InputError if it is not a record."""
     if is_anonymous:
         document = replace(document, objects=anonymous(document.objects), origin="record", notes=[])
         source = ""
@@ -60,13 +60,13 @@ class Library:
     """An open library."""
 
     def __init__(self, database: Database) -> None:
-        """Keep the database."""
+        """Use this database."""
         self.database = database
 
     def put(self, records: Sequence[tuple[Entry, str]]) -> list[tuple[Entry, bool]]:
         """Add entries with their contents, all or none: each entry, and whether it is new.
 
-        What is there already gets the tags as well. Raises OutputError where they cannot be kept.
+        An existing record gets the tags as well. Raises OutputError if they cannot be stored.
         """
         with self.database.change():
             return [self._put(entry, content) for entry, content in records]
@@ -86,7 +86,7 @@ class Library:
                 entry.kind,
             )
         elif there[0][1] != kept[1] or not _is_sound(str(there[0][0])):
-            # What was damaged is whole again.
+            # This repairs damaged content.
             self.database.run("UPDATE drivelab_records SET entry = ?, content = ? WHERE digest = ?", *kept)
         number = int(
             self.database.run("SELECT number FROM drivelab_records WHERE digest = ?", entry.digest)[0][0]
@@ -95,7 +95,7 @@ class Library:
         return replace(entry, number=number, tags=self._tags(number)), not there
 
     def entries(self) -> list[Entry]:
-        """All entries in the order in which they came."""
+        """All entries in the order in which they were added."""
         tags: dict[int, list[str]] = {}
         for number, tag in self.database.run("SELECT number, tag FROM drivelab_tags ORDER BY tag"):
             tags.setdefault(int(number), []).append(str(tag))
@@ -112,7 +112,7 @@ class Library:
             ) from error
 
     def found(self, named: str) -> Entry:
-        """The entry that somebody names: by its number, the begin of its digest, or a tag or name that is the only one.
+        """The entry of a name: its number, the beginning of its digest, or a unique tag or name.
 
         Raises InputError.
         """
@@ -134,7 +134,7 @@ class Library:
     def search(
         self, terms: Sequence[str], *, kind: str | None = None, tags: Sequence[str] = ()
     ) -> list[Entry]:
-        """Entries that fit all terms: a word anywhere, or FIELD=VALUE for a field or an axis."""
+        """Entries that match all terms: a word anywhere, or FIELD=VALUE for a field or an axis."""
         return [
             entry
             for entry in self.entries()
@@ -144,10 +144,10 @@ class Library:
         ]
 
     def content(self, entry: Entry) -> list[dict[str, Any]]:
-        """The JSON of a record, checked against its digest. Raises InputError where it is not what was added."""
+        """The JSON of a record, checked against its digest. Raises InputError if it is not what was added."""
         rows = self.database.run("SELECT content FROM drivelab_records WHERE digest = ?", entry.digest)
         text = ""
-        # What cannot be read does not fit its digest either.
+        # Unreadable content does not match its digest either.
         with suppress(ValueError):
             text = str(json.loads(rows[0][0])) if rows else ""
         if digest_of(text) != entry.digest:
@@ -159,18 +159,18 @@ class Library:
         return found
 
     def record(self, entry: Entry) -> Record:
-        """A record to compare. Raises InputError."""
+        """A record for a comparison. Raises InputError."""
         origin = f"library {entry.number}"
         return read(Document(self.content(entry), origin, list(entry.notes)))
 
     def tag(self, entry: Entry, tags: Sequence[str]) -> Entry:
-        """Put tags on a record. Raises InputError."""
+        """Add tags to a record. Raises InputError."""
         with self.database.change():
             self._tag_within(entry.number or 0, [checked_tag(tag) for tag in tags])
         return replace(entry, tags=self._tags(entry.number or 0))
 
     def untag(self, entry: Entry, tags: Sequence[str]) -> Entry:
-        """Take tags off a record. Raises InputError where it has not all of them."""
+        """Remove tags from a record. Raises InputError if it does not have all of them."""
         missing = [tag for tag in tags if tag not in entry.tags]
         if missing:
             there = ", ".join(entry.tags) or "none"
@@ -181,7 +181,7 @@ class Library:
         return replace(entry, tags=self._tags(entry.number or 0))
 
     def remove(self, entry: Entry) -> None:
-        """Take a record out."""
+        """Remove a record."""
         with self.database.change():
             self.database.run("DELETE FROM drivelab_tags WHERE number = ?", entry.number)
             self.database.run("DELETE FROM drivelab_records WHERE number = ?", entry.number)
@@ -200,14 +200,14 @@ class Library:
 
 
 def shown(entry: Entry) -> str:
-    """An entry in a line."""
+    """An entry in one line."""
     about = ", ".join(part for part in (entry.kind, entry.target or entry.name) if part)
     points = f"{entry.points} {'point' if entry.points == 1 else 'points'}"
     return f"{entry.number}: {about}, {points}, digest {entry.digest[:DIGEST_SHOWN]}"
 
 
 def _storable(text: str) -> str:
-    """PostgreSQL has no NUL in a text, and neither database half a surrogate: as JSON escapes they are fine in both."""
+    """PostgreSQL has no NUL in a text, and neither database lone surrogates: as JSON escapes both can store them."""
     return json.dumps(text)
 
 
@@ -220,7 +220,7 @@ def _is_sound(text: str) -> bool:
 
 
 def entry_from(table: dict[str, Any], *, tags: Sequence[str], number: int | None = None) -> Entry:
-    """An entry from what was kept of it. Raises KeyError, TypeError where something is missing."""
+    """An entry from its stored form. Raises KeyError, TypeError if something is missing."""
     return Entry(
         digest=str(table["digest"]),
         kind=str(table["kind"]),

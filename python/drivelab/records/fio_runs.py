@@ -1,8 +1,9 @@
-"""What fio measured, from its JSON and json+: a point for each group of jobs that ran together.
+"""fio's measurements, from its JSON and json+: a point for each group of jobs that ran together.
 
 A response time is fio's `lat`, from submission to completion, as in drivelab's record; its percentiles are those of
-`lat` where fio has them, else of `clat`, and that is told. fio runs once: how sure its figures are is told by its own
-samples of IOPS at best. Documents of one run (status reports) count as the last of them, runs of one job as repeats.
+`lat` if fio has them, else of `clat`, with a note. fio runs once: the error of its figures can at best be estimated
+from its own samples of IOPS. Documents of one run (status reports) count as the last of them, runs of one job as
+repeats.
 """
 
 from __future__ import annotations
@@ -18,15 +19,15 @@ from drivelab.records.model import PERCENTILES, Figure, Record, RecordPoint, sca
 from drivelab.records.places import axes_of_jobs, fio_size
 
 _DIRECTIONS = ("read", "write")
-# What tells where and how fio ran and is no axis.
+# Options on where and how fio ran that are not axes.
 _FACTS = ("ioengine", "direct", "filename", "runtime", "size", "ramp_time")
 _ROUNDING_MS = 1000
 _NS_PER_US = 1e3
-# These engines have one I/O outstanding, whatever iodepth says; fio takes the first unless told otherwise.
+# These engines have one I/O outstanding, whatever iodepth says; psync is fio's default.
 _SYNCHRONOUS = {"psync", "sync", "vsync", "pvsync", "pvsync2", "mmap"}
-# With these the jobs do not keep so many outstanding, and rate and mean response time go their own ways.
+# With these the number of outstanding I/Os is not constant, and rate and mean response time are independent.
 _OPEN = ("rate_iops", "rate", "thinktime", "rate_process")
-# With these I/Os are not of one size.
+# With these I/Os have several sizes.
 _SIZES = ("bssplit", "bsrange", "blocksize_range", "bs_unaligned")
 # fio's samples are of one thread; those of several do not add up to samples of the whole.
 _NO_SAMPLES = "no interval: fio samples each job alone, and several ran together"
@@ -62,7 +63,7 @@ def of_documents(documents: Sequence[Mapping[str, Any]], origin: str) -> Record:
 
 
 def _told_apart(points: Sequence[tuple[RecordPoint, str]]) -> list[RecordPoint]:
-    """Points of one place and different jobs with the job as an axis: they are no repeats of each other."""
+    """Points at one place from different jobs get the job as an axis: they are not repeats of each other."""
     jobs: dict[str, set[str]] = {}
     for point, job in points:
         jobs.setdefault(repr(point.axes), set()).add(job)
@@ -73,7 +74,7 @@ def _told_apart(points: Sequence[tuple[RecordPoint, str]]) -> list[RecordPoint]:
 
 
 def _without_reports(documents: Sequence[Mapping[str, Any]]) -> tuple[list[Mapping[str, Any]], int]:
-    """The documents without those that report on a run which the next one reports on too."""
+    """The documents without reports on a run that the next one reports on too."""
     kept: list[Mapping[str, Any]] = []
     for document in documents:
         if kept and _goes_on(kept[-1], document):
@@ -84,7 +85,7 @@ def _without_reports(documents: Sequence[Mapping[str, Any]]) -> tuple[list[Mappi
 
 
 def _goes_on(before: Mapping[str, Any], after: Mapping[str, Any]) -> bool:
-    """Whether two documents are of one run: it began at one time, and as much was run as time has passed."""
+    """Whether two documents are of one run: the same start time, and run time that grew with the elapsed time."""
     stamps = [document.get("timestamp_ms") for document in (before, after)]
     if not all(map(_is_number, stamps)) or _names([before]) != _names([after]):
         return False
@@ -122,7 +123,7 @@ def _names(documents: Iterable[Mapping[str, Any]]) -> str:
 
 
 def _groups(document: Mapping[str, Any], origin: str) -> list[list[Mapping[str, Any]]]:
-    """Jobs that ran together; those that wait for others begin a group of their own."""
+    """Jobs that ran together; those that wait for others begin a new group."""
     jobs = document.get("jobs")
     if not isinstance(jobs, list):
         raise InputError(f"{origin}: jobs is missing: this is no result of fio's --output-format=json")
@@ -135,7 +136,7 @@ def _groups(document: Mapping[str, Any], origin: str) -> list[list[Mapping[str, 
             if not isinstance(part, Mapping) or not _is_number(part.get("iops")):
                 raise InputError(f"{origin}: jobs[{at}].{name}.iops is no number")
         if job.get("jobname") == "All clients":
-            # fio's sum over hosts: its parts are there by themselves.
+            # fio's sum over hosts: its parts are listed separately.
             continue
         found.setdefault(job.get("groupid", at), []).append(job)
     return list(found.values())
@@ -182,7 +183,7 @@ def _depth_of(options: Mapping[str, Any]) -> int:
 
 
 def _options(job: Mapping[str, Any], document: Mapping[str, Any]) -> dict[str, Any]:
-    """The options of a job, with those that hold for all jobs below them."""
+    """The options of a job over the global options."""
     common, own = document.get("global options"), job.get("job options")
     return {
         **(common if isinstance(common, Mapping) else {}),
@@ -250,7 +251,7 @@ def _direction(
     if len(means) != len(parts) or not any(mean for mean, _ in means):
         return figures
     mean = math.fsum(value * n for value, n in means) / ios
-    # So many are outstanding all the time: mean and rate are each other's inverse, and so are their errors.
+    # In a closed loop mean and rate are each other's inverse, and so are their errors.
     known = Figure(mean) if is_open else Figure(mean, rate.error, rate.freedom, basis=rate.basis)
     figures[f"{before}mean"] = known
     figures[f"{before}max"] = Figure(max((table.get("max") or 0) * factor for (table, factor), _ in times))
@@ -266,7 +267,7 @@ def _direction(
 def _percentiles(
     part: Mapping[str, Any], before: str, mean: Figure, crowd: tuple[float, bool], notes: list[str]
 ) -> dict[str, Figure]:
-    """Those that fio printed, or those of its bins, where at least ten I/Os lie beyond."""
+    """The printed percentiles, or those of the bins, if at least ten I/Os lie beyond."""
     for name in ("lat", "clat"):
         table, factor = _times(part, name)
         printed = table.get("percentile")
@@ -307,7 +308,7 @@ def _percentiles(
 
 
 def _times(part: Mapping[str, Any], name: str) -> tuple[Mapping[str, Any], float]:
-    """fio's times of one kind, and what makes nanoseconds of them; fio before 3.0 has microseconds."""
+    """fio's times of one kind, and the factor to nanoseconds; fio before 3.0 has microseconds."""
     for key, factor in ((f"{name}_ns", 1.0), (name, _NS_PER_US), (f"{name}_us", _NS_PER_US)):
         table = part.get(key)
         if isinstance(table, Mapping):
@@ -316,7 +317,7 @@ def _times(part: Mapping[str, Any], name: str) -> tuple[Mapping[str, Any], float
 
 
 def _facts(documents: Sequence[Mapping[str, Any]]) -> dict[str, str]:
-    """Options that all jobs have in common and that are no axes."""
+    """Options that all jobs have in common and that are not axes."""
     found: dict[str, dict[str, None]] = {}
     for document in documents:
         for job in document.get("jobs") or ():

@@ -1,4 +1,4 @@
-"""What a record comes to for a comparison: points at their places, figures with how sure they are, and its origin."""
+"""The common form of a record for comparisons: points at their places, figures with their errors, and its origin."""
 
 from __future__ import annotations
 
@@ -36,22 +36,22 @@ WORKLOAD_AXES = (
     "fsync",
     "pattern",
 )
-"""Axes that say what was asked for; what differs in one of them is never held to be the same point."""
+"""Axes of the workload; points that differ in one of them never count as the same."""
 
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure, and how far a repetition may be from it."""
+    """A figure, and how far a repetition may deviate from it."""
 
     value: float
     error: float | None = None
-    """The standard error as a share of the value; None where the record cannot tell."""
+    """The standard error as a share of the value; None if the record cannot tell."""
     freedom: float = float("inf")
     """Degrees of freedom of the error."""
     resolution: float = 0.0
-    """How far rounding may have moved the value, as a share of it."""
+    """The possible effect of rounding on the value, as a share of it."""
     basis: str = ""
-    """Where the error comes from, a key of BASES; empty where there is none."""
+    """The source of the error, a key of BASES; empty if there is none."""
 
 
 BASES = {
@@ -62,7 +62,7 @@ BASES = {
     "repeats": "by repeated runs",
     "print": "the rounding of the print alone; how far another measurement would be nobody published",
 }
-"""What the basis of an error means, for a person."""
+"""The meaning of the basis of an error, for people."""
 
 
 @dataclass(frozen=True)
@@ -73,10 +73,10 @@ class RecordPoint:
     figures: dict[str, Figure]
     digest: str | None = None
     direction: str = ""
-    """`read` or `write` where all I/Os are of one kind."""
+    """`read` or `write` if all I/Os are of one kind."""
 
     def figure(self, name: str) -> Figure | None:
-        """A figure; where there are reads alone, those of reads are those of all."""
+        """A figure; if there are only reads, those of reads are those of all."""
         if name in self.figures or not self.direction:
             return self.figures.get(name)
         before = f"{self.direction}."
@@ -88,30 +88,30 @@ class Record:
     """A record of any kind."""
 
     origin: str
-    """Where it was read: a path, `published:NAME`, or a place in a library."""
+    """Where it was read from: a path, `published:NAME`, or a place in a library."""
     kind: str
     """simulated, measured, emulated, published, predicted or fio."""
     points: list[RecordPoint]
     name: str = ""
     target: str = ""
     facts: dict[str, str] = field(default_factory=dict)
-    """What identifies the run: program, model, seed, engine; each as text."""
+    """Identification of the run: program, model, seed, engine; each as text."""
     notes: list[str] = field(default_factory=list)
-    """What was repaired, left out, or cannot be said."""
+    """What was repaired, left out, or cannot be determined."""
 
     def bases(self) -> list[str]:
-        """Where the errors of its figures come from, in the order of BASES."""
+        """The sources of the errors of its figures, in the order of BASES."""
         found = {figure.basis for point in self.points for figure in point.figures.values()}
         return [name for name in BASES if name in found]
 
 
 def is_workload(axis: str) -> bool:
-    """Whether an axis says what was asked for; of a named job (`readers.bs`) too."""
+    """Whether an axis belongs to the workload; that of a named job (`readers.bs`) too."""
     return axis.rpartition(".")[2] in WORKLOAD_AXES
 
 
 def scalars(table: Mapping[str, Any], names: Iterable[str]) -> dict[str, str]:
-    """Those of the keys that hold a text or a number, as texts."""
+    """The values of those keys that are a text or a number, as texts."""
     return {
         name: str(table[name])
         for name in names

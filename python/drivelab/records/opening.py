@@ -1,6 +1,6 @@
-"""Opening what a user names: which kind of record a file is, and reading it.
+"""Opening a source named by the user: which kind of record a file is, and reading it.
 
-A source is a path, `-` for stdin, or `published:NAME` for a published table. Of a folder its `record.json` is read.
+A source is a path, `-` for stdin, or `published:NAME` for a published table. For a folder its `record.json` is read.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ STDIN = "-"
 IN_FOLDER = "record.json"
 """The record in a folder that `--out` wrote."""
 LIBRARY_FORMAT = "drivelab library"
-"""What an export of a library says of itself."""
-# What else drivelab prints as JSON, by a key that nothing else has.
+"""The identification of a library's export."""
+# Other JSON of drivelab, by a key that nothing else has.
 _OTHERS = {
     "surface": "scan",
     "demerit_ms": "validate",
@@ -38,7 +38,7 @@ _OTHERS = {
 
 @dataclass(frozen=True)
 class Document:
-    """The JSON of a record: one object, of fio several; and what had to be mended to read it."""
+    """The JSON of a record: one object, for fio several; and the repairs needed to read it."""
 
     objects: list[dict[str, Any]]
     origin: str
@@ -46,7 +46,7 @@ class Document:
 
 
 def check_sources(sources: Sequence[str]) -> None:
-    """Refuse stdin a second time. Raises InputError."""
+    """Refuse a second use of stdin. Raises InputError."""
     if sources.count(STDIN) > 1:
         raise InputError(f"{STDIN} is given twice: stdin can be read once")
 
@@ -59,7 +59,7 @@ def open_record(source: str) -> Record:
 
 
 def open_document(source: str) -> Document:
-    """The JSON of a source, before it is understood. Raises InputError."""
+    """The JSON of a source, before it is interpreted. Raises InputError."""
     if source == STDIN:
         text, origin = sys.stdin.read(), "stdin"
     else:
@@ -69,7 +69,7 @@ def open_document(source: str) -> Document:
 
 
 def _file(path: Path) -> Path:
-    """The file of a record; of a folder that `--out` wrote the record in it. Raises InputError."""
+    """The file of a record; for a folder written by `--out` the record in it. Raises InputError."""
     if not path.is_dir():
         return path
     if not (path / IN_FOLDER).is_file():
@@ -80,13 +80,13 @@ def _file(path: Path) -> Path:
 
 
 def of_object(table: Mapping[str, Any], origin: str) -> Record:
-    """A record that is in memory: `Result.to_dict()`, or what was read as JSON. Raises InputError."""
-    # Through JSON, so that a log or a tuple in it is what a file would have.
+    """A record in memory: `Result.to_dict()`, or parsed JSON. Raises InputError."""
+    # Through JSON, so that a log or a tuple in it has the form that a file would have.
     return read(Document([json.loads(json.dumps(table, default=list))], origin))
 
 
 def read(document: Document) -> Record:
-    """What a document comes to, by its kind. Raises InputError."""
+    """The record of a document, by its kind. Raises InputError."""
     found = _understood(document.objects, document.origin)
     if not found.points:
         raise InputError(f"{document.origin}: the record has no points: nothing was measured in it")

@@ -1,4 +1,4 @@
-"""Records that drivelab writes: of runs (simulated or measured), of sessions of an emulated device."""
+"""Records that drivelab writes: of runs (simulated or measured), and of sessions of an emulated device."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def of_runs(document: Mapping[str, Any], origin: str) -> Record:
 
 
 def _ranges(points: Sequence[Mapping[str, Any]]) -> str:
-    """How far the ranges of drives with the firmware of their class go, as shares of their IOPS."""
+    """The ranges of drives with the firmware of their class, as shares of their IOPS."""
     shares = [
         point[key] / point["iops"] - 1
         for point in points
@@ -75,7 +75,7 @@ def _ranges(points: Sequence[Mapping[str, Any]]) -> str:
 
 
 def check_version(document: Mapping[str, Any], origin: str) -> None:
-    """Refuse a record of a version that is not known. Raises InputError."""
+    """Refuse a record of an unknown version. Raises InputError."""
     version = document.get("record_version")
     if isinstance(version, bool) or not isinstance(version, int) or version < 1:
         raise InputError(f"{origin}: record_version is {version!r:.40}; it is a whole number from 1 on")
@@ -87,7 +87,7 @@ def check_version(document: Mapping[str, Any], origin: str) -> None:
 
 
 def of_session(document: Mapping[str, Any], origin: str) -> Record:
-    """The record of `drivelab emulate`: how much was served over the whole session. Raises InputError."""
+    """The record of `drivelab emulate`: what was served over the whole session. Raises InputError."""
     total: dict[str, float] = {}
     span_s = _required(document, "model_ns", origin) / 1e9
     for kind in ("reads", "writes"):
@@ -142,7 +142,7 @@ def _figures(point: Mapping[str, Any], place: str) -> dict[str, Figure]:
     figures = {"iops": rate}
     bytes_per_s = _number(point, "bytes_per_s", place)
     if bytes_per_s is not None:
-        # Of I/Os of one size; where sizes differ their rates do not scatter as the counts do.
+        # For I/Os of one size; with several sizes the byte rate does not vary as the counts do.
         same = _one_size(point)
         figures["bytes_per_s"] = (
             Figure(bytes_per_s, rate.error, rate.freedom, basis=rate.basis) if same else Figure(bytes_per_s)
@@ -204,7 +204,7 @@ def _latencies(
 
 
 def _with_repeats(figures: dict[str, Figure], point: Mapping[str, Any], place: str) -> dict[str, Figure]:
-    """Figures with the means of repeated runs, where the point has them: all others are of one of the runs."""
+    """Figures with the means of repeated runs, if the point has them: all others are of one of the runs."""
     repeats = _table(point, "repeats", place)
     for key, name in (("iops", "iops"), ("mean_latency_ns", "mean")):
         values = _table(repeats, key, f"{place}.repeats").get("values")
@@ -219,7 +219,7 @@ def _with_repeats(figures: dict[str, Figure], point: Mapping[str, Any], place: s
 
 
 def _series(point: Mapping[str, Any], place: str) -> Sequence[Mapping[str, Any]]:
-    """The pieces of the run, checked. Raises InputError."""
+    """The intervals of the run, checked. Raises InputError."""
     found = point.get("series") or ()
     if not isinstance(found, list | tuple):
         raise InputError(f"{place}.series is no list")
@@ -237,7 +237,7 @@ def _depth(point: Mapping[str, Any], place: str) -> float | None:
 
 
 def _one_size(point: Mapping[str, Any]) -> bool:
-    """Whether all I/Os seem to be of one size: their mean size is a whole number of sectors."""
+    """Whether all I/Os seem to have the same size: their mean size is a whole number of sectors."""
     sizes = set()
     for name in _DIRECTIONS:
         part = point.get(name) or {}
@@ -247,7 +247,7 @@ def _one_size(point: Mapping[str, Any]) -> bool:
 
 
 def _target(document: Mapping[str, Any], points: Sequence[Any]) -> str:
-    """What the record is about; where a sweep has several drives, all of them."""
+    """The subject of the record; for a sweep over several drives, all of them."""
     if isinstance(document.get("target"), str):
         return str(document["target"])
     drives = [
@@ -257,7 +257,7 @@ def _target(document: Mapping[str, Any], points: Sequence[Any]) -> str:
 
 
 def _environment(document: Mapping[str, Any]) -> dict[str, str]:
-    """What a measured record says about the machine, as far as it is short."""
+    """The short facts of a measured record about the machine."""
     found: dict[str, str] = {}
 
     def walk(table: Mapping[str, Any], before: str) -> None:

@@ -1,4 +1,4 @@
-"""Places of points under common names: what a scenario, a job of fio and a published table call the same axis.
+"""Places of points under common names: a scenario, a job of fio and a published table name the same axis differently.
 
 Sizes are bytes, counts are numbers, kinds of access are fio's shorter words; a workload of several jobs has its axes
 under the names of the jobs.
@@ -25,7 +25,7 @@ _ALIASES = {
     "protocol": "queue.protocol",
 }
 _COUNTS = {"iodepth", "numjobs", "rwmixread", "rate_iops", "percentage_random", "fsync", "seed", "depth"}
-# Of a job: its axes, and what fio takes where the job says nothing. The share of reads counts where both are mixed.
+# For a job: its axes, and fio's defaults. The share of reads counts if both are mixed.
 _JOB_AXES = {"rw": "read", "bs": "4k", "iodepth": "1", "numjobs": "1"}
 _JOB_MORE = ("bssplit", "rate_iops", "percentage_random", "random_distribution", "fsync")
 _MIXED = {"rw", "randrw"}
@@ -66,18 +66,18 @@ def axes_of_record(axes: Mapping[str, Any]) -> dict[str, Any]:
 def axes_of_jobs(
     jobs: Mapping[str, Mapping[str, Any]], size: Callable[[str], float | None] = size_of
 ) -> dict[str, Any]:
-    """The axes of a workload, by the options of its jobs in fio's words; `size` reads a block size."""
+    """The axes of a workload, from the options of its jobs in fio's names; `size` reads a block size."""
     found: dict[str, Any] = {}
     for job, given in jobs.items():
         options = {_ALIASES.get(name, name): str(value) for name, value in given.items()}
         own = {name: options.get(name, default) for name, default in _JOB_AXES.items()}
-        # fio takes a kind's own suffix, `randread:8`, for how often it draws.
+        # fio accepts a suffix, `randread:8`, for the number of I/Os per random offset.
         own["rw"] = own["rw"].partition(":")[0]
         own |= {name: options[name] for name in _JOB_MORE if options.get(name) not in {None, "0"}}
         if axis_value("rw", own["rw"]) in _MIXED:
             own["rwmixread"] = options.get("rwmixread", "50")
         if "rate_iops" in own or "bssplit" in own:
-            # With a rate the depth is only what it may grow to; with a split there is no one size.
+            # With a rate the depth is only an upper limit; with a split there is no single size.
             own.pop("iodepth" if "rate_iops" in own else "bs")
         before = f"{job}." if len(jobs) > 1 else ""
         for name, text in own.items():
@@ -90,7 +90,7 @@ def axes_of_jobs(
 
 
 def fio_size(text: str) -> float | None:
-    """A size as fio reads it; the first where there are three for reads, writes and trims."""
+    """A size as fio reads it; the first if there are three for reads, writes and trims."""
     try:
         return float(values.size(text.partition(",")[0]))
     except ValueError:
@@ -98,7 +98,7 @@ def fio_size(text: str) -> float | None:
 
 
 def jobs_of_text(text: str) -> dict[str, dict[str, str]]:
-    """The jobs of a job file that drivelab has written, each with its options."""
+    """The jobs of a job file written by drivelab, each with its options."""
     jobs: dict[str, dict[str, str]] = {}
     own: dict[str, str] = {}
     for line in text.splitlines():

@@ -1,11 +1,11 @@
-"""How sure a figure is, from what a record tells of its course: batch means, its series, its histograms.
+"""How certain a figure is, from the course of a run in its record: batch means, its series, its histograms.
 
-A standard error is a share of its figure. An error is None where a record holds too little to say.
+A standard error is a share of its figure. An error is None if a record holds too little to estimate it.
 
-Neighbouring stretches of a run depend on each other, the more the shorter they are: the variance of a mean is told from
-24 stretches and from 12, and what it grew by from the one to the other is added once more. Percentiles are told from
-ranks, for as many independent I/Os as the error of the mean leaves; in a closed loop the depth pins the mean, so that
-number has a bound besides (`independent`).
+Adjacent stretches of a run are correlated, the more the shorter they are: the variance of a mean is estimated from 24
+stretches and from 12, and the increase from the first to the second is added once more. The errors of percentiles are
+estimated from ranks, for as many independent I/Os as the error of the mean implies; in a closed loop the depth
+constrains the mean, so that this number also has an upper bound (`independent`).
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ from drivelab.records.model import PERCENTILES, Figure
 
 # The record's interval is 2.04 standard errors on either side: Student's t for 31 degrees of freedom.
 BATCH_STUDENT, BATCH_FREEDOM = 2.04, 31.0
-# A series is joined to so many stretches, and to half of them.
+# Number of stretches into which a series is merged; also half of them.
 _STRETCHES = 24
-# With fewer samples their deviation is hardly known.
+# With fewer samples their deviation is too uncertain.
 SAMPLES_MIN = 5
 # Percentiles of the record have three significant digits.
 _DIGITS_SHARE = 1e-3
 _NORMAL = 1.959964
-# Of I/Os that wait in one queue every second counts.
+# I/Os that wait in one queue count as one independent I/O in two.
 _DEEP = 2.0
 
 Quantile = Callable[[float], float | None]
-"""The response time in ns that a share of all does not exceed; None beyond what is known."""
+"""The response time in ns that a share of all does not exceed; None outside the known range."""
 
 
 def of_batches(
@@ -40,7 +40,7 @@ def of_batches(
     pieces: Sequence[Mapping[str, Any]] = (),
     window_ns: float | None = None,
 ) -> Figure:
-    """IOPS with the interval that the record carries, or the one that its series tells, whichever is wider."""
+    """IOPS with the record's interval, or the one estimated from its series, whichever is wider."""
     if half_width is None:
         return Figure(value)
     error, freedom = half_width / BATCH_STUDENT, BATCH_FREEDOM
@@ -71,14 +71,14 @@ def _spread(pieces: Sequence[tuple[float, float]]) -> tuple[float, float] | None
     fine, coarse = _variance(pieces, _STRETCHES), _variance(pieces, _STRETCHES // 2)
     if fine is None or coarse is None:
         return None
-    # The share that is missing for stretches depending on each other is as large again in those of half the length.
+    # Correlation of the stretches biases the variance low, twice as much at half the length: extrapolated.
     if coarse > fine:
         return math.sqrt(2 * coarse - fine), _STRETCHES // 2 - 1
     return math.sqrt(fine), _STRETCHES - 1
 
 
 def _variance(pieces: Sequence[tuple[float, float]], count: int) -> float | None:
-    """The variance of the ratio of two sums, as a share of it squared, from so many stretches taken as independent."""
+    """The relative variance of the ratio of two sums, from `count` stretches assumed independent."""
     sums = [(0.0, 0.0)] * count
     for place, (below, above) in enumerate(pieces):
         stretch = place * count // len(pieces)
@@ -92,14 +92,14 @@ def _variance(pieces: Sequence[tuple[float, float]], count: int) -> float | None
 
 
 def of_samples(value: float, mean: float, deviation: float, count: int) -> Figure:
-    """A rate of which fio has taken samples."""
+    """A rate with its error from fio's samples."""
     if count < SAMPLES_MIN or mean <= 0:
         return Figure(value)
     return Figure(value, deviation / mean / math.sqrt(count), count - 1, basis="samples")
 
 
 def of_repeats(values: Sequence[float]) -> Figure:
-    """The mean of runs that were repeated."""
+    """The mean of repeated runs."""
     k = len(values)
     mean = math.fsum(values) / k
     if k < 2 or mean == 0:
@@ -122,7 +122,7 @@ def quantile_of_counts(counts: Sequence[tuple[float, float]]) -> Quantile:
 
 
 def quantile_of_print(printed: Mapping[float, float]) -> Quantile:
-    """Quantiles between those that were printed, along straight lines over the share."""
+    """Quantiles between printed ones, by linear interpolation over the share."""
     known = sorted(printed.items())
 
     def quantile(share: float) -> float | None:
@@ -137,11 +137,11 @@ def quantile_of_print(printed: Mapping[float, float]) -> Quantile:
 def independent(
     count: float, deviation_share: float, error: float | None, depth: float | None, *, is_mixed: bool
 ) -> float | None:
-    """How many independent response times would leave as large an error of the mean as `count` dependent ones do.
+    """The number of independent response times that would give the same error of the mean as `count` dependent ones.
 
-    At most one of every 2 N - 1 where `is_mixed` says that N outstanding I/Os are drawn from several kinds: one of them
-    is replaced at a time, so what is outstanding follows an AR(1) process with the coefficient 1 - 1/N, and that is its
-    inflation of a variance. Of one kind at most every second, which the simulated drives bear out.
+    At most one in 2 N - 1 if `is_mixed` says that N outstanding I/Os are drawn from several kinds: one of them is
+    replaced at a time, so the outstanding set follows an AR(1) process with the coefficient 1 - 1/N, and that is its
+    inflation of a variance. For a single kind at most one in two, which the simulated drives confirm.
     """
     if error is None:
         return None
@@ -153,7 +153,7 @@ def independent(
 def of_percentile(
     value: float, name: str, quantile: Quantile, effective: float | None, freedom: float, basis: str
 ) -> Figure:
-    """A percentile: what lies as many ranks beside it as chance moves the share of `effective` I/Os."""
+    """A percentile; its error from the percentiles that are a statistical margin of ranks away (`effective` I/Os)."""
     share = PERCENTILES[name]
     if effective is None or value <= 0 or effective * (1 - share) < 2:
         return Figure(value, resolution=_DIGITS_SHARE)

@@ -1,6 +1,6 @@
 """Published tables: the cells of an experiment, as they were printed or as `drivelab reproduce --json` predicts them.
 
-Cells that come to the same scenario are figures of one point. A point has the axes of its scenario's workload, its
+Cells that lead to the same scenario are figures of one point. A point has the axes of its scenario's workload, its
 drive, and those fields of the table that all of its cells share.
 """
 
@@ -17,7 +17,7 @@ from drivelab.records.model import FIGURES, OTHER_FIGURE, Figure, Record, Record
 from drivelab.records.places import axes_of_jobs, axis_name, axis_value
 
 PREFIX = "published:"
-# Half the width of a 95 % interval in standard errors, as the record has it.
+# Half the width of a 95 % interval in standard errors, as in the record.
 _STUDENT, _FREEDOM = 2.04, 31.0
 # Paths of the record, as cells name them, and figures.
 _LATENCY = "latency_ns."
@@ -50,7 +50,7 @@ def published(name: str) -> Record:
 
 
 def of_outcome(document: Mapping[str, Any], origin: str) -> Record:
-    """What `drivelab reproduce --json` predicts. Raises InputError."""
+    """The predictions of `drivelab reproduce --json`. Raises InputError."""
     known = {name: name for name in experiment.names()}
     name, cells = str(document.get("experiment", "")), document.get("cells")
     if not isinstance(cells, list):
@@ -93,7 +93,7 @@ def of_outcome(document: Mapping[str, Any], origin: str) -> Record:
 
 
 def _printed(found: Experiment, cell: Cell) -> Figure:
-    """A published figure; its rounding is all that is known of its error."""
+    """A published figure; of its error only the rounding is known."""
     unit = UNITS[found.unit_of(cell)]
     value = (cell.published or 0.0) * unit
     share = cell.resolution * unit / value if value else 0.0
@@ -101,7 +101,7 @@ def _printed(found: Experiment, cell: Cell) -> Figure:
 
 
 def _points(found: Experiment, cells: list[tuple[Cell, Figure]]) -> list[RecordPoint]:
-    """Cells by their scenario."""
+    """Cells grouped by their scenario."""
     groups: dict[str, list[tuple[Cell, Figure]]] = {}
     for cell, figure in cells:
         groups.setdefault(found.scenario_of(cell), []).append((cell, figure))
@@ -112,7 +112,7 @@ def _points(found: Experiment, cells: list[tuple[Cell, Figure]]) -> list[RecordP
             named.setdefault(_figure_name(found.metric_of(cell), found.unit_of(cell)), []).append(
                 (cell, figure)
             )
-        # Two cells that are the same figure of one scenario are points of their own.
+        # Two cells for the same figure of one scenario become separate points.
         for place in range(max(map(len, named.values()))):
             chosen = {name: found_[place] for name, found_ in named.items() if place < len(found_)}
             shared = _shared([cell for cell, _ in chosen.values()])
@@ -156,7 +156,7 @@ def _of_scenario(text: str) -> dict[str, Any]:
 
 
 def _figure_name(metric: str, unit: str) -> str:
-    """A path of the record as the name of a figure; what a scan or an array alone has goes by its unit."""
+    """The name of the figure at a path of the record; one that only a scan or an array has is named by its unit."""
     name = metric.replace(_LATENCY, "")
     known = name.removeprefix("read.").removeprefix("write.") in FIGURES
     return name if known else _FIGURE_OF_UNIT.get(unit, OTHER_FIGURE)

@@ -1,7 +1,7 @@
-"""JSON as programs really print it: text in front, between and behind, keys that are there twice, `nan`.
+"""JSON as programs really print it: text before, between and after documents, repeated keys, `nan`.
 
-fio writes warnings to where its JSON goes, repeats a key for an option that was given twice, and prints one document
-for each status report; runs that are appended to one file make several documents too. What is mended is told.
+fio writes warnings to the same place as its JSON, repeats a key for an option that was given twice, and prints one
+document for each status report; runs that are appended to one file make several documents too. Repairs are reported.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from typing import Any
 
 from drivelab.errors import InputError
 
-# A document begins a line.
+# A document starts at the beginning of a line.
 _BEGIN = re.compile(r"^[ \t]*(?=\{)", re.MULTILINE)
 _NOT_A_NUMBER = re.compile(r'("\s*:\s*)-?(?:nan|inf(?:inity)?)\b', re.IGNORECASE)
-# What fio says while it runs, where its words and its JSON go to one place.
+# fio's messages during a run, if its messages and its JSON go to the same place.
 _SAID_WITHIN = re.compile(r"^(?:fio: |Jobs: |note: |warning: ).*\n", re.MULTILINE | re.IGNORECASE)
 _SHOWN = 60
 _KEYS_NAMED_MAX = 3
@@ -24,7 +24,7 @@ _KEYS_NAMED_MAX = 3
 
 @dataclass
 class Documents:
-    """The objects of a text, in their order, and what had to be mended."""
+    """The objects of a text, in their order, and the repairs."""
 
     found: list[dict[str, Any]] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
@@ -32,7 +32,7 @@ class Documents:
 
 @dataclass
 class _Pairs:
-    """Makes objects, and keeps in mind which keys were there more than once with different values."""
+    """Builds objects, and records the keys that occurred more than once with different values."""
 
     twice: dict[str, int] = field(default_factory=dict)
 
@@ -51,7 +51,7 @@ class _Pairs:
 
 
 def documents(text: str, origin: str) -> Documents:
-    """Every JSON object of a text. Raises InputError where there is none, or one is broken."""
+    """Every JSON object of a text. Raises InputError if there is none, or one is broken."""
     result, pairs = Documents(), _Pairs()
     decoder = json.JSONDecoder(object_pairs_hook=pairs.made, parse_constant=lambda _: None)
     outside, rest, line = "", text, 1
@@ -81,7 +81,7 @@ def documents(text: str, origin: str) -> Documents:
 
 
 def _mended(text: str) -> tuple[str, list[str]]:
-    """The text without what programs put into their JSON, and what that was."""
+    """The text without the parts that programs insert into their JSON, and a description of those."""
     notes = []
     for pattern, replacement, note in (
         (_SAID_WITHIN, "", "messages within the JSON are left out"),

@@ -1,9 +1,9 @@
 """What a disk reviewer measures first, simulated: rate over the surface, access time, burst rate, request sizes.
 
-Each measurement is a workload and what is read from its points: surface.py, access.py, burst.py, sizes.py.
-at_once.py says what is wrong where a target answers in no time. Nothing here knows how a drive works: the
-figures are those of the record. Start in scan.py, which runs them; several.py sets several drives
-side by side, measure.py offers them to experiments.
+Each measurement is a workload and an evaluation of its points: surface.py, access.py, burst.py, sizes.py. at_once.py
+explains the errors of a target that answers in zero time. Nothing here knows how a drive works: the figures are those
+of the record. Start in scan.py, which runs them; several.py compares several drives, measure.py offers them to
+experiments.
 """
 
 from drivelab.scanning.access import Access

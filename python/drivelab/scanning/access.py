@@ -1,6 +1,6 @@
 """The access time by address: random requests of one sector, one at a time, each with its own dot.
 
-It holds everything that a request takes: the host, the controller, the firmware, the seek, the rotation, the
+It includes everything that a request takes: the host, the controller, the firmware, the seek, the rotation, the
 sector itself.
 """
 
@@ -32,14 +32,14 @@ def document(rw: str = "read", block: str = BLOCK, requests: int = REQUESTS) -> 
 
 @dataclass(frozen=True)
 class Access:
-    """Accesses in the order in which they were made: where, and how long they took."""
+    """Accesses in the order in which they were made: their addresses and times."""
 
     first_bytes: list[int]
     times_ns: list[int]
 
     @classmethod
     def of(cls, point: Point) -> Access:
-        """The accesses from a point with its log. Raises InputError where none is left."""
+        """The accesses from a point with its log. Raises InputError if none is left."""
         commands = [command for command in point.get("commands", ()) if command["completed_ns"] is not None]
         if not commands:
             raise InputError(f"no access took any time: {at_once.REMEDY}")
@@ -65,5 +65,5 @@ class Access:
 
 
 def figures(points: Sequence[Point]) -> Mapping[str, float]:
-    """What an experiment may ask for: the mean needs no log."""
+    """The figures for experiments: the mean needs no log."""
     return {"mean_ns": mean_ns(points[0])}

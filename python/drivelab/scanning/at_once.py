@@ -1,6 +1,6 @@
-"""What a scan says of a target that answers at once: a request that takes no time has no rate and no access time.
+"""Errors of a scan of a target that answers at once: a request that takes no time has no rate and no access time.
 
-It is the same wherever it shows: time stands still in the run, or no request is left that took any.
+The cause is the same in both forms: time does not advance in the run, or no request took any time.
 """
 
 from __future__ import annotations
@@ -12,12 +12,13 @@ REMEDY = (
     "target.controller.cache.overhead or .rate, target.drive.firmware for the drive's own"
 )
 
-# How a run says that its time stands still. What it advises, a thinktime or a rate, is not free in a scan.
+# The run's message that its time does not advance. Its advice, a thinktime or a rate, does not apply to a
+# scan.
 _STILL = "time does not pass"
 
 
 def failure_text(failure: Failure) -> str:
-    """Why a point of a scan has no result, with a remedy that a scan allows, and where it was."""
+    """Why a point of a scan has no result, with a remedy that a scan allows, and its place."""
     at = ", ".join(f"{key} = {value}" for key, value in failure.axes.items())
     message = failure.message
     if message.startswith(_STILL):

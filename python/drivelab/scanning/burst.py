@@ -1,9 +1,9 @@
 """The burst rate, as HD Tach measures it: the same block read again and again.
 
-A drive with a cache has it there after the first time, so that what is left is the way from the buffer to the
-host: firmware, link, controller, host, for each request anew. A rate far below the link's says that requests
-are short, not that the link is slow. Reads that the buffer did not serve, because what was read ahead has taken
-the block's place, are left out of the rate.
+A drive with a cache has it there after the first time, so that only the path from the buffer to the host remains:
+firmware, link, controller, host, for each request. A rate far below the link's says that requests are short, not that
+the link is slow. Reads that the buffer did not serve, because read-ahead data have replaced the block, are left out
+of the rate.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from drivelab.scanning.surface import rate_of
 
 BLOCK = "64KiB"
 REQUESTS = 1_000
-"""All of them are logged: which the buffer served is known of each alone."""
+"""All of them are logged: only the log says which reads the buffer served."""
 
 
 def document(block: str = BLOCK) -> dict[str, Any]:
@@ -34,7 +34,7 @@ class Burst:
     """The burst rate of a drive, and how many of the reads its buffer served."""
 
     bytes_per_s: float
-    """Of the reads that the buffer served; of all where it served none."""
+    """From the reads that the buffer served; from all if it served none."""
     reads: int
     buffered_reads: int
 
@@ -45,7 +45,7 @@ class Burst:
 
     @classmethod
     def of(cls, point: Point) -> Burst:
-        """The burst rate from a point with all its commands in its log. Raises InputError where none took any time."""
+        """The burst rate from a point with all its commands in its log. Raises InputError if none took any time."""
         served = [
             (command["sectors"], command["completed_ns"] - command["submitted_ns"])
             for command in point.get("commands", ())
@@ -68,5 +68,5 @@ class Burst:
 
 
 def figures(points: Sequence[Point]) -> Mapping[str, float]:
-    """What an experiment may ask for: the same as a scan has."""
+    """The figures for experiments: the same as in a scan."""
     return {"bytes_per_s": Burst.of(points[0]).bytes_per_s}

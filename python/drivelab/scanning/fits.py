@@ -16,11 +16,11 @@ class Line:
     intercept: float
     slope: float
     r2: float | None
-    """The share of y's variance that the line explains; None where y does not vary."""
+    """The share of y's variance that the line explains; None if y does not vary."""
 
     @classmethod
     def of(cls, xs: Sequence[float], ys: Sequence[float]) -> Line | None:
-        """The line through some points, None where they do not lie at two places at least."""
+        """The line through some points; None if they are not at two different x at least."""
         if len(set(xs)) < 2:
             return None
         slope, intercept = statistics.linear_regression(xs, ys)
@@ -36,9 +36,9 @@ class Line:
 class FirstOrder:
     """Time per request = latency + size / rate.
 
-    Fitted so that the squares of the *relative* misses add up to the least: a millisecond is much for a small
-    request and nothing for a large one. `misses` has for each request how much longer than the model it took,
-    as a share of what the model says.
+    Fitted so that the sum of the squares of the *relative* residuals is minimal: a millisecond is much for a small
+    request and nothing for a large one. `misses` has for each request by how much it took longer than the model says,
+    as a share of the model's time.
     """
 
     latency_ns: float
@@ -64,7 +64,7 @@ class FirstOrder:
         return cls(latency, 1e9 / inverse, list(sizes), misses)
 
     def worst(self) -> tuple[float, float]:
-        """The size that the model misses most, and by how much."""
+        """The size with the largest residual of the model, and the residual."""
         return max(zip(self.sizes, self.misses, strict=True), key=lambda pair: abs(pair[1]))
 
 

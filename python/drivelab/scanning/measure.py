@@ -1,4 +1,4 @@
-"""The measurements as experiments use them: a workload by name, and the figures that its points come to."""
+"""The measurements for experiments: a workload by name, and the figures of its points."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from drivelab.scanning import access, burst, surface
 
 @dataclass(frozen=True)
 class Measure:
-    """A workload that is laid under a cell's own scenario, and what is read from its points."""
+    """A workload that is merged under a cell's own scenario, and the evaluation of its points."""
 
     document: Mapping[str, Any]
     figures: Callable[[Sequence[Point]], Mapping[str, float]]
     log: int = 0
-    """Commands of each point that the figures need."""
+    """Number of commands of each point that the figures need logged."""
 
 
 MEASURES: Mapping[str, Measure] = {

@@ -28,15 +28,15 @@ from drivelab.table import Table
 if TYPE_CHECKING:
     import altair
 
-# What a caller may set beside the target: the rest is the measurement.
+# What a caller may set besides the target: the rest is the measurement's own.
 _FREE = ("run.seed", "workload.submit", "workload.max_transfer")
-# The order in which the digests of the measurements make that of the scan.
+# The order in which the digests of the measurements are combined.
 _IN_DIGEST = ("surface", "access", "burst")
 
 
 @dataclass(frozen=True)
 class Run:
-    """What was scanned, how, and from what it can be repeated and recognised."""
+    """What was scanned, how, and what is needed to repeat and recognise it."""
 
     name: str
     capacity_bytes: int
@@ -44,12 +44,12 @@ class Run:
     scenario_hash: str
     digest: str
     method: Mapping[str, Any]
-    """The workloads, as scenarios have them."""
+    """The workloads, as in scenarios."""
     settings: Mapping[str, str]
-    """The target, and what else was laid over the workloads, by the keys of a scenario."""
+    """The target, and other overrides of the workloads, by the keys of a scenario."""
 
     def provenance(self) -> dict[str, Any]:
-        """From what the scan can be repeated and recognised."""
+        """What is needed to repeat and recognise the scan."""
         return provenance(self.scenario_hash, self.seed, self.digest)
 
     def identity(self) -> str:
@@ -76,9 +76,9 @@ class Scan:
     surface: Surface
     access: Access
     burst: Burst | None
-    """None where writes were scanned: a burst is read."""
+    """None if writes were scanned: a burst is a read."""
     link_share: float | None
-    """The share of the response time that the link takes, at the place where it is least; None where unknown."""
+    """The minimum over all places of the link's share of the response time; None if unknown."""
 
     def __repr__(self) -> str:
         """A line, however many places there are."""
@@ -137,7 +137,7 @@ class SizeScan:
         return {**self.run.to_dict(), "directions": [found.to_dict() for found in self.directions]}
 
     def table(self) -> Table:
-        """Each size with its time, the model's, and the miss."""
+        """Each size with its time, the model's, and the residual."""
         from drivelab.scanning.tables import sizes_table  # noqa: PLC0415 - it reads this class
 
         return sizes_table(self)
@@ -154,7 +154,7 @@ class SizeScan:
         return f"{self.table()._repr_html_()}<p><small>{self.run.identity()}</small></p>"
 
     def chart(self, title: str | None = None) -> altair.TopLevelMixin:
-        """Time over size, and the misses of the model; a notebook shows it. Raises ChartError."""
+        """Time over size, and the residuals of the model; a notebook shows it. Raises ChartError."""
         from drivelab import charts  # noqa: PLC0415
 
         return charts.sizes(self.to_dict(), title)
@@ -209,7 +209,7 @@ class Target:
 
 
 def target_of(drive: str, controller: str | None, others: Iterable[Override]) -> Target:
-    """A target from its names and from overrides that do not touch the measurement. Raises InputError."""
+    """A target from its names and from overrides that do not change the measurement. Raises InputError."""
     found = [Override("target.drive", drive, "--drive")]
     if controller is not None:
         found.append(Override("target.controller", controller, "--controller"))
@@ -234,7 +234,7 @@ def _target(
 
 
 def check_one(drive: object) -> None:
-    """Refuse several drives where one is scanned. Raises InputError."""
+    """Refuse several drives where only one is scanned. Raises InputError."""
     is_list = not isinstance(drive, str | Path)
     if is_list or ("," in str(drive) and not Path(str(drive)).is_file()):
         raise InputError(f"drive is {drive!r}: a scan takes one; scan_drives([..]) sets several side by side")
@@ -248,7 +248,7 @@ def scan_target(
     workers: int | None = None,
     progress: Progress | None = None,
 ) -> Scan:
-    """The three measurements, one after the other: each keeps a log as long as its figures need."""
+    """The three measurements, one after the other: each logs as many commands as its figures need."""
     count, size = accesses
     documents = {
         "surface": surface.document(rw, places),
@@ -294,15 +294,15 @@ def scan_target_sizes(
 
 
 def further(progress: Progress, done: int, part: float) -> None:
-    """Progress of one part as that of all."""
+    """Report the progress of one part as that of the whole."""
     progress(done + part)
 
 
 def _plan(name: str, document: Mapping[str, Any], target: Target) -> _core.Plan:
-    """The plan of a measurement. Raises InputError where the target is a sweep, ScenarioError."""
+    """The plan of a measurement. Raises InputError if the target is a sweep, ScenarioError."""
     source = Source(toml_text.dumps({"name": target.name, **document}), f"scan: {name}")
     checked = plan(source, target.overrides)
-    # The sweep over places or sizes is the measurement's own; what goes beyond it came with the target.
+    # The sweep over places or sizes is the measurement's own; further axes come from the target.
     own = math.prod(len(value) for value in document["workload"].values() if isinstance(value, list))
     found = len(checked) + len(checked.skipped)
     if found != own:

@@ -1,4 +1,4 @@
-"""Several drives scanned by the same measurement: their figures side by side, their surfaces in one picture."""
+"""Several drives scanned by the same measurement: their figures side by side, their surfaces in one plot."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Scans:
         return f"<Scans {', '.join(found.run.name for found in self.scans)}>"
 
     def provenance(self) -> dict[str, Any]:
-        """From what the scans can be repeated and recognised: the hashes in one, the digests in one."""
+        """What is needed to repeat and recognise the scans: the hashes combined, the digests combined."""
         runs = [found.run for found in self.scans]
         return provenance(
             " ".join(run.scenario_hash for run in runs),
@@ -52,15 +52,15 @@ class Scans:
         return line(self.provenance())
 
     def to_dict(self) -> dict[str, Any]:
-        """What `drivelab scan --json` prints of several drives: under `scans` that of each."""
+        """What `drivelab scan --json` prints for several drives: the scan of each under `scans`."""
         return {"scans": [found.to_dict() for found in self.scans]}
 
     def rows(self) -> list[dict[str, Any]]:
-        """What `scan --csv` prints of several drives: the rows of each, its name before them."""
+        """What `scan --csv` prints for several drives: the rows of each, with its name first."""
         return [{"drive": found.run.name, **row} for found in self.scans for row in found.rows()]
 
     def table(self) -> Table:
-        """A row for each figure, a column for each drive; of two drives how much more the second one has."""
+        """A row for each figure, a column for each drive; for two drives also the relative difference of the second."""
         figures = [_figures(found) for found in self.scans]
         columns = ["", *(found.run.name for found in self.scans)]
         if len(figures) == 2:
@@ -78,7 +78,7 @@ class Scans:
         return Table(columns, rows, title=f"By {self.scans[0].rw}", left=frozenset({0}))
 
     def chart(self, title: str | None = None) -> altair.TopLevelMixin:
-        """The surfaces over each other, and the accesses; a notebook shows it. Raises ChartError."""
+        """The surfaces in one plot, and the accesses; a notebook shows it. Raises ChartError."""
         from drivelab import charts  # noqa: PLC0415 - altair takes long to load
 
         return charts.surfaces([found.to_dict() for found in self.scans], title)
@@ -96,7 +96,7 @@ def scan_drives(
     progress: Progress | None = None,
     **overrides: object,
 ) -> Scans:
-    """Scan several drives in the same way: names in a list, or in one text with commas between them.
+    """Scan several drives in the same way: names in a list, or in one text separated by commas.
 
     The other parameters and the errors are those of `scan`.
     """
@@ -126,7 +126,7 @@ def scan_targets(
 
 
 def check_drives(drives: Sequence[str | Path]) -> None:
-    """Refuse a list that makes no comparison. Raises InputError."""
+    """Refuse a list that is not a comparison. Raises InputError."""
     if not 2 <= len(drives) <= DRIVES_MAX:
         raise InputError(f"{len(drives)} drives: a comparison of scans takes 2 to {DRIVES_MAX}")
     if not all(str(drive).strip() for drive in drives):

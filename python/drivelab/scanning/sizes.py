@@ -1,7 +1,7 @@
 """Random reads and writes of growing size, against the first-order model: time = latency + size / rate.
 
-The model is that of the study "Storage, RAID, and Intel's ICHxR" (2008). It is fitted to all sizes of one
-direction; where it misses is the point of the exercise.
+The model is that of the study "Storage, RAID, and Intel's ICHxR" (2008). It is fitted to all sizes of one direction;
+its residuals are the purpose of the measurement.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from drivelab.scanning.fits import FirstOrder
 
 SMALLEST, LARGEST = 512, 512 * 2**20
 REQUESTS = 1_000
-# 65536 sectors: no command of ATA asks for more, and none of the usual ones of SCSI.
+# 65536 sectors: the maximum of ATA commands, and of the usual SCSI ones.
 MAX_TRANSFER = "32MiB"
 WARM_UP = "60s"
 DIRECTIONS = ("read", "write")
 
 
 def document(directions: Sequence[str] = DIRECTIONS, requests: int = REQUESTS) -> dict[str, Any]:
-    """The workload: a grid of direction and size, each size twice the one before."""
+    """The workload: a grid of direction and size, each size twice the previous one."""
     count = (LARGEST // SMALLEST).bit_length()
     return {
         "workload": {
@@ -38,7 +38,7 @@ def document(directions: Sequence[str] = DIRECTIONS, requests: int = REQUESTS) -
 
 
 def size_text(size: int) -> str:
-    """A size as a scenario has it: the largest unit that leaves a whole number."""
+    """A size as in a scenario: the largest unit of which it is a whole multiple."""
     for unit, factor in (("GiB", 2**30), ("MiB", 2**20), ("KiB", 2**10)):
         if size >= factor and size % factor == 0:
             return f"{size // factor}{unit}"

@@ -1,9 +1,9 @@
 """The transfer rate over the surface, as HD Tach and HD Tune draw it.
 
-The addresses are cut into N equal shares. At the middle of each the drive reads (or writes) on and on, one
-request outstanding, each where the one before ended. What comes first, the way there and the filling of the
-buffers, does not count; of the requests that follow, the rate is their bytes over the sum of their response
-times. The mean over the places is that of the tools: of rates, not of times.
+The addresses are divided into N equal shares. At the middle of each the drive reads (or writes) sequentially, one
+request outstanding. The start, with the seek to the place and the filling of the buffers, does not count; for the
+requests that follow, the rate is their bytes over the sum of their response times. The mean over the places is that
+of the tools: of rates, not of times.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from drivelab.scanning.fits import Line
 PLACES, PLACES_MAX = 100, 1_000
 BLOCK = "64KiB"
 REQUESTS = {"read": 512, "write": 1024}
-"""Requests that count at each place; writes are more, so that no cache can hold them."""
+"""Requests that count at each place; writes have more, so that no cache can hold them."""
 WARM_UP = {"read": "200ms", "write": "2s"}
 LOGGED = 1
-"""Commands to log at each place: one tells the cylinder."""
+"""Commands to log at each place: one gives the cylinder."""
 LINK_BOUND = 0.9
-"""Where the link takes this share of the response time everywhere, the rates are its own, not those of the platter."""
+"""If the link takes this share of the response time everywhere, the rates are the link's, not the platter's."""
 
 
 def document(
@@ -46,7 +46,7 @@ def document(
 
 @dataclass(frozen=True)
 class Place:
-    """What one place of the surface came to."""
+    """The result at one place of the surface."""
 
     share: float
     """The share of the addresses before it."""
@@ -62,7 +62,7 @@ class Surface:
 
     @classmethod
     def of(cls, points: Sequence[Point]) -> Surface:
-        """The surface from the points of its sweep. Raises InputError where nothing was transferred."""
+        """The surface from the points of its sweep. Raises InputError if nothing was transferred."""
         found = [
             Place(_share(point["axes"]["workload.offset"]), rate_of(point), _cylinder(point))
             for point in points
@@ -81,20 +81,20 @@ class Surface:
     def square_over_share(self) -> Line | None:
         """The rate squared over the share of the data.
 
-        At a constant linear and track density the rate goes with the radius, and the data outside a radius
-        with the difference of squares: so this is a straight line.
+        At a constant linear and track density the rate is proportional to the radius, and the data outside a radius
+        to the difference of squares: so this is a straight line.
         """
         return Line.of([place.share for place in self.places], [rate**2 for rate in self.rates])
 
     def over_cylinder(self) -> Line | None:
-        """The rate over the cylinder, which stands for the radius; None where the target has no cylinders."""
+        """The rate over the cylinder, which stands for the radius; None if the target has no cylinders."""
         cylinders = [place.cylinder for place in self.places if place.cylinder is not None]
         if len(cylinders) < len(self.places):
             return None
         return Line.of(cylinders, self.rates)
 
     def figures(self) -> Mapping[str, float]:
-        """What an experiment may ask for."""
+        """The figures for experiments."""
         square, radius = self.square_over_share(), self.over_cylinder()
         return {
             "min_bytes_per_s": min(self.rates),
@@ -121,10 +121,10 @@ class Surface:
 
 
 def rate_of(point: Point) -> float:
-    """The rate of a point. Raises InputError where nothing finished, or all at once.
+    """The rate of a point. Raises InputError if nothing finished, or everything took no time.
 
-    One after the other, the I/Os took the sum of their response times, and no part of a request is lost at the
-    window's edges. With several outstanding the window itself has to do.
+    With one outstanding, the I/Os took the sum of their response times, and no part of a request is lost at the
+    window's edges. With several outstanding the window itself is used.
     """
     latency = point["latency_ns"]
     if not latency["n"]:
@@ -140,7 +140,7 @@ def rate_of(point: Point) -> float:
 
 
 def link_share(points: Sequence[Point]) -> float | None:
-    """The share of the response time that the link takes, at the place where it is least; None where none is known."""
+    """The minimum over all places of the link's share of the response time; None if none is known."""
     splits = [(point["breakdown_ns"], point["latency_ns"]["mean"]) for point in points]
     shares = [split["link"] / mean for split, mean in splits if split and mean]
     return min(shares) if len(shares) == len(points) else None
@@ -152,7 +152,7 @@ def _share(offset: object) -> float:
 
 
 def _cylinder(point: Point) -> int | None:
-    """Where the arm stood."""
+    """The cylinder of the arm."""
     for command in point.get("commands", ()):
         for key in ("first_cylinder", "to_cylinder", "from_cylinder"):
             if command[key] is not None:

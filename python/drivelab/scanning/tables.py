@@ -1,4 +1,4 @@
-"""A scan as people read it: its figures, what was fitted, and how it was measured."""
+"""A scan for people: its figures, the fits, and how it was measured."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MB, MS = 1e6, 1e6
 
 
 def scan_table(found: Scan) -> Table:
-    """Rate and access time: least, mean, most and spread."""
+    """Rate and access time: minimum, mean, maximum and spread."""
     rates = [rate / MB for rate in found.surface.rates]
     times = [time / MS for time in found.access.times_ns]
     rows = [
@@ -63,7 +63,7 @@ def scan_notes(found: Scan) -> list[str]:
 
 
 def link_note(found: Scan) -> str | None:
-    """That the rates are those of the link, where it bounds every place."""
+    """A note that the rates are those of the link, if it is the limit at every place."""
     share = found.link_share
     if share is None or share < surface.LINK_BOUND:
         return None
@@ -74,7 +74,7 @@ def link_note(found: Scan) -> str | None:
 
 
 def sizes_table(found: SizeScan) -> Table:
-    """A row for each size: measured, modelled and missed, for each direction."""
+    """A row for each size: measured, modelled and residual, for each direction."""
     columns = ["size"]
     for direction in found.directions:
         columns += [f"{direction.direction} ms", "model ms", "miss"]
@@ -89,7 +89,7 @@ def sizes_table(found: SizeScan) -> Table:
 
 
 def sizes_notes(found: SizeScan) -> list[str]:
-    """The two figures of each model, and where it misses most."""
+    """The two figures of each model, and its largest residual."""
     notes = []
     for direction in found.directions:
         model = direction.model
@@ -109,7 +109,7 @@ def sizes_notes(found: SizeScan) -> list[str]:
 
 
 def ms_text(time_ns: float) -> str:
-    """A time in ms, with as many digits as say something."""
+    """A time in ms, with as many digits as are significant."""
     ms = time_ns / MS
     return f"{ms:,.0f}" if ms >= 1000 else f"{ms:.1f}" if ms >= 100 else f"{ms:.2f}"
 

@@ -1,10 +1,10 @@
-//! One value on its way into its column: what a row may hold are integers, flags, words, tables of these
-//! and nothing. A row that holds anything else, or other keys than the rows before it, is an error.
+//! One value of a row, appended to its column: a row may hold integers, flags, words, tables of these and
+//! nothing. A row that holds anything else, or other keys than the rows before it, is an error.
 use super::{Column, Kind};
 use serde::ser::{Error as _, Impossible, SerializeStruct, Serializer};
 use serde::{Serialize, de::value::Error};
 
-/// The place of a row's value in a column.
+/// The column that takes a row's value.
 pub struct Cell<'a>(pub &'a mut Column);
 
 fn mixed() -> Error {
@@ -188,12 +188,12 @@ impl<'a> Serializer for Cell<'a> {
     }
 }
 
-/// A table of a row, key by key.
+/// A table within a row, key by key.
 pub struct TableCell<'a> {
-    /// Rows before this one.
+    /// The number of rows before this one.
     before: usize,
     fields: &'a mut Vec<(&'static str, Column)>,
-    /// The place of the key that comes next.
+    /// The index of the next key.
     next: usize,
 }
 
@@ -206,7 +206,8 @@ impl SerializeStruct for TableCell<'_> {
             self.fields.push((key, Column::without(self.before)));
         }
         let (name, column) = &mut self.fields[self.next];
-        // A key that came late would be short of the rows before it; one that is left out, of this row.
+        // A key that appears late would have no values for the rows before it; one that is left out, none for
+        // this row.
         if *name != key || column.there.len() != self.before {
             return Err(Error::custom("rows of a table have the same keys"));
         }

@@ -1,4 +1,4 @@
-//! What goes wrong with drives at instants of the run: from the keys of `target.faults` to what the target is told.
+//! Faults of drives at instants of the run: from the keys of `target.faults` to the calls to the target.
 use super::given;
 use crate::keys::At;
 use crate::raw::ailing::{HangRaw, LieRaw, ResetRaw, SlowRaw, SpotRaw};
@@ -12,10 +12,10 @@ use drivelab_core::storage::drive::params::TIME_MAX;
 use drivelab_core::storage::{Cure, Fault, Slowness, TargetParams};
 use drivelab_units::{Instant, Lba, Sectors, Span};
 
-/// What an emulated device takes at a time: 32 MiB of its memory.
+/// Maximum size of a corruption in an emulated device: 32 MiB of its memory.
 const SERVED_MAX: Sectors = Sectors::new(65_536);
 
-/// The drives that there are, and how large they are.
+/// The drives of the target, and their capacities.
 struct Drives {
     capacities: Vec<Sectors>,
     missing: Vec<u16>,
@@ -33,7 +33,7 @@ impl Drives {
         Drives { capacities, missing: missing.unwrap_or_default() }
     }
 
-    /// The number of a drive, if there is one.
+    /// The number of a drive, if it exists.
     fn number(&self, raw: Option<&At<DriveNumber>>, log: &mut Log) -> Option<u16> {
         let Some(at) = raw else { return Some(0) };
         if at.value.0 < self.capacities.len() as u64 {
@@ -54,7 +54,7 @@ impl Drives {
     }
 }
 
-/// All that is put down, in order of time.
+/// All scheduled faults, in order of time.
 pub fn injections(target: &TargetRaw, params: &TargetParams, log: &mut Log) -> Vec<Injection> {
     let Some(At { value: faults, .. }) = &target.faults else { return Vec::new() };
     let drives = Drives::of(params);
@@ -73,7 +73,7 @@ pub fn injections(target: &TargetRaw, params: &TargetParams, log: &mut Log) -> V
     }));
     check_corrupt(faults, params, log);
     check_overlaps(faults, log);
-    // Somebody who serves it keeps bytes, and tells no loss from a corruption.
+    // A served device stores bytes: nothing in it has to distinguish a loss from a corruption.
     if let (Some(corrupt), Some(_), false) = (&faults.corrupt, &faults.power_cut, log.is_served) {
         let message = "beside a power cut, what it loses could not be told from what was corrupted";
         log.contradiction(corrupt.place, message, "leave one of them out");
@@ -184,7 +184,7 @@ fn spot(at: &At<SpotRaw>, drives: &Drives, log: &mut Log) -> Option<(u16, Lba, S
         log.fault(place, "no sectors", "write how much it is: size = \"4KiB\"");
         return None;
     }
-    // A target without drives has its own problem.
+    // A target without drives is reported as a problem of its own.
     let capacity = *drives.capacities.get(usize::from(drive))?;
     let end = first.get().saturating_add(count.get());
     if end > capacity.get() {
@@ -195,7 +195,7 @@ fn spot(at: &At<SpotRaw>, drives: &Drives, log: &mut Log) -> Option<(u16, Lba, S
     Some((drive, Lba::new(first.get()), count))
 }
 
-/// What can be corrupted, and how much of it.
+/// Checks what may be corrupted, and how much of it.
 fn check_corrupt(faults: &FaultsRaw, params: &TargetParams, log: &mut Log) {
     let Some(corrupt) = &faults.corrupt else { return };
     let array = if let TargetParams::System(system) = params { system.array.as_ref() } else { None };
@@ -211,7 +211,8 @@ fn check_corrupt(faults: &FaultsRaw, params: &TargetParams, log: &mut Log) {
     }
 }
 
-/// A drive is slow in one way at a time, and begins to lie once: the end of one would be that of the other.
+/// A drive has at most one slow fault and one lie at a time: otherwise the end of one fault would end the
+/// other.
 fn check_overlaps(faults: &FaultsRaw, log: &mut Log) {
     let held = |drive: &Option<At<DriveNumber>>, at: &Option<At<Span>>, lasts: Option<Span>| {
         let begins = given(at.as_ref()).unwrap_or(Span::ZERO);
@@ -240,7 +241,7 @@ fn check_overlaps(faults: &FaultsRaw, log: &mut Log) {
     }
 }
 
-/// The instants of all of them.
+/// The instants of all faults.
 pub fn instants(faults: &FaultsRaw) -> impl Iterator<Item = &Option<At<Span>>> {
     all(&faults.slow)
         .map(|at| &at.value.at)

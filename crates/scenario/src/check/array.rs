@@ -1,7 +1,7 @@
-//! An array: its level and how it reads and writes, from what was typed to what the core takes.
+//! An array: its level, and how it reads and writes, from the raw keys to the core's parameters.
 //!
-//! Keys that the level has no use for are in `array_keys`, what fails in `array_faults`, which drives are meant in
-//! `members`. What the core refuses of a level becomes a problem at the key that it speaks of.
+//! Keys without effect at a level are in `array_keys`, failures in `array_faults`, the choice of the drives
+//! in `members`. A level that the core refuses becomes a problem at the key concerned.
 use super::array_faults::{failures, missing, scheduled};
 use super::array_keys::{Uses, check_keys};
 use super::workload::size;
@@ -21,7 +21,7 @@ use drivelab_units::{Bytes, Rate, Sectors, Share, Span};
 /// What is known of an array before its keys are read.
 pub struct Known<'a> {
     pub raw: &'a ArrayRaw,
-    /// Where it is written.
+    /// Where the array is written.
     pub place: Place,
     pub level: LevelName,
     pub keeper: Keeper,
@@ -40,7 +40,7 @@ impl Known<'_> {
         usize::from(self.members) + usize::from(self.spares()) + usize::from(self.has_journal())
     }
 
-    /// None where nothing can be rebuilt.
+    /// Zero where nothing can be rebuilt.
     pub fn spares(&self) -> u16 {
         let spares = given(self.raw.spares.as_ref()).map_or(0, |spares| spares.0 as u16);
         if self.level.uses(Uses::Redundancy) { spares } else { 0 }
@@ -51,13 +51,13 @@ impl Known<'_> {
     }
 }
 
-/// Millionths of the period by which spindles deviate, unasked: crystals of 100 ppm. Inferred: what quartz of that class is
-/// sold with.
+/// Default deviation of the spindles in millionths of the period: crystals of 100 ppm. Inferred: the
+/// tolerance with which quartz crystals of that class are sold.
 const DEVIATION: u32 = 100;
-/// More is no deviation any more.
+/// Maximum deviation in millionths.
 const DEVIATION_MAX: u32 = 100_000;
 
-/// The array's parameters; `None` when one of them cannot be.
+/// The array's parameters; `None` if one of them is invalid.
 pub fn params(known: &Known<'_>, log: &mut Log) -> Option<ArrayParams> {
     let problems = log.count();
     let Known { raw, level, members, keeper, .. } = *known;
@@ -82,7 +82,7 @@ pub fn params(known: &Known<'_>, log: &mut Log) -> Option<ArrayParams> {
         replaced_after: given(raw.replaced_after.as_ref()).unwrap_or(Span::ZERO),
         unit,
         depth: given(raw.depth.as_ref()).map(|depth| depth.0 as u32),
-        // Raised where the controller's own time is longer.
+        // Raised in `system` where the controller's own time per command is longer.
         refusal: ArrayParams::REFUSAL,
         reads,
         split,
@@ -101,7 +101,7 @@ pub fn params(known: &Known<'_>, log: &mut Log) -> Option<ArrayParams> {
     (log.count() == problems).then_some(params)
 }
 
-/// An amount of data in whole sectors.
+/// An amount of data in whole sectors, or the default.
 fn amount(at: Option<&At<Bytes>>, key: &str, unasked: Sectors, log: &mut Log) -> Sectors {
     at.and_then(|at| size(at.value, at.place, key, log)).unwrap_or(unasked)
 }
@@ -161,7 +161,7 @@ fn rotation(known: &Known<'_>, log: &mut Log) -> Option<Rotation> {
     }
 }
 
-/// A layout of levels of another kind.
+/// Records that the layout belongs to other levels.
 fn another_layout<T>(known: &Known<'_>, layout: LayoutName, own: &str, log: &mut Log) -> Option<T> {
     let place = known.raw.layout.as_ref().map_or(known.place, |at| at.place);
     let level = known.level.name();
@@ -170,7 +170,7 @@ fn another_layout<T>(known: &Known<'_>, layout: LayoutName, own: &str, log: &mut
     None
 }
 
-/// Records, and how many of their places are filled.
+/// The level of a pool: its record size, and the share of its space that is filled.
 fn records(known: &Known<'_>, parities: u8, log: &mut Log) -> Option<Level> {
     let (raw, usual) = (known.raw, ArrayParams::plain(Level::Linear, 1));
     let problems = log.count();
@@ -301,7 +301,7 @@ fn deviation(at: Option<&At<Share>>, log: &mut Log) -> u32 {
     ppm.min(DEVIATION_MAX)
 }
 
-/// What the level asks of the members in vain becomes a problem. Returns whether it asks for nothing in vain.
+/// Records a problem if the members do not meet the requirements of the level. Returns whether they do.
 pub fn check_level(known: &Known<'_>, params: &ArrayParams, capacities: &[Sectors], log: &mut Log) -> bool {
     let Err(error) = params.check(capacities) else { return true };
     let (raw, level) = (known.raw, known.level.name());
@@ -358,7 +358,7 @@ pub fn check_level(known: &Known<'_>, params: &ArrayParams, capacities: &[Sector
     false
 }
 
-/// A capacity as data sheets have it.
+/// A capacity as data sheets print it.
 fn decimal(count: Sectors) -> String {
     let bytes = count.bytes().get();
     let (unit, name) = match bytes {
@@ -370,7 +370,7 @@ fn decimal(count: Sectors) -> String {
     format!("{}.{}{name}", tenths / 10, tenths % 10)
 }
 
-/// A rate in the largest unit that it is a whole number of.
+/// A rate in the largest unit of which it is a whole multiple.
 fn rate_text(bytes_per_s: u64) -> String {
     let units = [(1_000_000, "MB/s"), (1_048_576, "MiB/s"), (1_000, "kB/s"), (1_024, "KiB/s"), (1, "B/s")];
     let (unit, name) =

@@ -1,4 +1,4 @@
-//! What fails of an array and when, what is missing from the start, and what a level bears.
+//! Members that fail and when, members missing from the start, and the failures that a level tolerates.
 use super::ailing::instants;
 use super::array::Known;
 use super::array_keys::Uses;
@@ -12,7 +12,7 @@ use drivelab_core::storage::array::params::{Failure, Scheduled, When};
 use drivelab_core::storage::array::report::SyncKind;
 use drivelab_units::{Instant, Span};
 
-/// Drives that fail for good.
+/// Drives that fail permanently.
 pub fn failures(known: &Known<'_>, log: &mut Log) -> Vec<Failure> {
     let list = known.faults.and_then(|faults| faults.fail.as_ref());
     let mut found: Vec<Failure> = Vec::new();
@@ -73,7 +73,7 @@ fn numbered(what: &str, count: usize) -> String {
     }
 }
 
-/// Members that are gone from the start: no more than the level bears.
+/// Members missing from the start: no more than the level tolerates.
 pub fn missing(known: &Known<'_>, log: &mut Log) -> Vec<u16> {
     let mut found: Vec<u16> = Vec::new();
     let Some(list) = &known.raw.missing else { return found };
@@ -108,7 +108,7 @@ fn are(members: &[u16]) -> String {
     }
 }
 
-/// What the array does by itself beside rebuilding.
+/// Scheduled background work of the array other than rebuilds.
 pub fn scheduled(known: &Known<'_>) -> Vec<Scheduled> {
     let raw = known.raw;
     if !known.level.uses(Uses::Redundancy) {
@@ -123,11 +123,11 @@ pub fn scheduled(known: &Known<'_>) -> Vec<Scheduled> {
     at.filter_map(of).collect()
 }
 
-/// What is put down for a time at which the run is over changes nothing.
+/// Anything scheduled for an instant after the end of the run has no effect.
 pub fn check_in_time(target: &TargetRaw, run: &Run, log: &mut Log) {
     let measured = run.limit.duration.map(|duration| run.warmup + duration);
     let cut = power_cut(target);
-    // What is put down for the instant of a cut still happens.
+    // Anything scheduled for the instant of a power cut still happens.
     let dark = cut.as_ref().map(|at| at.value + Span::from_ns(1));
     let end = measured.into_iter().chain(dark).min();
     let array = target.array.as_ref().map(|at| &at.value);
@@ -141,7 +141,7 @@ pub fn check_in_time(target: &TargetRaw, run: &Run, log: &mut Log) {
     let injected = target.faults.iter().flat_map(|at| instants(&at.value)).map(|at| ("at", at));
     let all = own.chain(failures).chain(injected).filter_map(|(key, at)| Some((key, at.as_ref()?, end)));
     for (key, at, end) in all.chain(cut.as_ref().map(|at| ("power_cut", at, measured))) {
-        // Who serves it goes on until somebody ends that.
+        // A served target runs until somebody ends it.
         let Some(end) = end.filter(|end| at.value >= *end && !log.is_served) else {
             log.has_effect(at.place);
             continue;
@@ -153,7 +153,7 @@ pub fn check_in_time(target: &TargetRaw, run: &Run, log: &mut Log) {
     }
 }
 
-/// Which members an array can lose and still has all of its data.
+/// Which members an array can lose without losing data.
 #[derive(Clone, Copy, Debug)]
 pub struct Bears {
     level: LevelName,
@@ -188,7 +188,7 @@ impl Bears {
         }
     }
 
-    /// Whether all data are there without these members.
+    /// Whether all data are available without these members.
     pub fn these(&self, missing: &[u16]) -> bool {
         let is_missing = |member: usize| missing.iter().any(|&other| usize::from(other) == member);
         let (n, k) = (self.members, self.copies);
@@ -196,7 +196,7 @@ impl Bears {
             _ if missing.is_empty() => true,
             LevelName::Jbod | LevelName::Raid0 => false,
             LevelName::Raid1 => missing.len() < n,
-            // One set must be whole.
+            // One stripe set must be complete.
             LevelName::Raid01 => {
                 (0..k).any(|set| (0..n / k).all(|column| !is_missing(set * (n / k) + column)))
             }
@@ -213,14 +213,14 @@ impl Bears {
         }
     }
 
-    /// How many failures it bears whichever members they hit, and how many at best.
+    /// How many failures it tolerates whichever members fail, and how many in the best case.
     pub fn counts(&self) -> [usize; 2] {
         let (n, k) = (self.members, self.copies);
         match self.level {
             LevelName::Jbod | LevelName::Raid0 => [0, 0],
             LevelName::Raid1 => [n - 1, n - 1],
             LevelName::Raid01 => [k - 1, (k - 1) * (n / k)],
-            // Of each `copies` neighbours one must be left.
+            // Of each group of `copies` neighbours one must be left.
             LevelName::Raid10 => [k - 1, n - n.div_ceil(k)],
             _ => [self.parities(), self.parities() * self.groups],
         }

@@ -1,14 +1,15 @@
-//! Keys of an array that change nothing: those that its level has no use for, and those that nothing else here needs.
+//! Keys of an array that have no effect: those that its level does not use, and those whose precondition is
+//! not set.
 use super::array::Known;
 use crate::check::given;
 use crate::raw::array::{HoleName, LevelName};
 use crate::text::problem::{Log, Place};
 
-/// What some levels have and others lack.
+/// Features that some levels have and others lack.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Uses {
     StripeUnit,
-    /// So many copies, to be chosen.
+    /// A number of copies that can be chosen.
     CopyCount,
     Groups,
     Layout,
@@ -16,13 +17,13 @@ pub enum Uses {
     Copies,
     /// Rows of stripe units with parity.
     Rows,
-    /// Rows or records, whose parity is made piece by piece.
+    /// Rows or records, whose parity is computed granule by granule.
     Granule,
     Parity,
     Records,
-    /// Whatever can be rebuilt.
+    /// Everything that can be rebuilt.
     Redundancy,
-    /// What a power cut can leave in two minds.
+    /// Redundancy that a power cut can leave inconsistent.
     WriteHole,
 }
 
@@ -93,7 +94,7 @@ pub fn check_keys(known: &Known<'_>, log: &mut Log) {
             continue;
         }
         let message = format!("`{key}` has no effect with level = \"{}\"", known.level.name());
-        // What a pool writes anew goes to another place: a power cut leaves nothing of it in doubt.
+        // A pool writes new versions to another place: a power cut leaves nothing inconsistent.
         let remedy = if key == "resync_at" && known.level.uses(Uses::Records) {
             "set scrub_at to go over the pool, or leave resync_at out".to_owned()
         } else {
@@ -103,10 +104,11 @@ pub fn check_keys(known: &Known<'_>, log: &mut Log) {
     }
 }
 
-/// Keys that need another one.
+/// Keys that need another key.
 fn check_needs(known: &Known<'_>, key: &str, place: Place, log: &mut Log) {
     let raw = known.raw;
-    // Drives fail, and rebuilds and scrubs begin, by `drivelab fault` as well.
+    // In a served target, and in the replay of a captured session, drives may fail, and rebuilds and scrubs
+    // begin, by `drivelab fault` as well.
     let is_acted_on = log.is_served || log.is_replayed;
     let fails = is_acted_on
         || known.faults.and_then(|faults| faults.fail.as_ref()).is_some_and(|list| !list.value.is_empty());
@@ -153,7 +155,7 @@ fn check_needs(known: &Known<'_>, key: &str, place: Place, log: &mut Log) {
             "add missing = [0] and rebuilding = true",
         ),
         "spindle_deviation" => (!synchronised, "where all spindles turn as one", "set synchronised to false"),
-        // Whether it comes in time is asked when the length of the run is known.
+        // Whether it comes in time is checked once the length of the run is known.
         "scrub_at" | "resync_at" => return,
         _ => (true, "", ""),
     };
@@ -164,7 +166,7 @@ fn check_needs(known: &Known<'_>, key: &str, place: Place, log: &mut Log) {
     }
 }
 
-/// The levels that have it, or those that have it not where these are few.
+/// The levels that have the feature, or `another one than` those that lack it where these are few.
 fn those(what: Uses) -> String {
     let named = |uses| {
         let levels = LevelName::ALL.into_iter().filter(|level| level.uses(what) == uses);

@@ -1,15 +1,15 @@
-//! What a drive file leaves out and its interface tells: the queueing protocol, the cache, the write cache. How it
-//! chooses among the commands that wait, its class tells (`class.rs`).
+//! What a drive file leaves out and its interface implies: the queueing protocol, the cache, the write cache.
+//! How the drive chooses among waiting commands is implied by its class (`class.rs`).
 //!
-//! Which interface that is, `link.standard` says; where the file does not set it, `identity.interface` as far as it names
-//! one. What is assumed becomes part of the drive before anything is made of it, so that its meaning (and the scenario's
-//! hash) is the same as if it had been written, and it is told: nobody should find out from a result that a drive had no
-//! queue.
+//! The interface is given by `link.standard`; where the file does not set it, by `identity.interface` as far
+//! as that names one. Assumed values become part of the drive before anything is computed from it, so that
+//! its meaning (and the scenario's hash) is the same as if they had been written, and they are reported:
+//! nobody should find out from a result that a drive had no queue.
 //!
-//! The assumptions, from what drives of each interface are sold with: SATA of 3 and 6 Gbit/s has NCQ with 32 tags; SATA
-//! of 1.5 Gbit/s (2003 and 2004) and parallel ATA mostly had no queue; SCSI and SAS have tagged queueing. ATA drives are
-//! shipped with the write cache on; SCSI and SAS drives of the catalogue mostly are not. All have a buffer that caches
-//! reads.
+//! The assumptions, from what drives of each interface are sold with: SATA of 3 and 6 Gbit/s has NCQ with 32
+//! tags; SATA of 1.5 Gbit/s (2003 and 2004) and parallel ATA mostly had no queue; SCSI and SAS have tagged
+//! queueing. ATA drives are shipped with the write cache on; SCSI and SAS drives of the catalogue mostly are
+//! not. All have a buffer that caches reads.
 use crate::check::class::{Firmware, supply};
 use crate::check::given;
 use crate::keys::numbers::Count;
@@ -26,7 +26,7 @@ use crate::text::shorten::begin;
 use drivelab_units::{Bytes, SECTOR_BYTES, Sectors};
 use serde_json::{Value, json};
 
-/// A key that a drive file leaves out, what holds in its place, and why.
+/// A key that a drive file leaves out, the assumed value, and why.
 #[derive(Clone, PartialEq, Debug, serde::Serialize)]
 pub struct Assumed {
     pub key: &'static str,
@@ -45,7 +45,7 @@ enum Interface {
     Sas,
 }
 
-/// Segments of a cache of which nothing is known.
+/// Number of segments of a cache of which nothing is known.
 const SEGMENTS: u64 = 16;
 
 impl Interface {
@@ -60,7 +60,8 @@ impl Interface {
         }
     }
 
-    /// What a text such as "SATA, 3 Gbit/s" names, with the standard where it tells the rate too.
+    /// The interface that a text such as "SATA, 3 Gbit/s" names, with the standard where it states the rate
+    /// too.
     fn named(text: &str) -> Option<(Self, Option<Standard>)> {
         let text = text.to_lowercase();
         let words: Vec<&str> = text
@@ -68,13 +69,13 @@ impl Interface {
             .filter(|word| !word.is_empty())
             .collect();
         let has = |wanted: &[&str]| words.iter().any(|word| wanted.iter().any(|name| word.starts_with(name)));
-        // The rate is the first number, with a name before it or a unit behind it.
+        // The rate is the first number, with a name before it or a unit after it.
         let number = |word: &&str| word.trim_matches(|c: char| c.is_ascii_alphabetic()).parse::<f64>().ok();
         let rate = words.iter().find_map(number);
         let (of, usual): (fn(f64) -> Option<Standard>, _) = if has(&["sata"])
             || words.windows(2).any(|two| two[0] == "serial" && two[1].starts_with("ata"))
         {
-            // Without a number it is one of those that are common since 2005.
+            // Without a rate, the one common since 2005 is assumed.
             (sata, Interface::Sata300)
         } else if has(&["sas"]) {
             (sas, Interface::Sas)
@@ -149,7 +150,7 @@ fn parallel_ata(rate: f64) -> Option<Standard> {
     }
 }
 
-/// Completes a drive by what its interface and its class imply; what the scenario says of it above is not assumed.
+/// Completes a drive by what its interface and its class imply; what the scenario sets for it is not assumed.
 pub fn complete(drive: &mut DriveRaw, above: &TargetRaw, place: Place) -> (Vec<Assumed>, Option<Firmware>) {
     let Told { interface, standard, because, place } = told(drive, place);
     let mut assumed = Vec::new();
@@ -209,10 +210,10 @@ fn spelled(name: &impl Read) -> String {
     text
 }
 
-/// The interface of a drive, what says so, and where.
+/// The interface of a drive, what states it, and where.
 struct Told {
     interface: Option<Interface>,
-    /// Where it is not the link that says so.
+    /// The standard, where `link` does not state it.
     standard: Option<Standard>,
     because: String,
     place: Place,

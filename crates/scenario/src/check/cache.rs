@@ -1,7 +1,7 @@
-//! The cache: the scenario's keys over the drive's own, defaults, and what contradicts what.
+//! The cache: the scenario's keys override the drive's own, then defaults, and contradictions are recorded.
 //!
-//! A drive file describes its cache whether or not the write cache is on: what it says of written data waits in silence
-//! for the day when somebody switches it on.
+//! A drive file describes its cache whether or not the write cache is on: its keys on dirty data have no
+//! effect, without a message, until somebody switches the write cache on.
 use super::drive::Above;
 use super::layered::{Decider, Layered, decider, pick, unless_displaced};
 use crate::keys::At;
@@ -15,15 +15,16 @@ use drivelab_core::storage::drive::cache::params::{
 };
 use drivelab_units::{Sectors, Share, Span};
 
-/// How long a drive has had nothing to do before it turns to what it has cached, unasked.
+/// Default time that a drive must be idle before it destages.
 const DESTAGE_IDLE: Span = Span::from_ms(50);
-/// What one access takes along to the media, unasked: 1 MiB.
+/// Default maximum of one destage access: 1 MiB.
 const DESTAGE_RUN: Sectors = Sectors::new(2_048);
-/// From how much of its limit on written data compete with the host's commands, unasked: a half, in steps of 2^-32.
+/// Default share of the limit on dirty data from which destages compete with the host's commands: a half, in
+/// steps of 2^-32.
 const DESTAGE_FROM: u64 = 1 << 31;
 
-/// The cache of a drive, with the scenario's own keys and switch, where the firmware takes so long to turn to a read
-/// afresh; what cannot be is recorded.
+/// The cache of a drive, with the scenario's own keys and switch; `afresh` is the firmware's time to switch
+/// to a new read. Invalid values are recorded.
 pub fn cache(above: &Above<'_>, raw: &DriveRaw, afresh: Span, log: &mut Log) -> Option<CacheParams> {
     let writes = pick(above.write_cache, raw.write_cache.as_ref());
     let switch = pick(above.cache, raw.cache.as_ref());
@@ -81,14 +82,14 @@ struct Layers<'a> {
     below: &'a CacheRaw,
 }
 
-/// How much memory there is and how it is divided, and which keys decided that.
+/// The size of the memory and its division, and the keys that decided them.
 struct Memory {
     params: CacheParams,
     by: [Decider; 4],
 }
 
-/// An amount that must not exceed another one; one of the drive gives way to the keys of the scenario that made that
-/// smaller.
+/// An amount that must not exceed another one; the drive's amount is dropped if keys of the scenario made the
+/// other one smaller.
 fn within(
     key: Option<Layered<Extent>>,
     name: &str,
@@ -107,14 +108,14 @@ fn within(
     None
 }
 
-/// Whether some keys count, and what is said of those that do not.
+/// Whether some keys count, and the message for those that do not.
 #[derive(Clone, Copy)]
 struct Use<'a> {
     counts: bool,
-    /// Whether what decides that could be read.
+    /// Whether the keys that decide it could be read.
     clear: bool,
     by: &'a [Decider],
-    /// Whether what a drive file says is no mistake although it does not count.
+    /// Whether a key without effect in a drive file is not a mistake.
     spares_files: bool,
     why: &'a str,
     remedy: &'a str,
@@ -161,7 +162,7 @@ impl Layers<'_> {
         ];
         let fixed = segmentation.as_ref().is_none_or(|key| key.at.value == Segmentation::Fixed);
         let count = segments.as_ref().map_or(1, |key| key.at.value.0);
-        // They exclude each other, unless one of the scenario stands over the other one of the drive.
+        // They exclude each other, unless one is set by the scenario and overrides the drive's other one.
         let size =
             size.filter(|size| size.above || segment_size.as_ref().is_none_or(|segment| !segment.above));
         let (total, place) = match (size, segment_size) {
@@ -169,7 +170,8 @@ impl Layers<'_> {
             (None, Some(segment)) => {
                 let place = segment.at.place;
                 let total = Sectors::new(segment.at.value.0.get() * count);
-                // A drive whose memory is given by the size of its segments keeps it whatever becomes of them.
+                // A drive whose memory is given by the size of its segments keeps that size however the
+                // segments are changed.
                 let own = unless_displaced(Some(segment), &by[3..], log);
                 if own.is_some() && !fixed {
                     let message = "adaptive segments have no size of their own";
@@ -278,7 +280,7 @@ impl Layers<'_> {
         }
     }
 
-    /// Reads find written data unless a segment of their own keeps those apart.
+    /// Whether reads find dirty data, which they do unless separate segments keep those apart.
     fn keeps_written(&self, taken: Use<'_>, log: &mut Log) -> bool {
         let separate = self.key(|raw| &raw.separate_writes);
         let by = [decider(separate.as_ref())];
@@ -294,7 +296,7 @@ impl Layers<'_> {
         kept.of("keeps_written", self.key(|raw| &raw.keeps_written), log).is_none_or(|key| key.at.value)
     }
 
-    /// Nothing where the write cache is off.
+    /// `None` where the write cache is off.
     fn write_back(&self, taken: Use<'_>, memory: &Memory, log: &mut Log) -> Option<WriteBackParams> {
         let destage = self.key(|raw| &raw.destage);
         let by = [decider(destage.as_ref())];
@@ -341,7 +343,7 @@ impl Layers<'_> {
     }
 }
 
-/// Segments for written data: no more than there are.
+/// Segments for dirty data: no more than there are.
 fn write_segments(key: Option<Layered<Segments>>, memory: &Memory, log: &mut Log) -> u32 {
     let all = memory.params.segments;
     let Some(key) = key else { return all };

@@ -1,7 +1,9 @@
-//! The firmware of a drive whose queueing was never measured: what its class supplies, and how far off that may be.
+//! The firmware of a drive whose queueing was never measured: what its class supplies, and how far off that
+//! may be.
 //!
-//! The class counts only where neither the drive file nor the scenario sets `queue.order`: an order that is set is
-//! obeyed exactly. What a class supplies becomes part of the drive before anything is made of it, as if it had been written.
+//! The class counts only where neither the drive file nor the scenario sets `queue.order`: an explicit order
+//! is followed exactly. Values that a class supplies become part of the drive before anything is computed
+//! from it, as if they had been written.
 use crate::catalogue;
 use crate::check::assume::Assumed;
 use crate::check::given;
@@ -17,21 +19,21 @@ use drivelab_units::Sectors;
 use serde_json::json;
 use std::sync::OnceLock;
 
-/// A drive's firmware as its class has it.
+/// A drive's firmware as its class describes it.
 #[derive(Clone, PartialEq, Debug, serde::Serialize)]
 pub struct Firmware {
     pub class: &'static str,
     /// The keys that the class supplied, with their values.
     pub supplied: Vec<(String, serde_json::Value)>,
-    /// Drives whose measured sweeps the range is drawn from.
+    /// Number of drives with measured sweeps from which the range is derived.
     pub drives: usize,
-    /// Those of them in this class.
+    /// Number of those in this class.
     pub of_class: usize,
-    /// How far I/Os per second may lie from the prediction, by commands in the drive.
+    /// How far I/Os per second may deviate from the prediction, by commands in the drive.
     pub range: Vec<Bounds>,
 }
 
-/// Measured I/Os per second as shares of those predicted: the least and the most to be expected.
+/// Measured I/Os per second as a share of the predicted: the expected minimum and maximum.
 #[derive(Clone, Copy, PartialEq, Debug, serde::Serialize)]
 pub struct Bounds {
     pub depth: u32,
@@ -39,13 +41,14 @@ pub struct Bounds {
     pub high: f64,
 }
 
-/// What the classes predict of drives that their values do not rest on: the largest miss of any measured sweep, taken both
-/// ways and never less than at a smaller depth, with what a data sheet's seek time misses at a depth of 1.
-/// `tools/firmware_classes.py` works it out; docs/firmware-classes.md has the table.
+/// The predictions of the classes for drives that were not used for their values: the largest error of any
+/// measured sweep, applied in both directions and never smaller than at a lower depth, combined with the
+/// error of a data sheet's seek time at a depth of 1. `tools/firmware_classes.py` computes it;
+/// docs/firmware-classes.md has the table.
 const RANGE: [Bounds; 2] =
     [Bounds { depth: 2, low: 0.85, high: 1.11 }, Bounds { depth: 4, low: 0.80, high: 1.16 }];
 
-/// A class's file, read.
+/// A parsed class file.
 struct Filed {
     class: Class,
     raw: ClassRaw,
@@ -66,7 +69,7 @@ fn read(class: Class) -> Option<Filed> {
     Some(Filed { class, raw, facts: catalogue::facts(Class::FOLDER, text) })
 }
 
-/// Supplies what the class of this drive has of the queue; `None` where the class does not count.
+/// Supplies the queue values of the drive's class; `None` where the class does not count.
 pub fn supply(
     drive: &mut DriveRaw,
     above: &TargetRaw,
@@ -111,7 +114,7 @@ pub fn supply(
     })
 }
 
-/// Sets what `below` leaves open as `from` has it; the keys that were set.
+/// Copies to `below` the values that it leaves open and `from` has; returns the keys that were set.
 fn fill(below: &mut QueueRaw, from: &QueueRaw, place: Place) -> Vec<&'static str> {
     let mut filled = Vec::new();
     macro_rules! fill {
@@ -122,7 +125,7 @@ fn fill(below: &mut QueueRaw, from: &QueueRaw, place: Place) -> Vec<&'static str
             }
         )* };
     }
-    // When it chooses and how long it waits for that belong together.
+    // When the drive chooses and how long it waits before choosing belong together.
     if below.chooses.is_none() {
         fill!(chooses, answer_time);
     }
@@ -130,7 +133,7 @@ fn fill(below: &mut QueueRaw, from: &QueueRaw, place: Place) -> Vec<&'static str
     filled
 }
 
-/// The class that the facts of a drive speak for, and which.
+/// The class inferred from the facts of a drive, and from which fact.
 fn inferred(drive: &DriveRaw, protocol: Protocol) -> (Class, String) {
     let rpm = given(drive.rpm.as_ref()).map_or(7_200, |rpm| rpm.milli().div_ceil(1_000));
     let geometry = drive.geometry.as_ref().map(|at| &at.value);
@@ -159,12 +162,12 @@ fn inferred(drive: &DriveRaw, protocol: Protocol) -> (Class, String) {
     }
 }
 
-/// From here on a drive is one of 10 000 or 15 000 rpm.
+/// From this speed on, a drive is one of 10 000 or 15 000 rpm.
 const FAST_RPM: u64 = 9_000;
 /// Drives of 2.5 inch for notebooks turn at 4 200 or 5 400 rpm and have one or two platters.
 const MOBILE_RPM: u64 = 5_500;
 const MOBILE_HEADS: u64 = 4;
-/// The first year of the drives that choose after the answer, as far as it is known.
+/// The first model year of drives that choose after the answer, as far as is known.
 const NEARLINE_YEAR: u64 = 2015;
 /// 6 TB.
 const NEARLINE_SECTORS: Sectors = Sectors::new(6_000_000_000_000 / 512);

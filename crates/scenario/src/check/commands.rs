@@ -1,4 +1,4 @@
-//! Commands one by one: the host is fed with them.
+//! A list of commands, with which the host is fed.
 use crate::check::given;
 use crate::check::marking::{Asks, check_initiators, marking, only_for_drives};
 use crate::check::workload::{BS, JOBS_MAX, Job, Listed, Served, size};
@@ -12,7 +12,7 @@ use drivelab_units::{Lba, Share, Span};
 
 type List = At<Vec<At<CommandRaw>>>;
 
-/// The jobs of a list; `None` when a command cannot be, or when nothing is known of the target.
+/// The jobs of a list; `None` if a command is invalid, or nothing is known of the target.
 pub fn jobs(list: &List, workload: &WorkloadRaw, served: Option<Served>, log: &mut Log) -> Option<Vec<Job>> {
     let problems = log.count();
     let beside = workload

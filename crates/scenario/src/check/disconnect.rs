@@ -1,4 +1,4 @@
-//! How a drive lets go of its bus and takes it up again, for the core.
+//! How a drive disconnects from its bus and reconnects, for the core.
 use super::system::bounded;
 use crate::check::given;
 use crate::keys::At;
@@ -8,7 +8,7 @@ use drivelab_core::storage::drive::disconnect::{DisconnectParams, SecondRelease,
 use drivelab_core::storage::drive::params::Overhead;
 use drivelab_units::Span;
 
-/// The drive's end of its bus; one that costs nothing where the file says nothing of it.
+/// The drive's end of its bus; without any time where the file does not describe it.
 pub fn disconnect(raw: Option<&At<DisconnectRaw>>, log: &mut Log) -> DisconnectParams {
     let Some(At { value: raw, .. }) = raw else { return DisconnectParams::default() };
     let mut time = |at: &Option<At<Span>>, key| bounded(at.as_ref(), key, Span::ZERO, log);

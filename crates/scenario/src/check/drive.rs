@@ -1,4 +1,4 @@
-//! A drive from its sections: parameters for the core, and the core's refusals as problems with a place.
+//! A drive from its sections: parameters for the core, and the core's errors as problems with a place.
 use super::geometry::{geometry, is_complete, skews};
 use super::link::link;
 use super::protocol::{in_force, spoken};
@@ -22,7 +22,7 @@ use drivelab_core::storage::drive::scatter::ScatterParams;
 use drivelab_core::storage::drive::seek::SeekError;
 use drivelab_units::Span;
 
-/// What a scenario lays over a drive's own sections.
+/// The scenario's keys that override a drive's own sections.
 #[derive(Clone, Copy)]
 pub struct Above<'a> {
     pub queue: Option<&'a At<QueueRaw>>,
@@ -31,7 +31,7 @@ pub struct Above<'a> {
     /// Whether cache and write cache could be read.
     pub clear: bool,
     pub interface: Option<Interface>,
-    /// What the controller's ports can do.
+    /// The capabilities of the controller's ports.
     pub port: Option<&'a PortRaw>,
     pub faults: Option<&'a At<FaultsRaw>>,
 }
@@ -92,7 +92,7 @@ pub fn params(raw: &DriveRaw, above: Above<'_>, place: Place, log: &mut Log) -> 
     })
 }
 
-/// The time of a write that a cache takes counts only where one does.
+/// The time of a write hit counts only with a write cache.
 fn check_write_hit(raw: &DriveRaw, taken: bool, log: &mut Log) {
     let Some(hit) = raw.firmware.as_ref().and_then(|at| at.value.write_hit.as_ref()) else { return };
     if taken {
@@ -104,7 +104,7 @@ fn check_write_hit(raw: &DriveRaw, taken: bool, log: &mut Log) {
 }
 
 fn check_spindle(rpm: &At<drivelab_units::Rpm>, log: &mut Log) -> Option<drivelab_units::Rpm> {
-    // The core's own bounds, 30 to 300 000 rpm.
+    // The core's own bounds: 30 to 300 000 rpm.
     if (30_000..=300_000_000).contains(&rpm.value.milli()) {
         return Some(rpm.value);
     }
@@ -122,7 +122,7 @@ fn settle(raw: &SettleRaw) -> SettleParams {
     }
 }
 
-/// Widths of nothing are no scatter.
+/// The arm's scatter; `None` if all its widths are zero.
 fn scatter(raw: &SettleRaw) -> Option<ScatterParams> {
     let widths = &raw.scatter.as_ref()?.value.0;
     widths.widths.iter().any(|(_, width)| !width.is_zero()).then(|| widths.clone())
@@ -145,7 +145,7 @@ fn firmware(raw: &FirmwareRaw) -> FirmwareParams {
     }
 }
 
-/// Builds the tables; what the core refuses becomes a problem at the key that it speaks of.
+/// Builds the tables; an error of the core becomes a problem at the key concerned.
 pub fn model(params: &DriveParams, raw: &DriveRaw, place: Place, log: &mut Log) -> Option<DriveModel> {
     let error = match DriveModel::new(params) {
         Ok(model) => return Some(model),

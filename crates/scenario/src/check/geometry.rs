@@ -1,4 +1,4 @@
-//! Where the blocks lie: the three forms of a geometry, skews and slipped defects, as zones for the core.
+//! The placement of blocks: the three forms of a geometry, skews and slipped defects, as zones for the core.
 use crate::check::{given, patterns, slips};
 use crate::keys::{At, Read};
 use crate::raw::drive::{CountedFrom, GeometryRaw, OrderName, SkewRaw, ZoneRaw};
@@ -15,11 +15,12 @@ pub struct Skews {
     cylinder: Angle,
 }
 
-/// Most cylinders of a drive: ten times those of the finest today; the seek curve has an entry for each.
+/// Maximum number of cylinders of a drive: ten times that of the densest today; the seek curve has an entry
+/// for each.
 const CYLINDERS_MAX: u64 = 1 << 22;
 const MARGIN: Span = Span::from_us(100);
 
-/// The skews as given, or what a switch before a write takes, with a margin.
+/// The skews as given, or else the duration of a switch before a write, with a margin.
 pub fn skews(raw: Option<&SkewRaw>, period: Span, settle: &SettleParams, seek: &SeekParams) -> Skews {
     let margin = raw.and_then(|raw| given(raw.margin.as_ref())).unwrap_or(MARGIN);
     let head = settle.head_switch;
@@ -37,7 +38,7 @@ pub fn skews(raw: Option<&SkewRaw>, period: Span, settle: &SettleParams, seek: &
     }
 }
 
-/// The zones; what is missing or cannot be is recorded. `place` is the drive's.
+/// The zones; what is missing or invalid is recorded. `place` is the drive's.
 pub fn geometry(raw: &At<GeometryRaw>, skews: Skews, period: Span, log: &mut Log) -> Option<GeometryParams> {
     let (place, raw) = (raw.place, &raw.value);
     let heads = given(raw.heads.as_ref())?.0 as u32;
@@ -78,7 +79,7 @@ pub fn geometry(raw: &At<GeometryRaw>, skews: Skews, period: Span, log: &mut Log
     Some(GeometryParams { heads, order, zones, patterns, capacity })
 }
 
-/// The ways of saying where the zones lie.
+/// The ways to describe the zones.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Form {
     Zones,
@@ -100,7 +101,7 @@ impl Form {
         }
     }
 
-    /// The keys that it needs, each with an example.
+    /// The keys that the form needs, each with an example.
     fn needs(self) -> &'static [(&'static str, &'static str)] {
         match self {
             Form::Zones | Form::Patterns => &[],
@@ -119,7 +120,7 @@ impl Form {
     }
 }
 
-/// Whether all is there that a geometry needs; all that is missing is recorded at once.
+/// Whether everything that a geometry needs is present; all that is missing is recorded at once.
 pub fn is_complete(at: &At<GeometryRaw>, log: &mut Log) -> bool {
     let (place, raw) = (at.place, &at.value);
     let set: Vec<&str> = raw.set().into_iter().map(|(key, _)| key).collect();
@@ -164,7 +165,7 @@ pub fn is_complete(at: &At<GeometryRaw>, log: &mut Log) -> bool {
     whole
 }
 
-/// Keys of the order of the surfaces that another order has.
+/// Records keys that belong to another order of the surfaces.
 fn check_order_keys(raw: &GeometryRaw, log: &mut Log) {
     let name = given(raw.surface_order.as_ref()).unwrap_or(OrderName::Cylinder);
     let keys = [
@@ -281,7 +282,7 @@ impl Layout {
         }
     }
 
-    /// Tracks, and nanoseconds to run over them, until the pattern of switches repeats.
+    /// The tracks of one period of the pattern of switches, and the nanoseconds to pass over them.
     fn cycle(&self) -> (u128, u128) {
         let heads = u128::from(self.heads);
         let tracks = match self.order {
@@ -294,8 +295,8 @@ impl Layout {
     }
 }
 
-/// Zones of equal width whose outermost meets the rate of a long sequential transfer, skews included, whose innermost
-/// has the given share of its sectors, and which together hold the capacity.
+/// Zones of equal width. The outermost has the rate of a long sequential transfer, skews included, the
+/// innermost the given share of its sectors, and together they hold the capacity.
 fn from_rates(raw: &GeometryRaw, place: Place, layout: Layout, log: &mut Log) -> Option<Vec<ZoneParams>> {
     let capacity = given(raw.capacity.as_ref())?.0.get();
     let (rate, ratio) = (given(raw.outer_rate.as_ref())?, given(raw.inner_to_outer.as_ref())?);

@@ -1,11 +1,12 @@
-//! Keys that may stand in the scenario or in the drive file, and what one of them does to another.
+//! Keys that may be set in the scenario or in the drive file, and how one overrides another.
 //!
-//! A key of the drive that a key of the scenario, or of a drive laid over it, makes pointless is dropped in silence: who
-//! sets `protocol = "none"` need not set `depth = 1` too. Two keys of one author that contradict each other are a problem.
+//! A drive's key that loses its effect through a key of the scenario, or of a drive file based on it, is
+//! dropped without a message: a user who sets `protocol = "none"` need not set `depth = 1` too. Two keys of
+//! one author that contradict each other are a problem.
 use crate::keys::At;
 use crate::text::problem::{Log, Place};
 
-/// A key's value and whether it was set above, in the scenario.
+/// A key's value, and whether it was set by the scenario.
 pub struct Layered<T> {
     pub at: At<T>,
     pub above: bool,
@@ -16,14 +17,14 @@ pub fn pick<T: Clone>(above: Option<&At<T>>, below: Option<&At<T>>) -> Option<La
     above.map(|at| layered(at, true)).or_else(|| below.map(|at| layered(at, false)))
 }
 
-/// What makes another key pointless: whether it was set above, and where.
+/// A key that can remove the effect of another: whether it was set by the scenario, and where.
 pub type Decider = Option<(bool, Place)>;
 
 pub fn decider<T>(layered: Option<&Layered<T>>) -> Decider {
     layered.map(|layered| (layered.above, layered.at.place))
 }
 
-/// Forgets a key that a key of who changes the drive, or the scenario, makes pointless.
+/// Drops a key that loses its effect through a key of the scenario, or of a file that changes the drive.
 pub fn unless_displaced<T>(dependent: Option<Layered<T>>, by: &[Decider], log: &Log) -> Option<Layered<T>> {
     dependent.filter(|dependent| {
         let displaces = |(above, place): &(bool, Place)| {

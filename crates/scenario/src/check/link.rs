@@ -1,4 +1,4 @@
-//! Links and buses: what a standard's name says of the rate, and what the two ends of a link agree on.
+//! Links and buses: the rate of each standard, and the rate that the two ends of a link agree on.
 use super::system::bounded;
 use crate::check::given;
 use crate::keys::{At, Read};
@@ -10,10 +10,10 @@ use drivelab_core::storage::drive::params::{LinkParams, WriteData};
 use drivelab_core::storage::link::params::BusParams;
 use drivelab_units::{Rate, Sectors, Span};
 
-/// What data cross a link of this standard with, in bytes per second: the rate of the wire less its line code. Sources:
-/// ATA/ATAPI-7, tables of Ultra DMA (a word at each edge, cycles of 30, 20 and 15 ns); SATA 1.0a to 3.0 and SAS to
-/// SAS-3 (8b/10b: ten bits a byte); SPI-3 and SPI-4 (two bytes wide at 80 and 160 million transfers a second). What
-/// frames and primitives take of that is not in it: at most some percent.
+/// The rate at which data cross a link of this standard, in bytes per second: the rate of the wire less its
+/// line code. Sources: ATA/ATAPI-7, tables of Ultra DMA (a word at each edge, cycles of 30, 20 and 15 ns);
+/// SATA 1.0a to 3.0 and SAS to SAS-3 (8b/10b: ten bits a byte); SPI-3 and SPI-4 (two bytes wide at 80 and 160
+/// million transfers a second). The overhead of frames and primitives is not deducted: at most a few percent.
 fn rate_of(standard: Standard) -> Option<Rate> {
     Rate::from_bytes_per_s(match standard {
         Standard::Ata66 => 66_666_667,
@@ -28,7 +28,8 @@ fn rate_of(standard: Standard) -> Option<Rate> {
     })
 }
 
-/// The rate that is given, or that of the standard; a rate above its standard is noted. A standard of the scenario goes before the rate of a file.
+/// The given rate, or that of the standard; a rate above its standard is noted. A standard set by the
+/// scenario overrides the rate of a file.
 fn own_rate<S: Copy + Read>(
     standard: Option<&At<S>>,
     rate_of: fn(S) -> Option<Rate>,
@@ -56,7 +57,7 @@ fn own_rate<S: Copy + Read>(
     given(rate).or(of_standard.map(|(_, rate)| rate))
 }
 
-/// The link of a drive at a controller with such ports.
+/// The link of a drive to a controller with these ports.
 pub fn link(raw: Option<&LinkRaw>, port: Option<&PortRaw>, log: &mut Log) -> LinkParams {
     let own = raw.and_then(|raw| own_rate(raw.standard.as_ref(), rate_of, raw.rate.as_ref(), "link", log));
     let port = port.and_then(|port| {
@@ -73,10 +74,11 @@ pub fn link(raw: Option<&LinkRaw>, port: Option<&PortRaw>, log: &mut Log) -> Lin
     LinkParams { rate, write_rate, write_data: write_data.unwrap_or(WriteData::WhilePositioning) }
 }
 
-/// What data cross a bus of a host with, in bytes per second. PCI: 126 of the 133.3 MB/s of 32 bits at 33 MHz are what no
-/// array of a study read beyond (storagereview.com, "TCQ, RAID, SCSI and SATA", 2004); of the faster ones the same share
-/// is taken. PCI Express: 2.5, 5 and 8 GT/s a lane with 8b/10b, 8b/10b and 128b/130b, less 20 bytes of header, check and
-/// framing for each 128 of data, the payload that every root port takes (PCI Express Base Specification 3.0, 2.2 and 3.3).
+/// The rate at which data cross a host bus, in bytes per second. PCI: 126 of the 133.3 MB/s of 32 bits at 33
+/// MHz, the maximum that any array of a study read (storagereview.com, "TCQ, RAID, SCSI and SATA", 2004); the
+/// same share is assumed for the faster ones. PCI Express: 2.5, 5 and 8 GT/s a lane with 8b/10b, 8b/10b and
+/// 128b/130b, less 20 bytes of header, check and framing for each 128 of data, the payload that every root
+/// port accepts (PCI Express Base Specification 3.0, 2.2 and 3.3).
 fn bus_rate(standard: BusStandard) -> Option<Rate> {
     Rate::from_bytes_per_s(match standard {
         BusStandard::Pci32At33 => 126_000_000,
@@ -88,8 +90,8 @@ fn bus_rate(standard: BusStandard) -> Option<Rate> {
     })
 }
 
-/// The bus between the controller and the memory of the host: the slower of what the controller is made for and what it is
-/// put on.
+/// The bus between the controller and the memory of the host: the slower of the controller's own and that of
+/// its slot.
 pub fn bus(own: Option<&At<BusChoice>>, slot: Option<&At<BusChoice>>, log: &mut Log) -> Option<BusParams> {
     let [own, slot] = [own, slot].map(|at| at.and_then(|at| one_bus(at, log)));
     match (own, slot) {

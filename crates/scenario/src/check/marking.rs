@@ -1,4 +1,4 @@
-//! What a job asks of the drive's queue with its commands, and whether the protocol in force has it.
+//! The queueing attributes of a job's commands, and whether the protocol in force supports them.
 use super::protocol::words;
 use super::workload::Served;
 use crate::check::given;
@@ -11,7 +11,7 @@ use drivelab_core::storage::drive::protocol::Protocol;
 use drivelab_core::{Attribute, Priority};
 use drivelab_units::Span;
 
-/// What was written of it.
+/// The job's keys on it.
 pub struct Asks<'a> {
     pub attribute: Option<&'a At<Attribute>>,
     pub priority: Option<&'a At<PriorityName>>,
@@ -22,7 +22,7 @@ pub struct Asks<'a> {
     pub clear: bool,
 }
 
-/// The marking of a job's commands; what the protocol lacks is recorded.
+/// The marking of a job's commands; what the protocol does not support is recorded.
 pub fn marking(asks: &Asks<'_>, served: Option<Served>, log: &mut Log) -> Marking {
     let Asks { attribute, priority, icc, fua, direct, clear } = *asks;
     let named = given(priority).unwrap_or(PriorityName::Normal);
@@ -67,7 +67,7 @@ pub fn marking(asks: &Asks<'_>, served: Option<Served>, log: &mut Log) -> Markin
     Marking { attribute, priority, force_unit_access, direct }
 }
 
-/// Whether I/Os go past the host's own cache. Where there is none, all do.
+/// Whether I/Os bypass the host's own cache. Without a cache, all do.
 fn check_direct(direct: Option<&At<Fio>>, served: Option<Served>, log: &mut Log) -> bool {
     let cached = served.is_some_and(|served| served.host_cache);
     let Some(at) = direct else { return !cached };
@@ -81,7 +81,7 @@ fn check_direct(direct: Option<&At<Fio>>, served: Option<Served>, log: &mut Log)
     at.value.0 || !cached
 }
 
-/// An array's own commands to its members are simple ones, whatever a host asked of the array.
+/// An array's own commands to its members are simple ones, whatever attributes a host gives its commands.
 fn check_array(attribute: Option<&At<Attribute>>, priority: Option<&At<PriorityName>>, log: &mut Log) {
     let attribute = attribute.filter(|at| at.value != Attribute::Simple).map(|at| ("attribute", at.place));
     let priority = priority.filter(|at| at.value != PriorityName::Normal).map(|at| ("priority", at.place));
@@ -120,8 +120,8 @@ fn check_priority(priority: Option<&At<PriorityName>>, protocol: Protocol, log: 
     );
 }
 
-/// Keys that ask something of a drive, where the target is none. A station serves a flush as any request, and has nothing
-/// to write through.
+/// Keys that apply to drives only, where the target is not a drive. A station serves a flush like any other
+/// request, and has no write-through.
 pub fn only_for_drives(set: &[(&str, Place)], log: &mut Log) {
     for &(key, place) in set {
         if ["attribute", "priority", "icc", "initiator"].contains(&key) {
@@ -149,7 +149,7 @@ pub fn check_initiators(jobs: &[(u16, Option<Place>)], served: Served, log: &mut
     }
 }
 
-/// Whether somebody waits for a job's I/Os is of interest to one I/O scheduler alone.
+/// Whether a job's I/Os are synchronous matters to one I/O scheduler only.
 pub fn check_synchronous(raw: &JobRaw, served: Served, log: &mut Log) {
     let Some(at) = &raw.synchronous else { return };
     if served.fair {

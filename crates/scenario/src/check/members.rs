@@ -1,4 +1,4 @@
-//! Which drives an array has, who keeps it, and what the controller has room for.
+//! The drives of an array, who keeps it, and the limits of the controller.
 use super::array::{Known, check_level, params};
 use super::array_faults::Bears;
 use super::assume::{Assumed, complete};
@@ -24,14 +24,14 @@ use drivelab_units::Sectors;
 use std::fmt::Write;
 use std::sync::Arc;
 
-/// What a controller is called, and which levels its file says that it keeps.
+/// The name of a controller, and the levels that its file says it keeps.
 #[derive(Clone, Debug, Default)]
 pub struct Offer {
     pub name: String,
     pub raid: Option<Vec<LevelName>>,
 }
 
-/// What an array comes to.
+/// The resulting array.
 #[derive(Clone, PartialEq, Eq, Debug, serde::Serialize)]
 pub struct ArrayInForce {
     pub level: String,
@@ -39,17 +39,17 @@ pub struct ArrayInForce {
     #[serde(skip_serializing_if = "is_zero")]
     pub spares: u16,
     pub kept_by: String,
-    /// What a host can address.
+    /// The capacity for a host.
     pub capacity_bytes: u64,
-    /// What of each member the array uses; of the largest, where all of each is.
+    /// How much of each member the array uses; of the largest, where each is used completely.
     pub member_bytes: u64,
-    /// What it uses of the member of which it uses least, where that is less.
+    /// How much it uses of the member of which it uses least, where that is less.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub smallest_member_bytes: Option<u64>,
-    /// A record of a pool of RAID-Z.
+    /// The record size of a RAID-Z pool.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub record_bytes: Option<u64>,
-    /// How many failures it bears whichever members they hit, and how many at best.
+    /// How many failures it tolerates whichever members fail, and how many in the best case.
     pub bears: usize,
     pub bears_at_best: usize,
 }
@@ -58,7 +58,8 @@ fn is_zero(count: &u16) -> bool {
     *count == 0
 }
 
-/// The drives of an array, each once: which of them every place has, members first, then spares and journal.
+/// The different drives of an array, and which of them is at each position: members first, then spares and
+/// journal.
 struct Drives {
     kinds: Vec<(DriveRaw, Place)>,
     which: Vec<usize>,
@@ -84,7 +85,7 @@ impl Drives {
 }
 
 impl Shared<'_> {
-    /// An array of drives with all that stands before it.
+    /// An array of drives, with everything between it and the host.
     pub(super) fn array(
         &mut self,
         raw: &TargetRaw,
@@ -179,7 +180,7 @@ impl Shared<'_> {
         ))
     }
 
-    /// Spares and the journal's drive, behind the members.
+    /// Adds spares and the journal's drive after the members.
     fn add_spares(&mut self, known: &Known<'_>, drives: &mut Drives, log: &mut Log) -> Option<()> {
         let more = known.drives() - drives.which.len();
         let kind = match &known.raw.spare_drive {
@@ -194,7 +195,7 @@ impl Shared<'_> {
         Some(())
     }
 
-    /// The models of all drives: one for all of a kind, but for those that have faults of their own.
+    /// The models of all drives: one for all of a kind, except those with their own faults.
     fn models_of(
         &mut self,
         raw: &TargetRaw,
@@ -222,7 +223,7 @@ impl Shared<'_> {
     }
 }
 
-/// Whether a stretch that cannot be read is on this drive alone.
+/// Whether an unreadable range is given for this drive alone.
 fn has_own_faults(faults: Option<&FaultsRaw>, number: usize) -> bool {
     let stretches = faults.and_then(|faults| faults.bad_sectors.as_ref());
     let mut named =
@@ -230,7 +231,7 @@ fn has_own_faults(faults: Option<&FaultsRaw>, number: usize) -> bool {
     named.any(|drive| usize::from(drive.value) == number)
 }
 
-/// Stretches are on drives that there are.
+/// Unreadable ranges must be on existing drives.
 fn check_numbers(known: &Known<'_>, log: &mut Log) {
     let stretches = known.faults.and_then(|faults| faults.bad_sectors.as_ref());
     for drive in stretches.into_iter().flat_map(|list| &list.value).filter_map(|at| at.value.drive.as_ref()) {
@@ -243,7 +244,7 @@ fn check_numbers(known: &Known<'_>, log: &mut Log) {
     }
 }
 
-/// Who keeps the array: who is named, or the controller where it says that it does.
+/// Who keeps the array: the one that is named, or the controller if its file says that it keeps arrays.
 fn keeper(array: &ArrayRaw, level: &At<LevelName>, offer: &Offer, raw: &TargetRaw, log: &mut Log) -> Keeper {
     let says = offer.raid.as_ref().is_some_and(|levels| !levels.is_empty());
     let unasked = if says { Keeper::Controller } else { Keeper::Host };
@@ -274,7 +275,7 @@ fn keeper(array: &ArrayRaw, level: &At<LevelName>, offer: &Offer, raw: &TargetRa
     keeper
 }
 
-/// No more drives than the controller has ports.
+/// The array must not have more drives than the controller has ports.
 fn check_ports(raw: &TargetRaw, known: &Known<'_>, offer: &Offer, log: &mut Log) {
     let ports = raw.controller_written_out().and_then(|controller| given(controller.ports.as_ref()));
     let drives = known.drives();
@@ -294,8 +295,8 @@ fn check_ports(raw: &TargetRaw, known: &Known<'_>, offer: &Offer, log: &mut Log)
     }
 }
 
-/// Whether all drives sit on one bus: the standard of the ports says it, or that of the drives; without either a SCSI
-/// adapter's drives do.
+/// Whether all drives are on one bus: given by the standard of the ports, or of the drives; without either,
+/// the drives of a SCSI adapter are.
 fn shares_link(raw: &TargetRaw, drive: &DriveRaw, protocol: Protocol) -> bool {
     let controller: Option<&ControllerRaw> = raw.controller_written_out();
     let port = controller.and_then(|raw| raw.link.as_ref()).and_then(|at| given(at.value.standard.as_ref()));
@@ -309,7 +310,8 @@ fn shares_link(raw: &TargetRaw, drive: &DriveRaw, protocol: Protocol) -> bool {
     }
 }
 
-/// The meaning of an array in one spelling: members that are alike are counted, others listed, and it says who keeps it.
+/// The canonical text of an array: equal members are counted, others listed, and it states who keeps the
+/// array.
 fn canonical(raw: &TargetRaw, known: &Known<'_>, drives: &Drives) -> String {
     let texts: Vec<String> = drives.kinds.iter().map(|(drive, _)| drive_spelling(drive)).collect();
     let (members, more) = drives.which.split_at(usize::from(known.members));
@@ -322,7 +324,7 @@ fn canonical(raw: &TargetRaw, known: &Known<'_>, drives: &Drives) -> String {
     };
     let above = TargetRaw { array: Some(At::new(array, known.place)), ..raw.clone() };
     let mut text = spelling(&above, &drives.kinds[0].0);
-    // Further members, and another spare, only where they are not like the first.
+    // Further members, and another spare, only if they differ from the first.
     if members.iter().any(|&kind| texts[kind] != texts[0]) {
         let all: Vec<&str> = members.iter().map(|&kind| texts[kind].as_str()).collect();
         let _ = write!(text, "|members={}", all.join(","));
@@ -337,7 +339,7 @@ fn in_force(known: &Known<'_>, params: &ArrayParams, capacities: &[Sectors]) -> 
     let layout = Layout::new(params, capacities).ok()?;
     let members = &capacities[..usize::from(known.members)];
     let (record, least) = (layout.record(), members.iter().min().copied());
-    // A pool has all that its smallest member holds.
+    // A pool uses all of its smallest member.
     let used = least.filter(|_| record.is_some()).unwrap_or_else(|| layout.used());
     let least = least.filter(|&least| least < used);
     let mut kept_by = String::new();

@@ -1,4 +1,4 @@
-//! From what was typed to what the machines take: nothing leaves here that could be wrong.
+//! From the raw scenario to the parameters of the machines: nothing invalid leaves here.
 pub mod ailing;
 mod array;
 pub mod array_faults;
@@ -31,7 +31,7 @@ mod write_behind;
 
 use crate::keys::At;
 
-/// The value of a key that may be left out.
+/// The value of an optional key.
 pub(crate) fn given<T: Clone>(at: Option<&At<T>>) -> Option<T> {
     at.map(|at| at.value.clone())
 }

@@ -1,4 +1,4 @@
-//! Patterns: workloads of the catalogue, laid under what a scenario sets beside their names.
+//! Patterns: workloads of the catalogue, whose keys a scenario overrides with its own.
 use super::resolve::Shelf;
 use crate::keys::At;
 use crate::keys::Read;
@@ -6,14 +6,14 @@ use crate::raw::choice::Name;
 use crate::raw::workload::{JobRaw, PatternRaw, WorkloadRaw};
 use crate::text::problem::Log;
 
-/// A workload with its patterns, its own and those of its jobs, written out; `None` when one cannot be known.
+/// A workload with its patterns, its own and those of its jobs, expanded; `None` if one is unknown.
 pub fn written_out(
     raw: &At<WorkloadRaw>,
     patterns: &mut Shelf<'_, PatternRaw>,
     log: &mut Log,
 ) -> Option<At<WorkloadRaw>> {
     let At { value: mut workload, place, source } = raw.clone();
-    // Beside a list of commands or a trace it is one of the keys that have no effect there.
+    // Beside a list of commands or a trace, the pattern is one of the keys without effect.
     if workload.commands.is_some() || workload.trace.is_some() {
         return Some(raw.clone());
     }

@@ -1,4 +1,4 @@
-//! A layout in patterns, for the core: which of a pattern and a track each run repeats.
+//! A layout in patterns, for the core: which pattern or track each run repeats.
 use crate::check::given;
 use crate::keys::At;
 use crate::raw::drive::GeometryRaw;
@@ -10,7 +10,7 @@ use drivelab_units::Angle;
 /// Tracks are counted in 32 bits, and a whole drive has far fewer runs.
 const RUNS_MAX: usize = 1 << 20;
 
-/// The patterns of a geometry; what is missing or cannot be is recorded.
+/// The patterns of a geometry; what is missing or invalid is recorded.
 pub fn patterns(raw: &GeometryRaw, log: &mut Log) -> Option<PatternParams> {
     let listed = raw.patterns.as_ref()?;
     let problems = log.count();

@@ -1,12 +1,12 @@
-//! Keys of a workload that change nothing: their author meant something by them.
+//! Keys of a workload that have no effect: their author meant something by them.
 use crate::keys::read::Names;
 use crate::raw::workload::{JobRaw, Rw};
 use crate::text::problem::{Log, Place};
 
-/// Keys of the workload that no job takes: every one has its own.
+/// Keys of the workload that every job overrides with its own.
 pub fn overridden(workload: &JobRaw, jobs: &Names<JobRaw>, log: &mut Log) {
     let names: Vec<&str> = jobs.0.iter().map(|(name, _)| name.as_str()).collect();
-    // The keys of `submit` are taken over one by one, and those of a pattern are not the scenario's.
+    // The keys of `submit` are inherited one by one, and those of a pattern are not the scenario's.
     let own = |(key, place): &(&str, Place)| *key != "submit" && !log.is_of_a_named_file(*place);
     for (key, place) in workload.set().into_iter().filter(own).collect::<Vec<_>>() {
         let takers: Vec<&JobRaw> =
@@ -27,7 +27,7 @@ pub fn overridden(workload: &JobRaw, jobs: &Names<JobRaw>, log: &mut Log) {
     }
 }
 
-/// Keys that this table sets although the pattern of the jobs that take them has no use for them.
+/// Keys of this table that the access pattern (`rw`) of the jobs that inherit them does not use.
 pub fn beside_rw(table: &JobRaw, jobs: &[&JobRaw], log: &mut Log) {
     for (key, place) in table.set() {
         check_rw(key, place, jobs, log);
@@ -47,7 +47,7 @@ fn check_rw(key: &str, place: Place, jobs: &[&JobRaw], log: &mut Log) {
         _ => return,
     };
     let rw = |job: &JobRaw| job.rw.as_ref().map_or(Rw::RandRead, |at| at.value);
-    // A pattern from the command line is laid over the scenario's.
+    // A pattern from the command line overrides the scenario's.
     let changed = |job: &&JobRaw| job.rw.as_ref().is_some_and(|rw| log.changes(rw.place, place));
     if jobs.iter().any(|job| !job.readable("rw") || used(rw(job))) || jobs.iter().any(changed) {
         log.has_effect(place);
@@ -59,7 +59,7 @@ fn check_rw(key: &str, place: Place, jobs: &[&JobRaw], log: &mut Log) {
     }
 }
 
-/// The first names of a list that may be long.
+/// The first names of a possibly long list.
 fn listed<T: AsRef<str>>(names: &[T]) -> String {
     const SHOWN: usize = 4;
     let mut shown: Vec<&str> = names.iter().take(SHOWN).map(AsRef::as_ref).collect();

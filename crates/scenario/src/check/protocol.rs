@@ -1,4 +1,4 @@
-//! The protocol: what the drive speaks, with its options, and what is in force behind a controller.
+//! The protocol: the one that the drive speaks, with its options, and the one in force behind a controller.
 use crate::check::given;
 use crate::check::layered::{Layered, decider, pick, unless_displaced};
 use crate::check::system::bounded;
@@ -14,7 +14,8 @@ use drivelab_core::storage::drive::protocol::{
 use drivelab_core::storage::drive::queue::{DEPTH_MAX, Order, QueueParams};
 use drivelab_units::Span;
 
-/// The protocol that a drive speaks, the scenario's own over the drive file's, and what its exchanges cost.
+/// The protocol that a drive speaks, where the scenario's key overrides the drive file's, and the cost of its
+/// exchanges.
 pub fn spoken(
     above: Option<&At<QueueRaw>>,
     below: Option<&At<QueueRaw>>,
@@ -57,7 +58,7 @@ struct Options {
 }
 
 impl Options {
-    /// A key of some protocols only, in the scenario and in the drive file.
+    /// A key that only some protocols have, in the scenario and in the drive file.
     fn check(&self, places: [Option<(&str, Place)>; 2], counts: bool, those: &str, log: &mut Log) {
         for (above, (key, place)) in [true, false].into_iter().zip(places).filter_map(|(a, p)| Some((a, p?)))
         {
@@ -83,7 +84,7 @@ fn spelled(named: Named) -> &'static str {
     }
 }
 
-/// The SCSI options in force, the scenario's over the drive file's.
+/// The SCSI options in force; the scenario's override the drive file's.
 fn scsi(above: &QueueRaw, below: &QueueRaw, log: &mut Log) -> ScsiParams {
     let usual = ScsiParams::USUAL;
     let Some(at) = lay_over(above.scsi.clone(), below.scsi.clone()) else { return usual };
@@ -102,7 +103,7 @@ fn scsi(above: &QueueRaw, below: &QueueRaw, log: &mut Log) -> ScsiParams {
     }
 }
 
-/// Whether cleared commands of other initiators end with TASK ABORTED: an error must clear any.
+/// Whether cleared commands of other initiators end with TASK ABORTED; this needs an error that clears any.
 fn tas(raw: &ScsiRaw, on_error: QueueErrors, task_sets: TaskSets, log: &mut Log) -> bool {
     let Some(tas) = raw.tas.as_ref().filter(|tas| tas.value) else { return false };
     if on_error == QueueErrors::ClearAll && task_sets == TaskSets::One {
@@ -154,7 +155,7 @@ fn shares(interface: Interface, protocol: Protocol) -> bool {
     }
 }
 
-/// What is in force of a drive's protocol and queue behind a controller: all, or one command at a time.
+/// The protocol and queue in force behind a controller: the drive's own, or one command at a time.
 pub fn in_force(
     protocol: Protocol,
     queue: QueueParams,
@@ -163,7 +164,7 @@ pub fn in_force(
     if interface.is_none_or(|interface| shares(interface, protocol)) {
         return (protocol, queue);
     }
-    // What an order weighs means nothing where there is nothing to choose from.
+    // The parameters of an order have no meaning where there is no choice.
     let QueueParams {
         chooses, answer_time, joins_reads, joins_writes, age_limit, pass_limit, coalesces, ..
     } = queue;
@@ -171,7 +172,7 @@ pub fn in_force(
     (Protocol::None, QueueParams { age_limit, pass_limit, coalesces, order: Order::Fcfs, ..waits })
 }
 
-/// What people call it.
+/// Its usual name.
 pub fn words(protocol: Protocol) -> &'static str {
     match protocol {
         Protocol::None => "a protocol without a queue",

@@ -1,4 +1,4 @@
-//! The queue: the scenario's keys over the drive's own, defaults, and what contradicts what.
+//! The queue: the scenario's keys override the drive's own, then defaults, and contradictions are recorded.
 use crate::check::given;
 use crate::check::layered::{Decider, Layered, decider, pick, unless_displaced};
 use crate::check::protocol::depth_max;
@@ -10,7 +10,7 @@ use drivelab_core::storage::drive::queue::orders::Rule;
 use drivelab_core::storage::drive::queue::{Chooses, Joins, Knows, Order, QueueParams};
 use drivelab_units::{Share, Span};
 
-/// The queue of a drive that speaks this protocol; what cannot be is recorded.
+/// The queue of a drive that speaks this protocol; invalid values are recorded.
 pub fn queue(
     above: Option<&At<QueueRaw>>,
     below: Option<&At<QueueRaw>>,
@@ -78,7 +78,7 @@ pub fn queue(
     }
 }
 
-/// The keys that count with some orders only.
+/// The keys that only some orders use.
 struct BesideOrder<'a> {
     above: &'a QueueRaw,
     below: &'a QueueRaw,
@@ -87,7 +87,7 @@ struct BesideOrder<'a> {
 }
 
 impl BesideOrder<'_> {
-    /// The order and all that it weighs; defaults where a key is not set or does not count.
+    /// The order and all its parameters; defaults where a key is not set or has no effect.
     fn weighs(&self, log: &mut Log) -> QueueParams {
         let (order, rule) = (self.chosen, self.chosen.rule());
         let rotational = orders_that(|rule| rule.counts_rotation);
@@ -129,7 +129,8 @@ impl BesideOrder<'_> {
         }
     }
 
-    /// The order with the value of what it alone weighs. Keys of what others weigh are recorded.
+    /// The order with the value of its own weight key. Keys that belong to the weights of other orders are
+    /// recorded.
     fn weighing(&self, log: &mut Log) -> Order {
         let mut order = self.chosen;
         let mut seen: Vec<&str> = Vec::new();
@@ -141,7 +142,7 @@ impl BesideOrder<'_> {
             }
             seen.push(key);
             let has = |rule: &Rule| rule.weighs.is_some_and(|own| own.key == key);
-            // A share of nothing has no effect anywhere.
+            // A share of zero has no effect anywhere.
             let idle = |value: &u64| *value == 0 && weighs.none_is_idle;
             let counts = has(self.chosen.rule());
             let value = self.key(key, |raw| raw.weighed(key), counts, &orders_that(has), idle, log);
@@ -150,8 +151,8 @@ impl BesideOrder<'_> {
         order
     }
 
-    /// The value of a key that counts with these orders, if the chosen one is among them. A value that is `idle` may
-    /// stand beside any order.
+    /// The value of a key that these orders use, if the chosen one is among them. A value that is `idle` is
+    /// allowed with any order.
     fn key<T: Clone>(
         &self,
         name: &str,

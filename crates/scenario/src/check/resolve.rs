@@ -1,4 +1,4 @@
-//! Which drive, controller or pattern is meant: a name of the catalogue, a path, or a table laid over either.
+//! Looks up drives, controllers and patterns: a name of the catalogue, a path, or a table based on either.
 use crate::catalogue;
 use crate::check::trace::{TraceAsked, TraceFound};
 use crate::keys::At;
@@ -11,10 +11,10 @@ use std::fmt::Write;
 
 /// Reads the files that a scenario names by path. The room itself touches no file system.
 pub trait Loader {
-    /// The text of the file at `path`, seen from the scenario's folder; what went wrong otherwise.
+    /// The text of the file at `path`, relative to the scenario's folder; otherwise the error.
     fn load(&self, path: &str) -> Result<String, String>;
 
-    /// The trace that is asked for, its path seen from the scenario's folder; what went wrong otherwise.
+    /// The requested trace, its path relative to the scenario's folder; otherwise the error.
     fn trace(&self, _asked: &TraceAsked) -> Result<TraceFound, String> {
         Err("traces cannot be read here".to_owned())
     }
@@ -29,15 +29,15 @@ impl Loader for NoFiles {
     }
 }
 
-/// Those of one kind that have been asked for, by name or path.
+/// The files of one kind that have been looked up, by name or path.
 pub struct Shelf<'a, T> {
     loader: &'a dyn Loader,
     known: BTreeMap<String, Option<T>>,
-    /// The names that are being looked up, each the base of the one before it.
+    /// The names being looked up, each the base of the one before it.
     chain: Vec<String>,
 }
 
-/// Most files of which each changes the next one.
+/// Maximum length of a chain of files, each based on the next.
 const CHAIN_MAX: usize = 32;
 
 impl<'a, T: Filed> Shelf<'a, T> {
@@ -45,7 +45,7 @@ impl<'a, T: Filed> Shelf<'a, T> {
         Shelf { loader, known: BTreeMap::new(), chain: Vec::new() }
     }
 
-    /// The one that is meant, with all that it is laid over.
+    /// The file or table that is meant, merged with everything on which it is based.
     pub fn resolve(&mut self, choice: &At<Choice<T>>, log: &mut Log) -> Option<T> {
         match &choice.value {
             Choice::Named(name) => self.named(name, choice.place, log),
@@ -59,14 +59,14 @@ impl<'a, T: Filed> Shelf<'a, T> {
         Some(raw.over(below))
     }
 
-    /// The one of this name; `place` is where it is named. In a loop, because a chain of large tables is more than a small
-    /// stack holds.
+    /// The file of this name; `place` is where it is named. A loop instead of a recursion, because a chain of
+    /// large tables would exceed a small stack.
     pub fn named(&mut self, name: &str, place: Place, log: &mut Log) -> Option<T> {
         let (mut name, mut place) = (name.to_owned(), place);
         let mut above: Vec<(String, Box<T>)> = Vec::new();
         let mut found = loop {
             if let Some(known) = self.known.get(&name) {
-                // Where it could not be read, said once is enough.
+                // If it could not be read, one message is enough.
                 break known.clone();
             }
             if !self.check_chain(&name, place, log) {
@@ -96,7 +96,7 @@ impl<'a, T: Filed> Shelf<'a, T> {
         found
     }
 
-    /// Whether the chain of bases can go on with this one.
+    /// Whether the chain of bases may continue with this file.
     fn check_chain(&self, name: &str, place: Place, log: &mut Log) -> bool {
         let what = T::WHAT;
         if let Some(first) = self.chain.iter().position(|known| known == name) {

@@ -1,4 +1,4 @@
-//! When a run ends, by itself or because the power goes, and what is left out of it.
+//! The end of a run, by its limits or by a power cut, and its warm-up.
 use crate::keys::At;
 use crate::raw::scenario::{RunRaw, TargetRaw};
 use crate::raw::workload::WorkloadRaw;
@@ -18,7 +18,7 @@ pub struct Run {
 
 const DURATION: Span = Span::from_s(60);
 
-/// The run, with fio's names for warm-up and duration taken from the workload.
+/// The run, with fio's names for warm-up and duration accepted in the workload.
 pub fn run(
     raw: Option<&At<RunRaw>>,
     workload: Option<&At<WorkloadRaw>>,
@@ -58,13 +58,13 @@ pub fn run(
     }
 }
 
-/// When the power goes.
+/// When the power is cut.
 pub fn power_cut(target: &TargetRaw) -> Option<At<Span>> {
     let at = target.faults.as_ref()?.value.power_cut.as_ref()?;
     Some(At::new(at.value.0?, at.place))
 }
 
-/// The power goes while the run is measured, and what it does can be told.
+/// A power cut must occur while the run is measured, and its effects must be modelled.
 pub fn check_cut(cut: Option<&At<Span>>, run: &Run, target: &TargetParams, log: &mut Log) {
     let Some(at) = cut else { return };
     if at.value <= run.warmup {
@@ -90,7 +90,7 @@ pub fn check_cut(cut: Option<&At<Span>>, run: &Run, target: &TargetParams, log: 
     }
 }
 
-/// A run that waits for a rebuild needs one.
+/// A run that waits for a rebuild must have one.
 pub fn check_until(raw: Option<&At<RunRaw>>, target: &TargetParams, log: &mut Log) {
     let Some(until) = raw.and_then(|at| at.value.until.as_ref()) else { return };
     let array = match target {

@@ -1,4 +1,5 @@
-//! The seek curve: which of its forms is given, what is missing of it, and figures that no arm can have.
+//! The seek curve: which of its forms is given, what is missing in it, and figures that are impossible for an
+//! arm.
 use crate::check::given;
 use crate::keys::At;
 use crate::raw::drive::SeekRaw;
@@ -6,7 +7,7 @@ use crate::text::problem::Log;
 use drivelab_core::storage::drive::seek::SeekParams;
 use drivelab_units::Span;
 
-/// The curve; what is missing or cannot be is recorded.
+/// The curve; what is missing or invalid is recorded.
 pub fn seek(at: &At<SeekRaw>, log: &mut Log) -> Option<SeekParams> {
     let raw = &at.value;
     if let Some(table) = &raw.table {
@@ -43,7 +44,8 @@ fn incomplete(at: &At<SeekRaw>, log: &mut Log) {
     log.fault(at.place, "the seek curve is incomplete", format!("give all keys of one form: {forms}"));
 }
 
-/// How far Lee's curve may fall below `single`, or rise above `full`, as a share of either: data sheets round.
+/// How far Lee's curve may fall below `single`, or rise above `full`, as a share of either: data sheets
+/// round.
 const ROUNDING: f64 = 0.05;
 
 /// The three figures of a data sheet, if an arm can have them.
@@ -62,8 +64,8 @@ fn lee(single: &At<Span>, average: &At<Span>, full: &At<Span>, log: &mut Log) ->
             return None;
         }
     }
-    // The curve at the share x of all cylinders is s + a sqrt(x) + b x. Its only turn is where sqrt(x) = -a / 2b, and it is
-    // a^2 / 4b below s there; above, with a negative b.
+    // The curve at the share x of all cylinders is s + a sqrt(x) + b x. Its only extremum is where sqrt(x) =
+    // -a / 2b, and it is a^2 / 4b below s there; above, with a negative b.
     let ms = |at: &At<Span>| at.value.as_ns() as f64 / 1e6;
     let (s, m, f) = (ms(single), ms(average), ms(full));
     let a = (-10.0 * s + 15.0 * m - 5.0 * f) / 3.0;

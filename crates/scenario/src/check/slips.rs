@@ -1,11 +1,12 @@
-//! Slipped defects: which slots of which zone they take, in the order in which the zone's slots run over its tracks.
+//! Slipped defects: which slots they occupy in which zone, in the order in which the zone's slots run over
+//! its tracks.
 use crate::check::given;
 use crate::keys::At;
 use crate::raw::drive::SlipRaw;
 use crate::text::problem::Log;
 use drivelab_core::storage::drive::geometry::{SurfaceOrder, ZoneParams};
 
-/// Adds the slots of one entry to their zone, or records that they are on none.
+/// Adds the slots of one entry to their zone, or records that they are not in any zone.
 pub fn add(zones: &mut [ZoneParams], heads: u32, order: SurfaceOrder, slip: &At<SlipRaw>, log: &mut Log) {
     let raw = &slip.value;
     let whole = given(raw.whole_track.as_ref()).unwrap_or(false);
@@ -42,7 +43,7 @@ fn incomplete(slip: &At<SlipRaw>, log: &mut Log) {
     );
 }
 
-/// The number of a track in its zone's order; `inside` counts cylinders from the zone's first.
+/// The index of a track in its zone's order; `inside` counts cylinders from the zone's first.
 fn track(zone: &ZoneParams, heads: u32, order: SurfaceOrder, inside: u32, head: u32) -> u64 {
     let by_cylinder = |step: u32| u64::from(inside) * u64::from(heads) + u64::from(step);
     match order {

@@ -1,4 +1,4 @@
-//! What stands between a workload and its drive: controller and I/O scheduler; and the faults of the drive.
+//! The layers between a workload and its drive: controller and I/O scheduler; and the faults of the drive.
 use super::assume::Assumed;
 use super::class::Firmware;
 use super::link::bus;
@@ -24,37 +24,38 @@ use drivelab_core::storage::system::SystemParams;
 use drivelab_units::{Lba, Sectors, Share, Span};
 use std::sync::Arc;
 
-/// The largest request that merging makes unasked: `max_sectors_kb` of Linux 2.6 (Documentation/block/queue-sysfs).
+/// Default size of the largest merged request: `max_sectors_kb` of Linux 2.6
+/// (Documentation/block/queue-sysfs).
 const MERGE: Sectors = Sectors::new(1_024);
 
-/// The protocol in force between host and drive, and how many commands of one initiator it holds there.
+/// The protocol in force between host and drive, and how many commands of one initiator it allows there.
 #[derive(Clone, PartialEq, Debug, serde::Serialize)]
 pub struct InForce {
-    /// Where the members of an array speak several, all of them.
+    /// All protocols, where the members of an array speak several.
     pub protocol: String,
-    /// Of each member; where they differ, the least.
+    /// The depth of each member; where they differ, the smallest.
     pub depth: u32,
     /// Each protocol with its depth, where members differ in either.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub by_protocol: Vec<Spoken>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub array: Option<ArrayInForce>,
-    /// What the drives leave out, and what holds in its place.
+    /// The keys that the drives leave out, and the assumed values.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub assumed: Vec<Assumed>,
-    /// Of each kind of drive whose class says how it chooses.
+    /// For each kind of drive whose class determines how it chooses.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub firmware: Vec<Firmware>,
 }
 
-/// A protocol that members speak, and how many commands each of those holds at a time.
+/// A protocol that members speak, and how many commands each of those members holds at a time.
 #[derive(Clone, PartialEq, Eq, Debug, serde::Serialize)]
 pub struct Spoken {
     pub protocol: String,
     pub depth: u32,
 }
 
-/// What is in force at a target; `None` for one that is no drive.
+/// The protocol in force at a target; `None` for one that is not a drive.
 pub fn in_force(
     target: &TargetParams,
     array: Option<ArrayInForce>,
@@ -92,7 +93,7 @@ fn depth(model: &DriveModel, controller: &ControllerParams) -> u32 {
     controller.depth.map_or(drive, |depth| depth.min(drive))
 }
 
-/// The drive with all that stands before it.
+/// The drive, with the layers before it.
 pub fn system(raw: &TargetRaw, drive: Arc<DriveModel>, log: &mut Log) -> TargetParams {
     let system = before(raw, vec![drive], None, log);
     let SystemParams { controller, elevator, host_cache, drives, .. } = &system;
@@ -102,7 +103,7 @@ pub fn system(raw: &TargetRaw, drive: Arc<DriveModel>, log: &mut Log) -> TargetP
     TargetParams::System(system)
 }
 
-/// An array with all that stands before it.
+/// An array, with the layers before it.
 pub fn array_system(
     raw: &TargetRaw,
     drives: Vec<Arc<DriveModel>>,
@@ -113,7 +114,7 @@ pub fn array_system(
     TargetParams::System(SystemParams { shares_link, ..before(raw, drives, Some(array), log) })
 }
 
-/// What stands before these drives, or before the array that they make.
+/// The layers before these drives, or before the array that they form.
 fn before(
     raw: &TargetRaw,
     drives: Vec<Arc<DriveModel>>,
@@ -123,7 +124,7 @@ fn before(
     let fails = raw.faults.as_ref().is_some_and(|at| at.value.fails_reads());
     let own = raw.controller_written_out();
     let bus = bus(own.and_then(|raw| raw.bus.as_ref()), raw.bus.as_ref(), log);
-    // Those that commands go to while nothing fails; spares take the place of others.
+    // The drives that receive commands while nothing fails; spares replace others.
     let journal =
         u16::from(array.as_ref().is_some_and(|array| array.consistency_policy == ConsistencyPolicy::Journal));
     let working = array.as_ref().map_or(1, |array| u32::from(array.members + journal));
@@ -132,7 +133,7 @@ fn before(
         let each = drives.iter().map(|drive| depth(drive, controller)).max().unwrap_or(1);
         each.saturating_mul(count)
     };
-    // To its host an array is a drive: what the controller keeps with one it keeps with that.
+    // To its host an array is one drive: the controller's depth for a drive is its depth for the array.
     let kept = array.as_mut().filter(|_| behind_controller).zip(own).map(|(array, raw)| {
         array.depth = array.depth.or(given(raw.depth.as_ref()).map(|depth| depth.0 as u32));
         ControllerRaw { depth: None, ..raw.clone() }
@@ -148,7 +149,7 @@ fn before(
     if let Some(array) = &mut array {
         array.refusal = array.refusal.max(controller.issue + controller.completion);
     }
-    // Before one drive as many as it holds; before an array as many as all of them hold.
+    // Before one drive, as many commands as it holds; before an array, as many as all members hold.
     let holds = most(&controller, if behind_controller { working } else { 1 });
     let at_once = array.as_ref().filter(|_| behind_controller).and_then(|array| array.depth);
     let holds = at_once.map_or(holds, |depth| holds.min(depth));
@@ -157,10 +158,11 @@ fn before(
     SystemParams { drives, controller, elevator, host_cache, array, shares_link: false }
 }
 
-/// What a command costs the host, to send it and to take its completion. Inferred: an access to a register of a
-/// controller takes about a microsecond (an ATA bus cycle of mode 0 takes 0.6 us), and this many are needed. AHCI 1.3, 5.5:
-/// PxSACT and PxCI; PxIS and the two again. ATA/ATAPI-5, 9.10 (DMA): device, features, count, three of the address and
-/// the command, and the bus master's start; two status registers and the bus master's stop; twice for SERVICE.
+/// The cost of a command for the host: to send it, and to accept its completion. Inferred: one access to a
+/// register of a controller takes about a microsecond (an ATA bus cycle of mode 0 takes 0.6 us), and this
+/// many are needed. AHCI 1.3, 5.5: PxSACT and PxCI; PxIS and the two again. ATA/ATAPI-5, 9.10 (DMA): device,
+/// features, count, three of the address and the command, and the bus master's start; two status registers
+/// and the bus master's stop; twice for SERVICE.
 fn costs(interface: Interface) -> [Span; 2] {
     match interface {
         Interface::Ahci | Interface::Scsi => [1, 2],
@@ -170,7 +172,7 @@ fn costs(interface: Interface) -> [Span; 2] {
     .map(Span::from_us)
 }
 
-/// The controller of so many drives.
+/// The controller of this many drives.
 fn controller(
     raw: &ControllerRaw,
     protocol: Protocol,
@@ -180,7 +182,7 @@ fn controller(
 ) -> ControllerParams {
     let interface = given(raw.interface.as_ref());
     let [issue, completion] = interface.map_or([Span::ZERO; 2], costs);
-    // What the file of a controller says bounds whatever is behind it.
+    // The depth in a controller's file is a limit for any drive behind it.
     let beyond =
         |depth: &&At<Depth>| depth.value.0 > protocol.tags().into() && !log.is_of_a_named_file(depth.place);
     if let Some(depth) = raw.depth.as_ref().filter(beyond) {
@@ -215,7 +217,7 @@ fn controller(
         }
     }
     let depth = raw.depth.as_ref().map(|depth| depth.value.0 as u32);
-    // All members together never have more with them than that, as long as there is one for each.
+    // The total is divided evenly among the members, with at least one command each.
     let share = raw.total_depth.as_ref().map(|total| (total.value.0 as u32 / drives).max(1));
     ControllerParams {
         depth: depth.into_iter().chain(share).min(),
@@ -229,8 +231,8 @@ fn controller(
     }
 }
 
-/// Whether an error wakes the host's error handler: all of ATA's do; SCSI's where a host sets NACA, and there must be a
-/// queue for that.
+/// Whether an error wakes the host's error handler: every ATA error does; a SCSI error only where a host sets
+/// NACA, which needs a queue.
 fn wakes_error_handler(protocol: Protocol, interface: Option<Interface>) -> bool {
     match protocol {
         Protocol::None => interface != Some(Interface::Scsi),
@@ -239,7 +241,7 @@ fn wakes_error_handler(protocol: Protocol, interface: Option<Interface>) -> bool
     }
 }
 
-/// A controller keeps more with the drive than their protocol can tell apart.
+/// The controller's depth exceeds the number of tags of the protocol.
 fn check_depth(depth: &At<Depth>, interface: Option<Interface>, protocol: Protocol, log: &mut Log) {
     let (asked, tags) = (depth.value.0, protocol.tags());
     let spelled = interface.map(|interface| {
@@ -270,7 +272,7 @@ fn check_depth(depth: &At<Depth>, interface: Option<Interface>, protocol: Protoc
     log.contradiction(depth.place, message, remedy);
 }
 
-/// A time that is added for each command, as long as the core allows.
+/// A time that is added for each command, limited to what the core allows.
 pub fn bounded(at: Option<&At<Span>>, key: &str, unasked: Span, log: &mut Log) -> Span {
     let Some(at) = at else { return unasked };
     if at.value > TIME_MAX {
@@ -279,7 +281,7 @@ pub fn bounded(at: Option<&At<Span>>, key: &str, unasked: Span, log: &mut Log) -
     at.value.min(TIME_MAX)
 }
 
-/// The I/O scheduler before a drive that holds so many commands, if there is one.
+/// The I/O scheduler before a drive that holds this many commands, if there is one.
 fn elevator(raw: &ElevatorRaw, holds: u32, log: &mut Log) -> Option<ElevatorParams> {
     let name = given(raw.order.as_ref()).unwrap_or(ElevatorName::Of(ElevatorOrder::Deadline));
     check_elevator_keys(raw, name, log);
@@ -313,7 +315,7 @@ fn elevator(raw: &ElevatorRaw, holds: u32, log: &mut Log) -> Option<ElevatorPara
     })
 }
 
-/// Keys that the order does not use, and slices of no time.
+/// Records keys that the order does not use, and time slices of zero.
 fn check_elevator_keys(raw: &ElevatorRaw, name: ElevatorName, log: &mut Log) {
     let counted = raw.slice_idle.as_ref().is_some_and(|idle| idle.value.is_zero());
     let of = |order| name == ElevatorName::Of(order);
@@ -351,7 +353,7 @@ fn no_effect(raw: &ElevatorRaw, key: &str, place: Place, those: &str, counted: b
     log.no_effect(place, message, format!("set order to {those}, or leave {key} out"));
 }
 
-/// The faults of the media; `None` when nothing ever goes wrong.
+/// The faults of the media; `None` if nothing ever fails.
 pub fn faults(at: &At<FaultsRaw>, log: &mut Log) -> Option<FaultParams> {
     let raw = &at.value;
     let read_errors = given(raw.read_errors.as_ref()).unwrap_or(Share::NONE);
@@ -380,7 +382,7 @@ pub fn faults(at: &At<FaultsRaw>, log: &mut Log) -> Option<FaultParams> {
     (!sound).then_some(FaultParams { read_errors, unreadable, retries })
 }
 
-/// Unreadable stretches lie on the drive.
+/// Unreadable ranges must lie on the drive.
 pub fn check_faults(raw: Option<&At<FaultsRaw>>, capacity: Sectors, log: &mut Log) {
     let list = raw.and_then(|at| at.value.bad_sectors.as_ref());
     for stretch in list.into_iter().flat_map(|list| &list.value) {

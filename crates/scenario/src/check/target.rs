@@ -34,17 +34,17 @@ pub struct Shared<'a> {
     pub loader: &'a dyn Loader,
 }
 
-/// Table entries of all drives of a plan together: 2 GiB of memory.
+/// Maximum number of table entries of all drives of a plan together: 2 GiB of memory.
 const CYLINDERS_MAX: u64 = 1 << 29;
 
-/// A target, and its meaning in one spelling.
+/// A target, and its canonical text.
 pub struct Meant {
     pub params: TargetParams,
     pub canonical: String,
     pub array: Option<ArrayInForce>,
-    /// What its drives leave out.
+    /// The keys that its drives leave out.
     pub assumed: Vec<Assumed>,
-    /// Of each kind of drive whose class says how it chooses.
+    /// For each kind of drive whose class determines how it chooses.
     pub firmware: Vec<Firmware>,
 }
 
@@ -60,12 +60,12 @@ impl<'a> Shared<'a> {
         }
     }
 
-    /// The workload with its patterns written out; `None` when one cannot be known.
+    /// The workload with its patterns expanded; `None` if one is unknown.
     pub fn workload(&mut self, raw: &At<WorkloadRaw>, log: &mut Log) -> Option<At<WorkloadRaw>> {
         written_out(raw, &mut self.patterns, log)
     }
 
-    /// The target that is described; `place` is the document's.
+    /// The described target; `place` is the document's.
     pub fn target(&mut self, raw: Option<&At<TargetRaw>>, place: Place, log: &mut Log) -> Option<Meant> {
         let Some(at) = raw else {
             let remedy = match log.origin(place) {
@@ -109,7 +109,7 @@ impl<'a> Shared<'a> {
             let whole = TargetRaw { controller, ..raw.clone() };
             return match &raw.array {
                 Some(array) => self.array(&whole, array, &offer.unwrap_or_default(), log),
-                // What was meant by an array that cannot be read is not known.
+                // If the array could not be read, what was meant is unknown.
                 None => self.drive(&whole, log).filter(|_| raw.readable("array")),
             }
             .filter(|_| known);
@@ -140,7 +140,7 @@ impl<'a> Shared<'a> {
         })
     }
 
-    /// The controller, written out as far as it matters, and the arrays that it keeps.
+    /// The controller, expanded as far as it matters, and the arrays that it keeps.
     fn controller(&mut self, raw: &TargetRaw, log: &mut Log) -> Option<(At<Choice<ControllerRaw>>, Offer)> {
         let at = raw.controller.as_ref()?;
         let name = match &at.value {
@@ -157,7 +157,7 @@ impl<'a> Shared<'a> {
     fn drive(&mut self, raw: &TargetRaw, log: &mut Log) -> Option<Meant> {
         let choice = raw.drive.as_ref()?;
         let Some(mut drive) = self.drives.resolve(choice, log) else {
-            // What the scenario says of the queue can still contradict itself.
+            // The scenario's keys on the queue may still contradict each other.
             if let Some(own) = raw.queue.as_ref().filter(|own| own.value.protocol.is_some()) {
                 let (protocol, _) = spoken(Some(own), None, log);
                 queue(Some(own), None, protocol, log);
@@ -194,7 +194,7 @@ impl<'a> Shared<'a> {
         Some(model)
     }
 
-    /// The drive itself, behind its controller's interface.
+    /// The model of the drive, behind its controller's interface.
     fn model(
         &mut self,
         raw: &TargetRaw,
@@ -205,7 +205,7 @@ impl<'a> Shared<'a> {
         let controller = raw.controller_written_out();
         let interface = controller.and_then(|raw| given(raw.interface.as_ref()));
         let port = controller.and_then(|raw| raw.link.as_ref()).map(|at| &at.value);
-        // What happens at an instant is none of the drive's business.
+        // Faults at an instant of the run are not part of the drive's model.
         let faults = raw.faults.as_ref().map(|at| At { value: at.value.without_instants(), ..at.clone() });
         let before = TargetRaw {
             controller: None,
@@ -235,7 +235,8 @@ impl<'a> Shared<'a> {
             .and_then(|params| model(&params, drive, place, log))
             .map(Arc::new);
         if log.count() > problems {
-            // Its capacity may still tell what is wrong with the workload; the next point must find the same.
+            // Its capacity may still reveal what is wrong with the workload; it is not cached, so that the
+            // next point records the same problems.
             return built;
         }
         self.cylinders += built.as_ref().map_or(0, |model| u64::from(model.mechanism.seek.cylinders()));
@@ -248,7 +249,7 @@ impl<'a> Shared<'a> {
     }
 }
 
-/// A drive's meaning in one spelling: what it is called does not matter.
+/// A drive's canonical text: its name does not matter.
 pub(super) fn drive_spelling(drive: &DriveRaw) -> String {
     let mut drive = drive.clone();
     (drive.identity, drive.sources, drive.base) = (None, None, None);
@@ -257,7 +258,7 @@ pub(super) fn drive_spelling(drive: &DriveRaw) -> String {
     text
 }
 
-/// The same with what the scenario says of it.
+/// The same, with the scenario's keys for it.
 pub(super) fn spelling(raw: &TargetRaw, drive: &DriveRaw) -> String {
     let mut text = drive_spelling(drive);
     let mut above = raw.clone();
@@ -267,7 +268,7 @@ pub(super) fn spelling(raw: &TargetRaw, drive: &DriveRaw) -> String {
     text
 }
 
-/// What only one drive of several can have, or do.
+/// Records keys that need an array.
 fn only_for_arrays(raw: &TargetRaw, log: &mut Log) {
     let Some(At { value: faults, .. }) = &raw.faults else { return };
     let remedy = "add an array, such as array = { level = \"raid1\", members = 2 }, or leave it out";

@@ -1,4 +1,5 @@
-//! A recorded trace as the workload: what stands beside it, and the recording that the host is fed from.
+//! A recorded trace as the workload: the keys allowed beside it, and the recording with which the host is
+//! fed.
 use crate::check::given;
 use crate::check::resolve::Loader;
 use crate::check::run::Run;
@@ -21,41 +22,42 @@ pub struct TraceAsked {
     pub format: Option<String>,
     pub device: Option<String>,
     pub pace: Pace,
-    /// Millionths that times are multiplied by.
+    /// The factor of times, in millionths.
     pub scale_time: u64,
     pub remap: RemapAsked,
     pub is_lenient: bool,
     pub is_sorted: bool,
     pub direct: Option<bool>,
-    /// Of the target.
+    /// The target's capacity.
     pub capacity: Sectors,
-    /// Whether the target takes requests of several hosts.
+    /// Whether the target accepts requests of several hosts.
     pub takes_hosts: bool,
 }
 
-/// How its addresses move onto the target.
+/// How its addresses are mapped to the target.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum RemapAsked {
     None,
     Wrap,
-    /// From a device of this size; none for the size that the trace itself gives.
+    /// Scaled from a device of this size; if `None`, from the size that the trace itself gives.
     Scale(Option<Sectors>),
 }
 
 /// A trace that was found.
 pub struct TraceFound {
     pub recording: Arc<dyn Recording>,
-    /// The same for the same bytes, wherever they lie.
+    /// Equal for equal bytes, wherever they are stored.
     pub fingerprint: String,
-    /// Of the run that it is a capture of.
+    /// The seed of the run that it captured.
     pub seed: Option<u64>,
 }
 
-/// What may stand beside a trace.
+/// The keys allowed beside a trace.
 const BESIDE: [&str; 8] =
     ["trace", "iodepth", "max_transfer", "direct", "runtime", "ramp_time", "number_ios", "name"];
 
-/// The trace as what a host is fed, and its fingerprint; `None` when it cannot be, or when nothing is known of the target.
+/// The recording with which the host is fed, and its fingerprint; `None` if it is invalid, or nothing is
+/// known of the target.
 pub fn fed(
     workload: &WorkloadRaw,
     served: Option<Served>,

@@ -1,4 +1,4 @@
-//! Jobs from fio's words.
+//! Jobs from fio's options.
 use crate::check::marking::{Asks, check_initiators, check_synchronous, marking, only_for_drives};
 use crate::check::{commands, given, pointless};
 use crate::keys::numbers::Count;
@@ -20,7 +20,7 @@ use drivelab_core::storage::elevator::ElevatorOrder;
 use drivelab_core::{Access, Command};
 use drivelab_units::{Bytes, Lba, SECTOR_BYTES, Sectors, Share, Span};
 
-/// A job as it was written, and the copies that it runs in.
+/// A job as it was written, and the number of its copies.
 #[derive(Clone, Debug)]
 pub struct Job {
     pub name: String,
@@ -29,27 +29,27 @@ pub struct Job {
     pub distribution: Option<Distribution>,
     pub params: JobParams,
     pub copies: u32,
-    /// Of a listed command, which the host is fed with.
+    /// Only for a listed command, with which the host is fed.
     pub listed: Option<Listed>,
 }
 
-/// What a listed command has beyond a job.
+/// What a listed command has in addition to a job.
 #[derive(Clone, Copy, Debug)]
 pub struct Listed {
-    /// Since the start of the run.
+    /// Time since the start of the run.
     pub at: Span,
     pub access: Access,
 }
 
-/// What a workload must know of the target that serves it.
+/// What a workload must know of its target.
 #[derive(Clone, Copy, Debug)]
 pub struct Served {
     pub capacity: Sectors,
-    /// The protocol in force; `None` for a target that is no drive.
+    /// The protocol in force; `None` for a target that is not a drive.
     pub drive: Option<Protocol>,
     /// Whether commands go to an array, not to a drive itself.
     pub array: bool,
-    /// Whether the I/O scheduler asks who waits.
+    /// Whether the I/O scheduler distinguishes synchronous I/Os.
     pub fair: bool,
     /// Whether the host has a cache of its own.
     pub host_cache: bool,
@@ -83,11 +83,11 @@ impl Served {
     }
 }
 
-/// Jobs of a workload, copies counted.
+/// Maximum number of jobs of a workload, copies included.
 pub const JOBS_MAX: u64 = 1 << 14;
 pub const BS: Bytes = Bytes::new(4096);
 
-/// The jobs; `None` when one cannot be, or when nothing is known of the target. `place` is the document's.
+/// The jobs; `None` if one is invalid, or nothing is known of the target. `place` is the document's.
 pub fn jobs(
     raw: Option<&At<WorkloadRaw>>,
     served: Option<Served>,
@@ -146,17 +146,17 @@ pub fn jobs(
     Some(found)
 }
 
-/// The jobs of the core: each copy is a process of its own. Listed commands are none.
+/// The jobs of the core: each copy is its own process. Listed commands are not jobs.
 pub fn expand(jobs: &[Job]) -> Vec<JobParams> {
     let own = jobs.iter().filter(|job| job.listed.is_none());
     let copies = own.flat_map(|job| (0..job.copies).map(|_| job.params.clone()));
     (0..).zip(copies).map(|(process, params)| JobParams { process, ..params }).collect()
 }
 
-/// Listed commands, in the order of their times, as the host is fed with them; they are of one process together.
+/// Listed commands, in order of their times, with which the host is fed; together they are one process.
 pub fn fed(jobs: &[Job]) -> Option<Fed> {
     let mut ios: Vec<FedIo> = jobs.iter().filter_map(fed_io).collect();
-    // Those of one instant stay in the order of the list.
+    // Commands of the same instant stay in the order of the list.
     ios.sort_by_key(|io| io.time);
     let params = FeedParams { pace: Pace::ByTime, command_limit: None };
     (!ios.is_empty()).then(|| Fed { params, ios: ios.into(), recording: None })
@@ -183,7 +183,7 @@ fn check_with_core(jobs: &[Job], place: Place, log: &mut Log) -> Option<()> {
     None
 }
 
-/// The host that a job runs on, and where it was given.
+/// The host on which a job runs, and where that was given.
 fn initiator(raw: &JobRaw) -> (u16, Option<Place>) {
     raw.initiator.as_ref().map_or((0, None), |at| (at.value.0 as u16, Some(at.place)))
 }
@@ -325,7 +325,7 @@ fn sectors(at: &At<Bytes>, key: &str, log: &mut Log) -> Option<Sectors> {
     size(at.value, at.place, key, log)
 }
 
-/// An amount in whole sectors, more than none and not absurd.
+/// An amount in whole sectors, above zero and not absurdly large.
 pub fn size(bytes: Bytes, place: Place, key: &str, log: &mut Log) -> Option<Sectors> {
     let count = bytes.get();
     if count == 0 {
@@ -345,7 +345,7 @@ pub fn size(bytes: Bytes, place: Place, key: &str, log: &mut Log) -> Option<Sect
     Some(sectors)
 }
 
-/// The range that a job touches.
+/// The range that a job accesses.
 fn range(
     raw: &JobRaw,
     capacity: Sectors,
@@ -359,7 +359,7 @@ fn range(
     let all = capacity.get();
     let part = |part: Part| match part {
         Part::Extent(extent) => extent.0.get(),
-        // Down to a multiple of 4 KiB.
+        // Rounded down to a multiple of 4 KiB.
         Part::Share(share) => ((u128::from(all) * u128::from(share.bits())) >> 32) as u64 / 8 * 8,
     };
     let first = raw.offset.as_ref().map_or(0, |at| part(at.value));

@@ -1,4 +1,4 @@
-//! Memory that takes writes for a device: the cache of a host and that of a controller, with the defaults of each.
+//! Write caches before a device: that of a host and that of a controller, with the defaults of each.
 use super::layered::{Layered, unless_displaced};
 use super::system::bounded;
 use super::workload::size;
@@ -12,9 +12,9 @@ use drivelab_core::storage::controller::params::ControllerParams;
 use drivelab_core::storage::write_behind::params::{FlushOrder, ReadAhead, WriteBehindParams};
 use drivelab_units::{Rate, Sectors, Span};
 
-/// What holds for one place where it may be, unasked.
+/// The defaults of one of the two caches.
 struct Usual {
-    /// Percent of its size.
+    /// In percent of its size.
     limit: u64,
     background: u64,
     age: Option<Span>,
@@ -26,27 +26,29 @@ struct Usual {
     overhead: Span,
 }
 
-/// What a copy in memory runs at, and what a call of the operating system takes. Inferred: the order of what machines since
-/// 2005 do; a memory that takes nothing would let a closed loop stand still in time.
+/// The rate of a copy in memory, and the duration of a system call. Inferred: the order of magnitude of
+/// machines since 2005; with zero times a closed loop would never advance in time.
 const COPY: u64 = 2_000_000_000;
 const SYSTEM_CALL: Span = Span::from_us(5);
 
 /// 512 KiB: `max_sectors_kb` of Linux 2.6 (Documentation/block/queue-sysfs).
 const REQUEST: Sectors = Sectors::new(1_024);
 
-/// A host reads ahead page by page, and so far: `VM_MAX_READAHEAD` of Linux 2.6, `read_ahead_kb` of
-/// Documentation/block/queue-sysfs. A controller by stripe units of the usual size; inferred.
+/// A host reads ahead in pages, up to this window: `VM_MAX_READAHEAD` of Linux 2.6, `read_ahead_kb` of
+/// Documentation/block/queue-sysfs. A controller reads ahead in stripe units of the usual size; inferred.
 const PAGE: Sectors = Sectors::new(8);
 const HOST_WINDOW: Sectors = Sectors::new(256);
 const LINE: Sectors = Sectors::new(128);
 const LINES: u64 = 4;
 
-/// After the second sequential read, as Dell has it for its PERC controllers ("adaptive read-ahead"); inferred for others.
+/// After the second sequential read, as Dell documents it for its PERC controllers ("adaptive read-ahead");
+/// inferred for others.
 const STREAM: u32 = 2;
 const STREAMS: u32 = 32;
 
-/// The cache of a host. Unasked as Linux has it: `dirty_ratio`, `dirty_background_ratio` and `dirty_expire_centisecs` of
-/// Documentation/admin-guide/sysctl/vm, `nr_requests` of Documentation/block/queue-sysfs.
+/// The cache of a host. Defaults as in Linux: `dirty_ratio`, `dirty_background_ratio` and
+/// `dirty_expire_centisecs` of Documentation/admin-guide/sysctl/vm, `nr_requests` of
+/// Documentation/block/queue-sysfs.
 pub fn host_cache(at: Option<&At<Switch<WriteBehindRaw>>>, log: &mut Log) -> Option<WriteBehindParams> {
     let age = Some(Span::from_s(30));
     let (rate, overhead) = (Rate::from_bytes_per_s(COPY), SYSTEM_CALL);
@@ -69,14 +71,14 @@ pub fn host_cache(at: Option<&At<Switch<WriteBehindRaw>>>, log: &mut Log) -> Opt
     write_behind(raw, place, &usual, log)
 }
 
-/// The cache of a controller that keeps so many commands with the drive.
+/// The cache of a controller that keeps up to `depth` commands with the drive.
 pub fn controller_cache(
     at: Option<&At<Switch<WriteBehindRaw>>>,
     depth: u32,
     controller: &ControllerParams,
     log: &mut Log,
 ) -> Option<WriteBehindParams> {
-    // What a command costs, and the data's way over the bus, whether or not a drive is behind it.
+    // The cost of a command, and the data's transfer over the bus, whether or not a drive is behind it.
     let overhead = (controller.issue + controller.completion).max(SYSTEM_CALL);
     let rate = controller.bus.and_then(|bus| bus.rate).or(Rate::from_bytes_per_s(COPY));
     let outstanding = depth.min(WriteBehindParams::OUTSTANDING_MAX);
@@ -140,7 +142,7 @@ fn write_behind(
         battery: given(raw.battery.as_ref()).unwrap_or(false),
         force_unit_access: given(raw.force_unit_access.as_ref()).unwrap_or(false),
         keeps_reads: given(raw.keeps_reads.as_ref()).unwrap_or(usual.keeps_reads),
-        // The array says so, where it has rows.
+        // Set by the array, if it has rows.
         stripe: None,
         stripe_wait: bounded(raw.stripe_wait.as_ref(), "stripe_wait", WriteBehindParams::STRIPE_WAIT, log),
         write_through: given(raw.write_through.as_ref()).unwrap_or(false),
@@ -153,7 +155,7 @@ fn write_behind(
     (log.count() == problems).then_some(params)
 }
 
-/// Reads by lines: a line and the window fit into the memory.
+/// Read-ahead in units: a unit and the window must fit into the memory.
 fn read_ahead(
     raw: &ReadAheadRaw,
     usual: &Usual,
@@ -180,7 +182,8 @@ fn read_ahead(
     })
 }
 
-/// A size that must fit into the memory; a file's gives way to what the scenario says of that.
+/// A size that must fit into the memory; a value of a file is reduced if the scenario made the memory
+/// smaller.
 fn fitting<T: Clone>(
     asked: Sectors,
     at: &At<T>,
@@ -196,8 +199,8 @@ fn fitting<T: Clone>(
     asked.min(all)
 }
 
-/// How much may wait: a part of the size, at most as much as something else; a file's gives way to what the scenario says
-/// of that.
+/// A limit on dirty data: a part of the size, and no more than `most`; a value of a file is dropped if the
+/// scenario made that smaller.
 fn level(
     at: Option<&At<Part>>,
     name: &str,

@@ -26,7 +26,7 @@ use crate::text::problem::Log;
 use crate::text::suggest;
 use crate::text::tree::{Node, Value};
 
-/// The value of this name; what is none of them is recorded.
+/// The value of this name; an unknown name is recorded.
 pub fn read<T: Copy>(node: &Node, known: &[(&str, T)], kind: &Kind, log: &mut Log) -> Option<T> {
     let Value::Text(text) = &node.value else {
         wrong_type(node, kind, log);

@@ -9,17 +9,17 @@ pub enum Kind {
         units: &'static str,
         example: &'static str,
     },
-    /// A whole number without a unit, in these bounds.
+    /// A whole number without a unit, within these bounds.
     Count {
         least: u64,
         most: u64,
     },
-    /// A number with a fraction, in these bounds.
+    /// A number with a fraction, within these bounds.
     Number {
         least: u64,
         most: u64,
     },
-    /// A number of percent.
+    /// A percentage.
     Percent,
     Flag,
     Text,
@@ -30,7 +30,7 @@ pub enum Kind {
     Names {
         each: Box<Kind>,
     },
-    /// A list that is no sweep.
+    /// A list that is not a sweep.
     List {
         each: Box<Kind>,
         example: &'static str,
@@ -41,10 +41,10 @@ pub enum Kind {
 /// A table with known keys.
 #[derive(Clone, Debug)]
 pub struct Section {
-    /// What the schema calls it.
+    /// Its name in the schema.
     pub name: &'static str,
     pub doc: String,
-    /// Whether values may carry where they come from: `{ value, source, mark }`.
+    /// Whether values may carry their source: `{ value, source, mark }`.
     pub facts: bool,
     pub keys: Vec<Key>,
     /// Groups of forms: the keys of one form exclude those of the others in its group.
@@ -56,13 +56,13 @@ pub struct Section {
 pub struct Key {
     pub name: &'static str,
     pub doc: String,
-    /// What holds when it is left out; empty when nothing does.
+    /// The value that holds when the key is left out; empty if there is none.
     pub default: &'static str,
     pub kind: Kind,
 }
 
 impl Kind {
-    /// The kinds to choose from; one for most.
+    /// The alternatives; one for most kinds.
     pub fn alternatives(&self) -> &[Kind] {
         match self {
             Kind::Either(kinds) => kinds,
@@ -70,7 +70,7 @@ impl Kind {
         }
     }
 
-    /// The section behind this kind, where it may be a table.
+    /// The section of this kind, if it may be a table.
     pub fn section(&self) -> Option<&Section> {
         self.alternatives().iter().find_map(|kind| match kind {
             Kind::Table(section) => Some(section),
@@ -78,7 +78,7 @@ impl Kind {
         })
     }
 
-    /// The kind of the value under `name`, where this may be a table.
+    /// The kind of the value under `name`, if this may be a table.
     pub fn child(&self, name: &str) -> Option<&Kind> {
         self.alternatives().iter().find_map(|kind| match kind {
             Kind::Table(section) => section.keys.iter().find(|key| key.name == name).map(|key| &key.kind),

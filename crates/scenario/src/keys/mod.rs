@@ -1,7 +1,8 @@
-//! What a key is: its name, its type, its words for people. One definition makes reader, schema and reference.
+//! The definition of a key: its name, its type, its description for people. One definition makes reader,
+//! schema and reference.
 //!
-//! A section is declared once with [`section!`](crate::keys::section): the struct that holds what was typed, the reader
-//! that fills it, and the description that the JSON Schema and `docs/keys-*.md` are written from.
+//! A section is declared once with [`section!`](crate::keys::section): the struct that holds the raw values,
+//! the reader that fills it, and the description from which the JSON Schema and `docs/keys-*.md` are written.
 pub mod choices;
 pub mod kind;
 pub mod numbers;

@@ -1,4 +1,4 @@
-//! Numbers without a unit: counts, shares, decimals, and yes or no in fio's way.
+//! Numbers without a unit: counts, shares, decimals, and booleans in fio's notation.
 use super::kind::Kind;
 use super::read::{Read, wrong_type};
 use crate::text::problem::Log;
@@ -43,7 +43,7 @@ impl<const LEAST: u64, const MOST: u64> Read for Count<LEAST, MOST> {
     }
 }
 
-/// A share, written as a number of percent with or without its sign.
+/// A share, written as a percentage with or without the percent sign.
 impl Read for Share {
     fn kind() -> Kind {
         Kind::Percent
@@ -53,7 +53,7 @@ impl Read for Share {
         let text = match &node.value {
             Value::Text(text) => text.clone(),
             Value::Integer(number) => format!("{number}%"),
-            // As a fraction of one, or as a number of percent?
+            // A fraction of one, or a percentage?
             Value::Decimal(number) if is_fraction(number) => {
                 let percent = tidy(number.parse::<f64>().unwrap_or_default() * 100.0);
                 let remedy = format!("write \"{percent}%\", or \"{number}%\" if so little is meant");
@@ -83,7 +83,7 @@ pub fn is_fraction(number: &str) -> bool {
     number.trim().parse::<f64>().is_ok_and(|share| share > 0.0 && share < 1.0)
 }
 
-/// A number without the tail that binary fractions leave.
+/// A number without the rounding error of binary fractions.
 pub fn tidy(number: f64) -> String {
     let text = format!("{number:.4}");
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
@@ -120,7 +120,7 @@ impl<const LEAST: u64, const MOST: u64> Read for Decimal<LEAST, MOST> {
     }
 }
 
-/// Yes or no, also in fio's way: 0 or 1.
+/// A boolean, also in fio's notation: 0 or 1.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Fio(pub bool);
 

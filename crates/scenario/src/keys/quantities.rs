@@ -8,18 +8,18 @@ use crate::text::tree::{Node, Value};
 use drivelab_units::{Angle, Bytes, QuantityError, Rate, Rpm, SECTOR_BYTES, Sectors, Span, parse};
 use std::fmt::Write;
 
-/// What helps who wrote a quantity wrongly.
+/// Remedies for a wrongly written quantity.
 struct Help<T> {
-    /// Units that a bare number may be meant in, the likeliest first.
+    /// Units that a bare number may have been meant in, the likeliest first.
     bare: &'static [&'static str],
-    /// The least and the most.
+    /// The minimum and the maximum, in words.
     range: &'static str,
-    /// Whether a value that can be read can also be used: what is suggested must be.
+    /// Whether a value that can be read is also valid: a suggestion must be.
     fits: fn(&T) -> bool,
 }
 
 impl<T> Help<T> {
-    /// A bare number with the first unit that makes a usable value of it.
+    /// A bare number with the first unit that makes a valid value of it.
     fn with_unit(&self, text: &str, parse: &impl Fn(&str) -> Result<T, QuantityError>) -> Option<String> {
         let usable = |unit: &&&str| {
             // In bytes, what is no whole number of sectors was hardly meant.
@@ -32,14 +32,14 @@ impl<T> Help<T> {
         self.bare.iter().find(usable).map(|unit| format!("{text}{unit}"))
     }
 
-    /// Whether a bare number was meant in bytes as fio reads it, and is no whole number of sectors.
+    /// Whether a bare number was meant in bytes, as fio reads it, and is not a whole number of sectors.
     fn is_broken_sector(&self, text: &str) -> bool {
         let broken = |count: u64| count > SECTOR_BYTES && !count.is_multiple_of(SECTOR_BYTES);
         self.bare == ["B", "KiB"] && text.parse().is_ok_and(broken)
     }
 }
 
-/// Other names of units, and what they are called here.
+/// Other names of units, and their names here.
 const UNIT_ALIASES: [(&str, &str); 18] = [
     ("m", "min"),
     ("mins", "min"),
@@ -61,7 +61,7 @@ const UNIT_ALIASES: [(&str, &str); 18] = [
     ("D", "d"),
 ];
 
-/// What helps with a unit that does not exist.
+/// The message and remedy for an unknown unit.
 fn other_unit(text: &str, units: &str) -> (String, String) {
     let number = text.trim_end_matches(|c: char| !c.is_ascii_digit() && !matches!(c, '.' | '_'));
     let wrong = text[number.len()..].trim();
@@ -78,7 +78,7 @@ fn other_unit(text: &str, units: &str) -> (String, String) {
     (format!("unknown unit \"{wrong}\""), format!("{hint}known units: {units}"))
 }
 
-/// Reads a quantity; the kind's units are those that exist, for "did you mean".
+/// Reads a quantity; the kind's units are the known ones, for "did you mean".
 fn quantity<T>(
     node: &Node,
     kind: &Kind,
@@ -90,7 +90,7 @@ fn quantity<T>(
     let text = match &node.value {
         Value::Text(text) => text.trim().to_owned(),
         Value::Integer(number) if *number >= 0 => number.to_string(),
-        // Without an exponent, which no quantity has.
+        // Rewritten without an exponent, which no quantity accepts.
         Value::Decimal(number) if number.contains(['e', 'E']) => {
             number.parse::<f64>().map_or(number.clone(), |plain| plain.to_string())
         }
@@ -183,15 +183,15 @@ quantities! {
     TrackDensity, "a track density", "kTPI (thousand tracks per inch)", "145kTPI", &["kTPI"], "\"0.001kTPI\" to \"1000000kTPI\"", |_| true, ktpi, |v| v.0;
 }
 
-/// A time that is long for a machine: fio's `runtime`, which is in seconds.
+/// A time in the range of seconds: fio's `runtime`, which is in seconds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Seconds(pub Span);
 
-/// The same where no time makes no sense; who asks for it says so.
+/// The same where zero makes no sense; the key's reader checks that.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Duration(pub Span);
 
-/// A time that is short for a machine: fio's `thinktime`, which is in microseconds.
+/// A time in the range of microseconds: fio's `thinktime`, which is in microseconds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Pause(pub Span);
 
@@ -207,7 +207,7 @@ fn duration(text: &str) -> Result<Duration, QuantityError> {
     span(text).map(Duration)
 }
 
-/// The largest I/O; core and hosts alike cut what is larger.
+/// The largest I/O; core and hosts alike split larger ones.
 pub const IO_MAX: u64 = 1 << 30;
 
 /// Whether an I/O can have this size.
@@ -215,7 +215,8 @@ fn whole_io(bytes: &Bytes) -> bool {
     (1..=IO_MAX).contains(&bytes.get()) && bytes.get().is_multiple_of(SECTOR_BYTES)
 }
 
-/// Part of a target in sectors, for `offset` and `size`: a bare number is a small one, and a fraction a percentage.
+/// Part of a target in sectors, for `offset` and `size`: a small bare number may be meant in sectors, and a
+/// fraction as a percentage.
 pub fn part(node: &Node, may_be_none: bool, log: &mut Log) -> Option<Extent> {
     let number = match &node.value {
         Value::Decimal(number) | Value::Text(number) => number.trim(),
@@ -227,7 +228,7 @@ pub fn part(node: &Node, may_be_none: bool, log: &mut Log) -> Option<Extent> {
         log.fault(node.place, "the unit is missing", remedy);
         return None;
     }
-    // Too few for a sector in bytes, as fio has them: what was meant instead is open.
+    // In bytes, as fio reads it, this would be less than a sector: what was meant is open.
     let count = if let Value::Integer(count) = node.value { count } else { number.parse().unwrap_or(0) };
     if (1..i128::from(SECTOR_BYTES)).contains(&count) {
         let message = format!("the unit is missing, and {count} B is no whole number of sectors");
@@ -253,9 +254,9 @@ pub fn part(node: &Node, may_be_none: bool, log: &mut Log) -> Option<Extent> {
     quantity(node, &Extent::kind(), log, &help, extent)
 }
 
-/// No time in a scenario is longer: two years.
+/// Maximum time in a scenario: two years.
 const SPAN_MAX: u64 = 2 * 366 * 86_400 * 1_000_000_000;
-/// No amount of data is larger: an exbibyte.
+/// Maximum amount of data: an exbibyte.
 const BYTES_MAX: u64 = 1 << 60;
 
 fn span(text: &str) -> Result<Span, QuantityError> {
@@ -276,14 +277,14 @@ fn rate(text: &str) -> Result<Rate, QuantityError> {
     })
 }
 
-/// Nanoseconds that may be less than none.
+/// Nanoseconds, possibly negative.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SignedSpan(pub i64);
 
 fn signed_span(text: &str) -> Result<SignedSpan, QuantityError> {
     let text = text.trim();
     let (sign, rest) = text.strip_prefix('-').map_or((1, text), |rest| (-1, rest));
-    // A settling time is at most some milliseconds: a second is absurd.
+    // A settle time is at most some milliseconds: a second is absurd.
     match span(rest)?.as_ns() {
         ns @ 0..=1_000_000_000 => Ok(SignedSpan(sign * ns as i64)),
         _ => Err(QuantityError::TooLarge),
@@ -305,7 +306,7 @@ fn extent(text: &str) -> Result<Extent, QuantityError> {
             Err(_) => Err(QuantityError::NoNumber { example: "488397168 sectors" }),
         };
     }
-    // A data sheet's "250GB" is a round figure: what does not fill a sector is left off.
+    // A data sheet's "250GB" is a round figure: the remainder of a sector is dropped.
     Ok(Extent(Sectors::new(bytes(text)?.get() / SECTOR_BYTES)))
 }
 
@@ -391,7 +392,8 @@ fn unit_error(text: &str, known: &'static str, example: &'static str) -> Quantit
     }
 }
 
-/// A decimal number in thousandths; the time parser reads it, a millisecond being a thousandth of a second.
+/// A decimal number in thousandths; the time parser reads it, since a millisecond is a thousandth of a
+/// second.
 fn thousandths(number: &str, example: &'static str) -> Result<u64, QuantityError> {
     let read = parse::span(&format!("{}us", number.trim())).map_err(|error| match error {
         QuantityError::NoUnit { .. } | QuantityError::UnknownUnit { .. } => {

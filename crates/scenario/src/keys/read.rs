@@ -1,4 +1,4 @@
-//! From a node of the tree to a typed value, with its place and where it comes from.
+//! From a node of the tree to a typed value, with its place and its source.
 use super::kind::{Key, Kind};
 use crate::text::problem::{Log, Place};
 use crate::text::suggest;
@@ -7,16 +7,17 @@ use std::fmt::Write;
 
 /// A type that a key can have.
 pub trait Read: Sized {
-    /// What is accepted, in words for people and for the schema.
+    /// The accepted values, in words for people and for the schema.
     fn kind() -> Kind;
 
     /// Reads the value, or records why it cannot be read.
     fn read(node: &Node, log: &mut Log) -> Option<Self>;
 
-    /// The value in one spelling, whichever way it was written: what hashes are made of.
+    /// The value in its canonical form, however it was written: the input of hashes.
     fn write(&self, out: &mut String);
 
-    /// This value laid over another one of the same key: a section keeps the other's keys that it does not set itself.
+    /// Merges this value over another one of the same key: a section keeps the other's keys that it does not
+    /// set itself.
     fn over(self, _below: Self) -> Self {
         self
     }
@@ -26,11 +27,11 @@ pub trait Read: Sized {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Mark {
-    /// From the maker's specification.
+    /// From the manufacturer's specification.
     Datasheet,
     /// From a measurement of the drive.
     Measured,
-    /// By arithmetic, or by reading between published figures.
+    /// Computed, or interpolated between published figures.
     Inferred,
     /// Chosen so that simulated results meet published ones.
     Fitted,
@@ -44,7 +45,7 @@ pub struct Source {
 }
 
 impl Source {
-    /// Takes in the key `source` or `mark` of a table of facts; false for any other.
+    /// Reads the key `source` or `mark` of a table of facts; false for any other key.
     pub fn take(&mut self, entry: &Entry, log: &mut Log) -> bool {
         match entry.key.as_str() {
             "source" => self.source = String::read(&entry.node, log),
@@ -93,7 +94,7 @@ pub fn wrong_type(node: &Node, kind: &Kind, log: &mut Log) {
     let mut remedy = format!("write {}", kind.words());
     if let (Value::List(items), false) = (&node.value, kind.takes_list()) {
         if items.is_empty() && log.has_at(node.place) {
-            // An empty sweep, reported as such.
+            // An empty sweep, which is reported elsewhere.
             return;
         }
         if items.iter().any(|item| matches!(item.value, Value::List(_))) {
@@ -197,7 +198,7 @@ impl<T: Read> Read for Names<T> {
     }
 }
 
-/// A list that is no sweep.
+/// A list that is not a sweep.
 impl<T: Read + Example> Read for Vec<At<T>> {
     fn kind() -> Kind {
         Kind::List { each: Box::new(T::kind()), example: T::EXAMPLE }
@@ -227,11 +228,11 @@ impl<T: Read + Example> Read for Vec<At<T>> {
     }
 }
 
-/// How a list of these looks, and how long it may be.
+/// An example of a list of these, and its maximum length.
 pub trait Example {
     const EXAMPLE: &'static str;
-    /// More than anybody writes: each costs memory many times its text.
+    /// More than anybody writes: each entry takes many times the memory of its text.
     const MOST: usize = 65_536;
-    /// What to do about more.
+    /// The remedy for a longer list.
     const TOO_MANY: &'static str = "shorten the list";
 }

@@ -1,4 +1,4 @@
-//! `section!`: a struct of what was typed, its reader and its description, from one declaration.
+//! `section!`: a struct of raw values, its reader and its description, from one declaration.
 //!
 //! ```text
 //! section! {
@@ -24,9 +24,9 @@ macro_rules! section {
         #[derive(Clone, Debug, Default)]
         pub struct $name {
             $( $(#[doc = $key_doc])+ pub $key: Option<$crate::keys::At<$type>>, )*
-            /// Where the facts come from that carry no source of their own.
+            /// The source of the facts that have none of their own.
             pub own_source: $crate::keys::Source,
-            /// Keys that are there but could not be read.
+            /// Keys that are set but could not be read.
             pub unreadable: Vec<&'static str>,
         }
 
@@ -108,12 +108,12 @@ macro_rules! section {
                 names
             }
 
-            /// Forgets these keys.
+            /// Removes these keys.
             pub fn clear(&mut self, names: &[&str]) {
                 $( if names.contains(&stringify!($key)) { self.$key = None; } )*
             }
 
-            /// Whether a key has a value that could be read, or none at all.
+            /// Whether a key has a value that could be read, or is not set.
             #[allow(dead_code, reason = "not every section is asked")]
             pub fn readable(&self, name: &str) -> bool {
                 !self.unreadable.contains(&name)
@@ -126,10 +126,10 @@ pub(crate) use section;
 use super::read::{At, Read};
 use crate::text::problem::{Log, Place};
 
-/// Forms of saying the same thing, each by its keys; a key may belong to several.
+/// Alternative forms of the same information, each by its keys; a key may belong to several.
 pub type Forms = &'static [&'static [&'static str]];
 
-/// Records keys that belong to two forms of the same thing.
+/// Records keys that belong to two different forms.
 pub fn check_forms(set: &[(&'static str, Place)], groups: &[Forms], log: &mut Log) {
     for forms in groups {
         let fits = |key: &str| forms.iter().filter(|form| form.contains(&key)).count();
@@ -145,13 +145,13 @@ pub fn check_forms(set: &[(&'static str, Place)], groups: &[Forms], log: &mut Lo
     }
 }
 
-/// The keys of the layer below that these keys put out of force, because they belong to another form.
+/// The keys of the layer below that these keys invalidate, because they belong to another form.
 pub fn displaced(set: &[(&'static str, Place)], groups: &[Forms]) -> Vec<&'static str> {
     let names: Vec<&str> = set.iter().map(|(key, _)| *key).collect();
     displaced_by(&names, groups)
 }
 
-/// The same for the names of the keys alone.
+/// The same, from the names of the keys alone.
 pub fn displaced_by(set: &[&str], groups: &[Forms]) -> Vec<&'static str> {
     let mut names = Vec::new();
     for forms in groups {
@@ -169,7 +169,7 @@ fn in_group(forms: Forms, key: &str) -> bool {
     forms.iter().any(|form| form.contains(&key))
 }
 
-/// One key's value laid over another's.
+/// One key's value merged over another's.
 pub fn lay_over<T: Read>(above: Option<At<T>>, below: Option<At<T>>) -> Option<At<T>> {
     match (above, below) {
         (Some(above), Some(below)) => {

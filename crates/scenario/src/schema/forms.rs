@@ -1,11 +1,11 @@
-//! The forms that one value can have, told apart by their JSON type.
+//! The forms that one value can have, distinguished by their JSON type.
 //!
-//! Most words of JSON Schema hold for one type alone, so forms of different types can stand side by side in one schema
-//! without `anyOf`: a value that breaks a rule is then told that rule, at its own place. Only `enum` holds for every type;
-//! a few names beside another form, and two forms of a table, need `anyOf`.
+//! Most keywords of JSON Schema apply to one type only, so forms of different types can be combined in one
+//! schema without `anyOf`: an error is then reported by the violated keyword, at its own place. Only `enum`
+//! applies to every type; names together with another form, and two forms of a table, need `anyOf`.
 use serde_json::{Map, Value, json};
 
-/// What is accepted of each type.
+/// The accepted values of each type.
 #[derive(Clone, Default)]
 pub struct Forms {
     text: Option<Text>,
@@ -13,7 +13,7 @@ pub struct Forms {
     flag: bool,
     array: Option<Value>,
     objects: Vec<Value>,
-    /// Whether the objects are tables of their own, not values with their sources.
+    /// Whether the objects are actual tables, not values with their sources.
     tables: bool,
 }
 
@@ -39,7 +39,7 @@ impl Forms {
         self.text = Some(Text::Any(all));
     }
 
-    /// One of these texts; beside other texts they are examples.
+    /// One of these texts; together with other texts they are examples.
     pub fn add_names(&mut self, names: impl Iterator<Item = &'static str>) {
         if self.text.is_none() {
             self.text = Some(Text::Names(names.collect()));
@@ -65,7 +65,7 @@ impl Forms {
         }
     }
 
-    /// A number in these bounds; beside another one, either of the two.
+    /// A number within these bounds; two single numbers become a choice of either.
     pub fn add_number(&mut self, what: &'static str, least: u64, most: u64) {
         self.number = Some(match self.number.take() {
             Some(Number::Between(_, only, _)) if least == most => Number::OneOf(vec![only, least]),
@@ -90,12 +90,12 @@ impl Forms {
         self.tables = true;
     }
 
-    /// Whether it is a table and nothing else.
+    /// Whether a table is the only form.
     pub fn is_table(&self) -> bool {
         self.tables && self.text.is_none() && self.number.is_none() && !self.flag && self.array.is_none()
     }
 
-    /// Each form by itself.
+    /// Each form separately.
     fn apart(&self) -> Vec<Value> {
         let mut forms = Vec::new();
         match &self.text {
@@ -129,7 +129,7 @@ impl Forms {
         forms
     }
 
-    /// All forms as one schema.
+    /// All forms combined in one schema.
     pub fn render(&self) -> Value {
         let mut forms = self.apart();
         if forms.len() == 1 {

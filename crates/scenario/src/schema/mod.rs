@@ -1,7 +1,8 @@
-//! JSON Schema of scenarios and drive files, written from the same declarations as the reader.
+//! JSON Schema of scenarios and drive files, generated from the declarations of the reader.
 //!
-//! A section is written once, under `$defs`: as it stands in a scenario, where a list in place of a value is a sweep, and
-//! as it stands elsewhere. How the forms of one value are told apart is said in `forms.rs`.
+//! A section is written under `$defs` in up to two versions: one for scenarios, where a list in place of a
+//! value is a sweep, and one for other files. `forms.rs` describes how the forms of one value are
+//! distinguished.
 mod forms;
 
 use crate::catalogue::declared;
@@ -40,12 +41,12 @@ fn document(title: &str, kind: &Kind, sweeps: bool) -> Value {
     Value::Object(schema)
 }
 
-/// The sections that have been written, by name.
+/// The definitions written so far, by name.
 #[derive(Default)]
 struct Defs(Map<String, Value>);
 
 impl Defs {
-    /// The reference to a section. What stands there says nothing of its type: who refers to it does.
+    /// The reference to a section. Its definition does not state a type: the referring schema does.
     fn reference(&mut self, section: &Section, sweeps: bool) -> Value {
         let mut name = kebab(section.name.trim_end_matches("Raw"));
         if sweeps {
@@ -75,7 +76,8 @@ impl Defs {
         object
     }
 
-    /// One key's value, with a list of such values where that is a sweep, and with its source where it can have one.
+    /// One key's value, with a list of such values where that is a sweep, and with its source where it can
+    /// have one.
     fn property(&mut self, key: &Key, facts: bool, sweeps: bool) -> Value {
         let single = self.forms(&key.kind, sweeps);
         let mut forms = single.clone();
@@ -98,7 +100,7 @@ impl Defs {
         value
     }
 
-    /// What says where a value comes from: `source` and `mark`.
+    /// The properties that state a value's source: `source` and `mark`.
     fn origin(&mut self) -> [Value; 2] {
         for (name, kind, doc) in [
             ("source", Kind::Text, "Where the value comes from."),
@@ -146,7 +148,7 @@ impl Defs {
     }
 }
 
-/// What an editor shows of a key.
+/// The description that an editor shows for a key.
 fn description(key: &Key) -> String {
     let mut text = key.doc.replace('\n', " ");
     for kind in key.kind.alternatives() {
@@ -163,7 +165,7 @@ fn description(key: &Key) -> String {
     text
 }
 
-/// What the names that can be chosen mean, one to the line.
+/// The meanings of the names of a choice, one per line.
 fn names(kind: &Kind) -> String {
     let choices = kind.alternatives().iter().filter_map(|kind| match kind {
         Kind::Choice(names) => Some(names),
@@ -172,7 +174,7 @@ fn names(kind: &Kind) -> String {
     choices.flatten().map(|(name, doc)| format!("\n- `{name}`: {doc}")).collect()
 }
 
-/// A type's name in the style of the names of the files.
+/// A type's name in kebab case, as the files are named.
 fn kebab(name: &str) -> String {
     let mut out = String::new();
     for (place, c) in name.char_indices() {

@@ -1,14 +1,14 @@
-//! Overrides: `key = value` from the command line, laid over the scenario's tree.
+//! Overrides: `key = value` from the command line, applied to the scenario's tree.
 use super::problem::{Log, Place};
 use super::tree::{self, Entry, Node, Table, Value};
 use crate::keys::Kind;
 
-/// A value for one key, whatever the scenario says.
+/// A value for one key, which overrides the scenario's.
 #[derive(Clone, Debug)]
 pub struct Override {
     /// The full name, such as `target.queue.order`; of an entry of a list `target.faults.slow[0].by`.
     pub key: String,
-    /// A TOML value; if it is none, a list where it has commas (`1,4,16`), else a text.
+    /// A TOML value; otherwise a list if it has commas (`1,4,16`), else a text.
     pub value: String,
     /// What the user typed, for messages: `--set target.queue.order=sptf`, or `--iodepth`.
     pub origin: String,
@@ -75,10 +75,10 @@ fn entry_number(part: &str) -> Option<usize> {
     part.strip_prefix('[')?.strip_suffix(']')?.parse().ok()
 }
 
-/// What is wrong with a text that was meant as a value or a list of values, and is neither.
+/// The error of a text that was meant as a value or a list of values, and is neither.
 fn no_value(text: &str, kind: Option<&Kind>) -> Option<&'static str> {
     let kind = kind?;
-    // Names are what the user says, and some values have colons of their own.
+    // Names are free text, and some values contain colons.
     let free = |kind: &Kind| {
         matches!(kind, Kind::Text) || matches!(kind, Kind::Quantity { example, .. } if example.contains(':'))
     };
@@ -176,7 +176,7 @@ fn set_inside(at: &mut Node, kind: Option<&Kind>, parts: &[(&str, Place)], node:
             }
             return;
         }
-        // By its name alone: what it names, with this key changed.
+        // A name becomes a table based on that name, in which this key is changed.
         Value::Text(_) => {
             let name =
                 ["base", "order", "standard", "file"].into_iter().find(|name| kind.child(name).is_some());

@@ -1,4 +1,4 @@
-//! What is wrong with a text and where: each problem with its line, its column and a remedy, all of them at once.
+//! Problems of a text and their places: each with its line, its column and a remedy, all of them at once.
 use super::shorten::{around, begin, shortened};
 use serde::Serialize;
 use std::collections::BTreeSet;
@@ -12,40 +12,40 @@ pub struct Place {
     pub end: u32,
 }
 
-/// One thing that is wrong.
+/// One problem.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Problem {
     /// The file, or the command-line option, that the text came from.
     pub origin: String,
-    /// From 1; in a command-line option always 1.
+    /// Counted from 1; in a command-line option always 1.
     pub line: usize,
-    /// From 1, in characters.
+    /// Counted from 1, in characters.
     pub column: usize,
-    /// The offending text; its begin, where it is long.
+    /// The offending text; its beginning, if it is long.
     pub text: String,
-    /// The line that it stands in; the part around it, where that is long.
+    /// The line that contains it; the part around it, if that is long.
     pub line_text: String,
     pub message: String,
-    /// What to write instead, where that is known.
+    /// What to write instead, if that is known.
     pub remedy: Option<String>,
-    /// Whether line and column mean anything to the reader.
+    /// Whether line and column are meaningful to the reader.
     #[serde(skip)]
     in_file: bool,
-    /// Characters of the line before `line_text`.
+    /// Number of characters of the line before `line_text`.
     #[serde(skip)]
     left_out: usize,
 }
 
-/// Everything that is wrong with a scenario; never empty.
+/// All problems of a scenario; never empty.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Problems(pub Vec<Problem>);
 
-/// A line is shown as far as this around the offending text.
+/// How much of a line is shown before the offending text.
 const SHOWN_BEFORE: usize = 60;
 const SHOWN: usize = 110;
 
 impl Problem {
-    /// The part of the line to show, and how many characters of it stand before the offending text.
+    /// The part of the line to show, and the number of its characters before the offending text.
     fn window(&self) -> (String, usize) {
         let line = self.line_text.replace('\t', " ");
         let (length, before) = (line.chars().count(), self.column - 1 - self.left_out);
@@ -103,10 +103,10 @@ struct Text {
     in_file: bool,
 }
 
-/// More problems than anybody reads; the rest is dropped.
+/// More problems than anybody reads; the rest are dropped.
 const PROBLEMS_MAX: usize = 100;
 
-/// Collects texts and what is wrong with them.
+/// Collects texts and their problems.
 #[derive(Default)]
 pub struct Log {
     texts: Vec<Text>,
@@ -116,13 +116,13 @@ pub struct Log {
     useful: BTreeSet<Place>,
     contradictions: Vec<Contradiction>,
     notes: Vec<String>,
-    /// Whether the target is served to clients, until somebody ends that.
+    /// Whether the target is served to clients until somebody ends it.
     pub is_served: bool,
-    /// Whether the point in hand replays a trace, which may have the faults of a session that was captured.
+    /// Whether the current point replays a trace, which may contain the faults of a captured session.
     pub is_replayed: bool,
 }
 
-/// Two values that are right by themselves and cannot be together.
+/// Two values that are each valid and contradict each other.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Contradiction {
     place: Place,
@@ -131,36 +131,36 @@ pub struct Contradiction {
 }
 
 impl Log {
-    /// Takes in a text; returns its number and the place of all of it.
+    /// Adds a text; returns the place of all of it.
     pub fn add(&mut self, origin: &str, text: &str, in_file: bool) -> Place {
         let source = self.texts.len() as u32;
         self.texts.push(Text { origin: origin.to_owned(), text: text.to_owned(), in_file });
         Place { source, start: 0, end: text.len() as u32 }
     }
 
-    /// What the text of a place is called.
+    /// The name of the text of a place.
     pub fn origin(&self, place: Place) -> &str {
         self.texts.get(place.source as usize).map_or("", |text| &text.origin)
     }
 
-    /// What the scenario is called: the first text.
+    /// The name of the scenario: the first text.
     pub fn document_origin(&self) -> &str {
         self.origin(Place::default())
     }
 
-    /// Whether a place is in an option, not in a file; what the option is called.
+    /// The name of the option, if a place is in an option and not in a file.
     pub fn option(&self, place: Place) -> Option<&str> {
         self.texts.get(place.source as usize).filter(|text| !text.in_file).map(|text| text.origin.as_str())
     }
 
-    /// Records what a reader should know although nothing is wrong; the same thing only once.
+    /// Records what a reader should know although nothing is wrong; the same note only once.
     pub fn note(&mut self, note: String) {
         if !self.notes.contains(&note) {
             self.notes.push(note);
         }
     }
 
-    /// What was noted.
+    /// Returns the notes and removes them.
     pub fn take_notes(&mut self) -> Vec<String> {
         std::mem::take(&mut self.notes)
     }
@@ -178,14 +178,14 @@ impl Log {
         self.problems.push((place, problem));
     }
 
-    /// Whether the same is wrong with a value before this one in the list of an option: told once it is enough.
+    /// Whether an earlier value in the same list of an option has the same problem: one message is enough.
     fn is_of_another_value(&self, place: Place, message: &str) -> bool {
         let Some(text) = self.texts.get(place.source as usize).filter(|text| !text.in_file) else {
             return false;
         };
         self.problems.iter().any(|(other, problem)| {
             let between = text.text.get(other.end as usize..place.start as usize);
-            // With a `=` between them they are of two keys.
+            // With a `=` between them they belong to two keys.
             other.source == place.source
                 && problem.message == message
                 && between.is_some_and(|between| between.contains(',') && !between.contains('='))
@@ -197,7 +197,8 @@ impl Log {
         self.error(place, message, Some(remedy.into()));
     }
 
-    /// Records a contradiction between values of the point in hand: a problem if every point of the sweep has one.
+    /// Records a contradiction between values of the current point: a problem if every point of the sweep has
+    /// one.
     pub fn contradiction(&mut self, place: Place, message: impl Into<String>, remedy: impl Into<String>) {
         let message = shortened(message.into());
         let found = Contradiction { place, message, remedy: remedy.into() };
@@ -206,31 +207,31 @@ impl Log {
         }
     }
 
-    /// The contradictions of the point in hand; the next one starts without.
+    /// Returns the contradictions of the current point and removes them.
     pub fn take_contradictions(&mut self) -> Vec<Contradiction> {
         std::mem::take(&mut self.contradictions)
     }
 
-    /// No point can be: what stands in their way is a problem.
+    /// No point is possible: the contradictions become problems.
     pub fn condemn(&mut self, contradictions: Vec<Contradiction>) {
         for Contradiction { place, message, remedy } in contradictions {
             self.fault(place, message, remedy);
         }
     }
 
-    /// Records a value that changes nothing at a point of a sweep: a problem if it changes nothing anywhere.
+    /// Records a value without effect at a point of a sweep: a problem if it has no effect at any point.
     pub fn no_effect(&mut self, place: Place, message: String, remedy: String) {
         if !self.useless.iter().any(|(known, _, _)| *known == place) {
             self.useless.push((place, message, remedy));
         }
     }
 
-    /// Records a value that counts at a point of a sweep.
+    /// Records that a value has an effect at a point of a sweep.
     pub fn has_effect(&mut self, place: Place) {
         self.useful.insert(place);
     }
 
-    /// After all points: what had no effect at any of them is a problem.
+    /// After all points: values that had no effect at any of them become problems.
     pub fn settle(&mut self) {
         for (place, message, remedy) in std::mem::take(&mut self.useless) {
             if !self.useful.contains(&place) {
@@ -239,8 +240,8 @@ impl Log {
         }
     }
 
-    /// Whether who wrote at `later` could mean to change what stands at `earlier`: an option changes a scenario, and
-    /// both change a drive file. The first text is the scenario.
+    /// Whether the text at `later` could be meant to change the one at `earlier`: an option changes a
+    /// scenario, and both change a drive file. The first text is the scenario.
     pub fn changes(&self, later: Place, earlier: Place) -> bool {
         let is_option =
             |place: Place| self.texts.get(place.source as usize).is_some_and(|text| !text.in_file);
@@ -250,7 +251,7 @@ impl Log {
         is_option(later) || earlier.source > 0
     }
 
-    /// Whether a place is in a file that the scenario names, neither in itself nor in an option.
+    /// Whether a place is in a file that the scenario names, and not in the scenario itself or an option.
     pub fn is_of_a_named_file(&self, place: Place) -> bool {
         place.source > 0 && self.texts.get(place.source as usize).is_some_and(|text| text.in_file)
     }
@@ -260,7 +261,7 @@ impl Log {
         self.problems.iter().any(|(at, _)| *at == place)
     }
 
-    /// Problems so far, contradictions of the point in hand included.
+    /// Number of problems so far, including contradictions of the current point.
     pub fn count(&self) -> usize {
         self.problems.len() + self.contradictions.len()
     }
@@ -269,7 +270,7 @@ impl Log {
         self.problems.len() >= PROBLEMS_MAX
     }
 
-    /// The problems in the order of the texts, `None` when there are none.
+    /// The problems in the order of the texts; `None` if there are none.
     pub fn into_problems(mut self) -> Option<Problems> {
         self.problems.sort_by_key(|(place, _)| *place);
         let problems: Vec<Problem> = self.problems.into_iter().map(|(_, problem)| problem).collect();
@@ -314,7 +315,7 @@ impl Log {
     }
 }
 
-/// The nearest place at or before `at` where a character begins.
+/// The nearest position at or before `at` where a character begins.
 fn floor_boundary(text: &str, at: usize) -> usize {
     let mut at = at.min(text.len());
     while !text.is_char_boundary(at) {

@@ -1,12 +1,13 @@
-//! What a message shows of a text that may be of any length: a file can hold a name of ten million characters.
+//! Shortens texts of any length for messages: a file can contain a name of ten million characters.
 
-/// A message or a remedy keeps this much of its begin and of its end.
+/// Number of characters at the beginning and at the end of a message or remedy that are kept.
 const HEAD: usize = 500;
 const TAIL: usize = 300;
-/// Of a line and of the text in it so much is kept on either side of where the problem begins.
+/// Number of characters of a line, and of the text in it, that are kept on either side of the start of the
+/// problem.
 const AROUND: usize = 500;
 
-/// The text, its middle left out where it is long. A message names what it is about first and says why last.
+/// The text, with its middle omitted if it is long. A message names its subject first and the reason last.
 pub fn shortened(text: String) -> String {
     // A text of few bytes has few characters.
     if text.len() <= HEAD + TAIL {
@@ -20,7 +21,7 @@ pub fn shortened(text: String) -> String {
     format!("{} [.. {left_out} more characters ..] {}", &text[..head], &text[tail..])
 }
 
-/// The begin of a text that may be long.
+/// The beginning of a possibly long text.
 pub fn begin(text: &str) -> &str {
     text.char_indices().nth(AROUND).map_or(text, |(end, _)| &text[..end])
 }

@@ -1,9 +1,9 @@
 //! "Did you mean": the right names nearest to a wrong one.
 
-/// No name is longer. What is can only be compared at great cost, and is near to none.
+/// No name is longer. Comparing a longer one would be expensive, and it is similar to none.
 const LENGTH_MAX: usize = 200;
 
-/// The names close enough to `wrong` to be what was meant, nearest first, at most three.
+/// The names similar enough to `wrong` to have been meant, the most similar first, at most three.
 pub fn nearest<'a>(wrong: &str, right: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
     if wrong.len() > LENGTH_MAX {
         return Vec::new();
@@ -20,7 +20,7 @@ pub fn nearest<'a>(wrong: &str, right: impl IntoIterator<Item = &'a str>) -> Vec
     found.into_iter().filter(|(likeness, _)| *likeness + 100 >= best).take(3).map(|(_, name)| name).collect()
 }
 
-/// From 0 for nothing alike to 1000 for equal.
+/// The similarity, from 0 for none to 1000 for equal.
 fn likeness(a: &str, b: &str) -> u32 {
     let jaro = (strsim::jaro_winkler(a, b) * 1000.0) as u32;
     let typos = strsim::damerau_levenshtein(a, b);
@@ -42,7 +42,8 @@ fn sorted(text: &str) -> Vec<char> {
     letters
 }
 
-/// A remedy for a wrong name: the nearest right ones, or all of them when none is near and they are few.
+/// A remedy for a wrong name: the most similar right ones, or all of them if none is similar and they are
+/// few.
 pub fn remedy(wrong: &str, right: &[&str]) -> String {
     let near: Vec<String> =
         nearest(wrong, right.iter().copied()).iter().map(|name| format!("`{name}`")).collect();

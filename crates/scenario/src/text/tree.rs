@@ -1,4 +1,4 @@
-//! A TOML text as a tree in which every key and every value knows its place.
+//! A TOML text as a tree in which every key and every value has its place.
 use super::problem::{Log, Place};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
@@ -16,7 +16,7 @@ pub enum Value {
     /// A number with a fraction or an exponent, as it was written.
     Decimal(String),
     Flag(bool),
-    /// Dates and times of day: no key wants one.
+    /// Dates and times of day: no key has one.
     Date,
     List(Vec<Node>),
     Table(Table),
@@ -46,7 +46,7 @@ impl Table {
 }
 
 impl Node {
-    /// What the value is, in words for a message.
+    /// The type of the value, in words for a message.
     pub fn what(&self) -> &'static str {
         match self.value {
             Value::Text(_) => "a text",
@@ -59,7 +59,7 @@ impl Node {
         }
     }
 
-    /// The value for a program to read.
+    /// The value as JSON.
     pub fn to_json(&self) -> serde_json::Value {
         use serde_json::Value as Json;
         match &self.value {
@@ -75,7 +75,7 @@ impl Node {
         }
     }
 
-    /// How many values are in here, itself included.
+    /// Number of values in this one, itself included.
     pub fn size(&self) -> usize {
         1 + match &self.value {
             Value::List(items) => items.iter().map(Node::size).sum(),
@@ -85,12 +85,13 @@ impl Node {
     }
 }
 
-/// Texts longer than this are no scenario (places are 32-bit).
+/// A longer text is not a scenario (places are 32-bit).
 const TEXT_MAX: usize = 64 << 20;
 
 /// Parses a whole document that `log` holds at `all`; what does not parse is recorded and left out.
 ///
-/// `None` when the text's structure is so broken that more messages would only be echoes of the first.
+/// Returns `None` if the structure of the text is so broken that further messages would only follow from the
+/// first.
 pub fn document(text: &str, all: Place, log: &mut Log) -> Option<Table> {
     if text.len() > TEXT_MAX {
         log.fault(Place { end: 1, ..all }, "the text is too long", "a scenario has at most 64 MiB");
@@ -110,7 +111,7 @@ pub fn document(text: &str, all: Place, log: &mut Log) -> Option<Table> {
     whole.then(|| build_table(table.get_ref(), all.source, 0, log))
 }
 
-/// Parses `text` as one TOML value, or `None` when it is none. `shift` moves its places.
+/// Parses `text` as one TOML value; `None` if it is not one. `shift` is added to its places.
 pub fn value(text: &str, source: u32, shift: usize, log: &mut Log) -> Option<Node> {
     let lead = text.len() - text.trim_start().len();
     let trimmed = text.trim();
@@ -121,7 +122,7 @@ pub fn value(text: &str, source: u32, shift: usize, log: &mut Log) -> Option<Nod
     Some(build(&parsed, source, (shift + lead) as u32, log))
 }
 
-/// What to do about an error that leaves the structure whole.
+/// The remedy for an error that leaves the structure intact.
 fn syntax_remedy(message: &str, text: &str) -> Option<String> {
     if message.contains("must be quoted") {
         Some(format!("put quotes around it: \"{}\"", text.trim().replace('"', "")))

@@ -1,7 +1,7 @@
 """The findings of published tables as functions of predicted cells: one file per experiment.
 
-A function takes the outcome and returns whether the finding holds and the numbers that decide it. The
-experiment's file holds the sentence; `CLAIMS` in the file of the same name here has the function under it.
+A function takes the outcome and returns whether the finding holds and the numbers that decide it. The experiment's
+file holds the sentence; `CLAIMS` in the module of the same name in this folder has the function under it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What the published chains, closed forms and histories say, checked on our chain, histories and splitting."""
+"""The statements of published chains, closed forms and histories, checked on our chain, histories and splitting."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from drivelab.experiment.outcome import Outcome, Prediction
 _CORBETT = 1.2
 """Losses in 1e9 hours."""
 POINTS = 1e-6
-"""Percentage points that the published survivals may differ by."""
+"""Maximum difference from the published survivals, in percentage points."""
 
 
 def chain_is_exact(outcome: Outcome) -> tuple[bool, str]:
@@ -31,7 +31,7 @@ def histories_agree(outcome: Outcome) -> tuple[bool, str]:
 
 
 def weibull_loses_more(outcome: Outcome) -> tuple[bool, str]:
-    """Elerath and Pecht: how many losses the histories have for each of MTTDL; with their scrub it is held."""
+    """Elerath and Pecht: losses of the histories as multiples of MTTDL; checked for those with their scrub."""
     cells = {one.cell.fields["set"]: one.predicted for one in outcome.predictions}
     ratios = {name: cells[name] / cells["mttdl-2007"] for name in cells if name.startswith("weibull-")}
     texts = ", ".join(f"{name.removeprefix('weibull-')} {_times(ratio)}" for name, ratio in ratios.items())
@@ -39,7 +39,7 @@ def weibull_loses_more(outcome: Outcome) -> tuple[bool, str]:
 
 
 def corbett_has_half(outcome: Outcome) -> tuple[bool, str]:
-    """What the chain says of the same disks, which loses on either of two that may be first."""
+    """The chain's rate for the same disks: it counts either of two as the first to fail, twice the published rate."""
     (found,) = (one.predicted for one in outcome.predictions if one.cell.fields["set"] == "corbett-2004")
     return abs(
         found / _CORBETT / 2 - 1

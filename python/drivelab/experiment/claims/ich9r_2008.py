@@ -13,11 +13,11 @@ SIZES = [SMALLEST << step for step in range((LARGEST // SMALLEST).bit_length())]
 LINEAR = 0.99
 # "About 900" Mbit/s.
 OUTER_LEAST, OUTER_MOST = 850, 950
-# A rate that another link leaves as it is.
+# Maximum relative change of a rate that counts as unchanged by another link.
 UNCHANGED = 0.005
 # "At most about 5 %".
 HOST_CACHE = 0.055
-# The model "holds" where it misses by no more than this; "near 1 MiB" is within a factor of four.
+# The model "holds" if its error is no more than this; "near 1 MiB" is within a factor of four.
 HOLDS = 0.05
 NEAR_LEAST, NEAR_MOST = 2**18, 2**22
 
@@ -37,7 +37,7 @@ def surface(outcome: Outcome) -> tuple[bool, str]:
 
 
 def revisions(outcome: Outcome) -> tuple[bool, str]:
-    """Latency and rate of the three revisions against each other."""
+    """Latency and rate of the three revisions, compared with each other."""
     cells = _cells(outcome)
     latencies = {name: cells(f"{name}/on/random_read/4KiB") for name in REVISIONS}
     rates = {name: cells(f"{name}/on/read/64KiB") for name in REVISIONS}
@@ -50,7 +50,7 @@ def revisions(outcome: Outcome) -> tuple[bool, str]:
 
 
 def interface_never_limits(outcome: Outcome) -> tuple[bool, str]:
-    """The outer rate is below the link's, and a link twice as fast changes no rate."""
+    """The outer rate is below the link's, and doubling the link rate changes no rate."""
     links = outcome.experiment.facts["link_mb_s"]
     cells, fast = _cells(outcome), outcome.variants["link-600"]
     shares = {name: cells(f"{name}/on/outer/64KiB") / (8 * link) for name, link in links.items()}
@@ -68,7 +68,7 @@ def interface_never_limits(outcome: Outcome) -> tuple[bool, str]:
 
 
 def single_model(outcome: Outcome) -> tuple[bool, str]:
-    """The fitted model holds in all four cases but near 1 MiB; there it misses most, and writes more than reads."""
+    """The fitted model holds in all four cases except near 1 MiB; there its errors are largest, larger for writes."""
     near: dict[str, float] = {}
     far: dict[str, float] = {}
     numbers = []
@@ -86,7 +86,7 @@ def single_model(outcome: Outcome) -> tuple[bool, str]:
 
 
 def host_write_cache(outcome: Outcome) -> tuple[bool, str]:
-    """The mean rate of sequential writes with requests merged and waiting over that of one at a time."""
+    """The mean rate of sequential writes with requests merged and queued over that of one at a time."""
     cells, cached = _cells(outcome), outcome.variants["host-cache"]
     gains = {id_: prediction.predicted / cells(id_) - 1 for id_, prediction in cached.items()}
     holds = min(gains.values()) >= -UNCHANGED and max(gains.values()) <= HOST_CACHE
@@ -106,7 +106,7 @@ def _cells(outcome: Outcome) -> Callable[[str], float]:
 
 
 def _misses(outcome: Outcome, cache: str, figure: str) -> list[tuple[int, float]]:
-    """Each size, and by how much the model that is fitted to all of them misses it, sign apart."""
+    """Each size, and the absolute error of the model that is fitted to all sizes."""
     cells = _cells(outcome)
     times = [cells(f"00A7B0/{cache}/{figure}/{size_text(size)}") for size in SIZES]
     model = FirstOrder.of([float(size) for size in SIZES], times)
@@ -114,7 +114,7 @@ def _misses(outcome: Outcome, cache: str, figure: str) -> list[tuple[int, float]
 
 
 def _largest(misses: Sequence[tuple[int, float]], *, near: bool) -> tuple[int, float]:
-    """The size with the largest miss, near 1 MiB or elsewhere."""
+    """The size with the largest error, near 1 MiB or elsewhere."""
     group = [pair for pair in misses if (NEAR_LEAST <= pair[0] <= NEAR_MOST) is near]
     return max(group, key=lambda pair: pair[1])
 

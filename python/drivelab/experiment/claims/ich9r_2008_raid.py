@@ -1,7 +1,7 @@
 """What the 2008 study found with arrays, checked on the predicted cells.
 
-A system with a plus sign has the driver's cache; `on` and `off` are the drives' own caches. Where a claim says that the
-model of first order holds, time = latency + size / rate is fitted to the times of all sizes.
+A system with a plus sign has the driver's cache; `on` and `off` are the drives' own caches. For a claim that the
+first-order model holds, time = latency + size / rate is fitted to the times of all sizes.
 """
 
 from __future__ import annotations
@@ -28,13 +28,14 @@ SIZES = {
     "256MiB": 256 * MIB,
     "512MiB": 512 * MIB,
 }
-# From this size on the study saw reads of RAID 1 shared.
+# From this size on the study observed that RAID 1 shares reads.
 SHARED_FROM = 64 * MIB
-# A read from both drives, and one from one, against a single drive's time.
+# A read from both drives, and one from one, relative to a single drive's time.
 SHARED, ALONE = 0.7, 0.9
 NO_GAIN = 0.03
 NEAR_LEAST, NEAR_MOST = MIB // 4, 4 * MIB
-# Where the model misses by less it holds: as the single drive has it, and as loosely as the study's own fits of RAID 5.
+# The model holds if its error is smaller: as for the single drive, and as loosely as in the study's own fits
+# of RAID 5.
 HOLDS, ROUGHLY = 0.05, 0.10
 # "A little."
 LITTLE = 0.01
@@ -62,13 +63,13 @@ def raid1_reads_split(outcome: Outcome) -> tuple[bool, str]:
 
 
 def raid1_read_no_gain(outcome: Outcome) -> tuple[bool, str]:
-    """Random reads of RAID 1 against one drive."""
+    """Random reads of RAID 1 compared with one drive."""
     array, single = (_cell(outcome, system, "on", "read_time", "4KiB") for system in ("raid1", "single"))
     return array >= (1 - NO_GAIN) * single, f"{array:.2f} ms, single {single:.2f} ms"
 
 
 def raid1_write_model(outcome: Outcome) -> tuple[bool, str]:
-    """Where the model misses most, for each setting of the caches."""
+    """Where the model's error is largest, for each setting of the caches."""
     worst = {
         f"{system}, cache {cache}": _worst(outcome, system, cache, "write_time")
         for system, cache in (("raid1", "off"), ("raid1", "on"), ("raid1+", "on"))
@@ -78,7 +79,7 @@ def raid1_write_model(outcome: Outcome) -> tuple[bool, str]:
 
 
 def raid1_best(outcome: Outcome) -> tuple[bool, str]:
-    """Read rate and small writes with the drives' caches, against the other two settings."""
+    """Read rate and small writes with the drives' caches, compared with the other two settings."""
     rates = [_cell(outcome, system, "on", "read", "512MiB") for system in ("raid1", "raid1+")]
     off, on, both = (
         _cell(outcome, *place, "write_time", "4KiB")
@@ -117,7 +118,7 @@ def raid10_small_writes(outcome: Outcome) -> tuple[bool, str]:
 
 
 def raid10_write_model(outcome: Outcome) -> tuple[bool, str]:
-    """The largest miss lies between the smallest and the largest sizes."""
+    """The largest error is between the smallest and the largest sizes."""
     worst = {system: _worst(outcome, system, "on", "write_time") for system in ("raid10", "raid10+")}
     middle = all(64 * KIB <= SIZES[size] <= 64 * MIB for size, _ in worst.values())
     return middle and min(abs(miss) for _, miss in worst.values()) > HOLDS, _listed(worst)
@@ -130,13 +131,13 @@ def raid5_write_rate(outcome: Outcome) -> tuple[bool, str]:
 
 
 def raid5_read_latency(outcome: Outcome) -> tuple[bool, str]:
-    """Random reads of RAID 5 against one drive: above it, by no more than a fifth."""
+    """Random reads of RAID 5 compared with one drive: slower, by no more than a fifth."""
     array, single = (_cell(outcome, system, "on", "read_time", "4KiB") for system in ("raid5+", "single"))
     return single < array <= 1.2 * single, f"{array:.2f} ms, single {single:.2f} ms"
 
 
 def raid5_read_model(outcome: Outcome) -> tuple[bool, str]:
-    """Misses of the model inside and outside 1 to 64 MiB."""
+    """Errors of the model inside and outside 1 to 64 MiB."""
     misses = _misses(outcome, "raid5+", "on", "read_time")
     inside = [miss for size, miss in misses.items() if MIB <= SIZES[size] <= SHARED_FROM]
     outside = [miss for size, miss in misses.items() if not MIB <= SIZES[size] <= SHARED_FROM]
@@ -147,13 +148,13 @@ def raid5_read_model(outcome: Outcome) -> tuple[bool, str]:
 
 
 def raid5_write_model_uncached(outcome: Outcome) -> tuple[bool, str]:
-    """The largest miss without caches, and with those of the drives."""
+    """The largest error without caches, and with those of the drives."""
     worst = {f"cache {cache}": _worst(outcome, "raid5", cache, "write_time") for cache in ("off", "on")}
     return max(abs(miss) for _, miss in worst.values()) <= ROUGHLY, _listed(worst)
 
 
 def raid5_write_model_cached(outcome: Outcome) -> tuple[bool, str]:
-    """The printed model against the predicted times from 1 MiB up."""
+    """The printed model compared with the predicted times from 1 MiB up."""
     model = outcome.experiment.facts["raid5_model"]
     misses = {
         size: _cell(outcome, "raid5+", "on", "write_time", size)
@@ -174,7 +175,7 @@ def raid5_without_caches_unfit(outcome: Outcome) -> tuple[bool, str]:
 
 
 def annual_failure(outcome: Outcome) -> tuple[bool, str]:
-    """The formulas against the printed percentages, digit by digit."""
+    """The formulas compared with the printed percentages, digit by digit."""
     facts = outcome.experiment.facts
     chance = Fraction(facts["annual_failure_of_a_drive"]).limit_denominator(1000)
     numbers, holds = [], True
@@ -182,14 +183,14 @@ def annual_failure(outcome: Outcome) -> tuple[bool, str]:
         level, members = name.split("_")
         found = float(Failures.of(Level.named(level, int(members)).arrangement()).loss(chance)) * 100
         digits = len(printed.partition(".")[2])
-        # For RAID 5 of six the study prints what its formula does not give.
+        # For RAID 5 of six drives the study prints a value that its formula does not give.
         holds &= (f"{found:.{digits}f}" == printed) is (name != "raid5_6")
         numbers.append(f"{level} of {members} {found:.3f} % (printed {printed})")
     return holds, ", ".join(numbers)
 
 
 def cost(outcome: Outcome) -> tuple[bool, str]:
-    """What a usable GB costs, from the drives and what the level leaves of them."""
+    """The price of a usable GB, from the drives and the share of them that the level leaves usable."""
     cents = outcome.experiment.facts["cents_per_gb"]
     usable = {"single_1": 1, "raid1_2": 1, "raid10_4": 2, "raid5_4": 3}
     found = {name: cents["single_1"] * int(name.partition("_")[2]) / data for name, data in usable.items()}
@@ -231,14 +232,14 @@ def _rate_over_single(outcome: Outcome, system: str) -> float:
 
 
 def _misses(outcome: Outcome, system: str, cache: str, figure: str) -> dict[str, float]:
-    """By how much longer than the fitted model each size took, as a share of the model."""
+    """By how much each size took longer than the fitted model, as a share of the model."""
     times = [_cell(outcome, system, cache, figure, size) for size in SIZES]
     model = FirstOrder.of([float(size) for size in SIZES.values()], times)
     return dict(zip(SIZES, model.misses, strict=True))
 
 
 def _worst(outcome: Outcome, system: str, cache: str, figure: str) -> tuple[str, float]:
-    """The size that the model misses most, and by how much."""
+    """The size with the largest error of the model, and the error."""
     return max(_misses(outcome, system, cache, figure).items(), key=lambda pair: abs(pair[1]))
 
 

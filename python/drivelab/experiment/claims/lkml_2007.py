@@ -1,7 +1,7 @@
 """What the 2007 linux-kernel table shows, checked on the predicted cells.
 
-The ranges are those of the published cells, so a ratio is compared as it would have been printed: to two
-digits, a share to whole percent. Sizes are KiB.
+The ranges are those of the published cells, so a ratio is compared as it would have been printed: to two digits, a
+share to whole percent. Sizes are in KiB.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ SIZES = (4, *SIZES_16_UP)
 THREADS = (1, 2, 4)
 # A rate that "does not depend on threads": 0.6 printed is 0.55 to 0.65.
 FLAT = 0.08
-# The printed digits leave each of the published ratios open by 0.02; the rest is for the model.
+# The printed digits leave each of the published ratios uncertain by 0.02; the rest is for the model.
 DROP_TOLERANCE = 0.05
-# Where a run is too short for its own estimate.
+# The statistical error if a run is too short to estimate its own.
 STATISTICAL_ERROR = 0.005
 
 
@@ -51,7 +51,7 @@ def scsi_reads_favoured(outcome: Outcome) -> tuple[bool, str]:
 
 
 def scsi_mixed_write_flat(outcome: Outcome) -> tuple[bool, str]:
-    """At 16 and 64 KiB the mixed write rate is that of 1 thread, whatever the threads."""
+    """At 16 and 64 KiB the mixed write rate is that of 1 thread, independent of the threads."""
     rate = _rates(outcome, SCSI)
     ratios = [
         rate(size, threads, "rndRW_write") / rate(size, 1, "rndRW_write")
@@ -96,8 +96,8 @@ def sata_shares_even(outcome: Outcome) -> tuple[bool, str]:
 def queueing_never_worse(outcome: Outcome) -> tuple[bool, str]:
     """Each cell with the drive's queue on is at least that with it off, up to the statistical error.
 
-    Reader and writer of a mixed column are taken together: a queue that prefers reads moves the shares
-    between the two on purpose, and its author reported what the drive did in all.
+    Reader and writer of a mixed column are added: a queue that prefers reads shifts the shares between the two on
+    purpose, and its author reported the drive's total.
     """
     off = outcome.variants["queue-off"]
     sums: dict[str, list[float]] = {}

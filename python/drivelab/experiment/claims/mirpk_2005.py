@@ -12,9 +12,9 @@ FIGURES = ("buffer", "average", "access")
 ACCESS = 0.01
 # The largest difference of the print between NCQ on and off: 61.7 against 59.7 MB/s.
 PRINTED = 0.034
-# What "gains nothing" and "about equal" leave for one run of random places against another.
+# Tolerances of "gains nothing" and "about equal" between two runs with different random addresses.
 NOTHING, EQUAL = 0.005, 0.01
-# What "gains" must at least be, to be a gain.
+# Minimum gain that counts as "gains".
 GAIN = 0.05
 
 
@@ -75,7 +75,7 @@ CLAIMS: Mapping[str, Callable[[Outcome], tuple[bool, str]]] = {
 
 
 def _on_over_off(outcome: Outcome, figure: str) -> dict[str, float]:
-    """By how much a figure changes with NCQ, for each drive."""
+    """The relative change of a figure with NCQ, for each drive."""
     cells = outcome.by_id()
     return {
         drive: cells[f"{drive}/on/{figure}"].predicted / cells[f"{drive}/off/{figure}"].predicted - 1

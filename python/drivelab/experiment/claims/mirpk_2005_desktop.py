@@ -14,9 +14,9 @@ APPLICATIONS = ("acdsee", "photoshop", "premiere", "directx", "opengl")
 DEPTHS = (1, 2, 4, 8, 16, 32)
 # Printed gains above this have a sign.
 SIGNED = 0.02
-# How far a gain may be off.
+# Tolerance of a gain.
 OFF = 0.08
-# Copying gains less.
+# Copying gains less than this.
 LITTLE = 0.01
 # "None, slightly lower": the largest change of the print is 2.4 %.
 SAME = 0.03

@@ -1,8 +1,8 @@
 """What the 2004 study found with single drives, checked on the predicted cells.
 
-P, S and T are the Promise SATA150 TX4, S150 TX4 and TX4200 with the Raptor, A and C the AHA-29160 and the
-AcceleRAID 170 with the Cheetah; Q is how many requests are outstanding. The study's 22 KB have two readings: a
-claim holds where it holds under both, and the numbers are given for each.
+P, S and T are the Promise SATA150 TX4, S150 TX4 and TX4200 with the Raptor, A and C the AHA-29160 and the AcceleRAID
+170 with the Cheetah; Q is the number of outstanding requests. The study's 22 KB can be read in two ways: a claim
+holds if it holds under both, and the numbers are given for each.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ WELL = 0.10
 # "Differs only slightly", and "hardly matters".
 SLIGHTLY = 0.03
 HARDLY = 0.02
-# Where a run is too short for its own estimate.
+# The statistical error if a run is too short to estimate its own.
 STATISTICAL_ERROR = 0.01
 # A rate or a time as it would be printed.
 PRINTED_MS = 0.0005
@@ -85,7 +85,7 @@ def promise_family_same(outcome: Outcome) -> tuple[bool, str]:
 
 
 def positioning_dominates(outcome: Outcome) -> tuple[bool, str]:
-    """Positioning against transfer at Q 1, what one sector each would gain, and what a faster slot gains."""
+    """Positioning against transfer at Q 1, the gain with one-sector requests, and that with a faster slot."""
     cells, bare = outcome.by_id(), outcome.variants["one-sector"]
     holds, numbers = True, []
     for pattern in PATTERNS:
@@ -96,7 +96,7 @@ def positioning_dominates(outcome: Outcome) -> tuple[bool, str]:
             }
             positioning, moving = part["seek"] + part["rotation"], part["transfer"] + part["link"]
             gain = _change(bare[_id(pattern, system, 1)], cells[_id(pattern, system, 1)])
-            # Without the time that the data take, I/O per second grow by their share and by no more.
+            # Without the transfer time of the data, I/O per second grow by its share and no more.
             allowed = part["response"] / (part["response"] - moving) - 1
             holds = holds and positioning > part["transfer"]
             holds = holds and gain <= allowed + 2 * STATISTICAL_ERROR
@@ -131,7 +131,7 @@ def system_price(outcome: Outcome) -> tuple[bool, str]:
 
 
 def firmware_revisions(outcome: Outcome) -> tuple[bool, str]:
-    """The later firmware over the earlier one, at every depth with every controller that it was run on."""
+    """The later firmware over the earlier one, at every depth with every controller on which it was run."""
     cells, later = outcome.by_id(), outcome.variants["fla1"]
     changes = [
         _change(prediction, cells[id_])
@@ -164,7 +164,7 @@ def _change(one: Prediction, other: Prediction) -> float:
 
 
 def _noise(*predictions: Prediction) -> float:
-    """By how much two runs may differ and mean the same."""
+    """The maximum statistical difference between two equivalent runs."""
     return math.hypot(*(found.statistical_error or STATISTICAL_ERROR for found in predictions))
 
 

@@ -1,7 +1,7 @@
 """What the 2004 study found with arrays, checked on the predicted cells.
 
-S and T are the Promise S150 TX4 and TX4200 with the Raptor, C the AcceleRAID 170 with the Cheetah. A claim holds
-where it holds under both readings of the study's 22 KB. Light load is one outstanding, heavy load 64.
+S and T are the Promise S150 TX4 and TX4200 with the Raptor, C the AcceleRAID 170 with the Cheetah. A claim holds if
+it holds under both readings of the study's 22 KB. Light load is one outstanding, heavy load 64.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def _light_load(iops: Iops) -> tuple[bool, str]:
 
 def _heavy_load(iops: Iops) -> tuple[bool, str]:
     lead = iops("T", "raid0x4", 64) / iops("C", "raid0x4", 64) - 1
-    # C ahead with one drive and T with four: so T has the steeper slope.
+    # C leads with one drive and T with four: so T has the steeper slope.
     holds = iops("C", "raid0x1", 64) > iops("T", "raid0x1", 64) and LEAD_LEAST <= lead <= LEAD_MOST
     return holds, (
         f"one drive {_listed(iops, 'raid0x1', 64)}; four {_listed(iops, 'raid0x4', 64)}, T over C {lead:+.1%}"
