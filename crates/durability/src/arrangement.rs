@@ -1,31 +1,31 @@
-//! Which failures lose data: members lie in cells, and a rule says of the missing members of each cell whether data
-//! are lost, and how near the loss is. All levels are made of these cells.
+//! Which failures lose data: members are grouped into cells, and a rule decides from the missing members of each cell
+//! whether data are lost, and how close a loss is. All levels consist of such cells.
 //!
-//! A group with parity or copies is a cell, and a drive that stands alone. RAID 01: a cell is a striped set. RAID 10 far, offset and odd near:
-//! the cells stand in a circle. Local-reconstruction codes: a cell for each local group with its parity, the last
-//! one for the global parities; the code recovers whatever its parities have room for (a maximally recoverable
-//! code). Declustered parity: one cell; a set of failures loses data where some stripe lies on all of them.
+//! A group with parity or copies is a cell, and so is a single drive. RAID 01: a cell is a striped set. RAID 10 far,
+//! offset and odd near: the cells form a circle. Local-reconstruction codes: a cell per local group with its parity,
+//! the last one for the global parities; the code recovers every failure that its parities suffice for (a maximally
+//! recoverable code). Declustered parity: one cell; a set of failures loses data if some stripe is on all of them.
 use libm::{expm1, log1p};
 
-/// What makes a loss.
+/// The condition of a loss.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Rule {
-    /// A cell loses data with more than so many missing.
+    /// A cell loses data with more missing members than this.
     Bears(u32),
-    /// Data are lost once no cell is whole.
+    /// Data are lost when every cell has a missing member.
     EveryCell,
-    /// So many neighbouring cells (in a circle) that miss all members.
+    /// Data are lost when this number of adjacent cells (in a circle) have all members missing.
     Arc(usize),
-    /// What local parity cannot repair needs a global parity, of which there are so many in the last cell.
+    /// Each failure that local parity cannot repair needs a global parity, of which the last cell has `globals`.
     Local { globals: u32 },
-    /// Stripes of so many members, of which any `bears` may be missing, spread over all members.
+    /// Stripes of `width` members, of which any `bears` may be missing, distributed over all members.
     Declustered { width: u32, bears: u32, stripes: f64 },
 }
 
-/// Members in cells under a rule.
+/// Members in cells, and the rule of a loss.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Arrangement {
-    /// Members of each cell.
+    /// The number of members of each cell.
     pub cells: Vec<u32>,
     pub rule: Rule,
 }
@@ -35,7 +35,7 @@ impl Arrangement {
         self.cells.iter().sum()
     }
 
-    /// The chance that data are lost as a member of `cell` fails, which `missing` counts already.
+    /// The probability that the failure of a member of `cell`, which `missing` already includes, loses data.
     #[inline]
     pub fn loss(&self, missing: &[u32], cell: usize) -> f64 {
         let lost = match self.rule {
@@ -54,7 +54,7 @@ impl Arrangement {
         f64::from(u8::from(lost))
     }
 
-    /// Whether a further failure, in `cell` or near it, may lose data.
+    /// Whether a further failure in or near `cell` may lose data.
     pub fn is_critical(&self, missing: &[u32], cell: usize) -> bool {
         match self.rule {
             Rule::Bears(bears) => missing[cell] == bears,
@@ -65,13 +65,13 @@ impl Arrangement {
         }
     }
 
-    /// How much of a drive is read without redundancy, in drives, as a critical array is rebuilt.
+    /// The amount that the rebuild of a critical array reads without redundancy, in drives.
     pub fn exposed_drives(&self, missing: &[u32], cell: usize) -> f64 {
         match self.rule {
-            // Copies: one of them is read. Parity: all that are left.
+            // Copies: one of them is read. Parity: all remaining members are read.
             Rule::Bears(_) => f64::from(self.cells[cell] - missing[cell]),
             Rule::EveryCell => 1.0,
-            // What lies on one arc, for each arc around the cell that has one member left.
+            // The data of one arc, for each arc around the cell with one member left.
             Rule::Arc(length) => {
                 let (count, bears) = (self.cells.len(), length as u32 * self.cells[0] - 1);
                 let missing_of =
@@ -87,7 +87,7 @@ impl Arrangement {
         }
     }
 
-    /// Whether what a member of `other` holds is read as a critical `cell` is rebuilt.
+    /// Whether the rebuild of a critical `cell` reads the data of members of `other`.
     pub fn is_exposed(&self, cell: usize, other: usize) -> bool {
         match self.rule {
             Rule::Bears(_) => cell == other,
@@ -100,23 +100,23 @@ impl Arrangement {
         }
     }
 
-    /// How much is lost with the members, in drives.
+    /// The amount that a loss of members loses, in drives.
     pub fn at_stake_drives(&self, cell: usize) -> f64 {
         match self.rule {
             Rule::Bears(bears) => f64::from(self.cells[cell] - bears),
             Rule::EveryCell => f64::from(self.cells[0]),
-            // Of the data, a copy of which begins at each cell, those of one.
+            // The data whose copies begin at one cell.
             Rule::Arc(length) => 1.0 / length as f64,
             Rule::Local { .. } => f64::from(self.data_members()),
             Rule::Declustered { width, bears, stripes } => {
-                // The stripes that lie on all of the missing; one at least.
+                // The stripes that are on all missing members; at least one.
                 let usable = f64::from(self.cells[0]) * f64::from(width - bears) / f64::from(width);
                 usable * shared(self.cells[0], width, bears + 1).max(1.0 / stripes)
             }
         }
     }
 
-    /// How near the loss of data is, in members that are missing: what multilevel splitting counts.
+    /// How close a loss is, in missing members: the level of multilevel splitting.
     pub fn depth(&self, missing: &[u32]) -> u32 {
         match self.rule {
             Rule::Bears(_) | Rule::Declustered { .. } => missing.iter().copied().max().unwrap_or(0),
@@ -125,7 +125,7 @@ impl Arrangement {
         }
     }
 
-    /// The depth at which data may be lost at the soonest.
+    /// The smallest depth at which data may be lost.
     pub fn depth_of_loss(&self) -> u32 {
         match self.rule {
             Rule::Bears(bears) | Rule::Declustered { bears, .. } => bears + 1,
@@ -135,7 +135,7 @@ impl Arrangement {
         }
     }
 
-    /// Failures that an array of no matter which members bears.
+    /// The number of failures that the array survives, whichever members fail.
     pub fn bears_worst(&self) -> u32 {
         self.depth_of_loss() - 1
     }
@@ -145,7 +145,7 @@ impl Arrangement {
         locals.iter().map(|size| size - 1).sum()
     }
 
-    /// Failures that local parity does not repair.
+    /// The number of failures that local parity cannot repair.
     fn excess(&self, missing: &[u32]) -> u32 {
         let (last, locals) = missing.split_last().expect("a code has cells");
         locals.iter().map(|count| count.saturating_sub(1)).sum::<u32>() + last
@@ -160,14 +160,14 @@ impl Arrangement {
     }
 }
 
-/// The share of stripes of `width` of `members` that lie on so many given members.
+/// The share of stripes with `width` of `members` members that are on all of `given` specific members.
 pub fn shared(members: u32, width: u32, given: u32) -> f64 {
     (0..given).map(|step| f64::from(width.saturating_sub(step)) / f64::from(members - step)).product()
 }
 
-/// The chance that the newest of `missing` members completes a set of `bears + 1` on which some stripe lies.
+/// The probability that the latest of `missing` members completes a set of `bears + 1` on which some stripe is.
 fn declustered_hit(members: u32, width: u32, bears: u32, stripes: f64, missing: u32) -> f64 {
-    // Sets of bears + 1 that the newest is in.
+    // The number of sets of bears + 1 that include the latest member.
     let sets: f64 = (0..bears).map(|step| f64::from(missing - 1 - step) / f64::from(step + 1)).product();
     -expm1(sets * stripes * log1p(-shared(members, width, bears + 1).min(1.0 - 1e-15)))
 }

@@ -1,8 +1,8 @@
-//! An array that lives through its years, event by event: drives fail, are replaced and rebuilt, and data are lost.
+//! Event-driven simulation of an array over its life: drives fail, are replaced and rebuilt, and data are lost.
 //!
-//! Each drive has the time of its next event, its failure or the end of its rebuild; the least of them is next. There
-//! is no agenda. A loss that comes with a chance (a sector that cannot be read) is counted with this chance, and the
-//! history goes on with the rest of its weight: the same mean as drawing lots, with less spread.
+//! Each drive has the time of its next event, its failure or the end of its rebuild; the earliest one is next. There
+//! is no event queue. A loss that occurs with a probability (an unreadable sector) is counted with this probability,
+//! and the history continues with the remaining weight: the same mean as drawing it, with less variance.
 mod defects;
 mod forcing;
 mod repairs;
@@ -13,32 +13,32 @@ use drivelab_core::rng::Stream;
 use libm::{expm1, log};
 use serde::{Deserialize, Serialize};
 
-/// What one unreadable sector takes with it.
+/// The bytes that are lost with an unreadable sector.
 pub const SECTOR_BYTES: f64 = 4096.0;
 
 const NEVER: f64 = f64::INFINITY;
 
-/// How a history is run.
+/// The options of a history.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Way {
-    /// Hours.
+    /// The life in hours.
     pub life: f64,
-    /// Force failures.
+    /// Whether failure biasing is used.
     pub biased: bool,
-    /// Go on after a loss, with all drives repaired, and count every one.
+    /// Whether a history continues after a loss, with all drives repaired, and counts every loss.
     pub every_loss: bool,
 }
 
-/// What became of one history, or of many: sums, each history with its weight.
+/// The result of one history or of many: sums, each history with its weight.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Tally {
     /// First losses within a year.
     pub year: f64,
     /// First losses within the life.
     pub life: f64,
-    /// Of these by sectors that could not be read.
+    /// Those of them that are due to unreadable sectors.
     pub by_sectors: f64,
-    /// All losses within the life, the first and, where the array goes on, others.
+    /// All losses within the life: the first and, if the array continues, further ones.
     pub losses: f64,
     pub bytes: f64,
     /// Hours until the first loss or the end of life.
@@ -61,7 +61,7 @@ impl Tally {
 pub enum Stop {
     EndOfLife,
     Lost,
-    /// As near to the loss as was asked.
+    /// The requested depth is reached: the number of members by which the array is closer to a loss.
     Depth,
 }
 
@@ -77,11 +77,11 @@ enum Phase {
 pub struct Array<'p> {
     plan: &'p Plan,
     way: Way,
-    /// Of each drive its next event, in hours from the beginning of the life.
+    /// The next event of each drive, in hours from the beginning of the life.
     next: Vec<f64>,
     phase: Vec<Phase>,
     born: Vec<f64>,
-    /// Of each drive: from when on, until when it has a latent defect. What follows is drawn once somebody asks.
+    /// The next latent defect of each drive: its beginning and end. Later ones are drawn when they are needed.
     defect: Vec<(f64, f64)>,
     missing: Vec<u32>,
     all_missing: u32,
@@ -89,11 +89,11 @@ pub struct Array<'p> {
     now: f64,
     ageing: f64,
     weight: f64,
-    /// The share of the history that has lost nothing so far.
+    /// The share of the history's weight without a loss so far.
     intact: f64,
 }
 
-/// Spares that are ready, and new drives on their way.
+/// Spares in stock, outstanding orders, the next event of each common cause, and drives that wait for a spare.
 #[derive(Clone, Debug)]
 struct Stores {
     stock: u32,
@@ -122,7 +122,7 @@ impl<'p> Array<'p> {
         }
     }
 
-    /// New drives at the beginning of a life.
+    /// Begins a life with new drives.
     pub fn begin(&mut self, stream: &mut Stream) {
         let about = &self.plan.about;
         self.phase.fill(Phase::Live);
@@ -152,7 +152,7 @@ impl<'p> Array<'p> {
         }
     }
 
-    /// Runs on until the end of life, a loss, or so many members missing.
+    /// Continues until the end of life, a loss, or this depth of missing members.
     pub fn run(&mut self, depth: u32, tally: &mut Tally, stream: &mut Stream) -> Stop {
         loop {
             let (drive, mut at) = self.soonest();
@@ -187,7 +187,7 @@ impl<'p> Array<'p> {
         }
     }
 
-    /// Draws the rest of each live drive's life anew, so that copies of a history go their own ways.
+    /// Draws the rest of each live drive's life anew, so that copies of a history diverge.
     pub fn redraw(&mut self, stream: &mut Stream) {
         for drive in 0..self.next.len() {
             if self.phase[drive] == Phase::Live {
@@ -207,7 +207,7 @@ impl<'p> Array<'p> {
         found
     }
 
-    /// When a live drive fails, from now on; never where that is after the end of life.
+    /// The failure time of a live drive from now on; never if it is after the end of life.
     #[inline]
     fn failure_of(&self, drive: usize, stream: &mut Stream) -> f64 {
         let born = self.born[drive];
@@ -216,7 +216,7 @@ impl<'p> Array<'p> {
         born + law.draw_after(age, last, stream) / self.ageing
     }
 
-    /// A drive fails, and perhaps a good one is pulled in its place. Whether data are lost for good.
+    /// A drive fails, and a good one may be pulled in its place. Returns whether data are lost and the history ends.
     fn break_down(&mut self, drive: usize, tally: &mut Tally, stream: &mut Stream) -> bool {
         let cell = self.plan.cell_of[drive];
         if self.fail(drive, tally, stream) {
@@ -238,7 +238,8 @@ impl<'p> Array<'p> {
         false
     }
 
-    /// A drive goes missing: losses, then its repair, which the caller may bias. Whether data are lost for good.
+    /// A drive becomes missing: losses, then its repair, which the caller may bias. Returns whether data are lost and
+    /// the history ends.
     fn fail(&mut self, drive: usize, tally: &mut Tally, stream: &mut Stream) -> bool {
         let plan = self.plan;
         let cell = usize::from(plan.cell_of[drive]);
@@ -269,7 +270,7 @@ impl<'p> Array<'p> {
         false
     }
 
-    /// What is left of the redundancy is read for a rebuild, and may hold sectors that cannot be.
+    /// A rebuild reads the remaining members of a critical array, which may have unreadable sectors.
     fn read_everything(&mut self, cell: usize, tally: &mut Tally, stream: &mut Stream) {
         let plan = self.plan;
         let Some(latent) = &plan.about.latent else { return };
@@ -298,14 +299,14 @@ impl<'p> Array<'p> {
             tally.year += first;
         }
         tally.hours += first * self.now;
-        // Where the history goes on after a loss, each is counted whole, whatever was lost before.
+        // If the history continues after a loss, each loss has the full weight, whatever was lost before.
         let counted = if self.way.every_loss { self.weight * chance } else { first };
         tally.losses += counted;
         tally.bytes += counted * bytes;
         self.intact *= 1.0 - chance;
     }
 
-    /// All missing drives are new and whole, as after a restore.
+    /// Replaces all missing drives by new ones with all data, as after a restore from backup.
     fn restore(&mut self, stream: &mut Stream) {
         for drive in 0..self.next.len() {
             if self.phase[drive] != Phase::Live {
@@ -333,7 +334,7 @@ impl<'p> Array<'p> {
         self.pace(cell, before.0, before.1);
     }
 
-    /// An event that may take several drives at once.
+    /// An event of a common cause, which may take several drives at once.
     fn strike(&mut self, tally: &mut Tally, stream: &mut Stream) -> bool {
         let now = self.now;
         for (which, common) in self.plan.about.common.iter().enumerate() {
@@ -354,7 +355,7 @@ impl<'p> Array<'p> {
         false
     }
 
-    /// Rebuilds under way go on at the pace of the new state: what is left of them takes longer or shorter.
+    /// Rebuilds in progress continue at the rate of the new state: their remaining time is scaled.
     fn pace(&mut self, cell: usize, before: u32, all_before: u32) {
         let plan = self.plan;
         let serial = plan.about.repair.serial;

@@ -1,22 +1,22 @@
-//! A Markov chain with absorbing states, solved without a difference of nearly equal numbers, so that a chance of
-//! 1e-15 has all its digits: the mean time by the elimination of Grassmann, Taksar and Heyman (Operations Research
-//! 33(5), 1985), chances within a time by uniformization over a step that is then doubled, of matrices without a
-//! negative entry.
+//! A Markov chain with absorbing states, solved without subtracting nearly equal numbers, so that a probability of
+//! 1e-15 is accurate in all digits: the mean time by the elimination of Grassmann, Taksar and Heyman (Operations
+//! Research 33(5), 1985), probabilities within a time by uniformization over a step that is then doubled, with
+//! matrices without negative entries.
 
-/// Rates between states, and from each into the ways of absorption.
+/// The transition rates between states, and from each state into each way of absorption.
 #[derive(Clone, Debug)]
 pub struct Chain {
-    /// Row to column, nothing on the diagonal.
+    /// Rates from row to column, with a zero diagonal.
     pub between: Vec<Vec<f64>>,
-    /// From each state into each way of absorption.
+    /// Rates from each state into each way of absorption.
     pub absorbed: Vec<Vec<f64>>,
 }
 
-/// Terms of the exponential of a step, in which at most one jump is expected.
+/// Terms of the exponential series of a step, in which at most one jump is expected.
 const TERMS: u32 = 30;
 
 impl Chain {
-    /// The mean time from state 0 to absorption; infinite where there is none.
+    /// The mean time from state 0 to absorption; infinite if there is no absorption.
     pub fn mean_time(&self) -> f64 {
         let mut between = self.between.clone();
         let mut lost: Vec<f64> = self.absorbed.iter().map(|ways| ways.iter().sum()).collect();
@@ -42,7 +42,7 @@ impl Chain {
         if lost[0] > 0.0 { spent[0] / lost[0] } else { f64::INFINITY }
     }
 
-    /// The chance of each way of absorption within a time, from state 0 on.
+    /// The probability of each way of absorption within a time, starting from state 0.
     pub fn chances(&self, time: f64) -> Vec<f64> {
         let (states, ways) = (self.between.len(), self.absorbed.first().map_or(0, Vec::len));
         let rates = self.rates();
@@ -69,7 +69,7 @@ impl Chain {
         (0..ways).map(|way| power.0[0][states + way]).collect()
     }
 
-    /// All states and ways of absorption in one square.
+    /// The rates of all states and ways of absorption as one square matrix.
     fn rates(&self) -> Vec<Vec<f64>> {
         let (states, ways) = (self.between.len(), self.absorbed.first().map_or(0, Vec::len));
         let mut all: Vec<Vec<f64>> =
@@ -86,7 +86,7 @@ impl Matrix {
         Matrix(vec![vec![0.0; size]; size])
     }
 
-    /// exp((jump - 1) step): a mixture of the jumps' powers, each weighted by its chance.
+    /// exp((jump - 1) step): the sum of the powers of `jump`, each weighted by its Poisson probability.
     fn exponential(&self, step: f64) -> Self {
         let size = self.0.len();
         let (mut sum, mut term) = (Matrix::zero(size), Matrix::zero(size));
@@ -109,7 +109,7 @@ impl Matrix {
         }
     }
 
-    /// Makes every row sum to 1 again: what rounding took from one step would be taken twice by each doubling.
+    /// Normalizes every row to the sum 1: otherwise each doubling would double the rounding error of a step.
     fn normalize(&mut self) {
         for row in &mut self.0 {
             let sum: f64 = row.iter().sum();

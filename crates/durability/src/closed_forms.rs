@@ -1,17 +1,18 @@
-//! Closed forms that the runs are held to. Each is derived in docs/durability.md, and holds where drives and repairs
-//! are exponential and a repair is much shorter than a life.
+//! Closed forms against which the results are checked. Each is derived in docs/durability.md, and holds if drives and
+//! repairs are exponential and a repair is much shorter than a life.
 use serde::Serialize;
 
-/// The textbook's mean times to data loss of one group, in hours.
+/// The textbook mean times to data loss of one group, in hours.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Mttdl {
-    /// The first term, MTTF^(m+1) / (n (n-1) ... (n-m) MTTR^m) over the m! of repairs side by side.
+    /// The first term, MTTF^(m+1) / (n (n-1) ... (n-m) MTTR^m), divided by m! if repairs run in parallel.
     pub approximate_hours: f64,
-    /// The same with all terms, where there is a closed form: single parity.
+    /// The exact value if there is a closed form: single parity.
     pub exact_hours: Option<f64>,
 }
 
-/// A group of `n` members that bears `bears` failures. `serial`: one repair after the other.
+/// The mean time to data loss of a group of `n` members that survives `bears` failures. `serial`: one repair after
+/// the other.
 pub fn mttdl(n: u32, bears: u32, mttf: f64, mttr: f64, serial: bool) -> Mttdl {
     let (rate, repairs) = (1.0 / mttf, 1.0 / mttr);
     let mut hours = 1.0 / (f64::from(n) * rate);

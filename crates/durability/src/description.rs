@@ -1,5 +1,5 @@
-//! What an array is, what fails in it and how it is repaired, as it is handed over: plain numbers, not yet checked.
-//! [`Plan::check`](crate::Plan::check) makes a plan of it or says everything that is wrong.
+//! The description of an array, its failures and its repairs as given: plain numbers, not yet checked.
+//! [`Plan::check`](crate::Plan::check) turns it into a plan or reports all its errors.
 use crate::law::Law;
 use serde::{Deserialize, Serialize};
 
@@ -7,112 +7,112 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Description {
-    /// `raid0` to `raidz3` as the array of a scenario has them; `draid` and `lrc` for durability alone.
+    /// `raid0` to `raidz3` as in the array of a scenario; `draid` and `lrc` only for durability.
     pub level: String,
     pub members: u32,
-    /// How the copies of RAID 10 lie: near, far or offset.
+    /// The layout of the copies of RAID 10: near, far or offset.
     #[serde(default)]
     pub layout: Option<String>,
-    /// Copies of RAID 01 and RAID 10.
+    /// The number of copies of RAID 01 and RAID 10.
     #[serde(default = "two")]
     pub copies: u32,
-    /// Groups of RAID 30, 50, 60; local groups of a local-reconstruction code.
+    /// The number of groups of RAID 30, 50, 60; of local groups of a local-reconstruction code.
     #[serde(default = "two")]
     pub groups: u32,
-    /// Members that hold parity: of each stripe of declustered parity, or the global ones of a
-    /// local-reconstruction code.
+    /// Members that hold parity: per stripe of declustered parity, or the global parities of a local-reconstruction
+    /// code.
     #[serde(default = "two")]
     pub parity: u32,
-    /// Members of each stripe of declustered parity, data and parity.
+    /// Members per stripe of declustered parity, data and parity.
     #[serde(default)]
     pub width: Option<u32>,
-    /// Stripes (row groups of different drives) of declustered parity.
+    /// The number of stripes (row groups of different drives) of declustered parity.
     #[serde(default = "many")]
     pub stripes: f64,
     pub capacity_bytes: f64,
     pub life_hours: f64,
-    /// How long a drive lives.
+    /// The lifetime of a drive.
     pub drive: Law,
-    /// Arrays whose drives all come from a bad batch.
+    /// Arrays whose drives are all from a bad batch.
     #[serde(default)]
     pub batch: Option<Batch>,
-    /// Sectors that cannot be read.
+    /// Unreadable sectors.
     #[serde(default)]
     pub latent: Option<Latent>,
     pub repair: Repair,
-    /// Hot spares of the whole array, each of which is ordered anew when it is used; without them every repair waits
-    /// for its own new drive.
+    /// Hot spares of the whole array, each of which is reordered when it is used; without them every repair waits for
+    /// its own new drive.
     #[serde(default)]
     pub spares: Option<u32>,
-    /// The chance that, when a failed drive is to be replaced, a good one of its group is pulled, which then has to
-    /// be rebuilt as well.
+    /// The probability that, when a failed drive is replaced, a good one of its group is pulled, which then must be
+    /// rebuilt as well.
     #[serde(default)]
     pub wrong_drive: f64,
-    /// What makes drives fail together.
+    /// Common causes of drive failures.
     #[serde(default)]
     pub common: Vec<Common>,
-    /// What makes data unavailable without losing them.
+    /// Outages, which make data unavailable without losing them.
     #[serde(default)]
     pub outages: Vec<Outage>,
 }
 
-/// A share of arrays is built of drives that age faster.
+/// A share of the arrays is built from drives that age faster.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Batch {
-    /// Of all arrays.
+    /// The share of all arrays.
     pub share: f64,
-    /// How many times as fast their drives age.
+    /// The factor by which their drives age faster.
     pub factor: f64,
 }
 
-/// Sectors that cannot be read: met by chance on each byte read, or there since a time until a scrub.
+/// Unreadable sectors: with a probability per byte read, or as latent defects that exist until a scrub.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Latent {
-    /// Unreadable sectors for each byte read.
+    /// Unreadable sectors per byte read.
     #[serde(default)]
     pub per_byte: Option<f64>,
-    /// From the last correction (or a new drive) until the next latent defect of a drive.
+    /// The time from the last correction (or a new drive) to the next latent defect of a drive.
     #[serde(default)]
     pub arrival: Option<Law>,
-    /// From a latent defect until a scrub corrects it; without it nothing does but a new drive.
+    /// The time from a latent defect until a scrub corrects it; without it only a new drive does.
     #[serde(default)]
     pub scrub: Option<Law>,
 }
 
-/// From a failure until the new drive has its data: detection, then replacement, then rebuild.
+/// The times from a failure until the new drive has its data: detection, then replacement, then rebuild.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Repair {
     #[serde(default = "at_once")]
     pub detection: Law,
-    /// Until a new drive is there, where no spare is.
+    /// The time until a new drive is delivered, if there is no spare.
     #[serde(default = "at_once")]
     pub replacement: Law,
-    /// With one member of the group missing, two, ...; the last holds for more.
+    /// The rebuild with one member of the group missing, two, ...; the last entry applies to more.
     pub rebuild: Vec<Rebuild>,
-    /// Whether all rebuilds of the array share the pace of one.
+    /// Whether all rebuilds of the array share the rate of one.
     #[serde(default)]
     pub serial: bool,
-    /// When somebody is there to replace a drive; always without it.
+    /// The hours in which drives can be replaced; always if not given.
     #[serde(default)]
     pub attended: Option<Attended>,
 }
 
-/// How long a rebuild takes in one state of the array.
+/// The rebuild time in one state of the array.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Rebuild {
     pub time: Law,
-    /// An interval of the mean, where it was measured or simulated: the chances are then given over it.
+    /// The interval of the mean if it was measured or simulated: probabilities are then also given over it.
     #[serde(default)]
     pub low_hours: Option<f64>,
     #[serde(default)]
     pub high_hours: Option<f64>,
 }
 
-/// A person's hours, from the beginning of each of the first days of a week.
+/// Attended hours, from the beginning of each of the first days of a week.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Attended {
@@ -120,18 +120,18 @@ pub struct Attended {
     pub days_per_week: u32,
 }
 
-/// An event that may take several drives at once: a shelf's power supply, a surge, a person, heat.
+/// A common cause that may take several drives at once: a shelf's power supply, a surge, a human error, heat.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Common {
     pub name: String,
-    /// Mean time between events, which come at a constant rate.
+    /// Mean time between events, which occur at a constant rate.
     pub mean_hours: f64,
-    /// The chance of each drive to fail in one.
+    /// The probability of each drive to fail in an event.
     pub share: f64,
 }
 
-/// A part without which nothing can be read, and which loses nothing: a controller, an enclosure, power.
+/// A component without which no data can be read and whose failure loses none: a controller, an enclosure, power.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Outage {

@@ -1,17 +1,17 @@
-//! Estimates with their intervals. A run without a loss gives an upper bound, never a zero.
+//! Estimates with their intervals. A run without a loss gives an upper bound instead of zero.
 use libm::{exp, log};
 use serde::Serialize;
 
 /// The confidence of every interval and bound.
 pub const CONFIDENCE: f64 = 0.95;
 
-/// A figure between two others; `value` is None where no loss was seen, and `high` is then an upper bound.
+/// An estimate with its interval; `value` is `None` if no loss was observed, and `high` is then an upper bound.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Estimate {
     pub value: Option<f64>,
     pub low: f64,
     pub high: f64,
-    /// Standard error; 0 where the figure is exact up to rounding.
+    /// The standard error; 0 if the value is exact up to rounding.
     pub error: f64,
 }
 
@@ -23,7 +23,7 @@ pub struct Moments {
     pub squares: f64,
     /// Samples that are above zero.
     pub hits: f64,
-    /// Whether all samples are zero or one.
+    /// Whether any sample is neither zero nor one.
     pub fractions: bool,
 }
 
@@ -58,11 +58,11 @@ impl Moments {
         (variance / self.count).sqrt()
     }
 
-    /// The mean with its interval. Counts have their exact interval (Poisson's where they are few); other samples
-    /// that of Student, whose degrees of freedom are those of the samples above zero.
+    /// The mean with its interval. Counts below 100 have their exact Poisson interval; other samples have Student's
+    /// interval, whose degrees of freedom are those of the samples above zero.
     pub fn estimate(&self) -> Estimate {
         if self.hits == 0.0 {
-            // All samples are zero: 1 - 0.05^(1/n), for chances of a loss in each.
+            // All samples are zero: the bound of a probability is 1 - 0.05^(1/n).
             let high = -libm::expm1(log(1.0 - CONFIDENCE) / self.count);
             return Estimate { value: None, low: 0.0, high, error: high };
         }
@@ -78,12 +78,12 @@ impl Moments {
 }
 
 impl Estimate {
-    /// A figure without a statistical error.
+    /// A value without statistical error.
     pub fn exact(value: f64) -> Self {
         Estimate { value: Some(value), low: value, high: value, error: 0.0 }
     }
 
-    /// Half the width of the interval over the value; infinite without a value.
+    /// The larger half-width of the interval divided by the value; infinite without a value.
     pub fn relative(&self) -> f64 {
         match self.value {
             Some(value) if value > 0.0 => (self.high - value).max(value - self.low) / value,
@@ -91,7 +91,7 @@ impl Estimate {
         }
     }
 
-    /// The same figure in another unit.
+    /// The estimate multiplied by a factor.
     #[must_use]
     pub fn times(&self, factor: f64) -> Self {
         Estimate {
@@ -102,7 +102,7 @@ impl Estimate {
         }
     }
 
-    /// The interval that holds both.
+    /// The estimate with the smallest interval that contains both.
     #[must_use]
     pub fn over(&self, other: &Estimate) -> Self {
         Estimate { low: self.low.min(other.low), high: self.high.max(other.high), ..*self }
@@ -125,7 +125,7 @@ pub fn student(freedom: f64) -> f64 {
     z + (z3 + z) / (4.0 * freedom) + second / (freedom * freedom) + third / (freedom * freedom * freedom)
 }
 
-/// The exact two-sided 95 % interval of a Poisson mean, from a count.
+/// The exact two-sided 95 % interval of a Poisson mean for a count.
 pub fn poisson_interval(count: u32) -> (f64, f64) {
     let tail = (1.0 - CONFIDENCE) / 2.0;
     let below = |mean: f64, last: u32| {
@@ -141,7 +141,7 @@ pub fn poisson_interval(count: u32) -> (f64, f64) {
     (low, high)
 }
 
-/// The last mean up to which a condition holds.
+/// The largest mean for which a condition holds, by bisection.
 fn bisect(holds: impl Fn(f64) -> bool, last: f64) -> f64 {
     let (mut low, mut high) = (0.0, last);
     for _ in 0..80 {

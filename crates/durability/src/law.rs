@@ -1,32 +1,33 @@
-//! Distributions of times, in hours: drawn by inversion of the cumulative hazard, so that a time can be drawn under
-//! the condition that it is above an age, or between two ages.
+//! Distributions of times in hours, drawn by inversion of the cumulative hazard, so that a time can be drawn on the
+//! condition that it is above an age, or between two ages.
 use drivelab_core::rng::Stream;
 use libm::{exp, expm1, log, log1p, pow, tgamma};
 use serde::{Deserialize, Serialize};
 
-/// How a time is distributed. All times are in hours.
+/// The distribution of a time. All times are in hours.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "law", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Law {
     /// Constant hazard.
     Exponential { mean_hours: f64 },
-    /// Three parameters: nothing happens before `location_hours`, then hazard that falls (`shape` < 1) or rises (> 1).
+    /// Three parameters: no event before `location_hours`, then a decreasing (`shape` < 1) or increasing (> 1)
+    /// hazard.
     Weibull {
         shape: f64,
         scale_hours: f64,
         #[serde(default)]
         location_hours: f64,
     },
-    /// Always the same.
+    /// A constant time.
     Fixed { hours: f64 },
-    /// Between two times: what a periodic scrub of a whole drive leaves of its period.
+    /// Uniform between two times, such as the remaining time of a periodic scrub of a whole drive.
     Uniform { low_hours: f64, high_hours: f64 },
-    /// A survival table: (age in hours, share that still works); constant hazard between its rows, and after the
-    /// last row that between the last two.
+    /// A survival table: (age in hours, share that still works); constant hazard between its rows, and after the last
+    /// row that of the last interval.
     Survival { points: Vec<(f64, f64)> },
 }
 
-/// Uniform between zero and one, neither of them reached.
+/// A uniform random number between zero and one, both exclusive.
 #[inline]
 pub fn uniform(stream: &mut Stream) -> f64 {
     ((stream.bits() >> 11) as f64 + 0.5) * (1.0 / (1u64 << 53) as f64)
@@ -46,7 +47,7 @@ impl Law {
         }
     }
 
-    /// The mean of an exponential law, None of another.
+    /// The mean of an exponential law; `None` for other laws.
     pub fn exponential(&self) -> Option<f64> {
         match self {
             Law::Exponential { mean_hours } => Some(*mean_hours),
@@ -72,7 +73,7 @@ impl Law {
         }
     }
 
-    /// The law with all times multiplied.
+    /// The law with all times multiplied by a factor.
     pub fn scaled(&self, factor: f64) -> Self {
         match self {
             Law::Exponential { mean_hours } => Law::Exponential { mean_hours: mean_hours * factor },
@@ -91,7 +92,7 @@ impl Law {
         }
     }
 
-    /// The cumulative hazard up to an age: minus the logarithm of the share that survives it.
+    /// The cumulative hazard up to an age: minus the logarithm of the share that survives to it.
     pub fn hazard(&self, age: f64) -> f64 {
         match self {
             Law::Exponential { mean_hours } => age / mean_hours,
@@ -119,7 +120,7 @@ impl Law {
         }
     }
 
-    /// The age at which the cumulative hazard is this.
+    /// The age with this cumulative hazard.
     pub fn age(&self, hazard: f64) -> f64 {
         match self {
             Law::Exponential { mean_hours } => hazard * mean_hours,
@@ -136,7 +137,7 @@ impl Law {
         }
     }
 
-    /// A time from its beginning.
+    /// Draws a time.
     #[inline]
     pub fn draw(&self, stream: &mut Stream) -> f64 {
         match self {
@@ -145,24 +146,24 @@ impl Law {
         }
     }
 
-    /// The age at the end, where the beginning of the time lies `age` back; infinite where it is above `last`.
+    /// Draws the age at the end of a time, on the condition that it is above `age`; infinite if it is above `last`.
     #[inline]
     pub fn draw_after(&self, age: f64, last: f64, stream: &mut Stream) -> f64 {
         let before = self.hazard(age);
         let drawn = uniform(stream);
-        // No logarithm for the many that outlive the run.
+        // Avoids the logarithm for the many draws beyond `last`.
         if drawn < exp(before - self.hazard(last)) {
             return f64::INFINITY;
         }
         self.age(before - log(drawn)).max(age)
     }
 
-    /// The chance of an end between two ages, where the first was reached.
+    /// The probability of an end between two ages, on the condition that the first was reached.
     pub fn chance(&self, from: f64, to: f64) -> f64 {
         -expm1(self.hazard(from) - self.hazard(to))
     }
 
-    /// An end between two ages, where `chance` is that of one.
+    /// Draws an end between two ages; `chance` is its probability.
     pub fn draw_between(&self, from: f64, to: f64, chance: f64, stream: &mut Stream) -> f64 {
         let drawn = uniform(stream);
         self.age(self.hazard(from) - log1p(-drawn * chance)).clamp(from, to)
@@ -177,7 +178,8 @@ fn slope(from: (f64, f64), to: (f64, f64)) -> f64 {
     (hazard_of(to) - hazard_of(from)) / (to.0 - from.0)
 }
 
-/// The two rows around: the last of the rows that are before, and the one behind it; the last two beyond the end.
+/// The two rows around a value: the last row for which `before` holds and the next one; beyond the end the last two
+/// rows.
 fn bracket(points: &[(f64, f64)], before: impl Fn(&(f64, f64)) -> bool) -> ((f64, f64), (f64, f64)) {
     let next = points.partition_point(before).min(points.len() - 1);
     let from = if next == 0 { (0.0, 1.0) } else { points[next - 1] };

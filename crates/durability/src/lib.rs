@@ -1,10 +1,10 @@
-//! How likely an array loses data, and how long it is not available.
+//! The probability that an array loses data, and the share of time in which it is unavailable.
 //!
-//! Lives here: a checked description of an array, of what fails in it and of how it is repaired ([`Plan`]); a Markov
-//! chain where every time is exponential ([`chain`]); Monte Carlo, event by event, where it is not; failure biasing
-//! and multilevel splitting where losses are rare; closed forms to hold all of them to.
+//! Lives here: a checked description of an array, of its failures and repairs ([`Plan`]); a Markov chain if every
+//! time is exponential ([`chain`]); event-driven Monte Carlo if not; failure biasing and multilevel splitting if
+//! losses are rare; closed forms against which all of them are checked.
 //!
-//! Never does: I/O, parsing of units, how a rebuild comes to its hours (a simulation of the array gives those).
+//! Never does: I/O, parsing of units, the duration of a rebuild (a simulation of the array gives that).
 //!
 //! Start reading at [`description`], then [`solve`].
 pub mod arrangement;

@@ -1,5 +1,6 @@
-//! Many histories of an array, plain or biased, on all cores or wherever the caller runs them: chunks with a stream
-//! each, so that the result does not depend on where. It grows in doublings until its interval is narrow enough.
+//! Many histories of an array, plain or biased, on all cores or wherever the caller runs them: in chunks with a
+//! random stream each, so that the result does not depend on where. Their number is doubled until the interval is
+//! narrow enough.
 use crate::array::{Array, Tally, Way};
 use crate::description::Description;
 use crate::estimate::Moments;
@@ -8,7 +9,7 @@ use drivelab_core::rng::Stream;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-/// Histories that share a stream.
+/// Histories per chunk, which share a random stream.
 pub const CHUNK: u64 = 4096;
 
 /// Sums over histories.
@@ -22,7 +23,7 @@ pub struct Histories {
 }
 
 impl Histories {
-    /// Counts one more history.
+    /// Adds a history.
     pub fn take(&mut self, one: &Tally) {
         self.year.take(one.year);
         self.life.take(one.life);
@@ -39,12 +40,12 @@ impl Histories {
         self.all.add(&other.all, 1.0);
     }
 
-    /// How many there are.
+    /// The number of histories.
     pub fn count(&self) -> f64 {
         self.life.count
     }
 
-    /// All sums to the bit, to be handed from one process to another.
+    /// The exact bits of all sums, for passing them between processes.
     pub fn bits(&self) -> Vec<u64> {
         let moments = [&self.year, &self.life, &self.losses, &self.bytes];
         let sums = moments
@@ -55,7 +56,7 @@ impl Histories {
         sums.chain(tally).map(f64::to_bits).collect()
     }
 
-    /// The sums that [`Self::bits`] has handed over; None where these are not so many.
+    /// The sums from the result of [`Self::bits`]; `None` if their number does not match.
     pub fn of_bits(bits: &[u64]) -> Option<Self> {
         let values: Vec<f64> = bits.iter().copied().map(f64::from_bits).collect();
         let [sums @ .., year, life, by_sectors, losses, bytes, hours] = &values[..] else { return None };
@@ -79,7 +80,7 @@ impl Histories {
     }
 }
 
-/// Histories that anybody can run who has this: which array, how, and whose chunks.
+/// A description of histories that any process can run: the array, the options, and the seed.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Job {
     pub array: Description,
@@ -87,13 +88,13 @@ pub struct Job {
     pub seed: u64,
 }
 
-/// Where chunks of histories run, other than on the threads of this process.
+/// Runs chunks of histories elsewhere than on the threads of this process.
 pub trait Elsewhere: Sync {
-    /// The chunks from one number up to another, in order; None where they cannot be had, which ends the run.
+    /// The chunks of this range of indexes, in order; `None` if they could not be run, which ends the run.
     fn run(&self, job: &Job, from: u64, to: u64) -> Option<Vec<Histories>>;
 }
 
-/// The chunks of a job from one number up to another, one after the other.
+/// Runs the chunks of a job in this range of indexes, one after the other.
 pub fn chunks(plan: &Plan, way: Way, seed: u64, from: u64, to: u64) -> Vec<Histories> {
     let name = if way.biased { "biased" } else { "plain" };
     (from..to).map(|one| chunk(plan, way, seed, name, one)).collect()
@@ -112,14 +113,14 @@ fn chunk(plan: &Plan, way: Way, seed: u64, name: &str, one: u64) -> Histories {
     found
 }
 
-/// Histories of a plan.
+/// Samples histories of a plan.
 pub struct Sampler<'p> {
     plan: &'p Plan,
     way: Way,
     seed: u64,
     elsewhere: Option<&'p dyn Elsewhere>,
     chunks: u64,
-    /// Whether histories could not be had.
+    /// Whether running histories elsewhere has failed.
     stopped: bool,
     pub found: Histories,
 }
@@ -129,7 +130,7 @@ impl<'p> Sampler<'p> {
         Sampler { plan, way, seed, elsewhere, chunks: 0, stopped: false, found: Histories::default() }
     }
 
-    /// Runs on until there are so many histories.
+    /// Continues until there are `histories` histories.
     pub fn reach(&mut self, histories: u64) {
         let (from, last) = (self.chunks, histories.div_ceil(CHUNK));
         if last <= from || self.stopped {
@@ -152,8 +153,8 @@ impl<'p> Sampler<'p> {
         self.chunks = last;
     }
 
-    /// Runs on until half the interval of the chance within a year and within the life is below `relative` of
-    /// them, or there are `most` histories.
+    /// Continues until half the interval of the probabilities within a year and within the life is below `relative`
+    /// of them, or there are `most` histories.
     pub fn until(&mut self, relative: f64, most: u64) {
         let mut histories = (16 * CHUNK).min(most);
         loop {

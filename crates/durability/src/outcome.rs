@@ -1,6 +1,6 @@
-//! What is known of an array's losses, and by which method: the chain where every time is exponential, plain Monte
-//! Carlo where losses are frequent, failure biasing where they are rare; splitting where few biased histories carry the
-//! figure, and for whoever asks for it.
+//! The losses of an array, and the method that found them: the chain if every time is exponential, plain Monte Carlo
+//! if losses are frequent, failure biasing if they are rare; splitting if few biased histories determine the result,
+//! and on request.
 use crate::HOURS_PER_YEAR;
 use crate::arrangement::Rule;
 use crate::array::Way;
@@ -14,10 +14,10 @@ use crate::states::{Loss, explored, not_exponential};
 use libm::log1p;
 use serde::{Deserialize, Serialize};
 
-/// Half an interval of weights over the figure; a wider one hangs on a few of them.
+/// The largest relative half-width of an interval of weighted histories; above it the result depends on few of them.
 const WIDE: f64 = 0.3;
 
-/// How the losses are found.
+/// The method that finds the losses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Method {
@@ -28,28 +28,28 @@ pub enum Method {
     Splitting,
 }
 
-/// How much is spent on it.
+/// The effort and options of a solution.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Settings {
     pub method: Method,
     pub seed: u64,
-    /// Histories at most; with splitting those of one stage in all replicates.
+    /// The most histories; with splitting, of one stage in all replicates.
     pub histories: u64,
-    /// It ends sooner where half the interval is below this share of the chance.
+    /// The run ends earlier if half the interval is below this share of the probability.
     pub relative: f64,
-    /// Go on after a loss, and count every one.
+    /// Whether histories continue after a loss and count every loss.
     #[serde(default)]
     pub every_loss: bool,
 }
 
-/// What is known of an array's losses. Chances are shares; intervals are of 95 % confidence.
+/// The losses of an array. Probabilities are between 0 and 1; intervals are of 95 % confidence.
 #[derive(Clone, Debug, Serialize)]
 pub struct Outcome {
     pub method: Method,
-    /// Why it is not the chain, where nobody asked for another method.
+    /// Why the method is not the chain, unless another method was requested.
     pub reason: Option<&'static str>,
-    /// The method that was tried before this one, and what was wrong with what it found.
+    /// The method that was tried before this one, and the problem with its result.
     pub instead_of: Option<Method>,
     pub instead_because: Option<&'static str>,
     pub confidence: f64,
@@ -57,37 +57,37 @@ pub struct Outcome {
     pub drive_years: f64,
     pub loss_in_a_year: Estimate,
     pub loss_in_life: Estimate,
-    /// The same over the intervals of the rebuilds.
+    /// The same, over the intervals of the rebuild times.
     pub loss_in_a_year_over_rebuilds: Option<Estimate>,
-    /// Losses within the life: the first alone, or every one.
+    /// Losses within the life: only the first, or every one.
     pub losses_in_life: Estimate,
-    /// The share of first losses that sectors made which could not be read; None where nothing was said of such.
+    /// The share of first losses due to unreadable sectors; `None` if none were specified.
     pub share_by_sectors: Option<f64>,
     pub mttdl_years: Estimate,
     /// Bytes lost within the life.
     pub bytes_lost: Estimate,
-    /// Minus the decimal logarithm of the chance of loss in a year.
+    /// Minus the decimal logarithm of the probability of loss in a year.
     pub nines: Option<f64>,
-    /// The share of the time without the data, none of them lost; None where nothing was said of outages.
+    /// The share of time in which data are unavailable but not lost; `None` if no outages were specified.
     pub unavailability: Option<f64>,
     pub usable_bytes: f64,
     pub bears_worst: u32,
-    /// The textbook's, of one group, where drives have a mean life and nothing else fails.
+    /// The textbook values for one group, if drives have a mean life and nothing else fails.
     pub textbook: Option<Mttdl>,
 }
 
 /// Finds the losses of an array.
 ///
 /// # Errors
-/// A method that the array does not allow, or a setting without a meaning.
+/// A method that the array does not allow, or an invalid setting.
 pub fn solve(plan: &Plan, settings: &Settings) -> Result<Outcome, Vec<Problem>> {
     solve_elsewhere(plan, settings, None)
 }
 
-/// The same, with histories run by the caller; those of splitting run here.
+/// The same, with histories run by the caller; those of splitting run in this process.
 ///
 /// # Errors
-/// As [`solve`]. Where histories could not be had the outcome means nothing.
+/// As for [`solve`]. If histories could not be run, the outcome is invalid.
 pub fn solve_elsewhere(
     plan: &Plan,
     settings: &Settings,
@@ -104,10 +104,10 @@ pub fn solve_elsewhere(
     Ok(outcome)
 }
 
-/// Whether the losses of an array can be found so; nothing is run.
+/// Checks whether the losses of an array can be found with these settings; nothing is run.
 ///
 /// # Errors
-/// A method that the array does not allow, or a setting without a meaning.
+/// A method that the array does not allow, or an invalid setting.
 pub fn check(plan: &Plan, settings: &Settings) -> Result<(), Vec<Problem>> {
     let mut problems = Vec::new();
     let mut hold = |holds: bool, place: &str, message: String, remedy: &str| {
@@ -147,7 +147,7 @@ pub fn check(plan: &Plan, settings: &Settings) -> Result<(), Vec<Problem>> {
     if problems.is_empty() { Ok(()) } else { Err(problems) }
 }
 
-/// Whether there are stages, one for each missing member, and whether a common cause goes past them.
+/// Whether there are stages, one per missing member, and whether a common cause can skip them.
 fn can_split(plan: &Plan) -> (bool, bool) {
     (plan.arrangement.depth_of_loss() >= 2, plan.about.common.iter().any(|common| common.share > 0.0))
 }
@@ -177,7 +177,7 @@ fn run(plan: &Plan, settings: &Settings, elsewhere: Option<&dyn Elsewhere>) -> R
             }]);
         }
         method = Method::MonteCarlo;
-        // Frequent losses are counted plainly; biasing would only add spread.
+        // Frequent losses are counted by plain histories; biasing would only add variance.
         let mut pilot = Sampler::new(plan, way, settings.seed, elsewhere);
         pilot.reach((8 * CHUNK).min(settings.histories));
         if pilot.found.year.hits < 100.0 && !settings.every_loss {
@@ -189,7 +189,7 @@ fn run(plan: &Plan, settings: &Settings, elsewhere: Option<&dyn Elsewhere>) -> R
         tried.push(Method::Biasing);
     }
     if method != Method::MonteCarlo {
-        // Weights without a hit bound nothing: plain histories do.
+        // Weighted histories without a loss give no bound: plain histories do.
         tried.push(Method::MonteCarlo);
     }
     let last = tried.len() - 1;
@@ -220,8 +220,9 @@ fn run(plan: &Plan, settings: &Settings, elsewhere: Option<&dyn Elsewhere>) -> R
     unreachable!("the last method gives its bound")
 }
 
-/// What splitting finds where biased weights have a wide interval, which may not hold what they missed: of many copies
-/// the figure is then too small by orders of magnitude. None where it is no better, or cannot be.
+/// The result of splitting if the biased result has a wide interval, which may not cover rare histories that were
+/// missed: with many copies the result is then too small by orders of magnitude. `None` if splitting is no better or
+/// not possible.
 fn split_where_few_carry(plan: &Plan, way: Way, biased: &Outcome, settings: &Settings) -> Option<Outcome> {
     let width = |one: &Outcome| one.loss_in_a_year.relative().max(one.loss_in_life.relative());
     if can_split(plan) != (true, false) || width(biased) <= WIDE {
@@ -232,7 +233,7 @@ fn split_where_few_carry(plan: &Plan, way: Way, biased: &Outcome, settings: &Set
     (width(&other) < width(biased)).then_some(other)
 }
 
-/// Histories by one method; all of them where a bound is wanted.
+/// The outcome of histories by one method; runs all of them if a bound is wanted.
 fn histories(
     plan: &Plan,
     way: Way,
@@ -262,7 +263,7 @@ fn by_histories(
 ) -> Outcome {
     let effort = if method == Method::Splitting { (settings.histories / REPLICATES) as f64 } else { 1.0 };
     let life = found.life.estimate();
-    // Of a process whose losses come at a constant rate: time over losses.
+    // For a process whose losses occur at a constant rate: time divided by losses.
     let hours = found.all.hours / found.count();
     let mttdl_years = Estimate {
         value: life.value.map(|chance| hours / chance / HOURS_PER_YEAR),
@@ -328,7 +329,7 @@ fn by_chain(plan: &Plan) -> Option<Outcome> {
     })
 }
 
-/// What does not depend on the method.
+/// The parts of the outcome that do not depend on the method.
 fn outcome(plan: &Plan, method: Method, year: Estimate, life: Estimate) -> Outcome {
     let about = &plan.about;
     let available: f64 = about.outages.iter().map(|part| -log1p(part.mttr_hours / part.mttf_hours)).sum();

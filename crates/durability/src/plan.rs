@@ -1,20 +1,20 @@
-//! A checked array: everything that is wrong with a description is said at once, each with its place and remedy.
+//! A checked array: all errors of a description are reported at once, each with its place and remedy.
 use crate::arrangement::{Arrangement, Rule};
 use crate::description::{Description, Rebuild};
 use crate::law::Law;
 use serde::Serialize;
 use std::fmt;
 
-/// Members of one array; a limit on the time of a run.
+/// The most members of an array, which limits the time of a run.
 pub const MEMBERS_MAX: u32 = 1024;
 
-/// The levels, as they are typed.
+/// The names of the levels.
 pub const LEVELS: [&str; 18] = [
     "jbod", "linear", "raid0", "raid1", "raid01", "raid10", "raid3", "raid4", "raid5", "raid6", "raid30",
     "raid50", "raid60", "raidz1", "raidz2", "raidz3", "draid", "lrc",
 ];
 
-/// One thing that is wrong.
+/// An error of a description.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Problem {
     /// The key of the description.
@@ -29,14 +29,14 @@ impl fmt::Display for Problem {
     }
 }
 
-/// An array that can be run: nothing in it contradicts itself.
+/// A consistent array that can be run.
 #[derive(Clone, Debug)]
 pub struct Plan {
     pub about: Description,
     pub arrangement: Arrangement,
     /// The cell of each member.
     pub cell_of: Vec<u16>,
-    /// Mean hours of a rebuild with one member missing, two, ...
+    /// The mean hours of a rebuild with one member missing, two, ...
     pub rebuild_means: Vec<f64>,
 }
 
@@ -44,7 +44,7 @@ impl Plan {
     /// Checks a description.
     ///
     /// # Errors
-    /// Everything that is wrong with it.
+    /// All errors of the description.
     pub fn check(about: Description) -> Result<Self, Vec<Problem>> {
         let mut problems = Problems(Vec::new());
         let arrangement = arranged(&about, &mut problems);
@@ -61,7 +61,7 @@ impl Plan {
         Ok(Plan { about, arrangement, cell_of, rebuild_means })
     }
 
-    /// Bytes that a user can store.
+    /// The usable capacity in bytes.
     pub fn usable_bytes(&self) -> f64 {
         let members = f64::from(self.arrangement.members());
         let cells = &self.arrangement.cells;
@@ -75,25 +75,25 @@ impl Plan {
         drives * self.about.capacity_bytes
     }
 
-    /// The rebuild of a group that misses so many members.
+    /// The rebuild time of a group with this number of missing members.
     pub fn rebuild(&self, missing: u32) -> &Law {
         let steps = &self.about.repair.rebuild;
         &steps[(missing.max(1) as usize).min(steps.len()) - 1].time
     }
 
-    /// The mean of the same.
+    /// The mean of this rebuild time in hours.
     pub fn rebuild_mean(&self, missing: u32) -> f64 {
         self.rebuild_means[(missing.max(1) as usize).min(self.rebuild_means.len()) - 1]
     }
 
-    /// The same array with rebuilds at one end of their intervals; None where there is no interval.
+    /// The same array with rebuild times at one end of their intervals; `None` if there is no interval.
     pub fn at_end(&self, end: impl Fn(&Rebuild) -> Option<f64>) -> Option<Self> {
         let mut other = self.clone();
         let mut differs = false;
         for step in &mut other.about.repair.rebuild {
             if let Some(hours) = end(step) {
                 step.time = step.time.scaled(hours / step.time.mean());
-                // Rounding may leave the new mean outside of it, and nobody asks again.
+                // Rounding may leave the new mean outside of the interval, which is no longer needed.
                 (step.low_hours, step.high_hours) = (None, None);
                 differs = true;
             }
@@ -103,7 +103,7 @@ impl Plan {
     }
 }
 
-/// Laws in their simplest form, so that a chain is found where there is one.
+/// Simplifies the laws, so that a chain is found if there is one.
 fn simplified(mut about: Description) -> Description {
     about.drive = about.drive.simplest();
     about.repair.detection = about.repair.detection.simplest();
@@ -289,7 +289,7 @@ fn checked_causes(about: &Description, problems: &mut Problems) {
     }
 }
 
-/// The cells of a level, None where these members cannot make it.
+/// The cells of a level; `None` if it cannot consist of these members.
 fn arranged(about: &Description, problems: &mut Problems) -> Option<Arrangement> {
     let (level, n, before) = (about.level.as_str(), about.members, problems.0.len());
     let known = LEVELS.contains(&level);
@@ -321,7 +321,7 @@ fn arranged(about: &Description, problems: &mut Problems) -> Option<Arrangement>
         rule: Rule::Bears(bears),
     };
     let found = match level {
-        // A drive that fails takes its own data with it; of a stripe over all drives everything.
+        // A failed drive loses its own data; with a stripe over all drives it loses everything.
         "jbod" | "linear" => grouped(1, 0, n),
         "raid0" => grouped(n, 0, 1),
         "raid1" => {
@@ -408,7 +408,7 @@ fn raid10(n: u32, copies: u32, layout: Option<&str>) -> Arrangement {
         let count = (n / copies) as usize;
         return Arrangement { cells: vec![copies; count], rule: Rule::Bears(copies - 1) };
     }
-    // Each stripe unit lies on a drive and its successors; with near copies these begin at multiples of the block.
+    // Each stripe unit is on a drive and its successors; with near copies these begin at multiples of the block.
     Arrangement { cells: vec![block; (n / block) as usize], rule: Rule::Arc((copies / block) as usize) }
 }
 

@@ -1,16 +1,17 @@
-//! Multilevel splitting with fixed effort: a stage runs histories until one more member is missing than ever before
-//! in them, and the next stage goes on from copies of those. The share that arrives in each stage multiplies to the
-//! chance of a loss, which is unbiased (Garvels and Kroese, 1998). Replicates are independent and give the interval.
+//! Multilevel splitting with fixed effort: a stage runs histories until one more member is missing than in any
+//! earlier stage, and the next stage continues from copies of those. The product of the shares that complete each
+//! stage is an unbiased estimate of the probability of a loss (Garvels and Kroese, 1998). Replicates are independent
+//! and give the interval.
 use crate::array::{Array, Stop, Tally, Way};
 use crate::monte_carlo::Histories;
 use crate::plan::Plan;
 use drivelab_core::rng::Stream;
 use rayon::prelude::*;
 
-/// Independent repetitions.
+/// The number of independent replicates.
 pub const REPLICATES: u64 = 32;
 
-/// Runs all replicates, each with so many histories in each stage. Every sample of the sums is one replicate.
+/// Runs all replicates, each with `effort` histories per stage. Every sample of the sums is one replicate.
 pub fn split(plan: &Plan, way: Way, effort: u64, seed: u64) -> Histories {
     let replicates: Vec<Tally> =
         (0..REPLICATES).into_par_iter().map(|one| replicate(plan, way, effort, seed, one)).collect();
@@ -31,7 +32,7 @@ fn replicate(plan: &Plan, way: Way, effort: u64, seed: u64, one: u64) -> Tally {
         if stage > 0 && entries.is_empty() {
             break;
         }
-        // The last stage ends in the loss itself.
+        // The last stage ends with the loss itself.
         let last = stage + 1 == plan.arrangement.depth_of_loss();
         let depth = if last { u32::MAX } else { stage + 1 };
         let mut arrived = Vec::new();

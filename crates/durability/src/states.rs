@@ -1,9 +1,9 @@
-//! The Markov chain of an array, where every time is exponential: a state is how many members of each cell are
-//! missing, and how many of them are in each part of their repair, up to what makes no difference; with counted spares
-//! also how many drives wait and how many lie ready.
+//! The Markov chain of an array if every time is exponential. A state is the number of missing members of each cell,
+//! in each part of their repair, up to symmetry; with counted spares also the number of drives that wait for a spare
+//! and of spares in stock.
 //!
-//! The chain makes the same moves as the run of events in `array.rs`: after each failure first the loss by missing
-//! members, then, if the array is critical, the chance of a sector that cannot be read as it is rebuilt.
+//! The chain makes the same transitions as the simulation in `array.rs`: after each failure first the loss by missing
+//! members, then, if the array is critical, the probability of an unreadable sector during the rebuild.
 use crate::arrangement::Rule;
 use crate::chain::Chain;
 use crate::law::Law;
@@ -11,31 +11,31 @@ use crate::plan::Plan;
 use libm::{expm1, pow};
 use std::collections::BTreeMap;
 
-/// Above it a chain takes too long.
+/// The most states; a larger chain takes too long.
 pub const STATES_MAX: usize = 400;
-/// The same where a repair has several parts: histories of those do not take long either.
+/// The same for repairs of several parts, whose histories do not take long either.
 pub const STATES_OF_PARTS_MAX: usize = 150;
-/// Detection, replacement, rebuild.
+/// The parts of a repair: detection, replacement, rebuild.
 const PARTS: usize = 3;
 
-/// How data were lost, and what of them.
+/// The cause of a loss, and the lost bytes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Loss {
-    /// By sectors that could not be read; else by members that failed.
+    /// Whether unreadable sectors caused the loss; otherwise failed members.
     pub by_sectors: bool,
     pub bytes: f64,
 }
 
-/// Missing members by cell, in each part of their repair; drives of them that wait for a spare; spares that are ready.
+/// Missing members by cell, in each part of their repair; drives of them that wait for a spare; spares in stock.
 type State = (Vec<[u32; PARTS]>, u32, u32);
 
-/// The chain of an array and what each way of absorption means.
+/// The chain of an array, and the loss of each way of absorption.
 pub struct States {
     pub chain: Chain,
     pub losses: Vec<Loss>,
 }
 
-/// Why there is no chain; None where there is one, up to its size.
+/// Why there is no chain; `None` if there is one, apart from its size.
 pub fn not_exponential(plan: &Plan) -> Option<&'static str> {
     let about = &plan.about;
     let repair = &about.repair;
@@ -44,7 +44,7 @@ pub fn not_exponential(plan: &Plan) -> Option<&'static str> {
         return Some("the lives of the drives are not exponential");
     }
     if plan.arrangement.bears_worst() == 0 {
-        // The first failure is the loss: nothing is repaired or read before.
+        // The first failure is the loss: nothing is repaired or read before it.
         return None;
     }
     if about.latent.as_ref().is_some_and(|latent| latent.arrival.is_some()) {
@@ -73,7 +73,7 @@ pub fn not_exponential(plan: &Plan) -> Option<&'static str> {
     }
 }
 
-/// The mean hours of each part of a repair that takes time; the rebuild is the last.
+/// The mean hours of each part of a repair that takes time; the rebuild is last.
 fn parts(plan: &Plan) -> Vec<f64> {
     let repair = &plan.about.repair;
     let waits = [Some(&repair.detection), plan.about.spares.is_none().then_some(&repair.replacement)];
@@ -81,13 +81,13 @@ fn parts(plan: &Plan) -> Vec<f64> {
     waits.chain([plan.rebuild_mean(1)]).collect()
 }
 
-/// How many members of each cell are missing, whatever part their repair is in.
+/// The number of missing members of each cell, in any part of their repair.
 fn missing(cells: &[[u32; PARTS]]) -> Vec<u32> {
     cells.iter().map(|parts| parts.iter().sum()).collect()
 }
 
-/// The chain, with drives that age so many times as fast. None where it has more than [`STATES_MAX`] states, or
-/// [`STATES_OF_PARTS_MAX`] with repairs of several parts.
+/// Builds the chain, with drives that age faster by the factor `ageing`. `None` if it has more than [`STATES_MAX`]
+/// states, or [`STATES_OF_PARTS_MAX`] with repairs of several parts.
 pub fn explored(plan: &Plan, ageing: f64) -> Option<States> {
     let parts = parts(plan);
     let most = if parts.len() == 1 { STATES_MAX } else { STATES_OF_PARTS_MAX };
@@ -137,7 +137,7 @@ pub fn explored(plan: &Plan, ageing: f64) -> Option<States> {
     Some(States { chain, losses })
 }
 
-/// Where one state leads, and how often.
+/// The transitions of one state, with their rates.
 struct Branches<'p> {
     plan: &'p Plan,
     parts: &'p [f64],
@@ -172,14 +172,14 @@ impl Branches<'_> {
         self.repairs(state);
     }
 
-    /// One member of a cell fails: what is left of it as states, what is lost put aside.
+    /// One member of a cell fails: returns the resulting states, and records the losses.
     fn failed(&mut self, state: &State, cell: usize, rate: f64) -> Vec<(State, f64)> {
         let plan = self.plan;
         let (mut cells, mut waiting, mut stock) = state.clone();
         cells[cell][0] += 1;
         let missing = missing(&cells);
         if plan.about.spares.is_some() {
-            // A spare takes its place; or it waits for the one that is ordered now.
+            // A spare replaces it, or it waits for the spare that is ordered now.
             if stock > 0 { stock -= 1 } else { waiting += 1 }
         }
         let mut rate = rate;
@@ -202,7 +202,7 @@ impl Branches<'_> {
         if rate > 0.0 { vec![((cells, waiting, stock), rate)] } else { Vec::new() }
     }
 
-    /// Each member fails with the same chance, cell after cell.
+    /// Each member fails with the same probability, cell by cell.
     fn common(&mut self, state: &State, rate: f64, share: f64) {
         let mut open = vec![(state.clone(), rate)];
         for (cell, &size) in self.plan.arrangement.cells.iter().enumerate() {
@@ -249,7 +249,7 @@ impl Branches<'_> {
                 self.ends.push(((after, *waiting, *stock), rate));
             }
         }
-        // Every spare that was used, and every drive that waits, has an order of its own under way.
+        // Each used spare and each waiting drive has an outstanding order of its own.
         let Some(spares) = about.spares else { return };
         let orders = spares - stock + waiting;
         if orders > 0 {
@@ -268,7 +268,7 @@ fn binomial(n: u32, k: u32) -> f64 {
     (0..k).map(|step| f64::from(n - step) / f64::from(step + 1)).product()
 }
 
-/// One state for all that differ only in which cell it is.
+/// Reduces states that differ only in the order of equivalent cells to one.
 fn canonical(plan: &Plan, missing: &mut [[u32; PARTS]]) {
     match plan.arrangement.rule {
         Rule::Bears(_) | Rule::EveryCell => missing.sort_unstable(),

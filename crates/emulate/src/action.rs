@@ -1,4 +1,4 @@
-//! What a person can do to a device while it is served, and how it is written down in a trace.
+//! Actions on a device while it is served, and how a trace records them.
 use drivelab_core::setup::Injection;
 use drivelab_core::storage::array::report::SyncKind;
 use drivelab_core::storage::{Cure, Fault, Slowness, TargetInput};
@@ -6,46 +6,46 @@ use drivelab_trace::formats::native::{Injected, InjectedKind, millionths};
 use drivelab_units::{Instant, Lba, SECTOR_BYTES, Sectors, Share, Span};
 use serde::{Deserialize, Serialize};
 
-/// Each sector has bytes of its own afterwards, and they are in memory: 32 MiB.
+/// Every corrupted sector has its own content in memory afterwards: 32 MiB at most.
 const CORRUPT_MAX: u64 = 65_536;
 const MILLION: u32 = 1_000_000;
-/// Longer than any session.
+/// A time that is longer than any session.
 const FOR_GOOD: Span = Span::from_s(1 << 32);
 
-/// What is done.
+/// The kind of an action.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {
-    /// Sectors of a member cannot be read before they are written.
+    /// Sectors of a member cannot be read until they are written.
     Media,
-    /// What is on a member's media in these sectors changes, and nobody is told.
+    /// The media content of these sectors changes silently.
     Corrupt,
-    /// A member takes up each command later.
+    /// A member starts each command later.
     Slow,
-    /// A member says nothing for a while.
+    /// A member does not respond for a time.
     Hang,
     /// The link to a member is reset.
     Reset,
-    /// A member answers FLUSH at once, whatever waits in its cache.
+    /// A member completes FLUSH at once, whatever its cache holds.
     Lie,
-    /// It no longer does.
+    /// A member completes FLUSH correctly again.
     Honest,
-    /// A member fails for good.
+    /// A member fails permanently.
     Fail,
-    /// A new drive takes the place of one that has failed.
+    /// A new drive replaces a failed one.
     Replace,
-    /// The power goes, and comes back.
+    /// The power is cut, and returns.
     PowerCut,
-    /// The array begins to compare all that its members have.
+    /// The array begins a scrub: it compares the contents of its members.
     Scrub,
-    /// The array begins to rebuild what a missing member had.
+    /// The array begins to rebuild a missing member.
     Rebuild,
-    /// Nothing: how things stand is told.
+    /// No action: reports the status of the device.
     Status,
 }
 
 impl Kind {
-    /// Under which key of `target.faults` a scenario has it.
+    /// The key of `target.faults` in a scenario.
     pub fn key(self) -> &'static str {
         match self {
             Kind::Media => "media",
@@ -61,7 +61,7 @@ impl Kind {
     }
 }
 
-/// A wish as it comes through the control socket.
+/// A request of the control socket.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Action {
@@ -73,22 +73,22 @@ pub struct Action {
     pub lba: Option<u64>,
     #[serde(default)]
     pub sectors: Option<u64>,
-    /// After this time it ends: what was done is undone.
+    /// The action is undone after this time.
     #[serde(default)]
     pub for_ns: Option<u64>,
-    /// By how much a slow member is late; no longer for zero.
+    /// The delay of a slow member; zero ends it.
     #[serde(default)]
     pub by_ns: Option<u64>,
-    /// It becomes so, evenly over this time.
+    /// The delay grows linearly to its full value over this time.
     #[serde(default)]
     pub over_ns: Option<u64>,
-    /// So many commands of a million are late.
+    /// The share of the commands that are delayed, per million.
     #[serde(default)]
     pub share_ppm: Option<u32>,
-    /// It comes again so long after each beginning.
+    /// The period of bursts, from start to start.
     #[serde(default)]
     pub every_ns: Option<u64>,
-    /// Whether a scenario has put it down; a person does everything else.
+    /// Whether the scenario has scheduled the action; all others come from a user.
     #[serde(skip_deserializing, skip_serializing_if = "is_a_persons")]
     pub scenario: bool,
 }
@@ -99,7 +99,7 @@ fn is_a_persons(scenario: &bool) -> bool {
 }
 
 impl Action {
-    /// Of member 0, and for good.
+    /// An action on member 0 without an end.
     pub const fn of(action: Kind) -> Self {
         Action {
             action,
@@ -115,10 +115,10 @@ impl Action {
         }
     }
 
-    /// What is wrong with the wish in itself.
+    /// Checks whether the parameters of the action fit its kind.
     ///
     /// # Errors
-    /// One sentence with a remedy.
+    /// What is wrong, in one sentence with a remedy.
     pub fn check(&self) -> Result<(), String> {
         let has_range = self.lba.is_some() || self.sectors.is_some();
         let takes_range = matches!(self.action, Kind::Media | Kind::Corrupt);
@@ -170,13 +170,13 @@ impl Action {
         Ok(())
     }
 
-    /// What undoes it after its time.
+    /// The action that undoes this one after its time.
     pub fn undone(&self) -> Option<Action> {
         let action = match self.action {
             Kind::Lie => Kind::Honest,
             Kind::Fail => Kind::Replace,
             Kind::Slow => Kind::Slow,
-            // It ends by itself, and the power is back by itself.
+            // A hang ends by itself, and the power returns by itself.
             _ => return None,
         };
         let Action { member, every_ns, scenario, .. } = *self;
@@ -184,8 +184,8 @@ impl Action {
         self.for_ns.map(|_| Action { member, by_ns, every_ns, scenario, ..Action::of(action) })
     }
 
-    /// Whether what was to be undone later is about what this has just set anew: the same state of the same member, set by
-    /// the same side.
+    /// Whether a scheduled action `later` is obsolete because this action has set the same state of the same member
+    /// anew, on the same side (user or scenario).
     pub fn overtakes(&self, later: &Action) -> bool {
         let state = |kind| match kind {
             Kind::Slow => Some(Kind::Slow),
@@ -198,7 +198,7 @@ impl Action {
         of.is_some() && of_same && of == state(later.action)
     }
 
-    /// What the target is told; nothing for what is not told to it.
+    /// The input for the target; `None` for an action that the target does not receive.
     pub fn input(&self) -> Option<TargetInput> {
         let drive = self.member;
         Some(match self.action {
@@ -227,7 +227,7 @@ impl Action {
         })
     }
 
-    /// How a slow member is slow; none where it no longer is.
+    /// The slowness that the target applies; the inner value is `None` where the member is no longer slow.
     fn slowness(&self) -> Option<Option<Slowness>> {
         let by = Span::from_ns(self.by_ns?);
         Some(match (self.over_ns, self.share_ppm) {
@@ -240,7 +240,7 @@ impl Action {
         })
     }
 
-    /// As a trace has it.
+    /// The trace entry of the action.
     pub fn injected(&self, at: Instant) -> Option<Injected> {
         let kind = match self.action {
             Kind::Media => InjectedKind::Unreadable,
@@ -271,7 +271,7 @@ impl Action {
     }
 }
 
-/// What a scenario has put down.
+/// An injection of the scenario as an action.
 impl From<&Injection> for Action {
     fn from(injection: &Injection) -> Self {
         let Injection { fault, lasts, every, .. } = *injection;
@@ -305,8 +305,8 @@ impl From<&Injection> for Action {
     }
 }
 
-/// What a target is told for an entry of a trace: the other way round. None for a read error, which no target is told
-/// of, and for power that is back, which is a new target.
+/// The target input for a trace entry, the inverse of [`Action::injected`]. `None` for a read error, which is not an
+/// input, and for the return of power, which is a new target.
 pub fn input_of(injected: &Injected) -> Option<TargetInput> {
     let Injected { offset, length, .. } = *injected;
     let range = |action| Action {

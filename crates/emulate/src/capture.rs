@@ -1,8 +1,8 @@
-//! Every request and every fault of a session as a trace in our own format, with the model's own times: replayed against
-//! the same target it gives the same completions, to the nanosecond.
+//! Records every request and every fault of a session as a trace in drivelab's own format, with the model's own
+//! times: a replay against the same target gives the same completions, to the nanosecond.
 //!
-//! Entries are in the order in which the target was told of them. A request is written once it is answered and everything
-//! before it is: its response time is part of it.
+//! Entries are in the order in which the target received them. A request is written when it and all entries before it
+//! have completed, because its entry includes the response time.
 use crate::crash::DataWriter;
 use crate::store::Payload;
 use drivelab_core::{Access, Command};
@@ -16,26 +16,26 @@ use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 
-/// An entry that is not written yet.
+/// An entry that has not been written yet.
 enum Entry {
-    /// A request, by the number of its command, and whether it is answered.
+    /// A request: the number of its command, its record, and whether it has completed.
     Request(u64, Record, bool),
     Injected(Injected),
 }
 
-/// A trace as it is written.
+/// A trace that is being written.
 pub struct Capture<W: Write = BufWriter<File>> {
     out: W,
     writer: NativeWriter,
     name: String,
     waiting: VecDeque<Entry>,
     requests: u64,
-    /// Where the data of writes go, if they are kept.
+    /// The writer for the data of writes, if they are recorded.
     data: Option<DataWriter>,
 }
 
 impl<W: Write> Capture<W> {
-    /// Begins a trace of a device of so many bytes, which was made with this seed.
+    /// Begins a trace of a device of `device_bytes` bytes that was created with this seed.
     pub fn new(out: W, name: &str, device_bytes: u64, seed: u64) -> Self {
         let header = Header {
             seed: Some(seed),
@@ -47,16 +47,16 @@ impl<W: Write> Capture<W> {
         Capture { out, writer, name: name.to_owned(), waiting, requests: 0, data: None }
     }
 
-    /// The same, and what is written is kept too.
+    /// Also records the data of writes.
     #[must_use]
     pub fn with_data(self, data: DataWriter) -> Self {
         Capture { data: Some(data), ..self }
     }
 
-    /// The target gets a command; a write with its data.
+    /// Records a command that the target receives, a write with its data.
     ///
     /// # Errors
-    /// When the data cannot be kept.
+    /// When the data cannot be written.
     pub fn submitted(
         &mut self,
         at: Instant,
@@ -88,7 +88,7 @@ impl<W: Write> Capture<W> {
         }
     }
 
-    /// A client has said that some bytes hold nothing worth keeping: the target is not told.
+    /// Records a discard by a client, which the target does not receive.
     pub fn discarded(&mut self, at: Instant, offset: u64, length: u64) {
         let record =
             Record { response_ns: Some(0), ..Record::new(at.as_ns(), 0, Kind::Discard, offset, length) };
@@ -96,7 +96,7 @@ impl<W: Write> Capture<W> {
         self.waiting.push_back(Entry::Request(u64::MAX, record, true));
     }
 
-    /// The target has answered a command.
+    /// Records the completion of a command.
     ///
     /// # Errors
     /// When the trace cannot be written.
@@ -113,7 +113,7 @@ impl<W: Write> Capture<W> {
         self.write(false)
     }
 
-    /// A fault was injected.
+    /// Records an injected fault.
     ///
     /// # Errors
     /// When the trace cannot be written.
@@ -122,7 +122,7 @@ impl<W: Write> Capture<W> {
         self.write(false)
     }
 
-    /// Writes what is complete, or all.
+    /// Writes the complete entries at the front, or all entries.
     fn write(&mut self, all: bool) -> io::Result<()> {
         while let Some(entry) = self.waiting.front() {
             match entry {
@@ -141,7 +141,7 @@ impl<W: Write> Capture<W> {
         Ok(())
     }
 
-    /// What was under way is never answered: it goes into the trace without a response.
+    /// Writes the commands in flight without a response, because they are never answered.
     ///
     /// # Errors
     /// When the trace cannot be written.
@@ -149,12 +149,12 @@ impl<W: Write> Capture<W> {
         self.write(true)
     }
 
-    /// Requests so far.
+    /// The number of requests so far.
     pub fn requests(&self) -> u64 {
         self.requests
     }
 
-    /// Ends the trace, and gives back what it was written to.
+    /// Ends the trace, and returns the writer.
     ///
     /// # Errors
     /// When the trace cannot be written.

@@ -1,23 +1,23 @@
-//! What time it is for the model, and how long until something is due.
+//! The model's clock, and how long to wait until the next event.
 //!
 //! | clock | the model's time |
 //! |---|---|
 //! | `real` | that of the machine |
 //! | `xN` | N times as fast: a second of the machine is N seconds of the model |
-//! | `skip` | that of the machine; while a request waits and nothing is heard for 30 us, it jumps to the next due instant |
-//! | `untimed` | that of the machine, and the target answers at once: how fast the transport is |
+//! | `skip` | that of the machine; while a request is in flight and no input comes for 30 us, jumps to the next event |
+//! | `untimed` | that of the machine, and the target completes at once: the speed of the transport |
 use drivelab_units::{Instant, Span};
 use std::fmt;
 use std::str::FromStr;
 use std::time::{Duration, Instant as Moment};
 
-/// The last stretch before a due instant is waited for without sleeping, because a sleep ends late.
+/// The last time before a due instant is spent polling, because a sleep ends late.
 const SPIN: Duration = Duration::from_micros(150);
-/// So long nothing is heard before `skip` jumps.
+/// `skip` jumps after this time without input.
 const QUIET: Duration = Duration::from_micros(30);
-/// The same where a workload says what it has done: who is woken by an answer is heard before the model goes on.
+/// The same where a workload reports its progress: output that a reply causes arrives before the model continues.
 const QUIET_WATCHED: Duration = Duration::from_millis(1);
-/// At the most so long between two looks at whether to stop.
+/// The longest time between two checks of the stop flag.
 const LOOK: Duration = Duration::from_millis(50);
 /// The fastest clock.
 const FACTOR_MAX: u32 = 1_000;
@@ -25,7 +25,7 @@ const FACTOR_MAX: u32 = 1_000;
 /// Which clock.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Pace {
-    /// So many times as fast as the machine's: 1 is real.
+    /// A multiple of the machine's speed: 1 is real time.
     Times(u32),
     Skip,
     Untimed,
@@ -67,9 +67,9 @@ impl fmt::Display for Pace {
 /// How to wait.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Wait {
-    /// Look whether anything has come, and come back at once.
+    /// Check for input, and return at once.
     Spin,
-    /// Until something comes, and no longer than this.
+    /// Wait until input arrives, at most this long.
     Sleep(Duration),
 }
 
@@ -77,13 +77,13 @@ pub enum Wait {
 pub struct Clock {
     pace: Pace,
     began: Moment,
-    /// What `skip` has jumped over.
+    /// The total time that `skip` has jumped over.
     skipped: Span,
-    /// When something was last heard.
+    /// When input last arrived.
     heard: Moment,
-    /// For how long nothing is heard before `skip` jumps.
+    /// The time without input after which `skip` jumps.
     quiet: Duration,
-    /// The last answer: time never goes back.
+    /// The last returned time: time never goes back.
     last: Instant,
 }
 
@@ -94,7 +94,7 @@ impl Clock {
         Clock { pace, began: now, skipped: Span::ZERO, heard: now, quiet: QUIET, last: Instant::ZERO }
     }
 
-    /// A workload says what it has done: `skip` leaves time for that.
+    /// A workload reports its progress: `skip` waits longer for it.
     pub fn is_watched(&mut self) {
         self.quiet = QUIET_WATCHED;
     }
@@ -112,19 +112,19 @@ impl Clock {
         self.last
     }
 
-    /// What the machine's clock says since the beginning.
+    /// The machine's time since the beginning.
     pub fn real(&self) -> Duration {
         self.began.elapsed()
     }
 
-    /// Something has come.
+    /// Records that input has arrived.
     pub fn hears(&mut self) {
         if self.pace == Pace::Skip {
             self.heard = Moment::now();
         }
     }
 
-    /// How to wait for what is due at an instant. `is_asked` tells whether a request waits for anything.
+    /// How to wait for the event at an instant. `is_asked` tells whether a request is in flight.
     pub fn wait(&mut self, due: Option<Instant>, is_asked: bool) -> Wait {
         let Some(due) = due else { return Wait::Sleep(LOOK) };
         let now = self.now();
@@ -140,14 +140,14 @@ impl Clock {
         let factor = if let Pace::Times(factor) = self.pace { factor } else { 1 };
         let left = Duration::from_nanos((due - now).as_ns()) / factor;
         match left.checked_sub(SPIN) {
-            // Nobody waits for it: what it sets off has its due instant, however late we are.
+            // No client waits for this event: its consequences get their own due instants, however late we are.
             None if is_asked => Wait::Spin,
             Some(sleep) if !sleep.is_zero() => Wait::Sleep(sleep.min(LOOK)),
             _ => Wait::Sleep(left.min(LOOK)),
         }
     }
 
-    /// A stretch of the model's time as the machine's.
+    /// Converts a span of model time into machine time.
     pub fn as_real(&self, span: Span) -> Span {
         if let Pace::Times(factor) = self.pace {
             Span::from_ns(span.as_ns() / u64::from(factor))

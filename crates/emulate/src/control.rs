@@ -1,4 +1,4 @@
-//! The control socket: one wish as a line of JSON, one line of JSON back.
+//! The control socket: one request as a line of JSON, one line of JSON as the reply.
 use crate::action::Action;
 use crate::nbd::door::bind_unix;
 use rustix::event::{PollFd, PollFlags};
@@ -8,9 +8,9 @@ use std::os::fd::AsFd;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 
-/// A longer line is no wish.
+/// The longest request line in bytes; a longer one ends the connection.
 const LINE_MAX: usize = 64 << 10;
-/// Who may be there at a time.
+/// The most clients at a time.
 const CLIENTS_MAX: usize = 16;
 
 struct Client {
@@ -26,14 +26,14 @@ pub struct Control {
     clients: Vec<Client>,
 }
 
-/// Does what is wished, and says what came of it.
+/// Carries out an action, and returns the text of the reply.
 pub type Act<'a> = &'a mut dyn FnMut(&Action) -> Result<String, String>;
 
 impl Control {
-    /// At a Unix socket.
+    /// Listens at a Unix socket.
     ///
     /// # Errors
-    /// When there is no room for it, or another server.
+    /// When the path cannot be used, or another server listens there.
     pub fn new(path: &Path) -> io::Result<Self> {
         Ok(Control { listener: bind_unix(path)?, path: path.to_owned(), clients: Vec::new() })
     }
@@ -85,14 +85,14 @@ impl Client {
             Ok(told) => json!({"ok": true, "told": told}),
             Err(error) => json!({"ok": false, "error": error}),
         };
-        // A line is far shorter than what a socket takes at once.
+        // A line is far shorter than a socket's send buffer.
         self.is_gone |= self.stream.write_all(format!("{answer}\n").as_bytes()).is_err();
     }
 }
 
 impl Drop for Control {
     fn drop(&mut self) {
-        // It may be gone already.
+        // The file may not exist any more.
         let _ = std::fs::remove_file(&self.path);
     }
 }

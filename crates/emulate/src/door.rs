@@ -1,13 +1,13 @@
-//! What stands between clients and the engine: a door hears requests and hands answers out.
+//! Transports between clients and the engine: a [`Door`] receives requests and sends replies.
 //!
-//! NBD is the first; a file system in user space or a block device of the kernel would be others. A door has descriptors
-//! to wait on, reads what has come when one of them is ready, and never waits itself.
+//! NBD and FUSE are transports. A transport has file descriptors to wait on, reads input when one of them is ready,
+//! and never blocks.
 use drivelab_data::{Bytes, cell};
 use drivelab_units::Instant;
 use rustix::event::{PollFd, PollFlags};
 use std::collections::BTreeMap;
 
-/// What is asked of the device: on it, and in whole blocks.
+/// A request to the device: within its bounds, and in whole blocks.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Asked {
     Read {
@@ -30,12 +30,12 @@ pub enum Asked {
         length: u32,
         fua: bool,
     },
-    /// Read, and the data are not sent.
+    /// A read whose data are not sent.
     Cache {
         offset: u64,
         length: u32,
     },
-    /// What is allocated; one stretch is enough where `one` is set.
+    /// The allocation of a range; one extent is enough if `one` is set.
     Status {
         offset: u64,
         length: u32,
@@ -43,14 +43,15 @@ pub enum Asked {
     },
 }
 
-/// Whose request it is: the client by a number that no other of the session has, and what the client calls it.
+/// The identity of a request: the number of the client, unique in the session, and the client's own id of the
+/// request.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Ticket {
     pub client: u64,
     pub cookie: u64,
 }
 
-/// What a read has fetched.
+/// The data of a read.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Found {
     Sectors(Vec<Bytes>),
@@ -58,7 +59,7 @@ pub enum Found {
 }
 
 impl Found {
-    /// In bytes.
+    /// The length in bytes.
     pub fn len(&self) -> usize {
         match self {
             Found::Sectors(cells) => cells.len() * cell::SECTOR,
@@ -70,7 +71,7 @@ impl Found {
         self.len() == 0
     }
 
-    /// Adds the bytes.
+    /// Appends the bytes to `out`.
     pub fn put(&self, out: &mut Vec<u8>) {
         match self {
             Found::Sectors(cells) => cells.iter().for_each(|cell| out.extend_from_slice(cell.as_bytes())),
@@ -79,78 +80,78 @@ impl Found {
     }
 }
 
-/// What comes of a request that was done.
+/// The result of a successful request.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Answer {
     Done,
-    /// Of a read, from this offset on.
+    /// The data of a read that begins at this offset.
     Data {
         offset: u64,
         found: Found,
     },
-    /// Lengths in bytes, and whether nothing is allocated there.
+    /// Lengths in bytes, and whether the range is a hole.
     Extents(Vec<(u32, bool)>),
 }
 
-/// Why a request was not done.
+/// Why a request has failed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Failure {
-    /// The device could not.
+    /// The device reported an error.
     Io(&'static str),
-    /// It was wrong.
+    /// The request is invalid.
     Invalid(&'static str),
 }
 
-/// An answer on its way out.
+/// A reply to a request.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Reply {
     pub ticket: Ticket,
-    /// When the model was done; none where the model had no part in it.
+    /// The completion time in the model; `None` if the model was not involved.
     pub due: Option<Instant>,
     pub answer: Result<Answer, Failure>,
 }
 
-/// Takes requests, each at the moment at which it comes.
+/// Accepts requests at the moment of their arrival.
 pub trait Desk {
     fn submit(&mut self, ticket: Ticket, asked: Asked);
 }
 
-/// A way for clients to a device.
+/// A transport by which clients reach the device.
 pub trait Door: Send {
-    /// What clients are given to find it.
+    /// The address at which clients connect.
     fn uri(&self) -> String;
 
-    /// Adds what is to be waited for.
+    /// Appends the descriptors to wait for.
     fn wait_for<'a>(&'a self, fds: &mut Vec<PollFd<'a>>);
 
-    /// Hears what has come. `ready` tells of each descriptor that was to be waited for, in that order.
+    /// Reads and handles input. `ready` has the events of each descriptor of [`Door::wait_for`], in the same order.
     fn receive(&mut self, ready: &[PollFlags], desk: &mut dyn Desk);
 
-    /// Takes an answer. Those to clients that have left are dropped.
+    /// Accepts a reply. Replies to clients that have disconnected are dropped.
     fn answer(&mut self, reply: Reply);
 
-    /// Sends what was answered, as far as clients take it at once.
+    /// Sends the accepted replies, as far as the sockets accept them without blocking.
     fn flush(&mut self);
 
-    /// All clients lose their connection, what was sent to them and not taken included.
+    /// Disconnects all clients; unsent replies are lost.
     fn drop_clients(&mut self);
 
-    /// No client is let in, or again.
+    /// Refuses new clients, or accepts them again.
     fn shut(&mut self, is_shut: bool);
 
-    /// What it has seen so far.
+    /// The counts so far.
     fn counts(&self) -> DoorCounts;
 }
 
-/// What a door has seen.
+/// The counts of a transport.
 #[derive(Clone, Default, Debug, serde::Serialize)]
 pub struct DoorCounts {
-    /// Connections that were taken.
+    /// Accepted connections.
     pub connections: u64,
-    /// Those that ended because the other end did not keep to the protocol.
+    /// Connections that ended because the client violated the protocol.
     pub malformed: u64,
-    /// Clients that have left when they heard that TLS is needed.
+    /// Clients that disconnected when TLS was required.
     pub left_without_tls: u64,
-    /// Why these ended, and how many of them; of many different reasons the first ones.
+    /// The reasons for which they ended, with their counts; only the first of many different reasons.
     pub ended: BTreeMap<String, u64>,
 }

@@ -1,11 +1,11 @@
-//! Several doors to one device: clients of each are told apart by their numbers.
+//! Several transports of one device: the client numbers tell their clients apart.
 use crate::door::{Asked, Desk, Door, DoorCounts, Reply, Ticket};
 use rustix::event::{PollFd, PollFlags};
 
-/// Doors side by side. The first one's address is that of the device.
+/// Several transports. The device's address is that of the first one.
 pub struct Doors(pub Vec<Box<dyn Door>>);
 
-/// Hands requests on with the client's number among those of all doors.
+/// Passes requests on with a client number that is unique among all transports.
 struct Numbered<'a> {
     desk: &'a mut dyn Desk,
     door: u64,

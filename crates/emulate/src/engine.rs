@@ -1,7 +1,8 @@
-//! The model at work on requests: orders in, commands to the target, data to the store, replies out.
+//! The engine runs the model for client requests: requests become commands for the target, data go to the store, and
+//! replies go back.
 //!
-//! Every call says what time it is, and the engine never waits, so a test drives it as a server does. What is due runs at
-//! its own due instant, one event after the other, each with its data. Start reading at [`Engine::run`].
+//! Every call is given the time, and the engine never waits, so a test can drive it as a server does. Due events run
+//! at their own instants, one after the other, each with its data. Start reading at [`Engine::run`].
 use crate::action::Action;
 use crate::capture::Capture;
 use crate::door::{Answer, Asked, Reply, Ticket};
@@ -16,10 +17,11 @@ use drivelab_core::{Access, Command, Completion, Machine, Outcome};
 use drivelab_units::{Instant, Lba, SECTOR_BYTES, Sectors};
 use std::collections::{BTreeMap, VecDeque};
 
-/// A longer request becomes several commands, one after the other: what the longest command of ATA has.
+/// The largest command in sectors, that of the longest ATA command. A longer request becomes several commands in
+/// sequence.
 const PIECE: u64 = 65_536;
 
-/// What is served.
+/// The device that is served.
 #[derive(Clone, Debug)]
 pub struct Device {
     pub target: TargetParams,
@@ -27,14 +29,14 @@ pub struct Device {
     pub name: String,
 }
 
-/// The model: the target, and where its time begins on the session's clock.
+/// The target, and the instant of the session clock at which its time begins.
 pub(crate) struct Model {
     pub device: Device,
     pub target: Target,
     pub began: Instant,
-    /// Until when the power is off.
+    /// The instant until which the power is off.
     pub off_until: Option<Instant>,
-    /// Whether a drive that is in no array has failed.
+    /// Whether the single drive of a target without an array has failed.
     pub has_failed: bool,
 }
 
@@ -45,12 +47,12 @@ impl Model {
         Model { device, target, began, off_until: None, has_failed: false }
     }
 
-    /// The target's own time.
+    /// Converts session time into the target's time.
     pub fn own(&self, now: Instant) -> Instant {
         Instant::ZERO + now.since(self.began)
     }
 
-    /// The session's.
+    /// Converts the target's time into session time.
     fn session(&self, own: Instant) -> Instant {
         self.began + own.since(Instant::ZERO)
     }
@@ -61,21 +63,21 @@ pub struct Engine {
     pub(crate) model: Model,
     pub(crate) store: Store,
     pub(crate) orders: BTreeMap<u64, Order>,
-    /// Orders whose next piece is to be sent.
+    /// Requests whose next command must be sent.
     next: Vec<Order>,
     next_id: u64,
     pub(crate) replies: Vec<Reply>,
-    /// What follows at an instant from what was done, the next first.
+    /// Scheduled consequences of earlier actions, sorted by instant.
     pub(crate) later: Vec<(Instant, Later)>,
-    /// What was done to members and has not ended.
+    /// Conditions of members that last until they are ended.
     pub(crate) lasting: Lasting,
-    /// What the scenario has put down for an instant, the next first.
+    /// Actions that the scenario has scheduled, sorted by instant.
     pub(crate) planned: VecDeque<(Instant, Action)>,
-    /// Up to when the model has gone.
+    /// The latest instant to which the model has advanced.
     pub(crate) advanced: Instant,
     pub(crate) told: Told,
     pub(crate) capture: Option<Capture>,
-    /// What ends the session.
+    /// The error that ends the session.
     failed: Option<EmulateError>,
 }
 
@@ -98,12 +100,12 @@ impl Engine {
         }
     }
 
-    /// The sectors of the device.
+    /// The capacity of the device in sectors.
     pub fn capacity(&self) -> Sectors {
         self.model.target.capacity()
     }
 
-    /// What wants to be done next, by itself.
+    /// The instant of the next event.
     pub fn next_due(&self) -> Option<Instant> {
         let of_target = || self.model.target.poll_timeout().map(|due| self.model.session(due));
         let own = self.model.off_until.or_else(of_target);
@@ -112,7 +114,7 @@ impl Engine {
         own.into_iter().chain(later).chain(planned).min()
     }
 
-    /// Whether a client waits for anything.
+    /// Whether a request is in flight or the power is off.
     pub fn is_asked(&self) -> bool {
         !self.orders.is_empty() || self.model.off_until.is_some()
     }
@@ -122,30 +124,30 @@ impl Engine {
         self.model.off_until.is_some()
     }
 
-    /// What was told so far.
+    /// The statistics and events recorded so far.
     pub fn told(&self) -> &Told {
         &self.told
     }
 
-    /// About how much memory the data take that are on no image, in bytes.
+    /// The approximate memory in bytes of data that are on no image.
     pub fn store_bytes(&self) -> u64 {
         self.store.bytes()
     }
 
-    /// The capture, which ends here.
+    /// Removes the capture from the engine.
     pub fn take_capture(&mut self) -> Option<Capture> {
         self.capture.take()
     }
 
-    /// The answers since the last time.
+    /// Removes and returns the replies since the last call.
     pub fn take_replies(&mut self) -> Vec<Reply> {
         std::mem::take(&mut self.replies)
     }
 
-    /// Everything that is due by now happens.
+    /// Runs everything that is due by `now`.
     ///
     /// # Errors
-    /// When the session cannot go on. Nothing that was not kept has been answered then.
+    /// When the session cannot continue. No write that could not be stored has been acknowledged then.
     pub fn run(&mut self, now: Instant) -> Result<(), EmulateError> {
         self.strike(now);
         self.advance(now);
@@ -156,7 +158,7 @@ impl Engine {
         self.check()
     }
 
-    /// What ends the session, if anything does.
+    /// Returns the error that ends the session, if there is one.
     fn check(&mut self) -> Result<(), EmulateError> {
         if let Some(failed) = self.failed.take() {
             self.replies.clear();
@@ -173,7 +175,7 @@ impl Engine {
         self.failed.get_or_insert(error);
     }
 
-    /// Lets the model's time pass.
+    /// Advances the model to `now`.
     pub(crate) fn advance(&mut self, now: Instant) {
         self.advanced = self.advanced.max(now);
         match self.model.off_until {
@@ -191,7 +193,7 @@ impl Engine {
         }
     }
 
-    /// The target's events one after the other, each with its data.
+    /// Runs the target's events one after the other, each with its data.
     fn step_to(&mut self, own: Instant) {
         while let Some(due) = self.model.target.poll_timeout().filter(|&due| due <= own) {
             if let Err(error) = self.model.target.pass_to(due) {
@@ -204,14 +206,14 @@ impl Engine {
         }
     }
 
-    /// Takes what the target has said, up to this instant of its own.
+    /// Processes the outputs of the target up to this instant of its time.
     pub(crate) fn hear(&mut self, own: Instant) {
         while self.model.target.output().is_some() {
             self.hear_one(own);
         }
     }
 
-    /// The next thing that the target has said.
+    /// Processes the next output of the target.
     fn hear_one(&mut self, own: Instant) {
         match self.model.target.poll_output() {
             Some(TargetOutput::Data(op)) => {
@@ -255,7 +257,7 @@ impl Engine {
         self.replies.push(Reply { ticket: order.ticket, due: Some(due), answer });
     }
 
-    /// A client asks for something now.
+    /// Accepts a client request at `now`.
     pub fn submit(&mut self, now: Instant, ticket: Ticket, asked: Asked) {
         self.strike(now);
         self.advance(now);
@@ -301,7 +303,7 @@ impl Engine {
         }
     }
 
-    /// Sends an order's next command to the target.
+    /// Sends the next command of a request to the target.
     fn send(&mut self, now: Instant, mut order: Order) {
         order.at = order.first;
         order.count = order.rest.min(PIECE);
@@ -314,7 +316,7 @@ impl Engine {
         self.issue(now, order, &command);
     }
 
-    /// The target gets a command.
+    /// Sends a command to the target.
     fn issue(&mut self, now: Instant, mut order: Order, command: &Command) {
         self.next_id = command.id + 1;
         if let Some(capture) = &mut self.capture {
@@ -335,7 +337,7 @@ impl Engine {
         self.hear(own);
     }
 
-    /// A command of an earlier session comes again, with the data that it wrote. Its answer has this cookie.
+    /// Replays a command of an earlier session, with the data that it wrote. Its reply carries this cookie.
     pub(crate) fn take_again(
         &mut self,
         now: Instant,
@@ -359,16 +361,16 @@ impl Engine {
         self.issue(now, order, command);
     }
 
-    /// What a person did to the device in an earlier session happens again.
+    /// Replays an input that the target received in an earlier session.
     pub(crate) fn told_again(&mut self, now: Instant, input: TargetInput) {
         let own = self.model.own(now);
-        // What was refused then is refused again.
+        // An input that was refused then is refused again.
         let _ = self.model.target.handle(own, input);
         self.hear(own);
     }
 
-    /// A command of ours that no client has asked for, with these data if it is a write. Goes on in virtual time until it
-    /// is answered; returns what came of it, and when by the target's clock. None where it never is.
+    /// Runs a command that no client has sent, with these data if it is a write, in virtual time until it completes.
+    /// Returns its outcome and the completion time in the target's time; `None` if it never completes.
     pub(crate) fn go(
         &mut self,
         own: Instant,
@@ -391,14 +393,14 @@ impl Engine {
         }
         let mut here = own;
         for _ in 0..GO_STEPS_MAX {
-            // Its answer goes to nobody, and is looked for before others are heard.
+            // Its completion belongs to no client; it is searched for before other outputs are processed.
             while let Some(output) = self.model.target.output() {
                 if let Some(completion) =
                     output.to_owned().completed().filter(|completion| completion.id == id)
                 {
                     let own_command = Command { id: number, ..command };
                     self.model.target.drop_output();
-                    // Nobody is told of these data, so that they are no promise.
+                    // These data are not acknowledged to a client, so they are not recorded as acknowledged.
                     self.store.answered(&self.model.target, &own_command, &completion, None).ok()?;
                     return Some((completion.outcome, completion.completed));
                 }
@@ -411,7 +413,7 @@ impl Engine {
     }
 }
 
-/// Steps of the target that one command of ours may take.
+/// The most target events that one such command may take.
 const GO_STEPS_MAX: u32 = 50_000_000;
-/// Stretches in one answer about what is allocated.
+/// The most ranges in one reply to a request for the allocation.
 const EXTENTS_MAX: usize = 4_096;

@@ -1,4 +1,4 @@
-//! Why a session cannot begin, or go on.
+//! Errors that prevent or end a session.
 use crate::platter::Failed;
 use std::io;
 use std::path::PathBuf;
@@ -29,7 +29,7 @@ pub enum EmulateError {
     Defect(String),
 }
 
-/// An error of the operating system in small letters, without its number; one of ours as it is.
+/// The text of an error: one of the operating system in lower case without its number, all others unchanged.
 pub(crate) fn told(error: &io::Error) -> String {
     let text = error.to_string();
     if error.raw_os_error().is_none() {

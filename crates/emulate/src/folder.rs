@@ -1,7 +1,8 @@
-//! A folder with an image for each drive, and what is known of them beside: which is whose, and whether all was written.
+//! A folder with one image per drive, and `state.json`: which image belongs to which drive, and whether everything
+//! was written.
 //!
-//! `state.json` says `clean: false` while the folder is served. Who finds that there brings the members of an array in
-//! agreement again before anybody is served, as after a crash of a real one.
+//! `state.json` says `clean: false` while the folder is served. If it still says so when the folder is opened, the
+//! members of an array are resynchronized before any client is served, as after a crash of a real array.
 use crate::error::EmulateError;
 use crate::image::{FileImage, Image, Named};
 use serde::{Deserialize, Serialize};
@@ -13,31 +14,31 @@ const STATE: &str = "state.json";
 const RESERVE: &str = "reserve";
 const FORMAT: u32 = 1;
 
-/// What `state.json` says.
+/// The contents of `state.json`.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct State {
     pub format: u32,
-    /// Whether all that was answered is on the images.
+    /// Whether all acknowledged data are on the images.
     pub clean: bool,
-    /// The file of each drive, by its number.
+    /// The image file of each drive, indexed by drive number.
     pub drives: Vec<String>,
     pub sizes: Vec<u64>,
-    /// Slots of the array that have no drive.
+    /// Array slots without a drive.
     pub missing: Vec<u16>,
 }
 
-/// A folder that is served.
+/// A folder whose images are served.
 pub struct Folder {
     path: PathBuf,
     pub state: State,
 }
 
 impl Folder {
-    /// Opens a folder for drives of these sizes, or makes it.
+    /// Opens a folder for drives of these sizes in bytes, or creates it.
     ///
     /// # Errors
-    /// When it cannot be had, or is of another target.
+    /// When the folder cannot be opened or belongs to another target.
     pub fn open(path: &Path, sizes: &[u64]) -> Result<Self, EmulateError> {
         let failed = |path: PathBuf| move |error| EmulateError::Open { path, error };
         if path.exists() && !path.is_dir() {
@@ -67,10 +68,10 @@ impl Folder {
         Ok(Folder { path: path.to_owned(), state })
     }
 
-    /// Opens all images. From now on the folder is not clean.
+    /// Opens all images, and marks the folder as not clean.
     ///
     /// # Errors
-    /// When one cannot be had.
+    /// When an image cannot be opened.
     pub fn images(&mut self) -> Result<Vec<Named>, EmulateError> {
         let mut images = Vec::new();
         for (name, &size) in self.state.drives.iter().zip(&self.state.sizes) {
@@ -83,37 +84,38 @@ impl Folder {
         Ok(images)
     }
 
-    /// Keeps so many bytes of the disk back: they are for what was answered when the disk is full.
+    /// Reserves disk space for acknowledged data that must still be written when the disk is full.
     ///
     /// # Errors
-    /// When there are fewer.
+    /// When the disk has less free space.
     pub fn reserve(&self, bytes: u64) -> Result<(), EmulateError> {
         let path = self.path.join(RESERVE);
         let made = File::create(&path).and_then(|file| {
             let flags = rustix::fs::FallocateFlags::empty();
             match rustix::fs::fallocate(&file, flags, 0, bytes.max(1)) {
-                // Where a file system cannot, nothing is kept back.
+                // A file system without support for `fallocate` reserves nothing.
                 Err(rustix::io::Errno::OPNOTSUPP) | Ok(()) => Ok(()),
                 Err(error) => Err(error.into()),
             }
         });
         made.map_err(|error| {
-            // Half of it helps nobody.
+            // A partial reservation is useless.
             let _ = fs::remove_file(&path);
             EmulateError::Open { path: path.clone(), error }
         })
     }
 
-    /// Gives back what was kept back.
+    /// Releases the reserved space.
     pub fn release(&self) {
-        // It may never have been there.
+        // The file may not exist.
         let _ = fs::remove_file(self.path.join(RESERVE));
     }
 
-    /// The session has ended: which image is whose now, what is missing, and whether all that was answered is there.
+    /// Records the end of the session: the image of each drive, the missing slots, and whether all acknowledged data
+    /// are on the images.
     ///
     /// # Errors
-    /// When that cannot be written.
+    /// When the state cannot be written.
     pub fn close(&self, drives: Vec<String>, missing: Vec<u16>, clean: bool) -> Result<(), EmulateError> {
         self.write(&State { clean, drives, missing, ..self.state.clone() })
     }

@@ -1,16 +1,16 @@
-//! Slow and lying members: what holds until it is ended, apart for what a scenario has put down and for what a person does.
-//! Each ends its own alone.
+//! Slow and lying members: conditions that last until they are ended, recorded separately for the scenario and for
+//! the user. Each side ends only its own conditions.
 //!
-//! A drive is slow in one way at a time. While a person's holds the scenario's is covered, and goes on behind it as if it
-//! had never been.
+//! A drive is slow in one way at a time. The user's condition overrides the scenario's, which continues as if it had
+//! never been overridden once the user's ends.
 use crate::action::{Action, Kind};
 use drivelab_units::{Instant, Span};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A ramp that was covered goes on in steps of this part of its length.
+/// A ramp that was overridden continues in steps of this fraction of its length.
 const STEPS: u64 = 100;
 
-/// A member, and whether the scenario has begun it: in order the person's comes first.
+/// A member, and whether the scenario has set the condition: the user's sorts first.
 type Side = (u16, bool);
 
 /// See the module.
@@ -21,7 +21,7 @@ pub(crate) struct Lasting {
 }
 
 impl Lasting {
-    /// An action is done now. Whether it is one that holds until it is ended, or ends one.
+    /// Records an action that is carried out now. Returns whether it begins or ends a lasting condition.
     pub fn note(&mut self, now: Instant, action: &Action) -> bool {
         let side = (action.member, action.scenario);
         match action.action {
@@ -34,18 +34,18 @@ impl Lasting {
         true
     }
 
-    /// Another drive has taken a member's place.
+    /// Forgets the conditions of a member whose drive was replaced.
     pub fn forget(&mut self, member: u16) {
         self.slow.retain(|&(of, _), _| of != member);
         self.lies.retain(|&(of, _)| of != member);
     }
 
-    /// The members of which anything holds.
+    /// The members with a lasting condition.
     pub fn members(&self) -> BTreeSet<u16> {
         self.slow.keys().chain(&self.lies).map(|&(member, _)| member).collect()
     }
 
-    /// In words, behind others.
+    /// The conditions as text that is appended to the status.
     pub fn told(&self) -> String {
         let side = |scenario: bool| if scenario { ", by the scenario" } else { "" };
         let slow = self.slow.iter().map(|(&(member, scenario), (action, _))| {
@@ -58,7 +58,7 @@ impl Lasting {
         slow.chain(lies).collect()
     }
 
-    /// What holds for a member in the state that an action is about.
+    /// The condition in force for the member and the state (slow or lying) of an action.
     pub fn in_force(&self, action: &Action) -> InForce {
         let member = action.member;
         if action.action != Kind::Slow {
@@ -70,21 +70,22 @@ impl Lasting {
     }
 }
 
-/// What holds for a member.
+/// The condition in force for a member.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum InForce {
     Lies(bool),
-    /// How it is slow, and since when.
+    /// The action that made it slow, and since when.
     Slow(Option<(Action, Instant)>),
 }
 
 impl InForce {
-    /// Whether the member is in order.
+    /// Whether no condition is in force.
     pub fn is_nothing(self) -> bool {
         matches!(self, InForce::Lies(false) | InForce::Slow(None))
     }
 
-    /// What the target is told of it now, and when again: a ramp that has begun before goes on in steps.
+    /// The action that the target receives now, and when the next one follows: a ramp that began earlier continues in
+    /// steps.
     pub fn told(self, member: u16, now: Instant) -> (Action, Option<Instant>) {
         let plain = |kind| Action { member, ..Action::of(kind) };
         let (action, since) = match self {

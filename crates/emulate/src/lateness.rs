@@ -1,17 +1,18 @@
-//! How late answers went out, and how much of that the machine itself is to blame for.
+//! How late replies were sent, and how much of that the machine itself caused.
 //!
-//! An answer is late by the time from its due instant to the moment at which the door has taken it. A gap is a stretch in
-//! which we did not run although we meant to: between two looks at the clock that nothing lies between, or a sleep that
-//! ended late. Answers that were due before a gap ended and went out behind it are counted apart as well.
+//! The lateness of a reply is the time from its due instant until the transport has accepted it. A gap is a time in
+//! which this thread did not run although it should have: between two readings of the clock with nothing between
+//! them, or a sleep that ended late. Replies that were due before a gap ended and were sent after it are left out of
+//! a second histogram.
 use drivelab_record::latency::Latencies;
 use drivelab_units::{Instant, Span};
 use serde::Serialize;
 use std::time::Duration;
 
-/// A shorter stretch is no gap.
+/// The shortest gap.
 pub const GAP: Duration = Duration::from_micros(50);
 
-/// A histogram of lateness in figures.
+/// The statistics of a latency histogram.
 #[derive(Clone, Debug, Serialize)]
 pub struct Figures {
     pub n: u64,
@@ -21,7 +22,7 @@ pub struct Figures {
     pub p99: Option<u64>,
     pub p99_9: Option<u64>,
     pub max: Option<u64>,
-    /// All of it, as HdrHistogram V2 in base64.
+    /// The whole histogram, as HdrHistogram V2 in base64.
     pub hdr: String,
 }
 
@@ -40,7 +41,7 @@ impl From<&Latencies> for Figures {
     }
 }
 
-/// Stretches in which we did not run.
+/// Gaps in which this thread did not run.
 #[derive(Clone, Copy, Default, Debug, Serialize)]
 pub struct Gaps {
     pub count: u64,
@@ -48,7 +49,7 @@ pub struct Gaps {
     pub max_ns: u64,
 }
 
-/// The answers of a session.
+/// The lateness of the replies of a session.
 #[derive(Default)]
 pub struct Lateness {
     all: Latencies,
@@ -58,20 +59,20 @@ pub struct Lateness {
     last_gap: Option<(Instant, Instant)>,
 }
 
-/// What the record says of it.
+/// The lateness in the record of a session.
 #[derive(Clone, Debug, Serialize)]
 pub struct LatenessRecord {
     pub lateness_ns: Figures,
     pub lateness_outside_gaps_ns: Figures,
     pub gaps: Gaps,
-    /// What 99 of 100 answers may be late by at the most.
+    /// The lateness that 99 of 100 replies may have at most.
     pub budget_ns: u64,
-    /// Whether more than one in 100 was later.
+    /// Whether more than 1 of 100 replies was later.
     pub is_over_budget: bool,
 }
 
 impl Lateness {
-    /// We did not run for a stretch that ends now.
+    /// Records a gap of this length that ends now.
     pub fn gap(&mut self, now: Instant, length: Span) {
         let ns = length.as_ns();
         self.gaps.count += 1;
@@ -81,7 +82,7 @@ impl Lateness {
         self.last_gap = Some((began, now));
     }
 
-    /// An answer has gone out.
+    /// Records a reply that was sent.
     pub fn answered(&mut self, due: Instant, now: Instant, late: Span) {
         self.all.record(late.as_ns());
         let is_in_gap = self.last_gap.is_some_and(|(_, ended)| due <= ended && now >= ended);
@@ -90,7 +91,7 @@ impl Lateness {
         }
     }
 
-    /// What the record says.
+    /// The lateness for the record.
     pub fn record(&self, budget: Span) -> LatenessRecord {
         let budget_ns = budget.as_ns();
         LatenessRecord {

@@ -1,23 +1,24 @@
-//! What clients were told is written, and may not be on the media yet.
+//! Acknowledged writes that may not be on the media yet.
 //!
-//! Each answered write is noted with its data, newer ones over older ones. With every further answer some of it is looked
-//! at, round and round: what the media have by now is struck off. So the ledger is no longer than what caches hold, and a
-//! little more, however much is written; and after a power cut it says exactly what is gone.
+//! Each acknowledged write is recorded with its data; newer data replace older ones. With every further
+//! acknowledgement a few ranges are checked in cyclic order, and the sectors that the media hold by now are removed.
+//! So the ledger is hardly larger than the contents of the caches, however much is written, and after a power cut it
+//! tells exactly what is lost.
 use drivelab_data::Bytes;
 use drivelab_data::platter::Waiting;
 
-/// Stretches that are looked at with every answer.
+/// Ranges that are checked at every acknowledgement.
 const LOOKS: usize = 3;
 
-/// Answered writes that may be lost.
+/// Acknowledged writes that may be lost.
 #[derive(Default)]
 pub struct Ledger {
     noted: Waiting<Bytes>,
-    /// Where the next look begins.
+    /// The sector at which the next check begins.
     next: u64,
 }
 
-/// Addresses that a power cut has taken data from.
+/// A range of sectors whose data were lost in a power cut.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, serde::Serialize)]
 pub struct Lost {
     pub lba: u64,
@@ -25,7 +26,8 @@ pub struct Lost {
 }
 
 impl Ledger {
-    /// A write was answered. `on_media` says what the media have of some sectors, as far as that can be said.
+    /// A write was acknowledged. `on_media` returns the media contents of some sectors, or `None` where they are
+    /// unknown.
     pub fn answered(
         &mut self,
         first: u64,
@@ -47,7 +49,7 @@ impl Ledger {
         }
     }
 
-    /// Sectors that are noted.
+    /// The number of recorded sectors.
     pub fn len(&self) -> u64 {
         self.noted.len()
     }
@@ -56,8 +58,9 @@ impl Ledger {
         self.noted.is_empty()
     }
 
-    /// The power is back: what is gone, of all that was answered. `found` is what a read finds now, none where too little
-    /// is left to tell; `unanswered` holds what else may be there: writes that were under way.
+    /// The acknowledged sectors that are lost when the power is back. `found` returns what a read gets now, or `None`
+    /// where too little is left to reconstruct it; `unanswered` tells whether a sector may hold the data of a write
+    /// that was in flight.
     pub fn lost(
         &self,
         found: impl Fn(u64) -> Option<Bytes>,

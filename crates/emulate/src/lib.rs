@@ -1,14 +1,14 @@
-//! The real clock: the target that a scenario describes, served as a network block device with its bytes, in its time.
+//! The emulator: serves the target of a scenario as a network block device with its data, in real time.
 //!
-//! Lives here: the clock, the doors that clients come through, the bytes on images, faults and power cuts, the capture of
-//! a session. What never does: a rule of physics (that is the core's), what becomes of data (that is the room of data), the
-//! words of the command line.
+//! Lives here: the clock, the transports, the data on images, faults and power cuts, and the capture of a session.
+//! What never does: rules of physics (crate `core`), data operations (crate `data`), and the words of the command
+//! line.
 //!
-//! One thread does everything: it hears clients ([`nbd`]), lets the model's time pass ([`engine`]), sends what is due
-//! ([`serve`]). Start reading at [`serve`], then [`engine`].
+//! One thread does everything: it receives requests ([`nbd`]), advances the model's time ([`engine`]) and sends due
+//! replies ([`serve`]). Start reading at [`serve`], then [`engine`].
 //!
 //! # Example
-//! A drive that is served while a client reads its first sector. The clock skips what the model waits for.
+//! Serves a drive while a client reads the greeting. The clock skips the waiting times of the model.
 //! ```
 //! use drivelab_core::storage::TargetParams;
 //! use drivelab_core::storage::server::{ServerParams, Service};

@@ -1,8 +1,8 @@
-//! Our own host as a client of our own device, in real time: what comes out beside what the simulator says is the error of
-//! the emulation.
+//! The simulator's host as a client of an emulated device, in real time: the difference between its results and those
+//! of the simulation is the error of the emulation.
 //!
-//! The host is the one that simulations run. Here its commands go through the socket, and its completions come when they
-//! come.
+//! The host is the one of the simulation. Here its commands go through the socket, and completions arrive in real
+//! time.
 use crate::error::EmulateError;
 use crate::lateness::Figures;
 use drivelab_core::host::{Host, HostInput, HostOutput, Io};
@@ -17,12 +17,12 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant as Moment};
 
-/// At the most so long between two looks at whether to stop.
+/// The longest time between two checks of the stop flag.
 const LOOK: Duration = Duration::from_millis(20);
-/// What writes carry.
+/// The byte that fills the data of writes.
 const PAYLOAD: u8 = 0xd1;
 
-/// What the host has seen in its window.
+/// What the host has measured in its measuring window.
 #[derive(Clone, Debug, Serialize)]
 pub struct LoopPoint {
     pub ios: u64,
@@ -36,9 +36,9 @@ struct Looped {
     host: Host,
     connection: Connection,
     began: Moment,
-    /// Commands under way, by their ids.
+    /// Commands in flight, by id.
     commands: BTreeMap<u64, (Command, Instant)>,
-    /// Those that were answered, and are not told the host yet.
+    /// Replies that were received and not yet handed to the host.
     answers: Vec<(u64, u32)>,
     start: Instant,
     end: Instant,
@@ -51,10 +51,10 @@ fn failed(error: NbdError) -> EmulateError {
     EmulateError::Wait(io::Error::other(error))
 }
 
-/// Whether the workload of a setup can run against its own device.
+/// Checks whether the workload of a setup can run in the loop.
 ///
 /// # Errors
-/// What cannot be, and a remedy.
+/// What is not possible, and a remedy.
 pub fn check(setup: &Setup) -> Result<(), EmulateError> {
     let wrong = |what: &str, why: &str| Err(EmulateError::Option { what: what.into(), why: why.into() });
     if setup.power_cut.is_some() {
@@ -98,7 +98,7 @@ pub fn run(setup: &Setup, socket: &Path, stop: &AtomicBool) -> Result<LoopPoint,
         errors: 0,
         latencies: Latencies::default(),
     };
-    // A host that the machine keeps waiting would measure the machine.
+    // A host thread that the machine delays would measure the machine.
     let _ = crate::punctual::ask();
     while looped.now() < looped.end && !stop.load(Ordering::Relaxed) {
         looped.turn()?;
@@ -118,7 +118,7 @@ impl Looped {
         Instant::from_ns(self.began.elapsed().as_nanos() as u64)
     }
 
-    /// What is due is sent, what has come is taken.
+    /// Sends what is due and receives what has arrived.
     fn turn(&mut self) -> Result<(), EmulateError> {
         let now = self.now();
         if self.host.poll_timeout().is_some_and(|due| due <= now) {
@@ -136,7 +136,7 @@ impl Looped {
         self.hear()
     }
 
-    /// What the host says.
+    /// Processes the outputs of the host.
     fn say(&mut self, now: Instant) {
         while let Some(output) = self.host.poll_output() {
             match output {

@@ -1,4 +1,4 @@
-//! From what a person asks for to a server: the target as clients may see it, its images, its sockets.
+//! Builds a server from a user's options: the target as clients see it, its images and its sockets.
 use crate::action::{Action, Kind};
 use crate::capture::Capture;
 use crate::clock::Pace;
@@ -28,57 +28,58 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Where the bytes are to be.
+/// Where the data are stored.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Bytes {
     Memory,
-    /// In a folder, with an image for each drive.
+    /// In a folder with one image per drive.
     Folder(PathBuf),
-    /// In a file that is there already; what is written goes into it, or is kept in memory.
+    /// In an existing file. Writes go into the file, or are kept in memory.
     File {
         path: PathBuf,
         is_written: bool,
     },
 }
 
-/// Where clients find the device.
+/// The address at which clients connect to the device.
 #[derive(Clone, Debug)]
 pub enum At {
     Socket(PathBuf),
     /// A socket that listens already.
     Listening(Arc<Listening>),
-    /// A port of one of this machine's addresses; any free one for 0. With a folder of certificates
-    /// ([`Certificates`]) the device is served with TLS alone, and without one where no other machine can reach it.
+    /// A port of one of this machine's addresses; 0 selects any free port. With a folder of certificates
+    /// ([`Certificates`]) the device is served over TLS only; without one, only at addresses that other machines
+    /// cannot reach.
     Port {
         address: SocketAddr,
         certificates: Option<PathBuf>,
     },
 }
 
-/// How a device is to be served.
+/// The options with which a device is served.
 #[derive(Clone, Debug)]
 pub struct Wish {
     pub at: At,
     pub control: Option<PathBuf>,
-    /// A folder at which the device is mounted as a file as well ([`crate::fuse`]).
+    /// A folder at which the device is also mounted as a file ([`crate::fuse`]).
     pub mount: Option<PathBuf>,
     pub pace: Pace,
     pub bytes: Bytes,
     /// 512 or 4096.
     pub block_size: u32,
     pub capture: Option<PathBuf>,
-    /// The folder that keeps the session with its data, for cuts of [`crate::crash`].
+    /// The folder in which the session is recorded with its data, for the power cuts of [`crate::crash`].
     pub keep: Option<PathBuf>,
-    /// What 99 of 100 answers may be late by.
+    /// The lateness that 99 of 100 replies may have.
     pub budget: Span,
     pub power_cut: Option<Instant>,
-    /// What goes wrong with drives by itself.
+    /// The drive faults that the scenario injects.
     pub injections: Arc<[Injection]>,
-    /// Hears what the workload says on its stdout.
+    /// Records the lines that the workload writes to stdout.
     pub transcript: Option<Arc<Transcript>>,
 }
 
-/// The target without what a client brings itself, and what was left out.
+/// The target without the parts that a client has itself, and the names of the parts that were left out.
 pub fn as_served(target: &TargetParams) -> (TargetParams, Vec<&'static str>) {
     let mut left_out = Vec::new();
     let target = match target {
@@ -100,10 +101,10 @@ pub fn as_served(target: &TargetParams) -> (TargetParams, Vec<&'static str>) {
     (target, left_out)
 }
 
-/// Opens everything that a session needs, and begins to listen.
+/// Opens everything that a session needs, and starts listening.
 ///
 /// # Errors
-/// When something cannot be had: with the place and a remedy.
+/// When a resource cannot be opened: names it and a remedy.
 pub fn open(device: Device, wish: &Wish) -> Result<Server, EmulateError> {
     let (target, _) = as_served(&device.target);
     let mut device = Device { target, ..device };
@@ -226,7 +227,7 @@ fn store(
     }
 }
 
-/// Room for what caches may hold that was answered for, and as much again for writes under way beside it.
+/// Disk space for acknowledged data that caches may hold, and as much again for writes in flight.
 fn reserve(target: &TargetParams) -> u64 {
     let TargetParams::System(system) = target else { return 0 };
     let drives = system.drives.iter().filter_map(|drive| drive.cache.as_ref());

@@ -1,24 +1,24 @@
-//! A request on its way through the target: what it is as a command, and what its answer becomes.
+//! A client request in the target: its commands and its reply.
 use crate::door::{Answer, Failure, Found, Ticket};
 use crate::store::Payload;
 use drivelab_core::{Access, Command, Outcome};
 use drivelab_units::{Lba, SECTOR_BYTES, Sectors};
 
-/// A request on its way through the target.
+/// A client request in the target.
 pub(crate) struct Order {
     pub ticket: Ticket,
     pub access: Access,
-    /// What the client wanted to read, as a read whose data are sent.
+    /// Whether the reply carries the data that were read.
     pub sends: bool,
     pub fua: bool,
-    /// Sectors that are still to be asked for, from the first of all on.
+    /// The first sector of the remaining commands, and the number of remaining sectors.
     pub first: u64,
     pub rest: u64,
-    /// The command under way: its number in the target, and what it covers.
+    /// The command in flight: its number in the target, and the sectors that it covers.
     pub number: u64,
     pub at: u64,
     pub count: u64,
-    /// The data of a write, and zeros where there are none.
+    /// The data of a write: zeros where the client sends none.
     pub payload: Option<Payload>,
 }
 

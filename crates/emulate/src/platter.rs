@@ -1,8 +1,8 @@
-//! A drive's media on an image.
+//! The media of a drive, stored in an image.
 //!
-//! Calls of a platter cannot fail, so the first failure is noted in [`Trouble`], and the session ends with it: whoever
-//! answers commands looks there before every answer. What could not be written stays in memory meanwhile, so that
-//! nothing is read wrong.
+//! The methods of a platter cannot return errors, so the first failure is recorded in [`Trouble`] and ends the
+//! session: it is checked before every reply. Data that could not be written stay in memory meanwhile, so that reads
+//! remain correct.
 use crate::image::{Image, MemoryImage};
 use drivelab_data::sparse::PAGE;
 use drivelab_data::{Bytes, Platter, cell};
@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 const SECTOR: u64 = cell::SECTOR as u64;
 
-/// What went wrong with any image, first come.
+/// The first failure of any image.
 #[derive(Clone, Default)]
 pub struct Trouble(Arc<Mutex<Option<Failed>>>);
 
@@ -19,7 +19,7 @@ pub struct Trouble(Arc<Mutex<Option<Failed>>>);
 #[derive(Clone, Debug)]
 pub struct Failed {
     pub image: String,
-    /// Whether it could not be written, so that what was answered may be gone with us.
+    /// Whether a write failed, so that acknowledged data may be lost when the process ends.
     pub is_write: bool,
     pub kind: io::ErrorKind,
     pub why: String,
@@ -30,7 +30,7 @@ impl Trouble {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Notes a failure, unless there is one.
+    /// Records a failure, unless one is recorded already.
     pub fn note(&self, image: &str, is_write: bool, error: &io::Error) {
         self.lock().get_or_insert_with(|| Failed {
             image: image.to_owned(),
@@ -48,12 +48,12 @@ impl Trouble {
 
 struct Inside {
     image: Box<dyn Image>,
-    /// What the image did not take, and which sectors these are.
+    /// Data whose write to the image failed, and their sectors as (first, count).
     left: MemoryImage,
     left_sectors: Vec<(u64, u64)>,
 }
 
-/// An image with a name, as a drive's media.
+/// A named image that serves as the media of a drive.
 pub struct ImagePlatter {
     name: String,
     inside: Mutex<Inside>,
@@ -66,7 +66,7 @@ impl ImagePlatter {
         Arc::new(ImagePlatter { name, inside: Mutex::new(inside), trouble })
     }
 
-    /// What messages call it.
+    /// The name of the image in messages.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -75,8 +75,8 @@ impl ImagePlatter {
         self.inside.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What was written survives the machine. What the image has not taken is tried once more, and is gone where it is
-    /// not taken then.
+    /// Makes the written data durable. Writes that had failed are retried once; if they fail again, their data are
+    /// lost.
     pub fn sync(&self) {
         let mut inside = self.lock();
         for (first, count) in std::mem::take(&mut inside.left_sectors) {
@@ -92,7 +92,7 @@ impl ImagePlatter {
         }
     }
 
-    /// The stretches that hold something, in sectors.
+    /// The ranges that may hold data, in sectors.
     pub fn extents(&self) -> Vec<(u64, u64)> {
         let found = self.lock().image.extents();
         let found = found.unwrap_or_else(|error| {
@@ -114,7 +114,7 @@ impl Platter<Bytes> for ImagePlatter {
             let (from, end) = (from.max(first), (from + sectors).min(first + count));
             if from < end {
                 let part = ((from - first) * SECTOR) as usize..((end - first) * SECTOR) as usize;
-                // Memory does not fail.
+                // Writes and reads in memory do not fail.
                 let _ = inside.left.read(from * SECTOR, &mut bytes[part]);
             }
         }
@@ -131,7 +131,8 @@ impl Platter<Bytes> for ImagePlatter {
             inside.left_sectors.push((first, cells.len() as u64));
         }
         if !inside.left_sectors.is_empty() {
-            // Memory does not fail. What was left and is written over now is the same in both places.
+            // Writes in memory do not fail. Data of failed writes that are overwritten now become the same in both
+            // places.
             let _ = inside.left.write(first * SECTOR, &bytes);
         }
     }
@@ -151,7 +152,7 @@ impl Platter<Bytes> for ImagePlatter {
     }
 }
 
-/// Bytes as sectors.
+/// Splits bytes into sectors.
 pub fn cells(bytes: &[u8]) -> Vec<Bytes> {
     let sector = |part: &[u8]| part.try_into().map(|bytes: [u8; cell::SECTOR]| Bytes::from(bytes));
     bytes.chunks_exact(cell::SECTOR).map(|part| sector(part).unwrap_or_default()).collect()

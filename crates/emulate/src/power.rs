@@ -1,4 +1,4 @@
-//! Power that goes and comes back, faults, and the orderly end of a session.
+//! Power cuts, faults, and the orderly end of a session.
 use crate::action::{Action, Kind};
 use crate::engine::{Engine, Model};
 use crate::lasting::InForce;
@@ -15,30 +15,30 @@ use drivelab_trace::formats::native::{Injected, InjectedKind};
 use drivelab_units::{Instant, Span};
 use std::collections::BTreeMap;
 
-/// An array that is broken may hold back for ever what an orderly end waits for.
+/// The most events at the end of a session: a broken array may delay commands forever.
 const END_STEPS_MAX: u32 = 2_000_000;
-/// After so many steps of a rebuild it is asked whether clients' data are safe.
+/// During a rebuild, the number of events between two checks whether all acknowledged data are on the images.
 const LOOK_EVERY: u32 = 1_000;
-/// What is left to be written as a session ends is written within so much of the model's time.
+/// The most model time for writing the remaining data at the end of a session.
 const END_MAX: Span = Span::from_s(3_600);
 
-/// A stretch that a battery has kept, what is newer later.
+/// Ranges of data that a battery has preserved, newer data after older.
 type Kept = Vec<(u64, Vec<Bytes>)>;
 
-/// What follows from what was done.
+/// A scheduled consequence of an action.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Later {
-    /// Something is done, or begins again.
+    /// An action: the end of an earlier one, or the next burst.
     Action(Action),
-    /// A member becomes slower by the next step.
+    /// The next step of a ramp of a member.
     Step(u16),
 }
 
 impl Engine {
-    /// Does what a person wants done now. Returns what is to be told of it.
+    /// Carries out an action now. Returns the text for the user.
     ///
     /// # Errors
-    /// What is wrong with the wish, or why the target cannot do that, and a remedy.
+    /// What is wrong with the action, or why the target cannot carry it out, and a remedy.
     pub fn act(&mut self, now: Instant, action: &Action) -> Result<String, String> {
         action.check()?;
         self.advance(now);
@@ -65,7 +65,7 @@ impl Engine {
         Ok("done".into())
     }
 
-    /// How things stand.
+    /// The status of the device as text.
     fn status(&self, now: Instant) -> String {
         let since = |at: Instant| at.since(Instant::ZERO);
         let mut told = format!("at {} of the model: {} requests under way", since(now), self.orders.len());
@@ -75,8 +75,8 @@ impl Engine {
         told + &self.lasting.told()
     }
 
-    /// What the scenario has put down happens at its instant, however late this thread is, and before what is told behind
-    /// it.
+    /// Carries out the scheduled actions that are due, each at its own instant however late this thread is, and
+    /// before any input that is newer.
     pub(crate) fn strike(&mut self, now: Instant) {
         while self.planned.front().is_some_and(|(at, _)| *at <= now) {
             let Some((at, action)) = self.planned.pop_front() else { break };
@@ -87,7 +87,7 @@ impl Engine {
         }
     }
 
-    /// The session is over: what the scenario has put down for later does not happen.
+    /// Records the scheduled actions that the end of the session prevents.
     pub(crate) fn leave_undone(&mut self, now: Instant) {
         self.strike(now);
         for (at, action) in std::mem::take(&mut self.planned) {
@@ -95,8 +95,8 @@ impl Engine {
         }
     }
 
-    /// What was to be done at an instant is done now, or as soon as the power is back. What cannot be undone any more
-    /// needs no undoing.
+    /// Carries out a scheduled consequence now, or as soon as the power is back. Failures are ignored: a condition
+    /// that can no longer be undone needs no undoing.
     pub(crate) fn act_later(&mut self, now: Instant, due: Instant, later: &Later) {
         self.advance(now);
         if let Some(until) = self.model.off_until {
@@ -109,14 +109,14 @@ impl Engine {
             }
             Later::Action(action) if action.every_ns.is_none() => _ = self.act(now, action),
             Later::Action(action) => {
-                // A burst begins or ends; it was told of with the first.
+                // A burst begins or ends; only the first one was recorded.
                 let _ = self.inject(now, action);
                 self.plan(due, action);
             }
         }
     }
 
-    /// The power is off: what was to be done is done when it is back. Bursts come and go meanwhile.
+    /// The power is off: the consequence is carried out when it is back. Bursts begin and end meanwhile.
     fn act_with_power(&mut self, until: Instant, due: Instant, later: &Later) {
         match later {
             Later::Action(action) if action.every_ns.is_some() => {
@@ -133,7 +133,7 @@ impl Engine {
         self.later.sort_by_key(|(at, _)| *at);
     }
 
-    /// What is done takes effect: the target is told, unless what holds for the member stays as it is.
+    /// Applies an action to the target, unless the condition in force for the member remains the same.
     fn inject(&mut self, now: Instant, action: &Action) -> Result<(), String> {
         let levels = array_of(&self.model.target).map(Array::layout);
         if action.action == Kind::Corrupt && levels.and_then(Layout::record).is_some() {
@@ -155,7 +155,7 @@ impl Engine {
         Ok(())
     }
 
-    /// The target is told what holds for a member from now on.
+    /// Sends the target the condition that is in force for a member from now on.
     fn tell_in_force(&mut self, now: Instant, member: u16, in_force: InForce) -> Result<(), String> {
         let (told, again) = in_force.told(member, now);
         self.tell(now, &told)?;
@@ -168,7 +168,7 @@ impl Engine {
         Ok(())
     }
 
-    /// The target is told.
+    /// Sends an action to the target.
     fn tell(&mut self, now: Instant, action: &Action) -> Result<(), String> {
         let Some(input) = action.input() else { return Err("nothing is to be done".into()) };
         let own = self.model.own(now);
@@ -183,7 +183,7 @@ impl Engine {
         Ok(())
     }
 
-    /// What follows from an action: its end, and the next burst.
+    /// Schedules the end of an action, and the next burst.
     fn plan(&mut self, from: Instant, action: &Action) {
         let (Some(undone), Some(for_ns)) = (action.undone(), action.for_ns) else { return };
         self.follow(from + Span::from_ns(for_ns), Later::Action(undone));
@@ -192,13 +192,13 @@ impl Engine {
         }
     }
 
-    /// A drive that was slow or has lied does so with the power back as well.
+    /// Restores the lasting conditions of the drives after a power cut.
     fn ail_again(&mut self, now: Instant) {
         for member in self.lasting.members() {
             for kind in [Kind::Slow, Kind::Lie] {
                 let in_force = self.lasting.in_force(&Action { member, ..Action::of(kind) });
                 if !in_force.is_nothing() {
-                    // One that is gone has nothing any more.
+                    // A drive that was removed has no conditions.
                     let _ = self.tell_in_force(now, member, in_force);
                 }
             }
@@ -213,9 +213,9 @@ impl Engine {
         }
     }
 
-    /// The power goes now, and is back after a time. What is under way is never answered; each drive has what is on its
-    /// media; the array puts its members right by its consistency policy; then a controller writes what its battery has
-    /// kept. Returns what that has taken, in words.
+    /// Cuts the power now, for `off_for`. Commands in flight are never answered; each drive retains the contents of
+    /// its media; the array restores consistency between its members according to its consistency policy; then a
+    /// controller writes the data that its battery has preserved. Returns the losses as text.
     fn cut_power(&mut self, now: Instant, off_for: Span) -> String {
         let own = self.model.own(now);
         let unanswered: Kept = self
@@ -236,7 +236,7 @@ impl Engine {
             self.fail(crate::error::EmulateError::Capture(error));
         }
         self.come_back(now + off_for);
-        // A controller writes before anybody is served, and that takes its time.
+        // A controller writes these data before any client is served, which takes time.
         let mut until = Instant::ZERO;
         for (first, cells) in &kept {
             let payload = Payload::Sectors(cells.clone());
@@ -259,7 +259,7 @@ impl Engine {
         let lost = match store {
             Store::Modelled(modelled) => {
                 let lost = modelled.lost(target, &by_sector, &unanswered);
-                // What is there is on the media, and what is gone nobody misses again.
+                // All remaining data are on the media, and lost data must not be reported again.
                 modelled.ledger = modelled.ledger.take().map(|_| Default::default());
                 lost
             }
@@ -281,7 +281,7 @@ impl Engine {
         )
     }
 
-    /// A new target begins at an instant with what the drives have.
+    /// Starts a new target at an instant with the data that the drives have retained.
     fn come_back(&mut self, began: Instant) {
         let mut device = self.model.device.clone();
         if let Store::Modelled(modelled) = &mut self.store {
@@ -309,7 +309,7 @@ impl Engine {
         self.hear(Instant::ZERO);
     }
 
-    /// What a controller's battery has kept.
+    /// The data that a controller's battery has preserved.
     fn kept_by_battery(&self) -> Kept {
         let TargetParams::System(system) = &self.model.device.target else { return Vec::new() };
         let has_battery = system.controller.cache.is_some_and(|cache| cache.battery);
@@ -326,8 +326,8 @@ impl Engine {
         cache.unwritten().filter_map(look).collect()
     }
 
-    /// Ends the session in order: what was asked is done, what was answered is on the images. Returns the sectors of which
-    /// that does not hold.
+    /// Ends the session in order: commands in flight complete, and acknowledged data are written to the images.
+    /// Returns the number of sectors for which that failed.
     pub fn close(&mut self, now: Instant) -> u64 {
         self.advance(now);
         let mut own = self.model.own(now.max(self.model.off_until.unwrap_or(now)));
@@ -337,7 +337,7 @@ impl Engine {
         };
         for drive in 0..system.drives.len() as u16 {
             let honest = Action { member: drive, ..Action::of(Kind::Honest) };
-            // One that has failed has nothing to say.
+            // A failed drive refuses the input.
             let _ = honest.input().map(|input| self.model.target.handle(own, input));
         }
         self.hear(own);
@@ -349,12 +349,12 @@ impl Engine {
             self.advance(session);
             steps += 1;
         }
-        // A target that has failed does not answer: its images are as they are.
+        // A failed target does not answer: its images remain as they are.
         let _ = self.go(own, Access::Flush, 0, None);
         let is_rebuilt = !self.missing().is_empty();
         steps = steps.next_multiple_of(LOOK_EVERY);
         while self.has_waiting() && steps < END_STEPS_MAX {
-            // What a rebuild writes waits for ever, and goes with the member that is not whole.
+            // Data of a rebuild may wait forever; they are lost with the incomplete member.
             if is_rebuilt && steps.is_multiple_of(LOOK_EVERY) && self.store.unsaved(&self.model.target) == 0 {
                 break;
             }
@@ -366,7 +366,7 @@ impl Engine {
         self.store.close(&self.model.target)
     }
 
-    /// Whether a drive that works has data in its cache alone.
+    /// Whether a working drive has data only in its cache.
     fn has_waiting(&self) -> bool {
         let Store::Modelled(modelled) = &self.store else { return false };
         let media = modelled.data.media();
@@ -376,7 +376,8 @@ impl Engine {
 }
 
 impl Engine {
-    /// The last session did not end in order: the members of an array are brought in agreement before anybody is served.
+    /// Resynchronizes the members of an array before any client is served, because the last session did not end in
+    /// order.
     pub(crate) fn recover(&mut self) {
         let (Store::Modelled(modelled), Some(array)) = (&mut self.store, array_of(&self.model.target)) else {
             return;
@@ -385,7 +386,7 @@ impl Engine {
         Resync::all().recover(array.layout(), &drives, modelled.data.media_mut());
     }
 
-    /// The slots of the array that have no drive with all of its data.
+    /// The array slots without a drive that has all of its data.
     pub(crate) fn missing(&self) -> Vec<u16> {
         let Some(array) = array_of(&self.model.target) else { return Vec::new() };
         let drives = crate::store::drives(Some(array));

@@ -1,14 +1,14 @@
-//! What the machine grants for punctual answers.
+//! Scheduling privileges for punctual replies.
 use crate::session::Scheduling;
 use thread_priority::{
     RealtimeThreadSchedulePolicy, ThreadPriority, ThreadPriorityValue, ThreadSchedulePolicy,
     set_thread_priority_and_policy, thread_native_id,
 };
 
-/// Above ordinary threads, below those of the kernel that serve interrupts.
+/// The real-time priority: above ordinary threads, below kernel threads that serve interrupts.
 const PRIORITY: u8 = 10;
 
-/// Asks for this thread to go before ordinary ones, and for sleeps that end when they should. Either may be refused.
+/// Requests real-time scheduling and exact sleeps for this thread. Either may be refused.
 pub fn ask() -> Scheduling {
     Scheduling { real_time: asks_for_real_time(), exact_sleep: asks_for_exact_sleep() }
 }

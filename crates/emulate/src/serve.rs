@@ -1,4 +1,4 @@
-//! A session: one thread that hears clients, lets the model's time pass and sends answers. Start reading at
+//! A session: one thread that receives requests, advances the model's time and sends replies. Start reading at
 //! [`Server::run`].
 use crate::clock::{Clock, Pace, Wait};
 use crate::control::Control;
@@ -16,7 +16,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant as Moment};
 
-/// A sleep that ends later than this behind its time was no good sleep.
+/// A sleep that ends later than planned by more than this counts as a gap.
 const OVERSLEPT: Duration = Duration::from_micros(150);
 
 /// A device that is being served.
@@ -30,7 +30,7 @@ pub struct Server {
     pub(crate) transcript: Option<Arc<Transcript>>,
 }
 
-/// Hands requests to the engine, each at its moment.
+/// Passes requests to the engine, each with its arrival time.
 struct Counter<'a> {
     engine: &'a mut Engine,
     clock: &'a mut Clock,
@@ -47,18 +47,18 @@ impl Desk for Counter<'_> {
     }
 }
 
-/// A session under way.
+/// A session in progress.
 struct Session<'a> {
     server: &'a mut Server,
     clock: Clock,
     lateness: Lateness,
     ready: Vec<PollFlags>,
-    /// Power cuts that clients have felt.
+    /// The number of power cuts after which clients were disconnected.
     cuts: usize,
 }
 
 impl Server {
-    /// What clients are given to find it.
+    /// The address at which clients connect.
     pub fn uri(&self) -> String {
         self.door.uri()
     }
@@ -67,9 +67,10 @@ impl Server {
         self.engine.capacity().get() * SECTOR_BYTES
     }
 
-    /// Serves until `stop` is set, or until it cannot go on: the record says why.
+    /// Serves until `stop` is set or the session cannot continue; the record gives the reason.
     pub fn run(mut self, stop: &AtomicBool) -> SessionRecord {
-        // Without the model nothing is due: who goes before its clients then only keeps them from asking for more at once.
+        // Without the model there are no due instants: a thread with priority over its clients would only keep them
+        // from sending more requests at once.
         let scheduling = if self.pace == Pace::Untimed { Scheduling::default() } else { punctual::ask() };
         let mut clock = Clock::new(self.pace);
         if self.transcript.is_some() {
@@ -82,7 +83,7 @@ impl Server {
         self.end(clock, &lateness, scheduling, failure)
     }
 
-    /// Ends in order: nothing that was answered is lost, if the disk has room for it.
+    /// Ends the session in order: no acknowledged data are lost if the disk has room for them.
     fn end(
         mut self,
         mut clock: Clock,
@@ -146,7 +147,7 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// Clients lose their connections with the power.
+    /// Disconnects the clients after a power cut.
     fn feel_cuts(&mut self) {
         let cuts = self.server.engine.told.power_cuts.len();
         if cuts > self.cuts {
@@ -156,7 +157,7 @@ impl Session<'_> {
         self.server.door.shut(self.server.engine.is_off());
     }
 
-    /// Sends the answers that there are.
+    /// Sends the pending replies.
     fn send(&mut self) {
         let replies = self.server.engine.take_replies();
         if replies.is_empty() {
@@ -166,7 +167,7 @@ impl Session<'_> {
         replies.into_iter().for_each(|reply| self.server.door.answer(reply));
         self.server.door.flush();
         if self.server.transcript.is_some() {
-            // What an answer makes a client say is waited for.
+            // The output that a reply causes is waited for.
             self.clock.hears();
         }
         let now = self.clock.now();
@@ -175,7 +176,7 @@ impl Session<'_> {
         }
     }
 
-    /// Waits for something to come. Returns whether anything has.
+    /// Waits for input. Returns whether any has arrived.
     fn look(&mut self, wait: Wait) -> Result<bool, EmulateError> {
         let mut fds: Vec<PollFd<'_>> = Vec::new();
         self.server.door.wait_for(&mut fds);

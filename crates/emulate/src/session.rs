@@ -1,4 +1,4 @@
-//! What a session leaves: what was served, how late, what was done to the device, and what that took.
+//! The record of a session: requests served, lateness, actions on the device, and losses.
 use crate::action::{Action, Kind};
 use crate::door::DoorCounts;
 use crate::lateness::LatenessRecord;
@@ -10,19 +10,19 @@ use drivelab_units::{Instant, SECTOR_BYTES};
 use serde::Serialize;
 use std::borrow::Cow;
 
-/// Stretches and events that are written down.
+/// The most ranges and events that are recorded.
 const NAMED_MAX: usize = 1_000;
 
-/// What was served of one kind of command.
+/// The commands of one kind that were served.
 #[derive(Clone, Copy, Default, Debug, Serialize)]
 pub struct Served {
     pub commands: u64,
     pub bytes: u64,
-    /// Those that were not done.
+    /// Failed commands.
     pub errors: u64,
 }
 
-/// Something that was done to the device.
+/// An action on the device.
 #[derive(Clone, Debug, Serialize)]
 pub struct Done {
     pub at_ns: u64,
@@ -30,7 +30,7 @@ pub struct Done {
     pub action: Action,
 }
 
-/// Something that happened inside it.
+/// An event in the device.
 #[derive(Clone, Debug, Serialize)]
 pub struct Event {
     pub at_ns: u64,
@@ -43,18 +43,18 @@ pub struct Event {
 #[derive(Clone, Debug, Serialize)]
 pub struct PowerCut {
     pub at_ns: u64,
-    /// When the device was back, if it was.
+    /// When the power was back, if it was.
     pub back_at_ns: Option<u64>,
-    /// What was answered and is gone, the first stretches of it.
+    /// The acknowledged data that are lost: the first ranges.
     pub lost: Vec<Lost>,
     pub lost_sectors: u64,
-    /// Writes that were not answered: what is there of them nobody was promised.
+    /// Writes that were not acknowledged: their contents are undefined.
     pub unanswered_writes: u64,
-    /// What a battery has kept and written later.
+    /// The sectors that a battery has preserved and that were written later.
     pub kept_by_battery_sectors: u64,
 }
 
-/// What is told while a session goes on.
+/// The statistics and events that are collected during a session.
 #[derive(Clone, Default, Debug, Serialize)]
 pub struct Told {
     pub reads: Served,
@@ -110,7 +110,7 @@ impl Told {
         }
     }
 
-    /// What the scenario has put down for an instant did not happen.
+    /// Records a scheduled action of the scenario that was not carried out.
     pub fn not_done(&mut self, at: Instant, action: &Action, why: &str) {
         if self.events.len() < NAMED_MAX {
             let what = format!("faults.{} was not done: {why}", action.action.key()).into();
@@ -131,12 +131,12 @@ impl Told {
     }
 }
 
-/// What the machine let us have for punctual answers, where we have asked.
+/// The scheduling privileges that were granted.
 #[derive(Clone, Copy, Default, Debug, Serialize)]
 pub struct Scheduling {
-    /// Whether our thread goes before all ordinary ones (SCHED_FIFO).
+    /// Whether the thread has real-time priority (SCHED_FIFO).
     pub real_time: bool,
-    /// Whether sleeps end as exactly as the machine can (timer slack 1 ns).
+    /// Whether sleeps end with the best precision of the machine (timer slack 1 ns).
     pub exact_sleep: bool,
 }
 
@@ -146,7 +146,7 @@ pub struct SessionRecord {
     pub clock: String,
     pub seed: u64,
     pub size_bytes: u64,
-    /// By the model's clock, and by the machine's.
+    /// The duration by the model's clock, and by the machine's.
     pub model_ns: u64,
     pub real_ns: u64,
     #[serde(flatten)]
@@ -157,10 +157,10 @@ pub struct SessionRecord {
     #[serde(flatten)]
     pub door: DoorCounts,
     pub captured_requests: Option<u64>,
-    /// Sectors that were answered for and could not be kept in the images as the session ended.
+    /// Acknowledged sectors that could not be written to the images at the end of the session.
     pub unsaved_sectors: u64,
     /// The digest of all events of the model.
     pub digest: String,
-    /// What ended the session, where something went wrong.
+    /// The error that ended the session, if any.
     pub failure: Option<String>,
 }

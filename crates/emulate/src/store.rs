@@ -1,4 +1,5 @@
-//! The bytes of a target: on the images of its drives as the model says, or, where the model has no drives, on one.
+//! The data of a target: on the images of its drives as the model places them, or on one image if the model has no
+//! drives.
 use crate::door::Found;
 use crate::image::{Image, MemoryImage, Named};
 use crate::ledger::{Ledger, Lost};
@@ -16,37 +17,37 @@ use std::sync::Arc;
 
 const SECTOR: u64 = cell::SECTOR as u64;
 
-/// The data of a write, in the form that the store takes.
+/// The data of a write, in the form of the store.
 #[derive(Clone, Debug)]
 pub enum Payload {
     Sectors(Vec<Bytes>),
     Plain(Vec<u8>),
 }
 
-/// Where the bytes are.
+/// The storage of the data.
 pub enum Store {
-    /// On the drives of a model.
+    /// On the drives of the model.
     Modelled(Box<Modelled>),
-    /// On one image, for a target that has no drives.
+    /// On one image, for a target without drives.
     Flat { image: Box<dyn Image>, trouble: Trouble },
 }
 
-/// The drives of a model, each with an image.
+/// The drives of the model, each with an image.
 pub struct Modelled {
     pub(crate) data: Executor<Bytes>,
     pub(crate) platters: Vec<Arc<ImagePlatter>>,
-    /// What may be lost, where anything may be.
+    /// Acknowledged writes that may be lost; `None` if no cache is volatile.
     pub(crate) ledger: Option<Ledger>,
     pub(crate) trouble: Trouble,
 }
 
-/// Whether a write may be answered before it is on the media.
+/// Whether a write may complete before its data are on the media.
 pub(crate) fn is_volatile(params: &SystemParams) -> bool {
     let mut drives = params.drives.iter().filter_map(|drive| drive.cache.as_ref());
     drives.any(|cache| cache.write_back.is_some()) || params.controller.cache.is_some()
 }
 
-/// The drive of each slot that has all of its data, or the one drive.
+/// The drive of each slot whose drive has all of its data; without an array, the one drive.
 pub(crate) fn drives(array: Option<&Array>) -> Vec<Option<u16>> {
     array.map_or_else(|| vec![Some(0)], consistent::whole)
 }
@@ -56,10 +57,10 @@ pub(crate) fn array_of(target: &Target) -> Option<&Array> {
 }
 
 impl Store {
-    /// On these images, one for each drive of the target; for one without drives on the first.
+    /// A store on these images, one per drive of the target; a target without drives uses the first.
     ///
     /// # Panics
-    /// When there is none.
+    /// When `images` is empty.
     pub fn new(params: &TargetParams, mut images: Vec<Named>) -> Self {
         let trouble = Trouble::default();
         let TargetParams::System(system) = params else {
@@ -74,7 +75,7 @@ impl Store {
         Store::Modelled(Box::new(Modelled { data, platters, ledger, trouble }))
     }
 
-    /// In memory, for each drive of the target.
+    /// A store in memory for the drives of the target.
     pub fn in_memory(params: &TargetParams) -> Self {
         let drives = if let TargetParams::System(system) = params { system.drives.len() } else { 1 };
         let image =
@@ -82,7 +83,7 @@ impl Store {
         Store::new(params, (0..drives).map(image).collect())
     }
 
-    /// What went wrong with an image.
+    /// The record of the first failure of an image.
     pub fn trouble(&self) -> &Trouble {
         match self {
             Store::Modelled(modelled) => &modelled.trouble,
@@ -90,7 +91,7 @@ impl Store {
         }
     }
 
-    /// In the form that the store keeps it.
+    /// Converts bytes into the form of the store.
     pub fn payload(&self, bytes: Vec<u8>) -> Payload {
         match self {
             Store::Modelled(_) => Payload::Sectors(crate::platter::cells(&bytes)),
@@ -98,7 +99,7 @@ impl Store {
         }
     }
 
-    /// So many sectors of zeros.
+    /// `count` sectors of zeros.
     pub fn zeros(&self, count: u64) -> Payload {
         match self {
             Store::Modelled(_) => Payload::Sectors(vec![Bytes::default(); count as usize]),
@@ -106,17 +107,17 @@ impl Store {
         }
     }
 
-    /// A write was submitted under this number.
+    /// Stores the data of a write that was submitted with this number.
     pub fn submitted(&mut self, number: u64, first: u64, payload: &Payload) {
         if let (Store::Modelled(modelled), Payload::Sectors(cells)) = (self, payload) {
             modelled.data.write_data(number, first, cells);
         }
     }
 
-    /// The target has done something with data.
+    /// Applies a data operation of the target.
     ///
     /// # Errors
-    /// Where the target contradicts itself.
+    /// When the operations of the target are inconsistent.
     pub fn apply(&mut self, now: Instant, op: DataOp) -> Result<(), Fault> {
         match self {
             Store::Modelled(modelled) => modelled.data.apply(now, op),
@@ -124,10 +125,10 @@ impl Store {
         }
     }
 
-    /// The target has answered a command. Returns what a read has fetched.
+    /// Handles the completion of a command. Returns the data of a read.
     ///
     /// # Errors
-    /// Where the target contradicts itself.
+    /// When the operations of the target are inconsistent.
     pub fn answered(
         &mut self,
         target: &Target,
@@ -163,7 +164,7 @@ impl Store {
         }
     }
 
-    /// Which of some bytes are allocated: lengths, and whether nothing was ever written there.
+    /// The allocation of a range of bytes: lengths, and whether the range is a hole.
     pub fn extents(&self, target: &Target, offset: u64, length: u32) -> Vec<(u32, bool)> {
         let end = offset + u64::from(length);
         let held: Vec<(u64, u64)> = match self {
@@ -171,7 +172,7 @@ impl Store {
                 trouble.note("the image", false, &error);
                 vec![(0, u64::MAX)]
             }),
-            // Of an array every address may be made of any member's.
+            // Any address of an array may depend on any member's data.
             Store::Modelled(_) if array_of(target).is_some() || target.controller_cache().is_some() => {
                 vec![(0, u64::MAX)]
             }
@@ -194,7 +195,7 @@ impl Store {
         found
     }
 
-    /// All that is on the media survives the machine. Returns the sectors that were answered for and are not there.
+    /// Makes the images durable. Returns the acknowledged sectors that are on no image.
     pub fn close(&mut self, target: &Target) -> u64 {
         match self {
             Store::Modelled(modelled) => {
@@ -210,7 +211,7 @@ impl Store {
         }
     }
 
-    /// Answered sectors that are on no image.
+    /// The number of acknowledged sectors that are on no image.
     pub(crate) fn unsaved(&self, target: &Target) -> u64 {
         match self {
             Store::Modelled(modelled) => modelled.unsaved(target),
@@ -218,7 +219,7 @@ impl Store {
         }
     }
 
-    /// The names of the images, by the numbers of the drives as they are now.
+    /// The names of the images, indexed by the current drive numbers.
     pub fn order(&self) -> Vec<String> {
         let Store::Modelled(modelled) = self else { return Vec::new() };
         let media = modelled.data.media();
@@ -230,7 +231,7 @@ impl Store {
         (0..media.drives() as u16).map(name).collect()
     }
 
-    /// About how much memory the data take that are on no image, in bytes.
+    /// The approximate memory in bytes of data that are on no image.
     pub fn bytes(&self) -> u64 {
         match self {
             Store::Modelled(modelled) => {
@@ -243,7 +244,7 @@ impl Store {
 }
 
 impl Modelled {
-    /// A write was answered: until it is on the media, it may be lost.
+    /// Records an acknowledged write, which may be lost until it is on the media.
     fn note(&mut self, target: &Target, first: u64, cells: &[Bytes]) {
         let Some(ledger) = &mut self.ledger else { return };
         let array = array_of(target);
@@ -256,7 +257,7 @@ impl Modelled {
         });
     }
 
-    /// What is gone of all that was answered, now that the power is back.
+    /// The acknowledged data that are lost, once the power is back.
     pub(crate) fn lost(
         &self,
         target: &Target,
@@ -274,7 +275,7 @@ impl Modelled {
         ledger.lost(|at| kept.get(&at).cloned().or_else(|| contents.get(at)), is_unanswered)
     }
 
-    /// Answered sectors that are on no image.
+    /// The number of acknowledged sectors that are on no image.
     fn unsaved(&self, target: &Target) -> u64 {
         let Some(ledger) = &self.ledger else { return 0 };
         let array = array_of(target);
@@ -283,7 +284,7 @@ impl Modelled {
         ledger.lost(|at| contents.get(at), |_, _| false).iter().map(|lost| lost.sectors).sum()
     }
 
-    /// In bytes, of the one drive.
+    /// The allocated ranges of the single drive, in bytes.
     fn extents(&self) -> Vec<(u64, u64)> {
         let mut sectors = self.platters[0].extents();
         let waiting = self.data.media().waiting(0);

@@ -1,27 +1,27 @@
-//! What the workload of a session says on its stdout, each line with the model's time.
+//! The lines that the workload of a session writes to stdout, each with the model's time.
 //!
-//! The thread that serves the device reads the pipe itself, before it takes any request: what the workload has said before a
-//! request has no later time than the request, and what it says after an answer no earlier time than the answer.
+//! The thread that serves the device reads the pipe itself, before it accepts any request: a line that precedes a
+//! request has no later time than the request, and a line that follows a reply has no earlier time than the reply.
 use drivelab_units::Instant;
 use rustix::event::{PollFd, PollFlags};
 use std::io::{self, PipeReader, PipeWriter, Read};
 use std::os::fd::{AsFd, AsRawFd, RawFd};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// A line that is longer comes in pieces.
+/// Longer lines are split.
 const LINE_MAX: usize = 1 << 16;
 
-/// A line, and when the device has heard it.
+/// A line, and the model time at which it was read.
 pub type Line = (Instant, Vec<u8>);
 
 #[derive(Default, Debug)]
 struct Heard {
-    /// Without the newline.
+    /// The incomplete last line, without a newline.
     partial: Vec<u8>,
     lines: Vec<Line>,
 }
 
-/// The pipe, and the lines that came through it.
+/// The pipe, and the lines that were read from it.
 #[derive(Debug)]
 pub struct Transcript {
     reader: PipeReader,
@@ -31,19 +31,19 @@ pub struct Transcript {
 
 impl Transcript {
     /// # Errors
-    /// When there is no pipe to be had.
+    /// When no pipe can be created.
     pub fn new() -> io::Result<Self> {
         let (reader, writer) = io::pipe()?;
         rustix::io::ioctl_fionbio(&reader, true)?;
         Ok(Transcript { reader, writer, heard: Mutex::default() })
     }
 
-    /// The descriptor to be the workload's stdout.
+    /// The descriptor for the workload's stdout.
     pub fn stdout(&self) -> RawFd {
         self.writer.as_raw_fd()
     }
 
-    /// The lines that were heard since the last call.
+    /// Removes and returns the lines since the last call.
     pub fn take(&self) -> Vec<Line> {
         std::mem::take(&mut self.heard().lines)
     }
@@ -52,10 +52,10 @@ impl Transcript {
         fds.push(PollFd::from_borrowed_fd(self.reader.as_fd(), PollFlags::IN));
     }
 
-    /// Reads what there is, at this time of the model.
+    /// Reads available output at this time of the model.
     pub(crate) fn hear(&self, now: Instant) {
         let mut bytes = [0; 4_096];
-        // While this lives the pipe has a writer: there is no end, and no error but that nothing is there.
+        // This object holds a writer of the pipe, so there is no end of file: a read fails only if the pipe is empty.
         while let Ok(count @ 1..) = (&self.reader).read(&mut bytes) {
             self.heard().put(now, &bytes[..count]);
         }

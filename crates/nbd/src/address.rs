@@ -6,7 +6,7 @@ use crate::error::NbdError;
 use std::path::PathBuf;
 use std::str::FromStr;
 
-/// The port that is meant where none is named.
+/// The default port.
 pub const PORT: u16 = 10_809;
 
 /// Where a server listens.
@@ -17,7 +17,7 @@ pub enum Place {
         host: String,
         port: u16,
     },
-    /// With TLS, and the folder of certificates.
+    /// A TCP server with TLS, and the folder of certificates.
     Tls {
         host: String,
         port: u16,
@@ -71,7 +71,7 @@ impl FromStr for Address {
 
 const NO_PLACE: &str = "names no host and port; write nbd://HOST:PORT/EXPORT";
 
-/// The folder of certificates that a query names.
+/// The folder of certificates in a query.
 fn certificates(query: &str) -> Result<PathBuf, NbdError> {
     let folder = query.strip_prefix("tls-certificates=").filter(|folder| !folder.is_empty());
     let Some(folder) = folder.filter(|folder| !folder.contains('&')) else {
@@ -82,7 +82,7 @@ fn certificates(query: &str) -> Result<PathBuf, NbdError> {
     Ok(decoded(folder)?.into())
 }
 
-/// The socket that a query names; empty where it names none.
+/// The socket path in a query; empty if there is none.
 fn socket(query: &str) -> Result<&str, NbdError> {
     let mut socket = "";
     for part in query.split('&').filter(|part| !part.is_empty()) {
@@ -112,7 +112,7 @@ fn tcp(authority: &str) -> Result<Place, NbdError> {
     Ok(Place::Tcp { host: host.into(), port })
 }
 
-/// Percent-encoded text as it is meant.
+/// Decodes percent-encoded text.
 fn decoded(text: &str) -> Result<String, NbdError> {
     let wrong = || NbdError::Address("has a % that two hexadecimal digits of UTF-8 do not follow".into());
     let mut bytes = Vec::with_capacity(text.len());

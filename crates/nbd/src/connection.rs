@@ -1,4 +1,4 @@
-//! One connection to a server: requests go out in the order in which they were put, replies come as they come.
+//! One connection to a server: requests are sent in the order in which they were queued, replies arrive in any order.
 use crate::address::{Address, Place};
 use crate::error::NbdError;
 use crate::handshake::{self, Export};
@@ -13,11 +13,11 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
-/// How long a server may take for each step of the handshake.
+/// The timeout of each step of the handshake.
 pub const HANDSHAKE: Duration = Duration::from_secs(10);
-/// What is read at once.
+/// Bytes of the input buffer.
 const INPUT: usize = 256 << 10;
-/// Pieces that are sent in one call.
+/// The most buffers that are sent in one call.
 const PIECES: usize = 64;
 
 enum Stream {
@@ -27,7 +27,7 @@ enum Stream {
 }
 
 impl Stream {
-    /// Connects, and takes an export.
+    /// Connects, and selects an export.
     fn to(address: &Address) -> Result<(Stream, Export), NbdError> {
         let export = &address.export;
         match &address.place {
@@ -61,13 +61,13 @@ impl Stream {
         }
     }
 
-    /// Whether something lies ready that the socket has not taken.
+    /// Whether there are buffered bytes that the socket has not accepted.
     fn wants_write(&self) -> bool {
         matches!(self, Stream::Tls(stream) if stream.wants_write())
     }
 }
 
-/// A connection to one of a host's addresses.
+/// Connects to one of a host's addresses.
 fn tcp(host: &str, port: u16) -> io::Result<TcpStream> {
     let mut found = Err(io::Error::new(ErrorKind::NotFound, "no address of that host is known"));
     for address in (host, port).to_socket_addrs()? {
@@ -127,11 +127,11 @@ impl Write for Stream {
     }
 }
 
-/// What a request does.
+/// The kind of a request.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
     Read,
-    /// With the bytes of the connection's payload from here on.
+    /// A write of the bytes of the connection's payload from `payload` on.
     Write {
         fua: bool,
         payload: usize,
@@ -139,7 +139,7 @@ pub enum Kind {
     Flush,
 }
 
-/// A request; the caller knows it by its tag.
+/// A request, which the caller identifies by its tag.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Request {
     pub tag: u64,
@@ -148,10 +148,10 @@ pub struct Request {
     pub length: u32,
 }
 
-/// A request on its way out.
+/// A request that is to be sent.
 struct Outgoing {
     head: [u8; REQUEST_BYTES],
-    /// Of the payload.
+    /// The part of the payload.
     from: usize,
     bytes: usize,
 }
@@ -167,24 +167,24 @@ fn head(flags: u16, kind: u16, cookie: u64, offset: u64, length: u32) -> [u8; RE
     head
 }
 
-/// A connection in its transmission phase. No call waits, but for [`Self::wait`].
+/// A connection in its transmission phase. No call blocks except [`Self::wait`] and [`Self::read`].
 pub struct Connection {
     stream: Stream,
     export: Export,
     replies: Replies,
     out: VecDeque<Outgoing>,
-    /// Bytes of the first one that are sent.
+    /// The number of bytes of the first request that were sent.
     sent: usize,
-    /// What writes carry.
+    /// The data of writes.
     payload: Vec<u8>,
     input: Box<[u8]>,
 }
 
 impl Connection {
-    /// Connects and takes the export, with room for so many requests in flight. Writes carry bytes of `payload`.
+    /// Connects and selects the export, with room for `room` requests in flight. Writes send bytes of `payload`.
     ///
     /// # Errors
-    /// When no server is there, it is none of NBD, or has no such export.
+    /// When there is no server, it is not an NBD server, or it has no such export.
     pub fn open(address: &Address, room: usize, payload: Vec<u8>) -> Result<Self, NbdError> {
         let (stream, export) = Stream::to(address)?;
         stream.wait_never()?;
@@ -199,17 +199,17 @@ impl Connection {
         })
     }
 
-    /// What the server says of the export.
+    /// The properties of the export.
     pub fn export(&self) -> &Export {
         &self.export
     }
 
-    /// Requests without an answer.
+    /// The number of requests in flight.
     pub fn in_flight(&self) -> usize {
         self.replies.in_flight()
     }
 
-    /// Puts a request behind what is to be sent.
+    /// Queues a request for sending.
     #[inline]
     pub fn put(&mut self, request: &Request) {
         let &Request { tag, kind, offset, length } = request;
@@ -224,7 +224,7 @@ impl Connection {
         self.out.push_back(Outgoing { head: head(flags, number, cookie, offset, length), from, bytes });
     }
 
-    /// Sends as much as the connection takes now.
+    /// Sends as much as the socket accepts without blocking.
     ///
     /// # Errors
     /// When the connection is lost.
@@ -260,10 +260,10 @@ impl Connection {
         Ok(())
     }
 
-    /// Takes what has come, in one call to the kernel. Returns its bytes: none where nothing has come.
+    /// Receives available bytes with one system call. Returns their number: 0 if none are available.
     ///
     /// # Errors
-    /// When the connection is lost, or the server does not keep to the protocol.
+    /// When the connection is lost, or the server violates the protocol.
     #[inline]
     pub fn receive(&mut self, heard: impl FnMut(Heard<'_>)) -> Result<usize, NbdError> {
         match self.stream.read(&mut self.input) {
@@ -274,10 +274,10 @@ impl Connection {
         }
     }
 
-    /// Waits until something has come, or can be sent, and no longer than this.
+    /// Waits until input has arrived or output can be sent, at most this long.
     ///
     /// # Errors
-    /// When the kernel refuses to wait.
+    /// When the system call fails.
     pub fn wait(&self, most: Duration) -> Result<(), NbdError> {
         let mut flags = PollFlags::IN;
         flags.set(PollFlags::OUT, !self.out.is_empty() || self.stream.wants_write());
@@ -289,13 +289,13 @@ impl Connection {
         }
     }
 
-    /// The tags of requests that will have no answer any more.
+    /// Reports the tags of requests that will not be answered any more.
     pub fn give_up(&mut self, lost: impl FnMut(u64)) {
         self.out.clear();
         self.replies.give_up(lost);
     }
 
-    /// Reads a range of any alignment, and waits for it; for use while nothing else is in flight.
+    /// Reads a range of any alignment and waits for the reply; only for use while nothing else is in flight.
     ///
     /// # Errors
     /// When the server refuses, does not answer in time, or the connection is lost.
@@ -343,7 +343,7 @@ impl Connection {
 }
 
 impl Drop for Connection {
-    /// Takes leave, where no half of a request is in the way.
+    /// Sends a disconnect request, unless a partly sent request prevents it.
     fn drop(&mut self) {
         if self.out.is_empty() {
             let _ = self.stream.write(&head(0, command::DISC, 0, 0, 0));

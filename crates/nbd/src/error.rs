@@ -1,8 +1,8 @@
-//! Why a server cannot be used, or not any more.
+//! Errors that prevent or end the use of a server.
 use std::io;
 use thiserror::Error;
 
-/// What is wrong; the address that it is about is the caller's to name.
+/// An error; the caller adds the address.
 #[derive(Debug, Error)]
 pub enum NbdError {
     #[error("{0}")]
@@ -25,7 +25,7 @@ pub enum NbdError {
     Lost(io::Error),
 }
 
-/// An error of the operating system in small letters, without its number.
+/// The text of an error of the operating system in lower case, without its number.
 fn told(error: &io::Error) -> String {
     let text = error.to_string();
     text.split(" (os error").next().unwrap_or_default().to_lowercase()
@@ -36,7 +36,7 @@ impl From<io::Error> for NbdError {
         use io::ErrorKind::{
             BrokenPipe, ConnectionAborted, ConnectionReset, TimedOut, UnexpectedEof, WouldBlock, WriteZero,
         };
-        // What TLS has found out stands inside.
+        // An error of TLS is wrapped inside.
         let error = match error.downcast::<NbdError>() {
             Ok(found) => return found,
             Err(error) => error,

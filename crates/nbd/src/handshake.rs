@@ -1,4 +1,4 @@
-//! The client's handshake: fixed newstyle, structured replies where they are offered, then GO.
+//! The client's handshake: fixed newstyle, structured replies if the server offers them, then GO.
 use crate::error::NbdError;
 use crate::wire::{
     FLAG_FIXED_NEWSTYLE, FLAG_NO_ZEROES, IHAVEOPT, NBDMAGIC, PAYLOAD_MAX, REPLY_MAGIC, info, option, reply,
@@ -7,31 +7,31 @@ use crate::wire::{
 use serde::Serialize;
 use std::io::{Read, Write};
 
-/// Longer answers to an option are no answers.
+/// The longest valid reply to an option.
 const ANSWER_MAX: u32 = 1 << 20;
 
-/// What a server says of an export.
+/// The properties of an export.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Export {
     pub size_bytes: u64,
     pub read_only: bool,
     pub rotational: bool,
-    /// Whether a flush may be asked for.
+    /// Whether the server supports flushes.
     pub flush: bool,
-    /// Whether a write may ask to be on the medium when it is answered.
+    /// Whether the server supports writes that are durable when they complete (FUA).
     pub fua: bool,
     pub trim: bool,
-    /// Whether several connections see one device.
+    /// Whether several connections may be used with a consistent view of the device.
     pub multi_conn: bool,
-    /// Offsets and lengths are multiples of this.
+    /// The minimum block size: offsets and lengths are multiples of it.
     pub block_least_bytes: u32,
-    /// What the server serves best.
+    /// The preferred block size.
     pub block_preferred_bytes: u32,
-    /// The longest read or write.
+    /// The longest read or write in bytes.
     pub block_most_bytes: u32,
-    /// One line for people, where there is one.
+    /// The description of the export, if there is one.
     pub description: Option<String>,
-    /// Whether reads are answered by structured replies.
+    /// Whether structured replies were negotiated.
     pub structured: bool,
 }
 
@@ -49,7 +49,7 @@ fn say(stream: &mut impl Write, number: u32, data: &[u8]) -> Result<(), NbdError
     Ok(stream.write_all(&said)?)
 }
 
-/// The next answer to an option: its kind and data.
+/// Reads the next reply to an option: its kind and data.
 fn answer(stream: &mut impl Read, number: u32) -> Result<(u32, Vec<u8>), NbdError> {
     let head: [u8; 20] = read(stream)?;
     let (Some(REPLY_MAGIC), Some(of), Some(kind), Some(length)) =
@@ -65,19 +65,19 @@ fn answer(stream: &mut impl Read, number: u32) -> Result<(u32, Vec<u8>), NbdErro
     Ok((kind, data))
 }
 
-/// Takes an export, on a stream that waits.
+/// Selects an export on a blocking stream.
 ///
 /// # Errors
-/// When no NBD server is there, or it has no such export.
+/// When there is no NBD server, or it has no such export.
 pub fn go(stream: &mut (impl Read + Write), export: &str) -> Result<Export, NbdError> {
     greet(stream)?;
     take(stream, export)
 }
 
-/// Comes to where TLS begins, on a stream that waits.
+/// Runs the handshake up to the beginning of TLS, on a blocking stream.
 ///
 /// # Errors
-/// When no NBD server is there, or it has no TLS.
+/// When there is no NBD server, or it has no TLS.
 pub fn start_tls(stream: &mut (impl Read + Write)) -> Result<(), NbdError> {
     greet(stream)?;
     say(stream, option::STARTTLS, &[])?;
@@ -103,10 +103,10 @@ fn greet(stream: &mut (impl Read + Write)) -> Result<(), NbdError> {
     Ok(stream.write_all(&u32::from(ours).to_be_bytes())?)
 }
 
-/// Takes an export, on a stream that waits, once the greeting is over.
+/// Selects an export on a blocking stream after the greeting.
 ///
 /// # Errors
-/// When the server has no such export, or does not let this client have it.
+/// When the server has no such export, or refuses this client.
 pub fn take(stream: &mut (impl Read + Write), export: &str) -> Result<Export, NbdError> {
     say(stream, option::STRUCTURED_REPLY, &[])?;
     let structured = answer(stream, option::STRUCTURED_REPLY)?.0 == reply::ACK;
@@ -131,7 +131,7 @@ pub fn take(stream: &mut (impl Read + Write), export: &str) -> Result<Export, Nb
     }
 }
 
-/// The names of the server's exports, as far as it tells them.
+/// The names of the server's exports, if it lists them.
 fn exports(stream: &mut (impl Read + Write)) -> Result<Vec<String>, NbdError> {
     say(stream, option::LIST, &[])?;
     let mut names = Vec::new();
@@ -169,10 +169,10 @@ fn refusal(kind: u32, data: &[u8], export: &str) -> String {
     }
 }
 
-/// Of a server's exports so many are named.
+/// The most export names that an error lists.
 const EXPORTS_MAX: usize = 16;
 
-/// What was heard so far.
+/// The information received so far.
 #[derive(Default)]
 struct Told {
     size_and_flags: Option<(u64, u16)>,
@@ -214,7 +214,7 @@ impl Told {
         let Some((size_bytes, flags)) = self.size_and_flags else {
             return Err(NbdError::Protocol("it does not tell the size of the export"));
         };
-        // What the protocol says of servers that do not tell.
+        // The protocol's defaults for servers without block sizes.
         let [least, preferred, most] = self.blocks.unwrap_or([1, 4_096, PAYLOAD_MAX]);
         let has = |flag: u16| flags & transmission::HAS_FLAGS != 0 && flags & flag != 0;
         Ok(Export {

@@ -1,8 +1,8 @@
-//! The client's end of NBD: addresses, the handshake, requests and replies over one connection.
+//! The client side of NBD: addresses, the handshake, requests and replies over one connection.
 //!
-//! Lives here: the numbers of the protocol ([`wire`]), which the server of the room `emulate` uses too, and a client that
-//! keeps any number of requests in flight on one connection and allocates nothing per request. What never does: a
-//! server, when a request is due.
+//! Lives here: the constants of the protocol ([`wire`]), which the server in crate `emulate` uses too, and a client
+//! that keeps any number of requests in flight on one connection and allocates nothing per request. What never does:
+//! a server, the timing of requests.
 //!
 //! Start reading at [`Connection`], then [`replies`].
 pub mod address;

@@ -1,59 +1,59 @@
-//! Replies, simple and structured, in any order and cut anywhere. Nothing is allocated per request, and nothing is kept of
-//! the data of reads: they are handed on as they come.
+//! Parses replies, simple and structured, in any order and split at any byte. Nothing is allocated per request, and
+//! data of reads are not buffered: they are passed on as they arrive.
 use crate::error::NbdError;
 use crate::wire::{SIMPLE_REPLY_MAGIC, STRUCTURED_REPLY_MAGIC, chunk, u16_at, u32_at, u64_at};
 
-/// Bytes of a simple reply without data, and the beginning of any other.
+/// Bytes of a simple reply without data, and of the beginning of any other reply.
 const SIMPLE: usize = 16;
-/// Bytes before what a chunk carries.
+/// Bytes of a chunk's header.
 const CHUNK: usize = 20;
 
-/// What a server says of requests under way.
+/// An event of a request in flight.
 #[derive(PartialEq, Eq, Debug)]
 pub enum Heard<'a> {
-    /// Data of a read, from this byte of it on.
+    /// Data of a read, which begin at byte `at` of it.
     Data { tag: u64, at: u32, bytes: &'a [u8] },
-    /// The end of a request: zero where it was done, else the number of the error, which is that of Linux.
+    /// The end of a request: zero on success, otherwise the error number of Linux.
     Answer { tag: u64, errno: u32 },
 }
 
-/// A request under way.
+/// A request in flight.
 #[derive(Clone, Copy, Default)]
 struct Pending {
     is_busy: bool,
-    /// Told apart from earlier requests in the same place.
+    /// Distinguishes the request from earlier ones in the same slot.
     serial: u32,
     tag: u64,
     offset: u64,
-    /// Bytes that a read gets; zero of others.
+    /// Bytes that a read returns; zero for other requests.
     bytes: u32,
     got: u32,
     errno: u32,
 }
 
-/// The chunk, or simple reply, whose body is coming.
+/// The chunk or simple reply whose body is being received.
 #[derive(Clone, Copy, Default)]
 struct Body {
     place: usize,
     left: u32,
-    /// The byte of the read that comes next; none where the body is not data.
+    /// The offset in the read of the next byte; `None` if the body is not data.
     at: Option<u32>,
     is_last: bool,
 }
 
-/// Requests under way, and the reply that is coming in.
+/// The requests in flight, and the reply that is being received.
 #[derive(Default)]
 pub struct Replies {
     pending: Vec<Pending>,
     free: Vec<u32>,
     head: [u8; 32],
-    /// Bytes of the head that are there.
+    /// Bytes of the header that have arrived.
     have: usize,
     body: Body,
 }
 
 impl Replies {
-    /// With room for so many requests; more are taken, at the price of an allocation.
+    /// Reserves space for `room` requests; more are accepted, at the cost of an allocation.
     pub fn new(room: usize) -> Self {
         Replies {
             pending: vec![Pending::default(); room],
@@ -62,7 +62,7 @@ impl Replies {
         }
     }
 
-    /// A request begins that the caller knows by this tag, and gets so many bytes. Returns its cookie.
+    /// Registers a request with the caller's tag that returns `bytes` bytes. Returns its cookie.
     pub fn begin(&mut self, tag: u64, offset: u64, bytes: u32) -> u64 {
         let place = self.free.pop().unwrap_or_else(|| {
             self.pending.push(Pending::default());
@@ -74,12 +74,12 @@ impl Replies {
         u64::from(serial) << 32 | u64::from(place)
     }
 
-    /// Requests under way.
+    /// The number of requests in flight.
     pub fn in_flight(&self) -> usize {
         self.pending.len() - self.free.len()
     }
 
-    /// The tags of all requests under way; after this there are none.
+    /// Reports the tags of all requests in flight, and drops them.
     pub fn give_up(&mut self, mut lost: impl FnMut(u64)) {
         for (place, pending) in self.pending.iter_mut().enumerate() {
             if std::mem::take(&mut pending.is_busy) {
@@ -89,10 +89,10 @@ impl Replies {
         }
     }
 
-    /// Takes what has come.
+    /// Processes received bytes.
     ///
     /// # Errors
-    /// When the server does not keep to the protocol; nothing more can be told from this connection then.
+    /// When the server violates the protocol; the connection cannot be used any more.
     pub fn take(&mut self, mut bytes: &[u8], mut heard: impl FnMut(Heard<'_>)) -> Result<(), NbdError> {
         while !bytes.is_empty() {
             if self.body.left == 0 {
@@ -114,7 +114,7 @@ impl Replies {
         Ok(())
     }
 
-    /// Takes bytes of a head, and returns the rest.
+    /// Consumes bytes of a header, and returns the rest.
     fn head<'a>(&mut self, bytes: &'a [u8], heard: &mut impl FnMut(Heard<'_>)) -> Result<&'a [u8], NbdError> {
         let count = bytes.len().min(self.needs()? - self.have);
         let (now, later) = bytes.split_at(count);
@@ -130,7 +130,7 @@ impl Replies {
         Ok(later)
     }
 
-    /// Bytes of this head, as far as can be told from those that are there.
+    /// The length of this header, as far as it is known from the bytes that have arrived.
     fn needs(&self) -> Result<usize, NbdError> {
         if self.have < SIMPLE {
             return Ok(SIMPLE);
@@ -153,7 +153,7 @@ impl Replies {
         })
     }
 
-    /// What a head says that is all there.
+    /// Parses a complete header.
     fn read(&mut self) -> Result<Body, NbdError> {
         let cookie = u64_at(&self.head, 8).unwrap_or(0);
         let place = (cookie & u64::from(u32::MAX)) as usize;
@@ -194,7 +194,7 @@ impl Replies {
         Ok(Body { place, left: if is_hole { 0 } else { bytes }, at: Some(at as u32), is_last })
     }
 
-    /// A chunk is all there.
+    /// Handles the end of a chunk.
     fn over(&mut self, heard: &mut impl FnMut(Heard<'_>)) -> Result<(), NbdError> {
         if !self.body.is_last {
             return Ok(());

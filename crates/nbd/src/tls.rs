@@ -1,7 +1,7 @@
-//! TLS over a TCP connection, as a stream that waits or does not, as its socket does.
+//! TLS over a TCP connection, as a stream that is blocking or nonblocking like its socket.
 //!
-//! The folder of certificates has the files that QEMU, nbdkit and libnbd use: `ca-cert.pem`, the authority that the server
-//! must be of; `client-cert.pem` and `client-key.pem`, where the server asks who comes.
+//! The folder of certificates has the files that QEMU, nbdkit and libnbd use: `ca-cert.pem`, the authority that must
+//! have signed the server's certificate; `client-cert.pem` and `client-key.pem`, if the server authenticates clients.
 use crate::error::NbdError;
 use rustls::pki_types::pem::{self, PemObject};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
@@ -42,7 +42,7 @@ fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, NbdError> {
     }
 }
 
-/// What a client shows, and whom it trusts, of a folder.
+/// The TLS configuration from a folder: the client's certificate and the trusted authority.
 fn config(folder: &Path) -> Result<ClientConfig, NbdError> {
     let mut roots = RootCertStore::empty();
     let path = folder.join(CA);
@@ -66,7 +66,7 @@ fn config(folder: &Path) -> Result<ClientConfig, NbdError> {
         .map_err(|error| wrong(&key, &format!("it does not fit {CERTIFICATE} ({error})")))
 }
 
-/// Why the other end is not talked to.
+/// Converts a TLS error into the reason for which the server is not used.
 fn told(error: &rustls::Error, host: &str) -> NbdError {
     use rustls::AlertDescription as Alert;
     let why = match error {
@@ -105,7 +105,7 @@ pub(crate) struct TlsStream {
 }
 
 impl TlsStream {
-    /// Agrees on TLS over a socket that waits.
+    /// Runs the TLS handshake on a blocking socket.
     pub fn begin(mut socket: TcpStream, host: &str, folder: &Path) -> Result<Self, NbdError> {
         let name = ServerName::try_from(host.to_owned())
             .map_err(|_| NbdError::Address(format!("{host} is no name of a server")))?;
@@ -121,12 +121,12 @@ impl TlsStream {
         self.socket.set_nonblocking(never_waits)
     }
 
-    /// Whether something lies ready that the socket has not taken.
+    /// Whether there are buffered bytes that the socket has not accepted.
     pub fn wants_write(&self) -> bool {
         self.connection.wants_write()
     }
 
-    /// Sends what lies ready, as far as the socket takes it.
+    /// Sends buffered bytes as far as the socket accepts them.
     pub fn push(&mut self) -> io::Result<()> {
         while self.connection.wants_write() {
             match self.connection.write_tls(&mut self.socket) {
@@ -139,7 +139,7 @@ impl TlsStream {
         Ok(())
     }
 
-    /// Takes bytes of the socket in: none at its end.
+    /// Reads bytes from the socket; 0 at the end of the stream.
     fn hear(&mut self) -> io::Result<usize> {
         let count = self.connection.read_tls(&mut self.socket)?;
         let taken = self.connection.process_new_packets();
@@ -149,7 +149,7 @@ impl TlsStream {
     }
 }
 
-/// What went wrong while TLS was agreed on.
+/// Converts an error of the TLS handshake.
 fn failed(error: io::Error, host: &str) -> NbdError {
     let inner = error.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>());
     match inner {

@@ -1,4 +1,4 @@
-//! The numbers of the NBD protocol, and how they lie in bytes (big-endian).
+//! The constants of the NBD protocol, and its big-endian encoding.
 //!
 //! Source: the protocol's specification, `doc/proto.md` of NetworkBlockDevice/nbd. Names are those of that document.
 
@@ -9,7 +9,7 @@ pub const REQUEST_MAGIC: u32 = 0x2560_9513;
 pub const SIMPLE_REPLY_MAGIC: u32 = 0x6744_6698;
 pub const STRUCTURED_REPLY_MAGIC: u32 = 0x668e_33ef;
 
-/// Bits of the handshake, of server and client alike.
+/// Flags of the handshake, of both server and client.
 pub const FLAG_FIXED_NEWSTYLE: u16 = 1 << 0;
 pub const FLAG_NO_ZEROES: u16 = 1 << 1;
 
@@ -82,12 +82,12 @@ pub mod chunk {
     pub const OFFSET_DATA: u16 = 1;
     pub const OFFSET_HOLE: u16 = 2;
     pub const BLOCK_STATUS: u16 = 5;
-    /// Of every kind that says an error.
+    /// The bit that is set in every kind of error chunk.
     pub const IS_ERROR: u16 = 1 << 15;
     pub const ERROR: u16 = IS_ERROR + 1;
 }
 
-/// What a client is told went wrong, by its number in the protocol.
+/// The error numbers of the protocol.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u32)]
 pub enum Errno {
@@ -99,23 +99,23 @@ pub enum Errno {
     Shutdown = 108,
 }
 
-/// The longest payload that is taken, and the longest read.
+/// The longest payload of a write, and the longest read.
 pub const PAYLOAD_MAX: u32 = 32 << 20;
 
-/// Bytes of a request, without its payload.
+/// Bytes of a request without its payload.
 pub const REQUEST_BYTES: usize = 28;
 
-/// The number in two bytes from a place on.
+/// The 16-bit number at an offset.
 pub fn u16_at(bytes: &[u8], at: usize) -> Option<u16> {
     Some(u16::from_be_bytes(bytes.get(at..at + 2)?.try_into().ok()?))
 }
 
-/// The number in four bytes from a place on.
+/// The 32-bit number at an offset.
 pub fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
     Some(u32::from_be_bytes(bytes.get(at..at + 4)?.try_into().ok()?))
 }
 
-/// The number in eight bytes from a place on.
+/// The 64-bit number at an offset.
 pub fn u64_at(bytes: &[u8], at: usize) -> Option<u64> {
     Some(u64::from_be_bytes(bytes.get(at..at + 8)?.try_into().ok()?))
 }

@@ -1,21 +1,21 @@
-//! What may be wrong with the requests of a trace whose lines all parse: counted, each with the place of its first.
+//! Problems of the requests of a trace whose lines all parse: counted, with the place of the first occurrence.
 use crate::error::{Place, TraceError};
 use crate::record::{Clock, Record};
 use drivelab_units::SECTOR_BYTES;
 use std::fmt;
 
-/// No command moves more; a longer one is a length in the wrong unit.
+/// The largest transfer of a command in bytes; a larger one has the wrong unit.
 pub const LENGTH_MAX: u64 = 1 << 30;
-/// A mean gap between requests that is longer, or shorter, is a time in the wrong unit.
+/// The bounds of the mean gap between requests; outside of them times have the wrong unit.
 const GAP_MAX_NS: u64 = 3_600 * 1_000_000_000;
 const GAP_MIN_NS: u64 = 10;
-/// The mean gap says something from so many requests on.
+/// The number of requests from which the mean gap is checked.
 const GAPS_MIN: u64 = 1_000;
 
-/// Something wrong that a trace can be read in spite of.
+/// A problem with which a trace can still be read.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Problem {
-    /// A line that is no record; `--lenient` leaves it out.
+    /// An invalid line; `--lenient` leaves it out.
     Malformed,
     Unsorted,
     TimeUnit,
@@ -24,7 +24,7 @@ pub enum Problem {
     OddSize,
     BeyondDevice,
     Length,
-    /// The file ends within a record.
+    /// The file ends in the middle of a record.
     Truncated,
 }
 
@@ -55,7 +55,7 @@ impl Problem {
         }
     }
 
-    /// What to do about it.
+    /// The remedy.
     pub const fn remedy(self) -> &'static str {
         match self {
             Problem::Malformed => "--lenient leaves such lines out",
@@ -91,15 +91,15 @@ impl fmt::Display for Problem {
     }
 }
 
-/// How often a problem was met, and where first.
+/// How often a problem occurred, and where it occurred first.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Count {
     pub count: u64,
-    /// Number of the first line, or of the first record of a binary format.
+    /// The number of the first line, or of the first record of a binary format.
     pub first: u64,
 }
 
-/// Counts of all problems.
+/// The counts of all problems.
 #[derive(Clone, Debug, Default)]
 pub struct Problems {
     counts: [Count; Problem::ALL.len()],
@@ -110,7 +110,7 @@ impl Problems {
         self.counts[problem as usize]
     }
 
-    /// What was met, with its counts.
+    /// The problems that occurred, with their counts.
     pub fn met(&self) -> impl Iterator<Item = (Problem, Count)> + '_ {
         Problem::ALL.into_iter().zip(self.counts).filter(|(_, count)| count.count > 0)
     }
@@ -124,11 +124,11 @@ impl Problems {
     }
 }
 
-/// What requests are held to.
+/// Checks requests.
 #[derive(Clone, Debug)]
 pub struct Checker {
     is_lenient: bool,
-    /// Whether the unit of time is checked: not where it was given.
+    /// The clock by which the unit of time is checked; `None` if the unit was given.
     clock: Option<Clock>,
     device_bytes: Option<u64>,
     previous_ns: u64,
@@ -143,14 +143,14 @@ impl Checker {
         Checker { is_lenient, clock, device_bytes, previous_ns: 0, first_ns: 0, requests: 0, problems }
     }
 
-    /// Counts a problem; an error unless the reader is lenient.
+    /// Counts a problem; returns an error unless the reader is lenient.
     #[cold]
     pub fn note(&mut self, problem: Problem, place: Place) -> Result<(), TraceError> {
         self.problems.add(problem, place);
         if self.is_lenient { Ok(()) } else { Err(TraceError::Problem { place, problem }) }
     }
 
-    /// Checks the next request of the stream, but for its order.
+    /// Checks the next request of the stream, except for its order.
     pub fn check(&mut self, record: &Record, place: Place) -> Result<(), TraceError> {
         if record.kind.is_transfer() {
             if record.length == 0 {
@@ -173,7 +173,7 @@ impl Checker {
         Ok(())
     }
 
-    /// Checks the order of the requests as they leave, and the gaps between them.
+    /// Checks the order of the returned requests, and the gaps between them.
     pub fn check_order(&mut self, record: &Record, place: Place) -> Result<(), TraceError> {
         if self.requests == 0 {
             self.first_ns = record.time_ns;
@@ -185,7 +185,7 @@ impl Checker {
         if self.clock == Some(Clock::Relative) && self.requests == GAPS_MIN {
             let span = self.previous_ns.saturating_sub(self.first_ns);
             let gap = span / GAPS_MIN;
-            // Times in whole seconds may all be the same.
+            // Times in whole seconds may all be equal.
             if gap > GAP_MAX_NS || (span > 0 && gap < GAP_MIN_NS) {
                 self.note(Problem::TimeUnit, place)?;
             }

@@ -1,4 +1,4 @@
-//! Compressed traces, told by their first bytes: gzip, zstd and bzip2, of one or several members.
+//! Compressed traces, detected by their first bytes: gzip, zstd and bzip2, of one or several members.
 use bzip2::read::MultiBzDecoder;
 use flate2::Compression as Level;
 use flate2::read::MultiGzDecoder;
@@ -11,7 +11,7 @@ const GZIP: &[u8] = &[0x1f, 0x8b];
 const ZSTD: &[u8] = &[0x28, 0xb5, 0x2f, 0xfd];
 const BZIP2: &[u8] = b"BZh";
 
-/// What a trace is packed with.
+/// The compression of a trace.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Compression {
     Gzip,
@@ -28,7 +28,7 @@ impl Compression {
         }
     }
 
-    /// By the first bytes of a stream.
+    /// Detects the compression by the first bytes of a stream.
     pub fn of(first: &[u8]) -> Option<Compression> {
         if first.starts_with(GZIP) {
             Some(Compression::Gzip)
@@ -42,17 +42,17 @@ impl Compression {
     }
 }
 
-/// A stream that begins with what was read of it already.
+/// A stream of bytes.
 pub type Source<'a> = Box<dyn Read + Send + 'a>;
 
-/// Reads up to `count` first bytes, and gives them beside the whole stream.
+/// Reads up to `count` first bytes, and returns them and the whole stream.
 pub fn peek<'a>(mut source: Source<'a>, count: usize) -> io::Result<(Vec<u8>, Source<'a>)> {
     let mut first = Vec::new();
     source.by_ref().take(count as u64).read_to_end(&mut first)?;
     Ok((first.clone(), Box::new(Cursor::new(first).chain(source))))
 }
 
-/// The stream unpacked, once; what it was packed with.
+/// Decompresses a stream, one level; returns its compression too.
 pub fn unpacked<'a>(source: Source<'a>) -> io::Result<(Option<Compression>, Source<'a>)> {
     let (first, source) = peek(source, 4)?;
     let compression = Compression::of(&first);
@@ -65,7 +65,7 @@ pub fn unpacked<'a>(source: Source<'a>) -> io::Result<(Option<Compression>, Sour
     Ok((compression, Box::new(Packed { source, compression: packed })))
 }
 
-/// What is packed, with its kind in every error.
+/// A compressed stream; every error names its compression.
 struct Packed<'a> {
     source: Source<'a>,
     compression: Compression,
@@ -87,7 +87,7 @@ impl Read for Packed<'_> {
     }
 }
 
-/// Where a trace is written, packed or not.
+/// The output of a trace, compressed or not.
 pub enum Sink<W: Write> {
     Plain(W),
     Gzip(GzEncoder<W>),
@@ -98,7 +98,7 @@ impl<W: Write> Sink<W> {
         if is_packed { Sink::Gzip(GzEncoder::new(out, Level::default())) } else { Sink::Plain(out) }
     }
 
-    /// Writes what is left, and gives back the inner one.
+    /// Writes the remaining bytes, and returns the inner writer.
     pub fn finish(self) -> io::Result<W> {
         match self {
             Sink::Plain(out) => Ok(out),
@@ -123,7 +123,7 @@ impl<W: Write> Write for Sink<W> {
     }
 }
 
-/// The frames of a zstd stream, one behind the other.
+/// The concatenated frames of a zstd stream.
 struct Frames<'a> {
     source: Option<BufReader<Source<'a>>>,
     frame: Option<Box<StreamingDecoder<BufReader<Source<'a>>, ruzstd::decoding::FrameDecoder>>>,
@@ -152,7 +152,7 @@ impl Read for Frames<'_> {
     }
 }
 
-/// Why a zstd stream cannot be read, as an error that tells an end that comes too early from damage.
+/// Converts an error of a zstd stream: distinguishes a truncated stream from a damaged one.
 fn unread(error: &(dyn Error + 'static)) -> io::Error {
     let mut cause = Some(error);
     while let Some(found) = cause {

@@ -1,4 +1,4 @@
-//! Traces to one trace: merged, reshaped, written, with what was left out.
+//! Copies traces to one trace: merged, reshaped and written, with counts of what was left out.
 use crate::check::Problem;
 use crate::error::TraceError;
 use crate::format::Format;
@@ -11,35 +11,35 @@ use serde::Serialize;
 use std::collections::VecDeque;
 use std::io::{self, Write};
 
-/// What was copied.
+/// The result of a copy.
 #[derive(Serialize)]
 pub struct Copied {
-    /// Of the first trace.
+    /// The format of the first trace.
     pub format: &'static str,
     pub to: &'static str,
     pub read: u64,
     pub written: u64,
-    /// Requests of no bytes, larger than the new device, or of a kind that the format lacks.
+    /// Requests of zero bytes, requests larger than the new device, and requests of a kind that the format lacks.
     pub left_out: u64,
-    /// Injected faults, which our own format keeps.
+    /// Injected faults that were written, which only drivelab's own format allows.
     pub injected: u64,
-    /// Those that another format, a window or a remap left out.
+    /// Injected faults that the format, a window or a remap left out.
     pub injected_left_out: u64,
-    /// Kind, count, and number of the first line.
+    /// The problems: kind, count, and number of the first line.
     pub problems: Vec<(&'static str, u64, u64)>,
 }
 
-/// What ended a copy.
+/// The reason for which a copy has failed.
 pub enum Failure {
-    /// In the trace of this place among those that are read.
+    /// An error in the input trace with this index.
     Reading(usize, TraceError),
     Writing(TraceError),
-    /// `go_on` said no.
+    /// `go_on` returned false.
     Stopped,
 }
 
-/// Copies all requests that the shape keeps, and gives back what was written to. `go_on` is asked before each request,
-/// with how many were read.
+/// Copies all requests that the shape selects, and returns the inner writer. `go_on` is called before each request
+/// with the number of requests read.
 pub fn copy<W: Write>(
     merge: &mut Merge<'_>,
     (out, to): (W, Format),
@@ -50,7 +50,7 @@ pub fn copy<W: Write>(
     let first = merge.readers().next();
     let format = first.map_or("", |reader| reader.format().name());
     let plain = first.and_then(|reader| reader.header().cloned()).unwrap_or(Header::plain(merge.clock()));
-    // Our own times leave in nanoseconds; the device is another one after a remap.
+    // drivelab's own format is written in nanoseconds; after a remap the device is another one.
     let device_bytes = if shape.remap.is_none() { plain.device_bytes } else { None };
     let mut shaper = Shaper::new(shape, !is_lenient).map_err(Failure::Writing)?;
     let seed = plain.seed.filter(|_| shaper.is_from_the_start());
@@ -103,7 +103,7 @@ pub fn copy<W: Write>(
     Err(Failure::Stopped)
 }
 
-/// Injected faults on their way into the copy.
+/// Injected faults that are being copied.
 #[derive(Default)]
 struct Faults {
     waiting: VecDeque<Injected>,
@@ -111,7 +111,7 @@ struct Faults {
 }
 
 impl Faults {
-    /// Writes those that come before a moment of the copy.
+    /// Writes the faults before a time of the copy.
     fn write<W: Write>(
         &mut self,
         merge: &mut Merge<'_>,

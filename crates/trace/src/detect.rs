@@ -1,6 +1,8 @@
-//! The format of a trace by its first bytes: by a magic number, or by which formats can read all of its first lines.
+//! Detects the format of a trace by its first bytes: by a magic number, or by the formats that can parse all of its
+//! first lines.
 //!
-//! A bad line among them hides no format, where most of them are of one. Nothing is guessed: where two formats can read the lines, or 0 and 1 may mean either way round, the reader is asked.
+//! Invalid lines do not prevent detection if most lines fit one format. Nothing is guessed: if two formats can parse
+//! the lines, or the meaning of 0 and 1 is ambiguous, an error asks for an option.
 use crate::error::TraceError;
 use crate::format::Format;
 use crate::formats::blkparse::{Parsed, Parser};
@@ -10,10 +12,10 @@ use crate::formats::{line_parser, native};
 use crate::lines::Fault;
 use crate::reader::{Options, PEEKED_BYTES};
 
-/// So many lines have to be of the format.
+/// The number of lines that are tried.
 const LINES: usize = 32;
 
-/// The format of a trace that begins with these bytes.
+/// Detects the format of a trace that begins with these bytes.
 pub fn format(first: &[u8], options: &Options) -> Result<Format, TraceError> {
     if first.is_empty() {
         return Err(TraceError::Empty);
@@ -31,7 +33,7 @@ pub fn format(first: &[u8], options: &Options) -> Result<Format, TraceError> {
     if options.is_allowed(found) { Ok(found) } else { Err(TraceError::UnknownBinary) }
 }
 
-/// By what a file begins with: what has traces in it, and what helps.
+/// Magic bytes of container files that may hold traces, and the remedy.
 const CONTAINERS: [(&[u8], &str); 7] = [
     (b"PK\x03\x04", "it is a zip archive: unpack it, and name one of its files"),
     (b"7z\xbc\xaf\x27\x1c", "it is a 7z archive: unpack it, and name one of its files"),
@@ -51,9 +53,9 @@ const UTF_16: &str = "it is UTF-16 text: iconv -f UTF-16 -t UTF-8 FILE | drivela
 const TAR: &str = "it is a tar archive: unpack it, and name one of its files, or tar -xOf ARCHIVE FILE | drivelab trace \
                    info /dev/stdin";
 
-/// Refuses what is no trace but has some in it.
+/// Returns an error for a container file that may hold traces.
 pub fn check_container(first: &[u8]) -> Result<(), TraceError> {
-    // The magic of a tar archive is in its first header, behind the name of a file and what is told of it.
+    // The magic of a tar archive is inside its first header, after the name and metadata of a file.
     if first.get(257..262) == Some(b"ustar") {
         return Err(TraceError::Container(TAR));
     }
@@ -63,7 +65,7 @@ pub fn check_container(first: &[u8]) -> Result<(), TraceError> {
     }
 }
 
-/// CloudPhysics' records carry their version, but at a different place in each.
+/// CloudPhysics' records contain their version, at a different offset in each version.
 fn binary(first: &[u8]) -> Result<Format, TraceError> {
     let carries = |size: usize, at: usize, version: u8| {
         let mut records = first.chunks_exact(size).take(LINES).peekable();
@@ -79,7 +81,7 @@ fn binary(first: &[u8]) -> Result<Format, TraceError> {
 
 fn text(first: &[u8], options: &Options) -> Result<Format, TraceError> {
     let mut lines: Vec<&[u8]> = first.split(|&byte| byte == b'\n').collect();
-    // The last one may be cut off.
+    // The last line may be truncated.
     if lines.len() > 1 {
         lines.pop();
     }
@@ -89,7 +91,7 @@ fn text(first: &[u8], options: &Options) -> Result<Format, TraceError> {
     if filled == 0 && first.len() < PEEKED_BYTES {
         return Err(TraceError::Empty);
     }
-    // Lines that a format cannot read; the reader tells of them, or leaves them out.
+    // Lines that a format cannot parse; the reader reports them or leaves them out.
     let found: Vec<(usize, Format)> = Format::ALL
         .into_iter()
         .filter(|&format| options.is_allowed(format))
@@ -101,14 +103,14 @@ fn text(first: &[u8], options: &Options) -> Result<Format, TraceError> {
         found.into_iter().filter(|(wrong, _)| *wrong == least).map(|(_, format)| format).collect();
     match candidates[..] {
         [] => Err(unknown(&lines)),
-        // Either writes 0 for a read in some traces, and 1 in others.
+        // Both formats have traces with 0 for reads and traces with 1 for reads.
         [Format::Disksim] | [Format::Mqsim] | [Format::Disksim, Format::Mqsim] => Err(flagged()),
         [format] => Ok(format),
         _ => Err(ambiguous(&candidates)),
     }
 }
 
-/// How many of the lines a format cannot read; none where it finds nothing in them.
+/// The number of lines that a format cannot parse; `None` if it can parse none of them.
 fn wrong(format: Format, lines: &[&[u8]], options: &Options) -> Option<usize> {
     let plain = lines.iter().enumerate().filter(|(_, line)| !line.trim_ascii().is_empty());
     let (mut right, mut wrong) = (0, 0);
@@ -116,7 +118,7 @@ fn wrong(format: Format, lines: &[&[u8]], options: &Options) -> Option<usize> {
         let mut parser = Parser { devices: Default::default(), unit_ns: 1_000_000_000 };
         for (_, line) in plain {
             match parser.line(line) {
-                // What is behind it is not in lines of events.
+                // The lines after the summary's beginning are no events.
                 Ok(Parsed::Summary) => break,
                 Ok(Parsed::Title) => {}
                 Ok(_) => right += 1,
@@ -145,11 +147,11 @@ fn unknown(lines: &[&[u8]]) -> TraceError {
     TraceError::Unknown(shown, first.map_or(String::new(), |line| nearest(line)))
 }
 
-/// What is wrong with a line that has the fields of one format alone.
+/// The fault of a line whose number of fields fits only one format.
 fn nearest(line: &[u8]) -> String {
     let mut found = Vec::new();
     for format in Format::ALL {
-        // What an iolog says of its first line is true of any.
+        // The fault of an iolog's first line applies to any text.
         if matches!(format, Format::Iolog2 | Format::Iolog3) {
             continue;
         }
@@ -160,7 +162,7 @@ fn nearest(line: &[u8]) -> String {
             Err(fault) => found.push((format, fault)),
         }
     }
-    // SPC has any number of fields behind the fifth.
+    // SPC allows any number of fields after the fifth.
     if found.len() > 1 {
         found.retain(|(format, _)| *format != Format::Spc);
     }

@@ -1,13 +1,13 @@
-//! The devices of a trace by the order in which they first occur.
+//! The devices of a trace in the order of their first occurrence.
 use crate::lines::Fault;
 use std::collections::HashMap;
 
-/// More than any published trace has.
+/// The most devices; more than any published trace has.
 pub const DEVICES_MAX: usize = 1 << 16;
 /// The longest name of a device.
 pub const NAME_BYTES_MAX: usize = 255;
 
-/// Names of devices, each with its place.
+/// The names of devices, each with its index.
 #[derive(Clone, Debug, Default)]
 pub struct Devices {
     names: Vec<String>,
@@ -16,7 +16,7 @@ pub struct Devices {
 }
 
 impl Devices {
-    /// The place of a device, which is added where it is new.
+    /// The index of a device, which is added if it is new.
     pub fn place(&mut self, name: &[u8]) -> Result<u32, Fault> {
         if !self.names.is_empty() && self.last.0 == name {
             return Ok(self.last.1);
@@ -33,7 +33,7 @@ impl Devices {
 
     #[cold]
     fn add(&mut self, name: &[u8]) -> Result<u32, Fault> {
-        // Two names that are no text stay two.
+        // Different names that are not UTF-8 remain different.
         let text = str::from_utf8(name).map_or_else(|_| name.escape_ascii().to_string(), str::to_owned);
         if text.len() > NAME_BYTES_MAX {
             return Err(Fault::LongName);
@@ -47,12 +47,12 @@ impl Devices {
         Ok(place)
     }
 
-    /// The names in the order of their places.
+    /// The names in the order of their indexes.
     pub fn names(&self) -> &[String] {
         &self.names
     }
 
-    /// The name of a place; "0" where the trace names no device.
+    /// The name of an index; "0" if the trace names no device.
     pub fn name(&self, place: u32) -> &str {
         self.names.get(place as usize).map_or("0", String::as_str)
     }

@@ -1,15 +1,15 @@
-//! Why a trace cannot be read or written: the place, what is wrong, and what to do about it.
+//! Errors of reading or writing a trace: the place, the cause, and a remedy.
 use crate::check::Problem;
 use crate::lines::Fault;
 use std::fmt;
 use thiserror::Error;
 
-/// Where in a trace something is.
+/// A place in a trace.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Place {
-    /// Of a text, from 1.
+    /// A line of a text, counted from 1.
     Line(u64),
-    /// Of a binary format, from 1.
+    /// A record of a binary format, counted from 1.
     Record(u64),
 }
 
@@ -35,7 +35,7 @@ impl fmt::Display for Place {
 pub enum TraceError {
     #[error("line {line}: {fault}")]
     Line { line: u64, fault: Fault },
-    /// A line of a trace whose other lines may be good.
+    /// An invalid line of a trace; other lines may be valid.
     #[error(
         "line {line}: {fault}; give --format if this is another format, or leave such lines out with --lenient"
     )]
@@ -48,12 +48,12 @@ pub enum TraceError {
     Problem { place: Place, problem: Problem },
     #[error("there is no request in it")]
     Empty,
-    /// The first line, and what the only format with as many fields says of it.
+    /// The first line, and its fault in the only format with that number of fields.
     #[error("no known format: the first line is \"{0}\"{1}; give --format NAME if it is one of {names}", names = crate::format::names())]
     Unknown(String, String),
     #[error("no known binary format; give --format NAME if it is one of {names}", names = crate::format::names())]
     UnknownBinary,
-    /// What is read only once it is unpacked, and how that is done.
+    /// A container that must be unpacked first, and how.
     #[error("{0}")]
     Container(&'static str),
     #[error("{0}")]

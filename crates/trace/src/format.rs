@@ -1,7 +1,7 @@
-//! The formats by name.
+//! The trace formats and their names.
 use crate::record::Clock;
 
-/// A format of traces.
+/// A trace format.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Format {
     Drivelab,
@@ -74,7 +74,7 @@ impl Format {
         }
     }
 
-    /// The format of a name, or of one of the other names that people use for it.
+    /// The format with a name or one of its common aliases.
     pub fn named(name: &str) -> Option<Format> {
         let plain = name.to_ascii_lowercase().replace('_', "-");
         let other = match plain.as_str() {
@@ -94,7 +94,7 @@ impl Format {
         Some(other)
     }
 
-    /// The formats of a name that several share; the first bytes of a trace say which of them it is.
+    /// The formats that share a name; the first bytes of a trace select one.
     pub fn family(name: &str) -> Option<&'static [Format]> {
         match name.to_ascii_lowercase().as_str() {
             "iolog" | "fio-iolog" | "fio" => Some(&[Format::Iolog2, Format::Iolog3]),
@@ -107,7 +107,7 @@ impl Format {
         matches!(self, Format::Drivelab | Format::Blktrace | Format::Vscsi1 | Format::Vscsi2)
     }
 
-    /// What a time of this format is in, in nanoseconds, unless the reader is told otherwise.
+    /// The default unit of times of this format in nanoseconds.
     pub const fn unit_ns(self) -> u64 {
         match self {
             Format::Drivelab | Format::Blktrace | Format::Mqsim => 1,
@@ -125,7 +125,7 @@ impl Format {
         }
     }
 
-    /// What its times are counted from; that of our own is said in each file.
+    /// The epoch of its times; a trace in drivelab's own format gives its own.
     pub const fn clock(self) -> Clock {
         match self {
             Format::Msr => Clock::Filetime,
@@ -134,7 +134,7 @@ impl Format {
         }
     }
 
-    /// Whether 0 or 1 says what is a read.
+    /// Whether a flag of 0 or 1 distinguishes reads from writes.
     pub const fn has_read_flag(self) -> bool {
         matches!(self, Format::Disksim | Format::Mqsim | Format::Tencent)
     }

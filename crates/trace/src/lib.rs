@@ -1,7 +1,7 @@
-//! Traces of I/O requests: readers and writers of public formats, one file for each, over `Read` and `Write`.
+//! Traces of I/O requests: readers and writers of public formats, one file per format, over `Read` and `Write`.
 //!
-//! What lives here: from a stream of bytes to requests and back, with the line in every error; what is counted of a trace
-//! ([`survey`]) and how one is reshaped ([`shape`]). What never does: a file, a clock, a drive. Start reading at [`record`],
+//! What lives here: parsing and writing requests, with the line number in every error; statistics of a trace
+//! ([`survey`]); reshaping a trace ([`shape`]). What never does: files, clocks, drives. Start reading at [`record`],
 //! then [`reader`].
 pub mod check;
 pub mod compression;

@@ -1,14 +1,14 @@
-//! What is wrong with one line or record, and whole texts read line by line into memory.
+//! Faults of a line or record, and reading whole texts line by line into memory.
 use crate::error::TraceError;
 use std::io::{BufRead, BufReader, Read};
 use thiserror::Error;
 
-/// Longer than a line of any format.
+/// The longest line in bytes; longer than a line of any format.
 pub const LINE_BYTES_MAX: u64 = 4_096;
-/// More requests than any published trace of one drive holds, and half a gigabyte of memory.
+/// The most requests: more than any published trace of one drive has, and half a gigabyte of memory.
 pub const REQUESTS_MAX: usize = 1 << 24;
 
-/// What is wrong with a line.
+/// The fault of a line.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 pub enum Fault {
     #[error("{found} fields, and a request has {wanted}")]
@@ -32,7 +32,7 @@ pub enum Fault {
     #[error("{0}")]
     Layout(&'static str),
 }
-/// Every line that is not blank, as a request. `request` reads one line.
+/// Reads every line that is not blank as a request. `request` parses one line.
 pub fn requests<T>(
     source: impl Read,
     request: impl Fn(&str) -> Result<T, Fault>,
@@ -49,7 +49,7 @@ pub fn requests<T>(
             return Err(fault(Fault::Overlong));
         }
         let text = std::str::from_utf8(&bytes).map_err(|_| fault(Fault::NotText))?;
-        // Some editors put a byte order mark in front.
+        // Some editors write a byte order mark first.
         let text = if line == 1 { text.trim_start_matches('\u{feff}') } else { text };
         if text.trim().is_empty() {
             continue;

@@ -1,32 +1,32 @@
-//! Several traces as one, in order of time; and one trace, by the same interface.
+//! Merges several traces by time; a single trace has the same interface.
 use crate::error::{Place, TraceError};
 use crate::formats::native::Injected;
 use crate::reader::Reader;
 use crate::record::{Clock, Record};
 
-/// More traces are not merged.
+/// The most traces that can be merged.
 pub const TRACES_MAX: usize = 1_024;
 
-/// How the times of several traces go together.
+/// How the times of several traces are aligned.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Align {
-    /// They have one clock.
+    /// The traces share one clock.
     Clock,
-    /// They all begin at once.
+    /// The traces all begin at the same time.
     Start,
 }
 
-/// Traces as one stream.
+/// Several traces as one stream.
 pub struct Merge<'a> {
     traces: Vec<Trace<'a>>,
     align: Align,
     clock: Clock,
-    /// By trace and place: the place in the whole.
+    /// The index in the merged device table, by trace and device index.
     places: Vec<Vec<Option<u32>>>,
     names: Vec<String>,
     is_single: bool,
     is_begun: bool,
-    /// Of which trace the last request, or the error, was.
+    /// The trace of the last request or error.
     current: usize,
 }
 
@@ -37,7 +37,7 @@ struct Trace<'a> {
 }
 
 impl<'a> Merge<'a> {
-    /// Refuses clocks that cannot be compared.
+    /// Returns an error if the clocks cannot be compared.
     pub fn new(readers: Vec<Reader<'a>>, align: Align) -> Result<Self, TraceError> {
         let option = |text: String| Err(TraceError::Option(text));
         if readers.is_empty() || readers.len() > TRACES_MAX {
@@ -70,7 +70,7 @@ impl<'a> Merge<'a> {
         Ok(())
     }
 
-    /// The next request, its device in the table of the whole.
+    /// The next request; its device is an index in the merged table.
     pub fn next_request(&mut self) -> Result<Option<(Place, Record)>, TraceError> {
         if !self.is_begun {
             self.is_begun = true;
@@ -100,12 +100,13 @@ impl<'a> Merge<'a> {
         let place = self.names.len() as u32;
         places[at] = Some(place);
         let name = self.traces[trace].reader.devices().name(device);
-        // Devices of two traces are two, whatever their names.
+        // Devices of different traces are different, even if their names are the same.
         self.names.push(if self.is_single { name.to_owned() } else { format!("{}:{name}", trace + 1) });
         place
     }
 
-    /// The next fault that was injected into the only trace; of several, drives cannot be told apart, and none is kept.
+    /// Removes the next injected fault of a single trace; the faults of several traces are dropped, because their
+    /// drives cannot be distinguished.
     pub fn take_injected(&mut self) -> Option<Injected> {
         match &mut self.traces[..] {
             [trace] => trace.reader.take_injected(),
@@ -113,18 +114,18 @@ impl<'a> Merge<'a> {
         }
     }
 
-    /// Nothing comes any more.
+    /// Ends the stream.
     pub fn end(&mut self) {
         self.is_begun = true;
         self.traces.iter_mut().for_each(|trace| trace.next = None);
     }
 
-    /// The name of a device of the whole.
+    /// The name of a device of the merged table.
     pub fn name(&self, device: u32) -> &str {
         self.names.get(device as usize).map_or("0", String::as_str)
     }
 
-    /// The place among the traces of the one that the last request, or the error, was in.
+    /// The index of the trace of the last request or error.
     pub fn current(&self) -> usize {
         self.current
     }

@@ -1,4 +1,5 @@
-//! Opening a trace: unpacked, its format found or given, its requests checked one by one in constant memory.
+//! Opens a trace: decompresses it, detects its format unless one is given, and checks its requests one by one in
+//! constant memory.
 use crate::check::{Checker, Problem, Problems};
 use crate::compression::{Compression, Source, peek, unpacked};
 use crate::detect;
@@ -15,60 +16,60 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A stream of requests in some format.
 pub trait Records: Send {
-    /// The next request and its place. After a [`TraceError::Line`] reading may go on.
+    /// The next request and its place. After a [`TraceError::Line`] reading may continue.
     fn next(&mut self) -> Result<Option<(Place, Record)>, TraceError>;
-    /// What is wrong with the request that came last, beside what its figures say.
+    /// A problem of the last request beyond its values.
     fn note(&mut self) -> Option<Problem> {
         None
     }
-    /// Lines or records read so far, titles and blank lines apart.
+    /// Lines or records read so far, without titles and blank lines.
     fn records(&self) -> u64;
     fn devices(&self) -> &Devices;
     fn clock(&self) -> Clock;
-    /// Requests end with the device, where the format says how large it is.
+    /// The size of the device if the format gives it: requests must end within.
     fn device_bytes(&self) -> Option<u64> {
         None
     }
-    /// What our own format says of the run.
+    /// The header of a trace in drivelab's own format.
     fn header(&self) -> Option<&Header> {
         None
     }
-    /// Injected faults so far, which are no requests; our own format alone has them.
+    /// The number of injected faults so far; only drivelab's own format has them.
     fn injected(&self) -> u64 {
         0
     }
-    /// The next of the faults that were met before the last request, or before the end.
+    /// Removes the next fault that precedes the last request or the end.
     fn take_injected(&mut self) -> Option<Injected> {
         None
     }
 }
 
-/// How a trace is read.
+/// The options for reading a trace.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Options {
-    /// Found by the first lines where it is not given.
+    /// The format; detected by the first lines if not given.
     pub format: Option<Format>,
-    /// The formats that it may be where it is found; none for all.
+    /// The formats that detection may choose; all if empty.
     pub among: &'static [Format],
-    /// Problems are counted, and reading goes on.
+    /// Problems are counted, and reading continues.
     pub is_lenient: bool,
-    /// The flag that means a read, 0 or 1, in formats with one; as their manuals say where it is not given.
+    /// The flag of a read, 0 or 1, in formats that have one; by default as in the manual of the format.
     pub read_flag: Option<u8>,
-    /// The unit of times; as the format's manual says where it is not given.
+    /// The unit of times; by default as in the manual of the format.
     pub unit_ns: Option<u64>,
-    /// Bytes of a device.
+    /// The size of the device in bytes.
     pub device_bytes: Option<u64>,
-    /// Requests are put in order of time, within a window.
+    /// Requests are sorted by time within a window.
     pub is_sorted: bool,
 }
 
 impl Options {
-    /// Whether a format may be found.
+    /// Whether detection may choose a format.
     pub(crate) fn is_allowed(&self, format: Format) -> bool {
         self.among.is_empty() || self.among.contains(&format)
     }
 
-    /// Checks that options and format go together.
+    /// Checks that the options fit the format.
     fn check(&self, format: Format) -> Result<(), TraceError> {
         if self.read_flag.is_some() && !format.has_read_flag() {
             let name = format.name();
@@ -84,10 +85,10 @@ impl Options {
     }
 }
 
-/// What is at the beginning of a file.
+/// The number of first bytes by which a format is detected.
 pub(crate) const PEEKED_BYTES: usize = 1 << 16;
 
-/// A trace that is open.
+/// An open trace.
 pub struct Reader<'a> {
     records: Box<dyn Records + 'a>,
     format: Format,
@@ -96,11 +97,11 @@ pub struct Reader<'a> {
     checker: Checker,
     window: Option<Window>,
     place: Place,
-    /// Whether packed data were cut off, and were taken up to there.
+    /// Whether compressed data were truncated and read up to there.
     cut: Arc<AtomicBool>,
 }
 
-/// What came before the end of packed data that are cut off.
+/// A compressed stream that ends where its data are truncated.
 struct Cut<'a> {
     source: Source<'a>,
     cut: Arc<AtomicBool>,
@@ -121,10 +122,10 @@ impl Read for Cut<'_> {
     }
 }
 
-/// What some editors put in front of a text in UTF-8.
+/// The byte order mark that some editors write before UTF-8 text.
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// The first bytes and the stream, without a byte order mark.
+/// Removes a byte order mark from the first bytes and the stream.
 fn marked((mut first, mut source): (Vec<u8>, Source<'_>)) -> io::Result<(Vec<u8>, Source<'_>)> {
     if first.starts_with(BYTE_ORDER_MARK) {
         source.read_exact(&mut [0; BYTE_ORDER_MARK.len()])?;
@@ -141,7 +142,7 @@ impl<'a> Reader<'a> {
         let source =
             if options.is_lenient { Box::new(Cut { source, cut: Arc::clone(&cut) }) } else { source };
         let (first, source) = marked(peek(source, PEEKED_BYTES)?)?;
-        // A binary format that is given may begin with any bytes.
+        // A given binary format may begin with any bytes.
         if options.format.is_none_or(|format| !format.is_binary()) {
             detect::check_container(&first)?;
         }
@@ -154,7 +155,7 @@ impl<'a> Reader<'a> {
         Ok(Reader { cut, ..Reader::new(records, format, compression, options) })
     }
 
-    /// Opens the files that blktrace has written for the processors of one machine.
+    /// Opens the files that blktrace has written, one per processor of a machine.
     pub fn open_blktrace(sources: Vec<Source<'a>>, options: &Options) -> Result<Reader<'a>, TraceError> {
         let mut compression = None;
         let mut plain = Vec::with_capacity(sources.len());
@@ -174,7 +175,7 @@ impl<'a> Reader<'a> {
         compression: Option<Compression>,
         options: &Options,
     ) -> Self {
-        // A unit that is given, or stands in the file, is not doubted.
+        // A unit that is given or is in the file is not checked.
         let is_known = options.unit_ns.is_some() || format == Format::Drivelab;
         let clock = (!is_known).then(|| records.clock());
         let device_bytes = options.device_bytes.or_else(|| records.device_bytes());
@@ -262,22 +263,22 @@ impl<'a> Reader<'a> {
         self.records.devices()
     }
 
-    /// Lines or records read so far: of blktrace, events.
+    /// Lines or records read so far; events for blktrace.
     pub fn records(&self) -> u64 {
         self.records.records()
     }
 
-    /// What our own format says of the run.
+    /// The header of a trace in drivelab's own format.
     pub fn header(&self) -> Option<&Header> {
         self.records.header()
     }
 
-    /// Injected faults so far.
+    /// The number of injected faults so far.
     pub fn injected(&self) -> u64 {
         self.records.injected()
     }
 
-    /// The next of the faults that were injected before the last request, or before the end.
+    /// Removes the next fault that precedes the last request or the end.
     pub fn take_injected(&mut self) -> Option<Injected> {
         self.records.take_injected()
     }

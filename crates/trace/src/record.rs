@@ -1,19 +1,19 @@
 //! One request of a trace, in the same units whatever the format: nanoseconds and bytes.
 //!
-//! A record maps onto what a host is fed ([`FedIo`]) with [`Record::fed`].
+//! [`Record::fed`] converts a record into an input of the host ([`FedIo`]).
 use drivelab_core::command::{Attribute, Priority};
 use drivelab_core::host::feed::FedIo;
 use drivelab_core::{Access, Command, Content};
 use drivelab_units::{Lba, SECTOR_BYTES, Sectors, Span};
 
-/// What a request does.
+/// The kind of a request.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Kind {
     Read,
     Write,
-    /// Names no addresses.
+    /// A flush, which has no addresses.
     Flush,
-    /// The addresses hold nothing worth keeping any more (TRIM, UNMAP).
+    /// The data at the addresses are no longer needed (TRIM, UNMAP).
     Discard,
 }
 
@@ -29,18 +29,19 @@ impl Kind {
         }
     }
 
-    /// Whether data move.
+    /// Whether the request transfers data.
     pub const fn is_transfer(self) -> bool {
         matches!(self, Kind::Read | Kind::Write)
     }
 }
 
-/// Everything of a [`Command`] beside its addresses. What a format does not say is as in [`Command::new`].
+/// The attributes of a [`Command`] besides its addresses. Attributes that a format lacks are those of
+/// [`Command::new`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Attributes {
-    /// The command's number in the run that was recorded.
+    /// The id of the command in the recorded run.
     pub id: u64,
-    /// The host's own mark on the request.
+    /// The host's own id of the request.
     pub cookie: u64,
     pub initiator: u16,
     pub logical_unit: u16,
@@ -80,38 +81,39 @@ impl Default for Attributes {
 /// One request.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Record {
-    /// By the clock of the trace ([`Clock`]).
+    /// The arrival time by the clock of the trace ([`Clock`]).
     pub time_ns: u64,
-    /// Place in the table of the trace's devices.
+    /// The index in the table of the trace's devices.
     pub device: u32,
     pub kind: Kind,
-    /// First byte; zero for a flush.
+    /// The first byte; zero for a flush.
     pub offset: u64,
-    /// In bytes; zero for a flush.
+    /// The length in bytes; zero for a flush.
     pub length: u64,
-    /// From the request to its completion, where the trace has it.
+    /// The time from the request to its completion, if the trace has it.
     pub response_ns: Option<u64>,
     pub attributes: Attributes,
 }
 
 impl Record {
-    /// A request without a response time, its attributes those of a plain command.
+    /// A request without a response time, with the attributes of a plain command.
     pub const fn new(time_ns: u64, device: u32, kind: Kind, offset: u64, length: u64) -> Self {
         Record { time_ns, device, kind, offset, length, response_ns: None, attributes: Attributes::DEFAULT }
     }
 
-    /// The byte behind the last one.
+    /// The end of the request: the byte behind its last one.
     pub const fn end(&self) -> u64 {
         self.offset.saturating_add(self.length)
     }
 
-    /// First sector and number of sectors that the request touches.
+    /// The first sector and the number of sectors that the request touches.
     pub const fn sectors(&self) -> (u64, u64) {
         let first = self.offset / SECTOR_BYTES;
         (first, self.end().div_ceil(SECTOR_BYTES) - first)
     }
 
-    /// What a host is fed, its time since `zero_ns` of the trace's clock; none for a discard, which the core does not know.
+    /// The input of the host, with its time relative to `zero_ns` of the trace's clock; `None` for a discard, which
+    /// the core does not model.
     pub fn fed(&self, zero_ns: u64) -> Option<FedIo> {
         let access = match self.kind {
             Kind::Read => Access::Read,
@@ -144,10 +146,10 @@ impl Record {
     }
 }
 
-/// What the times of a trace are counted from.
+/// The epoch of the times of a trace.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Clock {
-    /// Some moment, such as the start of the recording.
+    /// An arbitrary moment, such as the start of the recording.
     Relative,
     /// 1 January 1970, UTC.
     Unix,
@@ -155,7 +157,7 @@ pub enum Clock {
     Filetime,
 }
 
-/// From 1601 to 1970.
+/// The nanoseconds from 1601 to 1970.
 pub const FILETIME_UNIX_NS: u64 = 11_644_473_600 * 1_000_000_000;
 
 impl Clock {
@@ -167,7 +169,7 @@ impl Clock {
         }
     }
 
-    /// Times between 1990 and 2100, outside of which the unit of a time must be wrong.
+    /// The times of 1990 and 2100: a time outside of them has the wrong unit.
     pub const fn plausible_ns(self) -> Option<(u64, u64)> {
         // 1990-01-01 and 2100-01-01 in seconds since 1970.
         let (least, most) = (631_152_000_000_000_000, 4_102_444_800_000_000_000);

@@ -1,31 +1,32 @@
-//! Reshaping a trace request by request: one device of many, a window, another speed, another device.
+//! Reshapes a trace request by request: selects a device or a window, changes the speed, remaps the addresses.
 //!
-//! In this order: the device, then the records that are skipped and counted, the window of time since the first request of
-//! the trace, the speed, the address. Response times stay as they were recorded: they are the old device's.
+//! In this order: the device, the number of requests to skip and to keep, the window of time since the first request
+//! of the trace, the speed, the address. Response times remain as recorded: they are those of the original device.
 use crate::error::TraceError;
 use crate::record::Record;
 use drivelab_units::SECTOR_BYTES;
 
-/// How addresses move onto a device of another size.
+/// How addresses are mapped to a device of another size.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Remap {
-    /// The address modulo the size. Keeps sizes, distances and sequential runs, but for those over the edge; what lies a
-    /// multiple of the size apart becomes one place, so the working set shrinks and reuse grows.
+    /// The address modulo the size. Preserves sizes, distances and sequential runs, except across the end of the
+    /// device; addresses that differ by a multiple of the size coincide, so the working set shrinks and reuse
+    /// increases.
     Wrap { to_bytes: u64 },
-    /// The address times new over old size, down to a sector. Keeps the share of the device that lies between any two
-    /// requests, so seeks stay as long in shares of the stroke; onto a smaller device requests that were side by side
-    /// overlap, onto a larger one gaps open between them, so sequential runs are lost.
+    /// The address times new size over old size, rounded down to a sector. Preserves the distance between requests as
+    /// a fraction of the device, so seeks remain the same fraction of the stroke; on a smaller device adjacent
+    /// requests overlap, on a larger one gaps open between them, so sequential runs are lost.
     Scale { from_bytes: u64, to_bytes: u64 },
 }
 
-/// What is to be done.
+/// The parameters of reshaping.
 #[derive(Clone, Debug)]
 pub struct Shape {
-    /// The name of the only device that is kept.
+    /// The name of the device whose requests are kept.
     pub device: Option<String>,
     pub skip: u64,
     pub count: Option<u64>,
-    /// Since the first request of the trace.
+    /// The window of time since the first request of the trace.
     pub from_ns: u64,
     pub until_ns: Option<u64>,
     /// Times since the first request are multiplied by this ratio.
@@ -48,7 +49,7 @@ impl Default for Shape {
 }
 
 impl Shape {
-    /// Refuses what makes no sense.
+    /// Returns an error for invalid parameters.
     pub fn check(&self) -> Result<(), TraceError> {
         let option = |text: &str| Err(TraceError::Option(text.to_owned()));
         if self.scale_time.0 == 0 || self.scale_time.1 == 0 {
@@ -67,19 +68,19 @@ impl Shape {
     }
 }
 
-/// What comes of a request.
+/// The result for a request.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Shaped {
     Kept(Record),
-    /// Not asked for.
+    /// The request is not selected.
     Dropped,
-    /// A read or write of no bytes, or one larger than the device that it is to go onto.
+    /// A read or write of zero bytes, or one larger than the target device.
     LeftOut,
-    /// Neither this one nor any behind it.
+    /// Neither this request nor any later one is selected.
     Over,
 }
 
-/// A shape at work on one trace.
+/// Applies a shape to one trace.
 pub struct Shaper {
     shape: Shape,
     first_ns: Option<u64>,
@@ -89,7 +90,7 @@ pub struct Shaper {
 }
 
 impl Shaper {
-    /// `is_sorted`: no request comes before one above it, so that the window's end is the end.
+    /// `is_sorted`: times do not go back, so the end of the window ends the trace.
     pub fn new(shape: Shape, is_sorted: bool) -> Result<Self, TraceError> {
         shape.check()?;
         Ok(Shaper { shape, first_ns: None, seen: 0, kept: 0, is_sorted })
@@ -124,12 +125,12 @@ impl Shaper {
         Shaped::Kept(Record { time_ns, offset, ..*record })
     }
 
-    /// Whether it begins with the first request, which a run needs that is to be repeated bit for bit.
+    /// Whether the output begins with the first request, which an exact replay requires.
     pub fn is_from_the_start(&self) -> bool {
         self.shape.skip == 0 && self.shape.from_ns == 0
     }
 
-    /// When something happens that is no request; none where that is not kept.
+    /// The time of an event that is not a request; `None` if the event is not kept.
     pub fn moment(&self, time_ns: u64) -> Option<u64> {
         let first_ns = self.first_ns.unwrap_or(time_ns);
         let since = time_ns.saturating_sub(first_ns);
@@ -144,7 +145,7 @@ impl Shaper {
         u64::try_from(scaled).unwrap_or(u64::MAX)
     }
 
-    /// Where the request goes; none where it is larger than the device.
+    /// The new offset of the request; `None` if it is larger than the device.
     fn address(&self, record: &Record) -> Option<u64> {
         let Some(remap) = self.shape.remap else { return Some(record.offset) };
         if record.length == 0 {
@@ -158,7 +159,7 @@ impl Shaper {
                 (to_bytes, scaled - scaled % SECTOR_BYTES)
             }
         };
-        // One that would reach over the edge is moved back to end there.
+        // A request that would cross the end is moved back to end there.
         let last = to_bytes.checked_sub(record.length)?;
         Some(moved.min(last - last % SECTOR_BYTES))
     }

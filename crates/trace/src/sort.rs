@@ -1,13 +1,13 @@
-//! Requests in order of time, as far as they are out of order by less than a window.
+//! Sorts requests by time within a window.
 use crate::error::Place;
 use crate::record::Record;
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 
-/// Requests in the window: about 20 MB.
+/// The number of requests in the window: about 20 MB.
 pub const WINDOW: usize = 1 << 17;
 
-/// What has been read and has not left yet.
+/// The requests that were read and not yet returned.
 #[derive(Default)]
 pub struct Window {
     heap: BinaryHeap<Reverse<Waiting>>,
@@ -30,7 +30,7 @@ impl Window {
         self.sequence += 1;
     }
 
-    /// The earliest; of several, the one that came first.
+    /// The earliest request; among equal times, the one that was read first.
     pub fn pop(&mut self) -> Option<(Place, Record)> {
         self.heap.pop().map(|Reverse(waiting)| (waiting.place, waiting.record))
     }

@@ -1,10 +1,10 @@
-//! Text as a stream of lines, and the numbers in them, without an allocation for each.
+//! Text as a stream of lines, and parsing of numbers, without an allocation per line.
 use crate::lines::{Fault, LINE_BYTES_MAX};
 use std::io::{self, Read};
 
 const BUFFER_BYTES: usize = 1 << 17;
 
-/// A text line by line, in constant memory.
+/// Reads a text line by line in constant memory.
 pub struct Lines<R> {
     source: R,
     buffer: Vec<u8>,
@@ -13,11 +13,11 @@ pub struct Lines<R> {
     number: u64,
 }
 
-/// What a stream of lines gives next.
+/// The next item of a stream of lines.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Next<'a> {
     Line(&'a [u8]),
-    /// A line beyond the limit; the next one begins behind it.
+    /// A line above the length limit; the next line begins after it.
     Overlong,
     End,
 }
@@ -27,12 +27,12 @@ impl<R: Read> Lines<R> {
         Lines { source, buffer: vec![0; BUFFER_BYTES], begin: 0, end: 0, number: 0 }
     }
 
-    /// The number of the last line, from 1.
+    /// The number of the last line, counted from 1.
     pub fn number(&self) -> u64 {
         self.number
     }
 
-    /// The next line without its end ("\n" or "\r\n").
+    /// The next line without its line end ("\n" or "\r\n").
     pub fn next_line(&mut self) -> io::Result<Next<'_>> {
         let mut searched = self.begin;
         loop {
@@ -81,7 +81,7 @@ impl<R: Read> Lines<R> {
         }
     }
 
-    /// Drops what is left of a line of any length.
+    /// Skips the rest of a line of any length.
     #[cold]
     fn skip_line(&mut self) -> io::Result<Next<'_>> {
         loop {
@@ -101,14 +101,14 @@ fn trimmed(line: &[u8]) -> &[u8] {
     line.strip_suffix(b"\r").unwrap_or(line)
 }
 
-/// The first line end: eight bytes at a time.
+/// Finds the first line end, eight bytes at a time.
 fn newline(bytes: &[u8]) -> Option<usize> {
     const ONES: u64 = u64::from_ne_bytes([1; 8]);
     const NEWLINES: u64 = u64::from_ne_bytes([b'\n'; 8]);
     let (chunks, rest) = bytes.as_chunks::<8>();
     for (at, chunk) in chunks.iter().enumerate() {
         let word = u64::from_le_bytes(*chunk) ^ NEWLINES;
-        // A byte of zero borrows; the lowest one is found exactly.
+        // The lowest zero byte is found exactly, because it is the first to borrow.
         let zero = word.wrapping_sub(ONES) & !word & (ONES << 7);
         if zero != 0 {
             return Some(8 * at + zero.trailing_zeros() as usize / 8);
@@ -117,7 +117,7 @@ fn newline(bytes: &[u8]) -> Option<usize> {
     rest.iter().position(|&byte| byte == b'\n').map(|at| 8 * chunks.len() + at)
 }
 
-/// The fields of a line, exactly `N`, with one separator between two.
+/// Splits a line into exactly `N` fields with one separator between two.
 pub fn split<const N: usize>(line: &[u8], separator: u8) -> Result<[&[u8]; N], Fault> {
     let (mut fields, mut count, mut begin) = ([&line[..0]; N], 0, 0);
     for (at, &byte) in line.iter().enumerate() {
@@ -135,7 +135,7 @@ pub fn split<const N: usize>(line: &[u8], separator: u8) -> Result<[&[u8]; N], F
     if count + 1 == N { Ok(fields) } else { Err(Fault::Fields { found: count + 1, wanted: N }) }
 }
 
-/// The fields of a line between blanks, as many as there are, at most `N` of them kept.
+/// The blank-separated fields of a line and their number; at most `N` fields are stored.
 pub fn words<const N: usize>(line: &[u8]) -> ([&[u8]; N], usize) {
     let (mut fields, mut count) = ([&line[..0]; N], 0);
     for field in line.split(|byte| matches!(byte, b' ' | b'\t')).filter(|field| !field.is_empty()) {
@@ -147,20 +147,20 @@ pub fn words<const N: usize>(line: &[u8]) -> ([&[u8]; N], usize) {
     (fields, count)
 }
 
-/// Exactly `N` fields between blanks.
+/// Exactly `N` blank-separated fields.
 pub fn exact_words<const N: usize>(line: &[u8]) -> Result<[&[u8]; N], Fault> {
     let (fields, count) = words(line);
     if count == N { Ok(fields) } else { Err(Fault::Fields { found: count, wanted: N }) }
 }
 
-/// What is said of a field that means nothing.
+/// The fault of an invalid field.
 #[cold]
 pub fn fault(text: &[u8], wanted: &'static str) -> Fault {
     let text: String = String::from_utf8_lossy(text).chars().take(40).collect();
     Fault::Field { text, wanted }
 }
 
-/// A whole number of digits alone.
+/// Parses a whole number that consists of digits only.
 pub fn whole(text: &[u8], wanted: &'static str) -> Result<u64, Fault> {
     digits(text).ok_or_else(|| fault(text, wanted))
 }
@@ -187,7 +187,8 @@ fn digits(text: &[u8]) -> Option<u64> {
     })
 }
 
-/// A decimal number of units of `unit_ns` nanoseconds, to the nearest nanosecond; the sign apart.
+/// Parses a decimal number in units of `unit_ns` nanoseconds, rounded to the nearest nanosecond; the sign is returned
+/// separately.
 pub fn time(text: &[u8], unit_ns: u64, wanted: &'static str) -> Result<(bool, u64), Fault> {
     let (negative, plain) = match text {
         [b'-', rest @ ..] => (true, rest),
@@ -212,11 +213,11 @@ pub fn time(text: &[u8], unit_ns: u64, wanted: &'static str) -> Result<(bool, u6
     let part = u128::from(digits(kept).ok_or_else(|| fault(text, wanted))?);
     let scale = 10u128.pow(kept.len() as u32);
     let part = (part * u128::from(unit_ns) + scale / 2) / scale;
-    // Less than a unit, so it fits.
+    // The fraction is less than a unit, so it fits.
     ns.checked_add(part as u64).map(|ns| (negative, ns)).ok_or(Fault::Time)
 }
 
-/// Sectors as bytes; a fault where 64 bits do not hold them.
+/// Converts sectors into bytes; a fault if 64 bits are too few.
 pub fn sectors(count: u64) -> Result<u64, Fault> {
     count.checked_mul(drivelab_units::SECTOR_BYTES).ok_or(Fault::Extent)
 }

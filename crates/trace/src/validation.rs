@@ -1,4 +1,4 @@
-//! The validation traces of DiskSim: requests of one drive, each with the time that the real drive took.
+//! The validation traces of DiskSim: requests of one drive, each with the service time of the real drive.
 //!
 //! A line is `R|W tag LBN sectors measured gap`: the tag is one of Hit, Miss, Doub and Trip and has no meaning here;
 //! `measured` is what the drive took and `gap` the pause before the next request, both in microseconds. One request
@@ -10,21 +10,21 @@ use drivelab_core::Access;
 use drivelab_units::{Lba, Sectors, Span, parse};
 use std::io::Read;
 
-/// A request, and what the real drive took for it.
+/// A request, and its service time on the real drive.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Measured {
     pub access: Access,
     pub first: Lba,
     pub count: Sectors,
     pub service: Span,
-    /// From its completion to the next request.
+    /// The time from its completion to the next request.
     pub gap: Span,
 }
 
 const TAGS: [&str; 4] = ["Hit", "Miss", "Doub", "Trip"];
-/// No time in a trace is longer: two years.
+/// The longest time in a trace: two years.
 const TIME_MAX: Span = Span::from_s(2 * 366 * 86_400);
-/// No drive has more sectors: half a zebibyte.
+/// The most sectors of a drive: half a zebibyte.
 const SECTORS_MAX: u64 = 1 << 60;
 
 /// Reads a trace to its end.
@@ -66,7 +66,7 @@ fn whole(text: &str, wanted: &'static str) -> Result<u64, Fault> {
     text.parse().ok().filter(|_| digits).ok_or_else(|| fault(text, wanted))
 }
 
-/// A time to the nearest nanosecond.
+/// Parses a time in microseconds, rounded to the nearest nanosecond.
 fn microseconds(text: &str) -> Result<Span, Fault> {
     let plain = text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
     let read = parse::span(&format!("{text}us")).ok().filter(|&span| plain && span <= TIME_MAX);

@@ -1,4 +1,4 @@
-//! Writing a trace in one of the formats that can be written. What a format cannot say is documented in its file.
+//! Writes a trace in one of the writable formats. The limitations of a format are documented in its file.
 use crate::error::{Place, TraceError};
 use crate::format::Format;
 use crate::formats::blkparse::BlkparseWriter;
@@ -10,48 +10,48 @@ use crate::formats::spc::SpcWriter;
 use crate::record::{Clock, Kind, Record};
 use std::io::{self, Write};
 
-/// What a writer is told beside the request.
+/// The context of a request for a writer.
 #[derive(Clone, Copy)]
 pub struct Told<'a> {
-    /// The name of its device.
+    /// The name of the request's device.
     pub device: &'a str,
     pub clock: Clock,
-    /// Where it was read.
+    /// The place at which the request was read.
     pub place: Place,
 }
 
 impl Told<'_> {
-    /// The request has no form in this format.
+    /// The error for a request that this format cannot represent.
     pub(crate) fn unwritable(&self, format: &str, kind: Kind) -> TraceError {
         let what = format!("{format} has no {}", kind.name());
         TraceError::Unwritable { place: self.place, what }
     }
 }
 
-/// Writer of one format.
+/// The writer of a format.
 pub trait FormatWriter<W: Write> {
     fn write(&mut self, out: &mut W, record: &Record, told: &Told<'_>) -> Result<(), TraceError>;
-    /// Notes a fault that was injected; false where the format has no form for it.
+    /// Writes an injected fault; `false` if the format cannot represent it.
     fn inject(&mut self, _out: &mut W, _injected: Injected) -> io::Result<bool> {
         Ok(false)
     }
     fn finish(&mut self, out: &mut W, place: Place) -> io::Result<()>;
 }
 
-/// Times from the first request on, for formats without a date.
+/// Times relative to the first request, for formats without a date.
 #[derive(Default)]
 pub struct Timeline {
     first: Option<u64>,
 }
 
 impl Timeline {
-    /// Zero for what is earlier than the first one.
+    /// The time since the first request; zero for earlier times.
     pub fn since_first(&mut self, time_ns: u64) -> u64 {
         time_ns.saturating_sub(*self.first.get_or_insert(time_ns))
     }
 }
 
-/// Writes requests, and counts those that have no form in the format.
+/// Writes requests, and counts those that the format cannot represent.
 pub struct Writer<W: Write> {
     out: W,
     format: Box<dyn FormatWriter<W> + Send>,
@@ -62,7 +62,8 @@ pub struct Writer<W: Write> {
 }
 
 impl<W: Write> Writer<W> {
-    /// Begins a trace. Only our own format has a header; with `is_lenient`, requests without a form are left out.
+    /// Begins a trace. Only drivelab's own format has a header; with `is_lenient`, requests that the format cannot
+    /// represent are left out.
     pub fn new(out: W, format: Format, header: Header, is_lenient: bool) -> Result<Self, TraceError> {
         let format: Box<dyn FormatWriter<W> + Send> = match format {
             Format::Drivelab => Box::new(NativeWriter::new(header)),
@@ -96,7 +97,7 @@ impl<W: Write> Writer<W> {
         }
     }
 
-    /// Notes a fault that was injected; false where the format has no form for it.
+    /// Writes an injected fault; `false` if the format cannot represent it.
     pub fn inject(&mut self, injected: Injected) -> io::Result<bool> {
         self.format.inject(&mut self.out, injected)
     }
@@ -106,12 +107,12 @@ impl<W: Write> Writer<W> {
         self.written
     }
 
-    /// Requests that have no form in the format.
+    /// Requests that the format cannot represent.
     pub fn left_out(&self) -> u64 {
         self.left_out
     }
 
-    /// Ends the trace, and gives back what it was written to.
+    /// Ends the trace, and returns the inner writer.
     pub fn finish(mut self) -> io::Result<W> {
         self.format.finish(&mut self.out, self.last)?;
         self.out.flush()?;

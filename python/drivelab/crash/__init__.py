@@ -1,4 +1,4 @@
-"""Crash campaigns: one session of a workload on the emulated device, cut as often as one likes, each cut checked.
+"""Crash campaigns: one session of a workload on the emulated device, with any number of power cuts, each checked.
 
 Start reading at `campaign`.
 """

@@ -1,4 +1,4 @@
-"""A campaign: the instants at which a session is cut, what the checker says of each, and the earliest loss."""
+"""A campaign: the instants of the power cuts, the checker's verdict on each, and the earliest loss."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ Progress = Callable[[float], object] | None
 
 @dataclass
 class Campaign:
-    """What the cuts came to."""
+    """The results of the cuts."""
 
     asked: int = 0
-    """Cuts that were to be made."""
+    """The number of planned cuts."""
     cuts: list[Checked] = field(default_factory=list)
-    """In the order of their instants."""
+    """The checked cuts in the order of their instants."""
     earliest: Checked | None = None
-    """The first instant at which anything is lost, found between the first loss and the cut before it."""
+    """The earliest cut with a loss, found between the first loss and the cut before it."""
     interrupted: bool = False
 
     def of(self, verdict: str) -> list[Checked]:
@@ -37,23 +37,23 @@ class Campaign:
         return [one for one in self.cuts if one.verdict == verdict]
 
     def is_bisected(self) -> bool:
-        """Whether the earliest loss is none of the cuts."""
+        """Whether the earliest loss was found by bisection and is none of the planned cuts."""
         return self.earliest is not None and self.earliest not in self.cuts
 
     def digest(self) -> str:
-        """The same for the same cuts with the same outcomes."""
+        """A digest that is equal for the same cuts with the same outcomes."""
         told = [(one.at_ns, one.verdict, one.committed, one.lost) for one in self.cuts]
         return hashlib.sha256(json.dumps(told).encode()).hexdigest()[:16]
 
 
 def drawn(log: _core.CrashLog, kept: Kept, count: int, seed: int) -> list[int]:
-    """Instants at which to cut, evenly over what happens and not over time: a long wait counts as one event. They begin
-    with the first commit.
+    """Instants at which to cut, uniformly over the events and not over time: a long wait counts as one event. They
+    begin with the first commit.
 
-    Raises RunError where the session does not run again.
+    Raises RunError if the session cannot be replayed.
     """
     happened = _within(log.instants(), kept)
-    # What is said to be safe may never have reached the device.
+    # Data that are reported as safe may never have reached the device.
     instants = sorted({*happened, *(at for at, _ in kept.commits), kept.first_ns(), kept.ended_ns})
     draw = random.Random(seed)  # noqa: S311 - not for secrets
     stretches = (draw.randrange(len(instants) - 1) for _ in range(count))
@@ -61,7 +61,7 @@ def drawn(log: _core.CrashLog, kept: Kept, count: int, seed: int) -> list[int]:
 
 
 def at_flushes(log: _core.CrashLog, kept: Kept) -> list[int]:
-    """The instants from the first commit on at which a FLUSH was answered. Raises InputError where there was none."""
+    """The instants from the first commit on at which a FLUSH was answered. Raises InputError if there is none."""
     found = _within(sorted(set(log.flushes())), kept)
     if not found:
         raise InputError("--every flush: the workload has sent no FLUSH behind its first commit; take --cuts")
@@ -71,8 +71,8 @@ def at_flushes(log: _core.CrashLog, kept: Kept) -> list[int]:
 def check_written(log: _core.CrashLog, kept: Kept) -> bool:
     """Whether the workload has written to the device before it ended.
 
-    On a file system it may have written to the page cache alone, and promised that: then there is something to find.
-    Raises InputError where nothing was written and nothing can have been.
+    On a file system it may have written only to the page cache and committed that: then a loss can be found. Raises
+    InputError if nothing was written and nothing can have been lost.
     """
     is_written = any(kept.began_ns <= at <= kept.ended_ns for at in log.writes())
     if not is_written and (kept.fs is None or not kept.commits):
@@ -84,7 +84,7 @@ def check_written(log: _core.CrashLog, kept: Kept) -> bool:
 
 
 def check_tested(found: Campaign) -> None:
-    """Refuse a campaign on a workload that has written nothing, where nothing is missing either. Raises InputError."""
+    """Reject a campaign if the workload has written nothing and the checker finds no loss. Raises InputError."""
     if not found.interrupted and all(one.verdict == GOOD for one in found.cuts):
         raise InputError(
             "nothing was tested: the workload has written nothing to the device before it ended, and the checker "
@@ -98,16 +98,16 @@ def _within(instants: Sequence[int], kept: Kept) -> list[int]:
 
 
 def run(checker: Checker, instants: Sequence[int], workers: int, progress: Progress) -> Campaign:
-    """Check each of these instants. Ctrl-C ends it, and what was checked is kept. Raises RunError."""
+    """Check each of these instants. Ctrl-C ends the run, and the results so far are kept. Raises RunError."""
     found = Campaign(len(instants))
     with ThreadPoolExecutor(workers) as pool:
         waiting = list[Future[Checked]]()
         try:
-            # The first ones run while the last ones are put down: an interrupt may come then.
+            # The first checks already run while the last ones are submitted: an interrupt may come then.
             for at in instants:
                 waiting.append(pool.submit(check, checker, at))
             for number, one in enumerate(waiting):
-                # A signal that comes just before this thread sleeps is heard when it wakes up.
+                # A signal that arrives just before this thread sleeps is handled when it wakes up.
                 while not one.done():
                     wait([one], _LOOK_S)
                 one.result()
@@ -126,7 +126,7 @@ def run(checker: Checker, instants: Sequence[int], workers: int, progress: Progr
 
 
 def _earliest(checker: Checker, cuts: Sequence[Checked]) -> Checked | None:
-    """The earliest loss between the first one and the good cut before it, as bisection finds it."""
+    """The earliest loss between the first loss and the good cut before it, found by bisection."""
     place = next((place for place, one in enumerate(cuts) if one.verdict == LOSS), None)
     if place is None:
         return None

@@ -1,4 +1,4 @@
-"""One cut of a session: what would be on the device is laid out, and given to the checker."""
+"""One cut of a session: the state of the device after it is written to an image and passed to the checker."""
 
 from __future__ import annotations
 
@@ -19,48 +19,48 @@ from drivelab.errors import RunError
 GOOD, LOSS, ERROR = "good", "loss", "error"
 _NOISE_MAX = 400
 _IMAGE = "device.img"
-# A file system writes to its image each time that it syncs; here no disk waits for that.
+# A file system writes to its image at each sync; in memory these writes wait for no disk.
 _MEMORY = remains.MEMORY
 
 
 @dataclass(frozen=True)
 class Checker:
-    """What judges a cut."""
+    """The checker of the cuts, and its parameters."""
 
     plan: _core.Plan
     log: _core.CrashLog
     kept: Kept
     command: str
-    """Ends with 0 where all is well and with 1 where something is lost."""
+    """The command; it ends with status 0 if all is well and with 1 if data are lost."""
     dies: int | None
-    """The member that dies after each cut."""
+    """The member that fails after each cut."""
     timeout_s: float
     place: str | None = None
-    """The folder for the images; that of all temporary files by default."""
+    """The folder for the images; by default the folder of temporary files."""
     stop: Stop = field(default_factory=Stop)
-    """Ends the checkers that run."""
+    """Ends the running checkers."""
 
 
 @dataclass(frozen=True)
 class Checked:
-    """What a cut came to."""
+    """The result of a cut."""
 
     at_ns: int
     verdict: str
     why: str
-    """Of an error or a loss: the checker's own last words."""
+    """The last output of the checker, for an error or a loss."""
     committed: int | None
     lost: list[dict[str, int]]
-    """Answered writes that are gone, the first stretches of them."""
+    """Acknowledged writes that are lost: the first ranges."""
     lost_sectors: int
     unanswered_writes: int
     unreadable_sectors: int
 
 
 def check(checker: Checker, at_ns: int) -> Checked:
-    """Cut the session at an instant and run the checker on what is left.
+    """Cut the power of the session at an instant and run the checker on the result.
 
-    Raises RunError, and StoppedError where the campaign ends meanwhile.
+    Raises RunError, and StoppedError if the campaign ends meanwhile.
     """
     with temporary.folder("cut", checker.place) as folder:
         image = folder / _IMAGE
@@ -73,16 +73,16 @@ def check(checker: Checker, at_ns: int) -> Checked:
         except UnmountableError as error:
             verdict, why = LOSS, f"{UNMOUNTABLE}: {error}"
         except RunError as error:
-            # One cut that cannot be checked is no reason to lose the others.
+            # A cut that cannot be checked must not discard the results of the others.
             verdict, why = ERROR, str(error)
         return Checked(at_ns, verdict, why, committed, **after)
 
 
 def place_for(kept: Kept, workers: int) -> str | None:
-    """Where so many images at once go: into memory if they hold a file system and there is plenty of room."""
+    """The folder for this number of images: in memory if they hold a file system and there is enough space."""
     if kept.fs is None or "TMPDIR" in os.environ or not _MEMORY.is_mount():
         return None
-    # As much again is left to everybody else.
+    # As much again is left to other programs.
     needed = 2 * workers * kept.size_bytes
     facts = Path("/proc/meminfo").read_text(encoding="ascii")
     found = re.search(r"^MemAvailable: +(\d+) kB$", facts, re.MULTILINE)
@@ -92,12 +92,12 @@ def place_for(kept: Kept, workers: int) -> str | None:
 
 @contextmanager
 def _given(checker: Checker, folder: Path, image: Path) -> Iterator[dict[str, str]]:
-    """What the checker finds the device at."""
+    """The environment variables that give the checker the location of the device."""
     if checker.kept.fs is None:
         yield {"DRIVELAB_DEVICE": str(image)}
         return
     system = find(checker.kept.fs)
-    # Programs that are not run by root, as databases are, find the file system, and not the image.
+    # Programs that do not run as root, such as databases, can access the file system but not the image.
     image.chmod(0o600)
     folder.chmod(0o711)
     with (
@@ -113,7 +113,7 @@ def _judge(checker: Checker, folder: Path, at_ns: int, words: dict[str, str]) ->
     listener = _core.Listener(str(folder / "nbd.socket"))
     try:
         judge.start({**emulation.in_words(listener.uri), **words})
-        # Most checkers never come there, and a server takes longer than they do.
+        # Most checkers do not connect, and starting a server takes longer than they do.
         if judge.wait(listener.fileno()):
             _serve(checker, folder, at_ns, listener, judge)
     finally:
@@ -127,10 +127,10 @@ def _judge(checker: Checker, folder: Path, at_ns: int, words: dict[str, str]) ->
 
 
 def _serve(checker: Checker, folder: Path, at_ns: int, listener: _core.Listener, judge: Judge) -> None:
-    """Serve the device as it was after the cut, until the checker has ended. Raises RunError."""
+    """Serve the device in its state after the cut, until the checker has ended. Raises RunError."""
     image = folder / _IMAGE
     if checker.kept.fs is not None:
-        # What is mounted changes meanwhile, and is not to be changed by anybody else.
+        # The mounted image changes meanwhile, and nothing else may change it: serve a second copy.
         image = folder / "asked.img"
         checker.log.cut(at_ns, str(image), checker.kept.size_bytes, checker.dies)
     options = emulation.served(

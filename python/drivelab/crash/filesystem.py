@@ -1,4 +1,4 @@
-"""File systems on a device or an image, through a loop device: where root and the kernel allow."""
+"""File systems on a device or an image, through a loop device: if root and the kernel allow it."""
 
 from __future__ import annotations
 
@@ -16,44 +16,44 @@ from drivelab.crash.leftover import end_users
 from drivelab.errors import InputError, RunError
 
 _ATTACHING = threading.Lock()
-# Where the kernel does not mount two btrfs of one UUID.
+# For kernels that do not mount two btrfs file systems with the same UUID.
 _ONE_AT_A_TIME = threading.Lock()
 _TEMPORARY_FSID = Path("/sys/fs/btrfs/features/temp_fsid")
 _TIMEOUT_S = 120.0
 _MIB = 1 << 20
 UNMOUNTABLE = "the file system cannot be mounted"
-"""How the reason of such a loss begins."""
-# No file system is larger at the least.
+"""The beginning of the reason of a loss of this kind."""
+# No file system has a larger minimum size.
 _SMALLEST_MAX = 1 << 30
 
 
 class UnmountableError(Exception):
-    """The kernel refuses to mount what is there; the message is its own."""
+    """The kernel refuses to mount the file system; the message is that of mount."""
 
 
 @dataclass(frozen=True)
 class FileSystem:
-    """One that campaigns know."""
+    """A file system that campaigns support."""
 
     name: str
     package: str
-    """Of Debian; it brings the command."""
+    """The Debian package that provides the command."""
     make: tuple[str, ...]
-    """The command that makes one; the device follows."""
+    """The command that creates one; the device is appended."""
     options: str = "rw"
-    """Of its mount."""
+    """The mount options."""
 
 
 KNOWN = {
     one.name: one
     for one in (
-        # Everything that mkfs would leave to the first mount is done at once, or never.
+        # Work that mkfs would leave to the first mount is done at once, or never.
         FileSystem(
             "ext4",
             "e2fsprogs",
             ("mkfs.ext4", "-q", "-F", "-E", "nodiscard,lazy_itable_init=0,lazy_journal_init=0"),
         ),
-        # Images of several cuts are mounted side by side, and have the same name.
+        # Images of several cuts are mounted at the same time, and have the same UUID.
         FileSystem("xfs", "xfsprogs", ("mkfs.xfs", "-q", "-f", "-K"), "nouuid"),
         FileSystem("btrfs", "btrfs-progs", ("mkfs.btrfs", "-q", "-f", "-K")),
     )
@@ -61,7 +61,7 @@ KNOWN = {
 
 
 def find(name: str) -> FileSystem:
-    """The file system of this name, if it can be had here. Raises InputError."""
+    """The file system of this name, if it is available here. Raises InputError."""
     if name not in KNOWN:
         raise InputError(f"--fs {name}: there are {', '.join(KNOWN)}")
     found = KNOWN[name]
@@ -76,7 +76,7 @@ def find(name: str) -> FileSystem:
 
 
 def check_size(system: FileSystem, text: str, size_bytes: int) -> None:
-    """Refuse a size that is too small for a file system, and name the least. Raises InputError."""
+    """Reject a size that is too small for a file system, and name the smallest. Raises InputError."""
     if size_bytes >= _SMALLEST_MAX:
         return
     with tempfile.TemporaryDirectory(prefix="drivelab-fs-") as name:
@@ -102,7 +102,7 @@ def check_size(system: FileSystem, text: str, size_bytes: int) -> None:
 
 
 def run(command: list[str], what: str) -> str:
-    """What a command prints. Raises RunError with the first line of what it says when it fails."""
+    """The output of a command. Raises RunError with the first line of its error output if it fails."""
     done = _done(command, what)
     if done.returncode:
         said = (done.stderr.strip() or done.stdout.strip() or f"status {done.returncode}").splitlines()
@@ -119,14 +119,14 @@ def _done(command: list[str], what: str) -> subprocess.CompletedProcess[str]:
 
 @contextmanager
 def attached(image: Path, size_bytes: int, *, direct: bool = False) -> Iterator[str]:
-    """The loop device that an image is. Raises RunError."""
+    """Attach an image to a loop device, and yield the device. Raises RunError."""
     options = [f"--sizelimit={size_bytes}", *(["--direct-io=on"] if direct else [])]
-    # Two that look for a free device at once find the same one.
+    # Two concurrent searches for a free device find the same one.
     with _ATTACHING:
         device = run(["losetup", "--find", "--show", *options, str(image)], f"losetup {image}").strip()
         held = os.open(device, os.O_RDONLY)
     try:
-        # It goes with the last one that has it open, were we killed.
+        # The device is released when its last descriptor is closed, even if this process is killed.
         run(["losetup", "--detach", device], f"losetup --detach {device}")
         yield device
     finally:
@@ -135,7 +135,7 @@ def attached(image: Path, size_bytes: int, *, direct: bool = False) -> Iterator[
 
 @contextmanager
 def mounted(system: FileSystem, device: str, at: Path) -> Iterator[Path]:
-    """The file system on a device, mounted at a new folder. Raises UnmountableError and RunError."""
+    """Mount the file system of a device at a new folder. Raises UnmountableError and RunError."""
     at.mkdir()
     with _turn(system, device):
         command = ["mount", "-t", system.name, "-o", system.options, device, str(at)]
@@ -150,7 +150,9 @@ def mounted(system: FileSystem, device: str, at: Path) -> Iterator[Path]:
 
 @contextmanager
 def _turn(system: FileSystem, device: str) -> Iterator[None]:
-    """Before Linux 6.7, btrfs does not tell the images of two cuts apart: one at a time, and each is forgotten."""
+    """Before Linux 6.7, btrfs cannot distinguish the images of two cuts: one at a time, and each is forgotten
+    afterwards.
+    """
     if system.name != "btrfs" or _TEMPORARY_FSID.exists():
         yield
         return
@@ -162,10 +164,10 @@ def _turn(system: FileSystem, device: str) -> Iterator[None]:
 
 
 def _unmount(at: Path) -> None:
-    """Unmount it, unless the checker has. What a command has left running there is killed."""
+    """Unmount it, unless the checker has. Processes that a command has left running there are killed."""
     if not at.is_mount() or not _done(["umount", str(at)], f"umount {at}").returncode:
         return
     end_users(at)
     if _done(["umount", "--recursive", str(at)], f"umount {at}").returncode:
-        # Somebody else looks into it: the mount and its loop device go when he has done.
+        # Another process uses it: the mount and its loop device are released when that ends.
         run(["umount", "--lazy", str(at)], f"umount {at}")

@@ -1,4 +1,4 @@
-"""The checker as a process: in a group of its own that goes with it, for as long as it may take."""
+"""The checker as a process, in a process group of its own that ends with it, with a timeout."""
 
 from __future__ import annotations
 
@@ -15,27 +15,27 @@ from pathlib import Path
 
 from drivelab import emulation
 
-# Who is told to end gets so long to clean up.
+# The time between SIGTERM and SIGKILL, to clean up.
 _GRACE_S = 1.0
 _LOOK_S = 0.2
 _OVER, _CAME = "over", "came"
 
 
 class StoppedError(Exception):
-    """The campaign ends: this cut is not judged."""
+    """The campaign has ended: this cut is not judged."""
 
 
 class Stop:
-    """Ends the checkers of a campaign that run, and lets no other begin."""
+    """Ends the running checkers of a campaign, and lets no further one start."""
 
     def __init__(self) -> None:
-        """None runs."""
+        """Begin without running checkers."""
         self._lock = threading.Lock()
         self._running: set[int] = set()
         self.is_set = False
 
     def set(self) -> None:
-        """Tell all of them to end."""
+        """Send SIGTERM to all of them."""
         with self._lock:
             self.is_set = True
             for group in self._running:
@@ -44,7 +44,7 @@ class Stop:
     def start(
         self, command: list[str], environment: Mapping[str, str], said: Path
     ) -> subprocess.Popen[bytes]:
-        """Start one, with a group of its own. Raises StoppedError."""
+        """Start a checker in a process group of its own. Raises StoppedError."""
         with self._lock, said.open("wb") as stdout:
             if self.is_set:
                 raise StoppedError
@@ -55,18 +55,18 @@ class Stop:
         return process
 
     def forget(self, group: int) -> None:
-        """It has ended, and its number may become another's."""
+        """Forget a process group that has ended, because its id may be reused."""
         with self._lock:
             self._running.discard(group)
 
 
 class Judge(emulation.Command):
-    """One run of the checker. What it says goes to a file."""
+    """One run of the checker. Its output goes to a file."""
 
     def __init__(
         self, text: str, environment: Mapping[str, str], said: Path, timeout_s: float, stop: Stop
     ) -> None:
-        """Keep the command, what it is told beside where the device is, and how long it may take."""
+        """Store the command, the environment beyond the location of the device, and the timeout."""
         super().__init__(text)
         self.environment = environment
         self.said = said
@@ -77,7 +77,7 @@ class Judge(emulation.Command):
         self._end = 0.0
 
     def start(self, words: Mapping[str, str]) -> None:
-        """Start it, unless it runs. Raises StoppedError."""
+        """Start it, unless it is running. Raises StoppedError."""
         if self.process is not None:
             return
         environment = {**os.environ, **words, **self.environment}
@@ -86,24 +86,24 @@ class Judge(emulation.Command):
         self._end = time.monotonic() + self.timeout_s
 
     def is_over(self) -> bool:
-        """Whether it has ended; told to end where it takes too long, and killed where that does not help."""
+        """Whether it has ended; after the timeout it gets SIGTERM, and then SIGKILL."""
         return self._look(0.0) == _OVER
 
     def wait(self, door: int) -> bool:
-        """Until it is over, or somebody has come to a socket that listens. Returns whether that has happened."""
+        """Wait until it has ended or a client connects to a listening socket. Returns whether one has connected."""
         while not (found := self._look(_LOOK_S, door)):
             pass
         return found == _CAME
 
     def end(self) -> int | None:
-        """Kill what is left of it and of what it has started; its status as a shell has it.
+        """Kill it and the processes that it has started; returns its status as a shell reports it.
 
-        Raises StoppedError where the campaign has ended it.
+        Raises StoppedError if the campaign has ended it.
         """
         if self.process is None:
             return None
         if self._pidfd >= 0:
-            # As long as it is not waited for, its number is that of no other group.
+            # Its process id cannot be reused before it is waited for.
             _signal(self.process.pid, signal.SIGKILL)
             self.stop.forget(self.process.pid)
             self.process.wait()
@@ -115,7 +115,7 @@ class Judge(emulation.Command):
         return status
 
     def _look(self, wait_s: float, door: int | None = None) -> str:
-        """What has happened: it is over, somebody has come to the door, or nothing."""
+        """What has happened: it has ended, a client has connected, or nothing."""
         now = time.monotonic()
         if self.stop.is_set:
             self._end = min(self._end, now)

@@ -1,4 +1,4 @@
-"""What a command has left running: found by the mounted folder that it still uses, and ended."""
+"""Processes that a command has left running: found by the mounted folder that they still use, and killed."""
 
 from __future__ import annotations
 
@@ -20,7 +20,9 @@ _LOOK_S = 0.01
 
 @contextmanager
 def adopting() -> Iterator[None]:
-    """Within it, processes that lose their parent become children of this one: a daemon of a checker stays ours."""
+    """Within this context, orphaned processes become children of this one, so a daemon of a checker remains a
+    descendant.
+    """
     system = ctypes.CDLL(None)
     before = ctypes.c_int(0)
     system.prctl(_GET_SUBREAPER, ctypes.byref(before), 0, 0, 0)
@@ -32,9 +34,9 @@ def adopting() -> Iterator[None]:
 
 
 def end_users(folder: Path) -> None:
-    """Kill the processes below this one that use a folder, and wait until they are gone.
+    """Kill the descendants of this process that use a folder, and wait until they are gone.
 
-    Processes of others that look into it are left alone.
+    Other processes that use it are not touched.
     """
     end = time.monotonic() + _GONE_S
     while users := [pid for pid in _ours() if _uses(pid, str(folder))]:
@@ -45,7 +47,7 @@ def end_users(folder: Path) -> None:
             return
         time.sleep(_LOOK_S)
         for pid in users:
-            # Only those that we have adopted are ours to reap.
+            # Only adopted processes can be reaped here.
             with suppress(ChildProcessError):
                 os.waitpid(pid, os.WNOHANG)
 
@@ -55,7 +57,7 @@ def _ours() -> list[int]:
 
 
 def _uses(pid: int, folder: str) -> bool:
-    """Whether a process works in a folder, or has a file of it open or mapped."""
+    """Whether a process has its working directory in a folder, or has a file of it open or mapped."""
     place = Path("/proc") / str(pid)
 
     def is_within(name: str) -> bool:
@@ -68,7 +70,7 @@ def _uses(pid: int, folder: str) -> bool:
                 if is_within(str(link.readlink())):
                     return True
         for line in (place / "maps").read_text(errors="replace").splitlines():
-            # Address, rights, offset, device, inode, and where it is.
+            # The fields: address, permissions, offset, device, inode, path.
             if is_within(line.split(maxsplit=5)[-1]):
                 return True
     return False

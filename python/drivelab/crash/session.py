@@ -1,4 +1,4 @@
-"""The session of a campaign: the workload runs once on the device, and everything is kept that cuts need."""
+"""The session of a campaign: the workload runs once on the device, and everything that cuts need is recorded."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from drivelab.crash.filesystem import FileSystem, UnmountableError, attached, mo
 from drivelab.errors import InputError, RunError
 
 FACTS = "session.json"
-"""What the workload has said, in the folder of a session."""
+"""The name of the file with the facts of a session, in its folder."""
 DATA = "data"
-"""What the workload has written, there."""
+"""The name of the file with the written data, in the same folder."""
 _FILES = (FACTS, "session.trace", DATA)
 _LOOK_S = 0.002
 _JOIN_S = 0.1
-# The number is one of 64 bits for whoever reads it.
+# The number fits into 64 bits.
 _COMMITTED = re.compile(rb"committed (\d{1,18})\s*")
-# Who says so may mean a commit.
+# A line that may be meant as a commit.
 _MEANT = re.compile(rb"\s*committed\b.*", re.IGNORECASE | re.DOTALL)
 _SHOWN_MAX = 60
 
@@ -36,46 +36,46 @@ Told = Callable[[str], object]
 
 @dataclass
 class Kept:
-    """What is known of a session beside its trace and data."""
+    """The facts of a session besides its trace and data."""
 
     scenario_hash: str
     seed: int
     digest: str = ""
     size_bytes: int = 0
-    """Of what a check is given: the device, or the part of it with the file system."""
+    """The size that a check gets: that of the device, or of the part with the file system."""
     fs: str | None = None
     began_ns: int = 0
-    """When the workload began, by the model's clock."""
+    """The start of the workload by the model's clock."""
     ended_ns: int = 0
     data_digest: str = ""
-    """Of what was written (SHA-256)."""
+    """The SHA-256 of the written data."""
     commits: list[tuple[int, int]] = field(default_factory=list)
-    """When each line `committed N` came, and N."""
+    """The time of each line `committed N`, and N."""
 
     def first_ns(self) -> int:
-        """When the first promise was made; where there was none, when the workload began."""
+        """The time of the first commit; if there is none, the start of the workload."""
         return self.commits[0][0] if self.commits else self.began_ns
 
     def committed(self, at_ns: int) -> int | None:
-        """The last N that was said by an instant."""
+        """The last N that was committed by an instant."""
         return next((number for at, number in reversed(self.commits) if at <= at_ns), None)
 
     @staticmethod
     def remove(folder: Path) -> None:
-        """Remove what was kept of a session that has failed; the folder may be given again."""
+        """Remove the files of a failed session, so that the folder can be used again."""
         for name in _FILES:
             (folder / name).unlink(missing_ok=True)
 
     def write(self, folder: Path) -> None:
-        """Keep it beside the trace and the data, which are complete."""
+        """Write it next to the trace and the data, which are complete."""
         self.data_digest = _digest(folder)
         (folder / FACTS).write_text(json.dumps(asdict(self), indent=1) + "\n", encoding="utf-8")
 
     @staticmethod
     def read(folder: Path, plan: _core.Plan) -> Kept:
-        """Of a session in a folder.
+        """Read the facts of a session in a folder.
 
-        Raises InputError for one of another scenario, for one whose data were changed, and where there is none.
+        Raises InputError for a session of another scenario, for changed data, and if there is no session.
         """
         try:
             found: dict[str, Any] = json.loads((folder / FACTS).read_text(encoding="utf-8"))
@@ -112,16 +112,16 @@ def _digest(folder: Path) -> str:
 
 
 class Workload(emulation.Command):
-    """The command of a campaign: what it says it has committed is noted with the model's time."""
+    """The command of a campaign: the commits that it reports are recorded with the model's time."""
 
     def __init__(self, text: str, kept: Kept, transcript: _core.Transcript, on_line: Told) -> None:
-        """Keep the command, and where to note; `on_line` is told what else it says."""
+        """Store the command, and where commits are recorded; `on_line` gets its other output."""
         super().__init__(text, transcript.fileno())
         self.on_line = on_line
         self.kept = kept
         self.transcript = transcript
         self.has_warned = False
-        # Lines of our own, which no workload says: their times are those of its beginning and its end.
+        # Random marker lines, which no workload writes: their times are those of its start and its end.
         self.begins, self.ends = (secrets.token_hex().encode() for _ in range(2))
 
     def start(self, words: Mapping[str, str]) -> None:
@@ -135,18 +135,18 @@ class Workload(emulation.Command):
         return self.has_ended()
 
     def has_ended(self) -> bool:
-        """Whether the process has ended; what it has left running is not waited for."""
+        """Whether the process has ended; processes that it has left running are not waited for."""
         if not super().is_over():
             return False
         self._say(self.ends)
         return True
 
     def _say(self, mark: bytes) -> None:
-        # Behind a line without an end, if there is one.
+        # The newline first ends an incomplete line, if there is one.
         os.write(self.transcript.fileno(), b"\n" + mark + b"\n")
 
     def hear(self) -> None:
-        """Note what was said since the last time."""
+        """Record the output since the last call."""
         for at_ns, line in self.transcript.take():
             if line == self.begins:
                 self.kept.began_ns = at_ns
@@ -159,7 +159,7 @@ class Workload(emulation.Command):
                 self._warn_of(line)
 
     def _warn_of(self, line: bytes) -> None:
-        """A line that was meant as a commit, and is none: said once."""
+        """Warn once of a line that was probably meant as a commit but is none."""
         if self.has_warned or self.kept.ended_ns or not _MEANT.fullmatch(line):
             return
         self.has_warned = True
@@ -171,7 +171,7 @@ class Workload(emulation.Command):
 
 
 class OnFileSystem(Workload):
-    """The same on a file system that is made on the device first."""
+    """The same on a file system that is created on the device first."""
 
     def __init__(
         self,
@@ -182,7 +182,7 @@ class OnFileSystem(Workload):
         system: FileSystem,
         folder: Path,
     ) -> None:
-        """Keep the command, the file system, and the folder at which the device is mounted as a file."""
+        """Store the command, the file system, and the folder at which the device is mounted as a file."""
         super().__init__(text, kept, transcript, on_line)
         self.system = system
         self.folder = folder
@@ -191,7 +191,7 @@ class OnFileSystem(Workload):
         self.is_ending = False
 
     def start(self, words: Mapping[str, str]) -> None:
-        """Make the file system and start the command, while the device is served."""
+        """Create the file system and start the command, while the device is served."""
         self.thread = threading.Thread(target=self._work, args=(dict(words),), daemon=True)
         self.thread.start()
 
@@ -201,7 +201,7 @@ class OnFileSystem(Workload):
             with attached(device_file, self.kept.size_bytes, direct=True) as device:
                 run([*self.system.make, device], self.system.make[0])
                 with mounted(self.system, device, self.folder / "mount") as at:
-                    # No cut may find the file system half made.
+                    # No cut may find an incomplete file system.
                     run(["sync", "--file-system", str(at)], "sync")
                     more = {"DRIVELAB_DEVICE": device, "DRIVELAB_MOUNT": str(at)}
                     if self.is_ending:
@@ -218,12 +218,12 @@ class OnFileSystem(Workload):
         return self.thread is not None and not self.thread.is_alive()
 
     def end(self) -> int | None:
-        """See that it ends; its status as a shell has it. Raises RunError where there is no file system."""
+        """Ensure that it ends; returns its status as a shell reports it. Raises RunError if the file system fails."""
         self.is_ending = True
         status = super().end()
         while self.thread is not None and self.thread.is_alive():
             self.thread.join(_JOIN_S)
-            # It may have begun just then.
+            # The command may have started just now.
             status = super().end()
         if self.raised is not None:
             raise RunError(f"--fs {self.system.name}: {self.raised}")
@@ -233,10 +233,10 @@ class OnFileSystem(Workload):
 def keep(
     plan: _core.Plan, text: str, folder: Path, system: FileSystem | None, size_bytes: int, on_line: Told
 ) -> Kept:
-    """Run a workload on the device of a plan, with the clock that does not wait, and keep the session in a folder.
+    """Run a workload on the device of a plan, with the clock `skip`, and record the session in a folder.
 
-    On a file system the workload has `size_bytes` of the device. `on_line` is told what the workload says beside
-    its commits. Raises RunError and InputError.
+    On a file system the workload has `size_bytes` of the device. `on_line` gets the output of the workload besides its
+    commits. Raises RunError and InputError.
     """
     kept = Kept(plan.scenario_hash, plan.seed, fs=None if system is None else system.name)
     transcript = _core.Transcript()
@@ -253,7 +253,7 @@ def keep(
         command = Workload(text, kept, transcript, on_line)
         options = emulation.served("skip", keep=str(folder))
         if system is not None:
-            # Programs that are not run by root, as databases are, find the file system too.
+            # Programs that do not run as root, such as databases, can access the file system too.
             place.chmod(0o711)
             (place / "device").mkdir(mode=0o700)
             options["mount"] = str(place / "device")

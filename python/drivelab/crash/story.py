@@ -1,4 +1,4 @@
-"""What a campaign came to, as text and as a record."""
+"""The results of a campaign, as text and as a record."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ _SAID_MAX = 3
 
 
 def session_line(kept: Kept) -> str:
-    """What the workload did, in one line."""
+    """A summary of the workload in one line."""
     took = (kept.ended_ns - kept.began_ns) / 1e9
     last = f"; it has committed {kept.commits[-1][1]}" if kept.commits else "; it has committed nothing"
     return f"the workload took {took:.3g} s of the model's time{last}"
 
 
 def coverage(found: Campaign, kept: Kept) -> dict[str, int]:
-    """What the cuts have put to the test: where they fell in the session, and what they took."""
+    """The coverage of the cuts: where they fall in the session, and what they affect."""
     began = [one for one in found.cuts if one.committed is not None]
     last_ns = kept.commits[-1][0] if kept.commits else 0
     after = sum(one.at_ns >= last_ns for one in began)
@@ -41,16 +41,16 @@ def coverage(found: Campaign, kept: Kept) -> dict[str, int]:
 
 @dataclass(frozen=True)
 class Told:
-    """A campaign that is over, to be told."""
+    """The results of a finished campaign, for output."""
 
     found: Campaign
     checker: Checker
     again: Sequence[str] | None
-    """The arguments that all cuts of the session share; None where it was not kept."""
+    """The command-line arguments that all cuts of the session share; None if the session was not kept."""
     seed: int
 
     def record(self) -> dict[str, Any]:
-        """As JSON has it."""
+        """The record for JSON."""
         found, plan, kept = self.found, self.checker.plan, self.checker.kept
         return {
             "kind": "crashtest",
@@ -68,7 +68,7 @@ class Told:
         }
 
     def lines(self) -> Iterator[str]:
-        """For a person: how many cuts lose something, the earliest of them, and how to repeat it."""
+        """The lines for a user: the number of cuts with losses, the earliest of them, and how to repeat it."""
         found, plan = self.found, self.checker.plan
         yield _verdict(found)
         if found.cuts:
@@ -86,7 +86,7 @@ class Told:
         return {"cut": place, **asdict(one), "repeat": self._repeat(one)}
 
     def _repeat(self, one: Checked) -> str | None:
-        """The command that makes this cut and its check again."""
+        """The command that repeats this cut and its check."""
         return None if self.again is None else shlex.join([*self.again, "--at", f"{one.at_ns}ns"])
 
     def _one(self, one: Checked) -> Iterator[str]:
@@ -139,7 +139,7 @@ def _are(count: int, what: str, one: str, more: str) -> str:
 
 
 def _hint(checker: Checker, one: Checked) -> str:
-    """The likely cause of a loss that is not the drive's."""
+    """The likely cause of a loss that the drive has not caused."""
     is_of_device = one.lost_sectors or one.unreadable_sectors or checker.dies is not None
     if one.verdict != LOSS or is_of_device or one.why.startswith(UNMOUNTABLE):
         return ""

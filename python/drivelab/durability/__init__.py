@@ -1,4 +1,4 @@
-"""How likely an array loses data: failures, repairs, unreadable sectors, spares, and what fails together.
+"""The probability that an array loses data: failures, repairs, unreadable sectors, spares, and common causes.
 
 texts.py reads quantities and laws, checks.py refuses what cannot be, question.py makes a description of the options,
 losses.py holds the answer and its tables; the rules are in Rust. Start with `loss`.

@@ -1,4 +1,4 @@
-"""Published chances of loss as cells of an experiment: a scenario is a file of `drivelab durability`."""
+"""Published probabilities of loss as cells of an experiment: a scenario is a file of `drivelab durability`."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Question:
 
     @classmethod
     def of(cls, text: str, origin: str) -> Question:
-        """From the TOML text of a scenario. Raises InputError."""
+        """Create it from the TOML text of a scenario. Raises InputError."""
         options = tomllib.loads(text)
         try:
             check_keys(options)
@@ -56,7 +56,7 @@ def answered(questions: list[Question], progress: Progress | None) -> list[Resul
 
 
 def _point(losses: Losses) -> dict[str, Any]:
-    """The figures that a cell may name, with half the interval of the first as a share of it."""
+    """The values that a cell may name, with the relative half-width of the first one's interval."""
     (found,) = losses.outcomes
     (row,) = losses.rows()
     year = found["loss_in_a_year"]

@@ -1,4 +1,4 @@
-"""What was said of an array and cannot be: keys that there are not, values of the wrong kind, what changes nothing."""
+"""Invalid options of an array: unknown keys, values of the wrong kind, options without effect."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ KEYS = (
     "every_loss",
     *simulated.KEYS,
 )
-"""What may be said of an array, as arguments and as keys of a file."""
+"""The options of an array, as arguments and as keys of a file."""
 
 USED_BY: Mapping[str, frozenset[str]] = {
     "layout": frozenset({"raid10"}),
@@ -56,10 +56,10 @@ USED_BY: Mapping[str, frozenset[str]] = {
     "width": frozenset({"draid"}),
     "stripes": frozenset({"draid"}),
 }
-"""What only some levels have, and which."""
+"""Options that only some levels have, and these levels."""
 
 BARE = frozenset({"jbod", "linear", "raid0"})
-"""They lose data with their first failure."""
+"""Levels that lose data with their first failure."""
 
 _GROUP_BEARS: Mapping[str, int] = {
     **dict.fromkeys(BARE, 0),
@@ -67,20 +67,20 @@ _GROUP_BEARS: Mapping[str, int] = {
     **dict.fromkeys(("raid6", "raid60", "raidz2"), 2),
     "raidz3": 3,
 }
-"""How many members of a group may be missing before its data are lost; of other levels that depends."""
+"""The number of members of a group that may be missing without loss; for other levels it depends on options."""
 _ONE_GROUP = frozenset({"raid3", "raid4", "raid5", "raidz1"}) | BARE
-"""Nothing is rebuilt beside something else: a second failure loses the data."""
+"""Levels without concurrent rebuilds: a second failure loses the data."""
 NEVER_REPAIRED = (
     "rebuild", "serial", "detection", "replacement", "attended", "scrub", "spares", "wrong_drive", "ure", "latent",
 )  # fmt: skip
-"""What changes nothing where the first failure is the loss."""
+"""Options without effect if the first failure is the loss."""
 
 _FLAGS = frozenset({"serial", "every_loss"})
 _LISTS = frozenset({"level", "rebuild", "common", "outage"})
 
 
 def check_keys(names: Iterable[str]) -> None:
-    """Refuse what is no key. Raises InputError."""
+    """Reject unknown keys. Raises InputError."""
     problems = Problems()
     for name in names:
         if name not in KEYS:
@@ -91,7 +91,7 @@ def check_keys(names: Iterable[str]) -> None:
 
 
 def check_values(options: Options) -> None:
-    """Refuse values of a kind that their key never has. Raises InputError."""
+    """Reject values of the wrong kind for their key. Raises InputError."""
     problems = Problems()
     for key, value in options.items():
         if (wrong := _kind(key, value)) is not None:
@@ -100,7 +100,7 @@ def check_values(options: Options) -> None:
 
 
 def _kind(key: str, value: object) -> tuple[str, str] | None:
-    """What is wrong with the kind of a value, and what to give; None where nothing is."""
+    """The error of a value's kind, and the remedy; None if there is none."""
     if key in _FLAGS:
         return None if isinstance(value, bool) else ("it is true or false", "write true, or leave it out")
     if isinstance(value, list | tuple):
@@ -116,7 +116,7 @@ def _kind(key: str, value: object) -> tuple[str, str] | None:
 
 
 def check_used(options: Options, names: Sequence[str]) -> None:
-    """Refuse what changes nothing with any of these levels, or beside what else was said. Raises InputError."""
+    """Reject options without effect with any of these levels, or with the other options. Raises InputError."""
     problems = Problems()
     plain = {name.partition(":")[0] for name in names}
     for key, users in USED_BY.items():
@@ -135,7 +135,9 @@ def check_used(options: Options, names: Sequence[str]) -> None:
 
 
 def _check_rebuilds(options: Options, plain: Set[str]) -> None:
-    """Refuse rebuilds of more missing members than any of these levels bears, and a pace that nothing shares."""
+    """Reject rebuilds of more missing members than any of these levels survives, and a shared rate without concurrent
+    rebuilds.
+    """
     if options.get("serial") and plain <= _ONE_GROUP:
         what = f"it changes nothing with {', '.join(sorted(plain))}: a second failure is the loss"
         raise WrongError("--serial", None, what, "leave it out")
@@ -151,7 +153,7 @@ def _check_rebuilds(options: Options, plain: Set[str]) -> None:
 
 
 def check_reads(options: Options) -> None:
-    """Refuse --reads where nothing takes it. Raises InputError."""
+    """Reject --reads if nothing uses it. Raises InputError."""
     if options.get("reads") is None:
         return
     has = {key: options.get(key) is not None for key in ("ure", "scrub", "latent")}

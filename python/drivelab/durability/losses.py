@@ -1,4 +1,4 @@
-"""What is known of an array's losses: `loss` asks for it, `Losses` holds it and shows it."""
+"""The losses of an array: `loss` computes them, `Losses` holds and shows them."""
 
 from __future__ import annotations
 
@@ -24,37 +24,39 @@ Estimate = dict[str, Any]
 _NEVER = 1e300
 _NEARLY, _SURELY = 0.9995, 0.999999
 _WIDE = 1.3
-"""Above it an interval of weighted histories hangs on a few of them, and does not hold what they missed."""
+"""The largest reliable relative half-width of an interval of weighted histories; above it the interval depends on few
+of them and may not cover rare histories that were missed.
+"""
 
 
 @dataclass(repr=False)
 class Losses:
-    """What was asked of each level, and what is known of its losses. Chances are shares."""
+    """The question for each level, and its losses. Probabilities are between 0 and 1."""
 
     questions: list[dict[str, Any]]
     outcomes: list[dict[str, Any]]
     rebuilds: list[dict[str, Any]]
-    """How the rebuild of each level came out where it was simulated, else nothing."""
+    """The results of the simulated rebuild of each level; empty if none was simulated."""
     given: frozenset[str] = frozenset()
-    """The keys of what was said."""
+    """The keys of the given options."""
 
     def __repr__(self) -> str:
-        """A line, however many levels there are."""
+        """A summary in one line."""
         found = ", ".join(f"{name}: {chance_text(one['loss_in_a_year'])}" for name, one in self._named())
         return f"<Losses in a year {found}>"
 
     @property
     def seed(self) -> int:
-        """Of the random numbers."""
+        """The seed of the random numbers."""
         found: int = self.questions[0]["settings"]["seed"]
         return found
 
     def provenance(self) -> dict[str, Any]:
-        """From what the figures can be repeated and recognised."""
+        """The provenance, by which the results can be repeated and identified."""
         return provenance(_hash(self.questions, 32), self.seed, _hash(self.outcomes, 16))
 
     def identity(self) -> str:
-        """The same in one line."""
+        """The provenance in one line."""
         return line(self.provenance())
 
     def to_dict(self) -> dict[str, Any]:
@@ -69,7 +71,7 @@ class Losses:
         }
 
     def rows(self) -> list[dict[str, Any]]:
-        """A row of figures for each level, for programs."""
+        """A row of values for each level, for programs."""
         return [
             {
                 "level": name,
@@ -90,7 +92,7 @@ class Losses:
         ]
 
     def lines(self) -> list[str]:
-        """The answer in five lines; of several levels that of the one that loses least."""
+        """The answer in five lines; for several levels that of the one with the fewest losses."""
         name, found = min(self._named(), key=lambda one: one[1]["loss_in_a_year"]["high"])
         array = next(one["array"] for one in self.questions if _label(one) == name)
         years = array["life_hours"] / 8760
@@ -142,7 +144,7 @@ class Losses:
         ]
 
     def notes(self) -> list[str]:
-        """What one should know of the figures."""
+        """Remarks on the results."""
         found = [
             f"{name}: rebuilt in {rebuilt['duration_ns'] / 3600e9:.3g} h ± {rebuilt['relative_error']:.1%} beside "
             f"{rebuilt['load']}, {'extrapolated' if rebuilt['extrapolated'] else 'simulated whole'}"
@@ -173,7 +175,7 @@ class Losses:
         return found
 
     def _said(self, *keys: str) -> str:
-        """Those of the keys that were said, as options."""
+        """The given ones of these keys, as options."""
         names = {"seed": "--randseed"}
         return ", ".join(names.get(key, f"--{key.replace('_', '-')}") for key in keys if key in self.given)
 
@@ -184,9 +186,9 @@ class Losses:
 def solve(
     options: checks.Options, file: File | None = None, typed: Mapping[str, object] | None = None
 ) -> Losses:
-    """Find the losses of every level that is asked for, with options of a file, and of others typed over it.
+    """Compute the losses of every requested level, with the options of a file and options that override them.
 
-    Raises InputError with all that is wrong, and ScenarioError, which shows it in the lines of the file.
+    Raises InputError with all errors, and ScenarioError, which shows the error in the lines of the file.
     """
     try:
         names = _checked(options)
@@ -199,7 +201,7 @@ def solve(
 
 
 def _checked(options: checks.Options) -> list[str]:
-    """The levels, once everything that was said has been found sound; nothing runs. Raises InputError."""
+    """The levels, after all options were checked; nothing runs. Raises InputError."""
     checks.check_keys(options)
     checks.check_values(options)
     problems = Problems()
@@ -207,7 +209,7 @@ def _checked(options: checks.Options) -> list[str]:
     if names:
         problems.read(None, checks.check_used, options, names)
     else:
-        # Nothing more can be said of the level; of the rest it can.
+        # The level is invalid; the other options can still be checked.
         asked.question(options, "raid6", problems)
     told: list[WrongError] = []
     for level in names:
@@ -215,7 +217,7 @@ def _checked(options: checks.Options) -> list[str]:
         question = asked.question(options, level, problems)
         if question["array"]["members"] or options.get("members") in {0, "0"}:
             told += _said(_core.durability_problems(json.dumps(question)), options)
-    # Of what could not be read something else was looked at.
+    # Options that could not be parsed were replaced by defaults, so errors about them are dropped.
     unread = {one.key for one in problems.found}
     problems.found += [one for one in told if one.key not in unread]
     problems.check()
@@ -223,7 +225,7 @@ def _checked(options: checks.Options) -> list[str]:
 
 
 def _said(found: Iterable[Mapping[str, str]], options: checks.Options) -> list[WrongError]:
-    """What a description is found to be wrong in, by its options."""
+    """The errors of a description, with its options."""
     return [
         WrongError(
             f"--{asked.drive_option(options) if one['place'] == 'drive' else one['place']}",
@@ -249,7 +251,7 @@ def _solved(options: checks.Options, names: Sequence[str]) -> Losses:
     ends = asked.ends(options)
     for one in questions:
         answer = _core.durability(json.dumps(one), histories)
-        # A chain that is too large, say, is known only now.
+        # Some errors, such as a chain that is too large, are known only now.
         problems.found += _said(answer.get("problems", []), options)
         found = answer.get("outcome", {})
         outcomes.append({**found, **(_over_failures(one, found, ends, histories) if found else {})})
@@ -264,7 +266,7 @@ def _over_failures(
     ends: Sequence[dict[str, Any]],
     histories: Callable[[str, int, int], list[list[int]]] | None,
 ) -> dict[str, Any]:
-    """The chance within a year over the interval of the drives' rate, where it has one."""
+    """The probability within a year over the interval of the drives' failure rate, if it has one."""
     years = [found["loss_in_a_year"]]
     for drive in ends:
         question = {**one, "array": {**one["array"], "drive": drive}}
@@ -312,7 +314,7 @@ def _columns(name: str, found: dict[str, Any]) -> dict[str, Any]:
 
 
 def _unavailable(array: Mapping[str, Any], found: Mapping[str, Any]) -> str:
-    """How long data cannot be reached; no figure where nothing was said of it."""
+    """The unavailability; no value if no outages were given."""
     if found["unavailability"] is None:
         return "not available, nothing lost: not asked; --outage says what data cannot be reached without"
     names = ", ".join(one["name"] for one in array["outages"])
@@ -320,7 +322,9 @@ def _unavailable(array: Mapping[str, Any], found: Mapping[str, Any]) -> str:
 
 
 def chance_text(estimate: Estimate) -> str:
-    """A chance with three digits, where nothing was seen the bound; one that is nearly 1 is not rounded to it."""
+    """A probability with three digits, or its upper bound if no loss was observed; one that is nearly 1 is not rounded
+    to 1.
+    """
     value = estimate["value"]
     if value is None or value < _NEARLY:
         return _figure(estimate)
@@ -328,7 +332,7 @@ def chance_text(estimate: Estimate) -> str:
 
 
 def _figure(estimate: Estimate) -> str:
-    """A figure with three digits; where nothing was seen the bound."""
+    """A value with three digits, or its bound if no loss was observed."""
     if estimate["value"] is None:
         return f"<{estimate['high']:.3g}"
     return f"{estimate['value']:.3g}"
@@ -342,7 +346,7 @@ def _years(estimate: Estimate) -> str:
 
 
 def _reservations(found: dict[str, Any]) -> list[str]:
-    """What keeps a figure from saying more."""
+    """Limitations of a result."""
     said = []
     year, histories = found["loss_in_a_year"], f"{found['histories']:,.0f} histories"
     if found["instead_of"]:

@@ -1,6 +1,6 @@
-"""What is wrong with what was asked of durability: all of it at once, each with its place and remedy.
+"""Errors in the options of durability: all at once, each with its place and remedy.
 
-What was typed as an option is named by it; what a file says is shown in its line, as that of a scenario is.
+An error of a command-line option names the option; one of a file is shown in its line, as for a scenario.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _OPTION = re.compile(r"--(?P<name>[a-z]+(?:-[a-z]+)*)")
 
 
 class WrongError(InputError):
-    """One thing that is wrong: of which option, what was given, why it cannot be, and what to give."""
+    """An error: the option, the given value, the reason, and the remedy."""
 
     def __init__(
         self,
@@ -40,7 +40,7 @@ class WrongError(InputError):
         is_key: bool = False,
         is_named: bool = True,
     ) -> None:
-        """With `option` as it is typed, `--rebuild`; `item` is the place in a list of a file."""
+        """Create it with `option` as typed, such as `--rebuild`; `item` is the index in a list of a file."""
         self.key = "seed" if option == "--randseed" else option.removeprefix("--").replace("-", "_")
         self.message, self.remedy, self.item, self.is_key = message, remedy, item, is_key
         self.is_named = is_named
@@ -49,7 +49,7 @@ class WrongError(InputError):
 
     @classmethod
     def of(cls, error: InputError) -> WrongError:
-        """The same of any refusal, which begins with its option."""
+        """Convert any refusal, whose text begins with its option."""
         if isinstance(error, WrongError):
             return error
         text = str(error)
@@ -58,22 +58,22 @@ class WrongError(InputError):
 
 
 class SeveralError(InputError):
-    """Everything that is wrong, a line each."""
+    """All errors, one line each."""
 
     def __init__(self, found: Iterable[WrongError]) -> None:
-        """Each once."""
+        """Store the errors without duplicates."""
         self.found = list({str(one): one for one in found}.values())
         super().__init__("\n".join(map(str, self.found)))
 
 
 @dataclass
 class Problems:
-    """Collects what is wrong while the rest is read."""
+    """Collects errors while the other options are read."""
 
     found: list[WrongError] = field(default_factory=list)
 
     def read(self, default: R, function: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
-        """What a function reads; where it refuses that is kept, and something harmless returned in its place."""
+        """The result of a function; its refusal is recorded, and a harmless default returned instead."""
         try:
             return function(*args, **kwargs)
         except SeveralError as error:
@@ -83,7 +83,7 @@ class Problems:
         return default
 
     def check(self) -> None:
-        """Raises InputError with all of it."""
+        """Raises InputError with all errors."""
         if self.found:
             raise SeveralError(self.found)
 
@@ -97,15 +97,15 @@ class File:
 
     @classmethod
     def read(cls, path: Path) -> File:
-        """Raises InputError."""
+        """Read a file. Raises InputError."""
         return cls(path, read_text(path, what="description of an array"))
 
     def values(self) -> dict[str, Any]:
-        """By their keys. Raises ScenarioError where it is no TOML."""
+        """The values by key. Raises ScenarioError if it is not TOML."""
         return _core.toml_values(self.text, str(self.path))
 
     def tell(self, error: InputError, typed: Mapping[str, object]) -> None:
-        """Raise what is wrong at its place: in a line of the file, or in one of the options `typed`.
+        """Raise the errors at their places: in a line of the file, or in one of the options `typed`.
 
         Raises ScenarioError.
         """

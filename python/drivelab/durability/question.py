@@ -1,4 +1,4 @@
-"""From options, or the same keys of a TOML file, to a description of an array and how its losses are to be found."""
+"""Converts options, or the same keys of a TOML file, to a description of an array and the settings of the method."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ HISTORIES = 1_000_000
 RELATIVE = "5%"
 LIFE = "5y"
 NO_REBUILD = "1h"
-"""Stands for one that changes nothing, or is not known yet."""
+"""A placeholder for a value that has no effect, or is not known yet."""
 READS = "270GB"
-"""Read from a drive in a day, as Elerath found of 2.7e11 bytes (CACM 52(6), 2009)."""
+"""Bytes read from a drive per day, from Elerath's 2.7e11 bytes (CACM 52(6), 2009)."""
 
 _INTERVAL = re.compile(r"([^()]*)\(([^()]*)\.\.([^()]*)\)")
 
 
 def of_file(file: File) -> dict[str, Any]:
-    """The keys of a file; paths in it are seen from its folder. Raises ScenarioError."""
+    """The keys of a file; its paths are relative to its folder. Raises ScenarioError."""
     found = file.values()
     try:
         check_keys(found)
@@ -43,7 +43,7 @@ def of_file(file: File) -> dict[str, Any]:
 
 
 def levels(options: Options) -> list[str]:
-    """The levels that are asked for. Raises InputError."""
+    """The requested levels. Raises InputError."""
     given = options.get("level")
     names = given if isinstance(given, list | tuple) else str(given or "").split(",")
     found = list(dict.fromkeys(str(name).strip().lower() for name in names if str(name).strip()))
@@ -54,10 +54,10 @@ def levels(options: Options) -> list[str]:
 
 
 def question(options: Options, level: str, problems: Problems | None = None) -> dict[str, Any]:
-    """What the Rust side is asked of one level.
+    """The question for the Rust code about one level.
 
-    What cannot be read goes to `problems`, and something harmless stands in its place; without them it raises
-    InputError with all of it.
+    Errors go to `problems`, and harmless defaults replace the values; without `problems` it raises InputError with all
+    errors.
     """
     name, _, layout = level.partition(":")
     found = Problems()
@@ -91,7 +91,7 @@ def question(options: Options, level: str, problems: Problems | None = None) -> 
 
 
 def settings(options: Options, problems: Problems) -> dict[str, Any]:
-    """How the losses are found."""
+    """The settings of the method."""
     method = _text(options, "method", "auto")
     if method not in METHODS:
         problems.found.append(
@@ -109,7 +109,7 @@ def settings(options: Options, problems: Problems) -> dict[str, Any]:
 
 
 def drive(options: Options) -> texts.Law:
-    """How long a drive lives: said in one of three ways. Raises InputError."""
+    """The life of a drive, given in one of three ways. Raises InputError."""
     given = [key for key in ("afr", "mttf", "drive_life") if options.get(key) is not None]
     names = ", ".join(f"--{key.replace('_', '-')}" for key in given)
     if len(given) != 1:
@@ -125,14 +125,14 @@ def drive(options: Options) -> texts.Law:
 
 
 def drive_option(options: Options) -> str:
-    """The option that says how long a drive lives."""
+    """The option that gives the life of a drive."""
     return next(
         key.replace("_", "-") for key in ("afr", "mttf", "drive_life") if options.get(key) is not None
     )
 
 
 def rates(text: str) -> list[float]:
-    """The share of drives that fail in a year, then the ends of its interval, where it has one. Raises InputError."""
+    """The annual failure rate, then the ends of its interval, if it has one. Raises InputError."""
     if counted.is_counted(text):
         text = counted.afr(text, "--afr")
     match = _INTERVAL.fullmatch(text.strip())
@@ -151,12 +151,12 @@ def rates(text: str) -> list[float]:
 
 
 def yearly(chance: float) -> texts.Law:
-    """The life of drives of which this share fails within a year, at a constant rate."""
+    """The life of drives with this annual failure rate, at a constant hazard."""
     return {"law": "exponential", "mean_hours": -texts.HOURS["y"] / math.log1p(-chance)}
 
 
 def ends(options: Options) -> list[texts.Law]:
-    """How long a drive lives at the ends of the interval of its rate; nothing without one. Raises InputError."""
+    """The life of a drive at the ends of the interval of its failure rate; empty without one. Raises InputError."""
     given = options.get("afr")
     return [] if given is None else [yearly(chance) for chance in rates(str(given))[1:]]
 
@@ -176,7 +176,7 @@ def repair(options: Options, problems: Problems, *, is_bare: bool = False) -> di
 
 
 def _rebuilds(options: Options, problems: Problems, *, is_bare: bool) -> list[dict[str, Any]]:
-    """By missing members; of what loses data with its first failure nothing is rebuilt."""
+    """The rebuilds by number of missing members; none for levels that lose data with their first failure."""
     given = options.get("rebuild")
     if given is None and not is_bare:
         remedy = "give how long one takes, 20h, by missing members, 20h,35h, or simulated, beside a load"
@@ -197,7 +197,7 @@ def _each(
 def _read(
     read: Callable[[str], dict[str, Any]], given: Sequence[str], problems: Problems
 ) -> list[dict[str, Any]]:
-    """Each of several values; of one that cannot be read it is kept which it is."""
+    """Parse each of several values; an error records the index of the value."""
     found = []
     for place, text in enumerate(given):
         try:
@@ -217,14 +217,15 @@ def _attended(text: str) -> dict[str, Any]:
 
 
 def latent(options: Options) -> dict[str, Any] | None:
-    """Sectors that cannot be read. Raises InputError."""
+    """Unreadable sectors. Raises InputError."""
     found: dict[str, Any] = {}
     ure = options.get("ure")
     reads = texts.size(_text(options, "reads", READS), "--reads")
     if ure is not None and (options.get("scrub") is None or options.get("latent") is not None):
         found["per_byte"] = texts.per_byte(str(ure), "--ure")
     elif ure is not None:
-        # A scrub can only find what is there before a rebuild reads it: defects come with what is read each day.
+        # A scrub can only find defects that exist before a rebuild reads them: defects arise with the reads of each
+        # day.
         per_hour = texts.per_byte(str(ure), "--ure") * reads / 24
         if not per_hour:
             raise WrongError(
@@ -239,7 +240,7 @@ def latent(options: Options) -> dict[str, Any] | None:
 
 
 def batch(options: Options) -> dict[str, float] | None:
-    """A share of arrays of drives that age faster. Raises InputError."""
+    """A share of arrays whose drives age faster. Raises InputError."""
     if options.get("batch") is None:
         return None
     form = "the share of arrays and how many times as fast they age: 5%:8"
@@ -248,21 +249,21 @@ def batch(options: Options) -> dict[str, float] | None:
 
 
 def common(text: str) -> dict[str, Any]:
-    """An event that may take several drives. Raises InputError."""
+    """A common cause that may take several drives. Raises InputError."""
     form = "a name, the mean time between events and the share of drives that each takes: shelf:20y:30%"
     name, mean, part = texts.parted(text, "--common", form, [_name, texts.hours, texts.share])
     return {"name": name, "mean_hours": mean, "share": part}
 
 
 def outage(text: str) -> dict[str, Any]:
-    """A part that data cannot be reached without. Raises InputError."""
+    """A component without which data are unavailable. Raises InputError."""
     form = "a name, its mean time to failure and that to its repair: controller:500000h:8h"
     name, mttf, mttr = texts.parted(text, "--outage", form, [_name, texts.hours, texts.hours])
     return {"name": name, "mttf_hours": mttf, "mttr_hours": mttr}
 
 
 def whole(options: Options, key: str, default: int | None) -> int:
-    """A whole number, not below zero. Raises InputError."""
+    """A nonnegative whole number. Raises InputError."""
     given = options.get(key, default)
     given = default if given is None else given
     option = f"--{key.replace('_', '-')}"

@@ -1,4 +1,4 @@
-"""`rebuild = "simulated"`: how long a rebuild takes beside the load that was named, from its simulation."""
+"""`rebuild = "simulated"`: the duration of a rebuild during the given load, from its simulation."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from drivelab.scenario import Override
 SIMULATED = "simulated"
 LOAD_KEYS = ("rw", "pattern", "bs", "iodepth", "rwmixread", "rate_iops")
 KEYS = ("drive", "controller", *LOAD_KEYS)
-"""What belongs to a simulated rebuild alone."""
+"""Options that only a simulated rebuild has."""
 _NO_REBUILD = "1h"
 
 
@@ -26,7 +26,9 @@ def is_simulated(options: Mapping[str, Any]) -> bool:
 
 
 def check(options: Mapping[str, Any], level: str) -> None:
-    """Refuse what changes nothing, or is missing, or cannot be simulated. Raises InputError with all of it."""
+    """Reject options without effect, missing options, and arrays that cannot be simulated. Raises InputError with all
+    errors.
+    """
     problems = Problems()
     if not is_simulated(options):
         if idle := [f"--{key.replace('_', '-')}" for key in KEYS if options.get(key) is not None]:
@@ -50,7 +52,7 @@ def check(options: Mapping[str, Any], level: str) -> None:
 
 
 def with_rebuild(options: Mapping[str, Any], level: str) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The options of one level with the hours of its rebuild and the drive's capacity, and what the rebuild came to.
+    """The options of one level with the hours of its rebuild and the drive's capacity, and the results of the rebuild.
 
     Raises InputError and ScenarioError.
     """
@@ -65,7 +67,7 @@ def with_rebuild(options: Mapping[str, Any], level: str) -> tuple[dict[str, Any]
 
 
 def simulated(chosen: Chosen, entry: Entry) -> dict[str, Any]:
-    """The rebuild of a level. Raises InputError where it has no time."""
+    """Simulate the rebuild of a level. Raises InputError if its duration is unknown."""
     ran = measure([Wanted(chosen, entry, *at) for at in entry.plans if at[1] == "rebuild"])
     if ran.interrupted:
         raise KeyboardInterrupt

@@ -1,4 +1,4 @@
-"""Quantities and laws as they are typed: `20h`, `16TB`, `1.5%`, `1e-15/bit`, `weibull:1.12:461386h`."""
+"""Parses quantities and laws as typed: `20h`, `16TB`, `1.5%`, `1e-15/bit`, `weibull:1.12:461386h`."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def hours(text: str, option: str) -> float:
 
 
 def share(text: str, option: str) -> float:
-    """A chance from a percentage or a number. Raises InputError."""
+    """A probability from a percentage or a number. Raises InputError."""
     match, remedy = _SHARE.fullmatch(text.strip()), "such as 1.5%"
     if match is None:
         raise WrongError(option, text, "a chance is a percentage or a number from 0 to 1", remedy)
@@ -40,7 +40,7 @@ def share(text: str, option: str) -> float:
 
 
 def _sound(found: float, text: str, option: str, what: str, remedy: str) -> float:
-    """A number that is one, and not below zero."""
+    """A finite number, not below zero."""
     if not math.isfinite(found):
         raise WrongError(option, text, "out of the range of numbers", "give one from 1e-300 to 1e300")
     if found < 0:
@@ -60,7 +60,7 @@ def number(text: str, option: str) -> float:
 
 
 def size(text: str, option: str) -> float:
-    """Bytes of a capacity. Raises InputError."""
+    """The bytes of a capacity. Raises InputError."""
     match, remedy = _SIZE.fullmatch(text.strip()), "such as 16TB or 14.5TiB"
     if match is None:
         raise WrongError(option, text, "a capacity has its unit", remedy)
@@ -70,7 +70,7 @@ def size(text: str, option: str) -> float:
 
 
 def per_byte(text: str, option: str) -> float:
-    """Unreadable sectors for each byte read. Raises InputError."""
+    """Unreadable sectors per byte read. Raises InputError."""
     match, remedy = _RATE.fullmatch(text.strip()), "such as 1e-15/bit"
     if match is None or match[2] in {"h", "y"}:
         raise WrongError(option, text, "it is a rate for each bit or byte read", remedy)
@@ -78,7 +78,7 @@ def per_byte(text: str, option: str) -> float:
 
 
 def law(text: str, option: str) -> Law:
-    """How a time is distributed; a time alone is the mean of an exponential law. Raises InputError."""
+    """The distribution of a time; a plain time is the mean of an exponential law. Raises InputError."""
     name, colon, rest = text.strip().partition(":")
     if not colon:
         mean = hours(text, option)
@@ -91,7 +91,9 @@ def law(text: str, option: str) -> Law:
 
 
 def corrected(text: str, option: str) -> Law:
-    """What a scrub leaves of a defect's time: with a period any part of it is left. Raises InputError."""
+    """The time from a defect to its correction by a scrub: with a period it is uniform between zero and the period.
+    Raises InputError.
+    """
     if ":" in text:
         return law(text, option)
     period = hours(text, option)
@@ -101,7 +103,7 @@ def corrected(text: str, option: str) -> Law:
 
 
 def arrival(text: str, option: str) -> Law:
-    """Latent defects: a rate by the hour or year, or a law. Raises InputError."""
+    """Latent defects: a rate per hour or year, or a law. Raises InputError."""
     match = _RATE.fullmatch(text.strip())
     if match is None:
         return law(text, option)
@@ -116,7 +118,7 @@ def arrival(text: str, option: str) -> Law:
 
 
 def rebuild(text: str, option: str) -> dict[str, Any]:
-    """A rebuild, perhaps with an interval of its mean: `20h(18h..23h)`. Raises InputError."""
+    """A rebuild time, optionally with an interval of its mean: `20h(18h..23h)`. Raises InputError."""
     match = _INTERVAL.fullmatch(text.strip())
     if match is None:
         return {"time": law(text, option)}
@@ -125,7 +127,7 @@ def rebuild(text: str, option: str) -> dict[str, Any]:
 
 
 def parted(text: str, option: str, form: str, readers: list[Callable[[str, str], Found]]) -> list[Found]:
-    """Values with colons between them. Raises InputError."""
+    """Values separated by colons. Raises InputError."""
     parts = text.split(":")
     if len(parts) != len(readers):
         raise WrongError(option, text, f"it is {form}")

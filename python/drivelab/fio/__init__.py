@@ -1,4 +1,4 @@
-"""fio's job files as scenarios: what their options mean here, what does not matter, and what cannot be done."""
+"""fio's job files as scenarios: the meaning of their options here, options without effect, and unsupported options."""
 
 from drivelab.fio.scenario import scenario_of
 from drivelab.fio.syntax import is_job_file

@@ -1,4 +1,4 @@
-"""One job of fio's as keys of a workload."""
+"""Converts one fio job to the keys of a workload."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from drivelab.fio.values import WrongError
 
 _KINDS = {"read", "write", "randread", "randwrite", "rw", "readwrite", "randrw"}
 _RANGE_MAX = 64
-"""Sizes that a range may have."""
+"""The most sizes of a range."""
 _IOS_MIN = 1
 _CENTERED = {"zipf": 2, "pareto": 2}
-"""Distributions by the number of colons that they have where a center is given."""
+"""The distributions, with the number of colons that they have if a center is given."""
 
 
 def build(job: Job, problems: list[Problem], notes: dict[str, None]) -> Built:
-    """The job as keys; problems and notes are added to."""
+    """The job as keys; appends to problems and notes."""
     reader = Reader(job, problems)
     built = Built(reader.text("name") or job.name, job.line)
     built.lines = {key: option.line for key, option in job.options.items()}
@@ -70,7 +70,7 @@ def _times(reader: Reader, built: Built) -> None:
 
 
 def _trace(reader: Reader, built: Built) -> None:
-    """A log of I/Os in place of a job."""
+    """An iolog instead of a job."""
     keys = built.keys
     trace: dict[str, Any] = {"file": reader.text("read_iolog")}
     if reader.flag("replay_no_stall"):
@@ -82,7 +82,7 @@ def _trace(reader: Reader, built: Built) -> None:
             reader.job.get("replay_time_scale"), "write a percentage above 0, such as 200 for twice the rate"
         )
     elif percent != 100:
-        # fio scales the rate, and times are its inverse.
+        # fio scales the rate, and scale_time is its inverse.
         trace["scale_time"] = round(100 / percent, 9)
     keys["trace"] = trace
 
@@ -135,7 +135,7 @@ def _sizes(reader: Reader, built: Built, rw: str) -> Fraction:
 
 
 def _split(text: str, kb_base: int) -> list[tuple[str, Fraction]]:
-    """Sizes with their shares in percent, as a scenario has them too, and what each brings to the mean."""
+    """Sizes with their shares in percent, in the notation of scenarios, and the contribution of each to the mean."""
     parts = [part.partition("/") for part in text.split(":")]
     sizes = [values.size(size, kb_base) for size, _, _ in parts]
     shares = [int(share) if share else None for _, _, share in parts]
@@ -152,15 +152,16 @@ def _split(text: str, kb_base: int) -> list[tuple[str, Fraction]]:
 
 
 def _range_of(text: str, kb_base: int) -> list[int]:
-    """Sizes from a range, each as often as fio draws it.
+    """The sizes of a range, each with the frequency with which fio draws it.
 
-    fio adds a number below the largest size to the least, rounds down to a multiple of the least, and cuts off at the
-    largest: all multiples are as frequent, and so is the largest, but for a share of its own where it is none.
+    fio adds a number below the largest size to the smallest, rounds down to a multiple of the smallest, and clips at
+    the largest: all multiples are equally frequent, and so is the largest, except that it has another share if it is
+    not a multiple.
     """
     parts = text.replace(":", "-").split("-")
     if len(parts) != 2:
         raise WrongError("write two sizes, such as 4k-64k")
-    # As in fio, in either order.
+    # As in fio, the order does not matter.
     least, most = sorted(values.size(part, kb_base) for part in parts)
     if not least:
         raise WrongError("write sizes above zero, such as 4k-64k")
@@ -202,7 +203,7 @@ def _places(reader: Reader, built: Built, notes: dict[str, None]) -> None:
 def _mix(reader: Reader, built: Built) -> None:
     reads = reader.read("rwmixread", values.whole, None)
     writes = reader.read("rwmixwrite", values.whole, None)
-    # Of both the later one counts.
+    # The later one of both applies.
     lines = built.lines
     if writes is not None and (reads is None or lines["rwmixwrite"] > lines["rwmixread"]):
         reads = 100 - writes
@@ -211,7 +212,7 @@ def _mix(reader: Reader, built: Built) -> None:
 
 
 def _arrivals(reader: Reader, built: Built, mean: Fraction, notes: dict[str, None]) -> None:
-    """Closed loop, or open where a rate is given."""
+    """A closed loop, or an open one if a rate is given."""
     engine = (reader.text("ioengine") or "psync").split(":")[0]
     if engine not in ASYNCHRONOUS | SYNCHRONOUS:
         known = ", ".join(sorted(ASYNCHRONOUS | SYNCHRONOUS))
@@ -249,14 +250,14 @@ def _arrivals(reader: Reader, built: Built, mean: Fraction, notes: dict[str, Non
     built.keys["iodepth"] = depth
     if think:
         built.keys["thinktime"] = f"{think}us"
-        # As in fio, the whole job stops to think; at depth 1 that is each I/O's own pause.
+        # As in fio, the think time pauses the whole job; at depth 1 that is the pause after each I/O.
         blocks = reader.read("thinktime_blocks", values.whole, 1)
         if blocks > 1 or depth > 1:
             built.keys["thinktime_blocks"] = blocks
 
 
 def _rate(reader: Reader, built: Built, mean: Fraction) -> Fraction | None:
-    """I/Os per second that are asked for, of reads and writes together. Of a mixed job they are also the mix."""
+    """The requested I/Os per second of reads and writes together; in a mixed job they also define the mix."""
     sides: dict[str, list[Fraction]] = {"reads": [], "writes": []}
     is_mixed, of_write = built_is_mixed(reader), (reader.text("rw") or "").endswith("write")
     for key, per_io in (("rate_iops", Fraction(1)), ("rate", mean)):
@@ -284,7 +285,7 @@ def _rate(reader: Reader, built: Built, mean: Fraction) -> Fraction | None:
 
 
 def _rate_of(text: str, reader: Reader) -> int | None:
-    """A rate; a side that is left out has no limit."""
+    """A rate; an omitted side has no limit."""
     return values.size(text, reader.kb_base) if text else None
 
 
@@ -294,7 +295,7 @@ def built_is_mixed(reader: Reader) -> bool:
 
 
 def _flushes(reader: Reader, built: Built, rw: str) -> None:
-    """Flushes after so many writes; O_SYNC is one after each."""
+    """Flushes after a number of writes; O_SYNC is one after each."""
     if rw in {"read", "randread"}:
         return
     counts = [reader.read(key, values.whole, 0) for key in ("fsync", "fdatasync")]
@@ -312,7 +313,7 @@ def _flushes(reader: Reader, built: Built, rw: str) -> None:
 
 
 def _end(reader: Reader, built: Built, amount: tuple[int | None, Fraction], copies: int) -> None:
-    """After how many I/Os fio ends the job."""
+    """The number of I/Os after which fio ends the job."""
     span, mean = amount
     total = reader.size("io_size") if reader.job.get("io_size") else span
     number = reader.read("number_ios", values.whole, None)

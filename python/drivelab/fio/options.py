@@ -1,4 +1,4 @@
-"""fio's options by what becomes of them here: some mean something, some do not matter, some cannot be done."""
+"""fio's options by their treatment here: supported, without effect, or unsupported."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MEANT = frozenset(
         "thinktime_blocks_type",
     }
 )  # fmt: skip
-"""What scenario.py makes keys of."""
+"""Options that scenario.py converts to keys."""
 
 _OF_THE_OUTPUT = (
     r"group_reporting|new_group|unified_rw_reporting|description|clat_percentiles|lat_percentiles|slat_percentiles|"
@@ -90,7 +90,7 @@ REFUSED = {
     "max_open_zones": "zones are not modelled; leave it out",
     "read_beyond_wp": "zones are not modelled; leave it out",
 }
-"""What would change the result and cannot be done, with what can be done in its place."""
+"""Unsupported options that would change the result, with alternatives."""
 
 ASYNCHRONOUS = frozenset(
     {
@@ -107,22 +107,22 @@ ASYNCHRONOUS = frozenset(
     }
 )
 SYNCHRONOUS = frozenset({"sync", "psync", "vsync", "pvsync", "pvsync2", "mmap"})
-"""Engines that have one I/O outstanding, whatever iodepth says."""
+"""Engines that have one I/O outstanding, regardless of iodepth."""
 _OFF = frozenset({"0", "none", "false", "no"})
 
 
 def matters_not(key: str) -> bool:
-    """Whether an option changes nothing that is modelled."""
+    """Whether an option affects nothing that is modelled."""
     return _MATTERS_NOT.fullmatch(key) is not None
 
 
 def is_default(key: str, value: str | None) -> bool:
-    """Whether an option is switched off, or has the value that fio gives it: then it may be any."""
+    """Whether an option is off or has fio's default value: then it is allowed even if unsupported."""
     return value in _OFF or (value == "1" and key.startswith("iodepth_batch"))
 
 
 def refusal(key: str, value: str | None = None) -> str | None:
-    """Why an option cannot be done; None where it can, or changes nothing."""
+    """The reason for which an option is unsupported; None if it is supported or without effect."""
     if key in MEANT or matters_not(key) or (key in REFUSED and is_default(key, value)):
         return None
     if found := REFUSED.get(key):

@@ -1,4 +1,4 @@
-"""Where a job works: its range, that of its files, and those of its copies."""
+"""The address range of a job, of its files, and of its copies."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from drivelab.fio.reader import Built, Reader
 
 SEQUENTIAL = frozenset({"read", "write", "rw", "readwrite"})
 COPIES_MAX = 256
-"""Copies that have a range each; a scenario has a job for every one."""
+"""The most copies with a range of their own; a scenario has a job for each."""
 
 
 def range_of(reader: Reader, built: Built, rw: str) -> int | None:
-    """The range of a job as keys; the bytes that fio moves before the job ends, where they are given."""
+    """The range of a job as keys; returns the bytes that fio transfers before the job ends, if they are given."""
     begin = _part(reader, "offset")
     if begin is not None:
         built.keys["offset"] = "".join(map(str, begin))
@@ -26,7 +26,7 @@ def range_of(reader: Reader, built: Built, rw: str) -> int | None:
     if span is not None and span[0]:
         built.keys["size"] = "".join(map(str, span))
     built.step = _step(reader, begin)
-    # Of files whose size is given, `size` is only how much is moved.
+    # If the file size is given, `size` is only the amount to transfer.
     amount = total or span
     return amount[0] if amount is not None and amount[1] == "B" and amount[0] else None
 
@@ -42,7 +42,7 @@ def _part(reader: Reader, key: str) -> tuple[int, str] | None:
 
 
 def _files(reader: Reader, rw: str) -> int:
-    """How many files a job has. One after the other they are one range; from one to the next they are not."""
+    """The number of files of a job. Accessed sequentially they are one range; round robin they are not."""
     names = [name for name in re.split(r"(?<!\\):", reader.text("filename") or "") if name]
     count = len(names) if len(names) > 1 else reader.read("nrfiles", values.whole, 1)
     service = reader.text("file_service_type") or "roundrobin"
@@ -56,7 +56,7 @@ def _files(reader: Reader, rw: str) -> int:
 
 
 def _step(reader: Reader, begin: tuple[int, str] | None) -> tuple[int, str] | None:
-    """By how much each copy begins behind the one before."""
+    """The offset of each copy from the previous one."""
     step = _part(reader, "offset_increment")
     if step is None or not step[0]:
         return None
@@ -74,7 +74,7 @@ def _step(reader: Reader, begin: tuple[int, str] | None) -> tuple[int, str] | No
 
 
 def copies(built: Built) -> Sequence[Built]:
-    """A job whose copies have a range each, as so many jobs; any other as it is."""
+    """A job whose copies have a range each, as one job per copy; any other job unchanged."""
     count = built.keys.get("numjobs", 1)
     if built.step is None or count < 2 or "offset_increment" in built.unreadable:
         return [built]

@@ -1,4 +1,4 @@
-"""The options of one job of fio's, read one by one, and the keys that come of them."""
+"""Reads the options of one fio job one by one, and collects the resulting keys."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ Value = TypeVar("Value")
 
 @dataclass
 class Duration:
-    """When a job ends in fio."""
+    """The condition that ends a job in fio."""
 
     runtime_us: int | None = None
     ramp_us: int | None = None
     time_based: bool = False
     ios: int | None = None
-    """After so many I/Os, copies counted; None where the size of the device decides."""
+    """The number of I/Os, of all copies; None if the size of the device decides."""
 
 
 @dataclass
@@ -38,10 +38,10 @@ class Built:
     unreadable: set[str] = field(default_factory=set)
     """Options whose values are wrong."""
     step: tuple[int, str] | None = None
-    """Each copy of the job begins so much behind the one before: a number and its unit, `B` or `%`."""
+    """The offset of each copy from the previous one: a number and its unit, `B` or `%`."""
 
     def line_of(self, key: str) -> int | None:
-        """The line that a key comes from; None for what no line says."""
+        """The line of a key's option; None for a key without a line."""
         for option in _OPTIONS.get(key, (key,)):
             if option in self.lines:
                 return self.lines[option]
@@ -62,11 +62,11 @@ _OPTIONS = {
     "pace": ("replay_no_stall",),
     "scale_time": ("replay_time_scale",),
 }
-"""Keys that come from options of other names."""
+"""Keys whose options have other names."""
 
 
 class Reader:
-    """The options of a job, read one by one; what cannot be read is a problem in its line."""
+    """Reads the options of a job one by one; an invalid value is a problem in its line."""
 
     def __init__(self, job: Job, problems: list[Problem]) -> None:
         """Read from `job`, and collect problems."""
@@ -75,7 +75,7 @@ class Reader:
         self.kb_base = self.read("kb_base", int, 1024)
 
     def read(self, key: str, parse: Callable[[str], Value], default: Value) -> Value:
-        """The value of an option; the default where it is not set, or cannot be read."""
+        """The value of an option; the default if it is not set or invalid."""
         option = self.job.get(key)
         if option is None:
             return default
@@ -99,15 +99,15 @@ class Reader:
             return False
 
     def size(self, key: str) -> int | None:
-        """Bytes of an option."""
+        """An option as bytes."""
         return self.read(key, lambda text: values.size(text, self.kb_base), None)
 
     def text(self, key: str) -> str | None:
-        """An option as it is."""
+        """An option as text."""
         return self.read(key, str, None)
 
     def wrong(self, option: Option | None, text: str) -> None:
-        """A problem in the line of an option."""
+        """Record a problem in the line of an option."""
         line = self.job.line if option is None else option.line
         if option is not None:
             self.unreadable.add(option.key)

@@ -1,4 +1,6 @@
-"""A job file as a scenario: jobs side by side are jobs of a workload, groups behind a stonewall values of a sweep."""
+"""Converts a job file to a scenario: concurrent jobs are jobs of a workload, groups separated by a stonewall are values
+of a sweep.
+"""
 
 from __future__ import annotations
 
@@ -18,20 +20,20 @@ from drivelab.fio.syntax import Job, Problem, jobs_of
 from drivelab.fio.values import WrongError, flag
 
 _SHOWN = 20
-"""Problems that one message lists."""
+"""The most problems that one message lists."""
 
 
 @dataclass
 class Converted:
-    """A scenario without its target, and what a reader should know."""
+    """A scenario without its target, and notes for the reader."""
 
     text: str
-    """As TOML; each line that comes of an option says of which line of the job file."""
+    """The TOML text; each line from an option names its line of the job file."""
     notes: list[str] = field(default_factory=list)
 
 
 def scenario_of(text: str, origin: str) -> Converted:
-    """The scenario of a job file. Raises InputError with all that is wrong, each with its line."""
+    """The scenario of a job file. Raises InputError with all problems, each with its line."""
     jobs, problems = jobs_of(text)
     if not jobs and not problems:
         raise InputError(
@@ -60,7 +62,7 @@ _SECTION = re.compile(r"\[\[?workload(?P<job>\.job\..*)?\]\]?")
 
 
 def _with_lines(text: str, built: Sequence[Sequence[Built]], origin: str) -> str:
-    """The text with a remark behind each line that an option of the job file has brought."""
+    """The text with a comment after each line that comes from an option of the job file."""
     groups = iter(built)
     group: Iterator[Built] = iter(())
     here: Built | None = None
@@ -87,7 +89,7 @@ def _message(origin: str, problems: Sequence[Problem]) -> str:
 
 
 def _sort_out(jobs: Sequence[Job], problems: list[Problem], notes: dict[str, None]) -> None:
-    """Refuse what cannot be done, and note what does not matter."""
+    """Reject unsupported options, and note those without effect."""
     idle: dict[str, None] = {}
     for job in jobs:
         for key, option in job.options.items():
@@ -101,7 +103,7 @@ def _sort_out(jobs: Sequence[Job], problems: list[Problem], notes: dict[str, Non
 
 
 def _groups(jobs: Sequence[Job], problems: list[Problem]) -> list[list[Job]]:
-    """Jobs that run side by side: a stonewall begins a new group."""
+    """Groups of concurrent jobs: a stonewall begins a new group."""
     groups: list[list[Job]] = []
     for job in jobs:
         wall = job.get("stonewall")
@@ -117,7 +119,7 @@ def _groups(jobs: Sequence[Job], problems: list[Problem]) -> list[list[Job]]:
 
 
 def _workload(group: Sequence[Built], problems: list[Problem], notes: dict[str, None]) -> dict[str, Any]:
-    """The workload of jobs that run side by side."""
+    """The workload of concurrent jobs."""
     name = ", ".join(dict.fromkeys(built.name for built in group))
     ends = _ends(group, problems, notes)
     if len(group) == 1:
@@ -137,7 +139,7 @@ def _workload(group: Sequence[Built], problems: list[Problem], notes: dict[str, 
 
 
 def _ends(group: Sequence[Built], problems: list[Problem], notes: dict[str, None]) -> dict[str, Any]:
-    """When the group ends: fio ends each job by itself, and here one run has one end."""
+    """The end of a group: fio ends each job separately, while here one run has one end."""
     before = len(problems)
     found: dict[str, Any] = {}
     for key, title in (("ramp_us", "ramp_time"), ("runtime_us", "runtime")):
@@ -152,7 +154,7 @@ def _ends(group: Sequence[Built], problems: list[Problem], notes: dict[str, None
             )
         elif (value := values.pop()) is not None:
             found[title] = f"{value}us"
-    # What cannot be read, or differs, was said.
+    # Invalid or different values were reported already.
     has_time = "runtime" in found and any(built.duration.time_based for built in group)
     if has_time or len(problems) > before or any("runtime" in built.unreadable for built in group):
         return found
@@ -162,7 +164,7 @@ def _ends(group: Sequence[Built], problems: list[Problem], notes: dict[str, None
 def _amount(
     group: Sequence[Built], found: dict[str, Any], problems: list[Problem], notes: dict[str, None]
 ) -> dict[str, Any]:
-    """Without time_based fio ends a job after its size too."""
+    """Report that without time_based fio also ends a job after its size."""
     if any("trace" in built.keys for built in group):
         return {}
     amounts = [built.duration.ios for built in group]

@@ -1,4 +1,4 @@
-"""The text of a job file: sections of options, each with its line; those of [global] are laid under later jobs."""
+"""Parses the text of a job file: sections of options, each with its line; those of [global] apply to later jobs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from drivelab.fio.options import matters_not
 _SECTION = re.compile(r"\[(?P<name>[^\]]+)\]")
 _VARIABLE = re.compile(r"\$\{(?P<name>[^}]*)\}")
 _WORDS_OF_FIO = {"rw", "readwrite", "ioengine", "filename", "read_iolog"}
-"""In TOML their values are in quotation marks."""
+"""Options whose values are quoted in TOML."""
 _SYNONYMS = {
     "readwrite": "rw",
     "blocksize": "bs",
@@ -36,20 +36,20 @@ _SYNONYMS = {
 
 @dataclass(frozen=True)
 class Option:
-    """What a line says; an option without a value has the value that a bare word has in fio."""
+    """The option of a line; one without a value has the value of a bare option in fio."""
 
     key: str
     value: str | None
     line: int
 
     def __str__(self) -> str:
-        """As it is written."""
+        """The option as written."""
         return self.key if self.value is None else f"{self.key}={self.value}"
 
 
 @dataclass(frozen=True)
 class Problem:
-    """What is wrong with a line, and what helps."""
+    """The error of a line, and its remedy."""
 
     line: int
     text: str
@@ -57,19 +57,19 @@ class Problem:
 
 @dataclass
 class Job:
-    """A job with its options, those of [global] included; the later of two counts."""
+    """A job with its options, including those of [global]; the later of two applies."""
 
     name: str
     line: int
     options: dict[str, Option] = field(default_factory=dict)
 
     def get(self, key: str) -> Option | None:
-        """The option, where it is set."""
+        """The option, if it is set."""
         return self.options.get(key)
 
 
 def is_job_file(text: str) -> bool:
-    """Whether this is a job file: sections with words of fio's, their values without quotation marks."""
+    """Whether this is a job file: sections with options of fio, their values without quotation marks."""
     lines = [line.strip() for line in text.splitlines()]
     if not any(_SECTION.fullmatch(_bare(line)) for line in lines):
         return False
@@ -81,12 +81,12 @@ def is_job_file(text: str) -> bool:
 
 
 def _bare(line: str) -> str:
-    """A line without its comment: as in fio, what follows a ; or a # is none of its value."""
+    """A line without its comment: as in fio, the text after a ; or a # is not part of the value."""
     return re.split("[;#]", line, maxsplit=1)[0].strip()
 
 
 def jobs_of(text: str) -> tuple[list[Job], list[Problem]]:
-    """The jobs in the order of the text, and what is wrong with its lines."""
+    """The jobs in the order of the text, and the errors of its lines."""
     jobs: list[Job] = []
     problems: list[Problem] = []
     shared: dict[str, Option] = {}
@@ -124,7 +124,7 @@ def _option(number: int, line: str, problems: list[Problem]) -> Option:
     key, equals, value = line.partition("=")
     key = key.strip().lower()
     key = _SYNONYMS.get(key, key)
-    # What changes nothing may be anything.
+    # Options without effect may have any value.
     unset = [] if matters_not(key) else problems
     return Option(key, _expanded(number, value.strip(), unset) if equals else None, number)
 

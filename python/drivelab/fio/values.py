@@ -1,4 +1,4 @@
-"""Values in fio's spelling: sizes whose k is 1024, times with a unit of their option's, and what a bare word means."""
+"""Parses values in fio's notation: sizes whose k is 1024, times with a default unit per option, and bare options."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _TIMES_US = {
 
 
 class WrongError(ValueError):
-    """A value that cannot be: what it should look like."""
+    """An invalid value: the expected form."""
 
 
 def _split(text: str, example: str) -> tuple[Fraction, str]:
@@ -34,7 +34,9 @@ def _split(text: str, example: str) -> tuple[Fraction, str]:
 
 
 def size(text: str, kb_base: int = 1024) -> int:
-    """Bytes. With kb_base=1024, fio's default, 4k is 4096 and 4ki is 4000; with 1000 it is the other way round."""
+    """A size in bytes. With kb_base=1024, fio's default, 4k is 4096 and 4ki is 4000; with 1000 it is the other way
+    round.
+    """
     number, unit = _split(text, "a size such as 64k")
     plain = unit.removesuffix("b")
     is_other = plain.endswith("i")
@@ -49,7 +51,7 @@ def size(text: str, kb_base: int = 1024) -> int:
 
 
 def time_us(text: str, unit: str) -> int:
-    """Microseconds of a time; a bare number is in `unit`."""
+    """A time in microseconds; a bare number is in `unit`."""
     number, own = _split(text, f"a time such as 10{unit}")
     factor = _TIMES_US.get(own or unit)
     if factor is None:
@@ -58,7 +60,7 @@ def time_us(text: str, unit: str) -> int:
 
 
 def flag(text: str | None) -> bool:
-    """Yes or no; a bare word is a yes."""
+    """Yes or no; a bare option means yes."""
     if text is None or text in {"1", "true", "yes"}:
         return True
     if text in {"0", "false", "no"}:
@@ -72,6 +74,6 @@ def whole(text: str | None) -> int:
 
 
 def pair(text: str) -> list[str]:
-    """The values for reads and writes; one that stands alone is of both, and that of trims is left off."""
+    """The values for reads and writes; a single one applies to both, and that of trims is ignored."""
     parts = [part.strip() for part in text.split(",")][:2]
     return parts if len(parts) == 2 else parts * 2

@@ -1,8 +1,8 @@
-"""From measurements to a drive file: what `drivelab fit` does. Start with stages.py.
+"""From measurements to a drive file: the implementation of `drivelab fit`. Start with stages.py.
 
-A start (a drive of the catalogue, an imported file, a data sheet) is changed by what chains and traces of timed
-requests,
-sweeps over queue depth and rates over the surface tell, each in a stage of its own; what they do not decide stays.
+A start (a drive of the catalogue, an imported file, a data sheet) is adjusted to chains and traces of timed requests,
+sweeps over queue depth and rates over the surface, each in a stage of its own; values that they do not determine
+remain.
 """
 
 from __future__ import annotations
@@ -35,9 +35,8 @@ def fit(
 ) -> tuple[Report, str]:
     """Fit a drive: the report, and the text of the drive file.
 
-    `known` are KEY=VALUE that stay as given; `tell` hears what is being done and what share is done. With
-    `state` a fit that
-    was interrupted goes on where it was. Raises InputError, ScenarioError and RunError.
+    `known` are KEY=VALUE that remain as given; `tell` receives the current step and the completed share. With `state`
+    an interrupted fit resumes where it stopped. Raises InputError, ScenarioError and RunError.
     """
     start = start_of(drive)
     values, origins, notes = _given(start.get("identity.model"), known, geometry)
@@ -68,7 +67,7 @@ def _given(
     if geometry is not None:
         row = read_geometry(geometry, str(values.get("identity.model", model or "")) or None)
         taken, told = of_geometry(row)
-        # What is known otherwise needs no table.
+        # Layouts that are known otherwise need no table.
         notes = [note for note in told if "the layout" not in note or "geometry.surface_order" not in values]
         for key, value in taken.items():
             if key not in values:
@@ -77,7 +76,7 @@ def _given(
 
 
 def _check_known(values: Mapping[str, Any]) -> None:
-    """A key that no drive file has is told by the check of the drive; a key of a scenario is told here."""
+    """Check the keys: an unknown key is reported by the check of the drive, a key of a scenario here."""
     for key in values:
         if key.startswith(("target.", "workload.", "run.")):
             raise InputError(

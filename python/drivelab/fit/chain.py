@@ -1,14 +1,14 @@
-"""A chain of timed requests as the mechanics' model sees it: what each time has in it beside seek and rotation.
+"""A chain of timed requests for the model of the mechanics: the parts of each time besides seek and rotation.
 
 A request that goes to the media takes `A + W + rest`: the head arrives after A (overhead, seek, scatter), then waits W
-for its sector. Where the sector's angle is not known, W is uniform over a turn, and the time lies in a window of one
-turn behind the arrival: its two edges tell the seek curve. Where it is known (same track, or a layout that holds), the
-times of two requests one behind the other differ by whole turns from the angle between their ends: that tells the
-period, and the number of turns tells the arrival.
+for its sector. If the sector's angle is unknown, W is uniform over a revolution, and the time lies in a window of one
+revolution after the arrival: its two edges determine the seek curve. If it is known (same track, or a valid layout),
+the times of two consecutive requests differ from the angle between their ends by whole revolutions: that determines the
+period, and the number of revolutions determines the arrival.
 
-Where the start's layout is made from rates, nobody knows where a track ends. A request of n sectors goes over an end
-with a chance of n - 1 to the sectors of a track, and one that begins d sectors from the last one's end lies on another
-track with a chance of d to them: both are left open, and each counts as likely as it is.
+If the start's layout is derived from rates, the ends of tracks are unknown. A request of n sectors crosses a track end
+with probability (n - 1) / (sectors per track), and one that begins d sectors from the last one's end is on another
+track with probability d / (sectors per track): both cases are considered, weighted with their probabilities.
 """
 
 from __future__ import annotations
@@ -25,64 +25,64 @@ from drivelab.fit.parameters import cylinders_of, number_of
 from drivelab.fit.replaying import Replays
 
 SURE = 12.0
-"""So large n R^2 has to be for angles to count (Rayleigh's test: e^-12 by chance)."""
+"""The smallest n R^2 for angles to be significant (Rayleigh's test: probability e^-12 by chance)."""
 _FAR = 0.02
 _TAIL = 0.5
 _PERIODS = 401
 _PERIOD_REACH = 0.02
 HOST_MS = (-0.1, 1.0)
-"""What a host may take between an answer and its next request, without telling."""
+"""The range of times that a host may take between a completion and its next request beyond the recorded ones."""
 HOST_USUAL = (0.02, 0.03)
-"""What it usually takes, and how far it may be from that."""
+"""Its usual value, and the standard deviation."""
 RPM_DOUBT = 0.003
-"""By what share of it a drive's speed is off its nominal one."""
+"""The relative deviation of a drive's speed from the nominal one."""
 
 
 @dataclass(frozen=True)
 class Timed:
-    """What is known of each request."""
+    """The known parts of each request's time."""
 
     time: Numbers
     rest: Numbers
-    """All but seek and rotation, as the draft has it."""
+    """The time without seek and rotation, according to the draft."""
     distance: Numbers
-    """Cylinders from the request before."""
+    """The distance in cylinders from the previous request."""
     moves: Flags
-    """Whether the arm goes to another cylinder."""
+    """Whether the arm moves to another cylinder."""
     still: Numbers
-    """The seek time of the draft where it does not."""
+    """The seek time of the draft if it does not."""
     write: Flags
     overheads: dict[str, Flags]
-    """The requests that each overhead of the firmware stands before."""
+    """The requests to which each firmware overhead applies."""
     turn: Numbers
-    """The angle from the end of the request before to its own end, as a share of a turn."""
+    """The angle from the end of the previous request to its own end, as a fraction of a revolution."""
     since: Numbers
-    """Milliseconds from the one end to the other, as the media see them."""
+    """The time between the two ends at the media in ms."""
     aligned: Flags
-    """Whether that angle is known."""
+    """Whether this angle is known."""
     together: Numbers
-    """The chance that it lies on the track of the request before; 1 or 0 where the layout is known."""
+    """The probability that it is on the track of the previous request; 1 or 0 if the layout is known."""
     crosses: Numbers
-    """The chance that it goes over the end of a track that the draft does not know of."""
+    """The probability that it crosses a track end that the draft does not know."""
     crossing: float
-    """How many milliseconds longer it then takes."""
+    """The additional time in ms if it does."""
     host: float
-    """Milliseconds that the host takes before each request, as the angles tell."""
+    """The time in ms that the host takes before each request, according to the angles."""
     media: Flags
-    """Whether the media serve it, and it is to be fitted."""
+    """Whether it is served by the media and used in the fit."""
     hit: Flags
-    """Whether the buffer alone serves it."""
+    """Whether it is served by the buffer alone."""
     cylinders: int
     period: float
-    """Milliseconds; the best that the angles tell, else the draft's."""
+    """The period in ms: the best fit of the angles, otherwise the draft's."""
     sharpness: float
-    """n R^2 of all angles: whether the draft's layout is the drive's."""
+    """n R^2 of all angles: large if the draft's layout is that of the drive."""
 
 
 def timed(replays: Replays, draft: Draft, *, by_command_before: bool = False) -> Timed:
-    """The chain beside the draft's replay of it. Of a trace only far requests count, which no cache helps.
+    """Compare the chain with the draft's replay of it. For a trace only far requests are used, which no cache serves.
 
-    Raises TraceError where the drive is too small.
+    Raises TraceError if the drive is too small.
     """
     requests, columns = replays.requests, replays.columns(draft)
     parts = {name: np.array(values, dtype=float) / 1e6 for name, values in columns["breakdown_ns"].items()}
@@ -92,7 +92,7 @@ def timed(replays: Replays, draft: Draft, *, by_command_before: bool = False) ->
         np.array(_core.places(plan, blocks.tolist()))
         for blocks in (requests.first, requests.first + requests.count - 1)
     )
-    # The cylinder, head and angle at the end; half a sector more or less is the same for all.
+    # The cylinder, head and angle at the end; a shift by half a sector is common to all.
     before = np.roll(end, 1, axis=0)
     distance = np.abs(begin[:, 0] - before[:, 0])
     far = distance > _FAR * cylinders_of(draft)
@@ -100,14 +100,15 @@ def timed(replays: Replays, draft: Draft, *, by_command_before: bool = False) ->
     hit = (parts["seek"] + parts["rotation"] + parts["transfer"] == 0) & (requests.time < period / 2)
     first = np.arange(len(requests)) == 0
     idle = parts["seek"] + parts["rotation"] == 0
-    # What the draft serves from what it has read ahead shows nothing of the arm.
+    # Requests that the draft serves from read-ahead contain no information on the arm.
     served = ~idle & ~first & ~np.roll(hit, 1) & (requests.time < 4 * period)
     if requests.kind == "trace":
         served &= far
-    # What passes between two ends: the pause before the request, and its time.
+    # The time between two ends: the pause before the request, and its response time.
     turn = (end[:, 3] - before[:, 3]) % 1.0
     pause = np.roll(requests.gap, 1)
-    # Of a read the last data have to come over the link, of a write not: the draft's replay has the difference.
+    # The last data of a read must be transferred over the link, those of a write need not: the draft's replay gives the
+    # difference.
     tail = ((simulated + pause) / period - turn + 0.5) % 1.0 - 0.5
     tail = np.where(np.abs(tail) * period < _TAIL, tail * period, 0.0)
     since = requests.time + pause - tail
@@ -155,22 +156,23 @@ def timed(replays: Replays, draft: Draft, *, by_command_before: bool = False) ->
 
 
 def _is_described(draft: Draft) -> bool:
-    """Whether the draft says how many sectors each track has; its angles may be wrong all the same."""
+    """Whether the draft gives the number of sectors per track; its angles may nevertheless be wrong."""
     return draft.get("geometry.zones") is not None or draft.get("geometry.patterns") is not None
 
 
 def _sector(plan: _core.Plan, first: Whole, capacity: int) -> Numbers:
-    """The angle of a sector at these blocks, as a share of a turn."""
+    """The angle of a sector at these blocks, as a fraction of a revolution."""
     at = np.minimum(first, capacity - 3)
     angles = [np.array(_core.places(plan, (at + k).tolist()))[:, 3] for k in range(3)]
-    # Over the end of a track it is more, and of three blocks at most one is the last of its track.
+    # Across a track end it is larger, and at most one of three blocks is the last of its track.
     steps = [(after - before) % 1.0 for before, after in pairwise(angles)]
     return np.asarray(np.minimum(*steps))
 
 
 def _on_one_track(requests: Requests, sector: Numbers) -> tuple[Numbers, Numbers]:
-    """The chance that each request begins on the track on which the one before ended, and the angle from end to end
-    if it does."""
+    """The probability that each request begins on the track on which the previous one ended, and the angle from end to
+    end if it does.
+    """
     end = requests.first + requests.count
     apart = np.abs(requests.first - np.roll(end, 1))
     together = np.clip(1 - apart * sector, 0.0, 1.0)
@@ -193,10 +195,11 @@ def _overheads(read: Flags, *, by_command_before: bool) -> dict[str, Flags]:
 def _period(
     since: Numbers, turn: Numbers, which: Flags, period: float, *, turns_differ: bool = True
 ) -> tuple[float, float, float]:
-    """How sharply times less angles fall on whole turns at the best period: n R^2, that period, and what the host takes
-    before each request, which is the angle that all of them lack.
+    """How sharply times minus angles concentrate at whole revolutions with the best period: n R^2, that period, and the
+    host's time before each request, which is the offset that all of them share.
 
-    Where all of them take about as many turns, a longer turn and a slower host are the same: what is usual decides.
+    If all requests take about the same number of revolutions, a longer revolution and a slower host are
+    indistinguishable: the usual values decide.
     """
     n = int(which.sum())
     if n < 8:

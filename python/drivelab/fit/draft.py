@@ -1,5 +1,4 @@
-"""The drive that is being fitted: the facts of its start, the values that replace some of them, and
-plans to run it."""
+"""The drive that is being fitted: the facts of its start, values that replace some of them, and plans that run it."""
 
 from __future__ import annotations
 
@@ -26,13 +25,13 @@ class Draft:
 
     name: str
     facts: Mapping[str, Mapping[str, Any]]
-    """Value, mark and source of each key of the start, inherited ones included."""
+    """The value, mark and source of each key of the start, including inherited ones."""
     sources: Mapping[str, str]
     values: Mapping[str, Any] = field(default_factory=dict)
-    """What replaces a fact's value; None takes the key away."""
+    """Values that replace those of the facts; None removes the key."""
 
     def get(self, key: str, default: object = None) -> Any:  # noqa: ANN401 - as the file has it
-        """The value in force; of a table of overheads also one of its parts."""
+        """The current value of a key; for a table of overheads also one of its entries."""
         if key in self.values:
             return default if self.values[key] is None else self.values[key]
         if key in self.facts:
@@ -49,7 +48,7 @@ class Draft:
         return table[last] if isinstance(table, Mapping) and last in table else default
 
     def having(self, values: Mapping[str, Any]) -> Draft:
-        """The same drive with these values; of the seek curve's forms only the new one stays."""
+        """The same drive with these values; of the forms of the seek curve only the new one remains."""
         found = dict(self.values)
         if any(key.startswith("seek.") for key in values):
             found |= {f"seek.{form}": None for form in SEEK_FORMS if f"seek.{form}" not in values}
@@ -64,14 +63,14 @@ class Draft:
         return found
 
     def keys_of(self, *prefixes: str) -> list[str]:
-        """The keys that begin so."""
+        """The keys that begin with one of these prefixes."""
         return sorted(key for key in {*self.facts, *self.values} if key.startswith(prefixes))
 
     def plan(
         self, workload: Mapping[str, Any] | None = None, run: Mapping[str, Any] | None = None
     ) -> _core.Plan:
-        """A plan that runs it; without a workload one for replays and places. Raises ScenarioError."""
-        # In a file: a drive that stands in a scenario may have no key that is without effect there.
+        """A plan that runs it; without a workload a plan for replays and positions. Raises ScenarioError."""
+        # From a file, because an inline drive of a scenario may have no keys without effect.
         with tempfile.TemporaryDirectory() as folder:
             place = Path(folder, f"{self.name}.toml")
             place.write_text(toml_text.dumps(self.keys()), encoding="utf-8")
@@ -83,12 +82,14 @@ class Draft:
             try:
                 return plan(Source(toml_text.dumps(scenario), "the fitted drive"))
             except ScenarioError as error:
-                # The file is gone when this is read.
+                # The file no longer exists when the message is read.
                 error.args = (str(error).replace(str(place), f"{self.name} with the values that are known"),)
                 raise
 
     def writes_cached(self) -> bool:
-        """Whether writes complete in the cache, by the file or by what its interface implies. Raises ScenarioError."""
+        """Whether writes complete in the cache, according to the file or the default of its interface. Raises
+        ScenarioError.
+        """
         stated = self.get("write_cache")
         if stated is not None:
             return bool(stated)
@@ -97,7 +98,7 @@ class Draft:
 
     @property
     def capacity(self) -> int:
-        """Sectors."""
+        """The capacity in sectors."""
         return self.plan().capacity_bytes(0) // 512
 
 
@@ -122,7 +123,7 @@ def start_of(name: str) -> Draft:
 
 
 def given(text: str) -> tuple[str, Any]:
-    """A KEY=VALUE of the command line. Raises InputError."""
+    """Parse a KEY=VALUE of the command line. Raises InputError."""
     key, equals, value = text.partition("=")
     if not equals or not key.strip() or not value.strip():
         raise InputError(f"--known {text}: write it as KEY=VALUE, such as rpm=7200rpm")

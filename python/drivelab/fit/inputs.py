@@ -1,8 +1,6 @@
-"""What was measured, read from files: chains and traces of timed requests, sweeps over queue depth, rates over
-a surface.
+"""Reads measurements from files: chains and traces of timed requests, sweeps over queue depth, rates over a surface.
 
-Nothing is dropped in silence: a line that cannot be read is an error with its file, its line and the form that
-is wanted.
+No line is dropped silently: an invalid line is an error with its file, its line and the expected form.
 """
 
 from __future__ import annotations
@@ -29,27 +27,27 @@ Flags = npt.NDArray[np.bool_]
 SECTOR = 512
 _BYTES_MAX = 2**60
 LEAST = 20
-"""A chain or trace of fewer requests decides nothing."""
+"""The smallest useful number of requests of a chain or trace."""
 
 
 @dataclass(frozen=True)
 class Requests:
-    """Requests with their response times, one after the other; times in milliseconds."""
+    """Sequential requests with their response times; times in milliseconds."""
 
     name: str
     kind: str
     """`chain` or `trace`."""
     read: Flags
     first: Whole
-    """The first block, in sectors."""
+    """The first sector."""
     count: Whole
-    """Sectors."""
+    """The number of sectors."""
     time: Numbers
     gap: Numbers
-    """From a completion to the next request."""
+    """The time from a completion to the next request."""
 
     def __len__(self) -> int:
-        """How many there are."""
+        """The number of requests."""
         return len(self.time)
 
     def text(self) -> str:
@@ -69,7 +67,7 @@ class Sweep:
     depth: Whole
     iops: Numbers
     p99: Numbers
-    """Milliseconds; NaN where it is not known."""
+    """The 99th percentile in ms; NaN if unknown."""
     bs: str
     rw: str
     offset: str | None = None
@@ -82,13 +80,13 @@ class Surface:
 
     name: str
     offset: Numbers
-    """Bytes."""
+    """The address in bytes."""
     rate: Numbers
-    """Bytes a second."""
+    """The rate in bytes per second."""
 
 
 def read_chain(path: Path) -> Requests:
-    """A chain: `i,byte_offset,bytes,rw,time_ms`. Raises InputError."""
+    """Read a chain: `i,byte_offset,bytes,rw,time_ms`. Raises InputError."""
     wanted = ("i", "byte_offset", "bytes", "rw", "time_ms")
     read, first, count, time = [], [], [], []
     for line, row in _rows(path, read_text(path), wanted):
@@ -119,7 +117,7 @@ def read_chain(path: Path) -> Requests:
 
 
 def read_trace(path: Path) -> Requests:
-    """A validation trace: `R|W tag LBN sectors measured think`, times in microseconds. Raises InputError."""
+    """Read a validation trace: `R|W tag LBN sectors measured think`, times in microseconds. Raises InputError."""
     found = []
     for line, text in enumerate(read_text(path).splitlines(), 1):
         fields = text.split()
@@ -153,7 +151,7 @@ def read_trace(path: Path) -> Requests:
 def read_sweep(
     path: Path, bs: str = "4k", rw: str = "randread", offset: str | None = None, size: str | None = None
 ) -> Sweep:
-    """A sweep: CSV `iodepth,iops[,p99_ms]`, or what `fio --output-format=json` writes. Raises InputError."""
+    """Read a sweep: CSV `iodepth,iops[,p99_ms]`, or the output of `fio --output-format=json`. Raises InputError."""
     text = read_text(path)
     points = _of_fio(path, text) if text.lstrip().startswith("{") else _of_csv(path, text)
     if not points:
@@ -174,7 +172,7 @@ def read_sweep(
 
 
 def read_surface(path: Path) -> Surface:
-    """Rates over the address: CSV `byte_offset,mb_per_s`. Raises InputError."""
+    """Read rates over the address: CSV `byte_offset,mb_per_s`. Raises InputError."""
     offsets, rates = [], []
     for line, row in _rows(path, read_text(path), ("byte_offset", "mb_per_s")):
         where = f"{path}:{line}"
@@ -189,7 +187,7 @@ def read_surface(path: Path) -> Surface:
 
 
 def read_geometry(path: Path, model: str | None) -> dict[str, str]:
-    """The row of one model of a table of geometries. Raises InputError."""
+    """Read the row of one model of a table of geometries. Raises InputError."""
     numbers = ("rpm", "sector_bytes", "spt_outer", "spt_inner", "surfaces")
     lines = list(_rows(path, read_text(path), ("model", *numbers)))
     rows = [row for _, row in lines]
@@ -212,7 +210,7 @@ def read_geometry(path: Path, model: str | None) -> dict[str, str]:
 
 
 def _rows(path: Path, text: str, wanted: Sequence[str]) -> Iterator[tuple[int, dict[str, str]]]:
-    """The lines of a table with these columns, with their numbers; what begins with # is a comment."""
+    """The lines of a table with these columns, with their line numbers; lines that begin with # are comments."""
     lines = [
         (number, line)
         for number, line in enumerate(text.splitlines(), 1)
@@ -243,7 +241,7 @@ def _number(text: str, where: str, what: str) -> float:
 
 
 def _check_address(end: float, where: str) -> None:
-    """No drive has as many bytes as this; what has is an address in another unit, or none at all."""
+    """Check that addresses are below the size of any drive; a larger one has another unit, or is no address."""
     if end > _BYTES_MAX:
         raise InputError(f"{where}: the request ends at byte {end:.3g}, beyond any drive")
 

@@ -1,9 +1,9 @@
 """Period, overheads, seek curve and scatter of a drive from a chain, with intervals: the likelihood and its posterior.
 
-The likelihood of a time is that of `chain.py`, with the arrival normal around overhead and seek; one time in a hundred
-may be anything (an outlier). Beliefs before the measurement come from the start: a normal distribution around each of
-its values. The posterior is sampled; a parameter is decided where its 90 % interval is less than half as wide
-as before.
+The likelihood of a time is that of `chain.py`, with the arrival normally distributed around overhead and seek; one time
+in a hundred may be an outlier of any value. The prior comes from the start: a normal distribution around each of its
+values. The posterior is sampled; a parameter is determined by the data if its 90 % interval is less than half as wide
+as that of the prior.
 """
 
 from __future__ import annotations
@@ -31,22 +31,26 @@ _STILL = 0.015
 _PAIRS_RIGHT = 0.8
 _ANGLES_RIGHT = 0.95
 _SWITCHES = 0.2
-"""How far a switch to the next track may be from the start's, in milliseconds."""
+"""The prior deviation of a switch to the next track from the start's value, in ms."""
 _CLOSE = 0.04
 _CLOSING_IN = (0.02, 0.012, 0.008, 0.005, 0.003, 0.002, 0.001)
 _GRID = 15
 _NO_ANGLE = 0.1
 _BEND_SPREAD = 0.06
 TRACK = "chain.track"
-"""How much longer than the start's the angle between two blocks of a track is: rates do not tell it to the per cent."""
+"""The factor by which the angle between two blocks of a track differs from the start's: rates do not determine it to
+the percent.
+"""
 HOST = "chain.host"
-"""What the host takes from an answer to its next request: it is in no time, and the platter turns on."""
+"""The time of the host from a completion to its next request: it is part of no response time, while the platter
+rotates.
+"""
 _ANGLES = ("rpm", TRACK, HOST)
 FORM = ("seek.single", "seek.average", "seek.full")
 
 
 def chain_parameters(draft: Draft, data: Timed, *, bends: bool) -> list[Parameter]:
-    """What a chain may decide, with what is believed of it by `draft`."""
+    """The parameters that a chain may determine, with their priors from `draft`."""
     rpm = number_of(draft, "rpm")
     found = [Parameter("rpm", rpm, RPM_DOUBT * rpm, 0.95 * rpm, 1.05 * rpm, "rpm")]
     for key, which in data.overheads.items():
@@ -84,12 +88,12 @@ class Model:
     draft: Draft
     parameters: tuple[Parameter, ...]
     blur: float = 0.0
-    """Milliseconds by which arrivals scatter beside what is fitted."""
+    """The additional scatter of arrivals in ms."""
     jitter: float = 2e-4
-    """The least share of a turn by which angles are blurred."""
+    """The smallest blur of angles as a fraction of a revolution."""
 
     def prior(self, rows: Numbers) -> Numbers:
-        """What was believed before, and minus infinity beyond what may be."""
+        """The log prior; minus infinity outside of the bounds."""
         start, spread, low, high = (
             np.array([getattr(one, name) for one in self.parameters])
             for name in ("start", "spread", "low", "high")
@@ -133,7 +137,7 @@ class Model:
         )
         scatter = np.maximum(of("settle.scatter"), _LEAST_SCATTER)
         scatter = np.hypot(scatter, self.blur) if self.blur else scatter
-        # An arm that stays where it is comes when it is told to.
+        # An arm that does not move has the small fixed scatter `_STILL`.
         goes = data.moves[which] | (data.still[which] > 0)
         arrives = time - data.rest[which] - shift
         still = np.hypot(_STILL, self.blur)
@@ -153,13 +157,14 @@ class Model:
             density[:, near] = together[near] * same + (1 - together[near]) * apart
             width = np.where(goes[~near], scatter, still)
             density[:, ~near] = self._waits((arrives - seek)[:, ~near], width, period, ~near)
-        # Nothing is known of an outlier but that it is shorter than some turns.
+        # Of an outlier only is known that it is shorter than some revolutions.
         floor = _OUTLIERS / (4 * period)
         return np.asarray(np.log((1 - _OUTLIERS) * density + floor).sum(axis=1))
 
     def _waits(self, late: Numbers, width: Numbers, period: Numbers, places: Flags | slice) -> Numbers:
-        """The density of times that are so much later than the arrival: uniform over a turn, its edges blurred; and of
-        those that go over the end of a track, later by what that takes."""
+        """The density of times that are later than the arrival by `late`: uniform over a revolution with blurred edges;
+        those that cross a track end are later by the time of that.
+        """
         crosses = self.data.crosses[self.data.media][places]
 
         def within(late: Numbers) -> Numbers:
@@ -171,9 +176,10 @@ class Model:
         return found / period
 
     def _on_whole_turns(self, column: dict[str, Numbers], period: Numbers) -> Numbers:
-        """How much likelier a time is than by chance, by the angle from end to end; 1 where no angle is known.
+        """The likelihood ratio of a time by the angle from end to end to a uniform distribution; 1 if no angle is
+        known.
 
-        The jitter of the clock that timed it is taken from the data.
+        The jitter of the measuring clock is estimated from the data.
         """
         data, which = self.data, self.data.media
         aligned = data.aligned[which]
@@ -190,7 +196,9 @@ class Model:
         return found
 
     def _off_whole_turns(self, column: dict[str, Numbers], period: Numbers) -> Numbers:
-        """By what share of a turn each time whose angle is known misses whole turns and that angle."""
+        """The deviation of each time with a known angle from whole revolutions and that angle, as a fraction of a
+        revolution.
+        """
         data = self.data
         aligned = data.media & data.aligned
         turn = data.turn[aligned]
@@ -243,8 +251,8 @@ class Model:
         return found * scale, -cost(found)
 
     def _roughly(self) -> list[float]:
-        """Where to begin: with arrivals blurred until the start's are in sight, and the period that the angles
-        tell.
+        """The starting point: with arrivals blurred so far that those of the start are covered, and the period from the
+        angles.
         """
         begin = {one.key: one.start for one in self.parameters} | self.angles_tell()
         arrivals = [one for one in self.parameters if one.key not in {*_ANGLES, "settle.scatter"}]
@@ -255,7 +263,9 @@ class Model:
         return [begin[one.key] for one in self.parameters]
 
     def angles_tell(self) -> dict[str, float]:
-        """The period and what goes with it by the angles alone: a narrow valley, found by grids that close in on it."""
+        """The period and the parameters that depend on it from the angles alone: a narrow valley, found by successively
+        refined grids.
+        """
         some = [one for one in self.parameters if one.key in _ANGLES]
         if not self.data.aligned.any() or not some:
             return {}
@@ -276,7 +286,7 @@ class Model:
         return dict(zip((one.key for one in some), centre.tolist(), strict=True))
 
     def _line_search(self, begin: Mapping[str, float], searched: Sequence[Parameter]) -> dict[str, float]:
-        """These numbers improved line by line, the others held."""
+        """Improve these numbers by line searches, with the others fixed."""
         keys, scale = [one.key for one in searched], np.array([one.spread for one in searched])
 
         def cost(scaled: Numbers) -> float:
@@ -290,7 +300,7 @@ class Model:
         return dict(zip(keys, (found.x * scale).tolist(), strict=True))
 
     def sample(self, centre: Numbers, seed: int = 1) -> Numbers:
-        """Draws from the posterior, a row each."""
+        """Draws from the posterior, one per row."""
         spread = np.array([one.spread for one in self.parameters])
         low, high = (np.array([getattr(one, name) for one in self.parameters]) for name in ("low", "high"))
         draw = np.random.default_rng(seed)
@@ -302,5 +312,5 @@ class Model:
 
 
 def decided(one: Parameter, low: float, high: float) -> bool:
-    """Whether the data have narrowed what was believed to less than half of it."""
+    """Whether the data have narrowed the prior's interval to less than half."""
     return high - low < 0.5 * _NORMAL_90 * one.spread

@@ -1,4 +1,4 @@
-"""What a fit writes: the drive file with a mark on every fact, the report, and what its pictures are drawn from."""
+"""The output of a fit: the drive file with a mark on every fact, the report, and the data of its charts."""
 
 from __future__ import annotations
 
@@ -32,21 +32,21 @@ class Scored:
     groups: list[Group]
     held_out: dict[str, float | None]
     correlation: float | None
-    """Of measured and simulated times of the held part, request by request."""
+    """The correlation of measured and simulated times of the held-out part, request by request."""
     deciles: list[dict[str, float]]
-    """Of the held part: measured with its bootstrap error, simulated."""
+    """The deciles of the held-out part: measured with the bootstrap error, simulated."""
 
 
 @dataclass(frozen=True)
 class Report:
-    """All that a fit says."""
+    """The report of a fit."""
 
     start: str
     found: Found
     scored: list[Scored]
 
     def parameters(self) -> list[Fitted]:
-        """All numbers, in the order of their keys."""
+        """All parameters, sorted by key."""
         return sorted(self.found.fitted.values(), key=lambda one: one.key)
 
     def to_dict(self) -> dict[str, Any]:
@@ -78,12 +78,12 @@ class Report:
         }
 
     def provenance(self) -> dict[str, Any]:
-        """From what the fit can be repeated."""
+        """The provenance, by which the fit can be repeated."""
         plan = self.found.draft.plan()
         return {"version": _core.VERSION, "model_version": _core.MODEL_VERSION, "seed": plan.seed}
 
     def tables(self) -> list[Table]:
-        """Parameters, groups and the sweep."""
+        """Tables of parameters, groups and the sweep."""
         tables = [_parameters(self.parameters())]
         if self.scored:
             tables.append(_groups(self.scored))
@@ -92,7 +92,7 @@ class Report:
         return tables
 
     def chart(self) -> altair.TopLevelMixin:
-        """Residuals by group, and the sweep."""
+        """Charts of the residuals by group, and of the sweep."""
         from drivelab import charts  # noqa: PLC0415 - altair takes longer to load than many a fit
 
         groups = [
@@ -106,7 +106,7 @@ class Report:
 
 
 def report(start: str, found: Found, measured: Measured) -> Report:
-    """The fitted drive held to all lists of requests. Raises RunError, ScenarioError."""
+    """Compare the fitted drive with all lists of requests. Raises RunError, ScenarioError."""
     lists = [(one, held_out(one, measured.hold_out)) for one in measured.traces]
     if measured.chains:
         lists.append((joined(measured.chains), held_out_of(measured.chains, measured.hold_out)))
@@ -139,7 +139,7 @@ def _deciles(real: Any, model: Any) -> list[dict[str, float]]:  # noqa: ANN401 -
 
 
 def drive_file(start: str, found: Found, given: Mapping[str, str]) -> str:
-    """The fitted drive as a file; `given` is what `--known` and `--geometry` set, with where from."""
+    """The fitted drive as a file; `given` are the values set by `--known` and `--geometry`, with their sources."""
     draft = found.draft
     facts = {
         key: _fact(draft, found, key, draft.get(key), given)
@@ -196,7 +196,7 @@ def _told(fitted: Sequence[Fitted]) -> str:
 
 
 def _text(facts: Mapping[str, Mapping[str, Any]], sources: Mapping[str, str]) -> str:
-    """Sections with a fact in each line, as the catalogue's files."""
+    """Sections with one fact per line, as in the catalogue's files."""
     lines = [f"{key} = {toml_text.value_text(fact)}" for key, fact in facts.items() if "." not in key]
     for section in dict.fromkeys(key.split(".")[0] for key in facts if "." in key):
         lines += ["", f"[{section}]"]

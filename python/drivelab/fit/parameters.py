@@ -1,4 +1,4 @@
-"""What a fit may change: the numbers and the rules of a drive file, where they start, and how far they may go."""
+"""The parameters of a fit: the numbers and rules of a drive file, their start values and their bounds."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from drivelab.fit.inputs import Numbers
 from drivelab.fit.quantities import rate_bytes, spindle_rpm, time_ms, time_text
 
 KNOTS = (0.0, 0.12, 0.35, 0.65, 1.0)
-"""Where a seek curve is bent: roots of the distance, as shares of the root of the longest."""
+"""The knots at which a seek curve is bent: square roots of the distance, as fractions of that of the longest."""
 
 _BY_COMMAND_BEFORE = ("read_hit", "read_miss", "write", "write_hit")
 _TABLE_POINTS = 48
@@ -24,12 +24,12 @@ _CYLINDERS: dict[str, int] = {}
 
 @dataclass(frozen=True)
 class Parameter:
-    """A number that is fitted; times in milliseconds, spindle speeds in rpm, rates in MB/s, the rest without unit."""
+    """A fitted number; times in milliseconds, spindle speeds in rpm, rates in MB/s, others without unit."""
 
     key: str
     start: float
     spread: float
-    """How far the start may be off: a standard deviation of what is believed before the measurement."""
+    """The standard deviation of the prior around the start value."""
     low: float
     high: float
     unit: str = "ms"
@@ -37,19 +37,19 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Fitted:
-    """What became of a parameter."""
+    """The result for a parameter."""
 
     key: str
     value: float
     low: float
     high: float
     mark: str
-    """`fitted`, `undecided` (the data do not decide it: the start's value stays) or `known`."""
+    """`fitted`, `undecided` (the data do not determine it: the start's value remains) or `known`."""
     unit: str = "ms"
     note: str = ""
 
     def to_dict(self) -> dict[str, Any]:
-        """Of `drivelab fit --json`."""
+        """The entry in `drivelab fit --json`."""
         found = {
             "key": self.key,
             "value": self.value,
@@ -62,7 +62,7 @@ class Fitted:
 
 
 def number_of(draft: Draft, key: str, default: float = 0.0) -> float:
-    """A value of the drive as a number in its parameter's unit. Raises InputError for what is no number."""
+    """A value of the drive as a number in its parameter's unit. Raises InputError if it is not a number."""
     value = draft.get(key)
     if value is None:
         return default
@@ -78,9 +78,7 @@ def number_of(draft: Draft, key: str, default: float = 0.0) -> float:
 
 
 def overhead(draft: Draft, key: str) -> float:
-    """An overhead of the firmware, where it stands for all commands before or after one kind of them, in
-    milliseconds.
-    """
+    """A firmware overhead in ms, if it applies to all commands before or after commands of one kind."""
     value = draft.get(key)
     if value is None and key.endswith((".after_read", ".after_write")):
         value = draft.get(key.rpartition(".")[0])
@@ -90,7 +88,7 @@ def overhead(draft: Draft, key: str) -> float:
 
 
 def laid_over(draft: Draft, point: Mapping[str, float]) -> Draft:
-    """The drive with these numbers. A seek curve is bent by `seek.bend.0` .., milliseconds at each of KNOTS."""
+    """The drive with these numbers. A seek curve is bent by `seek.bend.0` .., milliseconds to add at each of KNOTS."""
     values: dict[str, Any] = {}
     tables: dict[str, dict[str, str]] = {}
     bends = np.zeros(len(KNOTS))
@@ -113,7 +111,7 @@ def laid_over(draft: Draft, point: Mapping[str, float]) -> Draft:
 
 
 def text_of(key: str, number: float) -> Any:  # noqa: ANN401 - as the file has it
-    """A parameter's number as the drive file writes it."""
+    """A parameter's number in the notation of a drive file."""
     if key == "rpm":
         return f"{number:.4f}rpm"
     if key.startswith("link."):
@@ -124,8 +122,8 @@ def text_of(key: str, number: float) -> Any:  # noqa: ANN401 - as the file has i
 
 
 def cylinders_of(draft: Draft) -> int:
-    """How many cylinders its blocks lie on, by the last block."""
-    # Making the plan takes longer than all else here, and a fit asks again and again.
+    """The number of cylinders of its blocks, from the last block."""
+    # Creating the plan takes longer than all other steps, and a fit calls this again and again.
     layout = {key: draft.get(key) for key in draft.keys_of("geometry.", "skew.", "settle.", "rpm")}
     key = repr(layout if draft.get("geometry.zones") is None else draft.get("geometry.zones"))
     if key not in _CYLINDERS:
@@ -160,8 +158,8 @@ def seek_points(draft: Draft, cylinders: int) -> tuple[Numbers, Numbers]:
 
 
 def lee(distance: Numbers, cylinders: int, single: float, average: float, full: float) -> Numbers:
-    """E. K. Lee's curve through the three figures (R. H. Katz, E. K. Lee, UCB//CSD-93-770): `a sqrt(x-1) +
-    b(x-1) + c`.
+    """E. K. Lee's curve through the three seek times (R. H. Katz, E. K. Lee, UCB//CSD-93-770): `a sqrt(x-1) + b(x-1) +
+    c`.
     """
     n = cylinders
     a = (-10 * single + 15 * average - 5 * full) / (3 * np.sqrt(n))
@@ -171,13 +169,13 @@ def lee(distance: Numbers, cylinders: int, single: float, average: float, full: 
 
 
 def hats(distance: Numbers, cylinders: int) -> Numbers:
-    """The share of each knot at these distances: a column a knot."""
+    """The weight of each knot at these distances: one column per knot."""
     root = np.sqrt(np.clip(distance / max(cylinders - 1, 1), 0, 1))
     return np.column_stack([np.interp(root, KNOTS, np.eye(len(KNOTS))[k]) for k in range(len(KNOTS))])
 
 
 def bent(draft: Draft, bends: Numbers) -> Draft:
-    """The drive with so many milliseconds added to its seek curve at each knot."""
+    """The drive with these milliseconds added to its seek curve at each knot."""
     cylinders = cylinders_of(draft)
     at, time = seek_points(draft, cylinders)
     time = np.maximum(time + hats(at, cylinders) @ bends, 0.01)
@@ -185,7 +183,7 @@ def bent(draft: Draft, bends: Numbers) -> Draft:
 
 
 def average_seek(at: Numbers, time: Numbers, cylinders: int) -> float:
-    """The mean over random pairs of cylinders, weight 2 (C - d) / C^2."""
+    """The mean over random pairs of cylinders, with weight 2 (C - d) / C^2."""
     distance = np.unique(np.round(np.linspace(1, np.sqrt(max(cylinders - 1, 2)), 2000) ** 2))
     middle = np.concatenate([[0.5], (distance[1:] + distance[:-1]) / 2, [cylinders - 0.5]])
     mass = np.diff(2 * middle / cylinders - (middle / cylinders) ** 2)
@@ -193,12 +191,12 @@ def average_seek(at: Numbers, time: Numbers, cylinders: int) -> float:
 
 
 def trace_parameters(draft: Draft, known: Sequence[str]) -> list[Parameter]:
-    """The numbers that a trace with cache and near requests may decide."""
+    """The numbers that a trace with cache hits and near requests may determine."""
     found = []
     cached = draft.writes_cached()
     names = ["read_hit", "read_miss", "write_hit" if cached else "write"]
     for name in names:
-        # With a write cache the overhead of a write stands for both where there is no write_hit.
+        # With a write cache the overhead of a write applies to both if there is no write_hit.
         source = "write" if name == "write_hit" and draft.get("firmware.write_hit") is None else name
         for before in ("after_read", "after_write"):
             value = draft.get(f"firmware.{source}")

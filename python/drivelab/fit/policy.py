@@ -1,12 +1,10 @@
-"""The firmware's policy from a sweep over queue depth: order, ageing, guard and when it chooses, by simulation.
+"""The firmware's policy from a sweep over queue depth: order, ageing, guard and time of choice, by simulation.
 
-The rate at each depth counts with 1 %, its 99th percentile with 6 %. An order is taken where it explains the
-sweep better
-than the start's by more than its additional numbers are worth (Akaike's criterion); which others explain it as
-well is told.
-Guard (`queue.read_margin`) and scatter trade off: with either, fewer requests arrive in time. The scatter is
-what the chain
-tells or the start's, the guard is fitted; their correlation, and what remains with either at zero, is told.
+The rate at each depth has an error of 1 %, its 99th percentile of 6 %. Another order replaces the start's if it
+explains the sweep better by more than its additional parameters cost (Akaike's criterion); equally good orders are
+reported. Guard (`queue.read_margin`) and scatter trade off: with either, fewer requests are reached in time. The
+scatter is that of the chain or the start's, the guard is fitted; their correlation, and the fit with either at zero,
+are reported.
 """
 
 from __future__ import annotations
@@ -34,7 +32,7 @@ _CHOOSES = ("at-media-end", "one-ahead", "after-answer", "at-completion")
 
 @dataclass(frozen=True)
 class Policy:
-    """What the sweep told."""
+    """The results of the sweep."""
 
     draft: Draft
     fitted: list[Fitted]
@@ -43,11 +41,11 @@ class Policy:
     candidates: list[dict[str, Any]]
     guard_and_scatter: dict[str, float | None] = field(default_factory=dict)
     by_class: str | None = None
-    """The class whose firmware explains the sweeps as it is."""
+    """The class whose firmware explains the sweeps without changes."""
 
 
 def scaled(draft: Draft, factor: float) -> Draft:
-    """The drive with all seeks longer by a factor."""
+    """The drive with all seek times multiplied by a factor."""
     keys = {"table", "single", "average", "full", "a", "b", "c", "e"}
     values: dict[str, Any] = {}
     for key in sorted(keys):
@@ -68,7 +66,9 @@ def _ms(value: object) -> float:
 
 
 def seek_scale(sweeps: Sweeps, draft: Draft) -> tuple[Draft, float] | None:
-    """All seeks scaled so that the rate at the least depth is right: what a sweep alone tells of the mechanics."""
+    """Scale all seeks so that the rate at the smallest depth matches: the only information of a sweep alone on the
+    mechanics.
+    """
     sweep = sweeps.sweeps[0]
     one = Sweeps([_first_depth(sweep)], sweeps.workers)
 
@@ -98,11 +98,11 @@ def _first_depth(sweep: Sweep) -> Sweep:
 def fit_policy(
     sweeps: Sweeps, start: Draft, known: Sequence[str], tell: Tell, doubts: Mapping[str, float] | None = None
 ) -> Policy:
-    """The order and its numbers that explain the sweeps best; `doubts` are standard deviations of the mechanics."""
+    """The order and its parameters that explain the sweeps best; `doubts` are standard deviations of the mechanics."""
     start = _with_queue(sweeps, start, known)
     found = _of_class(sweeps, start, known)
     if start.get("queue.seek_margin") is not None and "queue.seek_margin" not in known:
-        # The guard that is fitted is a time; one that grows with the seek beside it could not be told from it.
+        # The fitted guard is a time; one that grows with the seek could not be distinguished from it.
         start = start.having({"queue.seek_margin": None})
     before = str(start.get("queue.order", "fcfs"))
     orders = [before] if "queue.order" in known else list(dict.fromkeys([before, *_ORDERS]))
@@ -136,7 +136,7 @@ def fit_policy(
 
 
 def _with_queue(sweeps: Sweeps, start: Draft, known: Sequence[str]) -> Draft:
-    """A drive of which nothing says that it queues gets NCQ where the sweep gains by depth."""
+    """Give a drive without information on queueing NCQ if the sweep gains with depth."""
     in_force = start.plan().in_force[0] or {}
     protocol = in_force.get("protocol", "none")
     gain = max(float(sweep.iops[-1] / sweep.iops[0]) for sweep in sweeps.sweeps)
@@ -146,7 +146,9 @@ def _with_queue(sweeps: Sweeps, start: Draft, known: Sequence[str]) -> Draft:
 
 
 def _of_class(sweeps: Sweeps, start: Draft, known: Sequence[str]) -> list[Candidate]:
-    """The firmware of the start's class as it is, where nothing else says how it chooses: no number is fitted."""
+    """Evaluate the firmware of the start's class unchanged, if nothing else specifies the order: no parameter is
+    fitted.
+    """
     of = next(iter((start.plan().in_force[0] or {}).get("firmware", [])), None)
     if of is None or not of["supplied"] or any(key.startswith("queue.") for key in known):
         return []
@@ -172,7 +174,7 @@ def _slopes(sweeps: Sweeps, draft: Draft, point: Mapping[str, float], steps: Map
 
 
 def _complete(draft: Draft, point: Mapping[str, float]) -> dict[str, float]:
-    """With all three figures of a seek curve where one is there."""
+    """Complete the three seek times if one of them is given."""
     form = ("seek.single", "seek.average", "seek.full")
     if not any(key in point for key in form):
         return dict(point)
@@ -182,14 +184,14 @@ def _complete(draft: Draft, point: Mapping[str, float]) -> dict[str, float]:
 def _intervals(
     sweeps: Sweeps, best: Candidate, known: Sequence[str], doubts: Mapping[str, float]
 ) -> tuple[list[Fitted], float | None]:
-    """The numbers with their intervals, by the slopes of the residuals; the correlation of guard and scatter."""
+    """The parameters with their intervals, from the slopes of the residuals; the correlation of guard and scatter."""
     parameters = parameters_of(best.draft, best.order, known)
     if not parameters:
         return [], None
     point = {one.key: best.point[one.key] for one in parameters}
     steps = {one.key: max(0.25 * point[one.key], 0.02 * one.high) for one in parameters}
     rest = sweeps.residuals(laid_over(best.draft, point))
-    # What the mechanics leave open counts too: it moves with the policy's numbers, held by its own interval.
+    # The uncertainty of the mechanics is included: it varies with the policy's parameters, bounded by its own interval.
     doubted = {key: sd for key, sd in doubts.items() if sd > 0}
     wide_point = {**point, **{key: number_of(best.draft, key) for key in doubted}}
     slopes = _slopes(sweeps, best.draft, wide_point, {**steps, **doubted})
@@ -221,7 +223,7 @@ def _covariance(slopes: Numbers, rest: Numbers, held: Numbers | None = None) -> 
 
 
 def _traded(sweeps: Sweeps, best: Candidate, correlation: float | None) -> dict[str, float | None]:
-    """How well the sweep is explained with the guard, or the scatter, at zero and the other one fitted."""
+    """The fit of the sweep with the guard, or the scatter, at zero and the other one fitted."""
     draft = laid_over(best.draft, best.point)
 
     def error(one: Draft) -> float:

@@ -1,6 +1,6 @@
-"""The numbers of one order of the queue, guard and ageing, that explain sweeps best.
+"""The parameters of one queue order, guard and ageing, that explain sweeps best.
 
-They trade off along a narrow ridge: a coarse look over the ageing, then least squares on both at once.
+They trade off along a narrow ridge: a coarse search over the ageing, then least squares on both at once.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from drivelab.fit.parameters import Parameter, laid_over, number_of
 from drivelab.fit.sweeping import ALONE, Sweeps, loss_of
 
 AGES = {"aged-sptf": ("queue.age_weight", 0.006, 1.5), "share-aged-sptf": ("queue.age_share", 1.5, 8.0)}
-"""Each order that ages with its key, the usual value and the most."""
+"""Each order with ageing, with its key, the usual value and the maximum."""
 BY_TIME = ("sptf", "aged-sptf", "share-aged-sptf")
 MARGIN = "queue.read_margin"
 _LOOKS = {
@@ -33,7 +33,7 @@ _GUARD_UNIT = 0.2
 
 @dataclass(frozen=True)
 class Candidate:
-    """An order with its numbers, and how well it explains the sweep."""
+    """An order with its parameters, and the quality of its fit."""
 
     draft: Draft
     order: str
@@ -41,16 +41,16 @@ class Candidate:
     loss: float
     chooses: str
     by_class: bool = False
-    """Whether the firmware's class says how it chooses, and no number of its own."""
+    """Whether the firmware's class determines the order without parameters of its own."""
 
     @property
     def criterion(self) -> float:
-        """The loss with two for each number."""
+        """Akaike's criterion: the loss plus two for each parameter."""
         return self.loss + 2 * len(self.point)
 
 
 def parameters_of(draft: Draft, order: str, known: Sequence[str]) -> list[Parameter]:
-    """The numbers of an order."""
+    """The parameters of an order."""
     found = []
     if order in BY_TIME:
         start = number_of(draft, MARGIN)
@@ -65,7 +65,7 @@ def parameters_of(draft: Draft, order: str, known: Sequence[str]) -> list[Parame
 def best_numbers(
     sweeps: Sweeps, draft: Draft, order: str, known: Sequence[str], begin: Mapping[str, float] | None = None
 ) -> Candidate:
-    """The best numbers of one order, from `begin` on where that is given."""
+    """The best parameters of one order, starting from `begin` if it is given."""
     parameters = parameters_of(draft, order, known)
     chooses = str(draft.get("queue.chooses", "at-media-end"))
     if not parameters:
@@ -77,7 +77,7 @@ def best_numbers(
 
 
 def _begins(sweeps: Sweeps, draft: Draft, parameters: list[Parameter]) -> list[dict[str, float]]:
-    """A point for each of some guards, with the ageing that is best there of a few."""
+    """A starting point for each of some guards, with the best of a few values of the ageing."""
     guards = (
         sorted({one.start for one in parameters if one.key == MARGIN} | set(_GUARDS))
         if any(one.key == MARGIN for one in parameters)
@@ -93,7 +93,7 @@ def _begins(sweeps: Sweeps, draft: Draft, parameters: list[Parameter]) -> list[d
             points = [fixed | {ages[0].key: value} for value in looked]
         losses = [sweeps.loss(laid_over(draft, point)) for point in points]
         found.append((min(losses), points[int(np.argmin(losses))]))
-    # A guard that is far worse from the outset is on another hill.
+    # A guard that is far worse at the beginning belongs to another local minimum.
     least = min(loss for loss, _ in found)
     return [point for loss, point in found if loss <= 4 * least + 100]
 
@@ -101,7 +101,7 @@ def _begins(sweeps: Sweeps, draft: Draft, parameters: list[Parameter]) -> list[d
 def _squares(
     sweeps: Sweeps, draft: Draft, parameters: list[Parameter], begin: Mapping[str, float]
 ) -> tuple[dict[str, float], float]:
-    """Least squares by steps of Levenberg and Marquardt, the guard in units and the ageing in logarithms."""
+    """Least squares by the Levenberg-Marquardt method, the guard in its unit and the ageing in logarithms."""
     keys = [one.key for one in parameters]
     low = np.array([_scaled(one.key, max(one.low, 0.0 if one.key == MARGIN else 1e-4)) for one in parameters])
     high = np.array([_scaled(one.key, one.high) for one in parameters])
@@ -117,7 +117,7 @@ def _squares(
         here, columns = residuals(x), []
         for place, step in enumerate(steps):
             other = x.copy()
-            # Towards the middle, so that no step leaves what may be.
+            # Towards the middle, so that no step leaves the bounds.
             other[place] += step if x[place] + step <= high[place] else -step
             columns.append((residuals(other) - here) / (other[place] - x[place]))
         return np.column_stack(columns)

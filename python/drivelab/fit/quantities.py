@@ -1,5 +1,6 @@
-"""Quantities of a drive file as numbers: times in milliseconds, rates in bytes a second, shares and
-angles as parts."""
+"""Parses quantities of a drive file into numbers: times in milliseconds, rates in bytes per second, shares and angles
+as fractions.
+"""
 
 from __future__ import annotations
 
@@ -44,7 +45,7 @@ def data_bytes(text: object) -> float:
 
 
 def rate_bytes(text: object) -> float:
-    """A data rate such as "105MB/s" in bytes a second. Raises InputError."""
+    """A data rate such as "105MB/s" in bytes per second. Raises InputError."""
     number, unit = _parts(text)
     if not unit.endswith("/s") or unit[:-2] not in _DATA:
         raise InputError(f"{text!r} is no data rate; write it as 105MB/s")
@@ -60,7 +61,7 @@ def spindle_rpm(text: object) -> float:
 
 
 def share(text: object) -> float:
-    """A share such as "48%" as a part of one. Raises InputError."""
+    """A share such as "48%" as a fraction. Raises InputError."""
     number, unit = _parts(text)
     if unit not in {"", "%"}:
         raise InputError(f"{text!r} is no share; write it as 48%")
@@ -68,7 +69,7 @@ def share(text: object) -> float:
 
 
 def time_text(ms: float) -> str:
-    """A time as a drive file writes it, to the nanosecond."""
+    """A time in the notation of a drive file, to the nanosecond."""
     return f"{round(ms, 6):.6f}".rstrip("0").rstrip(".") + "ms"
 
 

@@ -1,10 +1,8 @@
-"""A trace or a chain replayed on a draft, and how far the response times of its groups are off: what a fit minimises.
+"""A trace or a chain replayed on a draft, and the errors of the response times of its groups, which a fit minimises.
 
-The loss is the square of the demerit of all fitted requests, and beside it, with a tenth of the weight of their
-numbers,
-the squares of the demerits of the groups (reads and writes, by place, by the command before): an error that
-another one
-cancels in the whole is not cancelled there. A fiftieth has how far each request is off by itself.
+The loss is the square of the demerit of all fitted requests plus, with a tenth of the weight of their numbers, the
+squares of the demerits of the groups (reads and writes, by locality, by the previous command): an error that another
+one cancels in the total is not cancelled there. The error of each single request has a weight of a fiftieth.
 """
 
 from __future__ import annotations
@@ -27,7 +25,7 @@ from drivelab.validation import demerit
 from drivelab.validation_groups import kinds
 
 TRACE_BLOCK = 200
-"""Of a trace, blocks of so many requests are fitted and held out by turns."""
+"""The number of requests of a block of a trace; blocks are fitted and held out alternately."""
 
 _LEAST = 30
 _EACH = 0.02
@@ -37,7 +35,7 @@ _PLACES = ("sequential", "near", "far")
 
 @dataclass(frozen=True)
 class Group:
-    """Requests of one kind, and how far their mean is off: shares of what was measured, above zero where too slow."""
+    """Requests of one kind, and the relative errors of their mean, positive if too slow."""
 
     id: str
     n: int
@@ -45,7 +43,7 @@ class Group:
     held_out_error: float | None
 
     def to_dict(self) -> dict[str, Any]:
-        """Of `drivelab fit --json`."""
+        """The entry in `drivelab fit --json`."""
         return {
             "id": self.id,
             "n": self.n,
@@ -55,7 +53,7 @@ class Group:
 
 
 def held_out(requests: Requests, share: float) -> Flags:
-    """Which requests are only scored: of a trace blocks by turns, of a chain the last reads and the last writes."""
+    """Which requests are held out: alternate blocks of a trace, the last reads and the last writes of a chain."""
     held = np.zeros(len(requests), dtype=bool)
     if requests.kind == "trace":
         block = np.arange(len(requests)) // TRACE_BLOCK
@@ -67,10 +65,10 @@ def held_out(requests: Requests, share: float) -> Flags:
 
 
 class Replays:
-    """One list of requests, ready to be replayed on drafts; in a `with`, at whose end its file is deleted."""
+    """One list of requests for replays on drafts; used in a `with`, at whose end its file is deleted."""
 
     def __init__(self, requests: Requests, held: Flags) -> None:
-        """`held` are only scored."""
+        """Requests in `held` are only scored, not fitted."""
         self.requests = requests
         self.held = held
         self._folder = tempfile.TemporaryDirectory()
@@ -79,15 +77,15 @@ class Replays:
         self._groups: dict[str, Flags] | None = None
 
     def columns(self, draft: Draft) -> dict[str, Any]:
-        """What `validate` replays. Raises TraceError, ScenarioError and RunError."""
+        """The columns of the replay, as of `validate`. Raises TraceError, ScenarioError and RunError."""
         return _core.replay(draft.plan(), str(self._path))
 
     def simulated(self, draft: Draft) -> Numbers:
-        """Response times in milliseconds."""
+        """The simulated response times in milliseconds."""
         return np.array(self.columns(draft)["simulated_ns"], dtype=float) / 1e6
 
     def groups(self, draft: Draft) -> dict[str, Flags]:
-        """All, and the kinds that do not depend on what is simulated."""
+        """The groups: all requests, and the kinds that do not depend on the simulation."""
         if self._groups is None:
             found = kinds(self.columns(draft), None)
             names = ["reads", "writes"]
@@ -100,7 +98,7 @@ class Replays:
         return self._groups
 
     def loss(self, draft: Draft) -> float:
-        """What is minimised; very large for a drive that cannot be."""
+        """The loss that is minimised; very large for an invalid drive."""
         try:
             simulated = self.simulated(draft)
         except (ScenarioError, RunError, _core.ScenarioError, _core.RunError, _core.TraceError):
@@ -108,7 +106,7 @@ class Replays:
         return self.loss_of(simulated, draft)
 
     def loss_of(self, simulated: Numbers, draft: Draft) -> float:
-        """The same of times that have been simulated."""
+        """The loss for simulated times."""
         fitted, measured = ~self.held, self.requests.time
         groups = {name: which & fitted for name, which in self.groups(draft).items()}
         whole = int(groups["all"].sum())
@@ -136,7 +134,7 @@ def _distance(measured: Numbers, simulated: Numbers) -> float:
 
 
 def losses(replays: Replays, drafts: list[Draft], pool: ThreadPoolExecutor) -> list[float]:
-    """The loss of each draft, side by side on all cores."""
+    """The loss of each draft, in parallel on all cores."""
     return list(pool.map(replays.loss, drafts))
 
 
@@ -146,7 +144,7 @@ def loss_at(replays: Replays, draft: Draft, point: Mapping[str, float]) -> float
 
 
 def scored(replays: Replays, draft: Draft) -> tuple[list[Group], dict[str, float | None], Numbers]:
-    """The error of each group on both parts, the demerit and the mean error of the held part, and the times."""
+    """The error of each group on both parts, the demerit and the mean error of the held-out part, and the times."""
     simulated, measured = replays.simulated(draft), replays.requests.time
     groups = [
         Group(

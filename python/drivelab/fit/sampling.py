@@ -1,4 +1,4 @@
-"""Draws from a posterior, by an ensemble of walkers that needs no tuning.
+"""Samples a posterior by an ensemble of walkers that needs no tuning.
 
 J. Goodman, J. Weare, "Ensemble samplers with affine invariance", Communications in Applied Mathematics and
 Computational Science 5(1), 2010: the stretch move. Half of the walkers moves along lines through the other half.
@@ -18,9 +18,9 @@ _STRETCH = 2.0
 def ensemble(
     log_density: Callable[[Numbers], Numbers], start: Numbers, steps: int, seed: int = 1, burn: float = 0.4
 ) -> Numbers:
-    """Draws, a row each, from walkers that start at the rows of `start`; the first part of the steps is left out.
+    """Draws, one per row, from walkers that start at the rows of `start`; the first part of the steps is discarded.
 
-    `log_density` takes rows and returns a value for each; minus infinity where nothing may be.
+    `log_density` takes rows and returns a value for each; minus infinity outside of the support.
     """
     draw = np.random.default_rng(seed)
     walkers = start.copy()

@@ -1,8 +1,7 @@
-"""The stages of a fit, one after the other; each takes the draft of the one before and tells what it found.
+"""The stages of a fit, one after the other; each takes the draft of the previous one and reports its results.
 
-What a stage has found is kept beside the output (`OUT.fit.json`), under a hash of all that went in: the same
-command goes on
-from there.
+The results of a stage are stored next to the output (`OUT.fit.json`), under a hash of all inputs: the same command
+resumes from there.
 """
 
 from __future__ import annotations
@@ -50,13 +49,13 @@ _NO_ANGLES = (
 )
 _NORMAL_90 = 3.29
 _OF_CHAIN = "chain."
-"""Numbers of the measurement, not of the drive."""
+"""Parameters of the measurement, not of the drive."""
 _DOUBTED = ("seek.average", "firmware.read_miss", "settle.scatter")
 
 
 @dataclass(frozen=True)
 class Measured:
-    """All that a fit is given."""
+    """The measurements for a fit."""
 
     traces: tuple[Requests, ...] = ()
     chains: tuple[Requests, ...] = ()
@@ -68,7 +67,7 @@ class Measured:
 
 @dataclass
 class Found:
-    """What the stages have found so far."""
+    """The results of the stages so far."""
 
     draft: Draft
     fitted: dict[str, Fitted] = field(default_factory=dict)
@@ -80,11 +79,11 @@ class Found:
     guard_and_scatter: dict[str, float | None] = field(default_factory=dict)
 
     def add(self, fitted: Sequence[Fitted]) -> None:
-        """Later stages replace what earlier ones said of the same key."""
+        """Record fitted parameters; later stages replace those of earlier ones with the same key."""
         self.fitted |= {one.key: one for one in fitted}
 
     def to_state(self) -> dict[str, Any]:
-        """For the file beside the output."""
+        """The state for the file next to the output."""
         return {
             "values": dict(self.draft.values),
             "fitted": [one.to_dict() for one in self.fitted.values()],
@@ -92,7 +91,7 @@ class Found:
         }
 
     def from_state(self, state: Mapping[str, Any]) -> None:
-        """As it was when the state was written."""
+        """Restore the results from a state."""
         self.draft = Draft(self.draft.name, self.draft.facts, self.draft.sources, state["values"])
         self.fitted = {one["key"]: Fitted(**one) for one in state["fitted"]}
         for name in _PLAIN:
@@ -103,7 +102,7 @@ _PLAIN = ("rules", "notes", "sweep", "surface", "candidates", "guard_and_scatter
 
 
 def run(measured: Measured, start: Draft, workers: int, state: Path | None, tell: Tell) -> Found:
-    """All stages. Raises ScenarioError, RunError, TraceError where the start cannot serve what was measured."""
+    """Run all stages. Raises ScenarioError, RunError, and TraceError if the start cannot serve the requests."""
     found = Found(start)
     names = _wanted(measured)
     key = _key(measured, start)
@@ -168,13 +167,13 @@ def _surface(found: Found, measured: Measured, _workers: int, _tell: Tell) -> No
 
 
 def _chain(found: Found, measured: Measured, _workers: int, tell: Tell) -> None:
-    """Cache rule of writes, then period, overheads, seek curve and scatter of all chains together."""
+    """Fit the cache rule of writes, then period, overheads, seek curve and scatter of all chains together."""
     held = held_out_of(measured.chains, measured.hold_out)
     with Replays(joined(measured.chains), held) as replays:
         _writes(found, replays, measured.known)
         believed = found.draft
         for turn in range(2):
-            # The layout of a data sheet moves with period and settle times: the second round has the right one.
+            # A layout from a data sheet depends on period and settle times: the second round has the right one.
             tell("period and phase, overheads, seek curve", 0.05 + 0.3 * turn)
             data = timed(replays, found.draft)
             model, centre = _best(found.draft, believed, data, measured.known, bends=turn > 0)
@@ -187,7 +186,7 @@ def _chain(found: Found, measured: Measured, _workers: int, tell: Tell) -> None:
 
 
 def _writes(found: Found, replays: Replays, known: Sequence[str]) -> None:
-    """What a write waits for: the buffer, or the media."""
+    """Determine what a write waits for: the buffer, or the media."""
     requests, fitted = replays.requests, ~replays.held
     read, write = requests.time[requests.read & fitted], requests.time[~requests.read & fitted]
     if "write_cache" in known or len(write) < _LEAST_HITS:
@@ -205,7 +204,9 @@ def _writes(found: Found, replays: Replays, known: Sequence[str]) -> None:
 def _best(
     draft: Draft, believed: Draft, data: Timed, known: Sequence[str], *, bends: bool
 ) -> tuple[Model, Numbers]:
-    """The model without or, if that may be, with a bent curve, whichever explains the chain better for its numbers."""
+    """The model without or, if allowed, with a bent curve, whichever explains the chain better for its number of
+    parameters.
+    """
     options = list[tuple[Model, Numbers, float]]()
     for bent in (False, True)[: 1 + bends]:
         wanted = tuple(one for one in chain_parameters(believed, data, bends=bent) if one.key not in known)
@@ -225,7 +226,7 @@ def _with_numbers(draft: Draft, parameters: Sequence[Parameter], centre: Numbers
 
 
 def _laid(draft: Draft, point: Mapping[str, float]) -> Draft:
-    # A seek curve in another form replaces the one in force whole.
+    # A seek curve in another form replaces the current one as a whole.
     point = {key: value for key, value in point.items() if not key.startswith(_OF_CHAIN)}
     form = {key: value for key, value in point.items() if key in FORM}
     if form:
@@ -234,9 +235,9 @@ def _laid(draft: Draft, point: Mapping[str, float]) -> Draft:
 
 
 def _told(found: Found, data: Timed, model: Model) -> None:
-    """Intervals of all numbers; those that are not decided go back to the start, and the others follow."""
+    """Intervals of all parameters; undetermined ones return to the start's value, and the others are refitted."""
     bends = any(one.key.startswith("seek.bend.") for one in model.parameters)
-    # The draft has the numbers in it already: the model is set on them again, around the start's beliefs.
+    # The draft contains the numbers already: the model is built on them again, with the start's prior.
     before = {one.key: one for one in model.parameters}
     again = []
     for one in chain_parameters(found.draft, data, bends=bends):
@@ -254,7 +255,7 @@ def _told(found: Found, data: Timed, model: Model) -> None:
     centre, _ = model.best(list((now | model.angles_tell()).values()))
     draws = model.sample(centre)
     if data.sharpness < SURE:
-        # Angles on one track are those of the start's rates, which are not exact.
+        # Angles on one track come from the start's rates, which are not exact.
         spread = _RATE_DOUBT * number_of(found.draft, "rpm")
         for place, one in enumerate(model.parameters):
             if one.key == "rpm":
@@ -265,7 +266,7 @@ def _told(found: Found, data: Timed, model: Model) -> None:
         for place, one in enumerate(model.parameters)
         if not decided(one, low[place], high[place])
         and not one.key.startswith(("seek.bend.", _OF_CHAIN))
-        # A start that the data exclude does not stay.
+        # A start value that the data exclude does not remain.
         and low[place] <= before[one.key].start <= high[place]
     ]
     if held:
@@ -281,7 +282,7 @@ def _told(found: Found, data: Timed, model: Model) -> None:
         point = dict(zip((one.key for one in rest), values.tolist(), strict=True))
         found.draft = fixed
     else:
-        # The most probable point lies at the edge of what may be for a width that is hardly decided.
+        # The most probable value of a scarcely determined width is at its bound: the median is used instead.
         middle = np.median(draws, axis=0)
         point = dict(zip((one.key for one in model.parameters), middle.tolist(), strict=True))
     found.draft = _laid(found.draft, point)
@@ -295,9 +296,7 @@ def _told(found: Found, data: Timed, model: Model) -> None:
 
 
 def timed_again(data: Timed, before: Draft, after: Draft) -> Timed:
-    """The chain's parts once overheads of the draft have been set to others: what is beside seek and
-    rotation shifts.
-    """
+    """The chain's parts after overheads of the draft have changed: the time besides seek and rotation shifts."""
     rest = data.rest.copy()
     for key, which in data.overheads.items():
         rest += np.where(which, overhead(after, key) - overhead(before, key), 0.0)
@@ -309,7 +308,7 @@ def _now(draft: Draft, key: str) -> float:
 
 
 def _curve(draft: Draft, model: Model, draws: Numbers, cylinders: int) -> list[Fitted]:
-    """A bent curve told by three figures: over one cylinder, on average, over all."""
+    """A bent curve summarized by three seek times: over one cylinder, on average, full stroke."""
     at, time = seek_points(draft, cylinders)
     some = draws[np.linspace(0, len(draws) - 1, _DRAWN).astype(int)]
     told = []
@@ -329,7 +328,7 @@ def _three(at: Numbers, time: Numbers, cylinders: int) -> tuple[float, float, fl
 
 
 def _hits(found: Found, replays: Replays, data: Timed, known: Sequence[str]) -> None:
-    """Overheads of what the buffer answers: the median that is missing, with the interval of the median."""
+    """Overheads of requests served by the buffer: the median difference, with the interval of the median."""
     simulated = replays.simulated(found.draft)
     for key, which in (
         ("firmware.read_hit", data.hit & ~data.write),
@@ -392,12 +391,14 @@ _STAGES = {"surface": _surface, "chain": _chain, "trace": _trace, "sweep": _swee
 
 
 def joined(chains: Sequence[Requests]) -> Requests:
-    """All chains as one list; the first request of each counts for nothing, as its arm comes from elsewhere."""
+    """All chains as one list; the first request of each is not used, because the position of the arm before it is
+    unknown.
+    """
     names = ("read", "first", "count", "time", "gap")
     columns = {name: np.concatenate([getattr(one, name) for one in chains]) for name in names}
     return Requests(", ".join(one.name for one in chains), "chain", **columns)
 
 
 def held_out_of(chains: Sequence[Requests], share: float) -> Flags:
-    """The held parts of all chains."""
+    """The held-out parts of all chains."""
     return np.concatenate([held_out(one, share) for one in chains])

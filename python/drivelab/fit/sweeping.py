@@ -1,8 +1,8 @@
-"""Sweeps over queue depth simulated on a draft, and how far they are from what was measured.
+"""Sweeps over queue depth simulated on a draft, and their deviation from the measurement.
 
-The rate at each depth counts with 1 %, its 99th percentile with 6 %. All rates of a sweep may be off by another 1 %
-together: they share the requests that were drawn, on the drive as in the simulation, so that what the depth gains is
-known better than any rate.
+The rate at each depth has an error of 1 %, its 99th percentile of 6 %. All rates of a sweep have another common error
+of 1 %: they share the sequence of random requests, on the drive as in the simulation, so the gain with depth is known
+better than any rate.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ RATE_ERROR = 0.01
 TAIL_ERROR = 0.06
 COMMON_ERROR = 0.01
 ALONE = 4.0
-"""From so many errors on a point that nothing explains is held down (Huber's loss)."""
+"""The deviation in standard errors from which a point's influence is limited (Huber's loss)."""
 _RUN = {"warmup": "5s", "duration": "100s", "seed": 1}
 _BAD = 1e3
 
 
 class Sweeps:
-    """Sweeps, and the same simulated on drafts."""
+    """Sweeps, and their simulation on drafts."""
 
     def __init__(self, sweeps: Sequence[Sweep], workers: int) -> None:
-        """Simulated on so many threads."""
+        """Store the sweeps, and the number of threads."""
         self.sweeps = sweeps
         self.workers = workers
 
@@ -45,7 +45,7 @@ class Sweeps:
         return found  # type: ignore[return-value]
 
     def residuals(self, draft: Draft) -> Numbers:
-        """Logarithms of simulated over measured, in their errors; of each sweep rates, then percentiles."""
+        """Logarithms of the ratio of simulated to measured, in standard errors; per sweep rates, then percentiles."""
         try:
             points = self.simulated(draft)
         except (ScenarioError, RunError, _core.ScenarioError, _core.RunError):
@@ -60,19 +60,19 @@ class Sweeps:
         return np.concatenate(found)
 
     def loss(self, draft: Draft) -> float:
-        """The sum of the squares, with single points that nothing explains held down (Huber's loss)."""
+        """The sum of squares, with the influence of single outliers limited (Huber's loss)."""
         return loss_of(self.residuals(draft))
 
 
 def _whitened(residuals: Numbers) -> Numbers:
-    """Residuals that are independent with an error of 1, of those that have an error in common beside their own."""
+    """Converts residuals with a common error besides their own to independent ones with an error of 1."""
     n = len(residuals)
     kept = 1 / np.sqrt(1 + n * (COMMON_ERROR / RATE_ERROR) ** 2)
     return np.asarray(residuals - (1 - kept) * residuals.mean())
 
 
 def loss_of(residuals: Numbers) -> float:
-    """The sum of the squares of residuals, with single points held down."""
+    """The sum of squares of residuals, with the influence of outliers limited."""
     size = np.abs(residuals)
     return float(np.sum(np.where(size < ALONE, size**2, ALONE * (2 * size - ALONE))))
 
@@ -87,6 +87,6 @@ def _workload(sweep: Sweep) -> dict[str, Any]:
 
 
 def _iec(text: str) -> str:
-    """fio's 4k as a scenario writes it."""
+    """fio's 4k in the notation of a scenario."""
     units = {"k": "KiB", "m": "MiB", "g": "GiB", "t": "TiB"}
     return text[:-1] + units[text[-1].lower()] if text[-1:].lower() in units else text

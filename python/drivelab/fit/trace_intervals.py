@@ -1,10 +1,8 @@
-"""How sure the numbers of a trace are: the loss along each number, over blocks of requests drawn again and again.
+"""Intervals of the parameters from a trace: the loss along each parameter, over resampled blocks of requests.
 
-Requests near each other are alike, so whole blocks of the fitted part are drawn with repetition (the block
-bootstrap). In
-each draw the loss at three values of a number has a parabola through it, and its minimum is where that draw has
-the number.
-The other numbers stay where they are: an interval does not tell what two numbers could trade.
+Adjacent requests are correlated, so whole blocks of the fitted part are drawn with replacement (the block bootstrap).
+In each sample a parabola through the loss at three values of a parameter gives its minimum, the value of the parameter
+in that sample. The other parameters are fixed: an interval does not show the trade-off of two parameters.
 """
 
 from __future__ import annotations
@@ -25,7 +23,7 @@ _STEP = 0.25
 def trace_intervals(
     replays: Replays, base: Draft, point: Mapping[str, float], known: Sequence[str]
 ) -> list[Fitted]:
-    """Each number with its 90 % interval; undecided where it was left at the start's value."""
+    """Each parameter with its 90 % interval; undecided if it was left at the start's value."""
     requests = replays.requests
     blocks = np.arange(len(requests)) // TRACE_BLOCK
     fitted = np.unique(blocks[~replays.held])
@@ -39,7 +37,7 @@ def trace_intervals(
 
 
 def _weights(blocks: Whole, chosen: Whole, size: int) -> Whole:
-    """The requests of the chosen blocks, as often as these were drawn."""
+    """The requests of the drawn blocks, repeated as often as these were drawn."""
     order = np.argsort(blocks, kind="stable")
     edges = np.searchsorted(blocks[order], np.arange(blocks[-1] + 2))
     return np.concatenate([order[edges[block] : edges[block + 1]] for block in chosen])[:size]
@@ -71,7 +69,7 @@ def _one(
 
 
 def _minimum(at: Sequence[float], losses: Sequence[float], within: tuple[float, float]) -> float:
-    """Where the parabola through three points is least; the better end where it has no minimum between."""
+    """The minimum of the parabola through three points; the better end if there is no minimum between."""
     a, b, _ = np.polyfit(at, losses, 2)
     if a <= 0:
         return within[0] if b > 0 else within[1]

@@ -1,8 +1,8 @@
-"""Fitting a trace: the simulator replays it, a bounded search over the numbers and the cache's rules by turns.
+"""Fits a trace: the simulator replays it, and a bounded search alternates between the numbers and the cache's rules.
 
-The numbers are searched along one direction at a time (M. J. D. Powell, "An efficient method for finding the minimum
-of a function of several variables without calculating derivatives", Computer Journal 7(2), 1964), each line by Brent's
-method as scipy has it; a rule is changed where the loss falls by more than `_WORTH`.
+The numbers are searched along one direction at a time (M. J. D. Powell, "An efficient method for finding the minimum of
+a function of several variables without calculating derivatives", Computer Journal 7(2), 1964), each line by Brent's
+method as implemented in scipy; a rule is changed if the loss decreases by more than `_WORTH`.
 """
 
 from __future__ import annotations
@@ -56,13 +56,13 @@ RULES: dict[str, tuple[object, ...]] = {
     "link.write_data": ("before-positioning", "while-positioning"),
     "queue.chooses": ("at-media-end", "at-completion"),
 }
-"""Rules that a trace may decide, and what each may be."""
+"""Rules that a trace may determine, and the possible values of each."""
 
 
 def fit_trace(
     replays: Replays, start: Draft, known: Sequence[str], workers: int, tell: Tell
 ) -> tuple[Draft, dict[str, float], dict[str, Any]]:
-    """The drive that fits, its numbers, and the rules that were changed."""
+    """The fitted drive, its numbers, and the changed rules."""
     parameters = trace_parameters(start, known)
     belief = _BELIEF * replays.loss(start)
     point = {one.key: one.start for one in parameters}
@@ -84,7 +84,7 @@ def fit_trace(
 def _left(
     replays: Replays, base: Draft, parameters: Sequence[Parameter], point: Mapping[str, float]
 ) -> dict[str, float]:
-    """Each number back at its start where that costs next to nothing."""
+    """Return each number to its start value if that hardly increases the loss."""
     found = dict(point)
     best = replays.loss(laid_over(base, found))
     for one in parameters:
@@ -101,9 +101,9 @@ def _lines(
     point: Mapping[str, float],
     turn_and_belief: tuple[int, float],
 ) -> dict[str, float]:
-    """One number after the other, each to the least loss along it; narrower from round to round.
+    """Minimise the loss along one number after the other, with a range that narrows from round to round.
 
-    To move away from the start by a spread costs the belief.
+    A deviation from the start by one spread costs `belief`.
     """
     found, (turn, belief) = dict(point), turn_and_belief
 
@@ -134,7 +134,7 @@ def _lines(
 def _rules(
     replays: Replays, base: Draft, point: Mapping[str, float], known: Sequence[str], pool: ThreadPoolExecutor
 ) -> dict[str, Any]:
-    """The rules that are worth a change, the best first, until none is."""
+    """Change the rules that reduce the loss enough, the best first, until none does."""
     changed: dict[str, Any] = {}
     best = replays.loss(laid_over(base, point))
     while True:

@@ -1,5 +1,6 @@
-"""Rates over the surface: the outer rate and its fall to the inside, from rates at some addresses or a
-known geometry."""
+"""Rates over the surface: the outer rate and its decrease towards the inside, from rates at some addresses or a known
+geometry.
+"""
 
 from __future__ import annotations
 
@@ -26,8 +27,8 @@ _SIMPLEX = np.array([[0, 0], [0.01, 0], [0, 0.03]])
 
 
 def rate_at(offset: Numbers, outer: float, inner: float, zones: int, capacity: float) -> Numbers:
-    """The rate at these bytes of a drive whose zones have the same number of cylinders each, falling by
-    equal steps.
+    """The rate at these byte addresses of a drive whose zones have equal numbers of cylinders, decreasing by equal
+    steps.
     """
     rates = np.linspace(outer, outer * inner, zones)
     ends = np.cumsum(rates) / rates.sum() * capacity
@@ -35,7 +36,7 @@ def rate_at(offset: Numbers, outer: float, inner: float, zones: int, capacity: f
 
 
 def even_rate_at(offset: Numbers, outer: float, inner: float, zones: int, capacity: float) -> Numbers:
-    """The same as a line through the middles of the zones: steps have no slope to fit by."""
+    """The same as a line through the centres of the zones: steps have no slope for a fit."""
     share = (np.arange(_LINE) + 0.5) / _LINE
     fall = np.clip((share * zones - 0.5) / max(zones - 1, 1), 0, 1)
     rates = outer * (1 - (1 - inner) * fall)
@@ -45,7 +46,9 @@ def even_rate_at(offset: Numbers, outer: float, inner: float, zones: int, capaci
 def fit_surface(
     draft: Draft, surface: Surface, known: Sequence[str]
 ) -> tuple[Draft, list[Fitted], list[dict[str, Any]]]:
-    """The outer rate and the inner one's share; a drive with zones of its own keeps them, and is only compared."""
+    """Fit the outer rate and the inner one's share of it; a drive with zones of its own keeps them, and is only
+    compared.
+    """
     capacity = draft.plan().capacity_bytes(0)
     if draft.get("geometry.outer_rate") is None:
         return draft, [], []
@@ -60,7 +63,7 @@ def fit_surface(
     found = optimize.least_squares(
         off, [1.0, inner], bounds=([0.2, 0.1], [5.0, 1.2]), loss="soft_l1", f_scale=0.02, diff_step=0.02
     )
-    # The steps decide, from the line's values on.
+    # The final fit uses the steps, starting from the line's values.
     stepped = optimize.minimize(
         lambda point: float(
             np.sum(
@@ -76,7 +79,7 @@ def fit_surface(
     rest = np.log(rate_at(surface.offset, outer * found.x[0], found.x[1], zones, capacity) / surface.rate)
     noise = max(float(rest @ rest) / max(len(rest) - 2, 1), 1e-7)
     covariance = noise * np.linalg.pinv(found.jac.T @ found.jac)
-    # A rate over a short stretch has what a buffer held before in it, everywhere alike.
+    # A rate over a short range includes data that a buffer held before, everywhere alike.
     half = _NORMAL * np.sqrt(np.diag(covariance) + np.array([_ALIKE, 0.0]) ** 2)
     outer_mb = outer * float(found.x[0]) / 1e6
     parts: list[tuple[str, float, float, str]] = [
@@ -102,7 +105,7 @@ def fit_surface(
 
 
 def of_geometry(row: Mapping[str, str]) -> tuple[dict[str, Any], list[str]]:
-    """What a row of a table of geometries says, as keys of a drive file, and what it says that has no key."""
+    """The keys of a drive file from a row of a table of geometries, and its information without a key."""
     rpm, size, outer, inner, heads = (
         _positive(row, key) for key in ("rpm", "sector_bytes", "spt_outer", "spt_inner", "surfaces")
     )
@@ -129,7 +132,7 @@ def _positive(row: Mapping[str, str], key: str) -> float:
 
 
 def _skew(row: Mapping[str, str]) -> tuple[float, list[str]]:
-    """The skew of a track in turns: `0.1`, `19/132` or `1/6+0.004`, else from degrees; 0 where none is told."""
+    """The skew of a track in revolutions: `0.1`, `19/132` or `1/6+0.004`, else from degrees; 0 if none is given."""
     text = row.get("skew_rev", "").strip()
     parts = _SHARE.fullmatch(text)
     if parts is not None:
@@ -144,7 +147,7 @@ def _skew(row: Mapping[str, str]) -> tuple[float, list[str]]:
 
 
 def _order(layout: str) -> tuple[dict[str, Any], list[str]]:
-    """The order of the surfaces. One letter is a key; of two levels a table does not say how wide the inner one is."""
+    """The order of the surfaces. One letter is a key; for two levels a table lacks the width of the inner one."""
     layout = layout.strip()
     if layout in _ORDERS:
         return {"geometry.surface_order": _ORDERS[layout]}, []

@@ -1,4 +1,4 @@
-"""A plan as people and programs read it: five lines, a table, rows, JSON."""
+"""The output of a plan for people and programs: five lines, a table, rows, JSON."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def _figures(one: Candidate, state: str = "healthy") -> Mapping[str, Any] | None
 
 
 def _names(found: Plan) -> list[str]:
-    """The latencies that are told: those that have a limit, else mean and p99."""
+    """The latencies to report: those that have a limit, otherwise mean and p99."""
     return list(found.asked.limits.latencies_ns) or ["mean", "p99"]
 
 
@@ -144,7 +144,7 @@ def _rebuild(one: Candidate) -> str:
 
 
 def notes(found: Plan) -> list[str]:
-    """How the figures came about."""
+    """How the results were obtained."""
     stages = dict.fromkeys(("rule", "bound", "simulated"), 0)
     for one in found.candidates:
         if one.failings:
@@ -186,7 +186,7 @@ def notes(found: Plan) -> list[str]:
 
 
 def _equals(found: Plan, one: Candidate) -> list[str]:
-    """Why other candidates that hold at the pick's price are not the pick."""
+    """Why other candidates that meet all limits at the pick's price are not the pick."""
     names: dict[str, list[str]] = {}
     for other in found.candidates:
         if other.holds and other is not one and choice.order(other)[0] == choice.order(one)[0]:
@@ -198,7 +198,7 @@ def _equals(found: Plan, one: Candidate) -> list[str]:
 
 
 def _before(one: Candidate, other: Candidate) -> str:
-    """Why one comes before another of the same price."""
+    """Why one candidate ranks before another of the same price."""
     (_, loss, mean), (_, other_loss, other_mean) = choice.order(one), choice.order(other)
     if one.loss is not None and other.loss is not None and loss != other_loss:
         (_, high), (low, _) = loss_span(one.loss), loss_span(other.loss)
@@ -208,7 +208,7 @@ def _before(one: Candidate, other: Candidate) -> str:
 
 
 def _of_trace(found: Plan) -> list[str]:
-    """How much of a recorded load a rebuild has beside it."""
+    """The part of a recorded load during which a rebuild is simulated."""
     loads, rebuilt = found.asked.loads, (found.pick and found.pick.entry.rebuild) or {}
     is_recorded = loads.trace is not None or "trace" in (loads.table or {})
     if not is_recorded or not rebuilt.get("windows"):
@@ -218,7 +218,7 @@ def _of_trace(found: Plan) -> list[str]:
 
 
 def _near(found: Plan, one: Candidate) -> str:
-    """Which of the pick's figures could as well be beyond its limit."""
+    """Which of the pick's values may exceed their limits within their intervals."""
     near = []
     limits = found.asked.limits
     for state in limits.states:
@@ -233,7 +233,9 @@ def _near(found: Plan, one: Candidate) -> str:
 
 
 def table(found: Plan) -> Table:
-    """A row for each candidate, the cheapest first, those that cannot be last; what is against it comes last."""
+    """A row for each candidate, the cheapest first, those that miss a limit last; the limits that it misses are in the
+    last column.
+    """
     names = _names(found)
     columns = [
         "candidate", "usable TB", found.asked.prices.currency, *(f"{name.replace('_', '.')} ms" for name in names),
@@ -268,7 +270,7 @@ def _cells(one: Candidate, names: list[str], found: Plan) -> list[Cell]:
 
 
 def row(one: Candidate, found: Plan) -> dict[str, Any]:
-    """A candidate's figures, by the names of CSV and JSON."""
+    """A candidate's values by the column names of CSV and JSON."""
     row: dict[str, Any] = {
         "candidate": one.name,
         "drive": one.drive,
@@ -305,14 +307,14 @@ def row(one: Candidate, found: Plan) -> dict[str, Any]:
 
 
 def _ends(name: str, figure: Figure | None) -> dict[str, Any]:
-    """A varied chance with its interval."""
+    """A varied probability with its interval."""
     value, low, high = (None, None, None) if figure is None else (figure.value, figure.low, figure.high)
     is_told = figure is not None and figure.is_told
     return {name: value, f"{name}_low": low, f"{name}_high": high, f"is_{name}_told": is_told}
 
 
 def to_dict(found: Plan) -> dict[str, Any]:
-    """The plan as JSON has it."""
+    """The plan for JSON."""
     asked = found.asked
     best = front(found.candidates)
     return {

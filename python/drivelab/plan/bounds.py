@@ -1,4 +1,4 @@
-"""What closed forms exclude, before any load is simulated.
+"""Candidates that closed forms exclude before any load is simulated.
 
 - *Media.* What hosts ask for by the second has to pass the media at least once, a write once for each copy: members
   times the rate of the outer zone is the most there is.
@@ -29,25 +29,25 @@ from drivelab.scenario import Source, plan
 from drivelab.simulation import run_plan
 
 _RATE_MARGIN, _MEAN_MARGIN, _ERRORS = 1.25, 0.9, 3
-# A pool may be less than full, and hosts move its records onto the new member.
+# A pool may not be full, and hosts move its records to the new member.
 _POOL_SHARE = 0.25
 _CACHES = ("target.host_cache", "target.controller")
 _SIZE = re.compile(r"(\d+(?:\.\d*)?) ?([kKmMgG]?)")
 _HITS = 0.01
-"""A share of reads that caches of drives may answer: many times what their size is of any drive."""
+"""The assumed share of reads that drive caches serve: much more than the share of any drive's cache in its capacity."""
 
 
 @dataclass(frozen=True)
 class Drive:
-    """What a drive does at best."""
+    """The best performance of a drive."""
 
     turn_ns: float
     bytes_per_s: float
-    """In the outer zone."""
+    """The media rate of the outer zone."""
 
 
 def measured(chosen: Chosen) -> Drive:
-    """From a stream of 16 MiB at the first address of one drive. Raises ScenarioError."""
+    """Measure it with a stream of 16 MiB at the first address of one drive. Raises ScenarioError."""
     overrides = [
         one for one in chosen.overrides if not one.key.startswith(("target.array.", "target.controller"))
     ]
@@ -66,7 +66,7 @@ def measured(chosen: Chosen) -> Drive:
 
 
 def rule_out(candidates: Iterable[Candidate], asked: Asked) -> None:
-    """Say of each candidate that still holds what a closed form has against it."""
+    """Record the bounds that each remaining candidate violates."""
     drives: dict[str, Drive] = {}
     for one in candidates:
         if one.failings:
@@ -82,14 +82,14 @@ def rule_out(candidates: Iterable[Candidate], asked: Asked) -> None:
 
 
 def _is_bare(one: Candidate, asked: Asked) -> bool:
-    """Whether nothing but the drives answers, and any address is as likely as any other."""
+    """Whether only the drives serve requests, and all addresses are equally likely."""
     settings = (override.key for override in asked.overrides)
     cached = any(key.startswith(_CACHES) for key in settings)
     return bool(asked.loads.is_random) and not cached and one.controller is None
 
 
 def _copies(one: Candidate) -> int:
-    """Of which a read takes one."""
+    """The number of copies, of which a read uses one."""
     level = one.level
     return {"raid1": level.members, "raid10": level.copies, "raid01": level.copies}.get(level.name, 1)
 
@@ -111,7 +111,7 @@ def _media(one: Candidate, drive: Drive, asked: Asked) -> None:
 
 
 def block_bytes(text: str) -> float:
-    """Of a size as it is typed, no more than it is: a k is a thousand here."""
+    """The bytes of a size as typed, as a lower bound: k is 1000 here."""
     match = _SIZE.match(text.strip())
     return float(match[1]) * 1000 ** " kmg".index(match[2].lower() or " ") if match else 0.0
 
@@ -133,7 +133,7 @@ def _rotation(one: Candidate, drive: Drive, asked: Asked) -> None:
 
 
 def waiting(turn_ns: float, copies: int, reads: float, share: float | None, requests: int) -> float:
-    """The least that a quantile of response times can be, or their mean where `share` is None, in ns."""
+    """The lower bound of a quantile of response times, or of their mean if `share` is None, in ns."""
     if share is None:
         return _MEAN_MARGIN * reads * turn_ns / (copies + 1)
     beyond = 1 - share + _ERRORS * math.sqrt(share * (1 - share) / requests)
@@ -141,7 +141,9 @@ def waiting(turn_ns: float, copies: int, reads: float, share: float | None, requ
 
 
 def hold_to_loss(one: Candidate, asked: Asked) -> None:
-    """Say of a candidate whose rebuild is not known whether it loses too often however fast it is rebuilt."""
+    """Check whether a candidate whose rebuild time is unknown exceeds the limit of losses even with the fastest
+    rebuild.
+    """
     _loss(one, measured(one.chosen), asked)
 
 

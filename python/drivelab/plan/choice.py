@@ -1,4 +1,6 @@
-"""The pick, the front of what is worth its price, and where nothing holds: which limit binds, and what is nearest."""
+"""The pick, the Pareto front of the candidates, and, if none meets all limits, the binding limits and the nearest
+candidate.
+"""
 
 from __future__ import annotations
 
@@ -23,23 +25,25 @@ OPTIONS = {
 
 
 def pick(candidates: Sequence[Candidate]) -> Candidate | None:
-    """The cheapest that holds; of equal prices the one that loses least, then the fastest. None where nothing holds."""
+    """The cheapest candidate that meets all limits; at equal prices the one with the fewest losses, then the fastest.
+    None if there is none.
+    """
     return min((one for one in candidates if one.holds), key=order, default=None)
 
 
 def order(one: Candidate) -> tuple[float, float, float]:
-    """By price, chance of loss, and latency."""
+    """The order by price, probability of loss, and latency."""
     figures = one.entry.states["healthy"][under.LOAD]
     return (
         round(one.cost["total"], 6),
-        # Chances that are the same differ by rounding.
+        # Equal probabilities differ by rounding.
         float(f"{loss_value(one):.9g}") if one.loss else 0.0,
         figures["latency_ns"]["mean"] or 0.0,
     )
 
 
 def front(candidates: Sequence[Candidate]) -> list[Candidate]:
-    """Those that no other one beats in price, latency (of an open load) or IOPS, and chance of loss, all at once."""
+    """The candidates that no other dominates in price, latency (of an open load) or IOPS, and probability of loss."""
     known = [one for one in candidates if one.holds]
     scores = [score(one) for one in known]
     return [
@@ -48,7 +52,7 @@ def front(candidates: Sequence[Candidate]) -> list[Candidate]:
 
 
 def score(one: Candidate) -> tuple[float, float, float]:
-    """Price, speed and chance of loss: the less the better."""
+    """Price, speed and probability of loss: less is better."""
     figures = one.entry.states["healthy"][under.LOAD]
     is_open = one.chosen.loads.rate_iops is not None or one.chosen.loads.rate is not None
     speed = figures["latency_ns"]["mean"] or 0.0 if is_open else -figures["iops"]
@@ -61,21 +65,23 @@ def _beats(one: tuple[float, ...], other: tuple[float, ...]) -> bool:
 
 @dataclass(frozen=True)
 class Binding:
-    """A limit that stands in the way."""
+    """A binding limit."""
 
     limit: str
     nearest: Candidate
-    """Of those that hold everything else the one that misses it least; of all, where nothing else holds."""
+    """Of the candidates that meet all other limits the one that misses this one least; of all candidates, if none meets
+    the others.
+    """
     alone: bool
-    """Whether without it something would hold."""
+    """Whether a candidate would meet all limits without this one."""
     is_loss_asked: bool = False
 
     def line(self) -> str:
-        """In words."""
+        """A description in words."""
         text, option = self._missed(), OPTIONS[self.limit]
         if not self.alone:
             return f"{option} binds, and not alone: nearest is {self.nearest.name}; {text}"
-        # Beside a load that it does not carry nothing is rebuilt.
+        # During a load that it cannot sustain nothing is rebuilt.
         unknown = ""
         if self.limit == "load" and self.is_loss_asked and self.nearest.loss is None:
             unknown = ", as far as is known without its chance of loss"
@@ -86,7 +92,7 @@ class Binding:
 
 
 def lines(found: Sequence[Binding]) -> list[str]:
-    """Each limit that binds alone in a line; those that bind together in one."""
+    """A line for each limit that binds alone; one line for limits that bind together."""
     together = [one for one in found if not one.alone]
     if not together:
         return [one.line() for one in found]
@@ -102,7 +108,9 @@ def lines(found: Sequence[Binding]) -> list[str]:
 
 
 def bindings(candidates: Sequence[Candidate], asked: Asked) -> list[Binding]:
-    """Each limit that alone stands in the way; where none does, the candidate that misses the fewest, by the least."""
+    """Each limit that alone excludes all candidates; if there is none, the limits of the candidate that misses the
+    fewest, by the least.
+    """
     possible = [one for one in candidates if one.entry.reason is None]
     if not possible:
         return []
@@ -130,7 +138,7 @@ def _fails(one: Candidate, limit: str) -> bool:
 
 
 def miss(one: Candidate, limit: str, asked: Asked) -> float:
-    """How many times over or under a limit a candidate is; price decides between equals."""
+    """The factor by which a candidate misses a limit; price breaks ties."""
     limits = asked.limits
     by: Mapping[str, Any] = {
         "capacity": lambda: limits.capacity_bytes / max(one.entry.capacity_bytes, 1),
@@ -145,7 +153,7 @@ def miss(one: Candidate, limit: str, asked: Asked) -> float:
 
 
 def _iops(one: Candidate, asked: Asked) -> float:
-    """In the state that has least, of those in which limits hold."""
+    """The IOPS of the worst state in which limits apply."""
     states = [one.entry.states.get(state, {}).get(under.LOAD) or {} for state in asked.limits.states]
     return min((float(figures.get("iops") or 0.0) for figures in states), default=0.0)
 

@@ -1,4 +1,6 @@
-"""What the candidates give: loads and rebuilds simulated side by side, losses from the durability room."""
+"""The evaluation of the candidates: loads and rebuilds are simulated in parallel, losses come from the package
+`durability`.
+"""
 
 from __future__ import annotations
 
@@ -20,15 +22,15 @@ from drivelab.simulation import default_workers
 
 _WORDS = {"healthy": "", "degraded": " with a drive missing", "rebuilding": " while it is rebuilt"}
 Progress = Callable[[float], object]
-"""Called with the share that is done."""
+"""Called with the completed share."""
 _LOADS_SHARE, _REBUILDS_SHARE = 0.2, 0.9
 ERROR_WANTED = 0.05
-"""Of rebuild hours: their interval is in that of the chance of loss."""
+"""The precision of rebuild hours; their interval is included in that of the probability of loss."""
 
 
 @dataclass
 class Ran:
-    """What ran, all candidates together."""
+    """The runs of all candidates together."""
 
     digests: list[str] = field(default_factory=list)
     hashes: list[str] = field(default_factory=list)
@@ -37,7 +39,7 @@ class Ran:
     interrupted: bool = False
 
     def add(self, measured: Measured | Ran) -> None:
-        """And these."""
+        """Add further runs."""
         self.digests += measured.digests
         self.hashes += measured.hashes
         self.seeds += measured.seeds
@@ -53,7 +55,7 @@ def evaluate(
     *,
     bounded: bool = True,
 ) -> Ran:
-    """Rule out what bounds exclude, simulate what is left, and say what each does not hold.
+    """Exclude candidates by bounds, simulate the others, and record the limits that each misses.
 
     Without bounds every candidate that can be is simulated whole: brute force.
     """
@@ -70,7 +72,7 @@ def evaluate(
         judge_load(one, asked)
     if bounded:
         left = [one for one in left if not one.failings]
-    # Where hosts wait longer and longer already, a rebuild says nothing.
+    # If queues already grow without bound, a rebuild tells nothing.
     carrying = [one for one in left if not any(failing.limit == "load" for failing in one.failings)]
     simulate_rebuilds([one for one in carrying if one.entry.rebuild is None], ran, workers, progress)
     if not ran.interrupted:
@@ -81,7 +83,7 @@ def evaluate(
 def _judge_losses(
     left: Sequence[Candidate], asked: Asked, ran: Ran, workers: int | None, progress: Progress | None
 ) -> None:
-    """Rebuilds and losses, several candidates at once: the durability room runs without the interpreter's lock."""
+    """Rebuilds and losses, several candidates in parallel: the Rust code of `durability` runs without the GIL."""
     for one in left:
         judge_rebuild(one)
     with ThreadPoolExecutor(workers or default_workers()) as pool:
@@ -98,7 +100,7 @@ def _judge_losses(
 def simulate_loads(
     left: Sequence[Candidate], ran: Ran, workers: int | None = None, progress: Progress | None = None
 ) -> None:
-    """The load in every state."""
+    """Simulate the load in every state."""
     for one in left:
         one.entry = laid_out(replace(one.chosen, levels=[one.level]))[0][0]
     wanted = _wanted(left, under.LOAD)
@@ -109,7 +111,7 @@ def simulate_loads(
 def simulate_rebuilds(
     left: Sequence[Candidate], ran: Ran, workers: int | None = None, progress: Progress | None = None
 ) -> None:
-    """The rebuild beside the load."""
+    """Simulate the rebuild during the load."""
     wanted = _wanted(left, under.REBUILD)
     if wanted and not ran.interrupted:
         points = sum(len(one.entry.plans[one.state, one.load]) for one in wanted)
@@ -132,7 +134,7 @@ def _shared(progress: Progress | None, begin: float, end: float, points: int) ->
 
 
 def judge_load(one: Candidate, asked: Asked) -> None:
-    """Hold the simulated load to the limits."""
+    """Check the simulated load against the limits."""
     limits, loads = asked.limits, one.chosen.loads
     for state in dict.fromkeys(["healthy", *limits.states]):
         figures = one.entry.states.get(state, {}).get(under.LOAD)
@@ -159,7 +161,7 @@ def _judge_figures(one: Candidate, figures: Mapping[str, Any], asked: Asked, whe
 
 
 def judge_rebuild(one: Candidate) -> None:
-    """A rebuild that does not end, or beside which hosts wait for ever, is no array to buy."""
+    """Exclude an array whose rebuild does not end, or during which queues grow without bound."""
     rebuilt = one.entry.rebuild
     if rebuilt is None:
         return
@@ -170,12 +172,14 @@ def judge_rebuild(one: Candidate) -> None:
 
 
 def judge_loss(one: Candidate, asked: Asked) -> Candidate:
-    """Find a candidate's chances of loss with its own rebuild, and hold them to the limit. Returns the candidate."""
+    """Compute a candidate's probabilities of loss with its own rebuild, and check them against the limit. Returns the
+    candidate.
+    """
     hours = rebuild_hours(one)
     if not asked.knows_failures:
         return one
     if hours is None and not one.entry.without("rebuilding"):
-        # It is no shorter than a closed form says.
+        # It is not shorter than the closed form's bound.
         if asked.limits.loss_a_year is not None:
             hold_to_loss(one, asked)
         return one
@@ -190,7 +194,7 @@ def judge_loss(one: Candidate, asked: Asked) -> Candidate:
 
 
 def rebuild_hours(one: Candidate) -> str | None:
-    """In the words of the durability room; None where nothing is rebuilt, or it is not known."""
+    """The rebuild in the notation of the package `durability`; None if nothing is rebuilt, or it is unknown."""
     rebuilt = one.entry.rebuild
     if rebuilt is None or rebuilt["duration_ns"] is None or rebuilt["relative_error"] is None:
         return None
@@ -198,13 +202,13 @@ def rebuild_hours(one: Candidate) -> str | None:
 
 
 def loss_value(one: Candidate) -> float:
-    """The chance of loss in a year; where nothing was seen its bound."""
+    """The probability of loss in a year, or its upper bound if no loss was observed."""
     year = (one.loss or {})["loss_in_a_year"]
     return float(year["high"] if year["value"] is None else year["value"])
 
 
 def loss_span(loss: Mapping[str, Any]) -> tuple[float, float]:
-    """The interval of the chance in a year, over the interval of the rebuild too."""
+    """The interval of the probability in a year, including the interval of the rebuild."""
     year, over = loss["loss_in_a_year"], loss["loss_in_a_year_over_rebuilds"]
     parts = [year, over] if over else [year]
     return min(part["low"] for part in parts), max(part["high"] for part in parts)

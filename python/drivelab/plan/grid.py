@@ -1,4 +1,4 @@
-"""The candidates: every drive with every controller, number of members and level, what it holds and what it costs."""
+"""The candidates: every drive with every controller, number of members and level, with its capacity and its cost."""
 
 from __future__ import annotations
 
@@ -36,21 +36,21 @@ FAILURES = (
     "outage",
     "life",
 )
-"""What is passed on to the durability room as it is typed."""
+"""Options that are passed on to the package `durability` as typed."""
 
 LAID_OUT = ("level", "capacity", "budget")
-"""Limits that are decided when a candidate is laid out."""
+"""Limits that are checked when a candidate is generated."""
 
 
 @dataclass(frozen=True)
 class Failing:
-    """What is ruled out, or not held, and by which limit."""
+    """A limit that a candidate misses."""
 
     limit: str
     """`level`, `capacity`, `budget`, `states`, `load`, `latency`, `iops` or `loss`."""
     text: str
     stage: str
-    """`rule`, exact and cheap; `bound`, by a closed form; `simulated`."""
+    """`rule` (exact and cheap), `bound` (a closed form) or `simulated`."""
 
 
 @dataclass
@@ -66,35 +66,35 @@ class Candidate:
     spares: int
     failings: list[Failing] = field(default_factory=list)
     loss: Mapping[str, Any] | None = None
-    """What the durability room says with the rebuild as simulated, or as short as it can be."""
+    """The result of the package `durability` with the simulated rebuild, or with the shortest possible one."""
     judged: bool = False
-    """Whether it was held to every limit; it was not where the plan was interrupted before."""
+    """Whether it was checked against every limit; not if the plan was interrupted before."""
 
     @property
     def name(self) -> str:
-        """In words."""
+        """A description in words."""
         drive = Path(self.drive).stem if self.drive.endswith(".toml") else self.drive
         controller = f" behind {self.controller}" if self.controller else ""
         return f"{self.level.label} of {self.level.members} x {drive}{controller}"
 
     @property
     def holds(self) -> bool:
-        """Whether it was held to every limit, and nothing is against it."""
+        """Whether it was checked against every limit, and meets all of them."""
         return self.judged and not self.failings
 
     @property
     def is_simulated(self) -> bool:
-        """Whether its load ran."""
+        """Whether its load was simulated."""
         return "healthy" in self.entry.states
 
     def fails(self, limit: str, text: str, stage: str) -> None:
-        """Something is against it."""
+        """Record a limit that it misses."""
         self.failings.append(Failing(limit, text, stage))
 
 
 @dataclass(frozen=True)
 class Asked:
-    """Everything that a plan is asked."""
+    """The question of a plan."""
 
     loads: Loads
     limits: Limits
@@ -102,23 +102,24 @@ class Asked:
     drives: Sequence[str]
     controllers: Sequence[str | None]
     failures: Mapping[str, Any]
-    """Options of the durability room, the same for all drives."""
+    """Options of the package `durability` that apply to all drives."""
     rates: Mapping[str, Mapping[str, str]]
-    """By drive `afr`, `mttf` or `drive_life`, as typed; nothing where none is given."""
+    """`afr`, `mttf` or `drive_life` by drive, as typed; empty if none is given."""
     spares: int
     overrides: Sequence[Override]
     varied: bool = False
-    """Whether it is what was asked with an assumption varied: chances of loss are then found to 10 %, without the
-    interval of the rebuild."""
+    """Whether the question varies an assumption: probabilities of loss are then computed to 10 %, without the interval
+    of the rebuild.
+    """
 
     @property
     def knows_failures(self) -> bool:
-        """Whether chances of loss can be told."""
+        """Whether probabilities of loss can be computed."""
         return bool(self.rates)
 
 
 def asked_of(options: Mapping[str, Any], overrides: Sequence[Override]) -> Asked:
-    """Raises InputError."""
+    """Parse the question of a plan from options. Raises InputError."""
     drives = list(dict.fromkeys(names_of(options.get("drive") or "")))
     _check_given({**options, "drive": drives or None}, drives)
     controllers: list[str | None] = [
@@ -160,7 +161,7 @@ def asked_of(options: Mapping[str, Any], overrides: Sequence[Override]) -> Asked
 def _of_trace(
     options: Mapping[str, Any], overrides: Sequence[Override]
 ) -> tuple[list[Override], dict[str, Any]]:
-    """What is laid over the target, and the keys of a recorded trace. Raises InputError."""
+    """The overrides of the target, and the keys of a recorded trace. Raises InputError."""
     file = options.get("load")
     if file is not None and not is_trace(options):
         for one in overrides:
@@ -170,11 +171,11 @@ def _of_trace(
 
 
 def _check_used(options: Mapping[str, Any], loads: Loads) -> None:
-    """Refuse what changes nothing. Raises InputError."""
+    """Reject options without effect. Raises InputError."""
     levels = options.get("level") or asked.LEVELS
     check_used(levels, options.get("copies"), options.get("groups"))
     check_reads(options)
-    # An array has to keep up with a rate, and to hold its data, in the states that are named.
+    # An array must sustain the rate and hold its data in the named states.
     is_held = options.get("max_latency") or options.get("min_iops") is not None or loads.rate is not None
     plain = {name.partition(":")[0].lower() for name in names_of(levels)}
     if options.get("states") is not None and not is_held and not plain & BARE:
@@ -185,7 +186,7 @@ def _check_used(options: Mapping[str, Any], loads: Loads) -> None:
 
 
 def _check_given(options: Mapping[str, Any], drives: Sequence[str]) -> None:
-    """Name everything that is missing at once. Raises InputError."""
+    """Report all missing options at once. Raises InputError."""
     examples = {
         "capacity": "60TB",
         "drive": "seagate-exos-x24-24tb,wd-4tb-7200",
@@ -209,7 +210,7 @@ def _check_given(options: Mapping[str, Any], drives: Sequence[str]) -> None:
 
 
 _FORMS = {"afr": "1.5%", "mttf": "500000h", "drive_life": "weibull:1.12:461386h"}
-"""How long a drive lives, said in one of three ways, each with an example."""
+"""The three ways to give the life of a drive, each with an example."""
 
 
 def _rates(options: Mapping[str, Any], drives: Sequence[str]) -> dict[str, dict[str, str]]:
@@ -224,7 +225,7 @@ def _rates(options: Mapping[str, Any], drives: Sequence[str]) -> dict[str, dict[
         texts_of = asked.laws_by_name(text, drives, names[0], _FORMS[key])
     else:
         texts_of = asked.by_name(text, drives, names[0], _FORMS[key])
-    # A table is read once.
+    # A survival table is read only once.
     reader = {"afr": counted.afr, "drive_life": counted.life}.get(key)
     return {
         str(name): {key: reader(text, names[0]) if reader and counted.is_counted(text) else text}
@@ -233,13 +234,13 @@ def _rates(options: Mapping[str, Any], drives: Sequence[str]) -> dict[str, dict[
 
 
 def _check_failures(given: Mapping[str, Any], rates: Mapping[str, Mapping[str, str]]) -> None:
-    """Refuse before anything runs what the durability room would refuse. Raises InputError."""
+    """Reject options that the package `durability` would reject, before anything runs. Raises InputError."""
     for rate in rates.values():
         solve({**given, **rate, "level": "raid6", "members": 8, "rebuild": "1h", "histories": 1000})
 
 
 def candidates(asked_: Asked, options: Mapping[str, Any]) -> list[Candidate]:
-    """Every candidate, with what is against it as far as that takes no simulation of a load.
+    """Generate every candidate, with the limits that it misses as far as they can be checked without simulating a load.
 
     Raises InputError and ScenarioError.
     """
@@ -269,7 +270,7 @@ def candidates(asked_: Asked, options: Mapping[str, Any]) -> list[Candidate]:
 
 
 def _of(chosen: Chosen, controller: str | None, asked_: Asked) -> list[Candidate]:
-    """The levels over so many members of one drive."""
+    """The levels with this number of members of one drive."""
     spares = asked_.spares
     cost = asked_.prices.cost(chosen.drive, controller, chosen.members + spares)
     entries, errors = laid_out(chosen.healthy_alone())
@@ -291,16 +292,16 @@ def _of(chosen: Chosen, controller: str | None, asked_: Asked) -> list[Candidate
 
 
 def terabytes(count: float) -> str:
-    """A capacity for people."""
+    """A capacity as text."""
     return f"{count / 1e12:,.4g} TB" if count >= 1e12 else f"{count / 1e9:,.4g} GB"
 
 
 def milliseconds(count_ns: float) -> str:
-    """A latency for people."""
+    """A latency as text."""
     found = count_ns / 1e6
     return f"{found:,.0f} ms" if found >= 1000 else f"{found:.3g} ms"
 
 
 def money(amount: float, currency: str) -> str:
-    """A price for people."""
+    """A price as text."""
     return f"{amount:,.2f} {currency}".replace(".00 ", " ")

@@ -1,4 +1,4 @@
-"""The load of a plan: fio's words as of `compare-levels`, a scenario's workload, or a recorded trace."""
+"""The load of a plan: fio's options as in `compare-levels`, a scenario's workload, or a recorded trace."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ WORDS = ("rw", "pattern", "bs", "iodepth", "rwmixread", "rate_iops")
 
 
 def load(options: Mapping[str, Any], trace_keys: Mapping[str, Any] | None = None) -> Loads:
-    """The load with all states; `trace_keys` are those of a recorded trace. Raises InputError."""
+    """The load with all states; `trace_keys` are the keys of a recorded trace. Raises InputError."""
     words: dict[str, Any] = {key: options.get(key) for key in WORDS}
     counts = {key: options.get(key) for key in ("number_ios", "ramp_time")}
     common: dict[str, Any] = {**counts, "full": False, "has_tables": False, "trace_option": "--load"}
@@ -67,20 +67,21 @@ def _workload(path: Path) -> dict[str, Any]:
 
 
 def check(loads: Loads, drive: str) -> None:
-    """Find what is wrong with a file's workload by itself, on one drive. Raises ScenarioError, which has its place."""
+    """Check a file's workload separately, on one drive. Raises ScenarioError, which has the place of the error."""
     if loads.file is None or loads.table is None:
         return
     source = read_source(Path(loads.file))
     with in_words_of(loads):
         if "target" in tomllib.loads(source.text):
-            # What the file says of its target is not asked.
+            # The target in the file is ignored.
             plan(read_source({"target": {"drive": drive}, "workload": dict(loads.table)}))
         else:
             plan(source, overrides_from({"target.drive": drive}))
 
 
 def scaled(loads: Loads, factor: float) -> Loads | None:
-    """So many times the rate, or the requests outstanding; None where the load has neither, or they do not change.
+    """The load with its rate or number of outstanding requests multiplied; None if the load has neither, or they do not
+    change.
 
     The recorded times of a trace are divided by the factor.
     """
@@ -103,7 +104,7 @@ def _scaled_trace(trace: Mapping[str, Any], factor: float) -> dict[str, Any]:
 
 
 def _scaled_table(table: Mapping[str, Any], factor: float) -> dict[str, Any] | None:
-    """A workload with each rate or depth in it multiplied, those of its jobs too; None where nothing changes."""
+    """A workload with each of its rates or depths multiplied, those of its jobs too; None if nothing changes."""
     trace = table.get("trace")
     if trace is not None:
         trace = trace if isinstance(trace, dict) else {"file": trace}

@@ -1,4 +1,4 @@
-"""A candidate's chances of loss, from the durability room."""
+"""A candidate's probabilities of loss, computed by the package `durability`."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from drivelab.plan.grid import Asked, Candidate
 
 _NO_REBUILD = "1h"
 HISTORIES = 1 << 18
-"""Of a candidate at most; fewer where half the interval is 5 % of the chance before."""
+"""The most histories of a candidate; fewer if half the interval reaches 5 % of the probability before."""
 VARIED: Mapping[str, Any] = {"histories": 1 << 16, "error": "10%"}
-"""What half and twice of an assumption do is told in two digits."""
+"""The precision for a varied assumption, whose effect is reported with two digits."""
 _NUMBER = r"\d+(?:\.\d*)?(?:e[+-]?\d+)?"
 _QUANTITY = re.compile(_NUMBER, re.IGNORECASE)
 _TIME_IN_LAW = re.compile(rf"(?<=[:,])({_NUMBER})(?= ?(?:s|min|h|d|w|y)\b)", re.IGNORECASE)
@@ -25,7 +25,7 @@ _TIME_IN_LAW = re.compile(rf"(?<=[:,])({_NUMBER})(?= ?(?:s|min|h|d|w|y)\b)", re.
 def loss_of(
     one: Candidate, asked: Asked, rebuild: str | None, factors: Mapping[str, float] | None = None
 ) -> dict[str, Any]:
-    """What the durability room finds, `rebuild` in its words; None where nothing is rebuilt.
+    """The result of the package `durability`, with `rebuild` in its notation; None if nothing is rebuilt.
 
     `factors` are those of assumptions, by their names: what is assumed of failures times so much. Raises InputError.
     """
@@ -47,10 +47,10 @@ def loss_of(
     if asked.varied:
         options |= VARIED
     if factors is not None:
-        # The rebuild is the same as that of what it is compared with.
+        # The rebuild is that of the candidate it is compared with.
         options["rebuild"] = options["rebuild"].partition("(")[0]
     if "afr" in options:
-        # Its interval is told of the pick alone.
+        # Only the pick's interval is reported.
         options["afr"] = str(options["afr"]).partition("(")[0]
     for name, factor in (factors or {}).items():
         given = options[name]
@@ -70,7 +70,7 @@ def _bytes_of(chosen: Chosen) -> int:
 
 
 def times(text: str, factor: float, digits: int = 9) -> str:
-    """A quantity as it is typed, so many times: `1.5%`, `2d`, `1e-15/bit`; of a law each time, `weibull:2:9y`."""
+    """A quantity as typed, multiplied by a factor: `1.5%`, `2d`, `1e-15/bit`; each time of a law, `weibull:2:9y`."""
 
     def scaled(match: re.Match[str]) -> str:
         return f"{float(f'{float(match[0]) * factor:.{digits}g}'):.{max(digits, 6)}g}"
@@ -80,5 +80,5 @@ def times(text: str, factor: float, digits: int = 9) -> str:
 
 
 def is_law(text: str) -> bool:
-    """Whether it begins with a name, `weibull:2:9y`, and not with its quantity."""
+    """Whether it is a law with a name, as in `weibull:2:9y`, and not a quantity."""
     return text.strip()[:1].isalpha()

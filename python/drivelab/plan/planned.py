@@ -1,4 +1,4 @@
-"""A plan: what was asked, every candidate with what it came to, the pick, and what would change it."""
+"""A plan: the question, every candidate with its results, the pick, and the changes that would replace it."""
 
 from __future__ import annotations
 
@@ -35,32 +35,32 @@ KEYS = (
     "batch", "ure", "latent", "scrub", "reads", "detection", "replacement", "attended", "spares", "common",
     "wrong_drive", "outage",
 )  # fmt: skip
-"""What may be said, as options and as arguments."""
+"""The options of a plan, which are also its arguments."""
 
 
 @dataclass(repr=False)
 class Plan:
-    """The answer and what it rests on."""
+    """The answer of a plan, and the data behind it."""
 
     asked: Asked
     candidates: list[Candidate]
     pick: Candidate | None
-    """None where nothing holds."""
+    """The pick; None if no candidate meets all limits."""
     bindings: list[Binding]
-    """Where nothing holds: which limits stand in the way."""
+    """The binding limits, if no candidate meets all limits."""
     assumptions: list[Assumption]
     prices: list[PriceTurn]
     ran: Ran
     capacity: Turn | None = None
-    """What the pick is where more has to fit than the pick holds; None without a pick."""
+    """The pick if more capacity is needed than the pick has; None without a pick."""
 
     def __repr__(self) -> str:
-        """A line, however many candidates there are."""
+        """A summary in one line."""
         picked = self.pick.name if self.pick else "nothing holds"
         return f"<Plan {picked}, of {len(self.candidates)} candidates>"
 
     def lines(self) -> list[str]:
-        """The answer in five lines; where nothing holds what stands in the way."""
+        """The answer in five lines; the binding limits if no candidate meets all limits."""
         return answer.lines(self)
 
     def table(self) -> Table:
@@ -68,25 +68,25 @@ class Plan:
         return answer.table(self)
 
     def assumed(self) -> Table:
-        """A row for each assumption, what was left out too: what it is, and what half and twice of it do."""
+        """A row for each assumption, including omitted ones: its value, and the effect of half and twice of it."""
         return turns.table(self)
 
     def notes(self) -> list[str]:
-        """What one should know of the figures."""
+        """Remarks on the results."""
         return answer.notes(self)
 
     def rows(self) -> list[dict[str, Any]]:
-        """A row of figures for each candidate, for programs."""
+        """A row of values for each candidate, for programs."""
         return [answer.row(one, self) for one in self.candidates]
 
     def provenance(self) -> dict[str, Any]:
-        """From what the plan can be repeated and recognised."""
+        """The provenance, by which the plan can be repeated and identified."""
         scenario = hashlib.sha256("".join(self.ran.hashes).encode()).hexdigest()[:32]
         seed = self.ran.seeds[0] if self.ran.seeds else 1
         return provenance(scenario, seed, combined_digest(self.ran.digests))
 
     def identity(self) -> str:
-        """The same in one line."""
+        """The provenance in one line."""
         return line(self.provenance())
 
     def to_dict(self) -> dict[str, Any]:
@@ -100,7 +100,7 @@ class Plan:
         return charts.pareto(self.to_dict())
 
     def tornado(self) -> altair.TopLevelMixin:
-        """What each assumption does to the pick's chance of loss. Raises ChartError."""
+        """A chart of each assumption's effect on the pick's probability of loss. Raises ChartError."""
         from drivelab import charts  # noqa: PLC0415
 
         return charts.tornado(self.to_dict())
@@ -133,7 +133,7 @@ def run(
     *,
     sensitive: bool = True,
 ) -> Plan:
-    """The same from options as they are typed. Failures of runs and an interruption are in the plan."""
+    """Make a plan from options as typed. Failures of runs and an interruption are recorded in the plan."""
     given = {key: value for key, value in options.items() if value is not None}
     asked = asked_of(given, overrides)
     found = candidates(asked, given)
@@ -144,14 +144,14 @@ def run(
         remedy = "give other --members, --level or --controller"
         raise InputError(f"no candidate can be made: {'; '.join(reasons)}; {remedy}")
     ran = evaluate(found, asked, workers, progress)
-    # A candidate that was not held to its limits yet may be the cheapest.
+    # A candidate that was not checked yet may be the cheapest.
     picked = None if ran.interrupted else choice.pick(found)
     bindings: list[Binding] = []
     assumptions: list[Assumption] = []
     prices: list[PriceTurn] = []
     capacity: Turn | None = None
     if picked is None and not ran.interrupted and not ran.failures:
-        # What is nearest is known once every candidate is.
+        # The nearest candidate is known only when all are evaluated.
         ran.add(evaluate(found, asked, workers, progress, bounded=False))
         bindings = choice.bindings(found, asked)
     elif picked is not None and sensitive and not ran.interrupted:

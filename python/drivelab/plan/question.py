@@ -1,4 +1,4 @@
-"""What a plan is asked, from options: limits, prices by drive, numbers of members."""
+"""Parses the question of a plan from options: limits, prices by drive, numbers of members."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MEMBERS, LEVELS = "4..12", "raid10,raid5,raid6"
 CANDIDATES_MAX = 2_000
 LIFE = "5y"
 BEYOND = 10
-"""A quantile needs so many requests beyond it."""
+"""The number of requests that must lie beyond a quantile."""
 _LOSS = re.compile(r"(?P<chance>[^/]+?)\s*(?:/\s*(?P<per>year|y|a))?")
 _RANGE = re.compile(r"(\d+)\s*\.\.\s*(\d+)")
 _NANOSECONDS = {"us": 1e3, "ms": 1e6, "s": 1e9}
@@ -29,19 +29,19 @@ _POWER = re.compile(r"([+-]?\d+(?:\.\d*)?) ?W")
 
 @dataclass(frozen=True)
 class Limits:
-    """What a candidate has to hold; None where nothing is asked."""
+    """The limits of a candidate; None if not given."""
 
     capacity_bytes: float
     latencies_ns: Mapping[str, float]
-    """By name in the record, `p99`."""
+    """The limits of latencies by their names in the record, such as `p99`."""
     loss_a_year: float | None
     cost: float | None
     iops: float | None
     states: Sequence[str]
-    """In which latencies and IOPS have to hold."""
+    """The states in which the limits of latencies and IOPS apply."""
 
     def to_dict(self) -> dict[str, Any]:
-        """As JSON has them."""
+        """The limits for JSON."""
         return {
             "capacity_bytes": self.capacity_bytes,
             "latencies_ns": dict(self.latencies_ns),
@@ -54,7 +54,7 @@ class Limits:
 
 @dataclass(frozen=True)
 class Prices:
-    """What drives, controllers and power cost, all in one currency."""
+    """The prices of drives, controllers and power, all in one currency."""
 
     currency: str
     drives: Mapping[str, float]
@@ -64,7 +64,7 @@ class Prices:
     life_hours: float
 
     def cost(self, drive: str, controller: str | None, drives: int) -> dict[str, float]:
-        """Of so many drives with their controller, and of the power of the drives over the life."""
+        """The cost of a number of drives with their controller, and of the drives' power over the life."""
         power = drives * self.watts.get(drive, 0.0) / 1000 * self.life_hours * self.per_kwh
         found = {
             "drives": drives * self.drives[drive],
@@ -75,7 +75,7 @@ class Prices:
 
 
 def limits(options: Mapping[str, Any], loads: Loads) -> Limits:
-    """Raises InputError."""
+    """Parse the limits from options. Raises InputError."""
     states = tuple(dict.fromkeys(names_of(options.get("states") or "healthy")))
     for state in states:
         if state not in STATES:
@@ -87,7 +87,7 @@ def limits(options: Mapping[str, Any], loads: Loads) -> Limits:
         raise InputError("--capacity 0: nothing has to fit; give more than 0")
     return Limits(
         capacity_bytes=capacity,
-        # A recorded trace has as many requests as it has.
+        # The number of requests of a recorded trace is fixed.
         latencies_ns=latencies(options.get("max_latency"), None if loads.is_recorded else loads.requests),
         loss_a_year=None if options.get("max_loss") is None else chance(str(options["max_loss"])),
         cost=None if budget is None else Price.parse(str(budget), "--budget").amount,
@@ -97,7 +97,7 @@ def limits(options: Mapping[str, Any], loads: Loads) -> Limits:
 
 
 def latencies(text: str | None, requests: int | None) -> dict[str, float]:
-    """`p99=50ms,mean=20ms`, of so many requests where that is known. Raises InputError."""
+    """Parse `p99=50ms,mean=20ms`; `requests` is their number if it is known. Raises InputError."""
     found: dict[str, float] = {}
     for part in names_of(text or ""):
         name, equals, value = (one.strip() for one in part.partition("="))
@@ -120,7 +120,7 @@ def latencies(text: str | None, requests: int | None) -> dict[str, float]:
 
 
 def _check_order(found: Mapping[str, float]) -> None:
-    """Refuse a limit that another one leaves without a meaning. Raises InputError."""
+    """Reject a limit that another one makes redundant. Raises InputError."""
     ordered = [(key, found[key]) for key in SHARES if key in found and SHARES[key] is not None]
     for (low, first), (high, second) in pairwise(ordered):
         if first >= second:
@@ -132,7 +132,7 @@ def _check_order(found: Mapping[str, float]) -> None:
 
 
 def chance(text: str) -> float:
-    """`1e-4/year`. Raises InputError."""
+    """Parse `1e-4/year`. Raises InputError."""
     match = _LOSS.fullmatch(text.strip())
     found = texts.share(match["chance"], "--max-loss") if match else -1.0
     if not 0 < found < 1:
@@ -141,7 +141,7 @@ def chance(text: str) -> float:
 
 
 def members(text: str) -> list[int]:
-    """`4..12`, or numbers with commas between them. Raises InputError."""
+    """Parse `4..12`, or numbers separated by commas. Raises InputError."""
     match = _RANGE.fullmatch(text.strip())
     try:
         found = (
@@ -156,7 +156,7 @@ def members(text: str) -> list[int]:
 
 
 def by_name(text: str, names: Sequence[str | None], option: str, example: str) -> dict[str | None, str]:
-    """A value for all names, or one for each: `A=280USD,B=300USD`. Raises InputError."""
+    """Parse a value for all names, or one for each: `A=280USD,B=300USD`. Raises InputError."""
     parts = names_of(text)
     if len(parts) == 1 and "=" not in parts[0]:
         return dict.fromkeys(names, parts[0])
@@ -176,9 +176,9 @@ def by_name(text: str, names: Sequence[str | None], option: str, example: str) -
 
 
 def laws_by_name(text: str, names: Sequence[str], option: str, example: str) -> dict[str | None, str]:
-    """A law for all names, or one for each: `A=survival:1y=98%,5y=89%,B=fixed:5y`. Raises InputError."""
+    """Parse a law for all names, or one for each: `A=survival:1y=98%,5y=89%,B=fixed:5y`. Raises InputError."""
     named = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True))
-    # A law has commas and equals signs of its own.
+    # A law may contain commas and equals signs.
     parts = re.split(rf",\s*(?=(?:{named})\s*=)", text.strip())
     if len(parts) == 1 and not re.match(rf"(?:{named})\s*=", parts[0]):
         return dict.fromkeys(names, parts[0])
@@ -197,7 +197,7 @@ def laws_by_name(text: str, names: Sequence[str], option: str, example: str) -> 
 
 
 def prices(options: Mapping[str, Any], drives: Sequence[str], controllers: Sequence[str | None]) -> Prices:
-    """Raises InputError, also where something has no price."""
+    """Parse the prices from options. Raises InputError, also if a price is missing."""
     option = "--drive-price"
     of_drives = {
         str(name): Price.parse(text, option)

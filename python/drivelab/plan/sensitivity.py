@@ -1,7 +1,8 @@
-"""Which assumption decides: the pick's chance of loss as each is half and twice what it is, and when the pick turns.
+"""The sensitivity to assumptions: the pick's probability of loss at half and twice each assumption, and when the pick
+changes.
 
-Failures, unreadable sectors and delays change chances of loss alone: these are found anew with the rebuilds as they
-were simulated. The load changes everything: the pick is simulated again. Prices change nothing but cost, linearly.
+Failures, unreadable sectors and delays affect only probabilities of loss, which are recomputed with the simulated
+rebuilds. The load affects everything: the pick is simulated again. Prices affect only the cost, linearly.
 """
 
 from __future__ import annotations
@@ -20,12 +21,12 @@ from drivelab.plan.load import scaled
 from drivelab.plan.loss import is_law, loss_of, times
 
 LOW, HIGH = 0.5, 2.0
-"""Of what each assumption is, the ends of its bar."""
+"""The factors of an assumption at the ends of its bar."""
 FAR = 16.0
-"""Nothing is looked for beyond so many times."""
+"""The largest factor that is searched."""
 _STEPS = 7
 _RIVALS = 4
-"""Cheaper candidates that are looked at, those that miss the limit least."""
+"""The number of cheaper candidates that are considered, those that miss the limit least."""
 LOADS_UP, LOADS_DOWN = (1.25, 1.5, 2.0, 3.0), (0.8, 0.5)
 _NAMES = {
     "afr": "annual failure rate",
@@ -46,36 +47,36 @@ _NAMES = {
 
 @dataclass(frozen=True)
 class Turn:
-    """Where an assumption makes another candidate the pick."""
+    """The value of an assumption at which another candidate becomes the pick."""
 
     factor: float
-    """How many times what was assumed."""
+    """The factor of the assumed value."""
     why: str | None
-    """What the pick does not hold there; None where it holds, and a cheaper one does too."""
+    """The limit that the pick misses there; None if it meets all limits, but so does a cheaper one."""
     then: str | None
-    """The pick beyond it, of the few that were tried; None where none of them holds."""
+    """The pick beyond it, among the candidates that were tried; None if none of them meets the limits."""
 
 
 @dataclass(frozen=True)
 class Figure:
-    """A chance of loss in a year where an assumption is varied."""
+    """The probability of loss in a year for a varied assumption."""
 
     value: float
-    """Where no loss was seen its bound."""
+    """The probability, or its upper bound if no loss was observed."""
     low: float
     high: float
     is_told: bool
-    """Whether it differs from the pick's by more than both intervals."""
+    """Whether it differs significantly from the pick's: their intervals do not overlap."""
 
     @classmethod
     def of(cls, span: tuple[float, float], value: float, now: tuple[float, float]) -> Figure:
-        """With its own interval and that of the pick."""
+        """Create it with its own interval and that of the pick."""
         return cls(value, *span, is_told=span[0] > now[1] or span[1] < now[0])
 
 
 @dataclass(frozen=True)
 class Interval:
-    """The ends of what was given, and the chance of loss in a year at each."""
+    """The ends of a given interval, and the probability of loss in a year at each."""
 
     low: str
     high: str
@@ -85,34 +86,34 @@ class Interval:
 
 @dataclass(frozen=True)
 class Assumption:
-    """One of what was assumed, and what the pick's chance of loss does with it."""
+    """An assumption, and its effect on the pick's probability of loss."""
 
     key: str
     value: str
-    """As it was given."""
+    """The value as given."""
     low: Figure | None
-    """The chance of loss in a year where it is half of that; None where there is none to tell."""
+    """The probability of loss in a year at half of it; None if unknown."""
     high: Figure | None
-    """Where it is twice that."""
+    """The same at twice of it."""
     turns: tuple[Turn, ...]
     interval: Interval | None = None
-    """Where the rate of failures was given with one."""
+    """The interval of the failure rate, if one was given."""
 
     @property
     def name(self) -> str:
-        """In words."""
+        """A description in words."""
         return _NAMES.get(self.key, self.key)
 
     @property
     def is_told(self) -> bool:
-        """Whether half or twice of it does what is no noise."""
+        """Whether half or twice of it has a significant effect."""
         return any(one is not None and one.is_told for one in (self.low, self.high))
 
 
 def assumptions(
     picked: Candidate, candidates: Sequence[Candidate], asked: Asked, ran: Ran, workers: int | None
 ) -> list[Assumption]:
-    """Everything that was assumed of failures and of the load, the one that the chance of loss hangs on most first."""
+    """All assumptions on failures and on the load, those with the largest effect on the probability of loss first."""
     found: list[Assumption] = []
     if asked.knows_failures:
         given = {**asked.failures, **asked.rates[picked.drive], "rebuild": rebuild_hours(picked) or "1h"}
@@ -125,7 +126,7 @@ def assumptions(
 
 
 def _width(one: Assumption) -> tuple[bool, float]:
-    """What is told before noise, the widest first."""
+    """The sort key: significant effects before noise, the widest first."""
     if one.low is None or one.high is None or not one.low.value or not one.high.value:
         return one.is_told, 0.0
     return one.is_told, abs(math.log(one.high.value / one.low.value))
@@ -145,7 +146,7 @@ def _of_failures(
         return Figure.of((found["low"], found["high"]), value_of(found), (now["low"], now["high"]))
 
     turns: list[Turn] = []
-    # The longer until something fails, the better.
+    # A longer time to failure is better.
     better = key in {"mttf", "drive_life", "common"} or (key == "latent" and is_law(text))
     if asked.limits.loss_a_year is not None:
         turns += list(_turns_up(picked, candidates, asked, loss, better=better))
@@ -156,7 +157,7 @@ def _of_failures(
 
 
 def as_typed(given: object) -> str:
-    """What was given for an assumption, several with commas between them."""
+    """The given value of an assumption, several values separated by commas."""
     return ", ".join(map(str, given)) if isinstance(given, list | tuple) else str(given)
 
 
@@ -169,7 +170,9 @@ def _interval(text: str, loss: Callable[[float], float | None]) -> Interval | No
 
 
 def loss_at(one: Candidate, asked: Asked, key: str, factor: float) -> float | None:
-    """A candidate's chance of loss in a year with an assumption so many times; None where that cannot be."""
+    """A candidate's probability of loss in a year with an assumption multiplied by a factor; None if that is not
+    possible.
+    """
     found = year_at(one, asked, key, factor)
     return None if found is None else value_of(found)
 
@@ -185,7 +188,7 @@ def year_at(one: Candidate, asked: Asked, key: str, factor: float) -> dict[str, 
 
 
 def value_of(year: Mapping[str, Any]) -> float:
-    """A chance; where nothing was seen its bound."""
+    """A probability, or its upper bound if no loss was observed."""
     return float(year["high"] if year["value"] is None else year["value"])
 
 
@@ -195,7 +198,7 @@ Loss = Callable[[Candidate, float], float | None]
 def _turns_up(
     picked: Candidate, candidates: Sequence[Candidate], asked: Asked, loss: Loss, *, better: bool
 ) -> Iterator[Turn]:
-    """Where the pick loses too often."""
+    """The factor beyond which the pick exceeds the limit of losses."""
     limit = asked.limits.loss_a_year or 0.0
     end = 1 / FAR if better else FAR
     worst = loss(picked, end)
@@ -218,7 +221,7 @@ def _turns_up(
 def _turns_down(
     picked: Candidate, candidates: Sequence[Candidate], asked: Asked, loss: Loss, *, better: bool
 ) -> Iterator[Turn]:
-    """Where a cheaper one loses seldom enough."""
+    """The factor beyond which a cheaper candidate meets the limit of losses."""
     limit = asked.limits.loss_a_year or 0.0
     end = FAR if better else 1 / FAR
     rivals = [
@@ -238,12 +241,12 @@ def _turns_down(
 
 
 def successors(picked: Candidate, candidates: Sequence[Candidate]) -> list[Candidate]:
-    """The others that hold, the next pick first."""
+    """The other candidates that meet all limits, the next pick first."""
     return sorted((one for one in candidates if one.holds and one is not picked), key=order)
 
 
 def _crossing(has_turned: Callable[[float], bool], end: float) -> float:
-    """The factor between 1 and `end` from which on something is so, to a few percent."""
+    """The factor between 1 and `end` from which on a condition holds, to a few percent."""
     near, far = 0.0, math.log(end)
     for _ in range(_STEPS):
         middle = (near + far) / 2
@@ -254,7 +257,7 @@ def _crossing(has_turned: Callable[[float], bool], end: float) -> float:
 def _of_load(
     picked: Candidate, candidates: Sequence[Candidate], asked: Asked, ran: Ran, workers: int | None
 ) -> Assumption:
-    """The pick beside other loads; where there is less to do cheaper ones may hold."""
+    """The pick under other loads; under a smaller load cheaper candidates may meet the limits."""
     losses: dict[float, Figure | None] = {LOW: None, HIGH: None}
     turns: list[Turn] = []
     for factor in LOADS_UP:
@@ -283,7 +286,7 @@ def _of_load(
 
 
 def _figure(again: Candidate, picked: Candidate) -> Figure | None:
-    """The chance of loss beside another load; its rebuild has an interval of its own."""
+    """The probability of loss under another load; its rebuild has its own interval."""
     if again.loss is None or picked.loss is None:
         return None
     return Figure.of(loss_span(again.loss), loss_value(again), loss_span(picked.loss))
@@ -294,7 +297,7 @@ def _turns_below(turns: Sequence[Turn]) -> bool:
 
 
 def order_by_cost(one: Candidate, picked: Candidate) -> bool:
-    """Whether it costs less, and nothing but performance or loss is against it."""
+    """Whether it costs less and misses only limits of performance or loss."""
     return one.cost["total"] < picked.cost["total"] and all(
         failing.stage == "simulated" for failing in one.failings
     )
@@ -303,7 +306,7 @@ def order_by_cost(one: Candidate, picked: Candidate) -> bool:
 def _again(
     candidates: Sequence[Candidate], asked: Asked, factor: float, ran: Ran, workers: int | None
 ) -> list[Candidate]:
-    """The same candidates beside so many times the load; none where it has no number to multiply."""
+    """The same candidates under the load multiplied by a factor; empty if the load has no number to multiply."""
     loads = scaled(asked.loads, factor)
     if loads is None or ran.interrupted:
         return []
@@ -318,7 +321,7 @@ def _again(
 
 
 def capacity_turn(picked: Candidate, candidates: Sequence[Candidate]) -> Turn:
-    """Above which --capacity the pick does not hold, as a factor of what it holds, and what does. Exact."""
+    """The --capacity above which the pick does not suffice, as a factor of its capacity, and the next pick. Exact."""
     larger = (
         one
         for one in successors(picked, candidates)
@@ -330,7 +333,7 @@ def capacity_turn(picked: Candidate, candidates: Sequence[Candidate]) -> Turn:
 
 @dataclass(frozen=True)
 class PriceTurn:
-    """From which price on another candidate is cheaper."""
+    """The price of a drive at which another candidate becomes cheaper."""
 
     drive: str
     price: float
@@ -338,7 +341,9 @@ class PriceTurn:
 
 
 def price_turns(picked: Candidate, candidates: Sequence[Candidate], asked: Asked) -> list[PriceTurn]:
-    """Of each drive the nearest prices, above and below, at which another candidate that holds costs less. Exact."""
+    """The nearest prices of each drive, above and below, at which another candidate that meets all limits costs less.
+    Exact.
+    """
     found = []
     holding = [one for one in candidates if one.holds and one is not picked]
     for drive, price in asked.prices.drives.items():
@@ -358,6 +363,6 @@ def price_turns(picked: Candidate, candidates: Sequence[Candidate], asked: Asked
 
 
 def _line(one: Candidate, drive: str, price: float) -> tuple[int, float]:
-    """A candidate's cost as so many of these drives and a rest."""
+    """A candidate's cost as a number of these drives and the remaining cost."""
     count = one.level.members + one.spares if one.drive == drive else 0
     return count, one.cost["total"] - count * price

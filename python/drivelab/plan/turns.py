@@ -1,4 +1,6 @@
-"""What would change the pick, in words, and every assumption in a table: given or left out, and what it decides."""
+"""The changes that would replace the pick, in words, and a table of all assumptions: given or omitted, and their
+effects.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,7 @@ if TYPE_CHECKING:
 NONE = "-"
 _NOTHING = "no candidate that was tried"
 _SAID = 4
-"""How many turns are named in the answer."""
+"""The number of changes that the answer names."""
 LEFT_OUT = {
     "ure": ("unreadable sectors", "none", ("ure", "latent")),
     "detection": ("time to detect", "0", ("detection",)),
@@ -27,13 +29,13 @@ LEFT_OUT = {
     "batch": ("bad batches", "none", ("batch",)),
     "wrong_drive": ("wrong drive pulled", "never", ("wrong-drive",)),
 }
-"""What the chance of loss assumes where nothing is said: its name, what it is then, and the options that say it."""
+"""Default assumptions of the probability of loss: name, default value, and the options that set it."""
 
 _NOT_VARIED = {"attended": "attended hours", "spares": "hot spares", "outage": "outages"}
 
 
 def changes(found: Plan) -> str:
-    """When the pick turns, the nearest first; last the capacity."""
+    """The changes that replace the pick, the nearest first; the capacity last."""
     said = [(turn.factor, _turn(one, turn)) for one in found.assumptions for turn in one.turns]
     for price in found.prices:
         now = found.asked.prices.drives[price.drive]
@@ -51,11 +53,11 @@ def _turn(one: Assumption, turn: Turn) -> str:
 
 
 def _where(one: Assumption, turn: Turn) -> str:
-    """From where on, and why."""
+    """The value from which on, and the reason."""
     why = f" ({turn.why})" if turn.why else ""
     if one.key == "load":
         return f"{turn.factor:g} times the load{why}"
-    # Digits up to the precision at which the turn is found.
+    # Only the digits that the search determines.
     return (
         f"{one.name} {'above' if turn.factor > 1 else 'below'} {times(one.value, turn.factor, digits=2)}{why}"
     )
@@ -80,7 +82,7 @@ def _capacity(found: Plan) -> list[str]:
 
 
 def table(found: Plan) -> Table:
-    """A row for each assumption, those on which the chance of loss depends most first."""
+    """A row for each assumption, those with the largest effect on the probability of loss first."""
     columns = ["assumption", "is", "loss/year at half", "at twice", "the pick turns"]
     rows = [
         [
@@ -100,13 +102,13 @@ def table(found: Plan) -> Table:
 
 
 def _not_varied(found: Plan) -> list[tuple[str, str]]:
-    """What was said and has no half and twice, or changes no chance of loss."""
+    """Given options that cannot be halved and doubled, or that do not affect the probability of loss."""
     given = found.asked.failures
     return [(name, as_typed(given[key])) for key, name in _NOT_VARIED.items() if given.get(key)]
 
 
 def left_out(found: Plan) -> list[tuple[str, str]]:
-    """What the chance of loss assumes because nothing was said of it, each with the option that says it."""
+    """The default assumptions in effect, each with the option that sets it."""
     given = found.asked.failures
     return [
         (name, f"{value} (--{options[0]})")
@@ -120,11 +122,11 @@ def _at(one: Assumption, turn: Turn) -> str:
 
 
 def _error(found: Plan) -> str:
-    """Of the rebuild's hours."""
+    """The interval of the rebuild's hours."""
     rebuilt = found.pick and found.pick.entry.rebuild
     return f" ± {rebuilt['relative_error']:.1%}" if rebuilt and rebuilt["relative_error"] else ""
 
 
 def _chance(one: Figure | None) -> str:
-    """With a mark where it may be noise."""
+    """The effect, with a mark if it may be noise."""
     return NONE if one is None else f"{'' if one.is_told else '~'}{one.value:.2g}"

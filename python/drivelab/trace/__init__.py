@@ -1,7 +1,7 @@
-"""Traces of I/O requests: what is in one, its first requests, the same in another format or shape.
+"""Traces of I/O requests: statistics, the first requests, and conversion to another format or shape.
 
-`info`, `head` and `convert` read every public format that drivelab knows; the reading is in Rust. Start with
-reading.py, which says how a trace is named and read.
+`info`, `head` and `convert` read every public format that drivelab supports; the parsing is in Rust. Start with
+reading.py, on how a trace is named and read.
 """
 
 from drivelab.trace.copying import Copied, Shape, convert

@@ -1,4 +1,4 @@
-"""A trace in another format or shape: one or several traces are read, one is written, whole or not at all."""
+"""Converts traces to another format or shape: one or several are read, one is written, completely or not at all."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _PACKED_OTHERWISE = (".zst", ".bz2", ".xz")
 
 @dataclass(frozen=True)
 class Shape:
-    """What is to become of the requests, in this order; docs/traces.md says what each keeps."""
+    """The operations on the requests, in this order; docs/traces.md describes what each preserves."""
 
     device: str | None = None
     skip: int = 0
@@ -34,7 +34,7 @@ class Shape:
 
 @dataclass(frozen=True)
 class Copied:
-    """What was read and written."""
+    """The result of a conversion."""
 
     output: str
     figures: dict[str, Any]
@@ -48,7 +48,7 @@ class Copied:
         return {"output": self.output, **self.figures, "problems": problems}
 
     def remarks(self) -> list[str]:
-        """The same for people."""
+        """The text output."""
         found = self.figures
         lines = [
             f"{found['written']:,} of {found['read']:,} requests written to {self.output} ({found['to']})"
@@ -72,9 +72,9 @@ def convert(
     shape: Shape | None = None,
     reading: Reading | None = None,
 ) -> Copied:
-    """Write the requests of traces to `output` in the format `to`, that of the first trace where it is not given.
+    """Write the requests of traces to `output` in the format `to`; by default that of the first trace.
 
-    Raises InputError, with the line, for what cannot be read, and OutputError for what cannot be written.
+    Raises InputError, with the line, if a trace cannot be read, and OutputError if the output cannot be written.
     """
     names = [traces] if isinstance(traces, str | Path) else list(traces)
     found, shape, target = traces_of(names), shape or Shape(), Path(output)
@@ -109,14 +109,14 @@ def convert(
             raise InputError(_nothing_written(names, figures["read"], shape))
         return figures
 
-    # A pipe or a device is written to as it is.
+    # A pipe or a device is written directly.
     if target.exists() and not target.is_file():
         return Copied(str(target), copy(target))
     return Copied(str(target), _replaced(target, copy))
 
 
 def _nothing_written(names: Sequence[str | Path], read: int, shape: Shape) -> str:
-    """Why there is no request in what would be written."""
+    """The reason for which the output would have no request."""
     shown = ", ".join(map(str, names))
     if not read:
         return f"{shown}: there is no request in it"
@@ -130,7 +130,7 @@ def _nothing_written(names: Sequence[str | Path], read: int, shape: Shape) -> st
 
 
 def _replaced(target: Path, copy: Any) -> dict[str, Any]:  # noqa: ANN401 - a function from a path to figures
-    """What `copy` returns once it has written another file, which then takes the place of `target`."""
+    """The result of `copy`, which writes another file that then replaces `target`."""
     try:
         handle, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".tmp", dir=target.parent)
     except OSError as error:
@@ -150,7 +150,7 @@ def _replaced(target: Path, copy: Any) -> dict[str, Any]:  # noqa: ANN401 - a fu
 
 
 def written_format(name: str) -> str:
-    """The name of a format that can be written. Raises InputError."""
+    """The name of a writable format. Raises InputError."""
     if name not in WRITTEN:
         raise InputError(f"--to {name}: there are {', '.join(WRITTEN)}")
     return name

@@ -1,4 +1,4 @@
-"""What is in a trace: counts, mix, sizes, rates, bursts, locality, reuse, working set, response times and depth."""
+"""Statistics of a trace: counts, mix, sizes, rates, bursts, locality, reuse, working set, response times and depth."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _UNITS = (("TiB", 2**40), ("GiB", 2**30), ("MiB", 2**20), ("KiB", 2**10))
 
 @dataclass(frozen=True)
 class Info:
-    """Everything that was counted of a trace."""
+    """The statistics of a trace."""
 
     name: str
     figures: dict[str, Any]
@@ -31,7 +31,7 @@ class Info:
         return {"name": self.name, **self.figures}
 
     def tables(self) -> list[Table]:
-        """The same for people."""
+        """The text output."""
         found = [_summary(self.figures), _sizes(self.figures)]
         if self.figures["devices"] > 1:
             found.append(_devices(self.figures))
@@ -40,18 +40,18 @@ class Info:
         return found
 
     def provenance(self) -> dict[str, Any]:
-        """What identifies a picture of it."""
+        """The provenance of its chart."""
         return {"version": _core.VERSION, "trace": self.name, "format": self.figures["format"]}
 
     def chart(self) -> altair.TopLevelMixin:
-        """The picture."""
+        """The chart."""
         from drivelab import charts  # noqa: PLC0415 - it loads slowly
 
         return charts.trace(self.to_dict())
 
 
 def info(trace: str | Path | Sequence[str | Path], reading: Reading | None = None) -> Info:
-    """Count everything about one trace. Raises InputError, with the line, for what cannot be read."""
+    """Compute the statistics of one trace. Raises InputError, with the line, if it cannot be read."""
     files = one_trace(trace)
     try:
         figures = _core.trace_info(texts(files), reading_options(reading or Reading()))
@@ -62,7 +62,7 @@ def info(trace: str | Path | Sequence[str | Path], reading: Reading | None = Non
 
 
 def data(count: float | None) -> str:
-    """Bytes in the largest unit that they fill."""
+    """Bytes as text in the largest suitable unit."""
     if count is None:
         return "-"
     unit, factor = next(((unit, factor) for unit, factor in _UNITS if count >= factor), ("B", 1))

@@ -1,7 +1,7 @@
-"""How a trace is named and read: its files, its format, what is allowed to be wrong with it.
+"""How a trace is named and read: its files, its format, and the tolerated problems.
 
-A trace is a file. That of blktrace is a file for each processor, `NAME.blktrace.0` and so on; it is named by its
-folder, by `NAME`, or by all of its files.
+A trace is a file. A blktrace trace is a file per processor, `NAME.blktrace.0` and so on; it is named by its folder, by
+`NAME`, or by all of its files.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from drivelab.files import check_kind
 from drivelab.table import Cell, Table
 
 FORMATS: tuple[str, ...] = tuple(_core.trace_formats()["read"])
-"""The formats that can be read, by name."""
+"""The names of the readable formats."""
 WRITTEN: tuple[str, ...] = tuple(_core.trace_formats()["written"])
-"""Those that can be written."""
+"""The names of the writable formats."""
 
 _PER_PROCESSOR = re.compile(r"(?P<stem>.+)\.blktrace\.(?P<processor>\d+)(\.(gz|zst|bz2))?")
 NS_PER_S, NS_PER_MS = 1e9, 1e6
@@ -29,24 +29,24 @@ NS_PER_S, NS_PER_MS = 1e9, 1e6
 
 @dataclass(frozen=True)
 class Reading:
-    """How a trace is read."""
+    """The options for reading a trace."""
 
     format: str | None = None
-    """One of FORMATS; found by the first lines where it is not given."""
+    """One of FORMATS; detected by the first lines if not given."""
     lenient: bool = False
-    """Count what is wrong, and go on."""
+    """Count problems, and continue."""
     read_flag: int | None = None
-    """The flag that means a read, in formats with one."""
+    """The flag of a read, in formats that have one."""
     time_unit: str | None = None
-    """ns, 100ns, us, ms or s; that of the format where it is not given."""
+    """ns, 100ns, us, ms or s; by default that of the format."""
     device_size: str | None = None
-    """Bytes of a device with their unit; requests beyond are a problem."""
+    """The size of the device with its unit; requests beyond are a problem."""
     sort: bool = False
-    """Put the requests in order of time."""
+    """Sort the requests by time."""
 
 
 def traces_of(names: Sequence[str | Path]) -> list[list[Path]]:
-    """The files of each trace that is named. Raises InputError."""
+    """The files of each named trace. Raises InputError."""
     found: list[list[Path]] = []
     stem_before = None
     for name in map(Path, names):
@@ -96,7 +96,7 @@ def _of_folder(folder: Path) -> list[Path]:
 
 
 def _per_processor(folder: Path, stem: str | None) -> list[Path]:
-    """The files of blktrace in a folder, of one name or of all."""
+    """The blktrace files in a folder, of one name or of all."""
     if not folder.is_dir():
         return []
     matches = ((file, _PER_PROCESSOR.fullmatch(file.name)) for file in sorted(folder.iterdir()))
@@ -104,13 +104,13 @@ def _per_processor(folder: Path, stem: str | None) -> list[Path]:
 
 
 def processors_left_out(files: Sequence[Path]) -> int:
-    """How many files of the same blktrace lie beside those that were named."""
+    """The number of further files of the same blktrace in the folder."""
     match = _PER_PROCESSOR.fullmatch(files[0].name)
     return 0 if match is None else max(0, len(_per_processor(files[0].parent, match["stem"])) - len(files))
 
 
 def one_trace(name: str | Path | Sequence[str | Path]) -> list[Path]:
-    """The files of the one trace that is named. Raises InputError."""
+    """The files of a single named trace. Raises InputError."""
     names = [name] if isinstance(name, str | Path) else list(name)
     traces = traces_of(names)
     if len(traces) != 1:
@@ -119,12 +119,12 @@ def one_trace(name: str | Path | Sequence[str | Path]) -> list[Path]:
 
 
 def texts(files: Sequence[Path]) -> list[str]:
-    """Paths as the module takes them."""
+    """Paths for the Rust module."""
     return [str(file) for file in files]
 
 
 def reading_options(reading: Reading) -> dict[str, Any]:
-    """The options as the module takes them."""
+    """The options for the Rust module."""
     return asdict(reading)
 
 
@@ -141,7 +141,7 @@ class Head:
         return {"name": self.name, "format": self.format, "requests": [dict(row) for row in self.rows]}
 
     def table(self) -> Table:
-        """The same for people; times since the first request."""
+        """The text output; times are relative to the first request."""
         first = self.rows[0]["time_ns"] if self.rows else 0
         columns = ["line", "time s", "device", "kind", "offset", "length", "response ms"]
         cells = [
@@ -164,7 +164,7 @@ class Head:
 
 
 def head(trace: str | Path | Sequence[str | Path], count: int = 10, reading: Reading | None = None) -> Head:
-    """The first requests of a trace. Raises InputError, with the line, for what cannot be read."""
+    """Read the first requests of a trace. Raises InputError, with the line, if it cannot be read."""
     files = one_trace(trace)
     try:
         format_, rows = _core.trace_head(texts(files), reading_options(reading or Reading()), count)

@@ -1,14 +1,15 @@
-//! Latent defects by the hour: when a drive has one. Nobody asks before a critical array is rebuilt.
+//! Latent defects that arrive over time. Whether a drive has one is drawn only when a critical array is rebuilt.
 use super::{Array, NEVER, Phase};
 use crate::law::Law;
 use drivelab_core::rng::Stream;
 
-/// How often the defects are drawn of a history that stands for many: their share is met, and the history goes on
-/// with one of the draws that has none.
+/// The number of draws of the defects for a biased history, which represents many: a loss is counted with the share
+/// of draws with a defect, and the history continues with one of the draws without.
 const DRAWS: u64 = 8;
 
 impl Array<'_> {
-    /// The chance that what is read for a critical cell meets a defect, and how many it meets then.
+    /// The probability that the reads of the rebuild of a critical cell meet a defect, and the mean number of defects
+    /// if they do.
     pub(super) fn met(&mut self, cell: usize, stream: &mut Stream) -> (f64, f64) {
         let plan = self.plan;
         let is_read = |drive: &usize| {
@@ -38,7 +39,7 @@ impl Array<'_> {
         (lost as f64 / draws as f64, defects as f64 / lost.max(1) as f64)
     }
 
-    /// The next latent defect of a drive that has none at an instant, and when it is corrected.
+    /// The time of the next latent defect of a drive without one at `from`, and the time of its correction.
     fn new_defect(&self, from: f64, stream: &mut Stream) -> (f64, f64) {
         let Some(latent) = &self.plan.about.latent else { return (NEVER, NEVER) };
         let Some(arrival) = &latent.arrival else { return (NEVER, NEVER) };
@@ -46,7 +47,7 @@ impl Array<'_> {
         (at, at + latent.scrub.as_ref().map_or(NEVER, |law: &Law| law.draw(stream)))
     }
 
-    /// Whether a drive has a latent defect now; its history is caught up with only when somebody asks.
+    /// Whether a drive has a latent defect now; its defects up to now are drawn only at this call.
     fn has_defect(&mut self, drive: usize, stream: &mut Stream) -> bool {
         while self.defect[drive].1 <= self.now {
             self.defect[drive] = self.new_defect(self.defect[drive].1, stream);

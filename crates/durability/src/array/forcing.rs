@@ -1,39 +1,40 @@
-//! Failure biasing: as a repair begins, an event before its end is forced with a chance that is mixed with the natural
-//! one, and the weight of the history is divided by the density of the mixture over the natural one.
+//! Failure biasing: when a repair begins, an event before its end is forced with a probability that is mixed with the
+//! natural one, and the weight of the history is divided by the ratio of the mixture's density to the natural one.
 //!
-//! A drive is forced to fail within a window: with the chances p_i of each live drive to fail in it, S their sum and m
-//! the number that do fail in what was drawn, picking the drive i with p_i / S, its time within the window and all
-//! others naturally has m / S times the natural density. One window ends with the repair that begins; a second one
-//! with the first of all repairs that are under way, for a loss takes what is missing now. An event with a common
-//! cause is forced in the same way, where each cause is picked alike: of C of them those that come within the window
-//! have 1 / (C p_c) each. So where shares a_j are forced, the weight is divided by the sum of a_j times these, plus the
-//! share that is natural.
+//! A drive is forced to fail within a window: let p_i be the probability of live drive i to fail in it, S their sum
+//! and m the number of drives that fail in it in the draw. Picking drive i with p_i / S, drawing its time within the
+//! window and all others naturally, has m / S times the natural density. One window ends with the repair that begins;
+//! a second one with the first of all repairs in progress, because a loss needs the drives that are missing now. An
+//! event of a common cause is forced in the same way, with each cause equally likely: of C causes, each that occurs
+//! within the window contributes 1 / (C p_c). So if shares a_j are forced, the weight is divided by the sum of a_j
+//! times these terms, plus the natural share.
 //!
-//! The rest are single choices with a chance of their own: a bad batch, a good drive that is pulled, how many drives a
-//! common cause takes. Each is drawn with a higher chance, and the weight multiplied by the natural one over it.
+//! The rest are single choices with a probability of their own: a bad batch, a good drive that is pulled by mistake,
+//! the number of drives that a common cause takes. Each is drawn with a higher probability, and the weight is
+//! multiplied by the ratio of the natural one to it.
 use super::{Array, Phase};
 use crate::law::uniform;
 use drivelab_core::rng::Stream;
 use libm::{expm1, log1p, pow};
 
-/// The most histories that are forced in one window; the others weigh as many times more as they are rarer.
+/// The largest share of histories that are forced in one window; the weight of the others increases accordingly.
 const FORCED: f64 = 0.8;
-/// The same where losses do not need one repair after the other.
+/// The same if there are common causes, which can cause a loss without overlapping repairs.
 const FORCED_BESIDE_CAUSES: f64 = 0.4;
-/// Of what is forced, the share of common causes where there are any.
+/// The share of common causes in the forced events, if there are any.
 const OF_CAUSES: f64 = 0.25;
-/// Of the failures that are forced the share within the second window.
+/// The share of the second window in the forced failures.
 const OF_SOONEST: f64 = 0.6;
-/// The chance that a rare choice is drawn with, in a whole life.
+/// The probability with which a rare choice is drawn over a whole life.
 const CHOSEN: f64 = 0.2;
 
-/// Within which a failure of a drive is forced.
+/// A window in which a failure of a drive is forced.
 #[derive(Clone, Copy)]
 struct Window {
-    /// Of all histories.
+    /// The share of all histories.
     share: f64,
     end: f64,
-    /// Of the chances of all live drives to fail in it.
+    /// The sum of the failure probabilities of all live drives in the window.
     sum: f64,
 }
 
@@ -54,17 +55,17 @@ impl Array<'_> {
         self.force(end.min(self.way.life), failures, !first, stream);
     }
 
-    /// Failures in a life, about.
+    /// The approximate number of failures in a life.
     fn failures(&self) -> f64 {
         let aged = self.way.life.max(1.0) * self.ageing.max(1.0);
         self.next.len() as f64 * self.plan.about.drive.hazard(aged).min(1e6)
     }
 
-    /// Draws the lives of all live drives and the common causes anew; a share of the histories has one of them
-    /// before `end`.
+    /// Draws the lives of all live drives and the common causes anew; in a share of the histories one of them is
+    /// forced before `end`.
     ///
-    /// The share falls with how many such windows a life has, `windows`, or those of them that come about in another
-    /// one (`deep`): forced each time, the weights would run away.
+    /// The share decreases with the number of such windows in a life, `windows`, or of those that occur within
+    /// another one (`deep`): with forcing every time, the weights would diverge.
     pub(super) fn force(&mut self, end: f64, windows: f64, deep: bool, stream: &mut Stream) {
         self.redraw(stream);
         let own = self.sum_until(end);
@@ -102,7 +103,8 @@ impl Array<'_> {
         self.weight /= density;
     }
 
-    /// Until the repair that begins now ends, and, where others are under way, until the first of all ends.
+    /// The windows: until the end of the repair that begins now, and, if others are in progress, until the end of the
+    /// first of all.
     fn windows(&self, end: f64, sum: f64, share: f64, deep: bool) -> Vec<Window> {
         if share == 0.0 {
             return Vec::new();
@@ -118,12 +120,12 @@ impl Array<'_> {
         vec![Window { share: part, end: soonest, sum: near }, Window { share: share - part, ..own }]
     }
 
-    /// The age of a drive at an instant.
+    /// The age of a drive at an instant, including the ageing factor.
     fn age(&self, drive: usize, at: f64) -> f64 {
         (at - self.born[drive]) * self.ageing
     }
 
-    /// The chance of a drive to fail from now until `end`.
+    /// The probability that a drive fails between now and `end`.
     fn chance_until(&self, drive: usize, end: f64) -> f64 {
         match self.phase[drive] {
             Phase::Live => self.plan.about.drive.chance(self.age(drive, self.now), self.age(drive, end)),
@@ -135,7 +137,7 @@ impl Array<'_> {
         (0..self.next.len()).map(|drive| self.chance_until(drive, end)).sum()
     }
 
-    /// How many live drives fail until then.
+    /// The number of live drives that fail until `end`.
     fn failing_until(&self, end: f64) -> usize {
         let fails = |drive: &usize| self.phase[*drive] == Phase::Live && self.next[*drive] <= end;
         (0..self.next.len()).filter(fails).count()
@@ -157,11 +159,11 @@ impl Array<'_> {
         let chance = self.chance_until(drive, window.end);
         let (from, to) = (self.age(drive, self.now), self.age(drive, window.end));
         let age = self.plan.about.drive.draw_between(from, to, chance, stream);
-        // Within the window, whatever rounding says.
+        // Keeps the time within the window despite rounding.
         self.next[drive] = (self.born[drive] + age / self.ageing).min(window.end);
     }
 
-    /// Draws the next event of each common cause anew, and gives the chance of each to come until `end`.
+    /// Draws the next event of each common cause anew, and returns the probability of each to occur before `end`.
     fn redraw_causes(&mut self, end: f64, stream: &mut Stream) -> Vec<(usize, f64)> {
         let now = self.now;
         let mut found = Vec::new();
@@ -175,12 +177,12 @@ impl Array<'_> {
         found
     }
 
-    /// The next event of a cause, before the end of a window in which it comes with this chance.
+    /// The time of the next event of a cause, given that it occurs in a window where its probability is `chance`.
     fn cause_within(&self, which: usize, chance: f64, stream: &mut Stream) -> f64 {
         self.now - self.plan.about.common[which].mean_hours * log1p(-uniform(stream) * chance)
     }
 
-    /// Whether something with this chance happens: drawn more often where it is rare.
+    /// Draws whether an event with this probability occurs: more often than natural if it is rare.
     pub(super) fn chosen(&mut self, chance: f64, times: f64, stream: &mut Stream) -> bool {
         if !self.way.biased || chance == 0.0 {
             return chance > 0.0 && uniform(stream) < chance;
@@ -191,18 +193,18 @@ impl Array<'_> {
         happens
     }
 
-    /// The same of a mistake that any replacement may make.
+    /// The same for a mistake that any replacement may make.
     pub(super) fn mistaken(&mut self, chance: f64, stream: &mut Stream) -> bool {
         let times = if self.way.biased { self.failures() } else { 0.0 };
         self.chosen(chance, times, stream)
     }
 
-    /// The drives that an event with a common cause takes.
+    /// The drives that an event of a common cause takes.
     pub(super) fn struck(&mut self, which: usize, stream: &mut Stream) -> Vec<usize> {
         let common = &self.plan.about.common[which];
         let live: Vec<usize> =
             (0..self.next.len()).filter(|&drive| self.phase[drive] == Phase::Live).collect();
-        // As many as it takes to lose data.
+        // The share that takes as many drives as a loss needs.
         let more = f64::from(self.plan.arrangement.depth_of_loss()) / self.next.len() as f64;
         let more = more.min(0.9);
         if !self.way.biased || common.share >= more || common.share == 0.0 {

@@ -1,9 +1,9 @@
-//! From a failure to a whole drive: detection, a spare or a delivery, somebody who is there, the rebuild.
+//! The repair of a drive: detection, a spare or a delivery, an attended hour, the rebuild.
 use super::{Array, Phase};
 use drivelab_core::rng::Stream;
 
 impl Array<'_> {
-    /// Begins the repair of a drive: with a spare, or with a new one that has to come first.
+    /// Begins the repair of a drive: with a spare, or with a new drive that is delivered first.
     pub(super) fn repair(&mut self, drive: usize, cell: usize, stream: &mut Stream) {
         let repair = &self.plan.about.repair;
         let found = self.now + repair.detection.draw(stream);
@@ -27,7 +27,7 @@ impl Array<'_> {
         self.plan.rebuild(self.missing[cell]).draw(stream) * shared
     }
 
-    /// The first instant from then on at which somebody is there.
+    /// The first instant from `at` on at which the array is attended.
     pub(super) fn attended(&self, at: f64) -> f64 {
         let Some(attended) = &self.plan.about.repair.attended else { return at };
         let week = 24.0 * 7.0;
@@ -43,7 +43,7 @@ impl Array<'_> {
         weeks + if tomorrow >= f64::from(attended.days_per_week) { week } else { 24.0 * tomorrow }
     }
 
-    /// A new drive arrives: for the drive that has waited longest, or for the shelf.
+    /// A new drive is delivered: it replaces the drive that has waited longest, or becomes a spare.
     pub(super) fn deliver(&mut self, stream: &mut Stream) {
         let now = self.now;
         if let Some(at) = self.stores.orders.iter().position(|&order| order == now) {

@@ -1,4 +1,4 @@
-//! What clients wrote in a session, one write behind the other in the order of its trace: a sparse file.
+//! The data that clients wrote in a session, one write after the other in the order of the trace: a sparse file.
 use crate::platter::cells;
 use crate::store::Payload;
 use drivelab_data::{Bytes, Cell, cell};
@@ -7,10 +7,10 @@ use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
-/// The data as they come. What is zero becomes a hole.
+/// Writes the data. Zeros become holes.
 pub struct DataWriter {
     file: File,
-    /// Where the next write's data begin, in bytes.
+    /// The offset of the next write's data in bytes.
     end: u64,
 }
 
@@ -23,7 +23,7 @@ impl DataWriter {
         Ok(DataWriter { file: File::create(path)?, end: 0 })
     }
 
-    /// Adds the data of the trace's next write.
+    /// Appends the data of the next write of the trace.
     ///
     /// # Errors
     /// When the file cannot be written.
@@ -50,7 +50,7 @@ impl DataWriter {
         Ok(())
     }
 
-    /// Ends the file at its length, whatever holes it ends with.
+    /// Sets the length of the file, which may end with a hole.
     ///
     /// # Errors
     /// When the file cannot be written.

@@ -1,8 +1,8 @@
-//! A session that was kept with its data, cut at any instant: what would be on the device if the power had gone then.
+//! Power cuts at any instant of a session that was recorded with its data: the state of the device after each cut.
 //!
-//! The session is a folder: its trace in our own format (`session.trace`) and what was written (`data`). Told to the same
-//! target again, it runs through the same events, so that each cut is made in virtual time, and as many as one likes of
-//! one session. Start reading at [`CrashLog::cut`].
+//! The session is a folder with its trace in drivelab's own format (`session.trace`) and the data of its writes
+//! (`data`). A replay on the same target runs through the same events, so each cut is made in virtual time, and one
+//! session allows any number of cuts. Start reading at [`CrashLog::cut`].
 mod data;
 
 pub use data::DataWriter;
@@ -27,40 +27,40 @@ use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
-/// The trace in the folder of a session.
+/// The name of the trace in the folder of a session.
 pub const TRACE: &str = "session.trace";
-/// What was written, in the folder of a session.
+/// The name of the data file in the folder of a session.
 pub const DATA: &str = "data";
-/// More is written to a file at once no faster.
+/// Sectors per write to the output file; larger writes are no faster.
 const RUN_MAX: usize = 2_048;
 
-/// A session that was kept.
+/// A session that was recorded.
 pub struct CrashLog {
     device: Device,
     folder: PathBuf,
     entries: Vec<Entry>,
-    /// What the writes among the entries wrote, in their order.
+    /// The data of the write entries, in the same order.
     data: Vec<Vec<Bytes>>,
 }
 
-/// What is there after a cut.
+/// The state of the device after a power cut.
 pub struct Cut {
     engine: Engine,
-    /// Answered and gone: the first stretches, and all sectors.
+    /// The acknowledged data that are lost: the first ranges, and the number of all sectors.
     pub lost: Vec<Lost>,
     pub lost_sectors: u64,
-    /// Writes that were under way.
+    /// Writes that were in flight.
     pub unanswered_writes: u64,
-    /// Sectors that the session has written so far, as ranges behind one another.
+    /// The sectors that the session has written so far, as ascending ranges.
     written: Vec<(u64, u64)>,
 }
 
 impl CrashLog {
-    /// Reads a session of a device from its folder.
+    /// Reads a recorded session of a device from its folder.
     ///
     /// # Errors
-    /// When a file cannot be read, is no such file or belongs to another device, and for what cannot be cut: a target
-    /// without drives, and a session whose power went while it ran.
+    /// When a file cannot be read, has another format or belongs to another device; for a target that cannot be cut
+    /// because it has no drives; and for a session that had a power cut itself.
     pub fn read(folder: &Path, device: Device) -> Result<Self, EmulateError> {
         let refuse = |why: &str| EmulateError::Option { what: folder.display().to_string(), why: why.into() };
         check(&device.target, None, &[], None)?;
@@ -96,7 +96,7 @@ impl CrashLog {
         Ok(CrashLog { device, folder: folder.to_owned(), entries, data })
     }
 
-    /// When each FLUSH was answered.
+    /// The completion times of all FLUSH commands.
     pub fn flushes(&self) -> Vec<Instant> {
         let flushed = |entry: &Entry| match entry {
             Entry::Request(Record { kind: Access::Flush, time_ns, response_ns: Some(response), .. }) => {
@@ -107,7 +107,7 @@ impl CrashLog {
         self.entries.iter().filter_map(flushed).collect()
     }
 
-    /// When each write came.
+    /// The arrival times of all writes.
     pub fn writes(&self) -> Vec<Instant> {
         let came = |entry: &Entry| match entry {
             Entry::Request(record) if record.kind == Access::Write => Some(Instant::from_ns(record.time_ns)),
@@ -116,10 +116,10 @@ impl CrashLog {
         self.entries.iter().filter_map(came).collect()
     }
 
-    /// Every instant at which anything happens, in order.
+    /// All instants at which events occur, in order.
     ///
     /// # Errors
-    /// When the session does not run as it did: its answers come at other instants.
+    /// When the replay differs from the session: replies come at other instants.
     pub fn instants(&self) -> Result<Vec<Instant>, EmulateError> {
         let mut replay = Replay::new(self);
         let mut instants = BTreeSet::new();
@@ -131,7 +131,8 @@ impl CrashLog {
             instants.insert(at);
             replay.feed()?;
         }
-        // What is still under way was never answered in the session, but for what its end took out.
+        // Commands that are still in flight were never answered in the session, except those that were aborted at its
+        // end.
         while replay.engine.is_asked()
             && let Some(due) = replay.engine.next_due()
         {
@@ -142,11 +143,11 @@ impl CrashLog {
         Ok(instants.into_iter().collect())
     }
 
-    /// The power goes at an instant, after everything that is due then. When it is back, the array has done what its
-    /// consistency policy does, and a battery's data are written; then a member fails, if one is named.
+    /// Cuts the power at an instant, after all events that are due then. Afterwards the array has applied its
+    /// consistency policy, and data preserved by a battery are written; then a member fails, if `dies` names one.
     ///
     /// # Errors
-    /// When the session does not run as it did, and for a member that there is none of.
+    /// When the replay differs from the session, and for a member that does not exist.
     pub fn cut(&self, at: Instant, dies: Option<u16>) -> Result<Cut, EmulateError> {
         check(&self.device.target, None, &[], dies)?;
         let mut replay = Replay::new(self);
@@ -175,8 +176,8 @@ impl CrashLog {
 }
 
 impl Cut {
-    /// Writes what a read of each address would find now into a new sparse file of this many bytes. Returns the sectors
-    /// of which too little is left to tell: they are zeros there.
+    /// Writes the data that a read of each address would now return into a new sparse file of this many bytes.
+    /// Returns the number of sectors that cannot be reconstructed; they are zeros in the file.
     ///
     /// # Errors
     /// When the file cannot be written.
@@ -220,10 +221,11 @@ impl Cut {
     }
 }
 
-/// Whether a target can be cut, and a member die afterwards.
+/// Checks whether the power of a target can be cut, and whether the member can fail afterwards.
 ///
 /// # Errors
-/// For a target without drives, for one whose power goes by itself, and for a member that there is none of.
+/// For a target without drives, for a scenario with a power cut or corruption of its own, and for a member that does
+/// not exist.
 pub fn check(
     target: &TargetParams,
     power_cut: Option<Instant>,
@@ -256,15 +258,15 @@ pub fn check(
     }
 }
 
-/// A session that is run again.
+/// The replay of a session.
 struct Replay<'a> {
     log: &'a CrashLog,
     engine: Engine,
-    /// The next entry, and the next write's data.
+    /// The indexes of the next entry and of the next write's data.
     next: usize,
     next_data: usize,
     written: Vec<(u64, u64)>,
-    /// Answers that came at another instant than in the session.
+    /// Replies that came at another instant than in the session.
     differing: u64,
 }
 
@@ -274,12 +276,12 @@ impl<'a> Replay<'a> {
         Replay { log, engine, next: 0, next_data: 0, written: Vec::new(), differing: 0 }
     }
 
-    /// When the next entry comes.
+    /// The time of the next entry.
     fn next_at(&self) -> Option<Instant> {
         self.log.entries[self.next..].iter().find_map(at_of)
     }
 
-    /// The next entry comes.
+    /// Replays the next entry.
     fn feed(&mut self) -> Result<(), EmulateError> {
         let Some(entry) = self.log.entries.get(self.next) else { return Ok(()) };
         self.next += 1;
@@ -315,7 +317,7 @@ impl<'a> Replay<'a> {
         Ok(())
     }
 
-    /// Counts answers that came at other instants than in the session.
+    /// Counts replies that came at other instants than in the session.
     fn hear(&mut self) {
         for reply in self.engine.take_replies() {
             let place = reply.ticket.cookie as usize;
@@ -351,7 +353,7 @@ fn at_of(entry: &Entry) -> Option<Instant> {
     }
 }
 
-/// Adds a range to ranges that are in order and apart.
+/// Adds a range to sorted, disjoint ranges, and merges it with those that it touches.
 fn note(ranges: &mut Vec<(u64, u64)>, first: u64, end: u64) {
     let from = ranges.partition_point(|&(_, behind)| behind < first);
     let to = ranges.partition_point(|&(begin, _)| begin <= end);

@@ -1,4 +1,5 @@
-//! The folder with its one file as the kernel sees it: requests in, answers or requests to the device out, without I/O.
+//! The folder with its one file as the kernel sees it: turns kernel requests into replies or into requests to the
+//! device, without I/O.
 use super::wire::{
     self, Attributes, Head, IN_HEAD, OPEN_DIRECT_IO, OPEN_PARALLEL_WRITES, SETS_SIZE, TRANSFER, Transfer,
     opcode,
@@ -7,16 +8,16 @@ use crate::door::Asked;
 use rustix::io::Errno;
 use std::time::{Duration, SystemTime};
 
-/// The device's file in the folder.
+/// The name of the device's file in the folder.
 pub const FILE: &str = "disk";
 const ROOT: u64 = 1;
 const DISK: u64 = 2;
-/// What the kernel knows of the file never changes.
+/// How long the kernel may cache attributes and names, which never change.
 const VALID: Duration = Duration::from_secs(3_600);
 const IS_FOLDER: u32 = 0o040_000;
 const IS_FILE: u32 = 0o100_000;
 
-/// How an answer of the device becomes one for the kernel.
+/// The kind of kernel request that the device's reply answers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum To {
     Read,
@@ -24,14 +25,14 @@ pub enum To {
     Flush,
 }
 
-/// What comes of a request.
+/// The result of a request.
 #[derive(PartialEq, Eq, Debug)]
 pub enum Taken {
-    /// It is answered with this.
+    /// The request is answered at once.
     Answer(Result<Vec<u8>, Errno>),
-    /// The device is asked.
+    /// The request goes to the device.
     Ask(Asked, To),
-    /// Nobody waits for an answer.
+    /// The request has no reply.
     Nothing,
 }
 
@@ -55,7 +56,7 @@ impl Folder {
         Ok(Attributes { node, size, mode, links: 1, owner, block_size, time })
     }
 
-    /// Takes a request of the kernel, whose bytes begin with this head.
+    /// Handles a request of the kernel; `bytes` is the whole request, including this header.
     pub fn take(&self, head: &Head, bytes: &[u8]) -> Taken {
         let body = &bytes[IN_HEAD..];
         Taken::Answer(match head.opcode {
@@ -71,7 +72,7 @@ impl Folder {
             opcode::OPENDIR => Ok(wire::opened(0)),
             opcode::READDIR => self.names(head.node, body),
             opcode::STATFS => Ok(wire::statfs(self.size / u64::from(self.block_size), self.block_size)),
-            // FLUSH is of a file that is closed: that is no FLUSH of the device.
+            // FLUSH is sent when a file is closed; it is not a FLUSH of the device.
             opcode::FLUSH | opcode::RELEASE | opcode::RELEASEDIR | opcode::DESTROY => Ok(Vec::new()),
             change if opcode::CHANGES.contains(&change) => Err(Errno::PERM),
             _ => Err(Errno::NOSYS),
@@ -85,12 +86,12 @@ impl Folder {
         }
     }
 
-    /// Nothing of the file can be changed; what programs do in passing is taken without effect.
+    /// No attribute can be changed; attempts that programs make in passing succeed without effect.
     fn set_attributes(&self, node: u64, body: &[u8]) -> Result<Vec<u8>, Errno> {
         let found = self.attributes(node)?;
         let (valid, size) = (wire::u32_at(body, 0), wire::u64_at(body, 16));
         let (Some(valid), Some(size)) = (valid, size) else { return Err(Errno::INVAL) };
-        // A device does not shrink, and does not grow.
+        // The size of a device is fixed.
         if valid & SETS_SIZE != 0 && size != found.size {
             return Err(Errno::PERM);
         }

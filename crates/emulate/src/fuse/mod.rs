@@ -1,8 +1,8 @@
-//! The door of FUSE: the device as one file, which a loop device turns into a block device where root allows.
+//! The FUSE transport: the device as one file, which a loop device can turn into a block device where root allows it.
 //!
-//! The library mounts it and shakes hands with the kernel; from then on this door reads the kernel's requests and writes
-//! answers itself, in the thread that serves the device: a request costs two calls to the kernel, and nobody hands it on to
-//! another thread. The file is read and written past the kernel's page cache, in whole blocks. Start reading at
+//! The library mounts the file system and performs the FUSE handshake; from then on this module reads the kernel's
+//! requests and writes the replies itself, in the thread that serves the device: a request costs two system calls and
+//! no switch of threads. Reads and writes bypass the kernel's page cache, in whole blocks. Start reading at
 //! [`FuseDoor`], then [`file`].
 mod file;
 mod wire;
@@ -22,20 +22,20 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 use wire::{Head, OUT_HEAD, out_head};
 
-/// Requests that the kernel keeps under way; a loop device has 128.
+/// Requests that the kernel keeps in flight; a loop device has 128.
 const UNDER_WAY: u16 = 256;
 const WRITE_MAX: u32 = 1 << 20;
-/// The longest write, and what stands before its data.
+/// Buffer bytes: the longest write and the headers before its data.
 const ROOM: usize = WRITE_MAX as usize + 4_096;
-/// Requests that are taken before answers go out.
+/// Requests that are handled before replies are sent.
 const AT_ONCE: u32 = 64;
 
-/// What is agreed on with the kernel.
+/// The parameters that are negotiated with the kernel.
 struct Agreed;
 
 impl Filesystem for Agreed {
     fn init(&mut self, _request: &Request, config: &mut KernelConfig) -> io::Result<()> {
-        // A kernel that has less gives less.
+        // An older kernel grants fewer capabilities.
         let _ = config.add_capabilities(InitFlags::FUSE_ASYNC_DIO | InitFlags::FUSE_MAX_PAGES);
         let _ = config.set_max_write(WRITE_MAX);
         let _ = config.set_max_background(UNDER_WAY);
@@ -48,12 +48,12 @@ impl Filesystem for Agreed {
 pub struct FuseDoor {
     path: PathBuf,
     folder: Folder,
-    /// Requests come from it, and answers go to it; none once nobody is there any more.
+    /// The FUSE descriptor; `None` after an unmount.
     kernel: Option<OwnedFd>,
     room: Box<[u8]>,
     waiting: BTreeMap<u64, To>,
     is_shut: bool,
-    /// Unmounts as it goes.
+    /// Unmounts when it is dropped.
     session: Option<Session<Agreed>>,
 }
 
@@ -61,7 +61,7 @@ impl FuseDoor {
     /// Mounts the device at a folder, as the file [`FILE`].
     ///
     /// # Errors
-    /// Where the kernel does not let us mount.
+    /// When the mount fails.
     pub fn mount(path: &Path, size: u64, block_size: u32) -> io::Result<Self> {
         let owner = (rustix::process::geteuid().as_raw(), rustix::process::getegid().as_raw());
         let mut config = Config::default();
@@ -85,15 +85,15 @@ impl FuseDoor {
         })
     }
 
-    /// The next request's bytes, in the room; none where there is none.
+    /// Reads the next request into the buffer, and returns its length; `None` if there is none.
     fn next(&mut self) -> Option<usize> {
         loop {
             match rustix::io::read(self.kernel.as_ref()?, &mut *self.room) {
                 Ok(count) => return Some(count),
-                // Who had asked does not wait any more.
+                // The request was aborted.
                 Err(Errno::NOENT | Errno::INTR) => {}
                 Err(Errno::AGAIN) => return None,
-                // It was unmounted.
+                // The file system was unmounted.
                 Err(_) => {
                     self.kernel = None;
                     return None;
@@ -102,7 +102,7 @@ impl FuseDoor {
         }
     }
 
-    /// Answers a request. Nobody may be there to hear it.
+    /// Sends a reply. The file system may be unmounted by now.
     fn say(&self, unique: u64, answer: Result<&[u8], Errno>) {
         let Some(kernel) = &self.kernel else { return };
         let (errno, data) = match answer {
@@ -131,8 +131,8 @@ impl FuseDoor {
 impl Drop for FuseDoor {
     fn drop(&mut self) {
         self.drop_clients();
-        // Who has the file open, as a loop device does, must not keep the folder: what is asked of it fails from now on.
-        // Without the right to do that the library asks fusermount3.
+        // A process that has the file open, such as a loop device, must not keep the mount busy: its requests fail
+        // from now on. Without the privilege for this call the library uses fusermount3.
         let _ = rustix::mount::unmount(&self.path, UnmountFlags::DETACH);
         self.kernel = None;
         drop(self.session.take());

@@ -1,9 +1,9 @@
-//! FUSE as it is between the kernel and a server: numbers and layouts, in the byte order of the machine.
+//! The FUSE protocol between the kernel and a server: numbers and layouts, in the byte order of the machine.
 //!
 //! Source: `include/uapi/linux/fuse.h` of Linux, protocol 7.31 and later.
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// What a request does.
+/// The opcodes of requests.
 pub mod opcode {
     pub const LOOKUP: u32 = 1;
     pub const FORGET: u32 = 2;
@@ -21,21 +21,22 @@ pub mod opcode {
     pub const RELEASEDIR: u32 = 29;
     pub const DESTROY: u32 = 38;
     pub const BATCH_FORGET: u32 = 42;
-    /// What adds names to a folder, or takes them away: SYMLINK, MKNOD, MKDIR, UNLINK, RMDIR, RENAME, LINK, CREATE, RENAME2.
+    /// Requests that add or remove names in a folder: SYMLINK, MKNOD, MKDIR, UNLINK, RMDIR, RENAME, LINK, CREATE,
+    /// RENAME2.
     pub const CHANGES: [u32; 9] = [6, 8, 9, 10, 11, 12, 13, 35, 45];
 }
 
-/// The file is read and written past the page cache.
+/// Reads and writes bypass the page cache.
 pub const OPEN_DIRECT_IO: u32 = 1 << 0;
-/// Several writes may be under way at a time.
+/// Several writes may be in flight at a time.
 pub const OPEN_PARALLEL_WRITES: u32 = 1 << 6;
 /// SETATTR sets the size.
 pub const SETS_SIZE: u32 = 1 << 3;
-/// Bytes before what belongs to an operation.
+/// Bytes of the request header.
 pub const IN_HEAD: usize = 40;
-/// Bytes before what an answer holds.
+/// Bytes of the reply header.
 pub const OUT_HEAD: usize = 16;
-/// Bytes of a read or a write before its data.
+/// Bytes of the parameters of a read or a write, before its data.
 pub const TRANSFER: usize = 40;
 
 pub fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
@@ -46,17 +47,17 @@ pub fn u64_at(bytes: &[u8], at: usize) -> Option<u64> {
     bytes.get(at..at + 8)?.try_into().ok().map(u64::from_ne_bytes)
 }
 
-/// What every request begins with, as far as it counts here.
+/// The fields of the request header that are used here.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Head {
     pub opcode: u32,
-    /// The request's number, which its answer repeats.
+    /// The id of the request, which its reply repeats.
     pub unique: u64,
     pub node: u64,
 }
 
 impl Head {
-    /// None where the bytes are fewer than the request says, or than any has.
+    /// Parses the header. `None` if the length in the header is not that of the bytes, or is shorter than a header.
     pub fn read(bytes: &[u8]) -> Option<Head> {
         let length = u32_at(bytes, 0)? as usize;
         if length != bytes.len() || length < IN_HEAD {
@@ -66,12 +67,12 @@ impl Head {
     }
 }
 
-/// A read or a write without its data, behind the head.
+/// The parameters of a read or a write, behind the header.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Transfer {
     pub offset: u64,
     pub size: u32,
-    /// How the file was opened.
+    /// The open flags of the file.
     pub flags: u32,
 }
 
@@ -81,7 +82,7 @@ impl Transfer {
     }
 }
 
-/// The head of an answer that has so many bytes behind it. `errno` is 0 where all went well.
+/// The header of a reply with `behind` bytes of payload. `errno` is 0 on success.
 pub fn out_head(unique: u64, errno: i32, behind: usize) -> [u8; OUT_HEAD] {
     let mut head = [0; OUT_HEAD];
     head[..4].copy_from_slice(&((OUT_HEAD + behind) as u32).to_ne_bytes());
@@ -90,17 +91,17 @@ pub fn out_head(unique: u64, errno: i32, behind: usize) -> [u8; OUT_HEAD] {
     head
 }
 
-/// Puts words of 32 bits.
+/// Appends 32-bit words.
 fn put(out: &mut Vec<u8>, words: &[u32]) {
     words.iter().for_each(|word| out.extend(word.to_ne_bytes()));
 }
 
-/// Puts words of 64 bits.
+/// Appends 64-bit words.
 fn put_long(out: &mut Vec<u8>, words: &[u64]) {
     words.iter().for_each(|word| out.extend(word.to_ne_bytes()));
 }
 
-/// What is told of a node.
+/// The attributes of a node.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Attributes {
     pub node: u64,
@@ -122,7 +123,7 @@ impl Attributes {
     }
 }
 
-/// The answer to LOOKUP: what the kernel knows of a name for so long.
+/// The reply to LOOKUP, which the kernel may cache for `valid`.
 pub fn entry(found: &Attributes, valid: Duration) -> Vec<u8> {
     let mut out = Vec::new();
     put_long(&mut out, &[found.node, 0, valid.as_secs(), valid.as_secs()]);
@@ -131,7 +132,7 @@ pub fn entry(found: &Attributes, valid: Duration) -> Vec<u8> {
     out
 }
 
-/// The answer to GETATTR and SETATTR.
+/// The reply to GETATTR and SETATTR.
 pub fn attributes(found: &Attributes, valid: Duration) -> Vec<u8> {
     let mut out = valid.as_secs().to_ne_bytes().to_vec();
     put(&mut out, &[0, 0]);
@@ -139,21 +140,21 @@ pub fn attributes(found: &Attributes, valid: Duration) -> Vec<u8> {
     out
 }
 
-/// The answer to OPEN and OPENDIR.
+/// The reply to OPEN and OPENDIR.
 pub fn opened(flags: u32) -> Vec<u8> {
     let mut out = 0_u64.to_ne_bytes().to_vec();
     put(&mut out, &[flags, 0]);
     out
 }
 
-/// The answer to WRITE: so many bytes were written.
+/// The reply to WRITE: the number of bytes written.
 pub fn written(length: u32) -> Vec<u8> {
     let mut out = Vec::new();
     put(&mut out, &[length, 0]);
     out
 }
 
-/// The answer to STATFS: nothing is free.
+/// The reply to STATFS: no block is free.
 pub fn statfs(blocks: u64, block_size: u32) -> Vec<u8> {
     let mut out = Vec::new();
     put_long(&mut out, &[blocks, 0, 0, 1, 0]);
@@ -162,7 +163,7 @@ pub fn statfs(blocks: u64, block_size: u32) -> Vec<u8> {
     out
 }
 
-/// Adds a name to the answer to READDIR; `next` is where the one behind it begins.
+/// Appends a name to the reply to READDIR; `next` is the offset of the following entry.
 pub fn put_name(out: &mut Vec<u8>, node: u64, next: u64, mode: u32, name: &str) {
     put_long(out, &[node, next]);
     put(out, &[name.len() as u32, mode >> 12]);

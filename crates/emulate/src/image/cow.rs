@@ -1,13 +1,13 @@
-//! Bytes over others that stay as they are: what is written is kept apart.
+//! Copy-on-write over an image that remains unchanged.
 use super::Image;
 use super::memory::{MemoryImage, PAGE, pieces};
 use std::io;
 
-/// What was written, in pages in memory, over an image that nothing is written to.
+/// Written pages in memory over a read-only image.
 pub struct CopyOnWrite<B> {
     base: B,
     over: MemoryImage,
-    /// Whether the base does not count any more: another drive has taken the place.
+    /// Whether the base image is ignored, because the drive was replaced.
     is_cleared: bool,
 }
 

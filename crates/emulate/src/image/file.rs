@@ -1,4 +1,4 @@
-//! Bytes in a file of the device's size, with holes where nothing was written.
+//! An image in a file of the device's size, with holes where nothing was written.
 use super::Image;
 use rustix::fs::{FlockOperation, SeekFrom, flock, seek};
 use std::fs::{File, OpenOptions};
@@ -13,10 +13,10 @@ pub struct FileImage {
 }
 
 impl FileImage {
-    /// Opens a file for reading and writing, or makes one, and keeps others from doing the same.
+    /// Opens or creates a file for reading and writing, and locks it exclusively.
     ///
     /// # Errors
-    /// When the file cannot be had, is another program's, or has another size than the device.
+    /// When the file cannot be opened, is locked by another program, or differs in size from the device.
     pub fn open(path: &Path, size: u64) -> io::Result<Self> {
         check_kind(path)?;
         let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path)?;
@@ -29,10 +29,10 @@ impl FileImage {
         Ok(FileImage { file, size })
     }
 
-    /// Opens a file that nothing is written to. A shorter one than the device has zeros behind its end.
+    /// Opens a file read-only. If it is shorter than the device, the rest reads as zeros.
     ///
     /// # Errors
-    /// When the file cannot be had, is being written to, or is larger than the device.
+    /// When the file cannot be opened, is being written to, or is larger than the device.
     pub fn open_read_only(path: &Path, size: u64) -> io::Result<Self> {
         check_kind(path)?;
         let file = File::open(path)?;
@@ -87,7 +87,7 @@ impl Image for FileImage {
         while at < self.size {
             let first = match seek(&self.file, SeekFrom::Data(at)) {
                 Ok(first) => first,
-                // Nothing behind here.
+                // No more data behind this offset.
                 Err(rustix::io::Errno::NXIO) => break,
                 Err(error) => return Err(error.into()),
             };

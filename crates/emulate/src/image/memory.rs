@@ -1,35 +1,35 @@
-//! Bytes in memory, of which only what was written takes any.
+//! An image in memory; only written pages take space.
 use super::Image;
 use std::collections::BTreeMap;
 use std::io;
 
-/// Bytes of a page: the fewer, the less is cleared for a small write into the middle of nothing.
+/// Bytes of a page. Smaller pages mean less to clear for a small write into an empty area.
 pub const PAGE: usize = 16 << 10;
 
-/// Bytes in pages that exist once they hold something.
+/// Bytes in pages that are allocated when nonzero data are written.
 #[derive(Default)]
 pub struct MemoryImage {
     pages: BTreeMap<u64, Box<[u8]>>,
 }
 
 impl MemoryImage {
-    /// Whether anything was written into a page.
+    /// Whether a page is allocated.
     pub fn has(&self, page: u64) -> bool {
         self.pages.contains_key(&page)
     }
 
-    /// Pages that exist.
+    /// The allocated pages.
     pub fn pages(&self) -> impl Iterator<Item = u64> {
         self.pages.keys().copied()
     }
 
-    /// A page exists from now on, with these bytes.
+    /// Allocates a page with these bytes.
     pub fn put_page(&mut self, page: u64, bytes: Box<[u8]>) {
         self.pages.insert(page, bytes);
     }
 }
 
-/// The pages of a stretch: of each its number, the offset in it, and which bytes of the stretch these are.
+/// The pages of a range: for each page its number, the offset in the page, and the part of the range.
 pub fn pieces(at: u64, length: usize) -> impl Iterator<Item = (u64, usize, std::ops::Range<usize>)> {
     let mut done = 0;
     std::iter::from_fn(move || {

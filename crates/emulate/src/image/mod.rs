@@ -1,4 +1,4 @@
-//! Where bytes are kept: in memory, in a sparse file, or in memory over a file that stays as it is.
+//! Storage for bytes: in memory, in a sparse file, or in memory over a read-only file.
 mod cow;
 mod file;
 mod memory;
@@ -9,38 +9,38 @@ pub use memory::MemoryImage;
 
 use std::io;
 
-/// An image, and what messages call it.
+/// An image with its name in messages.
 pub type Named = (String, Box<dyn Image>);
 
-/// Bytes by their offset. What was never written is zero.
+/// Bytes addressed by offset. Bytes that were never written are zero.
 pub trait Image: Send {
-    /// Fills `into` with what is there from `at` on.
+    /// Reads from `at` on, and fills `into`.
     ///
     /// # Errors
     /// When the file cannot be read.
     fn read(&self, at: u64, into: &mut [u8]) -> io::Result<()>;
 
-    /// Puts bytes from `at` on.
+    /// Writes bytes from `at` on.
     ///
     /// # Errors
-    /// When they cannot be kept, as on a full disk.
+    /// When they cannot be stored, as on a full disk.
     fn write(&mut self, at: u64, from: &[u8]) -> io::Result<()>;
 
-    /// All of it is zero again.
+    /// Resets all bytes to zero.
     ///
     /// # Errors
     /// When the file cannot be changed.
     fn clear(&mut self) -> io::Result<()>;
 
-    /// The stretches that may hold something, upward: first byte and the one behind the last.
+    /// The ranges that may hold data, in ascending order, as (first byte, end).
     ///
     /// # Errors
-    /// When the file cannot be asked.
+    /// When the file's extents cannot be determined.
     fn extents(&self) -> io::Result<Vec<(u64, u64)>>;
 
-    /// What was written survives the machine.
+    /// Makes the written data durable.
     ///
     /// # Errors
-    /// When it cannot be had so.
+    /// When the file cannot be synchronized.
     fn sync(&mut self) -> io::Result<()>;
 }

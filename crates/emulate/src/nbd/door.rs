@@ -1,4 +1,4 @@
-//! The door of NBD: a listening socket and its connections, none of which is ever waited for.
+//! The NBD transport: a listening socket and its connections, all nonblocking.
 use super::export::Export;
 use super::handshake::Security;
 use super::session::{Closed, Session};
@@ -14,20 +14,20 @@ use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Requests of one connection that may be under way before no more of it is read.
+/// Requests in flight at which no more of a connection is read.
 const UNDER_WAY_MAX: u32 = 4_096;
-/// Bytes that a connection has not taken before no more of it is read.
+/// Unsent bytes at which no more of a connection is read.
 const UNSENT_MAX: usize = 64 << 20;
-/// Connections at a time.
+/// The most connections at a time.
 const CONNECTIONS_MAX: usize = 256;
-/// What the kernel takes.
+/// The longest socket path that the kernel accepts.
 const SOCKET_PATH_MAX: usize = 107;
-/// Reads of one connection before the others are looked at.
+/// Reads of one connection before the next connection is served.
 const READS_AT_ONCE: u32 = 64;
-/// Different reasons for the end of a connection that are counted.
+/// The most different reasons for the end of connections that are counted.
 const REASONS_MAX: usize = 20;
 
-/// Where clients come.
+/// The socket that listens for clients.
 enum Listener {
     Unix(UnixListener, PathBuf),
     Tcp(TcpListener),
@@ -36,11 +36,11 @@ enum Listener {
 struct Connection {
     client: u64,
     stream: Stream,
-    /// Where TLS is to begin.
+    /// The certificates, if TLS is required.
     certificates: Option<Certificates>,
     session: Session,
     under_way: u32,
-    /// Why it ends, once what is under way is answered.
+    /// Why it ends, once the requests in flight are answered.
     leaves: Option<Closed>,
     is_gone: bool,
 }
@@ -48,7 +48,7 @@ struct Connection {
 /// See the module.
 pub struct NbdDoor {
     listener: Listener,
-    /// Of a device that is served with TLS alone.
+    /// The certificates of a device that is served over TLS only.
     certificates: Option<Certificates>,
     export: Arc<Export>,
     connections: Vec<Connection>,
@@ -56,7 +56,7 @@ pub struct NbdDoor {
     is_shut: bool,
 }
 
-/// A socket of a server that is gone is no server's: it makes way. One that is alive is told of.
+/// Binds a Unix socket. A stale socket without a server is replaced; a socket with a server is an error.
 pub(crate) fn bind_unix(path: &Path) -> io::Result<UnixListener> {
     if path.as_os_str().len() > SOCKET_PATH_MAX {
         let why = format!("the path of a socket has at most {SOCKET_PATH_MAX} bytes: take a shorter one");
@@ -87,7 +87,7 @@ pub(crate) fn bind_unix(path: &Path) -> io::Result<UnixListener> {
     Ok(listener)
 }
 
-/// A Unix socket that clients can connect to before anybody serves there: they wait until a door is made of it.
+/// A Unix socket that clients can connect to before it is served: they wait until a transport takes it over.
 #[derive(Debug)]
 pub struct Listening {
     listener: UnixListener,
@@ -96,17 +96,17 @@ pub struct Listening {
 
 impl Listening {
     /// # Errors
-    /// When there is no room for it, or another server.
+    /// When the path cannot be used, or another server listens there.
     pub fn new(path: &Path) -> io::Result<Self> {
         Ok(Listening { listener: bind_unix(path)?, path: path.to_owned() })
     }
 
-    /// Readable as soon as a client has come.
+    /// Readable as soon as a client has connected.
     pub fn as_fd(&self) -> BorrowedFd<'_> {
         self.listener.as_fd()
     }
 
-    /// What clients are given to find it.
+    /// The address at which clients connect.
     pub fn uri(&self) -> String {
         uri_of(&self.path)
     }
@@ -117,15 +117,15 @@ fn uri_of(path: &Path) -> String {
 }
 
 impl NbdDoor {
-    /// At a Unix socket.
+    /// Listens at a Unix socket.
     ///
     /// # Errors
-    /// When there is no room for it, or another server.
+    /// When the path cannot be used, or another server listens there.
     pub fn unix(path: &Path, export: Export) -> io::Result<Self> {
         Self::listening(&Listening::new(path)?, export)
     }
 
-    /// At a socket that listens already.
+    /// Serves at a socket that listens already.
     ///
     /// # Errors
     /// When the process has no descriptor left.
@@ -134,11 +134,11 @@ impl NbdDoor {
         Ok(Self::with(listener, None, export))
     }
 
-    /// At a port of one of this machine's addresses; any free one for port 0.
+    /// Listens at a port of one of this machine's addresses; port 0 selects any free port.
     ///
     /// # Errors
-    /// When the port is taken, the address is no address of this machine, or other machines reach it and there are no
-    /// certificates.
+    /// When the port is in use, the address is not one of this machine, or other machines can reach it and there are
+    /// no certificates.
     pub fn tcp(at: SocketAddr, certificates: Option<Certificates>, export: Export) -> io::Result<Self> {
         if !at.ip().is_loopback() && certificates.is_none() {
             let why = "other machines reach this address: the device is served there with TLS alone";
@@ -167,7 +167,7 @@ impl NbdDoor {
                     Ok(Socket::Tcp(stream))
                 }),
             };
-            // Nobody is there, or somebody who has left again.
+            // No client is waiting, or it has disconnected already.
             let Ok(socket) = accepted else { return };
             self.make_room();
             let client = self.counts.connections;
@@ -190,14 +190,14 @@ impl NbdDoor {
         }
     }
 
-    /// Whether another connection may come: where all places are taken, in the place of one that asks for nothing yet.
+    /// Whether another connection may be accepted: if all places are taken, instead of one in its handshake.
     fn has_room(&self) -> bool {
         let is_new = |connection: &Connection| !connection.session.is_in_transmission();
         self.connections.len() < CONNECTIONS_MAX || self.connections.iter().any(is_new)
     }
 
-    /// Where all places are taken, the oldest connection that is still in its handshake goes: who never ends it keeps
-    /// nobody out.
+    /// If all places are taken, drops the oldest connection in its handshake: a stalled client must not exclude
+    /// others.
     fn make_room(&mut self) {
         if self.connections.len() >= CONNECTIONS_MAX {
             let is_new = |connection: &Connection| !connection.session.is_in_transmission();
@@ -208,7 +208,7 @@ impl NbdDoor {
     }
 }
 
-/// A path in a URI.
+/// Percent-encodes a path for a URI.
 fn escaped(path: &Path) -> String {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/-._~".contains(&byte);
     let bytes = path.as_os_str().as_encoded_bytes().iter();
@@ -225,7 +225,7 @@ impl Connection {
             && !self.session.awaits_tls()
     }
 
-    /// Reads what has come, and hands requests on.
+    /// Reads available input, and passes requests on.
     fn receive(&mut self, desk: &mut dyn Desk) {
         for _ in 0..READS_AT_ONCE {
             if !self.may_read() {
@@ -241,7 +241,7 @@ impl Connection {
                 Ok(count) => {
                     self.session.filled(count);
                     self.take_requests(desk);
-                    // A payload comes right behind its head.
+                    // A payload follows its header at once.
                     if count < wanted && !self.session.is_in_payload() {
                         return;
                     }
@@ -293,7 +293,7 @@ impl Connection {
         }
     }
 
-    /// Sends as much as the client takes at once. TLS begins behind the answer that has promised it.
+    /// Sends as much as the socket accepts without blocking. TLS begins after the reply that has announced it.
     fn send(&mut self) {
         self.send_all();
         if self.session.awaits_tls() && self.session.to_send().is_empty() && !self.is_gone {
@@ -319,7 +319,7 @@ impl Connection {
                 }
             }
         }
-        // What TLS has taken and the socket has not.
+        // Encrypted bytes that the socket has not accepted yet.
         if self.stream.wants_write()
             && self.stream.send().is_err_and(|error| error.kind() != ErrorKind::WouldBlock)
         {
@@ -331,7 +331,7 @@ impl Connection {
         !self.session.to_send().is_empty() || self.stream.wants_write()
     }
 
-    /// Whether it has heard that TLS is needed, and has left with that.
+    /// Whether the client disconnected after it was told that TLS is required.
     fn has_left_without_tls(&self) -> bool {
         self.session.lacks_tls() && matches!(self.leaves, None | Some(Closed::Left))
     }
@@ -348,7 +348,7 @@ impl Door for NbdDoor {
             Listener::Unix(_, path) => uri_of(path),
             Listener::Tcp(listener) => {
                 let scheme = if self.certificates.is_some() { "nbds" } else { "nbd" };
-                // A socket that listens has an address.
+                // A listening socket has an address.
                 listener.local_addr().map_or_else(|_| String::new(), |at| format!("{scheme}://{at}"))
             }
         }
@@ -364,7 +364,7 @@ impl Door for NbdDoor {
         for connection in &self.connections {
             let mut flags = PollFlags::empty();
             flags.set(PollFlags::IN, connection.may_read());
-            // A socket that can be written to is ready at once: so what lies decrypted is read without a byte from it.
+            // A writable socket is ready at once, so buffered decrypted data are read without further bytes.
             let waits = connection.waits_to_send() || (connection.stream.is_full() && connection.may_read());
             flags.set(PollFlags::OUT, waits);
             fds.push(PollFd::from_borrowed_fd(connection.stream.as_fd(), flags));
@@ -419,7 +419,7 @@ impl Door for NbdDoor {
 }
 
 impl NbdDoor {
-    /// Connections that are over go.
+    /// Removes the connections that have ended.
     fn sweep(&mut self) {
         let counts = &mut self.counts;
         self.connections.retain_mut(|connection| {
@@ -443,7 +443,7 @@ impl NbdDoor {
 impl Drop for NbdDoor {
     fn drop(&mut self) {
         if let Listener::Unix(_, path) = &self.listener {
-            // It may be gone already.
+            // The file may not exist any more.
             let _ = std::fs::remove_file(path);
         }
     }

@@ -1,27 +1,27 @@
-//! What a server offers: one export, without a name, and what clients are told of it.
+//! The export of a server: a single one without a name, and its description for clients.
 use super::wire::{PAYLOAD_MAX, info, transmission};
 
-/// A device as clients see it.
+/// The device as clients see it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Export {
-    /// Bytes: a multiple of the block size.
+    /// Size in bytes, a multiple of the block size.
     pub size: u64,
-    /// The least that can be addressed: 512 or 4096 bytes.
+    /// The smallest addressable unit: 512 or 4096 bytes.
     pub block_size: u32,
-    /// One line for people.
+    /// A description in one line.
     pub description: String,
-    /// Whether it turns: clients then choose their own order of requests for it.
+    /// Whether the device is rotational, in which case clients schedule their requests accordingly.
     pub is_rotational: bool,
 }
 
 impl Export {
-    /// What a name stands for: the one export has none.
+    /// Whether a name is that of the export, which is empty.
     pub fn is_named(name: &[u8]) -> bool {
         name.is_empty()
     }
 
-    /// What the device can do. All connections see one device: what one has written the others read, and a flush of one
-    /// holds for all, so that clients may use several.
+    /// The transmission flags. All connections see one device: data written by one are read by the others, and a
+    /// flush of one applies to all, so clients may use several connections.
     pub fn flags(&self) -> u16 {
         let always = transmission::HAS_FLAGS
             | transmission::SEND_FLUSH
@@ -34,7 +34,7 @@ impl Export {
         if self.is_rotational { always | transmission::ROTATIONAL } else { always }
     }
 
-    /// The answers to INFO and GO, each the payload of a reply. Size, flags and block sizes are told unasked.
+    /// The payloads of the replies to INFO and GO. Size, flags and block sizes are always included.
     pub fn infos(&self, asked: &[u16]) -> Vec<Vec<u8>> {
         let begin = |kind: u16| kind.to_be_bytes().to_vec();
         let mut export = begin(info::EXPORT);

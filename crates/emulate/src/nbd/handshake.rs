@@ -1,19 +1,19 @@
-//! The handshake: fixed newstyle, option after option, until the client takes the export or leaves.
+//! The handshake: fixed newstyle, one option after the other, until the client selects the export or leaves.
 //!
-//! An option that is wrong in itself is answered with an error, and the next one may come. What cannot be told apart from
-//! noise (a wrong magic number, flags that nobody has defined) ends the connection.
+//! An invalid option gets an error reply, and the next option may follow. A wrong magic number or undefined flags end
+//! the connection, because the stream cannot be interpreted.
 use super::export::Export;
 use super::wire::{IHAVEOPT, REPLY_MAGIC, option, reply, u16_at, u32_at, u64_at};
 
-/// Longer options are read over, and refused.
+/// The longest option; longer ones are skipped and refused.
 pub const OPTION_BYTES_MAX: u32 = 64 << 10;
-/// Bytes before an option's data.
+/// Bytes of an option's header.
 pub const OPTION_HEAD: usize = 16;
-/// The name of the one context of metadata that there is, and its number.
+/// The name of the only metadata context, and its id.
 const ALLOCATION: &[u8] = b"base:allocation";
 pub const ALLOCATION_ID: u32 = 1;
 
-/// What the head of an option says.
+/// The header of an option.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Head {
     pub option: u32,
@@ -21,52 +21,52 @@ pub struct Head {
 }
 
 impl Head {
-    /// Of the 16 bytes before an option's data; none where they do not begin as an option does.
+    /// Parses the 16 bytes before an option's data; `None` if the magic number is wrong.
     pub fn read(bytes: &[u8]) -> Option<Head> {
         let magic = u64_at(bytes, 0)?;
         (magic == IHAVEOPT).then_some(Head { option: u32_at(bytes, 8)?, length: u32_at(bytes, 12)? })
     }
 }
 
-/// Whether a connection is encrypted.
+/// The encryption of a connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Security {
-    /// It is not, and cannot be.
+    /// Not encrypted, and TLS is not available.
     Plain,
-    /// It is not, and nothing is told or done before it is.
+    /// Not encrypted, and nothing is served before it is.
     Required,
-    /// It is, and the client has shown who it is.
+    /// Encrypted, and the client has authenticated itself.
     On,
 }
 
-/// What has been agreed on so far.
+/// The negotiated settings so far.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Agreed {
     pub structured: bool,
-    /// Whether the client is told what is allocated.
+    /// Whether the client may query the allocation.
     pub allocation: bool,
-    /// Whether the client wants no 124 zeros behind the old answer.
+    /// Whether the client wants no 124 zeros after the reply to EXPORT_NAME.
     pub no_zeroes: bool,
 }
 
-/// Where an option leads.
+/// The next step after an option.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Next {
-    /// To the next option.
+    /// The next option.
     Option,
-    /// To requests.
+    /// The transmission phase.
     Transmission,
-    /// To TLS, and then to the next option.
+    /// TLS, and then the next option.
     Tls,
-    /// To the end, as the client has asked.
+    /// The end, at the request of the client.
     Leave,
-    /// To the end: the client names an export that there is not, in the one way that leaves no room for an answer.
+    /// The end: the client names an unknown export with EXPORT_NAME, which allows no error reply.
     NoSuchExport,
-    /// To the end: the client wants the device without TLS, in the one way that leaves no room for an answer.
+    /// The end: the client selects the export without TLS with EXPORT_NAME, which allows no error reply.
     NoTls,
 }
 
-/// Puts a reply to an option behind what is to be sent.
+/// Appends a reply to an option to the output.
 pub fn put_reply(out: &mut Vec<u8>, option: u32, kind: u32, data: &[u8]) {
     out.extend(REPLY_MAGIC.to_be_bytes());
     for word in [option, kind, data.len() as u32] {
@@ -75,7 +75,7 @@ pub fn put_reply(out: &mut Vec<u8>, option: u32, kind: u32, data: &[u8]) {
     out.extend(data);
 }
 
-/// Takes an option with its data, and answers it.
+/// Handles an option with its data, and appends the reply.
 pub fn take(
     export: &Export,
     security: Security,
@@ -126,7 +126,7 @@ fn start_tls(security: Security, data: &[u8], out: &mut Vec<u8>) -> Next {
     Next::Option
 }
 
-/// The old way to take an export, which has no answer but the export itself.
+/// EXPORT_NAME, the old way to select the export: it has no reply but the export itself.
 fn export_name(export: &Export, agreed: Agreed, name: &[u8], out: &mut Vec<u8>) -> Next {
     if !Export::is_named(name) {
         return Next::NoSuchExport;
@@ -160,7 +160,7 @@ fn go(export: &Export, option: u32, data: &[u8], out: &mut Vec<u8>) -> Next {
     if option == option::GO { Next::Transmission } else { Next::Option }
 }
 
-/// The name and the kinds of information in INFO and GO; none where the lengths do not fit.
+/// The export name and the requested kinds of information in INFO and GO; `None` if the lengths do not match.
 fn asked(data: &[u8]) -> Option<(&[u8], Vec<u16>)> {
     let length = u32_at(data, 0)? as usize;
     let rest = data.get(4..)?;
@@ -173,11 +173,11 @@ fn asked(data: &[u8]) -> Option<(&[u8], Vec<u16>)> {
     Some((name, (0..count).filter_map(|place| u16_at(kinds, 2 * place)).collect()))
 }
 
-/// Of contexts there is one, `base:allocation`.
+/// Handles metadata contexts, of which `base:allocation` is the only one.
 fn contexts(agreed: &mut Agreed, option: u32, data: &[u8], out: &mut Vec<u8>) {
     let sets = option == option::SET_META_CONTEXT;
     if sets {
-        // What was set before does not hold, whatever comes of this.
+        // Earlier settings are void, whatever the result.
         agreed.allocation = false;
     }
     if !agreed.structured {
@@ -222,7 +222,7 @@ fn queries(data: &[u8]) -> Option<(&[u8], Vec<&[u8]>)> {
     rest.is_empty().then_some((name, queries))
 }
 
-/// A length in four bytes, as many bytes, and what is behind them.
+/// Splits off a string that is prefixed with its length in four bytes.
 fn counted(data: &[u8]) -> Option<(&[u8], &[u8])> {
     let length = u32_at(data, 0)? as usize;
     data.get(4..)?.split_at_checked(length)

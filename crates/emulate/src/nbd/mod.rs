@@ -1,6 +1,6 @@
 //! NBD: fixed newstyle handshake, structured replies, replies in any order. The codec does no I/O; [`door`] has the sockets.
 //!
-//! The numbers of the protocol, and the client that our own host uses, are the room `nbd`'s.
+//! The protocol numbers and the client that the simulator's host uses are in crate `nbd`.
 //!
 //! Start reading at [`session`]: one connection as a state machine.
 pub mod door;

@@ -7,10 +7,10 @@ use super::wire::{
 };
 use crate::door::Asked;
 
-/// Why a request is not served.
+/// Why a request is refused.
 pub type Refused = (Errno, &'static str);
 
-/// A request without its payload.
+/// The header of a request.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Head {
     pub flags: u16,
@@ -21,7 +21,7 @@ pub struct Head {
 }
 
 impl Head {
-    /// None where the bytes do not begin as a request does.
+    /// Parses the header; `None` if the magic number is wrong.
     pub fn read(bytes: &[u8]) -> Option<Head> {
         if u32_at(bytes, 0)? != REQUEST_MAGIC {
             return None;
@@ -39,7 +39,7 @@ impl Head {
 /// Checks a request without a payload.
 ///
 /// # Errors
-/// What is wrong with it, for the client.
+/// What is wrong with the request, for the client.
 pub fn check(export: &Export, agreed: Agreed, head: &Head) -> Result<Asked, Refused> {
     let &Head { flags, kind, offset, length, .. } = head;
     let fua = flags & flag::FUA != 0;
@@ -93,10 +93,10 @@ pub fn check(export: &Export, agreed: Agreed, head: &Head) -> Result<Asked, Refu
     }
 }
 
-/// Checks a write whose payload has come.
+/// Checks a write whose payload has arrived.
 ///
 /// # Errors
-/// What is wrong with it, for the client.
+/// What is wrong with the request, for the client.
 pub fn write(export: &Export, flags: u16, offset: u64, data: Vec<u8>) -> Result<Asked, Refused> {
     if flags & !flag::FUA != 0 {
         return Err((Errno::Invalid, "a flag that a write does not have"));
@@ -105,7 +105,7 @@ pub fn write(export: &Export, flags: u16, offset: u64, data: Vec<u8>) -> Result<
     Ok(Asked::Write { offset, data, fua: flags & flag::FUA != 0 })
 }
 
-/// Whether these bytes are on the device, in whole blocks.
+/// Checks whether a range is on the device, in whole blocks.
 fn on(export: &Export, offset: u64, length: u32, beyond: Errno) -> Result<(), Refused> {
     if length == 0 {
         return Err((Errno::Invalid, "a request of no bytes"));
@@ -126,7 +126,7 @@ fn put_simple(out: &mut Vec<u8>, cookie: u64, errno: u32) {
     out.extend(cookie.to_be_bytes());
 }
 
-/// The head of the one chunk of a structured reply.
+/// Appends the header of the single chunk of a structured reply.
 fn put_chunk(out: &mut Vec<u8>, cookie: u64, kind: u16, length: usize) {
     out.extend(STRUCTURED_REPLY_MAGIC.to_be_bytes());
     out.extend(chunk::DONE.to_be_bytes());
@@ -135,12 +135,12 @@ fn put_chunk(out: &mut Vec<u8>, cookie: u64, kind: u16, length: usize) {
     out.extend((length as u32).to_be_bytes());
 }
 
-/// A request without data in its reply was done.
+/// Appends the reply to a successful request without data.
 pub fn put_done(out: &mut Vec<u8>, cookie: u64) {
     put_simple(out, cookie, 0);
 }
 
-/// What stands before the data of a read.
+/// Appends the header before the data of a read.
 pub fn put_data_head(out: &mut Vec<u8>, agreed: Agreed, cookie: u64, offset: u64, length: usize) {
     if agreed.structured {
         put_chunk(out, cookie, chunk::OFFSET_DATA, length + 8);
@@ -150,7 +150,7 @@ pub fn put_data_head(out: &mut Vec<u8>, agreed: Agreed, cookie: u64, offset: u64
     }
 }
 
-/// The reply to BLOCK_STATUS.
+/// Appends the reply to BLOCK_STATUS.
 pub fn put_extents(out: &mut Vec<u8>, cookie: u64, extents: &[(u32, u32)]) {
     put_chunk(out, cookie, chunk::BLOCK_STATUS, 4 + 8 * extents.len());
     out.extend(ALLOCATION_ID.to_be_bytes());
@@ -160,7 +160,7 @@ pub fn put_extents(out: &mut Vec<u8>, cookie: u64, extents: &[(u32, u32)]) {
     }
 }
 
-/// A request was not done.
+/// Appends the reply to a failed request.
 pub fn put_error(out: &mut Vec<u8>, agreed: Agreed, cookie: u64, errno: Errno, why: &str) {
     if agreed.structured {
         put_chunk(out, cookie, chunk::ERROR, 6 + why.len());

@@ -1,7 +1,8 @@
 //! One connection as a pure state machine: bytes in, requests out; replies in, bytes out.
 //!
-//! Whoever has the socket reads into [`Session::room`], says so with [`Session::filled`], takes what [`Session::poll`]
-//! has, and sends what [`Session::to_send`] holds. Nothing here does I/O or waits. Start reading at [`Session::poll`].
+//! The owner of the socket reads into [`Session::room`], reports the number of bytes with [`Session::filled`], takes
+//! requests from [`Session::poll`], and sends the bytes of [`Session::to_send`]. Nothing here does I/O or waits.
+//! Start reading at [`Session::poll`].
 use super::export::Export;
 use super::handshake::{self, Agreed, Head, Next, OPTION_BYTES_MAX, OPTION_HEAD, Security};
 use super::request;
@@ -13,7 +14,7 @@ use crate::door::Asked;
 use std::sync::Arc;
 use thiserror::Error;
 
-/// Bytes that are read at once, but for payloads.
+/// Bytes of the input buffer; payloads have their own.
 const ROOM: usize = 64 << 10;
 
 /// Why a connection ends.
@@ -43,25 +44,25 @@ pub enum Closed {
     Revoked,
 }
 
-/// What a client wants done.
+/// A request of a client.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Request {
-    /// What the client calls it: its reply carries the same.
+    /// The client's id of the request, which the reply repeats.
     pub cookie: u64,
     pub asked: Asked,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Phase {
-    /// The client's flags are to come.
+    /// Waits for the client's flags.
     Flags,
     Option,
-    /// The data of an option are to come.
+    /// Waits for the data of an option.
     OptionData(Head),
-    /// What was said is to be sent, and TLS is to begin.
+    /// Waits until the output is sent; then TLS begins.
     Tls,
     Request,
-    /// The payload of this write is to come.
+    /// Waits for the payload of this write.
     Payload {
         cookie: u64,
         flags: u16,
@@ -70,22 +71,22 @@ enum Phase {
     Over(Closed),
 }
 
-/// The server's end of a connection.
+/// The server side of a connection.
 pub struct Session {
     export: Arc<Export>,
     security: Security,
-    /// Whether the client has heard that it needs TLS.
+    /// Whether the client was told that TLS is required.
     heard_of_tls: bool,
     phase: Phase,
     agreed: Agreed,
-    /// What has come and is not taken: `input[taken..filled]`.
+    /// The unprocessed input: `input[taken..filled]`.
     input: Vec<u8>,
     taken: usize,
     filled: usize,
-    /// The payload that is to come, as far as it has come.
+    /// The payload that is being received, and the number of bytes received.
     payload: Vec<u8>,
     has: usize,
-    /// Bytes to read over.
+    /// Input bytes to skip.
     skips: u64,
     out: Vec<u8>,
     sent: usize,
@@ -114,7 +115,8 @@ impl Session {
         }
     }
 
-    /// Where bytes are to be read into: a payload's own place where one is to come. Never empty unless the session is over.
+    /// The buffer into which bytes are read: that of the payload while one is being received. Never empty unless the
+    /// session is over.
     pub fn room(&mut self) -> &mut [u8] {
         if self.is_in_payload() && self.taken == self.filled {
             return &mut self.payload[self.has..];
@@ -126,7 +128,7 @@ impl Session {
         &mut self.input[self.filled..]
     }
 
-    /// So many bytes of the room have been read into.
+    /// Reports that `count` bytes were read into the buffer.
     pub fn filled(&mut self, count: usize) {
         if self.is_in_payload() && self.taken == self.filled {
             self.has += count;
@@ -135,15 +137,15 @@ impl Session {
         }
     }
 
-    /// Whether the payload of a write is to come.
+    /// Whether the payload of a write is being received.
     pub fn is_in_payload(&self) -> bool {
         matches!(self.phase, Phase::Payload { .. }) && self.skips == 0
     }
 
-    /// The next request of what has come, if there is a whole one.
+    /// The next complete request in the input, if there is one.
     ///
     /// # Errors
-    /// When the connection is to end: what is to be sent goes out first.
+    /// When the connection ends; pending output is sent first.
     pub fn poll(&mut self) -> Result<Option<Request>, Closed> {
         loop {
             if self.skips > 0 {
@@ -190,7 +192,7 @@ impl Session {
         }
     }
 
-    /// So many bytes from the front, once they have come.
+    /// The next `count` bytes of the input, once they have arrived.
     fn take(&mut self, count: usize) -> Option<Vec<u8>> {
         if self.filled - self.taken < count {
             if count > self.input.len() {
@@ -203,7 +205,7 @@ impl Session {
         Some(bytes)
     }
 
-    /// The head of a request, once it has come.
+    /// The header of a request, once it has arrived.
     fn take_head(&mut self) -> Option<[u8; REQUEST_BYTES]> {
         let head = *self.input[self.taken..self.filled].first_chunk()?;
         self.taken += REQUEST_BYTES;
@@ -250,20 +252,20 @@ impl Session {
         };
     }
 
-    /// Whether the client has heard that it needs TLS, and has not begun it.
+    /// Whether the client was told that TLS is required and has not begun it.
     pub fn lacks_tls(&self) -> bool {
         self.heard_of_tls && self.security == Security::Required
     }
 
-    /// Whether TLS is to begin as soon as everything is sent. Nothing is to be read before.
+    /// Whether TLS begins as soon as all output is sent. Nothing may be read before.
     pub fn awaits_tls(&self) -> bool {
         self.phase == Phase::Tls
     }
 
-    /// TLS begins: what comes from here on is decrypted. Nothing was agreed on before, as no option was heard.
+    /// Begins TLS: further input is decrypted. Nothing was negotiated before, since no other option was accepted.
     ///
     /// # Errors
-    /// When the client did not wait for the answer: what it has said in plain text may be anybody's.
+    /// When the client did not wait for the reply: input in plain text may come from anyone.
     pub fn begin_tls(&mut self) -> Result<(), Closed> {
         if self.taken < self.filled {
             self.phase = Phase::Over(Closed::Tls);
@@ -274,7 +276,7 @@ impl Session {
         Ok(())
     }
 
-    /// Takes the head of a request. Those that are wrong are answered here.
+    /// Handles the header of a request. Invalid requests are answered here.
     fn request(&mut self, bytes: &[u8]) -> Option<Request> {
         let Some(head) = request::Head::read(bytes) else {
             self.phase = Phase::Over(Closed::NoRequest);
@@ -312,7 +314,7 @@ impl Session {
         }
     }
 
-    /// A payload is to come: what has come of it is taken.
+    /// Starts to receive a payload: the part that has already arrived is copied.
     fn begin_payload(&mut self, length: usize) {
         let count = length.min(self.filled - self.taken);
         self.payload = if count == 0 {
@@ -327,7 +329,7 @@ impl Session {
         self.has = count;
     }
 
-    /// Fills the payload with what has come; whether that is all of it.
+    /// Copies arrived input into the payload; returns whether the payload is complete.
     fn payload_is_whole(&mut self) -> bool {
         let count = (self.payload.len() - self.has).min(self.filled - self.taken);
         let from = &self.input[self.taken..self.taken + count];
@@ -337,12 +339,12 @@ impl Session {
         self.has == self.payload.len()
     }
 
-    /// Replies that a request was done: a read with its data.
+    /// Appends the reply to a successful request without data.
     pub fn done(&mut self, cookie: u64) {
         request::put_done(&mut self.out, cookie);
     }
 
-    /// Replies to a read of so many bytes from an offset on; `put` adds these bytes to what it is given.
+    /// Appends the reply to a read of `length` bytes at an offset; `put` appends the data.
     pub fn data(&mut self, cookie: u64, offset: u64, length: usize, put: impl FnOnce(&mut Vec<u8>)) {
         request::put_data_head(&mut self.out, self.agreed, cookie, offset, length);
         let before = self.out.len();
@@ -350,27 +352,27 @@ impl Session {
         debug_assert_eq!(self.out.len() - before, length, "the head has said so");
     }
 
-    /// Replies what is allocated: stretches with their flags, in order.
+    /// Appends the reply with the allocation: extents with their flags, in order.
     pub fn extents(&mut self, cookie: u64, extents: &[(u32, u32)]) {
         request::put_extents(&mut self.out, cookie, extents);
     }
 
-    /// Replies that a request was not done.
+    /// Appends an error reply.
     pub fn refuse(&mut self, cookie: u64, errno: Errno, why: &str) {
         request::put_error(&mut self.out, self.agreed, cookie, errno, why);
     }
 
-    /// Whether requests may come: the handshake is over.
+    /// Whether the handshake is over, so that requests may arrive.
     pub fn is_in_transmission(&self) -> bool {
         matches!(self.phase, Phase::Request | Phase::Payload { .. })
     }
 
-    /// What is to be sent.
+    /// The pending output.
     pub fn to_send(&self) -> &[u8] {
         &self.out[self.sent..]
     }
 
-    /// So many bytes of it have been sent.
+    /// Reports that `count` bytes of the output were sent.
     pub fn sent(&mut self, count: usize) {
         self.sent += count;
         if self.sent == self.out.len() {

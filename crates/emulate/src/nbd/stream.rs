@@ -1,4 +1,4 @@
-//! What a connection's bytes go through: a socket that is never waited for, and TLS over it once both ends have agreed.
+//! The byte stream of a connection: a nonblocking socket, and TLS over it once both sides have agreed.
 use super::session::Closed;
 use super::tls::{Certificates, Channel};
 use std::io::{self, Read, Write};
@@ -45,7 +45,7 @@ impl Stream {
         Stream { socket, tls: None }
     }
 
-    /// From here on everything is encrypted.
+    /// Begins TLS: everything is encrypted from here on.
     pub fn begin_tls(&mut self, certificates: &Certificates) -> Result<(), Closed> {
         self.tls = Some(Box::new(certificates.channel()?));
         Ok(())
@@ -65,29 +65,29 @@ impl Stream {
         }
     }
 
-    /// Sends what was written and lies ready.
+    /// Sends buffered encrypted bytes.
     pub fn send(&mut self) -> io::Result<()> {
         self.tls.as_mut().map_or(Ok(()), |tls| tls.send(&mut self.socket))
     }
 
-    /// Says that nothing more will be sent.
+    /// Announces that nothing more will be sent.
     pub fn end(&mut self) {
         if let Some(tls) = &mut self.tls {
             tls.end(&mut self.socket);
         }
     }
 
-    /// Whether something lies ready that the socket has not taken.
+    /// Whether there are buffered bytes that the socket has not accepted.
     pub fn wants_write(&self) -> bool {
         self.tls.as_ref().is_some_and(|tls| tls.wants_write())
     }
 
-    /// Whether there may be more to read without a byte from the socket.
+    /// Whether there may be buffered data to read without further bytes from the socket.
     pub fn is_full(&self) -> bool {
         self.tls.as_ref().is_some_and(|tls| tls.is_full())
     }
 
-    /// Why it is of no use any more, where the other end did not keep to TLS.
+    /// Why the stream has failed, if the client violated the TLS protocol.
     pub fn failed(&self) -> Option<Closed> {
         self.tls.as_ref().and_then(|tls| tls.failed())
     }

@@ -1,7 +1,9 @@
-//! TLS: what a server shows, whom it lets in, and a connection's end of it without I/O of its own.
+//! TLS: the server's certificate, the verification of clients, and the server side of a TLS connection without
+//! sockets of its own.
 //!
 //! The folder of certificates has the files that QEMU, nbdkit and libnbd use: `ca-cert.pem`, `server-cert.pem` and
-//! `server-key.pem`, and `ca-crl.pem` where certificates were revoked. A client without a certificate of that CA is not let in.
+//! `server-key.pem`, and `ca-crl.pem` if certificates were revoked. Clients without a certificate of that CA are
+//! rejected.
 use super::session::Closed;
 use crate::error::EmulateError;
 use rustls::client::verify_server_cert_signed_by_trust_anchor;
@@ -22,7 +24,7 @@ const REVOKED: &str = "ca-crl.pem";
 const SERVER: &str = "server-cert.pem";
 const KEY: &str = "server-key.pem";
 
-/// What a server shows its clients, and whom it lets in.
+/// The certificate that a server presents, and the clients that it accepts.
 #[derive(Clone, Debug)]
 pub struct Certificates(Arc<ServerConfig>);
 
@@ -30,8 +32,8 @@ impl Certificates {
     /// Reads a folder of certificates.
     ///
     /// # Errors
-    /// When a file is not there, is no PEM, does not fit the others, or clients would not take what it holds: names the
-    /// file and the remedy.
+    /// When a file does not exist, is not PEM or does not match the others, or when clients would reject the
+    /// certificate: names the file and a remedy.
     pub fn read(folder: &Path) -> Result<Self, EmulateError> {
         let provider = Arc::new(rustls::crypto::ring::default_provider());
         let mut roots = RootCertStore::empty();
@@ -54,20 +56,20 @@ impl Certificates {
             .with_client_cert_verifier(clients)
             .with_single_cert(shown, key)
             .map_err(|error| wrong(&path, why(error)))?;
-        // Every connection proves itself anew: one that is resumed would outlive its certificate.
+        // Every connection authenticates anew: a resumed session could outlive its certificate.
         config.session_storage = Arc::new(NoServerSessionStorage {});
         config.send_tls13_tickets = 0;
         Ok(Certificates(Arc::new(config)))
     }
 
-    /// The server's end of a new connection.
+    /// The server side of a new connection.
     pub(super) fn channel(&self) -> Result<Channel, Closed> {
         let connection = ServerConnection::new(Arc::clone(&self.0)).map_err(|error| closed(&error))?;
         Ok(Channel { connection, failed: None, is_full: false })
     }
 }
 
-/// Who is let in.
+/// The verifier of client certificates.
 fn clients(
     folder: &Path,
     roots: RootCertStore,
@@ -94,8 +96,8 @@ fn clients(
     })
 }
 
-/// Whether clients take the certificate that they are shown first, at this time. The others are those in between. What
-/// clients may judge differently is left to them.
+/// Checks whether clients accept the first certificate at this time; the others are intermediate certificates. Errors
+/// on which clients may differ are ignored.
 fn check_shown(
     shown: &[CertificateDer<'static>],
     roots: &RootCertStore,
@@ -126,14 +128,14 @@ fn check_shown(
     })
 }
 
-/// How the folder is made.
+/// The remedy: how to create the folder.
 const MAKE: &str = "docs/emulate.md has the commands that make such a folder";
 
 fn wrong(path: &Path, why: String) -> EmulateError {
     EmulateError::Certificates { path: PathBuf::from(path), why }
 }
 
-/// Why a file holds nothing of that kind.
+/// The message for a file without the expected PEM item.
 fn no_pem(error: &pem::Error, what: &str) -> String {
     match error {
         pem::Error::Io(error) if error.kind() == ErrorKind::NotFound => {
@@ -158,7 +160,7 @@ fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, EmulateErro
     Ok(found)
 }
 
-/// Why a connection ends whose TLS went wrong.
+/// The reason for which a connection ends after a TLS error.
 fn closed(error: &rustls::Error) -> Closed {
     match error {
         rustls::Error::NoCertificatesPresented => Closed::NoCertificate,
@@ -168,17 +170,18 @@ fn closed(error: &rustls::Error) -> Closed {
     }
 }
 
-/// One connection's TLS between a socket and the session.
+/// The TLS layer of one connection, between the socket and the session.
 pub(super) struct Channel {
     connection: ServerConnection,
-    /// Why it is of no use any more.
+    /// Why the connection has failed.
     failed: Option<Closed>,
-    /// The last read did not come to the end of what lies here: there may be more without a byte from the socket.
+    /// Whether the last read left buffered data, so that there may be more to read without further bytes from the
+    /// socket.
     is_full: bool,
 }
 
 impl Channel {
-    /// Reads what the client has said, as a socket without waiting does. 0 is the end.
+    /// Reads decrypted data with the semantics of a nonblocking socket; 0 is the end of the stream.
     pub fn read(&mut self, socket: &mut (impl Read + Write), into: &mut [u8]) -> io::Result<usize> {
         let mut count = 0;
         let found = loop {
@@ -193,19 +196,19 @@ impl Channel {
                 Err(error) => break Err(error),
             }
         };
-        // Behind the last data comes the end, which is heard without a byte from the socket too.
+        // The end of the stream follows the last data, and is read without further bytes from the socket too.
         self.is_full = count > 0 && (count == into.len() || found.is_ok());
         if count > 0 { Ok(count) } else { found.map(|()| 0) }
     }
 
-    /// Takes bytes of the socket in: as many as were there.
+    /// Reads available bytes from the socket, and returns their number.
     fn hear(&mut self, socket: &mut (impl Read + Write)) -> io::Result<usize> {
         if self.failed.is_some() {
             return Err(ErrorKind::InvalidData.into());
         }
         let count = self.connection.read_tls(socket)?;
         let taken = self.connection.process_new_packets();
-        // An answer of the handshake, or the alert that says what was wrong.
+        // A handshake message, or the alert with the reason of the failure.
         let sent = self.send(socket);
         if let Err(error) = taken {
             self.failed = Some(closed(&error));
@@ -217,7 +220,7 @@ impl Channel {
         }
     }
 
-    /// Writes as a socket without waiting does: what it has taken is sent, or lies ready to be.
+    /// Writes with the semantics of a nonblocking socket: accepted bytes are sent or buffered.
     pub fn write(&mut self, socket: &mut impl Write, from: &[u8]) -> io::Result<usize> {
         self.send(socket)?;
         let count = self.connection.writer().write(from)?;
@@ -227,7 +230,7 @@ impl Channel {
         }
     }
 
-    /// Sends what lies ready.
+    /// Sends buffered bytes.
     pub fn send(&mut self, socket: &mut impl Write) -> io::Result<()> {
         while self.connection.wants_write() {
             if self.connection.write_tls(socket)? == 0 {
@@ -237,24 +240,24 @@ impl Channel {
         Ok(())
     }
 
-    /// Says that nothing more will be sent.
+    /// Announces that nothing more will be sent.
     pub fn end(&mut self, socket: &mut impl Write) {
         self.connection.send_close_notify();
-        // Who does not take it hears the end of the connection itself.
+        // A client that does not receive the notification sees the end of the connection itself.
         let _ = self.send(socket);
     }
 
-    /// Whether something lies ready that the socket has not taken.
+    /// Whether there are buffered bytes that the socket has not accepted.
     pub fn wants_write(&self) -> bool {
         self.connection.wants_write()
     }
 
-    /// Whether there may be more to read without a byte from the socket.
+    /// Whether there may be buffered data to read without further bytes from the socket.
     pub fn is_full(&self) -> bool {
         self.is_full
     }
 
-    /// Why it is of no use any more.
+    /// Why the connection has failed.
     pub fn failed(&self) -> Option<Closed> {
         self.failed
     }

@@ -1,9 +1,9 @@
-//! What blkparse prints by default: `major,minor cpu sequence seconds process action flags sector + sectors [name]`.
+//! The default output of blkparse: `major,minor cpu sequence seconds process action flags sector + sectors [name]`.
 //!
-//! An event to the line; actions other than Q, D and C, messages, the names of its input in front and the summary at the end
-//! (with `-s` that of the processes first) are no requests. The flags hold
-//! D for a discard, W for a write, R for a read or N for none, F in front of them for a flush and behind them for FUA, S for
-//! synchronous. (blkparse(1), "Default format"; blkparse_fmt.c of blktrace.)
+//! One event per line. Actions other than Q, D and C, messages, the names of its input at the beginning and the
+//! summary at the end (with `-s` that of the processes first) are not requests. The flags hold D for a discard, W for
+//! a write, R for a read or N for none, F in front of them for a flush and behind them for FUA, S for synchronous.
+//! (blkparse(1), "Default format"; blkparse_fmt.c of blktrace.)
 use super::events::{Action, Event};
 use super::pairing::Pairing;
 use crate::check::Problem;
@@ -18,7 +18,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::io::{self, Read, Write};
 
-/// A text as a stream of requests.
+/// Reads a text as a stream of requests.
 pub struct Blkparse<R> {
     lines: Lines<R>,
     parser: Parser,
@@ -27,34 +27,34 @@ pub struct Blkparse<R> {
     is_over: bool,
 }
 
-/// Lines to events.
+/// Parses lines into events.
 pub struct Parser {
     pub devices: Devices,
     pub unit_ns: u64,
 }
 
-/// What a line is.
+/// The meaning of a line.
 pub enum Parsed {
     Event(Event),
-    /// A record that is no event of a request.
+    /// A record that is not an event of a request.
     Other,
-    /// What blkparse says of its input, before the first event.
+    /// A title: a line about the input, before the first event.
     Title,
-    /// What blkparse counts at the end begins here.
+    /// The beginning of the summary at the end.
     Summary,
 }
 
-/// Titles of the summary.
+/// The titles of the summary.
 const SUMMARY: [&[u8]; 5] = [b"CPU", b"Total", b"Throughput", b"Events", b"Skips"];
 
-/// A device as Linux numbers it, `8,0`.
+/// Whether this is a Linux device number, as in `8,0`.
 fn is_device(text: &[u8]) -> bool {
     let mut numbers = text.split(|&byte| byte == b',');
     let is_number = |text: Option<&[u8]>| text.is_some_and(|text| whole(text, "").is_ok());
     is_number(numbers.next()) && is_number(numbers.next()) && numbers.next().is_none()
 }
 
-/// Whether the summary of a process begins here: its name with its number, `fio (4711)`.
+/// Whether the summary of a process begins here: its name and number, as in `fio (4711)`.
 fn is_process(line: &[u8]) -> bool {
     let number = line.trim_ascii_end().strip_suffix(b")").and_then(|line| {
         let begin = line.iter().rposition(|&byte| byte == b'(')?;
@@ -64,7 +64,7 @@ fn is_process(line: &[u8]) -> bool {
 }
 
 impl Parser {
-    /// Reads one line that is not blank.
+    /// Parses one line that is not blank.
     pub fn line(&mut self, line: &[u8]) -> Result<Parsed, Fault> {
         if SUMMARY.iter().any(|title| line.starts_with(title)) {
             return Ok(Parsed::Summary);
@@ -122,7 +122,7 @@ impl Parser {
     }
 }
 
-/// What a request does by its flags; none for a command that moves no data of the media.
+/// The kind of a request by its flags; `None` for a command that transfers no data of the media.
 fn kind_of(flags: &[u8], has_addresses: bool) -> Option<Kind> {
     if flags.contains(&b'D') {
         Some(Kind::Discard)
@@ -137,7 +137,7 @@ fn kind_of(flags: &[u8], has_addresses: bool) -> Option<Kind> {
     }
 }
 
-/// F behind the W.
+/// FUA: an F after the W.
 fn is_fua(flags: &[u8]) -> bool {
     flags.iter().position(|&byte| byte == b'W').is_some_and(|at| flags[at..].contains(&b'F'))
 }
@@ -206,10 +206,10 @@ impl<R: Read + Send> Records for Blkparse<R> {
     }
 }
 
-/// Completions that may be outstanding while a trace is written.
+/// The most completions that may be outstanding while a trace is written.
 const OUTSTANDING_MAX: usize = 1 << 20;
 
-/// Writer: a Q for each request, and a C where its response time is known, in order of time.
+/// Writer: a Q for each request, and a C if its response time is known, in order of time.
 #[derive(Default)]
 pub struct BlkparseWriter {
     timeline: Timeline,
@@ -249,7 +249,7 @@ impl BlkparseWriter {
     }
 }
 
-/// The flags as blkparse prints them.
+/// The flags in the notation of blkparse.
 fn flags_of(record: &Record) -> String {
     let mut flags = String::from(match record.kind {
         Kind::Read => "R",
@@ -273,7 +273,7 @@ impl<W: Write> FormatWriter<W> for BlkparseWriter {
         let name = told.device;
         let is_device =
             name.split(',').count() == 2 && name.split(',').all(|part| part.parse::<u32>().is_ok());
-        // Without numbers of its own a device gets those of SCSI disks, sixteen minors apart.
+        // A device without a device number gets that of a SCSI disk, sixteen minors apart.
         let device = if is_device { name.to_owned() } else { format!("8,{}", 16 * u64::from(record.device)) };
         let sectors = (record.kind != Kind::Flush).then(|| record.sectors());
         let event = Completion { time, sequence: self.sequence, device, flags: flags_of(record), sectors };

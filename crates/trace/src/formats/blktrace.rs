@@ -1,11 +1,12 @@
-//! blktrace: one file for each processor, of records of 48 bytes and data of their own; merged here by time.
+//! blktrace: one file per processor, with records of 48 bytes and data of variable length; merged here by time.
 //!
 //! ```text
 //! u32 magic 0x65617407, u32 sequence, u64 nanoseconds, u64 sector, u32 bytes, u32 action, u32 process, u32 device,
 //! u32 processor, u16 error, u16 bytes of data that follow
 //! ```
-//! Either byte order. The high half of the action holds categories, the low half says what happened. Times that are the same
-//! are ordered by processor and sequence, as each file is. (Linux, include/uapi/linux/blktrace_api.h.)
+//! The byte order may be either. The high half of the action holds categories, the low half the action itself.
+//! Records with the same time are ordered by processor and sequence, as each file is. (Linux,
+//! include/uapi/linux/blktrace_api.h.)
 use super::events::{Action, Event};
 use super::pairing::Pairing;
 use super::vscsi::read_full;
@@ -18,12 +19,12 @@ use crate::record::{Clock, Kind, Record};
 use crate::text::sectors;
 use std::io::{BufReader, Read};
 
-/// In the upper 24 bits of the first word; the version is in the lower eight.
+/// The upper 24 bits of the first word; the version is in the lower 8 bits.
 const MAGIC: u32 = 0x6561_7400;
 const VERSION: u32 = 0x07;
 const BYTES: usize = 48;
 
-/// Categories of an action.
+/// The categories of an action.
 const WRITE: u32 = 1 << 1;
 const FLUSH: u32 = 1 << 2;
 const SYNC: u32 = 1 << 3;
@@ -31,10 +32,10 @@ const PC: u32 = 1 << 9;
 const NOTIFY: u32 = 1 << 10;
 const DISCARD: u32 = 1 << 13;
 const FUA: u32 = 1 << 15;
-/// An action is behind a mark for events of a control group.
+/// The bits of the action, without the mark for events of a control group.
 const ACTIONS: u32 = 0xff;
 
-/// The first four bytes of a file; whether they are in the order of this format's little-endian machines.
+/// Whether a file with these first four bytes is little-endian; `None` without the magic number.
 pub fn is_little_endian(first: [u8; 4]) -> Option<bool> {
     let is_magic = |word: u32| word & !0xff == MAGIC;
     if is_magic(u32::from_le_bytes(first)) {
@@ -44,7 +45,7 @@ pub fn is_little_endian(first: [u8; 4]) -> Option<bool> {
     }
 }
 
-/// The files of all processors as one stream.
+/// Reads the files of all processors as one stream.
 pub struct Blktrace<R> {
     files: Vec<File<R>>,
     pairing: Pairing,
@@ -61,7 +62,7 @@ struct File<R> {
     records: u64,
 }
 
-/// A record as it stands in a file.
+/// A record of a file.
 #[derive(Clone, Copy)]
 struct Raw {
     sequence: u32,
@@ -74,7 +75,7 @@ struct Raw {
 }
 
 impl<R: Read> File<R> {
-    /// Reads the record behind the one that is waiting; whether the file ends within it.
+    /// Reads the next record; returns whether the file ends within it.
     fn advance(&mut self) -> Result<bool, TraceError> {
         let mut bytes = [0; BYTES];
         self.next = None;
@@ -132,7 +133,7 @@ impl<R: Read> Blktrace<R> {
         Ok(())
     }
 
-    /// The earliest record of all files.
+    /// Removes the earliest record of all files.
     fn next_raw(&mut self) -> Result<Option<Raw>, TraceError> {
         let waiting = self.files.iter().enumerate();
         let key = |raw: &Raw, at| (raw.time, at, raw.sequence);
@@ -144,7 +145,7 @@ impl<R: Read> Blktrace<R> {
         Ok(raw)
     }
 
-    /// A record as an event of a request; none where it is something else.
+    /// Converts a record into an event of a request; `None` if it is something else.
     fn event(&mut self, raw: &Raw) -> Result<Option<Event>, Fault> {
         let categories = raw.action >> 16;
         if categories & (NOTIFY | PC) != 0 {
@@ -168,7 +169,7 @@ impl<R: Read> Blktrace<R> {
         } else {
             Kind::Read
         };
-        // A number of Linux: twelve bits of major, twenty of minor.
+        // A Linux device number: 12 bits of major, 20 bits of minor number.
         let name = format!("{},{}", raw.device >> 20, raw.device & 0xf_ffff);
         let (offset, length) =
             if kind == Kind::Flush { (0, 0) } else { (sectors(raw.sector)?, u64::from(raw.bytes)) };
@@ -208,7 +209,7 @@ impl<R: Read + Send> Records for Blktrace<R> {
     }
 
     fn note(&mut self) -> Option<Problem> {
-        // Said at the end: it is of the file, not of a request.
+        // Reported at the end, because it concerns the file and not a request.
         if self.is_over { self.note.take() } else { None }
     }
 

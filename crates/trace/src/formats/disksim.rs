@@ -1,4 +1,4 @@
-//! DiskSim's default ASCII format: `time device block blocks flags`, between blanks.
+//! DiskSim's default ASCII format: `time device block blocks flags`, separated by blanks.
 //!
 //! The time is in milliseconds from the start with decimals, a block has 512 bytes, bit 0 of the flags says that the request
 //! is a read. (J. S. Bucy and others, "The DiskSim simulation environment version 4.0 reference manual", CMU-PDL-08-101,
@@ -33,7 +33,7 @@ impl Line for Disksim {
     }
 }
 
-/// Writer: times since the first request to the nanosecond, the device's place as its number.
+/// Writer: times since the first request to the nanosecond, the device's index as its number.
 #[derive(Default)]
 pub struct DisksimWriter {
     timeline: Timeline,

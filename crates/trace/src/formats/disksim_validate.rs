@@ -1,7 +1,7 @@
 //! DiskSim's validation traces as a stream of requests; the lines are those of [`crate::validation`].
 //!
-//! A request comes the recorded gap after the completion of the one before, so its time is the sum of all service times
-//! and gaps above it, and its service time is its response time.
+//! A request arrives the recorded gap after the completion of the previous one, so its time is the sum of all earlier
+//! service times and gaps, and its service time is its response time.
 use super::lined::{Context, Line};
 use crate::check::Problem;
 use crate::lines::Fault;

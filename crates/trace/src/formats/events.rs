@@ -1,14 +1,14 @@
-//! What happens to a request in Linux' block layer, as blktrace records it: in binary or as blkparse prints it.
+//! Events of a request in the Linux block layer, as recorded by blktrace, binary or printed by blkparse.
 use crate::record::Kind;
 
-/// What matters here of the many actions.
+/// The actions that matter here.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Action {
-    /// Q: the request is there.
+    /// Q: the request is queued.
     Queue,
-    /// D: it goes to the driver.
+    /// D: the request is issued to the driver.
     Issue,
-    /// C: it is done.
+    /// C: the request is complete.
     Complete,
 }
 

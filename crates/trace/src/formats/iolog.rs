@@ -1,8 +1,8 @@
-//! fio's iolog, versions 2 and 3: `file action [offset length]`, in version 3 with a time in microseconds in front.
+//! fio's iolog, versions 2 and 3: `file action [offset length]`, in version 3 preceded by a time in microseconds.
 //!
-//! Version 2 has no times but `wait` lines, whose offset is the microseconds since the wait before, so a request's time is
-//! the sum of the waits above it. `add`, `open` and `close` are no requests; `sync`, `datasync` and `sync_file_range` are
-//! flushes, `trim` is a discard. (fio, HOWTO, "Trace file format"; its iolog.c.)
+//! Version 2 has `wait` lines instead of times, whose offset is the microseconds since the previous wait, so a
+//! request's time is the sum of all earlier waits. `add`, `open` and `close` are not requests; `sync`, `datasync` and
+//! `sync_file_range` are flushes, `trim` is a discard. (fio, HOWTO, "Trace file format"; its iolog.c.)
 use super::lined::{Context, Line};
 use crate::error::{Place, TraceError};
 use crate::lines::Fault;
@@ -11,13 +11,13 @@ use crate::text::{fault, time, whole, words};
 use crate::writer::{FormatWriter, Timeline, Told};
 use std::io::{self, Write};
 
-/// Waits of fewer microseconds are dropped by fio as it replays.
+/// The shortest wait in microseconds; fio drops shorter ones when it replays.
 const WAIT_MIN_US: u64 = 100;
 
-/// Parser of one version.
+/// The parser of one version.
 pub struct Iolog {
     version: u8,
-    /// Sum of the waits.
+    /// The sum of the waits.
     waited_ns: u64,
 }
 
@@ -26,7 +26,7 @@ impl Iolog {
         Iolog { version, waited_ns: 0 }
     }
 
-    /// The first line.
+    /// The first line of the file.
     pub const fn title(version: u8) -> &'static str {
         if version == 2 { "fio version 2 iolog" } else { "fio version 3 iolog" }
     }
@@ -82,13 +82,14 @@ impl Line for Iolog {
 
 /// Writer of either version: times since the first request, rounded down to microseconds.
 ///
-/// Version 2: a wait is written once 100 us have passed since the one before, so that fio drops none and nothing drifts.
+/// Version 2: a wait is written when 100 us have passed since the previous one, so that fio drops none and the times
+/// do not drift.
 pub struct IologWriter {
     version: u8,
     timeline: Timeline,
     waited_us: u64,
     last_us: u64,
-    /// By place: the name under which a device was opened.
+    /// The name under which a device was opened, by device index.
     opened: Vec<Option<String>>,
 }
 
@@ -104,7 +105,7 @@ impl IologWriter {
         write!(out, "{name} {action}")
     }
 
-    /// A name that is one field, and no other device's.
+    /// A name that is a single field and unique among the devices.
     fn name(&self, place: u32, told: &str) -> String {
         let mut name: String = told.chars().map(|c| if c.is_whitespace() { '_' } else { c }).collect();
         if name.is_empty() {
@@ -141,7 +142,7 @@ impl<W: Write> FormatWriter<W> for IologWriter {
             self.open(out, record, told)?;
         }
         let name = self.opened[record.device as usize].as_deref().unwrap_or_default();
-        // Times that go back cannot be waited for.
+        // A wait cannot be negative where times go back.
         let wait = us.saturating_sub(self.waited_us);
         if self.version == 2 && wait >= WAIT_MIN_US {
             self.line(out, name, "wait")?;

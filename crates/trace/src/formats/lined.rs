@@ -1,4 +1,4 @@
-//! Formats that hold one request to the line: what their parsers share.
+//! The common part of parsers for formats with one request per line.
 use crate::check::Problem;
 use crate::devices::Devices;
 use crate::error::{Place, TraceError};
@@ -9,23 +9,23 @@ use crate::record::{Clock, Kind, Record};
 use crate::text::{Lines, Next, fault};
 use std::io::Read;
 
-/// What a parser knows beside its line, and says beside its request.
+/// The context of a line for a parser, and the parser's remarks on the request.
 #[derive(Default)]
 pub struct Context {
     pub devices: Devices,
     pub unit_ns: u64,
-    /// The flag that means a read, where it was given.
+    /// The flag of a read, if it was given.
     pub read_flag: Option<u8>,
-    /// Lines so far, this one among them.
+    /// The number of lines so far, including this one.
     pub line: u64,
-    /// What is wrong with the request, beside what its figures say.
+    /// A problem of the request beyond its values.
     pub note: Option<Problem>,
-    /// The line is a title and no record.
+    /// Whether the line is a title and not a record.
     pub is_title: bool,
 }
 
 impl Context {
-    /// Read or write by a flag of 0 or 1, of which `read` means a read unless the reader was told otherwise.
+    /// Read or write by a flag of 0 or 1; `read` is the flag of a read unless the options give another.
     pub fn flag(&self, text: &[u8], read: u8) -> Result<Kind, Fault> {
         let read = self.read_flag.unwrap_or(read);
         match text {
@@ -36,7 +36,7 @@ impl Context {
     }
 }
 
-/// R or W in either case.
+/// Read or write by the letter R or W in either case.
 pub fn letter(text: &[u8]) -> Result<Kind, Fault> {
     match text {
         b"R" | b"r" => Ok(Kind::Read),
@@ -45,12 +45,12 @@ pub fn letter(text: &[u8]) -> Result<Kind, Fault> {
     }
 }
 
-/// Parser of one format. A line is the request that it holds, or none: a title, a remark, a file opened.
+/// The parser of a format. A line holds one request, or none: a title, a comment, or the opening of a file.
 pub trait Line: Send {
     fn line(&mut self, line: &[u8], context: &mut Context) -> Result<Option<Record>, Fault>;
 }
 
-/// A format of this kind as a stream of requests.
+/// Reads a format of this kind as a stream of requests.
 pub struct LinedReader<R> {
     lines: Lines<R>,
     parser: Box<dyn Line>,

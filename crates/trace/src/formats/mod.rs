@@ -1,4 +1,4 @@
-//! One file for each format; what they share is in `text.rs` and, for block layer events, in `events.rs` and `pairing.rs`.
+//! One file per format; common code is in `text.rs` and, for block layer events, in `events.rs` and `pairing.rs`.
 pub mod alibaba;
 pub mod blkparse;
 pub mod blktrace;
@@ -23,7 +23,7 @@ use crate::format::Format;
 use crate::reader::{Options, Records};
 use lined::{Line, LinedReader};
 
-/// The parser of a format that holds a request to the line.
+/// The parser of a format with one request per line.
 pub(crate) fn line_parser(format: Format) -> Option<Box<dyn Line>> {
     Some(match format {
         Format::Iolog2 => Box::new(iolog::Iolog::new(2)),
@@ -43,7 +43,7 @@ pub(crate) fn line_parser(format: Format) -> Option<Box<dyn Line>> {
     })
 }
 
-/// The reader of a format; only blktrace has several files.
+/// Opens the reader of a format; only blktrace has several files.
 pub(crate) fn open<'a>(
     format: Format,
     mut sources: Vec<Source<'a>>,

@@ -1,4 +1,4 @@
-//! MQSim: `time device first sectors type`, between blanks; the time in nanoseconds, 1 a read and 0 a write.
+//! MQSim: `time device first sectors type`, separated by blanks; the time in nanoseconds, 1 a read and 0 a write.
 //!
 //! (A. Tavakkol and others, "MQSim: a framework for enabling realistic studies of modern multi-queue SSD devices", FAST 2018,
 //! and the README of its sources.) The unit of time is set apart from the trace there, and some traces have 0 for a read.

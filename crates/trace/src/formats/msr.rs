@@ -51,10 +51,10 @@ impl Line for Msr {
     }
 }
 
-/// Times without a date are written from 1 January 2000 on.
+/// The date from which times without a date are written: 1 January 2000.
 const EPOCH_NS: u64 = 946_684_800_000_000_000 + FILETIME_UNIX_NS;
 
-/// Writer: times rounded down to 100 ns; a response time that is not known is written as 0.
+/// Writer: times rounded down to 100 ns; an unknown response time is written as 0.
 pub struct MsrWriter;
 
 impl<W: Write> FormatWriter<W> for MsrWriter {
@@ -67,7 +67,7 @@ impl<W: Write> FormatWriter<W> for MsrWriter {
         let ticks = date_ns(record.time_ns, told)? / 100;
         let (host, disk) = told.device.rsplit_once('.').unwrap_or((told.device, "0"));
         let (host, disk) = (plain(host), plain(disk));
-        // Readers have both as one name, with a point between them.
+        // Readers join both into one name with a dot.
         if host.len() + 1 + disk.len() > NAME_BYTES_MAX {
             let what =
                 format!("the device's name, of {} bytes, is too long for the MSR format", told.device.len());
@@ -83,7 +83,7 @@ impl<W: Write> FormatWriter<W> for MsrWriter {
     }
 }
 
-/// The time since 1601. A date that the trace has is kept, however odd; one that is made up is one that readers accept.
+/// The time since 1601. A date of the trace is kept, however unusual; an invented date is one that readers accept.
 fn date_ns(time_ns: u64, told: &Told<'_>) -> Result<u64, TraceError> {
     let (base, last) = match told.clock {
         Clock::Filetime => (0, u64::MAX),
@@ -99,7 +99,7 @@ fn date_ns(time_ns: u64, told: &Told<'_>) -> Result<u64, TraceError> {
     })
 }
 
-/// A name that is one field of a CSV line.
+/// A name that is a single field of a CSV line.
 fn plain(name: &str) -> String {
     name.replace([',', '\n', '\r', '"'], "_")
 }

@@ -1,44 +1,45 @@
-//! Requests made of events: a request begins with its Q, and its C says how long it took.
+//! Builds requests from events: a request begins with its Q, and its C gives the response time.
 //!
-//! Where no Q was recorded, it begins with its D. A C completes the request with the same first byte and length; failing
-//! that, all that lie within it (requests that were merged), and its part of one that is larger (a request that was split).
-//! Requests leave in the order of their beginning, once they are complete or so many have begun after them that they never
-//! will be; so memory is bounded. Completions without a request belong to what began before the trace.
+//! If no Q was recorded, it begins with its D. A C completes the request with the same first byte and length; failing
+//! that, all requests that lie within it (merged requests), and its part of a larger one (a split request). Requests
+//! are returned in the order of their beginning, when they are complete or when so many later ones have begun that
+//! they are considered lost; so memory is bounded. Completions without a request belong to requests that began before
+//! the trace.
 use super::events::{Action, Event};
 use crate::error::Place;
 use crate::record::{Attributes, Kind, Record};
 use std::collections::{BTreeSet, VecDeque};
 
-/// Requests that may have begun behind one that is not complete.
+/// The most requests that may have begun after an incomplete one.
 const WINDOW: usize = 1 << 14;
 
-/// What has begun and has not left.
+/// The requests that have begun and were not returned yet.
 #[derive(Default)]
 pub struct Pairing {
     waiting: VecDeque<Begun>,
-    /// The number of the first that waits.
+    /// The number of the first waiting request.
     first: u64,
-    /// What is not complete: device, class, first byte, number.
+    /// The incomplete requests: device, class, first byte, number.
     open: BTreeSet<(u32, u8, u64, u64)>,
-    /// Bytes of the longest request so far, which bounds the search downwards.
+    /// The length of the longest request so far in bytes, which bounds the search to lower addresses.
     longest: u64,
 }
 
 struct Begun {
     place: Place,
     record: Record,
-    /// Bytes that are not complete.
+    /// Bytes that have not completed.
     left: u64,
     is_done: bool,
 }
 
-/// Flushes, reads, writes and discards complete apart.
+/// The class of a request: an event completes only requests of its own kind.
 const fn class(kind: Kind) -> u8 {
     kind as u8
 }
 
 impl Pairing {
-    /// Takes the next event.
+    /// Processes the next event.
     pub fn take(&mut self, event: &Event, place: Place) {
         match event.action {
             Action::Queue => self.begin(event, place),
@@ -48,7 +49,7 @@ impl Pairing {
         }
     }
 
-    /// The next request that is complete, or will never be; with `is_over` whatever is left.
+    /// The next request that is complete or considered lost; with `is_over` every remaining request.
     pub fn next(&mut self, is_over: bool) -> Option<(Place, Record)> {
         let first = self.waiting.front()?;
         if !(first.is_done || is_over || self.waiting.len() > WINDOW) {
@@ -77,7 +78,7 @@ impl Pairing {
         self.waiting.push_back(Begun { place, record, left: length, is_done: false });
     }
 
-    /// Whether some request that is not complete shares bytes with an event.
+    /// Whether an incomplete request overlaps an event.
     fn has_open(&self, event: &Event) -> bool {
         let Event { device, kind, offset, length, .. } = *event;
         let end = offset.saturating_add(length.max(1));

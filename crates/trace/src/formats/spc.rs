@@ -16,7 +16,7 @@ pub struct Spc;
 impl Line for Spc {
     fn line(&mut self, line: &[u8], context: &mut Context) -> Result<Option<Record>, Fault> {
         let mut commas = line.iter().enumerate().filter(|(_, byte)| **byte == b',');
-        // What is behind the fifth field is optional.
+        // Fields after the fifth are optional.
         let line = commas.nth(4).map_or(line, |(at, _)| &line[..at]);
         let [unit, block, size, kind, at] = split(line, b',')?.map(<[u8]>::trim_ascii);
         whole(unit, "the number of a storage unit")?;
@@ -33,7 +33,7 @@ impl Line for Spc {
     }
 }
 
-/// Writer: times since the first request to the nanosecond, the device's place as its storage unit.
+/// Writer: times since the first request to the nanosecond, the device's index as its storage unit.
 #[derive(Default)]
 pub struct SpcWriter {
     timeline: Timeline,
@@ -48,7 +48,7 @@ impl<W: Write> FormatWriter<W> for SpcWriter {
         };
         let time = self.timeline.since_first(record.time_ns);
         let (first, count) = record.sectors();
-        // The address counts blocks; only one that begins within a block has its size changed.
+        // Addresses are in blocks, so the size of a request that begins within a block changes.
         let size = if record.offset.is_multiple_of(512) { record.length } else { 512 * count };
         let (s, ns) = (time / 1_000_000_000, time % 1_000_000_000);
         writeln!(out, "{},{first},{size},{kind},{s}.{ns:09}", record.device)?;

@@ -1,7 +1,8 @@
 //! SYSTOR '17: `Timestamp,Response,IOType,LUN,Offset,Size`, times in seconds since 1970 with nine decimals, bytes.
 //!
-//! The lines come in the order of completion, so the timestamps, which are those of issue, go back. (C. Lee and others,
-//! "Understanding storage traffic characteristics on enterprise virtual desktop infrastructure", SYSTOR 2017; README at SNIA.)
+//! The lines are in the order of completion, so the timestamps, which are those of issue, go back. (C. Lee and
+//! others, "Understanding storage traffic characteristics on enterprise virtual desktop infrastructure", SYSTOR 2017;
+//! README at SNIA.)
 use super::lined::{Context, Line, letter};
 use crate::check::Problem;
 use crate::lines::Fault;

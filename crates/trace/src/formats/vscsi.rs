@@ -5,8 +5,9 @@
 //! version 2: u16 opcode, u16 version, u32 serial, u32 bytes, u32 scatter-gather elements, u64 sector, u64 microseconds,
 //!            u64 response time in microseconds
 //! ```
-//! The version is in the high byte of its field. Opcodes that neither read, write, flush nor discard are records and no
-//! requests. (C. Waldspurger and others, "Efficient MRC construction with SHARDS", FAST 2015; `vscsi.h` of libCacheSim.)
+//! The version is in the high byte of its field. Records with opcodes other than read, write, flush and discard are
+//! not requests. (C. Waldspurger and others, "Efficient MRC construction with SHARDS", FAST 2015; `vscsi.h` of
+//! libCacheSim.)
 use crate::check::Problem;
 use crate::devices::Devices;
 use crate::error::{Place, TraceError};
@@ -17,7 +18,7 @@ use crate::record::{Clock, Kind, Record};
 use crate::text::sectors;
 use std::io::{BufReader, Read};
 
-/// What a SCSI opcode does (SBC-4).
+/// The request kind of a SCSI opcode (SBC-4).
 pub fn kind_of(opcode: u8) -> Option<Kind> {
     match opcode {
         0x08 | 0x28 | 0xa8 | 0x88 => Some(Kind::Read),
@@ -28,7 +29,7 @@ pub fn kind_of(opcode: u8) -> Option<Kind> {
     }
 }
 
-/// Reader of either version.
+/// The reader of both versions.
 pub struct Vscsi<R> {
     source: BufReader<R>,
     version: u8,
@@ -71,7 +72,7 @@ impl<R: Read> Vscsi<R> {
     }
 }
 
-/// The fields of a record that count.
+/// The fields of a record that are used.
 struct Fields {
     opcode: u16,
     version: u16,
@@ -98,7 +99,7 @@ impl Fields {
     }
 }
 
-/// Fills a buffer; how many bytes there were.
+/// Fills a buffer; returns the number of bytes read.
 pub fn read_full(source: &mut impl Read, bytes: &mut [u8]) -> std::io::Result<usize> {
     let mut filled = 0;
     while filled < bytes.len() {

@@ -1,4 +1,4 @@
-//! When requests come: gaps between them, and how bursty they are.
+//! Arrival times: the gaps between requests, and how bursty they are.
 //!
 //! The coefficient of variation of the gaps is 1 for a Poisson process and 0 for an even one. The index of dispersion is the
 //! variance of the requests in a second over their mean; it is 1 for a Poisson process, and grows with bursts.
@@ -21,7 +21,7 @@ pub struct Arrivals {
 }
 
 impl Arrivals {
-    /// Takes the next request; a time that goes back counts as that of the one before.
+    /// Counts the next request; a time that goes back is replaced by the previous time.
     pub fn take(&mut self, time_ns: u64) {
         if self.count == 0 {
             (self.first_ns, self.previous_ns) = (time_ns, time_ns);
@@ -53,7 +53,7 @@ impl Arrivals {
         let variance =
             if gaps > 0.0 { (self.gap_squares / gaps - mean_gap * mean_gap).max(0.0) } else { 0.0 };
         let per_window = self.count as f64 / windows;
-        // Two seconds are the least that vary.
+        // A variance needs at least two seconds.
         let dispersion =
             (self.window > 0).then(|| (squares / windows - per_window * per_window) / per_window);
         Report {
@@ -67,7 +67,7 @@ impl Arrivals {
     }
 }
 
-/// Rates and bursts.
+/// Arrival rates and burstiness.
 #[derive(Serialize)]
 pub struct Report {
     span_ns: u64,

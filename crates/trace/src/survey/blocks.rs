@@ -1,9 +1,9 @@
-//! The working set in blocks of 4 KiB, and how often blocks are used again.
+//! The working set in blocks of 4 KiB, and the reuse of blocks.
 //!
-//! Exact up to [`TRACKED_MAX`] blocks. Beyond, only blocks whose hash lies below a threshold are tracked, and the threshold is
-//! halved whenever they become too many; figures are those of the tracked blocks over the share of all hashes that is
-//! below. (C. Waldspurger and others, "Efficient MRC construction with SHARDS", FAST 2015, with a fixed size.) With 2^18 to
-//! 2^19 blocks tracked, the standard error of a count is below 0.2 %.
+//! Exact up to [`TRACKED_MAX`] blocks. Beyond, only blocks whose hash is below a threshold are tracked, and the
+//! threshold is halved whenever there are too many; results are those of the tracked blocks divided by the share of
+//! all hashes below the threshold. (C. Waldspurger and others, "Efficient MRC construction with SHARDS", FAST 2015,
+//! with a fixed size.) With 2^18 to 2^19 blocks tracked, the standard error of a count is below 0.2 %.
 use crate::check::LENGTH_MAX;
 use crate::record::{Kind, Record};
 use serde::Serialize;
@@ -11,10 +11,10 @@ use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
 pub const BLOCK_BYTES: u64 = 4_096;
-/// Blocks that are tracked: about 30 MB.
+/// The most tracked blocks: about 30 MB.
 pub const TRACKED_MAX: usize = 1 << 19;
 
-/// The keys are hashes already.
+/// A hasher for keys that are hashes already.
 #[derive(Default)]
 struct Plain(u64);
 
@@ -34,20 +34,20 @@ impl Hasher for Plain {
     }
 }
 
-/// Uses of a block.
+/// The uses of a block.
 #[derive(Clone, Copy, Default)]
 struct Uses {
     reads: u32,
     writes: u32,
-    /// Reads of a block that had been used before.
+    /// Reads of the block after its first use.
     reads_again: u32,
 }
 
-/// Blocks of a trace, or a sample of them.
+/// The blocks of a trace, or a sample of them.
 #[derive(Default)]
 pub struct Blocks {
     tracked: HashMap<u64, Uses, BuildHasherDefault<Plain>>,
-    /// Hashes with so many leading zeros are tracked.
+    /// The number of leading zeros that the hash of a tracked block has.
     halvings: u32,
 }
 
@@ -60,13 +60,13 @@ fn mix(key: u64) -> u64 {
 
 impl Blocks {
     pub fn take(&mut self, record: &Record) {
-        // A longer one has been told as a problem.
+        // A longer request was reported as a problem.
         let length = record.length.min(LENGTH_MAX);
         if length == 0 {
             return;
         }
         let (first, last) = (record.offset / BLOCK_BYTES, (record.offset + length - 1) / BLOCK_BYTES);
-        // Devices and blocks of up to an exbibyte have keys of their own.
+        // The keys are unique for devices up to one exbibyte.
         let device = u64::from(record.device) << 48;
         for block in first..=last {
             let hash = mix(block ^ device);
@@ -137,8 +137,8 @@ pub struct Report {
     written_bytes: u64,
     both_bytes: u64,
     uses_per_block: Option<f64>,
-    /// Of all uses of a block, those that are not the first.
+    /// The share of all block uses that are not the first use of their block.
     reused_share: Option<f64>,
-    /// Of all reads of a block, those of one that was read or written before.
+    /// The share of all block reads whose block was read or written before.
     reads_of_used_share: Option<f64>,
 }

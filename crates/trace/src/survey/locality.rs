@@ -1,14 +1,15 @@
-//! Where requests go: how many begin where the one before on the same device ended, and how far the others jump.
+//! Locality: how many requests begin where the previous one on the same device ended, and the distances of the
+//! others.
 use crate::record::Record;
 use serde::Serialize;
 
-/// Jumps by powers of two, from 1 byte on.
+/// Classes of distances by powers of two, from 1 byte.
 const CLASSES: usize = 65;
 
-/// Counts over reads and writes; each device has its own place of the one before.
+/// Counts over reads and writes; the previous end is recorded per device.
 #[derive(Default)]
 pub struct Locality {
-    /// By device: the end of the request before, and the highest end.
+    /// Per device: the end of the previous request, and the highest end.
     ends: Vec<Option<(u64, u64)>>,
     sequential: u64,
     jumps: u64,
@@ -43,7 +44,7 @@ impl Locality {
         self.classes[64 - distance.leading_zeros() as usize] += 1;
     }
 
-    /// The byte behind the last one of a device.
+    /// The highest end of a request on a device.
     pub fn highest(&self, device: usize) -> u64 {
         self.ends.get(device).copied().flatten().map_or(0, |(_, highest)| highest)
     }
@@ -63,17 +64,17 @@ impl Locality {
     }
 }
 
-/// Sequential share and jumps.
+/// The sequential share, and the distances of the other requests.
 #[derive(Serialize)]
 pub struct Report {
     sequential_share: Option<f64>,
     backward_share: Option<f64>,
-    /// Of those that are not sequential.
+    /// The mean over requests that are not sequential.
     mean_distance_bytes: Option<f64>,
     distances: Vec<Distance>,
 }
 
-/// Jumps of less than 2 to a power of bytes, and at least half of that.
+/// Distances below a power of two in bytes, and at least half of it.
 #[derive(Serialize)]
 struct Distance {
     below_power: u32,

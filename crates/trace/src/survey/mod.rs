@@ -1,7 +1,8 @@
-//! What is counted of a trace as it passes, in bounded memory: [`Survey::take`] each request, then [`Survey::report`].
+//! Statistics of a trace, collected in one pass and bounded memory: [`Survey::take`] for each request, then
+//! [`Survey::report`].
 //!
-//! Start reading here; each question has its file: sizes, arrivals, locality, working set, response times and depth, and
-//! how all of it went over time.
+//! Start reading here. Each statistic has its own file: sizes, arrivals, locality, working set, response times and
+//! queue depth, and the course over time.
 pub mod arrivals;
 pub mod blocks;
 pub mod locality;
@@ -14,7 +15,7 @@ use crate::reader::Reader;
 use crate::record::{Kind, Record};
 use serde::Serialize;
 
-/// Devices that a report lists by name, those with the most requests first.
+/// The most devices that a report lists by name, those with the most requests first.
 const DEVICES_LISTED: usize = 64;
 
 /// Requests and bytes of one kind.
@@ -67,7 +68,7 @@ impl Survey {
         self.totals.iter().map(|total| total.requests).sum()
     }
 
-    /// Everything that was counted. An error where there was no request.
+    /// The report of all statistics; an error if there was no request.
     pub fn report(&self, reader: &Reader<'_>) -> Result<Report, TraceError> {
         let Some(first_ns) = self.first_ns else { return Err(TraceError::Empty) };
         let [read, write, flush, discard] = self.totals;
@@ -117,7 +118,7 @@ impl Survey {
     }
 }
 
-/// A problem and how often it was met.
+/// A problem, and how often it occurred.
 #[derive(Serialize)]
 pub struct ReportedProblem {
     kind: &'static str,
@@ -130,11 +131,11 @@ pub struct ReportedProblem {
 pub struct Device {
     name: String,
     requests: u64,
-    /// The byte behind the last one that is read or written.
+    /// The end of the highest byte that is read or written.
     highest_byte: u64,
 }
 
-/// How many, how much, when.
+/// The numbers of requests and bytes, and the time span.
 #[derive(Serialize)]
 struct Counts {
     records: u64,

@@ -1,23 +1,23 @@
-//! Recorded response times, and how many requests were outstanding.
+//! Recorded response times, and the number of outstanding requests.
 use crate::record::{Kind, Record};
 use hdrhistogram::Histogram;
 use serde::Serialize;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Longer ones count as this: 12 days.
+/// The largest recorded value; longer response times count as this: 12 days.
 const HIGHEST_NS: u64 = 1 << 50;
-/// More outstanding requests are not followed.
+/// The most outstanding requests for which the depth is tracked.
 const OUTSTANDING_MAX: usize = 1 << 20;
 
-/// Response times of reads, writes and the rest.
+/// Response times of reads, writes and all other requests.
 pub struct Responses {
     kinds: [Times; 3],
     residence_ns: u128,
     outstanding: BinaryHeap<Reverse<u64>>,
     depth_max: usize,
     previous_ns: u64,
-    /// Depth at an instant is only known while times go forward.
+    /// Whether the depth is tracked: it is only known while times do not go back.
     is_followed: bool,
     last_end_ns: u64,
 }
@@ -82,7 +82,7 @@ impl Responses {
         self.depth_max = self.depth_max.max(self.outstanding.len());
     }
 
-    /// None where the trace has no response times; `span_ns` is from the first request to the last.
+    /// `None` if the trace has no response times; `span_ns` is the time from the first request to the last.
     pub fn report(&self, span_ns: u64) -> Option<Report> {
         let count: u64 = self.kinds.iter().map(|times| times.count).sum();
         let [read, write, other] = [0, 1, 2].map(|kind| self.kinds[kind].report());
@@ -102,7 +102,7 @@ impl Times {
     fn report(&self) -> Option<OfKind> {
         let histogram = self.histogram.as_ref()?;
         let at = |quantile: f64| histogram.value_at_quantile(quantile).min(self.max);
-        // A quantile needs so many samples that some lie beyond it.
+        // A quantile needs enough samples for some to lie beyond it.
         let supported = |quantile: f64, least: u64| (self.count >= least).then(|| at(quantile));
         (self.count > 0).then(|| OfKind {
             count: self.count,
@@ -115,13 +115,13 @@ impl Times {
     }
 }
 
-/// Response times and depth.
+/// Response times and queue depth.
 #[derive(Serialize)]
 pub struct Report {
     recorded: u64,
-    /// Time in the system of all requests over the span of their arrivals (Little).
+    /// The total time of all requests in the system over the span of their arrivals (Little's law).
     mean_depth: Option<f64>,
-    /// None where times go back, or more than a million are outstanding.
+    /// `None` if times go back, or more than a million requests are outstanding.
     max_depth: Option<usize>,
     last_completion_ns: u64,
     read: Option<OfKind>,

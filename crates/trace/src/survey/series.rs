@@ -1,28 +1,28 @@
-//! How a trace went over time: at most 512 bins of equal width, which doubles when the trace outgrows them.
+//! The course of a trace over time: at most 512 bins of equal width, which doubles when the trace exceeds them.
 use crate::record::{Kind, Record};
 use serde::Serialize;
 use std::collections::VecDeque;
 
 const BINS_MAX: u64 = 512;
-/// 1 ms.
+/// The initial width of a bin: 1 ms.
 const WIDTH_MIN_NS: u64 = 1_000_000;
 
-/// Bins over the clock of the trace.
+/// Bins along the trace's clock.
 pub struct Series {
     width_ns: u64,
-    /// Number of the first bin: its time over the width.
+    /// The index of the first bin: its time divided by the width.
     base: u64,
     bins: VecDeque<Bin>,
 }
 
-/// What happened in a bin.
+/// The requests of a bin.
 #[derive(Clone, Copy, Default)]
 struct Bin {
     reads: u64,
     writes: u64,
     others: u64,
     bytes: u64,
-    /// Time that requests spent in the system within the bin.
+    /// The time that requests spent in the system within the bin.
     residence_ns: u128,
 }
 
@@ -48,12 +48,12 @@ impl Series {
         }
     }
 
-    /// Spreads the time in the system over the bins that it touches.
+    /// Distributes a request's time in the system over the bins that it overlaps.
     fn reside(&mut self, from: u64, until: u64) {
         if until == from {
             return;
         }
-        // Both ends first, since either may double the width.
+        // Creates the bins of both ends first, because either may double the width.
         self.bin(until - 1);
         let mut at = from;
         while at < until {
@@ -63,7 +63,7 @@ impl Series {
         }
     }
 
-    /// The bin of a time, with all bins between it and the others.
+    /// The bin of a time; creates the bins between it and the existing ones.
     fn bin(&mut self, time_ns: u64) -> &mut Bin {
         if self.bins.is_empty() {
             self.base = time_ns / self.width_ns;
@@ -121,7 +121,7 @@ impl Series {
     }
 }
 
-/// A figure for each bin; the first begins at `first_ns`.
+/// A value for each bin; the first begins at `first_ns`.
 #[derive(Serialize)]
 pub struct Report {
     width_ns: u64,

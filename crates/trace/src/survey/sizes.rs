@@ -1,11 +1,11 @@
-//! How large reads and writes are: each size exactly while there are few, powers of two beyond.
+//! Sizes of reads and writes: exact counts while there are few different sizes, powers of two beyond.
 use crate::record::{Kind, Record};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// Sizes that are counted exactly.
+/// The most different sizes that are counted exactly.
 const EXACT_MAX: usize = 4_096;
-/// The most common ones are listed.
+/// The number of most common sizes that are listed.
 const LISTED: usize = 8;
 
 /// Counts by size of reads and of writes.
@@ -20,7 +20,7 @@ struct Counts {
     by_size: BTreeMap<u64, u64>,
     count: u64,
     bytes: u128,
-    /// Once there are too many sizes, they are counted by the next power of two.
+    /// Whether there were too many sizes, which are therefore counted by the next power of two.
     is_coarse: bool,
     min: u64,
     max: u64,
@@ -53,7 +53,7 @@ impl Counts {
         }
     }
 
-    /// The smallest size with this share of all at or below it.
+    /// The smallest size such that this percentage of requests is not larger.
     fn quantile(&self, percent: u64) -> u64 {
         let rank = u128::from(self.count) * u128::from(percent);
         let mut below = 0u128;
@@ -84,7 +84,7 @@ impl Counts {
         })
     }
 
-    /// By the next power of two.
+    /// The histogram by the next power of two.
     fn histogram(&self) -> Vec<Common> {
         let mut found = BTreeMap::<u64, u64>::new();
         for (&size, &count) in &self.by_size {
@@ -98,7 +98,7 @@ fn power(size: u64) -> u64 {
     size.checked_next_power_of_two().unwrap_or(u64::MAX)
 }
 
-/// Sizes of a trace.
+/// The sizes of a trace.
 #[derive(Serialize)]
 pub struct Report {
     read: Option<OfKind>,

@@ -1,4 +1,4 @@
-//! Numbers and texts as bytes.
+//! Encodes and decodes numbers and texts.
 use super::TEXT_BYTES_MAX;
 use crate::lines::Fault;
 use flate2::Crc;
@@ -11,7 +11,7 @@ pub fn put(out: &mut Vec<u8>, mut value: u64) {
     out.push(value as u8);
 }
 
-/// A difference of any two numbers, as it wraps.
+/// Writes the wrapping difference of two numbers.
 pub fn put_difference(out: &mut Vec<u8>, value: u64, from: u64) {
     let difference = value.wrapping_sub(from) as i64;
     put(out, (difference << 1 ^ difference >> 63) as u64);
@@ -34,7 +34,7 @@ pub fn checksum(bytes: &[u8]) -> u32 {
 
 const SHORT: Fault = Fault::Layout("a block ends within an entry");
 
-/// Bytes that are taken from the front.
+/// Bytes that are consumed from the front.
 pub struct Cursor<'a>(pub &'a [u8]);
 
 impl<'a> Cursor<'a> {
@@ -78,7 +78,7 @@ impl<'a> Cursor<'a> {
         Ok(from.wrapping_add(difference as u64))
     }
 
-    /// A number that has a smaller type.
+    /// A number of a smaller type.
     pub fn small<T: TryFrom<u64>>(&mut self) -> Result<T, Fault> {
         self.number()?.try_into().map_err(|_| Fault::Layout("a number that is too large for its place"))
     }

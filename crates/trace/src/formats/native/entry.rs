@@ -1,4 +1,4 @@
-//! What stands in a block: devices, requests with all attributes of their commands, injected faults.
+//! The entries of a block: devices, requests with all attributes of their commands, injected faults.
 use super::bytes::{Cursor, put, put_difference, put_text};
 use crate::lines::Fault;
 use crate::record::{Attributes, Kind, Record};
@@ -6,21 +6,21 @@ use drivelab_core::command::{Attribute, Priority};
 use drivelab_core::storage::{Fault as Struck, Slowness};
 use drivelab_units::{Instant, Lba, SECTOR_BYTES, Sectors, Share, Span};
 
-/// Something that was done to the target from outside.
+/// An action on the target from outside.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Injected {
     pub time_ns: u64,
     pub kind: InjectedKind,
     /// The drive; zero for a power cut.
     pub device: u32,
-    /// In bytes; of a slow drive by how much, in ns.
+    /// The first byte; for a slow drive the delay in ns.
     pub offset: u64,
-    /// In bytes; of a slow or hung drive as its kind says.
+    /// The length in bytes; for a slow or hung drive as in [`InjectedKind`].
     pub length: u64,
 }
 
 impl Injected {
-    /// As a trace has a fault that struck at an instant; none for bursts, each of which is an entry of its own.
+    /// The trace entry of a fault at an instant; `None` for bursts, each of which is an entry of its own.
     pub fn of(at: Instant, fault: &Struck) -> Option<Self> {
         let range = |first: Lba, count: Sectors| (first.get() * SECTOR_BYTES, count.bytes().get());
         let (kind, (offset, length)) = match *fault {
@@ -44,15 +44,15 @@ impl Injected {
     }
 }
 
-/// A share as a trace has it, to the nearest.
+/// A share in millionths, rounded to the nearest.
 pub fn millionths(share: Share) -> u64 {
     ((u128::from(share.bits()) * 1_000_000 + (1 << 31)) >> 32) as u64
 }
 
-/// What was done.
+/// The kind of an action.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum InjectedKind {
-    /// The range cannot be read before it is written.
+    /// The range cannot be read until it is written.
     Unreadable,
     DriveFails,
     DriveReplaced,
@@ -62,22 +62,22 @@ pub enum InjectedKind {
     ReadError,
     /// The drive's link is reset.
     LinkReset,
-    /// From now on the drive answers a flush at once.
+    /// From now on the drive completes a flush at once.
     LyingFlush,
-    /// It no longer does.
+    /// The drive completes flushes correctly again.
     HonestFlush,
-    /// The array begins to compare what its members have.
+    /// The array begins a scrub: it compares the contents of its members.
     ScrubBegins,
     /// The array begins to rebuild a missing member.
     RebuildBegins,
-    /// What is on the media in the range changes, and nobody is told.
+    /// The media content of the range changes silently.
     Corrupted,
-    /// From now on the drive takes up each command later: by `offset` ns, or evenly more up to that over `length` ns. No
-    /// longer for zero.
+    /// From now on the drive starts each command later: by `offset` ns, or by a delay that grows linearly to that
+    /// over `length` ns. Zero ends it.
     Slow,
-    /// The same for `length` of a million commands.
+    /// The same for a share of `length` millionths of the commands.
     SometimesSlow,
-    /// The drive says nothing for `length` ns.
+    /// The drive does not respond for `length` ns.
     Hung,
 }
 
@@ -117,7 +117,7 @@ const SAME_LENGTH: u8 = 1 << 5;
 const HAS_RESPONSE: u8 = 1 << 6;
 const HAS_ATTRIBUTES: u8 = 1 << 7;
 
-/// Bits of the mask of attributes.
+/// The bits of the mask of attributes.
 mod mask {
     pub const ID: u64 = 1 << 0;
     pub const COOKIE: u64 = 1 << 1;
@@ -134,7 +134,7 @@ mod mask {
     pub const ALL: u64 = (1 << 12) - 1;
 }
 
-/// What entries of a block are told relative to.
+/// The previous values that entries of a block are relative to.
 #[derive(Clone, Copy, Default)]
 pub struct Before {
     time_ns: u64,

@@ -1,4 +1,4 @@
-//! Our own format: compact, and complete enough for a replay bit for bit.
+//! drivelab's own format: compact, and complete enough for an exact replay.
 //!
 //! ```text
 //! file    = magic, header, block*, end
@@ -40,21 +40,21 @@ const PHASES_MAX: usize = 1 << 16;
 
 use crate::record::Clock;
 
-/// What a trace says of the run that it was recorded in.
+/// The header of a trace: a description of the recorded run.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Header {
-    /// Nanoseconds of a unit of time: 1, the core's.
+    /// The unit of time in nanoseconds: 1 ns, as in the core.
     pub unit_ns: u64,
     pub clock: Clock,
     pub seed: Option<u64>,
     pub device_bytes: Option<u64>,
-    /// Drive, and its angle at the start as nanoseconds of its turn.
+    /// Each drive's initial angle as the time of rotation in nanoseconds.
     pub phases: Vec<(u32, u64)>,
     pub remark: String,
 }
 
 impl Header {
-    /// Of requests without a run.
+    /// The header for requests that were not recorded from a run.
     pub fn plain(clock: Clock) -> Header {
         let phases = Vec::new();
         Header { unit_ns: 1, clock, seed: None, device_bytes: None, phases, remark: String::new() }

@@ -1,4 +1,4 @@
-//! Reading our own format: block by block, each checked before anything of it is used.
+//! Reads drivelab's own format block by block; each is verified before its entries are used.
 use super::bytes::{Cursor, checksum};
 use super::entry::{Before, Entry, Injected};
 use super::{BLOCK_BYTES_MAX, BLOCK_ENTRIES_MAX, Header, MAGIC, PHASES_MAX, VERSION};
@@ -13,10 +13,10 @@ use std::collections::VecDeque;
 use std::io::Read;
 
 const HEADER_BYTES_MAX: usize = 1 << 20;
-/// Faults that are kept for whoever takes them.
+/// The most faults that are buffered for the caller.
 const MET_MAX: usize = 1 << 16;
 
-/// A trace in our own format.
+/// A trace in drivelab's own format.
 pub struct Reader<R> {
     source: R,
     header: Header,
@@ -27,7 +27,7 @@ pub struct Reader<R> {
     before: Before,
     entries: u64,
     injected: u64,
-    /// Faults that nobody has taken, the first of them.
+    /// The first faults that the caller has not taken.
     met: VecDeque<Injected>,
     note: Option<Problem>,
     is_over: bool,
@@ -133,7 +133,7 @@ impl<R: Read> Reader<R> {
         Ok(true)
     }
 
-    /// The next entry, times in nanoseconds.
+    /// The next entry, with times in nanoseconds.
     pub fn next_entry(&mut self) -> Result<Option<Entry>, TraceError> {
         while self.left == 0 {
             if self.at < self.block.len() && !self.is_over {
@@ -155,7 +155,7 @@ impl<R: Read> Reader<R> {
             let ns = |time: u64| time.checked_mul(unit).ok_or(Fault::Time);
             Ok(match entry {
                 Entry::Device(name) => {
-                    // A name that comes twice would shift the places of all others.
+                    // A repeated name would shift the indexes of all later devices.
                     let count = self.devices.len();
                     if self.devices.place(name.as_bytes())? as usize != count {
                         return Err(Fault::Layout("a device comes twice"));

@@ -1,4 +1,4 @@
-//! Writing our own format.
+//! Writes drivelab's own format.
 use super::bytes::{checksum, put, put_text};
 use super::entry::{Before, Entry, Injected};
 use super::{BLOCK_ENTRIES_MAX, Header, MAGIC, VERSION};
@@ -7,18 +7,18 @@ use crate::record::{Clock, Record};
 use crate::writer::{FormatWriter, Told};
 use std::io::{self, Write};
 
-/// A block leaves when it has so many bytes; an entry has far fewer than the room that is left then.
+/// The bytes at which a block is written; an entry is far smaller than the remaining room.
 const BLOCK_BYTES: usize = 1 << 16;
 
-/// Writes blocks as they fill. Times are in nanoseconds.
+/// Writes blocks when they are full. Times are in nanoseconds.
 pub struct NativeWriter {
-    /// Until it has been written.
+    /// The header, until it is written.
     header: Option<Header>,
     payload: Vec<u8>,
     in_block: u32,
     entries: u64,
     before: Before,
-    /// By place in the trace that is written from: the place here.
+    /// The device index in the output, by device index in the input.
     places: Vec<Option<u32>>,
     named: u32,
 }
@@ -36,7 +36,7 @@ impl NativeWriter {
         }
     }
 
-    /// The place of a device, which is named where it is new.
+    /// The index of a device, whose name is written if it is new.
     pub fn device(&mut self, out: &mut impl Write, place: u32, name: &str) -> io::Result<u32> {
         let at = place as usize;
         if self.places.len() <= at {
@@ -52,7 +52,7 @@ impl NativeWriter {
         Ok(place)
     }
 
-    /// Notes a fault that was injected.
+    /// Writes an injected fault.
     pub fn inject(&mut self, out: &mut impl Write, injected: Injected) -> io::Result<()> {
         self.entry(out, &Entry::Injected(injected))
     }
