@@ -50,7 +50,21 @@ def needs(request, mounts, tmp_path):
 
 
 def left(pid: int) -> list[str]:
-    """What the campaigns of a process have left mounted or attached, and their temporary files."""
+    """What the campaigns of a process have left mounted or attached, and their temporary files.
+
+    The kernel detaches a loop device when its last user closes it, which may be another process that lists them.
+    """
+    found = found_now(pid)
+    for _ in range(50):
+        if not found:
+            break
+        time.sleep(0.1)
+        found = found_now(pid)
+    return found
+
+
+def found_now(pid: int) -> list[str]:
+    """The same at this instant."""
     mine = re.compile(rf"/drivelab-(cut|crash-device)-{pid}-")
     attached = subprocess.run(["losetup", "--list"], capture_output=True, text=True, check=True).stdout
     lines = [*Path("/proc/mounts").read_text().splitlines(), *attached.splitlines()]

@@ -173,7 +173,7 @@ def test_what_toml_cannot_say_is_named():
         (lambda: drivelab.scan("wd-4tb-7200", placs=4), "placs is no argument: did you mean places"),
         (
             lambda: drivelab.compare_levels("wd-4tb-7200", level="raid5"),
-            "level: target.array.level is what is",
+            "level: target.array.level is not set so; see levels",
         ),
         (lambda: drivelab.simulate(zzz=4), "zzz is no argument: a key of a scenario is given by its path"),
         (
