@@ -280,7 +280,7 @@ def test_what_a_campaign_that_is_killed_leaves_is_removed_by_the_next(
     await_file(process, begun)
     process.kill()
     process.wait(timeout=60)
-    assert left(process.pid) != []
+    assert found_now(process.pid) != []
     assert is_running(mark)
     # As of a process in another container.
     foreign = Path(tempfile.gettempdir()) / f"drivelab-cut-{process.pid}-locked"
