@@ -36,7 +36,7 @@ impl Trouble {
             image: image.to_owned(),
             is_write,
             kind: error.kind(),
-            why: crate::error::told(error),
+            why: drivelab_nbd::in_words(error),
         });
     }
 

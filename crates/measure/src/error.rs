@@ -1,12 +1,12 @@
 //! Why nothing was measured.
-use drivelab_nbd::NbdError;
+use drivelab_nbd::{NbdError, in_words};
 use std::io;
 use std::path::PathBuf;
 use thiserror::Error;
 
 #[derive(Debug, Error)]
 pub enum MeasureError {
-    #[error("{}: {}", .path.display(), told(.error))]
+    #[error("{}: {}", .path.display(), in_words(.error))]
     Open { path: PathBuf, error: io::Error },
     #[error("{}: {why}", .path.display())]
     Target { path: PathBuf, why: String },
@@ -22,10 +22,4 @@ pub enum MeasureError {
     Accounts(String),
     #[error("host and device do not understand each other, a defect of drivelab: {0}")]
     Defect(String),
-}
-
-/// An error of the operating system in lower case, without its number.
-fn told(error: &io::Error) -> String {
-    let text = error.to_string();
-    text.split(" (os error").next().unwrap_or_default().to_lowercase()
 }

@@ -7,7 +7,7 @@ use thiserror::Error;
 pub enum NbdError {
     #[error("{0}")]
     Address(String),
-    #[error("cannot connect: {}", told(.0))]
+    #[error("cannot connect: {}", in_words(.0))]
     Connect(io::Error),
     #[error("{0}")]
     Refused(String),
@@ -19,15 +19,18 @@ pub enum NbdError {
     Closed,
     #[error("the server did not answer within {0} s")]
     Silent(u64),
-    #[error("a read at byte {offset} fails: {}", told(&io::Error::from_raw_os_error(*.errno as i32)))]
+    #[error("a read at byte {offset} fails: {}", in_words(&io::Error::from_raw_os_error(*.errno as i32)))]
     Read { offset: u64, errno: u32 },
-    #[error("the connection is lost: {}", told(.0))]
+    #[error("the connection is lost: {}", in_words(.0))]
     Lost(io::Error),
 }
 
-/// The text of an error of the operating system in lower case, without its number.
-fn told(error: &io::Error) -> String {
+/// The text of an I/O error: one of the operating system in lower case without its number, all others unchanged.
+pub fn in_words(error: &io::Error) -> String {
     let text = error.to_string();
+    if error.raw_os_error().is_none() {
+        return text;
+    }
     text.split(" (os error").next().unwrap_or_default().to_lowercase()
 }
 

@@ -15,6 +15,6 @@ pub mod wire;
 
 pub use address::{Address, Place};
 pub use connection::{Connection, Kind, Request};
-pub use error::NbdError;
+pub use error::{NbdError, in_words};
 pub use handshake::Export;
 pub use replies::Heard;

@@ -2,7 +2,7 @@
 //!
 //! The folder of certificates has the files that QEMU, nbdkit and libnbd use: `ca-cert.pem`, the authority that must
 //! have signed the server's certificate; `client-cert.pem` and `client-key.pem`, if the server authenticates clients.
-use crate::error::NbdError;
+use crate::error::{NbdError, in_words};
 use rustls::pki_types::pem::{self, PemObject};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
 use rustls::{CertificateError, ClientConfig, ClientConnection, RootCertStore};
@@ -28,7 +28,7 @@ fn no_pem(path: &Path, error: &pem::Error, what: &str) -> NbdError {
                 "there is no such file; the folder has {CA}, and {CERTIFICATE} with {KEY} where the server asks for them"
             ),
         ),
-        pem::Error::Io(error) => wrong(path, &format!("cannot read it: {}", error.kind())),
+        pem::Error::Io(error) => wrong(path, &format!("cannot read it: {}", in_words(error))),
         _ => wrong(path, &format!("it holds no {what} in PEM")),
     }
 }

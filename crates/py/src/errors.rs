@@ -60,14 +60,6 @@ pub fn trace_error(error: &dyn Error) -> PyErr {
     TraceError::new_err(error.to_string())
 }
 
-/// An error of the operating system in words alone, without its number.
-pub fn in_words(error: &std::io::Error) -> String {
-    let text = error.to_string();
-    let (words, _) = text.split_once(" (os error").unwrap_or((&text, ""));
-    let mut letters = words.chars();
-    letters.next().map_or(String::new(), |first| first.to_lowercase().chain(letters).collect())
-}
-
 /// Why nothing can be served.
 pub fn emulate_error(error: &EmulateError) -> PyErr {
     RunError::new_err(error.to_string())

@@ -1,6 +1,6 @@
 //! The traces that a scenario names by path: opened for each run, with what identifies their bytes.
-use crate::errors::in_words;
 use drivelab_core::digest::Digest;
+use drivelab_nbd::in_words;
 use drivelab_scenario::{RemapAsked, TraceAsked, TraceFound};
 use drivelab_simulate::recorded::{Replayed, Replaying, told};
 use drivelab_trace::shape::Remap;

@@ -8,6 +8,7 @@ from typing import Any
 
 from drivelab.durability import simulated
 from drivelab.durability.problems import Problems, WrongError
+from drivelab.levels.level import COPIED, GROUPED, NOTHING_SPARE, PARITIES
 
 Options = Mapping[str, Any]
 
@@ -50,25 +51,20 @@ KEYS = (
 
 USED_BY: Mapping[str, frozenset[str]] = {
     "layout": frozenset({"raid10"}),
-    "copies": frozenset({"raid01", "raid10"}),
-    "groups": frozenset({"raid30", "raid50", "raid60", "lrc"}),
+    "copies": frozenset(COPIED),
+    "groups": frozenset(GROUPED | {"lrc"}),
     "parity": frozenset({"draid", "lrc"}),
     "width": frozenset({"draid"}),
     "stripes": frozenset({"draid"}),
 }
 """Options that only some levels have, and these levels."""
 
-BARE = frozenset({"jbod", "linear", "raid0"})
+BARE = frozenset(NOTHING_SPARE | {"linear"})
 """Levels that lose data with their first failure."""
 
-_GROUP_BEARS: Mapping[str, int] = {
-    **dict.fromkeys(BARE, 0),
-    **dict.fromkeys(("raid3", "raid4", "raid5", "raid30", "raid50", "raidz1"), 1),
-    **dict.fromkeys(("raid6", "raid60", "raidz2"), 2),
-    "raidz3": 3,
-}
+_GROUP_BEARS: Mapping[str, int] = {**dict.fromkeys(BARE, 0), **PARITIES}
 """The number of members of a group that may be missing without loss; for other levels it depends on options."""
-_ONE_GROUP = frozenset({"raid3", "raid4", "raid5", "raidz1"}) | BARE
+_ONE_GROUP = BARE | {level for level, parities in PARITIES.items() if parities == 1 and level not in GROUPED}
 """Levels without concurrent rebuilds: a second failure loses the data."""
 NEVER_REPAIRED = (
     "rebuild", "serial", "detection", "replacement", "attended", "scrub", "spares", "wrong_drive", "ure", "latent",

@@ -38,7 +38,7 @@ LAYOUTS = ("near", "far", "offset")
 COPIES, GROUPS = 2, 2
 MEMBERS_MAX = 1024
 
-_PARITIES = {
+PARITIES = {
     "raid3": 1,
     "raid4": 1,
     "raid5": 1,
@@ -50,10 +50,11 @@ _PARITIES = {
     "raidz2": 2,
     "raidz3": 3,
 }
+"""The number of members of a group that may be missing without loss."""
 GROUPED = {"raid30", "raid50", "raid60"}
 _TURNED = {"raid4", "raid5", "raid6", "raid50", "raid60"}
 COPIED = {"raid01", "raid10"}
-_NOTHING_SPARE = {"jbod", "raid0"}
+NOTHING_SPARE = {"jbod", "raid0"}
 
 
 @dataclass(frozen=True)
@@ -98,14 +99,12 @@ class Level:
 
     def bears_none(self) -> str | None:
         """Why there is no degraded state; None where there is one."""
-        return (
-            "holds everything once: without a member data are lost" if self.name in _NOTHING_SPARE else None
-        )
+        return "holds everything once: without a member data are lost" if self.name in NOTHING_SPARE else None
 
     def arrangement(self) -> Arrangement:
         """Which sets of failed members lose data: any of them in a JBOD, which loses a part."""
         n, copies = self.members, self.copies
-        if self.name in _NOTHING_SPARE:
+        if self.name in NOTHING_SPARE:
             return Groups(n, 0)
         if self.name == "raid1":
             return Groups(n, n - 1)
@@ -116,7 +115,7 @@ class Level:
             if block == copies:
                 return Groups(copies, copies - 1, n // copies)
             return Arcs(n // block, block, copies // block)
-        return Groups(n // self._parts(), _PARITIES[self.name], self._parts())
+        return Groups(n // self._parts(), PARITIES[self.name], self._parts())
 
     def arrangement_of_all(self) -> Arrangement:
         """Which sets of failed members lose all data: different where members are independent."""
@@ -138,10 +137,10 @@ class Level:
 
     def _least(self) -> int:
         """Minimum number of members of each group."""
-        if self.name in _NOTHING_SPARE:
+        if self.name in NOTHING_SPARE:
             return 1
         if self.name == "raid1":
             return 2
         if self.name in COPIED:
             return self.copies
-        return _PARITIES[self.name] + (1 if self.name.startswith("raidz") else 2)
+        return PARITIES[self.name] + (1 if self.name.startswith("raidz") else 2)

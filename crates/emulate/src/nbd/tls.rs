@@ -141,10 +141,7 @@ fn no_pem(error: &pem::Error, what: &str) -> String {
         pem::Error::Io(error) if error.kind() == ErrorKind::NotFound => {
             format!("there is no such file; the folder has {CA}, {SERVER} and {KEY}: {MAKE}")
         }
-        pem::Error::Io(error) => {
-            let why = error.to_string().to_lowercase();
-            format!("cannot read it: {}", why.split(" (os error").next().unwrap_or_default())
-        }
+        pem::Error::Io(error) => format!("cannot read it: {}", drivelab_nbd::in_words(error)),
         pem::Error::NoItemsFound => format!("it holds no {what} in PEM: {MAKE}"),
         _ => format!("it is damaged: no {what} in PEM: {MAKE}"),
     }
