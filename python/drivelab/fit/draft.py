@@ -6,13 +6,12 @@ import tempfile
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
 from drivelab import _core, toml_text
 from drivelab.errors import InputError, ScenarioError
-from drivelab.library import catalogue, catalogue_entry
+from drivelab.library import catalogue_entry
 from drivelab.scenario import Source, plan
 
 SEEK_FORMS = ("table", "single", "average", "full", "a", "b", "limit", "c", "e")
@@ -106,10 +105,6 @@ def start_of(name: str) -> Draft:
     """The start of a fit: a drive of the catalogue or a drive file. Raises InputError, ScenarioError."""
     path = Path(name)
     is_file = path.suffix == ".toml" or path.exists()
-    if not is_file and (names := [one["name"] for one in catalogue("drives")]) and name not in names:
-        close = get_close_matches(name, names)
-        known = f"did you mean {' or '.join(close)}?" if close else f"it has {', '.join(names)}"
-        raise InputError(f"{name} is no drive of the catalogue and no drive file: {known}")
     entry = catalogue_entry(str(path.absolute()) if is_file else name)
     facts = {
         fact["key"]: {part: fact[part] for part in ("value", "mark", "source")} for fact in entry["facts"]
