@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import os
 import secrets
+import shutil
 import signal
 import socket
 import subprocess
 import sys
+import sysconfig
 import urllib.parse
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
@@ -58,6 +60,13 @@ def in_words(uri: str, mount: str | None = None) -> dict[str, str]:
     return {"uri": uri, "DRIVELAB_URI": uri, "DRIVELAB_DEVICE": device, "exportname": "", **where}
 
 
+def with_program() -> dict[str, str]:
+    """PATH, extended with the folder of this program if it lacks it: commands may call `drivelab`."""
+    if shutil.which("drivelab"):
+        return {}
+    return {"PATH": os.pathsep.join([os.environ.get("PATH", os.defpath), sysconfig.get_path("scripts")])}
+
+
 class Command:
     """A command of a shell that runs as long as the device is served."""
 
@@ -70,7 +79,7 @@ class Command:
 
     def start(self, words: Mapping[str, str]) -> None:
         """Start it, with these words in its environment."""
-        environment = {**os.environ, **words, _MARK: self.mark}
+        environment = {**os.environ, **with_program(), **words, _MARK: self.mark}
         # In the process group of ours: Ctrl-C of a terminal and its job control are for both.
         self.process = subprocess.Popen(["/bin/sh", "-c", self.text], env=environment, stdout=self.stdout)
 

@@ -554,6 +554,38 @@ def test_a_drive_that_fails_and_is_replaced(serve):
     assert record["actions"][0]["action"] == "fail"
 
 
+def test_the_status_tells_what_is_wrong_with_an_array(serve):
+    with serve(RAID5) as device:
+        assert _fault(device, "status") == 0
+        assert device.said.endswith("requests under way\n")
+        assert _fault(device, "fail", "--member", "1") == 0
+        assert _fault(device, "status") == 0
+        assert "; the array is degraded; member 1 is missing\n" in device.said
+        assert _fault(device, "replace", "--member", "1") == 0
+        assert _fault(device, "status") == 0
+        assert "; the array is rebuilding, 0." in device.said
+        assert _fault(device, "fail", "--member", "2") == 0
+        assert _fault(device, "status") == 0
+        assert "; the array has lost data; member 2 is missing" in device.said
+        record = device.end()
+    lost = "the array has lost data: more members are gone than it survives"
+    assert [event["what"] for event in record["events"]].count(lost) == 1
+
+
+def test_a_drive_without_a_write_cache_has_nothing_to_lie_about(serve):
+    with serve(DRIVE.replace("write_cache = true", "write_cache = false")) as device:
+        assert _fault(device, "lie") == 2
+        assert "drive 0 keeps no writes in its cache, and has nothing to lie about" in device.said
+        device.end()
+
+
+def test_a_command_finds_the_program_whatever_the_path(run, tmp_path, monkeypatch):
+    (tmp_path / "d.toml").write_text(DRIVE)
+    monkeypatch.setenv("PATH", "/usr/bin:/bin")
+    done = run("emulate", "d.toml", "--clock", "skip", "--run", 'drivelab --version && test -n "$uri"')
+    assert done.returncode == 0, done.stderr
+
+
 def test_keys_of_what_a_fault_begins_have_an_effect_on_a_served_array(serve, run, tmp_path):
     paced = (
         DRIVE

@@ -6,6 +6,8 @@ use crate::session::PowerCut;
 use crate::store::{Payload, Store, array_of};
 use drivelab_core::storage::array::Array;
 use drivelab_core::storage::array::levels::Layout;
+use drivelab_core::storage::array::members::MemberState;
+use drivelab_core::storage::array::report::Health;
 use drivelab_core::storage::drive::params::TIME_MAX;
 use drivelab_core::storage::write_behind::Piece;
 use drivelab_core::storage::{CallError, TargetInput, TargetParams};
@@ -72,7 +74,28 @@ impl Engine {
         if let Some(until) = self.model.off_until {
             told += &format!("; the power is off until {}", since(until));
         }
-        told + &self.lasting.told()
+        told + &self.condition() + &self.lasting.told()
+    }
+
+    /// The condition of the drive, or of the array and its members, as text that is appended to the status.
+    fn condition(&self) -> String {
+        let Some(array) = array_of(&self.model.target) else {
+            return if self.model.has_failed { "; the drive has failed".into() } else { String::new() };
+        };
+        let rebuilt = || drivelab_record::array::progress(array).unwrap_or(0.0) * 100.0;
+        let mut told = match array.health() {
+            Health::Healthy => String::new(),
+            Health::Degraded => "; the array is degraded".into(),
+            Health::Rebuilding => format!("; the array is rebuilding, {:.1} % done", rebuilt()),
+            Health::Broken => "; the array refuses writes".into(),
+            Health::Failed => "; the array has lost data".into(),
+        };
+        for (slot, member) in array.members().iter() {
+            if member.state == MemberState::Missing {
+                told += &format!("; member {slot} is missing");
+            }
+        }
+        told
     }
 
     /// Carries out the scheduled actions that are due, each at its own instant however late this thread is, and
@@ -139,6 +162,10 @@ impl Engine {
         if action.action == Kind::Corrupt && levels.and_then(Layout::record).is_some() {
             return Err("the checksums with which a pool notices corrupted sectors are not modelled".into());
         }
+        if action.action == Kind::Lie && !self.keeps_writes(action.member) {
+            let member = action.member;
+            return Err(format!("drive {member} keeps no writes in its cache, and has nothing to lie about"));
+        }
         let mut lasting = self.lasting.clone();
         if !lasting.note(now, action) {
             self.tell(now, action)?;
@@ -153,6 +180,16 @@ impl Engine {
         }
         self.lasting = lasting;
         Ok(())
+    }
+
+    /// Whether a drive, if it exists, has a write-back cache.
+    fn keeps_writes(&self, drive: u16) -> bool {
+        let model = match &self.model.device.target {
+            TargetParams::Server(_) => None,
+            TargetParams::Drive(model) | TargetParams::Wire(model) => Some(model),
+            TargetParams::System(system) => system.drives.get(usize::from(drive)),
+        };
+        model.is_none_or(|model| model.cache.is_some_and(|cache| cache.write_back.is_some()))
     }
 
     /// Sends the target the condition that is in force for a member from now on.

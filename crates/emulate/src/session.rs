@@ -66,6 +66,8 @@ pub struct Told {
     pub power_cuts: Vec<PowerCut>,
 }
 
+const HAS_LOST: &str = "the array has lost data: more members are gone than it survives";
+
 impl Told {
     pub fn served(&mut self, access: Access, sectors: u64, outcome: Outcome) {
         let of = match access {
@@ -97,6 +99,9 @@ impl Told {
                 Happened::JournalFailed { drive } => ("the journal has failed", Some(drive)),
                 Happened::Replaced { drive, .. } => ("a drive has taken a member's place", Some(drive)),
                 Happened::Broken => ("the array refuses writes", None),
+                // One run of addresses after the other is reported.
+                Happened::Lost(_) if self.events.iter().any(|event| event.what == HAS_LOST) => return,
+                Happened::Lost(_) => (HAS_LOST, None),
                 Happened::WriteError { drive, .. } => ("a member did not do a write", Some(drive)),
                 _ => return,
             },

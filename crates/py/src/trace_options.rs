@@ -101,12 +101,17 @@ impl ShapeOptions {
             }
             (Some(other), ..) => return Err(option(format!("--remap {other}: give wrap or scale"))),
         };
+        let from_ns = span("--from", self.from.as_ref())?.unwrap_or(0);
+        let until_ns = span("--until", self.until.as_ref())?;
+        if until_ns.is_some_and(|until| until <= from_ns) {
+            return Err(option("--until must be later than --from".to_owned()));
+        }
         Ok(Shape {
             device: self.device.clone(),
             skip: self.skip,
             count: self.count,
-            from_ns: span("--from", self.from.as_ref())?.unwrap_or(0),
-            until_ns: span("--until", self.until.as_ref())?,
+            from_ns,
+            until_ns,
             scale_time: ratio(self.scale_time.as_deref().unwrap_or("1"))?,
             remap,
         })

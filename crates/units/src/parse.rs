@@ -37,6 +37,8 @@ pub enum QuantityError {
     TooLarge,
     /// Zero where only a positive value makes sense.
     Zero,
+    /// Part of a sector where only whole ones make sense.
+    PartSector,
 }
 
 impl fmt::Display for QuantityError {
@@ -53,6 +55,7 @@ impl fmt::Display for QuantityError {
             Self::Negative => write!(f, "must not be negative"),
             Self::TooLarge => write!(f, "too large"),
             Self::Zero => write!(f, "must be more than zero"),
+            Self::PartSector => write!(f, "no whole number of sectors; write a multiple of 512 bytes"),
         }
     }
 }

@@ -80,7 +80,7 @@ class Judge(emulation.Command):
         """Start it, unless it is running. Raises StoppedError."""
         if self.process is not None:
             return
-        environment = {**os.environ, **words, **self.environment}
+        environment = {**os.environ, **emulation.with_program(), **words, **self.environment}
         self.process = self.stop.start(["/bin/sh", "-c", self.text], environment, self.said)
         self._pidfd = os.pidfd_open(self.process.pid)
         self._end = time.monotonic() + self.timeout_s

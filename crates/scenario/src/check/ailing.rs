@@ -10,7 +10,7 @@ use drivelab_core::setup::Injection;
 use drivelab_core::storage::array::params::Level;
 use drivelab_core::storage::drive::params::TIME_MAX;
 use drivelab_core::storage::{Cure, Fault, Slowness, TargetParams};
-use drivelab_units::{Instant, Lba, Sectors, Span};
+use drivelab_units::{Instant, Lba, Sectors, Share, Span};
 
 /// Maximum size of a corruption in an emulated device: 32 MiB of its memory.
 const SERVED_MAX: Sectors = Sectors::new(65_536);
@@ -117,6 +117,12 @@ fn slow(at: &At<SlowRaw>, drives: &Drives, log: &mut Log) -> Option<Injection> {
             }
             _ => {}
         }
+    }
+    if let Some(over) = raw.over.as_ref().filter(|over| over.value.is_zero()) {
+        log.fault(over.place, "it is to become slow in no time", "write a time above 0s, or leave over out");
+    }
+    if let Some(share) = raw.share.as_ref().filter(|share| share.value == Share::NONE) {
+        log.fault(share.place, "no command is to be slow", "write a share above 0%, or leave the entry out");
     }
     let by = by.value;
     let how = match (&raw.over, &raw.share) {

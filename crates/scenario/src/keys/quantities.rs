@@ -315,6 +315,9 @@ fn extent(text: &str) -> Result<Extent, QuantityError> {
 pub struct Offset(pub Sectors);
 
 fn offset(text: &str) -> Result<Offset, QuantityError> {
+    if bytes(text).is_ok_and(|bytes| !bytes.get().is_multiple_of(SECTOR_BYTES)) {
+        return Err(QuantityError::PartSector);
+    }
     extent(text).map(|Extent(sectors)| Offset(sectors))
 }
 

@@ -1,7 +1,7 @@
 //! What goes wrong with a drive at an instant of the run, each kind with its own keys: what `drivelab fault` can do to a
 //! device that is served.
 use super::array::DriveNumber;
-use crate::keys::quantities::{Extent, Offset};
+use crate::keys::quantities::{Offset, Whole};
 use crate::keys::read::Example;
 use crate::keys::section;
 use drivelab_units::{Share, Span};
@@ -52,7 +52,7 @@ section! {
         /// Where the sectors begin on the drive.
         offset: Offset = "0B",
         /// How much it is.
-        size: Extent = "one sector",
+        size: Whole = "one sector",
     }
 }
 

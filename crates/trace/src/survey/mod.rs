@@ -101,7 +101,7 @@ impl Survey {
             arrivals: self.arrivals.report(),
             locality: self.locality.report(),
             working_set: self.blocks.report(),
-            responses: self.responses.report(self.last_ns - first_ns),
+            responses: self.responses.report(),
             over_time: self.series.report(),
         })
     }

@@ -19,6 +19,8 @@ pub struct Responses {
     previous_ns: u64,
     /// Whether the depth is tracked: it is only known while times do not go back.
     is_followed: bool,
+    /// The earliest arrival and the latest completion.
+    first_ns: u64,
     last_end_ns: u64,
 }
 
@@ -44,6 +46,7 @@ impl Default for Responses {
             depth_max: 0,
             previous_ns: 0,
             is_followed: true,
+            first_ns: u64::MAX,
             last_end_ns: 0,
         }
     }
@@ -68,6 +71,7 @@ impl Responses {
     }
 
     fn follow(&mut self, time_ns: u64, response: u64) {
+        self.first_ns = self.first_ns.min(time_ns);
         self.last_end_ns = self.last_end_ns.max(time_ns.saturating_add(response));
         self.is_followed &= time_ns >= self.previous_ns && self.outstanding.len() < OUTSTANDING_MAX;
         self.previous_ns = time_ns;
@@ -82,8 +86,9 @@ impl Responses {
         self.depth_max = self.depth_max.max(self.outstanding.len());
     }
 
-    /// `None` if the trace has no response times; `span_ns` is the time from the first request to the last.
-    pub fn report(&self, span_ns: u64) -> Option<Report> {
+    /// `None` if the trace has no response times.
+    pub fn report(&self) -> Option<Report> {
+        let span_ns = self.last_end_ns.saturating_sub(self.first_ns);
         let count: u64 = self.kinds.iter().map(|times| times.count).sum();
         let [read, write, other] = [0, 1, 2].map(|kind| self.kinds[kind].report());
         (count > 0).then(|| Report {
@@ -119,7 +124,7 @@ impl Times {
 #[derive(Serialize)]
 pub struct Report {
     recorded: u64,
-    /// The total time of all requests in the system over the span of their arrivals (Little's law).
+    /// The total time of all requests in the system over the time from the first arrival to the last completion.
     mean_depth: Option<f64>,
     /// `None` if times go back, or more than a million requests are outstanding.
     max_depth: Option<usize>,
