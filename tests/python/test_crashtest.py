@@ -7,6 +7,7 @@ import re
 import shlex
 import sys
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -117,10 +118,15 @@ def test_a_member_that_dies_after_the_cut_takes_nothing_with_it(crashtest):
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def test_a_checker_that_fails_is_no_loss(crashtest, tmp_path, monkeypatch):
-    # Of its own: campaigns of tests beside this one have sessions too.
-    (temporary := tmp_path / "temporary").mkdir()
-    monkeypatch.setattr(tempfile, "tempdir", str(temporary))
+@pytest.fixture
+def temporary(monkeypatch) -> Iterator[Path]:
+    """A folder for temporary files alone: campaigns of tests beside this one have sessions too. Short, for sockets."""
+    with tempfile.TemporaryDirectory(prefix="one-") as name:
+        monkeypatch.setattr(tempfile, "tempdir", name)
+        yield Path(name)
+
+
+def test_a_checker_that_fails_is_no_loss(crashtest, temporary):
     done = crashtest(DRIVE, "--run", FLUSHED, "--check", "echo no disk; exit 7", "--cuts", "2", "-q")
     assert done.returncode == 1
     assert "2 cuts: none with loss, 2 not judged" in done.stdout
