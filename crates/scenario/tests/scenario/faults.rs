@@ -61,10 +61,7 @@ fn faults_at_an_instant_that_cannot_be() {
         ),
         ("slow in no time", slow("by = \"1s\", over = \"0s\"")),
         ("slow for no command", slow("by = \"1s\", share = \"0%\"")),
-        (
-            "parts of sectors",
-            on_sata("faults.media = [{ offset = \"100B\" }, { size = \"100B\" }]\n"),
-        ),
+        ("parts of sectors", on_sata("faults.media = [{ offset = \"100B\" }, { size = \"100B\" }]\n")),
         (
             "lies about nothing",
             on_sata("write_cache = false\nfaults.lie = [{ at = \"1s\", lasts = \"0s\" }]\n"),
