@@ -9,6 +9,7 @@ import time
 import tomllib
 from dataclasses import replace
 
+import accuracy_page
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -138,6 +139,8 @@ def reproduced(run, tmp_path, name):
     assert record["not_modelled"]
     assert done.returncode == (0 if all(claim["holds"] for claim in record["claims"]) else 3)
     assert (tmp_path / "out" / f"{name}.html").exists()
+    if not name.endswith("-desktop"):
+        assert accuracy_page.stale(record, name) == [], "docs/accuracy.md has figures of an earlier model"
     return record
 
 
