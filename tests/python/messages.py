@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
@@ -26,9 +27,18 @@ def told(
     for command in commands:
         done = run(*(words.get(word, word) for word in command), cwd=folder)
         assert done.stdout == "", command
-        said = done.stderr.replace(str(folder), "FOLDER")
+        said = _portable(done.stderr, folder)
         blocks.append(f"$ drivelab {shlex.join(command)}\n{said}exit code {done.returncode}\n")
     return "\n".join(blocks)
+
+
+def _portable(text: str, folder: Path) -> str:
+    """Without the folder of this run, and without its length in the marks below a line that names it."""
+    lines = list[str]()
+    for line in text.split("\n"):
+        names_it = bool(lines) and "FOLDER" in lines[-1] and not line.strip(" |^")
+        lines.append(re.sub(r"\^+", "^", line) if names_it else line.replace(str(folder), "FOLDER"))
+    return "\n".join(lines)
 
 
 def held(name: str, text: str) -> None:
