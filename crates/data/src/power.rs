@@ -28,7 +28,7 @@ impl<C: Cell> Executor<C> {
         let all = self.media().drives();
         let last = all as u16 - 1;
         let media = self.media();
-        recovery.look(&Cut { array, consistency_policy, last, missing, buffers: &buffers, media });
+        recovery.collect(&Cut { array, consistency_policy, last, missing, buffers: &buffers, media });
         let mut drives = whole(array);
         missing.iter().for_each(|&slot| drives[usize::from(slot)] = None);
         let mut order = drives.clone();

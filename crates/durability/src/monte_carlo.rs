@@ -1,7 +1,7 @@
 //! Many histories of an array, plain or biased, on all cores or wherever the caller runs them: in chunks with a
 //! random stream each, so that the result does not depend on where. Their number is doubled until the interval is
 //! narrow enough.
-use crate::array::{Array, Tally, Way};
+use crate::array::{Array, HistoryOptions, Tally};
 use crate::description::Description;
 use crate::estimate::Moments;
 use crate::plan::Plan;
@@ -84,7 +84,7 @@ impl Histories {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Job {
     pub array: Description,
-    pub way: Way,
+    pub way: HistoryOptions,
     pub seed: u64,
 }
 
@@ -95,12 +95,12 @@ pub trait Elsewhere: Sync {
 }
 
 /// Runs the chunks of a job in this range of indexes, one after the other.
-pub fn chunks(plan: &Plan, way: Way, seed: u64, from: u64, to: u64) -> Vec<Histories> {
+pub fn chunks(plan: &Plan, way: HistoryOptions, seed: u64, from: u64, to: u64) -> Vec<Histories> {
     let name = if way.biased { "biased" } else { "plain" };
     (from..to).map(|one| chunk(plan, way, seed, name, one)).collect()
 }
 
-fn chunk(plan: &Plan, way: Way, seed: u64, name: &str, one: u64) -> Histories {
+fn chunk(plan: &Plan, way: HistoryOptions, seed: u64, name: &str, one: u64) -> Histories {
     let mut stream = Stream::named(seed, &format!("durability/{name}/{one}"));
     let mut array = Array::new(plan, way);
     let mut found = Histories::default();
@@ -116,7 +116,7 @@ fn chunk(plan: &Plan, way: Way, seed: u64, name: &str, one: u64) -> Histories {
 /// Samples histories of a plan.
 pub struct Sampler<'p> {
     plan: &'p Plan,
-    way: Way,
+    way: HistoryOptions,
     seed: u64,
     elsewhere: Option<&'p dyn Elsewhere>,
     chunks: u64,
@@ -126,7 +126,7 @@ pub struct Sampler<'p> {
 }
 
 impl<'p> Sampler<'p> {
-    pub fn new(plan: &'p Plan, way: Way, seed: u64, elsewhere: Option<&'p dyn Elsewhere>) -> Self {
+    pub fn new(plan: &'p Plan, way: HistoryOptions, seed: u64, elsewhere: Option<&'p dyn Elsewhere>) -> Self {
         Sampler { plan, way, seed, elsewhere, chunks: 0, stopped: false, found: Histories::default() }
     }
 

@@ -3,7 +3,7 @@
 //! and on request.
 use crate::HOURS_PER_YEAR;
 use crate::arrangement::Rule;
-use crate::array::Way;
+use crate::array::HistoryOptions;
 use crate::chain::Chain;
 use crate::closed_forms::{Mttdl, mttdl};
 use crate::estimate::{CONFIDENCE, Estimate, Moments};
@@ -153,7 +153,7 @@ fn can_split(plan: &Plan) -> (bool, bool) {
 }
 
 fn run(plan: &Plan, settings: &Settings, elsewhere: Option<&dyn Elsewhere>) -> Result<Outcome, Vec<Problem>> {
-    let way = Way {
+    let way = HistoryOptions {
         life: plan.about.life_hours.max(HOURS_PER_YEAR),
         biased: false,
         every_loss: settings.every_loss,
@@ -197,7 +197,7 @@ fn run(plan: &Plan, settings: &Settings, elsewhere: Option<&dyn Elsewhere>) -> R
         let bound = place > 0 && place == last;
         let found = histories(
             plan,
-            Way { biased: method == Method::Biasing, ..way },
+            HistoryOptions { biased: method == Method::Biasing, ..way },
             method,
             (settings, bound),
             elsewhere,
@@ -223,7 +223,12 @@ fn run(plan: &Plan, settings: &Settings, elsewhere: Option<&dyn Elsewhere>) -> R
 /// The result of splitting if the biased result has a wide interval, which may not cover rare histories that were
 /// missed: with many copies the result is then too small by orders of magnitude. `None` if splitting is no better or
 /// not possible.
-fn split_where_few_carry(plan: &Plan, way: Way, biased: &Outcome, settings: &Settings) -> Option<Outcome> {
+fn split_where_few_carry(
+    plan: &Plan,
+    way: HistoryOptions,
+    biased: &Outcome,
+    settings: &Settings,
+) -> Option<Outcome> {
     let width = |one: &Outcome| one.loss_in_a_year.relative().max(one.loss_in_life.relative());
     if can_split(plan) != (true, false) || width(biased) <= WIDE {
         return None;
@@ -236,7 +241,7 @@ fn split_where_few_carry(plan: &Plan, way: Way, biased: &Outcome, settings: &Set
 /// The outcome of histories by one method; runs all of them if a bound is wanted.
 fn histories(
     plan: &Plan,
-    way: Way,
+    way: HistoryOptions,
     method: Method,
     (settings, bound): (&Settings, bool),
     elsewhere: Option<&dyn Elsewhere>,
@@ -255,7 +260,7 @@ fn histories(
 
 fn by_histories(
     plan: &Plan,
-    way: Way,
+    way: HistoryOptions,
     method: Method,
     reason: Option<&'static str>,
     found: &Histories,

@@ -80,7 +80,7 @@ pub struct Clock {
     /// The total time that `skip` has jumped over.
     skipped: Span,
     /// When input last arrived.
-    heard: Moment,
+    last_input: Moment,
     /// The time without input after which `skip` jumps.
     quiet: Duration,
     /// The last returned time: time never goes back.
@@ -91,7 +91,7 @@ impl Clock {
     /// Begins at zero, now.
     pub fn new(pace: Pace) -> Self {
         let now = Moment::now();
-        Clock { pace, began: now, skipped: Span::ZERO, heard: now, quiet: QUIET, last: Instant::ZERO }
+        Clock { pace, began: now, skipped: Span::ZERO, last_input: now, quiet: QUIET, last: Instant::ZERO }
     }
 
     /// A workload reports its progress: `skip` waits longer for it.
@@ -118,9 +118,9 @@ impl Clock {
     }
 
     /// Records that input has arrived.
-    pub fn hears(&mut self) {
+    pub fn input_arrived(&mut self) {
         if self.pace == Pace::Skip {
-            self.heard = Moment::now();
+            self.last_input = Moment::now();
         }
     }
 
@@ -132,7 +132,7 @@ impl Clock {
             return Wait::Spin;
         }
         if self.pace == Pace::Skip && is_asked {
-            if self.heard.elapsed() >= self.quiet {
+            if self.last_input.elapsed() >= self.quiet {
                 self.skipped += due - now;
             }
             return Wait::Spin;

@@ -46,7 +46,7 @@ impl Lasting {
     }
 
     /// The conditions as text that is appended to the status.
-    pub fn told(&self) -> String {
+    pub fn describe(&self) -> String {
         let side = |scenario: bool| if scenario { ", by the scenario" } else { "" };
         let slow = self.slow.iter().map(|(&(member, scenario), (action, _))| {
             let by = Span::from_ns(action.by_ns.unwrap_or(0));
@@ -86,7 +86,7 @@ impl InForce {
 
     /// The action that the target receives now, and when the next one follows: a ramp that began earlier continues in
     /// steps.
-    pub fn told(self, member: u16, now: Instant) -> (Action, Option<Instant>) {
+    pub fn next_action(self, member: u16, now: Instant) -> (Action, Option<Instant>) {
         let plain = |kind| Action { member, ..Action::of(kind) };
         let (action, since) = match self {
             InForce::Lies(true) => return (plain(Kind::Lie), None),
@@ -120,8 +120,8 @@ mod tests {
     }
 
     fn by_ms(lasting: &Lasting, now: Instant) -> u64 {
-        let (told, _) = lasting.in_force(&slow(0, false)).told(2, now);
-        told.by_ns.expect("of a slow member") / 1_000_000
+        let (action, _) = lasting.in_force(&slow(0, false)).next_action(2, now);
+        action.by_ns.expect("of a slow member") / 1_000_000
     }
 
     #[test]
@@ -151,11 +151,11 @@ mod tests {
         let mut lasting = Lasting::default();
         let ramp = Action { over_ns: Some(1_000_000_000), ..slow(100, true) };
         lasting.note(at(0), &ramp);
-        assert_eq!(lasting.in_force(&ramp).told(2, at(0)), (ramp, None));
-        let (told, again) = lasting.in_force(&ramp).told(2, at(250));
-        assert_eq!((told.by_ns, told.over_ns, again), (Some(25_000_000), None, Some(at(260))));
-        let (told, again) = lasting.in_force(&ramp).told(2, at(5_000));
-        assert_eq!((told.by_ns, told.over_ns, again), (Some(100_000_000), None, None));
+        assert_eq!(lasting.in_force(&ramp).next_action(2, at(0)), (ramp, None));
+        let (action, again) = lasting.in_force(&ramp).next_action(2, at(250));
+        assert_eq!((action.by_ns, action.over_ns, again), (Some(25_000_000), None, Some(at(260))));
+        let (action, again) = lasting.in_force(&ramp).next_action(2, at(5_000));
+        assert_eq!((action.by_ns, action.over_ns, again), (Some(100_000_000), None, None));
     }
 
     #[test]
@@ -164,8 +164,8 @@ mod tests {
         lasting.note(at(0), &slow(10, true));
         lasting.note(at(0), &Action { member: 2, ..Action::of(Kind::Lie) });
         assert_eq!(lasting.members().into_iter().collect::<Vec<_>>(), [2]);
-        let told = "; member 2 is slow by 10ms, by the scenario; member 2 lies about FLUSH";
-        assert_eq!(lasting.told(), told);
+        let text = "; member 2 is slow by 10ms, by the scenario; member 2 lies about FLUSH";
+        assert_eq!(lasting.describe(), text);
         lasting.forget(2);
         assert!(lasting.members().is_empty());
     }

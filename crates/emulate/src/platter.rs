@@ -13,7 +13,7 @@ const SECTOR: u64 = cell::SECTOR as u64;
 
 /// The first failure of any image.
 #[derive(Clone, Default)]
-pub struct Trouble(Arc<Mutex<Option<Failed>>>);
+pub struct FirstFailure(Arc<Mutex<Option<Failed>>>);
 
 /// An image that failed.
 #[derive(Clone, Debug)]
@@ -25,7 +25,7 @@ pub struct Failed {
     pub why: String,
 }
 
-impl Trouble {
+impl FirstFailure {
     fn lock(&self) -> MutexGuard<'_, Option<Failed>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -46,7 +46,7 @@ impl Trouble {
     }
 }
 
-struct Inside {
+struct ImageState {
     image: Box<dyn Image>,
     /// Data whose write to the image failed, and their sectors as (first, count).
     left: MemoryImage,
@@ -56,13 +56,13 @@ struct Inside {
 /// A named image that serves as the media of a drive.
 pub struct ImagePlatter {
     name: String,
-    inside: Mutex<Inside>,
-    trouble: Trouble,
+    inside: Mutex<ImageState>,
+    trouble: FirstFailure,
 }
 
 impl ImagePlatter {
-    pub fn new(name: String, image: Box<dyn Image>, trouble: Trouble) -> Arc<Self> {
-        let inside = Inside { image, left: MemoryImage::default(), left_sectors: Vec::new() };
+    pub fn new(name: String, image: Box<dyn Image>, trouble: FirstFailure) -> Arc<Self> {
+        let inside = ImageState { image, left: MemoryImage::default(), left_sectors: Vec::new() };
         Arc::new(ImagePlatter { name, inside: Mutex::new(inside), trouble })
     }
 
@@ -71,7 +71,7 @@ impl ImagePlatter {
         &self.name
     }
 
-    fn lock(&self) -> MutexGuard<'_, Inside> {
+    fn lock(&self) -> MutexGuard<'_, ImageState> {
         self.inside.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -81,7 +81,7 @@ impl ImagePlatter {
         let mut inside = self.lock();
         for (first, count) in std::mem::take(&mut inside.left_sectors) {
             let mut bytes = vec![0; (count * SECTOR) as usize];
-            let Inside { image, left, .. } = &mut *inside;
+            let ImageState { image, left, .. } = &mut *inside;
             let read = left.read(first * SECTOR, &mut bytes);
             if let Err(error) = read.and_then(|()| image.write(first * SECTOR, &bytes)) {
                 self.trouble.note(&self.name, true, &error);

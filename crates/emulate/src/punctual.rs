@@ -9,7 +9,7 @@ use thread_priority::{
 const PRIORITY: u8 = 10;
 
 /// Requests real-time scheduling and exact sleeps for this thread. Either may be refused.
-pub fn ask() -> Scheduling {
+pub fn request_real_time() -> Scheduling {
     Scheduling { real_time: asks_for_real_time(), exact_sleep: asks_for_exact_sleep() }
 }
 

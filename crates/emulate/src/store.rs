@@ -1,9 +1,9 @@
 //! The data of a target: on the images of its drives as the model places them, or on one image if the model has no
 //! drives.
-use crate::door::Found;
 use crate::image::{Image, MemoryImage, Named};
 use crate::ledger::{Ledger, Lost};
-use crate::platter::{ImagePlatter, Trouble};
+use crate::platter::{FirstFailure, ImagePlatter};
+use crate::transport::ReadData;
 use drivelab_core::data::DataOp;
 use drivelab_core::storage::array::Array;
 use drivelab_core::storage::system::SystemParams;
@@ -29,7 +29,7 @@ pub enum Store {
     /// On the drives of the model.
     Modelled(Box<Modelled>),
     /// On one image, for a target without drives.
-    Flat { image: Box<dyn Image>, trouble: Trouble },
+    Flat { image: Box<dyn Image>, trouble: FirstFailure },
 }
 
 /// The drives of the model, each with an image.
@@ -38,7 +38,7 @@ pub struct Modelled {
     pub(crate) platters: Vec<Arc<ImagePlatter>>,
     /// Acknowledged writes that may be lost; `None` if no cache is volatile.
     pub(crate) ledger: Option<Ledger>,
-    pub(crate) trouble: Trouble,
+    pub(crate) trouble: FirstFailure,
 }
 
 /// Whether a write may complete before its data are on the media.
@@ -62,7 +62,7 @@ impl Store {
     /// # Panics
     /// When `images` is empty.
     pub fn new(params: &TargetParams, mut images: Vec<Named>) -> Self {
-        let trouble = Trouble::default();
+        let trouble = FirstFailure::default();
         let TargetParams::System(system) = params else {
             let (_, image) = images.swap_remove(0);
             return Store::Flat { image, trouble };
@@ -84,7 +84,7 @@ impl Store {
     }
 
     /// The record of the first failure of an image.
-    pub fn trouble(&self) -> &Trouble {
+    pub fn trouble(&self) -> &FirstFailure {
         match self {
             Store::Modelled(modelled) => &modelled.trouble,
             Store::Flat { trouble, .. } => trouble,
@@ -135,7 +135,7 @@ impl Store {
         command: &Command,
         completion: &Completion,
         payload: Option<&Payload>,
-    ) -> Result<Found, Fault> {
+    ) -> Result<ReadData, Fault> {
         let is_done = completion.outcome == Outcome::Done;
         match self {
             Store::Modelled(modelled) => {
@@ -143,7 +143,7 @@ impl Store {
                 if let (true, Some(Payload::Sectors(cells))) = (is_done, payload) {
                     modelled.note(target, command.first.get(), cells);
                 }
-                Ok(Found::Sectors(found))
+                Ok(ReadData::Sectors(found))
             }
             Store::Flat { image, trouble } => {
                 let at = command.first.get() * SECTOR;
@@ -159,7 +159,7 @@ impl Store {
                         trouble.note("the image", false, &error);
                     }
                 }
-                Ok(Found::Plain(found))
+                Ok(ReadData::Plain(found))
             }
         }
     }

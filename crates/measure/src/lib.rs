@@ -78,5 +78,5 @@ pub use error::MeasureError;
 pub use failures::{FailedPlace, Failures};
 pub use open::Identity;
 pub use report::{LoggedCommand, Measured, MeasuredPoint};
-pub use run::{At, Control, Door, OnError, Wish, fits_export, measure};
+pub use run::{Control, DeviceAddress, IoEngine, MeasureOptions, OnError, fits_export, measure};
 pub use steady::{Steady, SteadyRecord};

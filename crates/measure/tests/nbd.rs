@@ -4,7 +4,9 @@ use drivelab_core::host::popularity::Popularity;
 use drivelab_core::storage::TargetParams;
 use drivelab_core::storage::server::ServerParams;
 use drivelab_core::{Limit, Setup};
-use drivelab_measure::{At, Control, Door, MeasureError, MeasuredPoint, OnError, Wish, measure};
+use drivelab_measure::{
+    Control, DeviceAddress, IoEngine, MeasureError, MeasureOptions, MeasuredPoint, OnError, measure,
+};
 use drivelab_nbd::wire::{
     FLAG_FIXED_NEWSTYLE, IHAVEOPT, NBDMAGIC, REPLY_MAGIC, SIMPLE_REPLY_MAGIC, STRUCTURED_REPLY_MAGIC, chunk,
     command, flag, info, option, reply, transmission, u16_at, u32_at, u64_at,
@@ -284,10 +286,16 @@ fn ios(count: u64) -> Limit {
     Limit { ios: Some(count), ..Limit::default() }
 }
 
-fn run(server: &Server, job: JobParams, limit: Limit, wish: &Wish) -> Result<MeasuredPoint, MeasureError> {
+fn run(
+    server: &Server,
+    job: JobParams,
+    limit: Limit,
+    options: &MeasureOptions,
+) -> Result<MeasuredPoint, MeasureError> {
     let stop = AtomicBool::new(false);
-    let wish = Wish { at: At::Address(server.address()), may_write: true, ..wish.clone() };
-    measure(&setup(job, limit), &wish, &Control { stop: &stop, progress: &|_| {} })
+    let options =
+        MeasureOptions { at: DeviceAddress::Address(server.address()), may_write: true, ..options.clone() };
+    measure(&setup(job, limit), &options, &Control { stop: &stop, progress: &|_| {} })
 }
 
 #[test]
@@ -296,7 +304,7 @@ fn the_whole_depth_is_in_flight_and_answers_come_in_any_order() {
         let manners = Manners { structured, batch: 64, ..Manners::default() };
         let mut server = Server::new(&format!("depth-{structured}"), manners);
         let good = JobParams { first: Lba::new(1_024), count: Sectors::new(4_096), ..job(64) };
-        let found = run(&server, good, ios(2_000), &Wish::default()).unwrap();
+        let found = run(&server, good, ios(2_000), &MeasureOptions::default()).unwrap();
         let heard = server.heard();
         assert_eq!((found.point.read.ios, found.point.ended, heard.deepest), (2_000, Ended::Ios, 64));
         assert_eq!((found.measured.engine, found.measured.device_ns.n), ("nbd", 2_000));
@@ -313,13 +321,13 @@ fn writes_have_data_of_their_own_and_fua_and_flushes_are_asked_for() {
     wanted.marking.force_unit_access = true;
     wanted.sizes = vec![SizeShare { size: Sectors::new(512), weight: 1 }];
     wanted.align = Sectors::new(512);
-    let found = run(&server, wanted, ios(4), &Wish::default()).unwrap();
+    let found = run(&server, wanted, ios(4), &MeasureOptions::default()).unwrap();
     let heard = server.heard();
     assert_eq!((found.point.write.ios, heard.repeated), (4, 0), "each slot writes its own");
     assert!(heard.fua == heard.writes && heard.writes >= 4, "{heard:?}");
     let mut server = Server::new("flushes", Manners::default());
     let flushing = JobParams { flushes: Flushes::After(10), ..writes(1) };
-    let found = run(&server, flushing, ios(100), &Wish::default()).unwrap();
+    let found = run(&server, flushing, ios(100), &MeasureOptions::default()).unwrap();
     let heard = server.heard();
     assert!((9..=10).contains(&found.point.flush.count) && heard.flushes >= 9 && heard.fua == 0, "{heard:?}");
 }
@@ -329,8 +337,8 @@ fn an_error_of_the_server_is_counted_and_located() {
     for structured in [false, true] {
         let server = Server::new(&format!("bad-{structured}"), Manners { structured, ..Manners::default() });
         let near = JobParams { count: Sectors::new(80), ..job(2) };
-        let wish = Wish { on_error: OnError::GoOn, ..Wish::default() };
-        let found = run(&server, near, ios(200), &wish).unwrap();
+        let options = MeasureOptions { on_error: OnError::GoOn, ..MeasureOptions::default() };
+        let found = run(&server, near, ios(200), &options).unwrap();
         let failures = &found.measured.failures;
         assert_eq!(failures.by_error.keys().collect::<Vec<_>>(), ["EIO"]);
         assert!(failures.count > 2 && failures.count == found.point.errors);
@@ -346,7 +354,8 @@ fn a_server_that_goes_away_leaves_a_whole_record() {
         let server = Server::new(&name, Manners { leaves_after: 100, ..Manners::default() });
         let far = JobParams { first: Lba::new(1_024), count: Sectors::new(1_024), ..job(8) };
         let limit = Limit { duration: Some(Span::from_s(30)), ..Limit::default() };
-        let found = run(&server, far, limit, &Wish { on_error, ..Wish::default() }).unwrap();
+        let found =
+            run(&server, far, limit, &MeasureOptions { on_error, ..MeasureOptions::default() }).unwrap();
         assert_eq!((found.point.ended, found.measured.device_ns.n), (Ended::DeviceGone, 100));
         assert_eq!(found.measured.lost.as_deref(), Some("the server has closed the connection"));
         assert_eq!(found.measured.failures.by_error.keys().collect::<Vec<_>>(), ["ESHUTDOWN"]);
@@ -359,9 +368,10 @@ fn ctrl_c_ends_a_run_whose_server_is_silent() {
     let server = Server::new("silent", Manners { batch: NEVER, ..Manners::default() });
     let stop = AtomicBool::new(false);
     let control = Control { stop: &stop, progress: &|_| stop.store(true, Ordering::Relaxed) };
-    let wish = Wish { at: At::Address(server.address()), ..Wish::default() };
+    let options =
+        MeasureOptions { at: DeviceAddress::Address(server.address()), ..MeasureOptions::default() };
     let limit = Limit { duration: Some(Span::from_s(30)), ..Limit::default() };
-    let found = measure(&setup(job(4), limit), &wish, &control).unwrap();
+    let found = measure(&setup(job(4), limit), &options, &control).unwrap();
     assert_eq!((found.point.ended, found.point.read.ios), (Ended::Interrupted, 0));
 }
 
@@ -424,11 +434,17 @@ fn what_the_server_does_not_offer_is_refused_with_its_remedy() {
     ];
     for (name, manners, job, why) in cases {
         let server = Server::new(name, manners);
-        let said = run(&server, job, ios(1), &Wish::default()).unwrap_err().to_string();
+        let said = run(&server, job, ios(1), &MeasureOptions::default()).unwrap_err().to_string();
         assert!(said.contains(why) && said.contains(&server.address()), "{said}");
     }
     let server = Server::new("door", Manners::default());
-    let said = run(&server, job(1), ios(1), &Wish { door: Door::Uring, ..Wish::default() }).unwrap_err();
+    let said = run(
+        &server,
+        job(1),
+        ios(1),
+        &MeasureOptions { io_engine: IoEngine::Uring, ..MeasureOptions::default() },
+    )
+    .unwrap_err();
     assert!(said.to_string().contains("is an address, which the engine nbd measures"), "{said}");
     // So that its thread ends.
     drop(UnixStream::connect(&server.socket));
@@ -436,9 +452,13 @@ fn what_the_server_does_not_offer_is_refused_with_its_remedy() {
 
 #[test]
 fn a_path_is_nothing_for_this_engine() {
-    let wish = Wish { at: At::Path("/dev/zero".into()), door: Door::Nbd, ..Wish::default() };
+    let options = MeasureOptions {
+        at: DeviceAddress::Path("/dev/zero".into()),
+        io_engine: IoEngine::Nbd,
+        ..MeasureOptions::default()
+    };
     let stop = AtomicBool::new(false);
     let control = Control { stop: &stop, progress: &|_| {} };
-    let said = measure(&setup(job(1), ios(1)), &wish, &control).unwrap_err().to_string();
+    let said = measure(&setup(job(1), ios(1)), &options, &control).unwrap_err().to_string();
     assert!(said.contains("is no NBD address; the engine nbd takes one"), "{said}");
 }

@@ -28,5 +28,5 @@ pub fn toml_problems(py: Python<'_>, text: &str, origin: &str, wrong: Vec<Wrong>
         message,
         remedy,
     });
-    file.told(found.collect()).map_or(Ok(()), |problems| Err(scenario_error(py, &problems)))
+    file.into_problems(found.collect()).map_or(Ok(()), |problems| Err(scenario_error(py, &problems)))
 }

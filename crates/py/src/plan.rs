@@ -67,9 +67,9 @@ impl Plan {
         served: bool,
     ) -> PyResult<Self> {
         let folder = Folder::new(base_dir.clone(), files);
-        let said = overrides.iter().cloned();
+        let typed = overrides.iter().cloned();
         let laid_over: Vec<Override> =
-            said.map(|(key, value, origin)| Override { key, value, origin }).collect();
+            typed.map(|(key, value, origin)| Override { key, value, origin }).collect();
         let source = Source { origin: origin.clone(), text: text.clone() };
         let planned = if served { plan_served } else { plan };
         let inner =

@@ -8,7 +8,7 @@ use crate::check::resolve::Loader;
 use crate::check::run::{check_cut, check_until, power_cut, run};
 pub use crate::check::system::InForce;
 use crate::check::system::in_force;
-use crate::check::target::{Meant, Shared};
+use crate::check::target::{ResolvedTarget, Shared};
 use crate::check::trace;
 use crate::check::workload::{Job, Served, expand, fed, jobs};
 use crate::fio;
@@ -218,7 +218,7 @@ fn point(table: Table, all: Place, first: bool, shared: &mut Shared<'_>, log: &m
     }
     let recorded = raw.workload.as_ref().filter(|at| clear && at.value.trace.is_some());
     let recorded = recorded.map(|at| trace::fed(&at.value, served, &run, shared.loader, log));
-    let (Meant { params, canonical, array, assumed, firmware }, found) = (target?, found?);
+    let (ResolvedTarget { params, canonical, array, assumed, firmware }, found) = (target?, found?);
     let recorded = match recorded {
         Some(None) => return None,
         recorded => recorded.flatten(),

@@ -73,7 +73,7 @@ impl Feeding {
     /// The host has sent a command.
     pub(crate) fn sent(&mut self, host: &Host, at: Instant, command: &Command) {
         let Some(replay) = &mut self.replay else { return };
-        let Some((place, intended)) = host.begun_with(command.tag) else { return };
+        let Some((place, intended)) = host.begun_io(command.tag) else { return };
         if replay.by_place.len() <= place {
             replay.by_place.resize(place + 1, None);
         }

@@ -242,7 +242,7 @@ impl Host {
         let (count, parts) = (command.count, feed.parts(command.count));
         feed.outstanding += 1;
         let slot =
-            self.hold(FED, (command.access, command.first, count), parts as u32, (intended.min(due), due));
+            self.store(FED, (command.access, command.first, count), parts as u32, (intended.min(due), due));
         let Some(feed) = &mut self.feed else { return };
         if feed.templates.len() <= slot as usize {
             feed.templates.resize(slot as usize + 1, command);
@@ -293,7 +293,7 @@ impl Host {
 
     /// The index of the I/O whose first command has this tag, and when it was meant to begin; `None` for its
     /// other commands.
-    pub fn begun_with(&self, tag: u32) -> Option<(usize, Instant)> {
+    pub fn begun_io(&self, tag: u32) -> Option<(usize, Instant)> {
         let place = self.place_of(tag);
         let io = self.outstanding.get(place).filter(|_| tag.is_multiple_of(self.parts))?;
         Some((place, io.intended))

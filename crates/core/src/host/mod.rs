@@ -220,7 +220,7 @@ impl Host {
         let size = self.part_size(job, count);
         // Most I/Os are one command, and a division would be the slowest step here.
         let parts_left = if size == count { 1 } else { count.get().div_ceil(size.get()) as u32 };
-        let slot = self.hold(job, (access, first, count), parts_left, (intended, at));
+        let slot = self.store(job, (access, first, count), parts_left, (intended, at));
         let io = self.outstanding[slot as usize];
         let cost = self.jobs[job as usize].draw_submit(count);
         if cost.is_zero() {
@@ -239,7 +239,7 @@ impl Host {
     /// Stores an I/O until it is finished: what it asks for, when it was meant to begin, and when its
     /// processing started. Returns its index.
     #[inline(always)]
-    fn hold(
+    fn store(
         &mut self,
         job: u32,
         (access, first, count): (Access, Lba, Sectors),

@@ -14,7 +14,7 @@ use drivelab_core::storage::drive::faults::FaultParams;
 use drivelab_core::storage::drive::params::DriveModel;
 use drivelab_core::storage::drive::params::DriveParams;
 use drivelab_core::storage::drive::protocol::{Protocol, ScsiParams};
-use drivelab_core::storage::drive::queue::{Joins, Order};
+use drivelab_core::storage::drive::queue::{JoinsUntil, Order};
 use drivelab_core::storage::{Manage, TargetInput, TargetParams};
 use drivelab_core::trace::Served;
 use drivelab_core::{Access, Attribute, Command, Completion, Outcome, Priority};
@@ -491,7 +491,7 @@ fn flush_beside_a_stream(outstanding: u64, least: u64) -> Span {
     let mut cache = CacheParams { segments: 4, ..CacheParams::reading_on(Sectors::new(2_000)) };
     (cache.write_back, cache.read_ahead.least) = (Some(write_back), Sectors::new(least));
     let mut queue = common::queue(8, Order::Fcfs);
-    queue.joins_reads = Joins::UntilEnd;
+    queue.joins_reads = JoinsUntil::UntilEnd;
     let params = DriveParams { cache: Some(cache), queue, ..common::drive() };
     let mut probe = Probe::of(&params);
     probe.write(50_000, 8);

@@ -78,11 +78,11 @@ fn each_policy_makes_good_what_a_cut_leaves() {
             let mut left = play.bytes.media().clone();
             left.cut_power();
             let array = play.array();
-            unfit[which] += compare(array.layout(), &whole(array), &left).unfit.len();
+            unfit[which] += compare(array.layout(), &whole(array), &left).mismatched.len();
             let mut after = play.cut(&[]);
             let array = after.array();
             let fit = compare(array.layout(), &whole(array), after.bytes.media());
-            assert_eq!(fit.unfit, [], "{consistency_policy:?}, seed {seed}");
+            assert_eq!(fit.mismatched, [], "{consistency_policy:?}, seed {seed}");
             let capacity = after.target.capacity().get();
             for (sector, found) in (0..).zip(after.read(0, capacity)) {
                 let write = drivelab_data::stamp::write_of(found.head(), sector);

@@ -183,7 +183,7 @@ impl Play {
             _ => _ = (stamps.cut_power(), bytes.cut_power()),
         }
         let mut after = Play { now, ids, ..Play::new(&params, 1) };
-        after.target.come_up_after(&target);
+        after.target.restore_after(&target);
         (after.stamps, after.bytes) = (stamps, bytes);
         after.compare();
         after

@@ -1,9 +1,9 @@
 //! The codec: what it says to clients that keep to the protocol, and that nothing else gets it out of step.
-use drivelab_emulate::door::Asked;
 use drivelab_emulate::nbd::wire::{
     self, Errno, REQUEST_BYTES, chunk, command, flag, option, reply, u32_at, u64_at,
 };
 use drivelab_emulate::nbd::{Closed, Export, Request, Security, Session};
+use drivelab_emulate::transport::DeviceRequest;
 use proptest::prelude::*;
 use std::sync::Arc;
 
@@ -246,7 +246,7 @@ fn with_tls_the_handshake_begins_anew() {
     let refused = [(option::STARTTLS, reply::ERR_INVALID), (option::SET_META_CONTEXT, reply::ERR_INVALID)];
     assert_eq!(kinds[1..3], refused);
     assert_eq!(kinds.last(), Some(&(option::GO, reply::ACK)));
-    assert_eq!(talk.requests, [Request { cookie: 6, asked: Asked::Flush }]);
+    assert_eq!(talk.requests, [Request { cookie: 6, asked: DeviceRequest::Flush }]);
 }
 
 /// Somebody between the two ends could have said it.
@@ -297,7 +297,10 @@ fn what_is_wrong_with_a_request_is_told_and_the_next_one_served() {
         let mut next = Vec::new();
         put_request(&mut next, (command::READ, flag::DF), 6, 512, 1_024);
         talk.say(&next, 5);
-        assert_eq!(talk.requests, [Request { cookie: 6, asked: Asked::Read { offset: 512, length: 1_024 } }]);
+        assert_eq!(
+            talk.requests,
+            [Request { cookie: 6, asked: DeviceRequest::Read { offset: 512, length: 1_024 } }]
+        );
     }
     // The payload of a write that is refused is read over.
     for (offset, length, errno) in
@@ -310,7 +313,7 @@ fn what_is_wrong_with_a_request_is_told_and_the_next_one_served() {
         put_request(&mut said, (command::FLUSH, 0), 6, 0, 0);
         talk.say(&said, 100_000);
         assert_eq!(errno_of(&talk), errno);
-        assert_eq!(talk.requests, [Request { cookie: 6, asked: Asked::Flush }]);
+        assert_eq!(talk.requests, [Request { cookie: 6, asked: DeviceRequest::Flush }]);
     }
     let mut talk = Talk::new();
     talk.say(&[opening(), vec![1; REQUEST_BYTES]].concat(), 64);
@@ -382,10 +385,10 @@ proptest! {
         talk.say(&bytes_of(&all), usize::MAX);
         for request in &talk.requests {
             let (offset, length) = match &request.asked {
-                Asked::Read { offset, length } | Asked::Trim { offset, length, .. } | Asked::Zero { offset, length, .. }
-                | Asked::Cache { offset, length } | Asked::Status { offset, length, .. } => (*offset, u64::from(*length)),
-                Asked::Write { offset, data, .. } => (*offset, data.len() as u64),
-                Asked::Flush => continue,
+                DeviceRequest::Read { offset, length } | DeviceRequest::Trim { offset, length, .. } | DeviceRequest::Zero { offset, length, .. }
+                | DeviceRequest::Cache { offset, length } | DeviceRequest::Status { offset, length, .. } => (*offset, u64::from(*length)),
+                DeviceRequest::Write { offset, data, .. } => (*offset, data.len() as u64),
+                DeviceRequest::Flush => continue,
             };
             prop_assert!(length > 0 && offset % 512 == 0 && length % 512 == 0 && offset + length <= SIZE);
         }
@@ -418,7 +421,7 @@ proptest! {
         talk.say(&bytes, 777);
         // Whatever was made of it, it is on the device.
         for request in &talk.requests {
-            if let Asked::Read { offset, length } = request.asked {
+            if let DeviceRequest::Read { offset, length } = request.asked {
                 prop_assert!(offset + u64::from(length) <= SIZE);
             }
         }

@@ -6,7 +6,7 @@ use super::switch::{OrNone, Switch};
 use crate::keys::numbers::Count;
 use crate::keys::read::{At, Example};
 use crate::keys::{Read, choices, section};
-use drivelab_core::storage::array::params::{ArrayParams, GivesWay, Keeper, ReadChoice};
+use drivelab_core::storage::array::params::{ArrayParams, GivesWay, ManagedBy, ReadChoice};
 use drivelab_units::{Bytes, Rate, Share, Span};
 
 /// A level by its usual name. RAID 01, 10 and those with groups say the rest by keys of their own.
@@ -59,9 +59,9 @@ impl Example for LevelName {
     const EXAMPLE: &'static str = "[\"raid0\", \"raid1\"]";
 }
 
-choices!(Keeper {
-    "host" => Keeper::Host, "the host's software: its I/O schedulers stand behind the array, one before each drive";
-    "controller" => Keeper::Controller, "a controller, or a driver that passes for one: the host's I/O scheduler and the controller's memory stand before the array";
+choices!(ManagedBy {
+    "host" => ManagedBy::Host, "the host's software: its I/O schedulers stand behind the array, one before each drive";
+    "controller" => ManagedBy::Controller, "a controller, or a driver that passes for one: the host's I/O scheduler and the controller's memory stand before the array";
 });
 
 /// Where copies or parity lie.
@@ -175,7 +175,7 @@ section! {
         /// the other levels of stripe units with parity.
         layout: LayoutName = "near for raid10, parity-last for raid4, left-symmetric for the others",
         /// Who keeps the array.
-        kept_by: Keeper = "controller where the controller's file says that it keeps arrays, else host",
+        kept_by: ManagedBy = "controller where the controller's file says that it keeps arrays, else host",
         /// Commands of hosts that it works on at once; the others wait before it.
         depth: Depth = "the controller's where that keeps the array, else no limit",
         /// With copies: which of them answers a read.

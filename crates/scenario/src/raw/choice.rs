@@ -7,7 +7,7 @@ use crate::text::problem::Log;
 use crate::text::tree::{Node, Value};
 
 /// What the catalogue has a folder of.
-pub trait Filed: Read + Clone {
+pub trait CatalogueItem: Read + Clone {
     /// What one of them is called.
     const WHAT: &'static str;
     /// Its folder in the catalogue.
@@ -24,7 +24,7 @@ pub trait Filed: Read + Clone {
     }
 }
 
-impl Filed for DriveRaw {
+impl CatalogueItem for DriveRaw {
     const WHAT: &'static str = "drive";
     const FOLDER: &'static str = "drives";
     const EXAMPLE: &'static str = "wd-4tb-7200";
@@ -34,7 +34,7 @@ impl Filed for DriveRaw {
     }
 }
 
-impl Filed for ControllerRaw {
+impl CatalogueItem for ControllerRaw {
     const WHAT: &'static str = "controller";
     const FOLDER: &'static str = "controllers";
     const EXAMPLE: &'static str = "promise-sata150-tx4";
@@ -44,7 +44,7 @@ impl Filed for ControllerRaw {
     }
 }
 
-impl Filed for PatternRaw {
+impl CatalogueItem for PatternRaw {
     const WHAT: &'static str = "pattern";
     const FOLDER: &'static str = "workloads";
     const EXAMPLE: &'static str = "iometer/file-server";
@@ -65,7 +65,7 @@ pub enum Choice<T> {
     Inline(Box<T>),
 }
 
-impl<T: Filed> Read for Choice<T> {
+impl<T: CatalogueItem> Read for Choice<T> {
     fn kind() -> Kind {
         Kind::Either(vec![Kind::Text, T::kind()])
     }

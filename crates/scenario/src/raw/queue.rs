@@ -5,7 +5,7 @@ use crate::keys::{At, Kind, Read, choices, section};
 use crate::text::problem::Log;
 use crate::text::tree::Node;
 use drivelab_core::storage::drive::queue::orders::Rule;
-use drivelab_core::storage::drive::queue::{Chooses, DEPTH_MAX, Joins, Knows, Order};
+use drivelab_core::storage::drive::queue::{ChoiceTime, DEPTH_MAX, JoinsUntil, Order, PositionKnowledge};
 use drivelab_units::Span;
 
 impl Read for Order {
@@ -27,22 +27,22 @@ impl Read for Order {
     }
 }
 
-choices!(Knows {
-    "distance" => Knows::Distance, "seek time by distance";
-    "angle" => Knows::Angle, "the angle of the platter too";
+choices!(PositionKnowledge {
+    "distance" => PositionKnowledge::Distance, "seek time by distance";
+    "angle" => PositionKnowledge::Angle, "the angle of the platter too";
 });
 
-choices!(Chooses {
-    "at-media-end" => Chooses::AtMediaEnd, "as the media transfer ends";
-    "after-answer" => Chooses::AfterAnswer, "only after the host could answer the completion";
-    "one-ahead" => Chooses::OneAhead, "as the arm turns to the command before it";
-    "at-completion" => Chooses::AtCompletion, "as the completion goes out, after the link is done";
+choices!(ChoiceTime {
+    "at-media-end" => ChoiceTime::AtMediaEnd, "as the media transfer ends";
+    "after-answer" => ChoiceTime::AfterAnswer, "only after the host could answer the completion";
+    "one-ahead" => ChoiceTime::OneAhead, "as the arm turns to the command before it";
+    "at-completion" => ChoiceTime::AtCompletion, "as the completion goes out, after the link is done";
 });
 
-choices!(Joins {
-    "never" => Joins::Never, "each command by itself";
-    "before-start" => Joins::BeforeStart, "if it is there before the arm starts";
-    "until-end" => Joins::UntilEnd, "while the media transfer runs";
+choices!(JoinsUntil {
+    "never" => JoinsUntil::Never, "each command by itself";
+    "before-start" => JoinsUntil::BeforeStart, "if it is there before the arm starts";
+    "until-end" => JoinsUntil::UntilEnd, "while the media transfer runs";
 });
 
 /// Commands in a queue.
@@ -59,9 +59,9 @@ section! {
         /// In which order the waiting commands are served.
         order: Order = "fcfs for none, sptf for the others",
         /// What the drive knows of a command's place when it chooses by an order that counts rotation.
-        knows: Knows = "angle",
+        knows: PositionKnowledge = "angle",
         /// When the drive chooses the next command.
-        chooses: Chooses = "at-media-end",
+        chooses: ChoiceTime = "at-media-end",
         /// With `after-answer`: how long after a media transfer the drive waits for the host's answer.
         answer_time: Span = "0s",
         /// How many waiting commands it looks at, oldest first.
@@ -81,9 +81,9 @@ section! {
         /// The margins add up.
         seek_margin: Decimal<0, 1> = "0",
         /// Until when a read that begins where the one in service ends is carried out with it in one sweep.
-        joins_reads: Joins = "never",
+        joins_reads: JoinsUntil = "never",
         /// The same for writes.
-        joins_writes: Joins = "never",
+        joins_writes: JoinsUntil = "never",
         /// A command this old goes before any younger one.
         age_limit: Span = "none",
         /// A command goes before any younger one once so many others have been begun since it came, older ones included:
@@ -176,8 +176,8 @@ mod tests {
                 (Unit::Time, Kind::Quantity { .. }) => format!("{}", Span::from_ns(weighs.usual)),
                 (unit, kind) => panic!("{}: {unit:?} is not {kind:?}", weighs.key),
             };
-            let said = if alone == rule.name { usual } else { format!("{usual} for {}", rule.name) };
-            assert!(key.default.split(", ").any(|part| part == said), "{}: {said}", key.default);
+            let default = if alone == rule.name { usual } else { format!("{usual} for {}", rule.name) };
+            assert!(key.default.split(", ").any(|part| part == default), "{}: {default}", key.default);
         }
     }
 }

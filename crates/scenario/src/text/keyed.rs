@@ -46,7 +46,7 @@ impl KeyedFile {
     }
 
     /// The problems with their places, in the order of the file, those of options behind them. None without any.
-    pub fn told(mut self, found: Vec<Found>) -> Option<Problems> {
+    pub fn into_problems(mut self, found: Vec<Found>) -> Option<Problems> {
         for one in found {
             let place = match &one.typed {
                 Some((option, value)) => self.log.add(option, value, false),
@@ -94,17 +94,17 @@ mod tests {
             Found { is_key: true, ..found("level", None) },
             found("absent", None),
         ];
-        let told = file.told(wrong).unwrap();
-        let places: Vec<_> = told.0.iter().map(|one| (one.line, one.column, one.text.as_str())).collect();
+        let problems = file.into_problems(wrong).unwrap();
+        let places: Vec<_> = problems.0.iter().map(|one| (one.line, one.column, one.text.as_str())).collect();
         assert_eq!(places, [(1, 1, ""), (1, 1, "level"), (2, 19, "\"45\""), (3, 11, "3"), (1, 1, "2")]);
-        assert_eq!(told.0[4].origin, "--afr");
-        assert!(told.to_string().contains(" --> shelf.toml:2:19\n"), "{told}");
+        assert_eq!(problems.0[4].origin, "--afr");
+        assert!(problems.to_string().contains(" --> shelf.toml:2:19\n"), "{problems}");
     }
 
     #[test]
     fn a_text_that_is_no_toml_is_told_at_its_place() {
-        let told = KeyedFile::read("shelf.toml", "level = raid5\nlevel = 3\n").err().unwrap();
-        assert_eq!(told.0[0].line, 1);
-        assert!(KeyedFile::read("shelf.toml", TEXT).unwrap().told(Vec::new()).is_none());
+        let problems = KeyedFile::read("shelf.toml", "level = raid5\nlevel = 3\n").err().unwrap();
+        assert_eq!(problems.0[0].line, 1);
+        assert!(KeyedFile::read("shelf.toml", TEXT).unwrap().into_problems(Vec::new()).is_none());
     }
 }

@@ -39,7 +39,7 @@ pub struct Followed {
     record: DataRecord,
     /// Members that were not complete at the last check.
     impaired: u16,
-    looks: u64,
+    calls: u64,
     most_bytes: u64,
     /// When each write was answered, if a power cut may lose some of them.
     answered: Option<Vec<(u64, Instant)>>,
@@ -89,11 +89,11 @@ impl Followed {
             outstanding: Map::default(),
             record: DataRecord::default(),
             impaired: 0,
-            looks: 0,
+            calls: 0,
             most_bytes: BYTES_MAX,
             answered: setup.power_cut.map(|_| Vec::new()),
         };
-        followed.look_at_members(target);
+        followed.check_for_losses(target);
         Ok(followed)
     }
 
@@ -119,35 +119,37 @@ impl Followed {
     /// Processes a data operation of the target, up to this instant.
     #[inline]
     pub fn observe(&mut self, target: &Target, at: Instant, op: DataOp) -> Result<(), RunError> {
-        self.witness.observe(at, op).map_err(|untruth| self.told(target, &untruth))
+        self.witness.observe(at, op).map_err(|untruth| self.run_error(target, &untruth))
     }
 
     /// To be called whenever the target has done anything.
     #[inline]
-    pub fn look(&mut self, target: &Target) -> Result<(), RunError> {
-        self.looks += 1;
-        if self.looks.is_multiple_of(WEIGH_EVERY) {
+    pub fn process_outputs(&mut self, target: &Target) -> Result<(), RunError> {
+        self.calls += 1;
+        if self.calls.is_multiple_of(WEIGH_EVERY) {
             let answered = self.answered.as_ref().map_or(0, Vec::len) * size_of::<(u64, Instant)>();
             if self.witness.bytes() + answered as u64 > self.most_bytes {
-                return Err(self.too_much());
+                return Err(self.memory_exceeded());
             }
         }
         if array_of(target).is_some_and(|array| array.members().impaired != self.impaired) {
-            self.look_at_members(target);
+            self.check_for_losses(target);
         }
         Ok(())
     }
 
-    fn too_much(&self) -> RunError {
+    fn memory_exceeded(&self) -> RunError {
         let DataRecord { writes, sectors_written, .. } = self.record;
         RunError::TooMuchData { mib: self.most_bytes >> 20, writes, sectors_written }
     }
 
     /// The array may have lost members that it needs.
-    pub fn look_at_members(&mut self, target: &Target) {
+    pub fn check_for_losses(&mut self, target: &Target) {
         let Some(array) = array_of(target) else { return };
         self.impaired = array.members().impaired;
-        if array.health() == Health::Failed || !consistent::bears(array.layout(), &consistent::whole(array)) {
+        if array.health() == Health::Failed
+            || !consistent::can_reconstruct(array.layout(), &consistent::whole(array))
+        {
             self.witness.oracle.lose();
         }
     }
@@ -159,7 +161,7 @@ impl Followed {
             self.witness.refuses_writes = target.refuses_writes();
         }
         let found = self.witness.completed(&command, completion);
-        found.map_err(|untruth| self.told(target, &untruth))?;
+        found.map_err(|untruth| self.run_error(target, &untruth))?;
         if completion.outcome != Outcome::Done {
             return Ok(());
         }
@@ -180,17 +182,17 @@ impl Followed {
 
     /// The run is over: commands under way run to completion, and everything written must be present.
     pub fn close(mut self, target: Target, now: Instant) -> Result<DataRecord, RunError> {
-        let too_much = self.too_much();
+        let too_much = self.memory_exceeded();
         let mut record = std::mem::take(&mut self.record);
         let most_bytes = self.most_bytes;
         let mut watched = Watched::of(self.params, target, self.witness, self.outstanding, now);
-        let told = |watched: &Watched, untruth| RunError::Untruth(told(watched.target(), &untruth));
-        if !watched.come_to_rest(most_bytes).map_err(|untruth| told(&watched, untruth))? {
+        let error = |watched: &Watched, untruth| RunError::Untruth(describe(watched.target(), &untruth));
+        if !watched.quiesce(most_bytes).map_err(|untruth| error(&watched, untruth))? {
             return Err(too_much);
         }
         let mut corrupted = watched.witness().corrupted;
         (record.compared, record.sectors_kept) =
-            at_rest(&watched, corrupted.as_mut()).map_err(|untruth| told(&watched, untruth))?;
+            check_quiesced(&watched, corrupted.as_mut()).map_err(|untruth| error(&watched, untruth))?;
         record.corrupted = corrupted;
         Ok(record)
     }
@@ -204,14 +206,14 @@ impl Followed {
         Ok((record, cut))
     }
 
-    fn told(&self, target: &Target, untruth: &Untruth) -> RunError {
-        RunError::Untruth(told(target, untruth))
+    fn run_error(&self, target: &Target, untruth: &Untruth) -> RunError {
+        RunError::Untruth(describe(target, untruth))
     }
 }
 
 /// With nothing under way: the redundancy is consistent, and every sector holds its last write. Returns what
 /// was compared, and the number of sectors. Where something was corrupted, errors are counted.
-fn at_rest(
+fn check_quiesced(
     watched: &Watched,
     mut corrupted: Option<&mut Corrupted>,
 ) -> Result<(Option<Compared>, Option<u64>), Untruth> {
@@ -262,7 +264,7 @@ pub(super) fn redundancy(array: &Array) -> Option<&'static str> {
 }
 
 /// The error in words: which drive, where on it, what is there and what should be.
-fn told(target: &Target, untruth: &Untruth) -> String {
+fn describe(target: &Target, untruth: &Untruth) -> String {
     let ms = untruth.at.as_ns() as f64 / 1e6;
     let who = |sector: u64, found: u64| match write_of(found, sector) {
         _ if found == BLANK => "what was there before all writes".to_owned(),

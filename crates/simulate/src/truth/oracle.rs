@@ -171,9 +171,9 @@ impl Oracle {
         let is_done = outcome == Outcome::Done;
         match command.access {
             Access::Read => {
-                let told = if is_done { self.was_read(&command, begun, now, found) } else { Ok(()) };
+                let shown = if is_done { self.was_read(&command, begun, now, found) } else { Ok(()) };
                 self.reads.remove(&begun);
-                return told;
+                return shown;
             }
             Access::Write if is_done => self.was_written(&command, begun, now),
             Access::Write => self.was_torn(&command, begun),
@@ -253,7 +253,7 @@ impl Oracle {
         let (first, end) = (command.first.get(), command.end().get());
         let found = |sector: u64| found[(sector - first) as usize];
         let unwritten = Sectors::default();
-        let (mut at, mut told, mut steps) = (first, Vec::new(), 0);
+        let (mut at, mut shown, mut steps) = (first, Vec::new(), 0);
         let wrong = |sector, standing| {
             let expected = self.expected(sector, standing);
             Err(Found { sector, expected, found: found(sector) })
@@ -276,7 +276,7 @@ impl Oracle {
                         && !single
                         && !sectors.is_loose(begun)
                     {
-                        told.push((at, until, seen));
+                        shown.push((at, until, seen));
                     }
                     at = until;
                 }
@@ -284,8 +284,8 @@ impl Oracle {
             at = to;
         }
         let reads = self.reads();
-        for (from, to, seen) in told {
-            self.sectors.change(from, to, |sectors| sectors.told(seen, begun, now, reads));
+        for (from, to, seen) in shown {
+            self.sectors.change(from, to, |sectors| sectors.observe_read(seen, begun, now, reads));
             self.sectors.join(from, to);
             steps += 1;
         }

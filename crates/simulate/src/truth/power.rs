@@ -19,7 +19,7 @@ use drivelab_core::storage::array::Array;
 use drivelab_core::storage::array::levels::Layout;
 use drivelab_core::storage::array::params::ConsistencyPolicy;
 use drivelab_core::storage::write_behind::{Piece, WriteBehind};
-use drivelab_data::consistent::{self, Fit};
+use drivelab_data::consistent::{self, Comparison};
 use drivelab_data::stamp::stamp;
 use drivelab_data::{Contents, Media};
 use drivelab_record::data::{CutArray, CutRecord, Dirty, InFlight, Lost, LostFrom, SectorRange};
@@ -48,21 +48,21 @@ pub fn cut(mut watched: Watched, answered: &[(u64, Instant)]) -> Result<CutRecor
     let (in_memories, dirty) = (volatile(&watched), dirty(&watched));
     let kept = kept_by_battery(&watched);
     let what = array_of(watched.target()).and_then(redundancy);
-    let mut study = Study::new(&before, &kept);
+    let mut study = RecoveryCheck::new(&before, &kept);
     let after = watched.cut_power(&[], &mut study)?;
     let array = array_of(after.target());
     let drives = array.map_or_else(|| vec![Some(0)], consistent::whole);
     let contents = Contents::new(array.map(Array::layout), &drives, after.witness().data.media());
-    let mut taken = Taken::default();
+    let mut taken = LossCollector::default();
     // Data that were unavailable before are not counted as lost by the cut.
     before.judge_all(
         |sector| kept.get(&sector).copied().or_else(|| contents.get(sector)),
         |sector, _, verdict| {
-            taken.look(sector, verdict, &in_memories);
+            taken.classify(sector, verdict, &in_memories);
             Ok::<(), Untruth>(())
         },
     )?;
-    let Taken { lost, ranges, newer, .. } = &taken;
+    let LossCollector { lost, ranges, newer, .. } = &taken;
     let since = oldest(lost, answered);
     Ok(CutRecord {
         at_ns: now.as_ns(),
@@ -90,7 +90,7 @@ fn volatile(watched: &Watched) -> Map<(Place, u64)> {
     let mut add = |memory: &WriteBehind, place| {
         // Newer data come first, and are kept.
         for Piece { write, first, count } in memory.volatile() {
-            let stamps = watched.witness().data.look(write, first.get(), count.get()).unwrap_or_default();
+            let stamps = watched.witness().data.peek(write, first.get(), count.get()).unwrap_or_default();
             for (sector, stamp) in (first.get()..).zip(stamps) {
                 all.entry(sector).or_insert((place, stamp));
             }
@@ -126,7 +126,7 @@ fn kept_by_battery(watched: &Watched) -> Map<u64> {
     }
     // Newer data come later.
     for Piece { write, first, count } in memory.unwritten() {
-        let stamps = watched.witness().data.look(write, first.get(), count.get()).unwrap_or_default();
+        let stamps = watched.witness().data.peek(write, first.get(), count.get()).unwrap_or_default();
         kept.extend((first.get()..).zip(stamps));
     }
     kept
@@ -134,7 +134,7 @@ fn kept_by_battery(watched: &Watched) -> Map<u64> {
 
 /// The losses, collected sector by sector, upward.
 #[derive(Default)]
-struct Taken {
+struct LossCollector {
     /// The answered writes with lost sectors, and their number.
     lost: BTreeMap<u64, u64>,
     sectors: u64,
@@ -147,8 +147,8 @@ struct Taken {
     newer: BTreeMap<u64, u64>,
 }
 
-impl Taken {
-    fn look(&mut self, sector: u64, verdict: Verdict, memories: &Map<(Place, u64)>) {
+impl LossCollector {
+    fn classify(&mut self, sector: u64, verdict: Verdict, memories: &Map<(Place, u64)>) {
         let (write, was_durable, is_foreign) = match verdict {
             Verdict::Last(None) => return,
             Verdict::Last(Some(write)) => {
@@ -176,7 +176,7 @@ impl Taken {
     }
 }
 
-impl Taken {
+impl LossCollector {
     fn lost(&self) -> Lost {
         let in_part = self.lost.keys().filter(|write| self.kept.contains_key(write));
         Lost {
@@ -206,7 +206,7 @@ fn fate(in_flight: &[Command], newer: &BTreeMap<u64, u64>) -> InFlight {
 }
 
 /// Examines an array before and after the recovery of its consistency policy.
-struct Study<'a> {
+struct RecoveryCheck<'a> {
     /// What each sector held before the cut, and may hold after it.
     before_cut: &'a Oracle,
     /// What a battery has kept of them.
@@ -215,20 +215,20 @@ struct Study<'a> {
     policy_recovery: PolicyRecovery,
     /// With logs on the members themselves: the recovery without the log of each slot in turn.
     recovered_without: Vec<PolicyRecovery>,
-    before: Fit,
+    before: Comparison,
     unfit_after: u64,
     members: u16,
     lost_in_cut: u64,
     lost_later: u64,
 }
 
-impl<'a> Study<'a> {
+impl<'a> RecoveryCheck<'a> {
     fn new(before_cut: &'a Oracle, kept: &'a Map<u64>) -> Self {
-        let (policy_recovery, before) = (PolicyRecovery::default(), Fit::default());
+        let (policy_recovery, before) = (PolicyRecovery::default(), Comparison::default());
         let recovered_without = Vec::new();
         let (consistency_policy, unfit_after, members, lost_in_cut, lost_later) =
             (ConsistencyPolicy::None, 0, 0, 0, 0);
-        Study {
+        RecoveryCheck {
             before_cut,
             kept,
             consistency_policy,
@@ -273,7 +273,7 @@ impl<'a> Study<'a> {
         for slot in (0..drives.len()).filter(|&slot| drives[slot].is_some()) {
             let mut rest = drives.to_vec();
             rest[slot] = None;
-            if rows.is_empty() || !consistent::bears(layout, &rest) {
+            if rows.is_empty() || !consistent::can_reconstruct(layout, &rest) {
                 continue;
             }
             let mut own = in_cut.then(|| media.clone());
@@ -319,7 +319,7 @@ impl<'a> Study<'a> {
             },
             members: self.members,
             rows: self.before.rows,
-            rows_unfit: self.before.unfit.len() as u64,
+            rows_unfit: self.before.mismatched.len() as u64,
             rows_unfit_after_recovery: self.unfit_after,
             wrong_with_member_lost_in_cut_sectors: self.lost_in_cut,
             wrong_with_member_lost_later_sectors: self.lost_later,
@@ -328,14 +328,14 @@ impl<'a> Study<'a> {
     }
 }
 
-impl Recovery for Study<'_> {
-    fn look(&mut self, cut: &Cut<'_>) {
+impl Recovery for RecoveryCheck<'_> {
+    fn collect(&mut self, cut: &Cut<'_>) {
         self.consistency_policy = cut.consistency_policy;
-        self.policy_recovery.look(cut);
+        self.policy_recovery.collect(cut);
         if cut.consistency_policy == ConsistencyPolicy::PartialParityLog {
             let without = |slot| {
                 let mut policy_recovery = PolicyRecovery::default();
-                policy_recovery.look(&Cut { missing: &[slot], ..*cut });
+                policy_recovery.collect(&Cut { missing: &[slot], ..*cut });
                 policy_recovery
             };
             self.recovered_without = (0..cut.array.members().count()).map(without).collect();
@@ -345,11 +345,11 @@ impl Recovery for Study<'_> {
     fn recover(&mut self, layout: &Layout, drives: &[Option<u16>], media: &mut Media) {
         self.members = drives.iter().flatten().count() as u16;
         self.before = consistent::compare(layout, drives, media);
-        let rows = self.before.unfit.clone();
+        let rows = self.before.mismatched.clone();
         self.lost_in_cut = self.wrong_without_one(layout, media, drives, &rows, true);
         self.recover(layout, drives, media, None);
         // Before anything is written again, as a memory with a battery would.
-        self.unfit_after = consistent::compare(layout, drives, media).unfit.len() as u64;
+        self.unfit_after = consistent::compare(layout, drives, media).mismatched.len() as u64;
         self.lost_later = self.wrong_without_one(layout, media, drives, &rows, false);
     }
 }

@@ -139,7 +139,7 @@ impl Sectors {
 
     /// A read that began then has shown that this version is the last of those answered before. It may be
     /// overwritten by now, and a read that began later may have shown more.
-    pub fn told(&mut self, seen: Answered, begun: u64, now: u64, reads: Reads) {
+    pub fn observe_read(&mut self, seen: Answered, begun: u64, now: u64, reads: Reads) {
         if begun <= self.now.bound {
             return;
         }

@@ -105,12 +105,12 @@ impl Oracle {
     pub fn judge_all<E>(
         &self,
         found: impl Fn(u64) -> Option<u64>,
-        mut told: impl FnMut(u64, u64, Verdict) -> Result<(), E>,
+        mut visit: impl FnMut(u64, u64, Verdict) -> Result<(), E>,
     ) -> Result<(), E> {
         for (from, to, sectors) in self.sectors.iter() {
             for sector in from..to {
                 if let Some(found) = found(sector) {
-                    told(sector, found, self.judged(sector, found, sectors))?;
+                    visit(sector, found, self.judged(sector, found, sectors))?;
                 }
             }
         }

@@ -6,10 +6,10 @@ use super::witness::Witness;
 use crate::run::HORIZON;
 use drivelab_core::data::DataOp;
 use drivelab_core::storage::array::Array;
-use drivelab_core::storage::array::report::{Happened, Health, Report};
+use drivelab_core::storage::array::report::{Health, Report, ReportKind};
 use drivelab_core::storage::system::SystemParams;
 use drivelab_core::storage::write_behind::{Piece, WriteBehind};
-use drivelab_core::storage::{Fault, Happening, Target, TargetInput, TargetOutput, TargetParams};
+use drivelab_core::storage::{Fault, Target, TargetEvent, TargetInput, TargetOutput, TargetParams};
 use drivelab_core::{Access, Attribute, Command, Completion, Content, Machine, Outcome, Priority};
 use drivelab_data::{Recovery, consistent};
 use drivelab_units::{Instant, Lba, Sectors};
@@ -20,7 +20,7 @@ use std::collections::{HashMap, VecDeque};
 pub type Tap = Box<dyn FnMut(DataOp) -> Option<DataOp>>;
 
 /// The ids of the checker's own commands begin here: beyond those of any job.
-const LOOKING: u64 = 1 << 48;
+const CHECKER_IDS: u64 = 1 << 48;
 /// Sectors of one such read.
 const AT_ONCE: u64 = 256;
 
@@ -34,7 +34,7 @@ pub struct Watched {
     /// The host's commands that are not answered, and the answers that it has not taken.
     outstanding: HashMap<u64, Command>,
     answers: VecDeque<(Completion, Vec<u64>)>,
-    looks: u64,
+    next_own_id: u64,
     /// Number of addresses of each host, where each has its own range.
     apart: u64,
 }
@@ -56,10 +56,10 @@ impl Watched {
             tap: None,
             outstanding: HashMap::new(),
             answers: VecDeque::new(),
-            looks: LOOKING,
+            next_own_id: CHECKER_IDS,
             apart: u64::MAX,
         };
-        watched.look_at_members();
+        watched.check_for_losses();
         watched
     }
 
@@ -72,18 +72,18 @@ impl Watched {
         now: Instant,
     ) -> Self {
         let outstanding = outstanding.into_iter().collect();
-        let (tap, answers, looks, seed) = (None, VecDeque::new(), LOOKING, witness.seed());
+        let (tap, answers, next_own_id, seed) = (None, VecDeque::new(), CHECKER_IDS, witness.seed());
         let apart = u64::MAX;
-        Watched { params, seed, target, witness, now, tap, outstanding, answers, looks, apart }
+        Watched { params, seed, target, witness, now, tap, outstanding, answers, next_own_id, apart }
     }
 
     /// Continues until nothing is under way that could leave members inconsistent: a host's command, or a
     /// memory's flush. The array's background work need not end for that. For an array that has lost members
     /// that it needs there is nothing left to compare, and its memories may retry flushes for a long time.
     /// Returns whether that took no more than this memory.
-    pub fn come_to_rest(&mut self, most_bytes: u64) -> Result<bool, Untruth> {
+    pub fn quiesce(&mut self, most_bytes: u64) -> Result<bool, Untruth> {
         // A run ends with the last answer that it counts; others of the same instant are queued after it.
-        self.look()?;
+        self.process_outputs()?;
         self.answers.clear();
         while !self.has_lost()
             && (self.outstanding() > 0 || self.memories().any(|memory| memory.flushing() > 0))
@@ -113,7 +113,7 @@ impl Watched {
         let memories: Vec<&WriteBehind> = self.memories().collect();
         for piece in memories.iter().rev().flat_map(|memory| memory.unwritten()) {
             let (first, count) = (piece.first.get(), piece.count.get());
-            let stamps = self.witness.data.look(piece.write, first, count).unwrap_or_default();
+            let stamps = self.witness.data.peek(piece.write, first, count).unwrap_or_default();
             all.extend((first..).zip(stamps));
         }
         all
@@ -185,14 +185,14 @@ impl Watched {
         self.now = self.now.max(due);
         let passed = self.target.pass_to(self.now);
         passed.map_err(|error| self.witness.untruth(self.now, Wrong::Refused(error)))?;
-        self.look()
+        self.process_outputs()
     }
 
     /// A host issues a command now.
     pub fn submit(&mut self, command: &Command) -> Result<(), Untruth> {
         let number = self.take(command)?;
         self.witness.submitted(&Command { id: number, ..*command });
-        self.look()
+        self.process_outputs()
     }
 
     /// A fault is injected into a drive.
@@ -200,9 +200,9 @@ impl Watched {
     /// # Errors
     /// When the target rejects it, or when what it then does is wrong.
     pub fn inject(&mut self, fault: Fault) -> Result<(), Untruth> {
-        let told = self.target.handle(self.now, TargetInput::Inject(fault));
-        told.map_err(|error| self.witness.untruth(self.now, Wrong::Refused(error)))?;
-        self.look()
+        let result = self.target.handle(self.now, TargetInput::Inject(fault));
+        result.map_err(|error| self.witness.untruth(self.now, Wrong::Refused(error)))?;
+        self.process_outputs()
     }
 
     /// Submits a command to the target. Returns its number there.
@@ -219,7 +219,7 @@ impl Watched {
     }
 
     /// Processes the outputs since the last call.
-    fn look(&mut self) -> Result<(), Untruth> {
+    fn process_outputs(&mut self) -> Result<(), Untruth> {
         self.witness.refuses_writes = self.target.refuses_writes();
         while let Some(output) = self.target.poll_output() {
             match output {
@@ -232,33 +232,35 @@ impl Watched {
                         self.witness.observe(self.now, op)?;
                     }
                 }
-                TargetOutput::Happened(Happening::Array(Report {
-                    what: Happened::Failed { .. }, ..
+                TargetOutput::Event(TargetEvent::Array(Report {
+                    what: ReportKind::Failed { .. }, ..
                 })) => {
-                    self.look_at_members();
+                    self.check_for_losses();
                 }
                 TargetOutput::Completed(completion) => {
                     let Some(command) = self.outstanding.remove(&completion.id) else { continue };
                     let found = self.witness.completed(&command, &completion)?;
                     self.answers.push_back((completion, found));
                 }
-                TargetOutput::Happened(_) | TargetOutput::Lived(_) => {}
+                TargetOutput::Event(_) | TargetOutput::Trace(_) => {}
             }
         }
         Ok(())
     }
 
     /// The array may have lost members that it needs: from then on unflushed data may be gone.
-    fn look_at_members(&mut self) {
+    fn check_for_losses(&mut self) {
         let Some(array) = self.array() else { return };
-        if array.health() == Health::Failed || !consistent::bears(array.layout(), &consistent::whole(array)) {
+        if array.health() == Health::Failed
+            || !consistent::can_reconstruct(array.layout(), &consistent::whole(array))
+        {
             self.witness.oracle.lose();
         }
     }
 
     /// Whether the array has lost members that it needs, and no rebuild has restored them.
     fn has_lost(&self) -> bool {
-        let bears = |array: &Array| consistent::bears(array.layout(), &consistent::whole(array));
+        let bears = |array: &Array| consistent::can_reconstruct(array.layout(), &consistent::whole(array));
         self.witness.oracle.is_lost() && self.array().is_some_and(|array| !bears(array))
     }
 
@@ -300,8 +302,8 @@ impl Watched {
     /// Issues a command of the checker, which bypasses the host's cache, and waits for its answer.
     pub fn go(&mut self, access: Access, first: u64, count: u64) -> Result<(Outcome, Vec<u64>), Untruth> {
         let initiator = (first / self.apart) as u16;
-        let command = Command { initiator, ..own(self.looks, access, first, count) };
-        self.looks += 1;
+        let command = Command { initiator, ..own(self.next_own_id, access, first, count) };
+        self.next_own_id += 1;
         self.submit(&command)?;
         self.answer_to(command.id)
     }
@@ -325,7 +327,7 @@ impl Watched {
         let kept = self.kept_by_battery()?;
         let cut = self.target.handle(self.now, TargetInput::CutPower);
         cut.map_err(|error| self.witness.untruth(self.now, Wrong::Refused(error)))?;
-        let Watched { mut params, seed, target, mut witness, looks, apart, tap, .. } = self;
+        let Watched { mut params, seed, target, mut witness, next_own_id, apart, tap, .. } = self;
         witness.oracle.cut_power();
         match (target.system().and_then(|system| system.array()), &mut params.array) {
             (Some(array), Some(of_array)) => {
@@ -336,8 +338,8 @@ impl Watched {
             }
             _ => _ = witness.data.cut_power(),
         }
-        let mut after = Watched { looks, apart, tap, ..Self::with(&params, seed, witness) };
-        after.target.come_up_after(&target);
+        let mut after = Watched { next_own_id, apart, tap, ..Self::with(&params, seed, witness) };
+        after.target.restore_after(&target);
         drop(target);
         for (first, stamps) in kept {
             after.write_kept(first, &stamps)?;
@@ -353,7 +355,7 @@ impl Watched {
         let Some(cache) = self.target.controller_cache() else { return Ok(Vec::new()) };
         let look = |piece: Piece| {
             let (id, first, count) = (piece.write, piece.first.get(), piece.count.get());
-            let stamps = self.witness.data.look(id, first, count);
+            let stamps = self.witness.data.peek(id, first, count);
             stamps.map(|stamps| (first, stamps)).map_err(|fault| self.witness.contradicts(self.now, fault))
         };
         cache.unwritten().map(look).collect()
@@ -361,11 +363,11 @@ impl Watched {
 
     /// Writes what a battery has kept: no host is involved. What the array refuses is given up.
     fn write_kept(&mut self, first: u64, stamps: &[u64]) -> Result<(), Untruth> {
-        let command = own(self.looks, Access::Write, first, stamps.len() as u64);
-        self.looks += 1;
+        let command = own(self.next_own_id, Access::Write, first, stamps.len() as u64);
+        self.next_own_id += 1;
         let number = self.take(&command)?;
         self.witness.data.write_data(number, first, stamps);
-        self.look()?;
+        self.process_outputs()?;
         let (outcome, _) = self.answer_to(command.id)?;
         if outcome != Outcome::Done {
             self.witness.oracle.give_up(first, stamps);

@@ -7,7 +7,7 @@ use drivelab_core::storage::drive::params::DriveModel;
 use drivelab_core::storage::system::SystemParams;
 use drivelab_core::storage::write_behind::params::WriteBehindParams;
 use drivelab_core::{Access, Command, Completion, Outcome};
-use drivelab_data::consistent::{self, Fit, Unfit, What};
+use drivelab_data::consistent::{self, Comparison, Mismatch, MismatchKind};
 use drivelab_data::{Executor, Fault};
 use drivelab_record::data::Corrupted;
 use drivelab_units::Instant;
@@ -85,7 +85,7 @@ impl Witness {
     /// The target has emitted a data operation.
     pub fn observe(&mut self, at: Instant, op: DataOp) -> Result<(), Untruth> {
         if let DataOp::GiveUp { write, first, count } = op {
-            let stamps = self.data.look(write, first.get(), count.get());
+            let stamps = self.data.peek(write, first.get(), count.get());
             let stamps = stamps.map_err(|fault| self.contradicts(at, fault))?;
             self.oracle.give_up(first.get(), &stamps);
         }
@@ -118,26 +118,26 @@ impl Witness {
 
     /// Nothing is under way at the array: its members must be consistent. Returns what was compared; `None`
     /// where too few members are left.
-    pub fn check_members(&self, at: Instant, array: &Array) -> Result<Option<Fit>, Untruth> {
+    pub fn check_members(&self, at: Instant, array: &Array) -> Result<Option<Comparison>, Untruth> {
         let drives = consistent::whole(array);
-        if !consistent::bears(array.layout(), &drives) {
+        if !consistent::can_reconstruct(array.layout(), &drives) {
             return Ok(None);
         }
         let mut fit =
             consistent::compare(array.layout(), &drives, &consistent::that_counts(array, self.data.media()));
         match fit.first.take() {
-            Some(unfit) => Err(self.untruth(at, wrong_of(&unfit))),
+            Some(mismatch) => Err(self.untruth(at, wrong_of(&mismatch))),
             None => Ok(Some(fit)),
         }
     }
 }
 
 /// The error for a member that is inconsistent with the others.
-fn wrong_of(unfit: &Unfit) -> Wrong {
-    let &Unfit { what, slot, sector, expected, found } = unfit;
+fn wrong_of(mismatch: &Mismatch) -> Wrong {
+    let &Mismatch { what, slot, sector, expected, found } = mismatch;
     let found = Found { sector, expected: vec![expected], found };
     match what {
-        What::Copy => Wrong::Copy { slot, found },
-        What::Parity(which) => Wrong::Parity { slot, which, found },
+        MismatchKind::Copy => Wrong::Copy { slot, found },
+        MismatchKind::Parity(which) => Wrong::Parity { slot, which, found },
     }
 }

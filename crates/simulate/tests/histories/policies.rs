@@ -155,7 +155,7 @@ fn only_what_a_bitmap_marks_is_made_alike_again() {
 /// The bitmap is cleared before its time: no bit is ever on the media.
 fn forgotten_bits() -> Tap {
     Box::new(|op| match op {
-        DataOp::Tell { word: Word::Bit { .. }, .. } => None,
+        DataOp::AddWord { word: Word::Bit { .. }, .. } => None,
         op => Some(op),
     })
 }
@@ -164,7 +164,7 @@ fn forgotten_bits() -> Tap {
 fn a_bit_less() -> Tap {
     let mut last = None;
     Box::new(move |op| match op {
-        DataOp::Tell { into, word: Word::Bit { first, .. }, .. } => {
+        DataOp::AddWord { into, word: Word::Bit { first, .. }, .. } => {
             let is_another = last.replace((into, first)).is_some_and(|(before, _)| before == into);
             is_another.then_some(op)
         }
@@ -232,8 +232,8 @@ fn entries_that_are_overwritten_before_members_have_flushed_are_found() {
 fn a_tail_that_has_gone_on_too_early_is_found() {
     let fault = || -> Tap {
         Box::new(|op| match op {
-            DataOp::Tell { into, at, word: Word::Tail { number } } => {
-                Some(DataOp::Tell { into, at, word: Word::Tail { number: number + 1_000 } })
+            DataOp::AddWord { into, at, word: Word::Tail { number } } => {
+                Some(DataOp::AddWord { into, at, word: Word::Tail { number: number + 1_000 } })
             }
             op => Some(op),
         })
@@ -295,7 +295,7 @@ fn cut_as_a_log_comes_round(
         {
             seen.borrow_mut().insert(first.get() / 4);
         }
-        let is_tail = matches!(op, DataOp::Tell { word: Word::Tail { .. }, .. });
+        let is_tail = matches!(op, DataOp::AddWord { word: Word::Tail { .. }, .. });
         (tells_tails || !is_tail).then_some(op)
     }));
     // One granule says that all of it is written.

@@ -103,7 +103,7 @@ fn of_an_array_that_has_lost_data_nothing_is_waited_for() {
     }
     watched.run_until(Instant::from_ns(2_000_000)).unwrap_or_else(|wrong| panic!("{wrong}"));
     let (now, flushing) = (watched.now(), watched.memories().any(|memory| memory.flushing() > 0));
-    assert_eq!(watched.come_to_rest(u64::MAX), Ok(true));
+    assert_eq!(watched.quiesce(u64::MAX), Ok(true));
     assert!(flushing && watched.now() == now);
 }
 
@@ -112,7 +112,7 @@ fn look(followed: &mut Followed, target: &mut Target, now: Instant) -> Result<()
     while let Some(op) = target.poll_data() {
         followed.observe(target, now, op)?;
     }
-    followed.look(target)
+    followed.process_outputs(target)
 }
 
 /// Writes one sector after the other, with a bound for the memory of the check.

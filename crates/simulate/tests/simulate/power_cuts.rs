@@ -110,7 +110,7 @@ fn swallowed(which: usize) -> Result<(), RunError> {
             while let Some(op) = target.poll_data() {
                 followed.observe(&target, now, op)?;
             }
-            followed.look(&target)?;
+            followed.process_outputs(&target)?;
             if let Some(completion) = target.poll_output() {
                 followed.answered(&target, &completion)?;
                 break;
@@ -155,7 +155,7 @@ fn unequal_copies(which: usize) -> Result<(), RunError> {
             while let Some(op) = target.poll_data() {
                 followed.observe(&target, now, op)?;
             }
-            followed.look(&target)?;
+            followed.process_outputs(&target)?;
             if let Some(completion) = target.poll_output() {
                 followed.answered(&target, &completion)?;
                 break;

@@ -7,8 +7,8 @@ use drivelab_units::{Instant, Span};
 #[derive(Default)]
 pub struct Intake {
     /// Commands received so far, and the sectors that they have asked for.
-    taken: u64,
-    asked: u64,
+    received: u64,
+    requested: u64,
     /// When the last one arrived or was answered.
     busy_at: Instant,
     /// Commands that are not answered yet.
@@ -16,25 +16,25 @@ pub struct Intake {
     /// Commands that wait for one of those to end, and their arrival times.
     waiting: VecDeque<(Command, Instant)>,
     /// Whether waiting commands are being admitted.
-    lets_in: bool,
+    admits: bool,
 }
 
 impl Intake {
     /// A command arrives.
-    pub fn hears(&mut self, command: &Command, now: Instant) {
-        self.taken += 1;
-        self.asked += command.count.get();
+    pub fn arrived(&mut self, command: &Command, now: Instant) {
+        self.received += 1;
+        self.requested += command.count.get();
         self.busy_at = now;
     }
 
     /// Commands received so far.
-    pub fn taken(&self) -> u64 {
-        self.taken
+    pub fn received(&self) -> u64 {
+        self.received
     }
 
     /// Sectors that hosts have asked for so far.
-    pub fn asked(&self) -> u64 {
-        self.asked
+    pub fn requested(&self) -> u64 {
+        self.requested
     }
 
     /// Whether one more command may begin, at this queue depth.
@@ -44,7 +44,7 @@ impl Intake {
     }
 
     /// A command that has arrived must wait.
-    pub fn puts_off(&mut self, command: &Command, now: Instant) {
+    pub fn defer(&mut self, command: &Command, now: Instant) {
         self.waiting.push_back((*command, now));
     }
 
@@ -67,14 +67,14 @@ impl Intake {
     }
 
     /// Whether the caller is to admit waiting commands: not while that is under way already.
-    pub fn begins_to_let_in(&mut self) -> bool {
-        !core::mem::replace(&mut self.lets_in, true)
+    pub fn begin_admitting(&mut self) -> bool {
+        !core::mem::replace(&mut self.admits, true)
     }
 
     /// The next command that may begin at this queue depth, and its arrival time; `None` ends the admission.
     pub fn next_waiting(&mut self, depth: Option<u32>) -> Option<(Command, Instant)> {
         let next = if self.has_room(depth) { self.waiting.pop_front() } else { None };
-        self.lets_in = next.is_some();
+        self.admits = next.is_some();
         next
     }
 
@@ -86,6 +86,6 @@ impl Intake {
 
     /// When the array has been idle for `after`, unless another command arrives.
     pub fn idle_from(&self, after: Span) -> Instant {
-        if self.taken == 0 { Instant::ZERO } else { self.busy_at + after }
+        if self.received == 0 { Instant::ZERO } else { self.busy_at + after }
     }
 }

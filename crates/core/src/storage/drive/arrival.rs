@@ -7,7 +7,7 @@ use super::protocol::names::Name;
 use super::protocol::{Clears, Protocol};
 use super::queue::SlotIndex;
 use super::tasks::flight::{InFlight, TaskState};
-use super::tasks::{Refusal, Waits};
+use super::tasks::{Refusal, WaitsIn};
 use super::{Drive, DriveEvent};
 use crate::command::{Access, Command, Outcome};
 use crate::storage::context::Context;
@@ -34,7 +34,7 @@ impl Drive {
         let Some((slot, enabled)) = self.tasks.begin(command, name, submitted, context.now) else {
             return Err(Outcome::Full);
         };
-        context.held.add_one(context.now);
+        context.in_drives.add_one(context.now);
         if self.mechanics.draws() {
             self.tasks[slot].drawn_as = context.commands.id_of(command.id);
         }
@@ -160,12 +160,12 @@ impl Drive {
     #[inline(always)]
     pub(super) fn file(&mut self, slot: SlotIndex, landing: Landing) {
         match self.tasks.waits(slot) {
-            Waits::KeptOut => {}
-            Waits::Ahead => {
+            WaitsIn::KeptOut => {}
+            WaitsIn::Ahead => {
                 self.unjoin();
                 self.tasks.ahead.add_urgent(slot);
             }
-            Waits::InQueue => {
+            WaitsIn::InQueue => {
                 let flight = &self.tasks[slot];
                 self.mechanics.file(slot, flight, landing, self.port.lead(&flight.command));
                 let (mechanics, port) = (&self.mechanics, &self.port);
@@ -212,7 +212,7 @@ impl Drive {
     /// A command is done: it is reported, or held back with the others of its round.
     #[inline]
     pub(super) fn on_complete(&mut self, context: &mut Context, slot: SlotIndex) {
-        if self.injected.delays() && self.says_nothing(context, slot) {
+        if self.injected.delays() && self.defer_if_hung(context, slot) {
             return;
         }
         if self.port.reports_each() {
@@ -254,7 +254,7 @@ impl Drive {
             self.failed(context, &command);
         }
         self.tasks.end(slot, state);
-        context.held.drop_one(context.now);
+        context.in_drives.drop_one(context.now);
         self.unfile(context, slot);
         self.release(context);
     }
@@ -408,7 +408,7 @@ impl Drive {
 
     /// Commands that an allegiance kept out of the queue are queued, behind what has arrived meanwhile.
     fn unblock(&mut self, now: Instant) {
-        for slot in self.tasks.allegiances.let_in() {
+        for slot in self.tasks.allegiances.release_kept_out() {
             let flight = &mut self.tasks[slot];
             flight.breakdown.queue += now - flight.arrived;
             flight.arrived = now;

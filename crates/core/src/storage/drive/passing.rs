@@ -30,7 +30,7 @@ impl Drive {
         }
         let Some(passing) = self.in_passing(nearest, now) else { return false };
         if let Passing::Coming(_, at) = passing {
-            let begins = self.mechanics.comes_in(&self.tasks[nearest], at, now);
+            let begins = self.mechanics.time_to_first_block(&self.tasks[nearest], at, now);
             let (view, slots) = (self.mechanics.view(from), &self.mechanics.slots);
             if !is_cheaper_so(slots.entry(nearest), begins, slots.entry(chosen), &view) {
                 self.mechanics.stop_reading_on(&mut self.buffer, now);
@@ -70,9 +70,9 @@ impl Drive {
         at: Instant,
     ) {
         let now = context.now;
-        let service = self.mechanics.turn_to(Served::Met, now);
+        let service = self.mechanics.begin_service(Served::Met, now);
         self.mechanics.slots.begin_service();
-        let (failing, again) = self.mechanics.strike(&self.tasks[slot]);
+        let (failing, again) = self.mechanics.media_failure(&self.tasks[slot]);
         let at = at + again;
         let flight = &mut self.tasks[slot];
         flight.media.sought = flight.command.first;
@@ -104,7 +104,7 @@ impl Drive {
         slot: SlotIndex,
         segment: SegmentIndex,
     ) {
-        let service = self.mechanics.turn_to(Served::Buffered, context.now);
+        let service = self.mechanics.begin_service(Served::Buffered, context.now);
         let flight = &mut self.tasks[slot];
         let Command { id, first, count, .. } = flight.command;
         let (ready, end, call) = (flight.ready, first + count, flight.link.call);

@@ -3,7 +3,7 @@ use super::buffer::Urge;
 use super::mechanics::Course;
 use super::mechanics::reading_on::ReadEnd;
 use super::queue::choose::least;
-use super::queue::{Chooses, Joins, SlotIndex, View, choose};
+use super::queue::{ChoiceTime, JoinsUntil, SlotIndex, View, choose};
 use super::tasks::flight::{AtMedia, InFlight, TaskState};
 use super::tasks::precedence::jumps;
 use super::{Drive, DriveEvent};
@@ -59,8 +59,8 @@ impl Drive {
         let left = self.mechanics.leave_segment(&mut self.buffer, now);
         // With only one there is nothing to choose.
         let waiting = self.mechanics.slots.len();
-        let looks = waiting > 1 && self.mechanics.slots.planned().is_none();
-        let from = if looks { left.max(now + self.model.queue.look(waiting)) } else { left };
+        let examines = waiting > 1 && self.mechanics.slots.planned().is_none();
+        let from = if examines { left.max(now + self.model.queue.examination_time(waiting)) } else { left };
         let view = self.mechanics.view(from);
         let pressed = self.tasks.is_pressed();
         let chosen = if pressed { self.pressing(&view) } else { choose(&self.mechanics.slots, &view) };
@@ -158,7 +158,7 @@ impl Drive {
     /// and its data have arrived.
     fn dispatch(&mut self, context: &mut Context, slot: SlotIndex, from: Instant, served: Served) {
         let now = context.now;
-        let service = self.mechanics.turn_to(served, now);
+        let service = self.mechanics.begin_service(served, now);
         self.mechanics.slots.begin_service();
         // By reference: copies right after partial writes are slow.
         let flight = &self.tasks[slot];
@@ -224,7 +224,7 @@ impl Drive {
             self.tasks[slot].state = TaskState::Serving;
         }
         self.mechanics.begin_sweep(end, access, join_until, joined);
-        if self.model.queue.chooses == Chooses::OneAhead {
+        if self.model.queue.chooses == ChoiceTime::OneAhead {
             self.plan_ahead(until);
         }
     }
@@ -291,7 +291,7 @@ impl Drive {
             // Nothing begins before the host has been told: waiting commands are cleared, or wait for the
             // host.
             joined.into_iter().for_each(|next| self.interrupt(next));
-            self.mechanics.choose_from = completed.max(self.injected.silent_until());
+            self.mechanics.choose_from = completed.max(self.injected.hung_until());
             // After the completion, even if that takes no time.
             return self.choose_at(context, completed);
         }
@@ -301,7 +301,7 @@ impl Drive {
             return;
         }
         let chooses = self.model.queue.chooses;
-        if chooses == Chooses::AtCompletion {
+        if chooses == ChoiceTime::AtCompletion {
             self.mechanics.free_since = completed;
         }
         let waits_for_answer = || {
@@ -310,16 +310,16 @@ impl Drive {
             // With nothing else waiting there is nothing to choose: it starts with the first command that
             // arrives. A drive that joins reads does not wait for an answer while the head runs into a read
             // that it already holds: that would cost a revolution.
-            let joins = access == Access::Read && self.model.queue.joins_reads == Joins::UntilEnd;
+            let joins = access == Access::Read && self.model.queue.joins_reads == JoinsUntil::UntilEnd;
             let goes_on = || joins && self.mechanics.queued_behind(end, access).is_some();
             self.is_wanted() && !goes_on()
         };
         let from = match chooses {
-            Chooses::AfterAnswer if waits_for_answer() => now + self.model.queue.answer_time,
-            Chooses::AtCompletion => completed,
+            ChoiceTime::AfterAnswer if waits_for_answer() => now + self.model.queue.answer_time,
+            ChoiceTime::AtCompletion => completed,
             _ => now,
         };
-        self.mechanics.choose_from = from.max(stays).max(self.injected.silent_until());
+        self.mechanics.choose_from = from.max(stays).max(self.injected.hung_until());
         self.choose(context);
     }
 

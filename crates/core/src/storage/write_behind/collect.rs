@@ -30,7 +30,7 @@ impl WriteBehind {
         if !self.is_pressed(oldest) {
             return None;
         }
-        let (order, hand, wait) = (self.params.order, self.flights.hand(), self.params.stripe_wait);
+        let (order, hand, wait) = (self.params.order, self.flights.position(), self.params.stripe_wait);
         let young = now.as_ns().checked_sub(wait.as_ns()).map(Instant::from_ns);
         let stuck = !self.writes.waiting.is_empty() && self.flights.is_empty();
         let awaited = self.is_awaited(oldest);

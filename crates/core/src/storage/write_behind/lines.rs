@@ -85,8 +85,8 @@ impl Lines {
     }
 
     /// A read arrives: it may continue where another one ended.
-    pub fn saw(&mut self, first: Lba, end: Lba, params: &ReadAhead) {
-        self.streams.saw(first, end, self.device_end, params);
+    pub fn observe_read(&mut self, first: Lba, end: Lba, params: &ReadAhead) {
+        self.streams.observe_read(first, end, self.device_end, params);
     }
 
     /// A read waits to be served line by line.

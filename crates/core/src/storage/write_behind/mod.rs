@@ -26,13 +26,13 @@
 //! Sources: the Linux kernel, Documentation/admin-guide/sysctl/vm.rst (dirty_bytes, dirty_background_bytes,
 //! dirty_expire_centisecs), for the levels; INCITS, "SCSI Block Commands-3" (T10/1799-D), 4.11, for what FUA
 //! and SYNCHRONIZE CACHE require of a volatile and a non-volatile cache.
+mod buffer_refs;
 mod collect;
 mod data_ops;
 mod extents;
 mod failures;
 mod flights;
 mod flush;
-mod holds;
 mod lines;
 mod memory;
 mod own;
@@ -198,7 +198,7 @@ impl WriteBehind {
             if access == Access::Write {
                 self.take(now, slot);
             }
-            match self.failures.say(access == Access::Flush) {
+            match self.failures.take_flush_error(access == Access::Flush) {
                 Some(outcome) => self.fail(now, slot, outcome),
                 None => self.answer_from_memory(now, slot),
             }

@@ -12,7 +12,7 @@ impl WriteBehind {
         let Command { first, .. } = self.table.get(slot).command;
         let end = self.table.get(slot).command.end();
         if let Some(params) = &self.params.read_ahead {
-            self.lines.saw(first, end, params);
+            self.lines.observe_read(first, end, params);
         }
         if !self.extents.covers(first, end) {
             if self.params.read_ahead.is_some() {

@@ -6,7 +6,7 @@ use drivelab_core::storage::TargetParams;
 use drivelab_core::storage::array::params::{
     ArrayParams, ConsistencyPolicy, Copies, Level, ReadChoice, Rotation,
 };
-use drivelab_core::storage::array::report::{Happened, Health, SyncKind};
+use drivelab_core::storage::array::report::{Health, ReportKind, SyncKind};
 use drivelab_core::storage::controller::params::ControllerParams;
 use drivelab_core::storage::drive::params::{DriveParams, FirmwareParams, Overhead};
 use drivelab_core::storage::system::SystemParams;
@@ -45,15 +45,15 @@ fn write(hearing: &mut Hearing, at_ms: u64) -> Outcome {
     hearing.go(at_ms, Access::Write, FAR, 8).0
 }
 
-fn failed(slot: u16, drive: u16) -> Happened {
-    Happened::Failed { slot, drive }
+fn failed(slot: u16, drive: u16) -> ReportKind {
+    ReportKind::Failed { slot, drive }
 }
 
-fn timed_out(slot: u16, drive: u16) -> Happened {
-    Happened::WriteError { slot, drive, outcome: Outcome::TimedOut }
+fn timed_out(slot: u16, drive: u16) -> ReportKind {
+    ReportKind::WriteError { slot, drive, outcome: Outcome::TimedOut }
 }
 
-fn told(hearing: &Hearing) -> Vec<Happened> {
+fn told(hearing: &Hearing) -> Vec<ReportKind> {
     hearing.reports.iter().map(|report| report.what).collect()
 }
 
@@ -76,8 +76,8 @@ fn a_spare_takes_the_place_of_a_member_that_timed_out() {
     let mut hearing = behind(ArrayParams { spares: 1, ..plain(Level::Mirrored, 2) }, &[1]);
     assert_eq!(write(&mut hearing, 0), Outcome::Done);
     hearing.run_out();
-    let replaced = Happened::Replaced { slot: 1, drive: 2 };
-    let (began, ended) = (Happened::Began(SyncKind::Rebuild), Happened::Ended(SyncKind::Rebuild));
+    let replaced = ReportKind::Replaced { slot: 1, drive: 2 };
+    let (began, ended) = (ReportKind::Began(SyncKind::Rebuild), ReportKind::Ended(SyncKind::Rebuild));
     assert_eq!(told(&hearing), [timed_out(1, 1), failed(1, 1), replaced, began, ended]);
     assert_eq!(hearing.array().health(), Health::Healthy);
 }
@@ -87,7 +87,7 @@ fn the_last_copy_stays_and_writes_are_refused() {
     let mut hearing = behind(plain(Level::Mirrored, 2), &[0, 1]);
     assert_eq!(write(&mut hearing, 0), Outcome::TimedOut);
     // Which of two at the same instant is the first is the order of the agenda.
-    assert_eq!(told(&hearing), [timed_out(0, 0), failed(0, 0), timed_out(1, 1), Happened::Broken]);
+    assert_eq!(told(&hearing), [timed_out(0, 0), failed(0, 0), timed_out(1, 1), ReportKind::Broken]);
     assert_eq!(hearing.array().health(), Health::Broken);
     assert_eq!(write(&mut hearing, 10_000), Outcome::Failed);
     assert_eq!(hearing.go(20_000, Access::Flush, 0, 0).0, Outcome::Failed);
@@ -147,7 +147,7 @@ fn a_journal_that_does_not_take_a_write_is_gone() {
     let mut hearing =
         behind(ArrayParams { consistency_policy: ConsistencyPolicy::Journal, ..plain(RAID5, 3) }, &[3]);
     assert_eq!(write(&mut hearing, 0), Outcome::Failed);
-    assert_eq!(told(&hearing), [timed_out(3, 3), Happened::JournalFailed { drive: 3 }]);
+    assert_eq!(told(&hearing), [timed_out(3, 3), ReportKind::JournalFailed { drive: 3 }]);
 }
 
 /// Three members of which each has copies of the other two's: two of them are needed once one is missing.

@@ -7,7 +7,7 @@ use drivelab_core::host::params::Arrivals;
 use drivelab_core::storage::array::params::{
     ArrayParams, Copies, Failure, GivesWay, Level, ReadChoice, Rotation, Scheduled, SyncParams, When,
 };
-use drivelab_core::storage::array::report::{Happened, Health, SyncKind};
+use drivelab_core::storage::array::report::{Health, ReportKind, SyncKind};
 use drivelab_core::storage::drive::params::DriveParams;
 use drivelab_core::{Access, Outcome};
 use drivelab_units::{Instant, Sectors, Share, Span};
@@ -19,7 +19,7 @@ fn small() -> DriveParams {
     DriveParams { geometry, seek: flat_seek(ms(1), 8), ..drive() }
 }
 
-fn happened(hearing: &Hearing) -> Vec<Happened> {
+fn happened(hearing: &Hearing) -> Vec<ReportKind> {
     hearing.reports.iter().map(|report| report.what).collect()
 }
 
@@ -37,10 +37,10 @@ fn a_spare_takes_the_slot_after_its_time_and_is_rebuilt() {
     assert_eq!(
         happened(&hearing),
         [
-            Happened::Failed { slot: 0, drive: 0 },
-            Happened::Replaced { slot: 0, drive: 2 },
-            Happened::Began(rebuild),
-            Happened::Ended(rebuild),
+            ReportKind::Failed { slot: 0, drive: 0 },
+            ReportKind::Replaced { slot: 0, drive: 2 },
+            ReportKind::Began(rebuild),
+            ReportKind::Ended(rebuild),
         ]
     );
     assert_eq!([hearing.reports[0].at, hearing.reports[1].at], [at_ms(100), at_ms(150)]);
@@ -54,7 +54,7 @@ fn without_a_spare_the_array_stays_degraded() {
     let params = ArrayParams { failures: vec![fails(0, 100)], ..ArrayParams::plain(Level::Mirrored, 2) };
     let mut hearing = Hearing::new(params, &small());
     hearing.run_out();
-    assert_eq!(happened(&hearing), [Happened::Failed { slot: 0, drive: 0 }]);
+    assert_eq!(happened(&hearing), [ReportKind::Failed { slot: 0, drive: 0 }]);
     assert_eq!(hearing.array().health(), Health::Degraded);
     assert_eq!(hearing.array().impaired_for(at_ms(400)), ms(300));
 }
@@ -68,7 +68,7 @@ fn a_drive_fails_as_the_counted_command_comes() {
         assert_eq!(hearing.read(100 * i, 128, 8).0, Outcome::Done);
     }
     assert_eq!(hearing.read(300, 128, 8).0, Outcome::Lost, "the third is with the drive that fails");
-    assert_eq!(hearing.when(Happened::Failed { slot: 1, drive: 1 }), [at_ms(300)]);
+    assert_eq!(hearing.when(ReportKind::Failed { slot: 1, drive: 1 }), [at_ms(300)]);
 }
 
 #[test]
@@ -84,15 +84,15 @@ fn a_spare_that_fails_is_no_spare_and_one_that_fails_while_rebuilding_makes_room
     assert_eq!(
         happened(&hearing),
         [
-            Happened::SpareFailed { drive: 2 },
-            Happened::Failed { slot: 0, drive: 0 },
-            Happened::Replaced { slot: 0, drive: 3 },
-            Happened::Began(rebuild),
-            Happened::Failed { slot: 0, drive: 3 },
-            Happened::GivenUp(rebuild),
-            Happened::Replaced { slot: 0, drive: 4 },
-            Happened::Began(rebuild),
-            Happened::Ended(rebuild),
+            ReportKind::SpareFailed { drive: 2 },
+            ReportKind::Failed { slot: 0, drive: 0 },
+            ReportKind::Replaced { slot: 0, drive: 3 },
+            ReportKind::Began(rebuild),
+            ReportKind::Failed { slot: 0, drive: 3 },
+            ReportKind::GivenUp(rebuild),
+            ReportKind::Replaced { slot: 0, drive: 4 },
+            ReportKind::Began(rebuild),
+            ReportKind::Ended(rebuild),
         ]
     );
     assert_eq!(hearing.array().health(), Health::Healthy);
@@ -306,7 +306,7 @@ fn a_journal_that_fails_is_told_of_once() {
     };
     let mut hearing = Hearing::new(params, &small());
     hearing.run_to(10);
-    assert_eq!(hearing.when(Happened::JournalFailed { drive: 4 }), [at_ms(5)]);
+    assert_eq!(hearing.when(ReportKind::JournalFailed { drive: 4 }), [at_ms(5)]);
     assert_eq!(hearing.reports.len(), 1, "{:?}", hearing.reports);
 }
 

@@ -5,7 +5,7 @@ use crate::common::{command, next_due};
 use drivelab_core::data::DataOp;
 use drivelab_core::storage::array::Array;
 use drivelab_core::storage::array::params::{ArrayParams, Failure, When};
-use drivelab_core::storage::array::report::{Happened, Report, Run};
+use drivelab_core::storage::array::report::{Report, ReportKind, Run};
 use drivelab_core::storage::drive::params::DriveParams;
 use drivelab_core::storage::{TargetInput, TargetParams};
 use drivelab_core::{Access, Completion, Outcome};
@@ -100,14 +100,14 @@ impl Hearing {
     }
 
     /// When this was reported, each time.
-    pub fn when(&self, what: Happened) -> Vec<Instant> {
+    pub fn when(&self, what: ReportKind) -> Vec<Instant> {
         self.reports.iter().filter(|report| report.what == what).map(|report| report.at).collect()
     }
 
     /// All addresses that were reported lost: first and end, upward.
     pub fn lost(&self) -> Vec<(u64, u64)> {
         let runs = self.reports.iter().filter_map(|report| match report.what {
-            Happened::Lost(run) => Some(run),
+            ReportKind::Lost(run) => Some(run),
             _ => None,
         });
         let ranges = runs.flat_map(Run::ranges);

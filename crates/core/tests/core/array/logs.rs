@@ -89,7 +89,7 @@ impl Ledger {
     fn hear(&mut self) {
         while let Some(op) = self.target.poll_data() {
             match op {
-                DataOp::Tell { word: Word::Logged(entry), .. } => {
+                DataOp::AddWord { word: Word::Logged(entry), .. } => {
                     self.told.entry(entry.op).or_default().push(entry);
                 }
                 DataOp::Accept { write, member, first, count } => {

@@ -7,7 +7,7 @@ use drivelab_core::data::DataOp;
 use drivelab_core::storage::array::levels::{Layout, RaidZ};
 use drivelab_core::storage::array::members::MemberState;
 use drivelab_core::storage::array::params::{ArrayParams, GivesWay, Level, Scheduled, SyncParams};
-use drivelab_core::storage::array::report::{Happened, Health, SyncKind};
+use drivelab_core::storage::array::report::{Health, ReportKind, SyncKind};
 use drivelab_core::storage::drive::faults::FaultParams;
 use drivelab_core::storage::drive::params::DriveParams;
 use drivelab_core::{Access, Outcome};
@@ -57,7 +57,7 @@ fn laid(hearing: &Hearing) -> &RaidZ {
 }
 
 fn duration(hearing: &Hearing) -> u64 {
-    let (began, ended) = (hearing.when(Happened::Began(REBUILD)), hearing.when(Happened::Ended(REBUILD)));
+    let (began, ended) = (hearing.when(ReportKind::Began(REBUILD)), hearing.when(ReportKind::Ended(REBUILD)));
     assert_eq!((began.len(), ended.len()), (1, 1), "{:?}", hearing.reports);
     (ended[0] - began[0]).as_ns()
 }
@@ -198,7 +198,7 @@ fn what_is_written_meanwhile_is_not_gone_over() {
     assert!(progress.swept.get() <= records * SHARE / 2, "{progress:?}");
     assert_eq!((progress.swept, hearing.array().health()), (progress.of, Health::Healthy));
     // Without another member everything is there.
-    let next = hearing.when(Happened::Ended(REBUILD))[0].as_ns() / 1_000_000 + 1;
+    let next = hearing.when(ReportKind::Ended(REBUILD))[0].as_ns() / 1_000_000 + 1;
     assert_eq!(hearing.read(next, 0, records * RECORD).0, Outcome::Done);
 }
 
@@ -256,7 +256,7 @@ fn a_second_failure_takes_what_is_neither_gone_over_nor_new() {
     let at = |record| record * RECORD;
     assert_eq!(hearing.lost(), [(at(done), at(30)), (at(31), at(33)), (at(34), at(records))]);
     hearing.run_out();
-    assert_eq!(hearing.when(Happened::GivenUp(REBUILD)).len(), 1);
+    assert_eq!(hearing.when(ReportKind::GivenUp(REBUILD)).len(), 1);
     assert_eq!(hearing.array().health(), Health::Failed);
     for record in 0..records {
         let is_there = record < done || written.contains(&record);
@@ -277,7 +277,7 @@ fn with_two_parities_a_second_failure_is_borne_and_a_third_is_not() {
     let mut hearing = Hearing::new(one, &small());
     hearing.run_out();
     assert_eq!((hearing.lost(), hearing.array().health()), (vec![], Health::Degraded));
-    assert_eq!(hearing.when(Happened::Ended(REBUILD)).len(), 1);
+    assert_eq!(hearing.when(ReportKind::Ended(REBUILD)).len(), 1);
     // One more takes what is not gone over, and a fourth the rest: what was lost already is not said again.
     let mut hearing = Hearing::new(params, &small());
     hearing.run_to(600);
@@ -299,7 +299,7 @@ fn a_second_member_joins_the_resilver_of_the_first() {
     let mut hearing = Hearing::new(params, &small());
     hearing.run_out();
     assert_eq!(hearing.array().health(), Health::Healthy);
-    assert_eq!(hearing.when(Happened::Ended(REBUILD)).len(), 1);
+    assert_eq!(hearing.when(ReportKind::Ended(REBUILD)).len(), 1);
     let swept = hearing.array().progress().next().unwrap().swept.get();
     let once = laid(&hearing).records() * TRACK;
     assert!(swept > once && swept < 2 * once, "{swept} against {once}");
@@ -341,7 +341,7 @@ fn records_that_cannot_be_read_while_resilvering_are_lost_alone() {
     for record in [8, 24, 256, RECORD] {
         let mut hearing = with_faults(rebuilding(pool(1, 6, record, 80)), &[1], &bad);
         hearing.run_out();
-        assert_eq!(hearing.when(Happened::Ended(REBUILD)).len(), 1);
+        assert_eq!(hearing.when(ReportKind::Ended(REBUILD)).len(), 1);
         assert_eq!(hearing.array().health(), Health::Healthy, "the members are all there");
         // Only those of which the new member was to have something.
         let needed = |&record: &u64| {
@@ -405,7 +405,7 @@ fn a_scrub_goes_over_every_record_once_and_waits_for_a_resilver() {
     hearing.run_out();
     let progress = hearing.array().progress().next().unwrap();
     assert_eq!((progress.swept.get(), progress.of.get()), (20 * TRACK, 20 * TRACK));
-    let ended = hearing.when(Happened::Ended(SyncKind::Scrub))[0];
+    let ended = hearing.when(ReportKind::Ended(SyncKind::Scrub))[0];
     // It reads a track, and loses a turn to the next one.
     let took = (ended - at_ms(100)).as_ns();
     assert!((39 * TURN..40 * TURN).contains(&took), "{took}");
@@ -414,7 +414,7 @@ fn a_scrub_goes_over_every_record_once_and_waits_for_a_resilver() {
     }
     let mut both = Hearing::new(rebuilding(params), &small());
     both.run_out();
-    assert!(both.when(Happened::Ended(REBUILD))[0] < both.when(Happened::Ended(SyncKind::Scrub))[0]);
+    assert!(both.when(ReportKind::Ended(REBUILD))[0] < both.when(ReportKind::Ended(SyncKind::Scrub))[0]);
     assert_eq!(both.array().health(), Health::Healthy);
 }
 

@@ -6,7 +6,7 @@ use drivelab_core::storage::array::members::MemberState;
 use drivelab_core::storage::array::params::{
     ArrayParams, Copies, GivesWay, Level, ReadChoice, Rotation, Scheduled, SyncParams,
 };
-use drivelab_core::storage::array::report::{Happened, Health, SyncKind, UnderLoad};
+use drivelab_core::storage::array::report::{Health, ReportKind, SyncKind, UnderLoad};
 use drivelab_core::storage::drive::faults::FaultParams;
 use drivelab_core::storage::drive::params::DriveParams;
 use drivelab_units::{Instant, Lba, Rate, Sectors, Share, Span};
@@ -48,7 +48,7 @@ fn raid5() -> Level {
 }
 
 fn duration(hearing: &Hearing, kind: SyncKind) -> Span {
-    let (began, ended) = (hearing.when(Happened::Began(kind)), hearing.when(Happened::Ended(kind)));
+    let (began, ended) = (hearing.when(ReportKind::Began(kind)), hearing.when(ReportKind::Ended(kind)));
     assert_eq!((began.len(), ended.len()), (1, 1), "{:?}", hearing.reports);
     ended[0] - began[0]
 }
@@ -138,7 +138,7 @@ fn hosts_hold_a_rebuild_down_to_the_floor() {
     // The array was idle at the instant at which the first window began.
     assert!((19..=21).contains(&swept), "{swept} tracks in 4 s");
     hearing.run_out();
-    let ended = hearing.when(Happened::Ended(REBUILD))[0];
+    let ended = hearing.when(ReportKind::Ended(REBUILD))[0];
     // Idle 100 ms after the last answer, it goes on as fast as it can.
     let left = (CYLINDERS - swept) * 4 * TURN;
     let due = at_ms(3_950 + 100) + Span::from_ns(left);
@@ -227,10 +227,10 @@ fn a_second_new_member_makes_a_rebuild_begin_anew_and_that_is_told() {
     let params = ArrayParams { spares: 1, failures: vec![fails(1, 600)], ..rebuilding(plain(level, 5)) };
     let mut hearing = Hearing::new(params, &small());
     hearing.run_out();
-    assert_eq!(hearing.when(Happened::Began(REBUILD)), [Instant::ZERO]);
-    assert_eq!(hearing.when(Happened::Replaced { slot: 1, drive: 5 }), [at_ms(600)]);
-    assert_eq!(hearing.when(Happened::BeganAnew(REBUILD)), [at_ms(600)]);
-    assert_eq!(hearing.when(Happened::Ended(REBUILD)).len(), 1);
+    assert_eq!(hearing.when(ReportKind::Began(REBUILD)), [Instant::ZERO]);
+    assert_eq!(hearing.when(ReportKind::Replaced { slot: 1, drive: 5 }), [at_ms(600)]);
+    assert_eq!(hearing.when(ReportKind::BeganAnew(REBUILD)), [at_ms(600)]);
+    assert_eq!(hearing.when(ReportKind::Ended(REBUILD)).len(), 1);
 }
 
 #[test]
@@ -255,7 +255,7 @@ fn a_second_failure_takes_what_is_not_rebuilt() {
     assert!(done > 0 && done < 30_000);
     assert_eq!(hearing.lost(), [(done, 30_000)]);
     // What is under way comes to its end first.
-    let given_up = hearing.when(Happened::GivenUp(REBUILD))[0];
+    let given_up = hearing.when(ReportKind::GivenUp(REBUILD))[0];
     assert!(given_up >= at_ms(600) && given_up <= at_ms(630), "{given_up:?}");
     assert_eq!(hearing.array().health(), Health::Failed);
     assert_eq!(hearing.read(700, 0, 8).0, Outcome::Done);
@@ -288,7 +288,7 @@ fn sectors_that_cannot_be_read_while_rebuilding_are_lost_alone() {
     for copies in [2, 3] {
         let mut hearing = Hearing::new(rebuilding(plain(Level::Mirrored, copies)), &drive);
         hearing.run_out();
-        assert_eq!(hearing.when(Happened::Ended(REBUILD)).len(), 1);
+        assert_eq!(hearing.when(ReportKind::Ended(REBUILD)).len(), 1);
         assert_eq!(hearing.array().health(), Health::Healthy, "the members are all there");
         // Granules of eight sectors, cut at the windows' edges.
         assert_eq!(hearing.lost(), [(1_000, 1_008), (2_992, 3_000), (3_000, 3_008)]);
@@ -313,7 +313,7 @@ fn a_bad_sector_of_raid_5_takes_the_rebuilt_unit_and_its_own() {
     hearing.run_out();
     // Row 1 of three members: parity on member 1; data on 2 and 0, addresses 1200 and 1800. All have the bad sectors.
     assert_eq!(hearing.lost(), [(1_200, 1_208), (1_800, 1_808)]);
-    assert_eq!(hearing.when(Happened::Ended(REBUILD)).len(), 1);
+    assert_eq!(hearing.when(ReportKind::Ended(REBUILD)).len(), 1);
 }
 
 #[test]
@@ -334,7 +334,7 @@ fn every_level_with_copies_or_parity_is_rebuilt_whole() {
         let mut hearing = Hearing::new(rebuilding(plain(level, members)), &small());
         hearing.run_out();
         assert_eq!(hearing.array().health(), Health::Healthy, "{level:?}");
-        assert_eq!(hearing.when(Happened::Ended(REBUILD)).len(), 1, "{level:?}");
+        assert_eq!(hearing.when(ReportKind::Ended(REBUILD)).len(), 1, "{level:?}");
         let progress = hearing.array().progress().next().unwrap();
         assert_eq!(progress.swept, progress.of, "{level:?}");
         assert!(progress.of.get() > 29_000 && progress.of.get() <= 30_000, "{level:?} {progress:?}");
@@ -348,7 +348,7 @@ fn two_new_members_of_a_mirror_are_written_from_one_read() {
     let mut hearing = Hearing::new(params, &small());
     hearing.run_out();
     assert_eq!(hearing.array().health(), Health::Healthy);
-    let took = hearing.when(Happened::Ended(REBUILD))[0].as_ns();
+    let took = hearing.when(ReportKind::Ended(REBUILD))[0].as_ns();
     assert!((unbounded()..unbounded() + TURN).contains(&took), "{took}");
 }
 
@@ -373,7 +373,7 @@ fn a_second_member_joins_the_rebuild_of_the_first() {
     let mut hearing = Hearing::new(params, &small());
     hearing.run_out();
     assert_eq!(hearing.array().health(), Health::Healthy);
-    assert_eq!(hearing.when(Happened::Ended(REBUILD)).len(), 1);
+    assert_eq!(hearing.when(ReportKind::Ended(REBUILD)).len(), 1);
     let progress = hearing.array().progress().next().unwrap();
     assert!(progress.swept > progress.of && progress.swept.get() < 2 * progress.of.get(), "{progress:?}");
     assert_eq!(hearing.lost(), []);
@@ -387,7 +387,7 @@ fn scrub_and_resync_go_over_everything_once_and_wait_for_a_rebuild() {
             let params = ArrayParams { scheduled, ..plain(level, members) };
             let mut hearing = Hearing::new(params.clone(), &small());
             hearing.run_out();
-            assert_eq!(hearing.when(Happened::Began(kind)), [at_ms(100)]);
+            assert_eq!(hearing.when(ReportKind::Began(kind)), [at_ms(100)]);
             let progress = hearing.array().progress().next().unwrap();
             assert_eq!(progress.swept, progress.of);
             let took = duration(&hearing, kind).as_ns();
@@ -402,7 +402,7 @@ fn scrub_and_resync_go_over_everything_once_and_wait_for_a_rebuild() {
 
             let mut both = Hearing::new(rebuilding(params), &small());
             both.run_out();
-            assert!(both.when(Happened::Ended(REBUILD))[0] < both.when(Happened::Ended(kind))[0]);
+            assert!(both.when(ReportKind::Ended(REBUILD))[0] < both.when(ReportKind::Ended(kind))[0]);
             assert_eq!(both.array().health(), Health::Healthy);
         }
     }
@@ -414,7 +414,7 @@ fn nothing_is_rebuilt_without_copies() {
         let mut hearing = Hearing::new(rebuilding(plain(level, 2)), &small());
         hearing.run_out();
         assert_eq!(hearing.array().health(), Health::Failed);
-        assert!(!hearing.reports.iter().any(|report| matches!(report.what, Happened::Replaced { .. })));
+        assert!(!hearing.reports.iter().any(|report| matches!(report.what, ReportKind::Replaced { .. })));
         let lost: u64 = hearing.lost().iter().map(|(first, end)| end - first).sum();
         assert_eq!(lost, 30_000);
     }

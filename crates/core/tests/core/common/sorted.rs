@@ -2,7 +2,7 @@
 //! refuses fails the test.
 use drivelab_core::data::DataOp;
 use drivelab_core::storage::array::report::Report;
-use drivelab_core::storage::{Accepted, CallError, Happening, TargetInput, TargetOutput, TargetParams};
+use drivelab_core::storage::{Accepted, CallError, TargetEvent, TargetInput, TargetOutput, TargetParams};
 use drivelab_core::{Command, CommandTrace, Completion, Machine};
 use drivelab_units::Instant;
 use std::collections::VecDeque;
@@ -14,7 +14,7 @@ pub struct Target {
     completions: VecDeque<Completion>,
     data: VecDeque<DataOp>,
     traces: VecDeque<CommandTrace>,
-    happened: VecDeque<Happening>,
+    happened: VecDeque<TargetEvent>,
 }
 
 impl Deref for Target {
@@ -70,14 +70,14 @@ impl Target {
         self.traces.pop_front()
     }
 
-    pub fn poll_happened(&mut self) -> Option<Happening> {
+    pub fn poll_happened(&mut self) -> Option<TargetEvent> {
         self.hear();
         self.happened.pop_front()
     }
 
     pub fn poll_report(&mut self) -> Option<Report> {
         match self.poll_happened()? {
-            Happening::Array(report) => Some(report),
+            TargetEvent::Array(report) => Some(report),
             _ => self.poll_report(),
         }
     }
@@ -87,8 +87,8 @@ impl Target {
             match output {
                 TargetOutput::Completed(completion) => self.completions.push_back(completion),
                 TargetOutput::Data(op) => self.data.push_back(op),
-                TargetOutput::Lived(trace) => self.traces.push_back(trace),
-                TargetOutput::Happened(what) => self.happened.push_back(what),
+                TargetOutput::Trace(trace) => self.traces.push_back(trace),
+                TargetOutput::Event(what) => self.happened.push_back(what),
             }
         }
     }

@@ -8,7 +8,7 @@ use drivelab_core::storage::controller::params::ControllerParams;
 use drivelab_core::storage::drive::params::DriveModel;
 use drivelab_core::storage::elevator::{DeadlineParams, ElevatorOrder, ElevatorParams, FairParams};
 use drivelab_core::storage::system::SystemParams;
-use drivelab_core::storage::{Happening, Target, TargetInput, TargetOutput, TargetParams};
+use drivelab_core::storage::{Target, TargetEvent, TargetInput, TargetOutput, TargetParams};
 use drivelab_core::{Access, Machine};
 use drivelab_units::{Instant, Sectors};
 use std::sync::Arc;
@@ -34,7 +34,7 @@ fn what_one_call_brings_keeps_its_order() {
         TargetOutput::Data(DataOp::Accept { write, .. }) => ('a', write),
         TargetOutput::Data(DataOp::Persist { write, .. }) => ('p', write),
         TargetOutput::Data(DataOp::Deliver { read, .. }) => ('d', read),
-        TargetOutput::Lived(trace) => ('l', trace.command.id),
+        TargetOutput::Trace(trace) => ('l', trace.command.id),
         TargetOutput::Completed(completion) => ('c', completion.id),
         other => panic!("{other:?}"),
     };
@@ -77,7 +77,7 @@ fn what_happens_stands_between_the_answers_before_and_after_it() {
     let outputs: Vec<TargetOutput> = std::iter::from_fn(|| target.poll_output()).collect();
     let is_in_order = matches!(
         outputs[..],
-        [TargetOutput::Completed(before), TargetOutput::Happened(Happening::Array(report)), TargetOutput::Completed(after)]
+        [TargetOutput::Completed(before), TargetOutput::Event(TargetEvent::Array(report)), TargetOutput::Completed(after)]
             if before.id == 0 && report.at == first && after.id == 1
     );
     assert!(is_in_order, "{outputs:?}");

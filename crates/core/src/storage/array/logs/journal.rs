@@ -29,7 +29,7 @@ impl Planner {
     pub(crate) fn note(&mut self, context: &mut Context, op: u64, spot: Spot, count: u64) {
         if self.logs.is_journal() {
             self.logs.draft.sectors += count;
-            if context.keeps.data {
+            if context.enabled.data {
                 self.logs.draft.noted.push(Noted { op, spot, count });
             }
         }
@@ -50,7 +50,7 @@ impl Planner {
         // The same commands are made whether data operations are kept or not.
         let head = self.logs.draft.body.len();
         self.write_on(context, slot, record, self.logs.draft.sectors);
-        if context.keeps.data {
+        if context.enabled.data {
             self.describe_on(context, record, head);
         }
     }
@@ -64,7 +64,7 @@ impl Planner {
             let Some((at, part)) = taken else { unreachable!("there was room for all of it") };
             let log = Spot { slot: journal, at };
             let op = self.add(context, slot, Phase::Log, Access::Write, log, part);
-            if context.keeps.data {
+            if context.enabled.data {
                 self.logs.draft.body.push((op, at, part));
             }
             done += part;
@@ -76,7 +76,7 @@ impl Planner {
     fn describe_on(&mut self, context: &mut Context, record: u64, head: usize) {
         let (journal, body) = (self.params.members, core::mem::take(&mut self.logs.draft.body));
         let (describes, description, _) = body[0];
-        context.tell(describes, description, Word::Record { number: record });
+        context.add_word(describes, description, Word::Record { number: record });
         let mut commands = body[head..].iter().copied();
         let (mut op, mut at, mut left) = (0, 0, 0);
         for &Noted { op: id, spot, count } in &self.logs.draft.noted {
@@ -91,7 +91,7 @@ impl Planner {
                 self.mix(context, op, at, Source { id, at: of.at, factor: 1 }, part);
                 let (columns, is_whole) = ((0, 0), false);
                 let logged = Logged { op, log, of, count: part, columns, is_whole, record };
-                context.tell(describes, description, Word::Logged(logged));
+                context.add_word(describes, description, Word::Logged(logged));
                 (done, at, left) = (done + part, at + part, left - part);
             }
         }
@@ -123,8 +123,8 @@ impl Array {
             super_block,
             self.planner.granule(),
         );
-        if context.keeps.data {
-            context.tell(op, 0, Word::Tail { number });
+        if context.enabled.data {
+            context.add_word(op, 0, Word::Tail { number });
         }
         self.go_on(context, stripe_request);
     }

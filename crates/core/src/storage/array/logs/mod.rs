@@ -99,10 +99,10 @@ pub struct Draft {
 struct Queue {
     waiting: VecDeque<Waiting>,
     /// The one that is being examined.
-    looked_at: Slot,
+    scanned: Slot,
     /// Whether a scan of them is under way, the number of the scan, and whether another one must follow.
-    is_looking: bool,
-    looks: u64,
+    is_scanning: bool,
+    scans: u64,
     again: bool,
     /// Whether a record has been given up since the last scan.
     has_given_up: bool,
@@ -152,9 +152,9 @@ impl Logs {
             },
             queue: Queue {
                 waiting: VecDeque::new(),
-                looked_at: NONE,
-                is_looking: false,
-                looks: 0,
+                scanned: NONE,
+                is_scanning: false,
+                scans: 0,
                 again: false,
                 has_given_up: false,
             },
@@ -229,12 +229,12 @@ impl Logs {
     }
 
     /// The number of scans of the waiting stripe requests so far.
-    pub(crate) fn looks(&self) -> u64 {
-        self.queue.looks
+    pub(crate) fn scans(&self) -> u64 {
+        self.queue.scans
     }
 
     /// A stripe request has got room for its record, if it has one: older ones that wait have been passed.
-    fn goes_by(&mut self, stripe_request: Slot) {
+    fn count_as_passed(&mut self, stripe_request: Slot) {
         if self.numbers.records.get(stripe_request as usize).is_some_and(|&number| number != 0) {
             for older in
                 self.queue.waiting.iter_mut().take_while(|waiting| waiting.stripe_request != stripe_request)
@@ -256,7 +256,7 @@ impl Logs {
 
     /// Whether a scan of the waiting stripe requests is under way: what they log then goes into one unit.
     pub(crate) fn is_joining(&self) -> bool {
-        self.queue.is_looking
+        self.queue.is_scanning
     }
 
     fn free(&mut self, number: u64) {
@@ -280,7 +280,7 @@ impl Planner {
 
     /// Whether a stripe request must queue behind those that wait for room.
     pub(crate) fn stands_behind(&self, slot: Slot) -> bool {
-        self.logs.queue.looked_at != slot && self.logs.is_held()
+        self.logs.queue.scanned != slot && self.logs.is_held()
     }
 
     /// Flushes those of the members meant that have a volatile cache.
@@ -304,7 +304,7 @@ impl Array {
     #[inline]
     pub(crate) fn waits_for_room(&mut self, context: &mut Context, slot: Slot) -> bool {
         let Some(ring) = self.planner.logs.draft.short.take() else {
-            self.planner.logs.goes_by(slot);
+            self.planner.logs.count_as_passed(slot);
             return false;
         };
         if let Some(number) = self.planner.logs.leave(slot) {
@@ -314,25 +314,25 @@ impl Array {
         self.planner.clock += 1;
         let stripe_request = self.planner.stripe_requests.get_mut(slot);
         (stripe_request.plan.computes, stripe_request.plan.serial) = (0, self.planner.clock as u32);
-        if self.planner.logs.queue.looked_at == slot {
+        if self.planner.logs.queue.scanned == slot {
             self.planner.logs.draft.short = Some(ring);
             return true;
         }
         self.planner.logs.queue.waiting.push_back(Waiting { stripe_request: slot, ring, passed: 0 });
         self.make_room(context, ring);
         // Its own given-up records may have been in its way.
-        self.let_in_to_logs(context);
+        self.admit_to_logs(context);
         true
     }
 
     /// Plans the stripe requests that wait for room again, as far as there is room.
-    pub(crate) fn let_in_to_logs(&mut self, context: &mut Context) {
+    pub(crate) fn admit_to_logs(&mut self, context: &mut Context) {
         self.planner.logs.queue.again = true;
-        if core::mem::replace(&mut self.planner.logs.queue.is_looking, true) {
+        if core::mem::replace(&mut self.planner.logs.queue.is_scanning, true) {
             return;
         }
         while core::mem::take(&mut self.planner.logs.queue.again) {
-            self.planner.logs.queue.looks += 1;
+            self.planner.logs.queue.scans += 1;
             self.planner.logs.queue.has_given_up = false;
             // Those that start to wait meanwhile queue behind.
             let (mut at, count) = (0, self.planner.logs.queue.waiting.len());
@@ -342,7 +342,7 @@ impl Array {
                 let short = if is_held || !self.planner.may_join(ring) {
                     Some(ring)
                 } else {
-                    self.goes_in(context, stripe_request)
+                    self.replan_waiting(context, stripe_request)
                 };
                 if let Some(ring) = short {
                     self.planner.logs.queue.waiting[at].ring = ring;
@@ -353,14 +353,14 @@ impl Array {
                 }
             }
         }
-        self.planner.logs.queue.is_looking = false;
+        self.planner.logs.queue.is_scanning = false;
     }
 
     /// Plans a stripe request again that has waited for room. Returns the log that still has none.
-    fn goes_in(&mut self, context: &mut Context, stripe_request: Slot) -> Option<u16> {
-        let before = core::mem::replace(&mut self.planner.logs.queue.looked_at, stripe_request);
+    fn replan_waiting(&mut self, context: &mut Context, stripe_request: Slot) -> Option<u16> {
+        let before = core::mem::replace(&mut self.planner.logs.queue.scanned, stripe_request);
         self.begin(context, stripe_request);
-        self.planner.logs.queue.looked_at = before;
+        self.planner.logs.queue.scanned = before;
         self.planner.logs.draft.short.take()
     }
 
@@ -377,7 +377,7 @@ impl Array {
     pub(crate) fn leave_logs(&mut self, context: &mut Context, record: Option<u64>) {
         let Some(number) = record else {
             if self.planner.logs.queue.has_given_up && self.planner.logs.has_waiting() {
-                self.let_in_to_logs(context);
+                self.admit_to_logs(context);
             }
             return;
         };
@@ -398,7 +398,7 @@ impl Array {
         } else {
             self.unit_is_free(which as u16);
         }
-        self.let_in_to_logs(context);
+        self.admit_to_logs(context);
     }
 
     /// Begins one of the logs' own stripe requests.

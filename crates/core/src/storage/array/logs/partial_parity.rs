@@ -58,7 +58,7 @@ impl Planner {
             return true;
         }
         let (ring, unit) = (&self.logs.rings[usize::from(ring)], &self.logs.units[usize::from(ring)]);
-        let is_open = ring.is_empty() || self.logs.is_joining() && unit.began == self.logs.queue.looks;
+        let is_open = ring.is_empty() || self.logs.is_joining() && unit.began == self.logs.queue.scans;
         !unit.is_flushing && is_open
     }
 
@@ -85,9 +85,9 @@ impl Planner {
         let count = count.min(taken - granule);
         let op = self.add(context, slot, Phase::Log, Access::Write, Spot { at, ..parity }, granule + count);
         self.logs.draft.described[member] = (op, at);
-        if context.keeps.data {
-            context.tell(op, at, Word::Record { number: record });
-            context.tell(op, at, Word::Tail { number: tail });
+        if context.enabled.data {
+            context.add_word(op, at, Word::Record { number: record });
+            context.add_word(op, at, Word::Tail { number: tail });
         }
         Some((op, at + granule, count))
     }
@@ -133,7 +133,7 @@ impl Array {
             }
         }
         if is_free && self.planner.logs.has_waiting() {
-            self.let_in_to_logs(context);
+            self.admit_to_logs(context);
         }
     }
 

@@ -4,7 +4,7 @@
 //! first until one costs no more than the seek, which no younger one there can beat. Where it counts, a deep
 //! queue is searched by angle first (see [`super::polar`]), and this search runs only when that decides
 //! nothing.
-use super::lane::Cursor;
+use super::entry_list::Cursor;
 use super::outward::{Best, Cost, Side};
 use super::row::Row;
 use super::{Kind, SlotIndex, Slots, View};

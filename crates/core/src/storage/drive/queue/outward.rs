@@ -5,7 +5,7 @@
 //! the seek curve's suffix minimum (measured curves are not monotone) minus a negative write settle. A side
 //! ends when the bound is above the best cost found.
 use super::crowd::{CROWD, Search};
-use super::lane::Cursor;
+use super::entry_list::Cursor;
 use super::polar::Walk;
 use super::row::{Item, Row};
 use super::slots::{NONE, some};

@@ -85,7 +85,7 @@ impl Allegiances {
     }
 
     /// Releases all commands that were kept out of the queue, oldest first.
-    pub fn let_in(&mut self) -> VecDeque<SlotIndex> {
+    pub fn release_kept_out(&mut self) -> VecDeque<SlotIndex> {
         core::mem::take(&mut self.blocked)
     }
 }

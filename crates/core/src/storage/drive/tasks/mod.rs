@@ -34,7 +34,7 @@ pub enum Refusal {
 
 /// Where a command that needs the mechanism waits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Waits {
+pub enum WaitsIn {
     /// Nowhere until an allegiance is cleared.
     KeptOut,
     /// Ahead of everything in the queue.
@@ -44,7 +44,7 @@ pub enum Waits {
 
 /// Whether the commands that a drive holds leave room for another one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Holds {
+enum Occupancy {
     /// Commands that may run together, or none.
     Several,
     /// A command that must run alone in the drive.
@@ -62,7 +62,7 @@ pub struct Tasks {
     names: Names,
     /// Commands held, dormant ones and those in service included.
     held: u32,
-    holds: Holds,
+    holds: Occupancy,
     /// Commands that go before the order of the queue.
     pub ahead: Precedence,
     /// The conditions that keep commands out of the queue.
@@ -101,7 +101,7 @@ impl Tasks {
             overlaps: protocol.keeps_overlaps().then(|| Overlaps::new(depth as usize)),
             names: Names::default(),
             held: 0,
-            holds: Holds::Several,
+            holds: Occupancy::Several,
             ahead: Precedence::default(),
             allegiances: Allegiances::new(protocol.keeps_sets_apart()),
             log: None,
@@ -123,7 +123,7 @@ impl Tasks {
             && command.priority == Priority::Normal
             && command.access != Access::Flush;
         let calm = log.is_none() && attentions.is_empty() && allegiances.is_empty();
-        let mixed = self.holds == Holds::OneAlone;
+        let mixed = self.holds == Occupancy::OneAlone;
         let named = name.tag >= self.tags || self.names.find(name.initiator, name.tag).is_some();
         plain && calm && !mixed && !named
     }
@@ -152,7 +152,7 @@ impl Tasks {
             return Some(Refusal::Only(Outcome::Invalid));
         }
         let in_use = self.names.find(initiator, tag).is_some();
-        let mixed = self.held > 0 && (self.holds == Holds::OneAlone || protocol.is_alone(command));
+        let mixed = self.held > 0 && (self.holds == Occupancy::OneAlone || protocol.is_alone(command));
         let outcome = if in_use { Outcome::DuplicateTag } else { Outcome::Aborted };
         let scsi = matches!(protocol, Protocol::ScsiTcq(_));
         let error = if scsi { Refusal::Overlapped(outcome) } else { Refusal::Queue(outcome) };
@@ -196,7 +196,7 @@ impl Tasks {
             self.names.set(name.initiator, name.tag, slot);
         }
         self.held += 1;
-        self.holds = if protocol.is_alone(command) { Holds::OneAlone } else { Holds::Several };
+        self.holds = if protocol.is_alone(command) { Occupancy::OneAlone } else { Occupancy::Several };
         let attribute = protocol.acts_as(command.attribute);
         Some((slot, self.sets.of(name.initiator).arrives(slot, attribute)))
     }
@@ -289,14 +289,14 @@ impl Tasks {
 
     /// Where a command waits that needs the mechanism. One that is kept out of the queue is stored for later.
     #[inline]
-    pub fn waits(&mut self, slot: SlotIndex) -> Waits {
+    pub fn waits(&mut self, slot: SlotIndex) -> WaitsIn {
         let flight = &mut self.flights[slot];
         flight.state = TaskState::Waiting;
         if self.allegiances.blocks(&flight.command) && !self.allegiances.stands_still() {
             self.allegiances.keep_out(slot);
-            return Waits::KeptOut;
+            return WaitsIn::KeptOut;
         }
-        if jumps(flight.command.attribute) { Waits::Ahead } else { Waits::InQueue }
+        if jumps(flight.command.attribute) { WaitsIn::Ahead } else { WaitsIn::InQueue }
     }
 
     /// A command has been queued for the mechanism; it takes at most `longest` from its choice until it is
@@ -365,7 +365,7 @@ impl Tasks {
             self.names.clear(initiator, tag);
         }
         self.held -= 1;
-        self.holds = Holds::Several;
+        self.holds = Occupancy::Several;
         self.flights.end(slot);
         if state != TaskState::Dormant || self.is_filed(slot) {
             self.sets.of(initiator).ends(slot, self.protocol.acts_as(attribute));

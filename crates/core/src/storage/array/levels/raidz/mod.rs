@@ -278,7 +278,7 @@ impl RaidZ {
 
     /// The stripe request that one which is to write this many records must wait for, for lack of free
     /// places.
-    pub fn keeper_of_places(&self, records: u64) -> Option<Slot> {
+    pub fn blocker_of_places(&self, records: u64) -> Option<Slot> {
         // Nearly always many places are free.
         if self.free >= records && (self.pins.is_empty() || self.free - self.kept_free() >= records) {
             return None;

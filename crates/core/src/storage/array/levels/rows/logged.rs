@@ -89,14 +89,14 @@ impl Rows {
         (op, log, record): (u64, Spot, u64),
         band: &Band,
     ) {
-        if !context.keeps.data {
+        if !context.enabled.data {
             return;
         }
         let (of, count, is_whole) = (band.parity(0), band.count, touched.is_whole(band));
         let columns = (touched.first, touched.end);
         let (describes, description) = plan.logs.draft.described[usize::from(of.slot)];
         let logged = Logged { op, log, of, count, columns, is_whole, record };
-        context.tell(describes, description, Word::Logged(logged));
+        context.add_word(describes, description, Word::Logged(logged));
         if is_whole {
             return;
         }
@@ -111,10 +111,10 @@ impl Rows {
 
     /// A record of a log on members with a volatile cache: notes the members that it writes to.
     fn join_unit(&self, plan: &mut Planner, band: &Band, touched: &Touched, begins: bool) {
-        let looks = plan.logs.looks();
+        let scans = plan.logs.scans();
         let unit = &mut plan.logs.units[usize::from(band.parity(0).slot)];
         if begins {
-            unit.began = looks;
+            unit.began = scans;
             unit.written.clear();
         }
         let columns = (touched.first..touched.end).map(|column| band.data(column).slot);

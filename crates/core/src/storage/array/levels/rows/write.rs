@@ -137,13 +137,13 @@ impl Rows {
         if touched.count() == 0 {
             return Ok(());
         }
-        let avoids = plan.stripe_requests.get(slot).avoids;
-        let band = self.band(plan, self.row(row), lo, hi, avoids);
+        let unreadable = plan.stripe_requests.get(slot).unreadable;
+        let band = self.band(plan, self.row(row), lo, hi, unreadable);
         if band.gone > u32::from(self.parities()) {
             return Err(Outcome::Lost);
         }
         if band.lost > gf::MOST {
-            return Err(plan.gone(avoids));
+            return Err(plan.unreadable_outcome(unreadable));
         }
         let way = self.way(plan, &band, reach, &touched, lo);
         self.bring_nothing(plan, &band);
@@ -251,7 +251,7 @@ impl Rows {
             let spot = Spot { slot: spot.slot, at: band.at + (from - lo) };
             let op = plan.add(context, slot, Phase::Write, Access::Write, spot, until - from);
             plan.note(context, op, spot, until - from);
-            if context.keeps.data {
+            if context.enabled.data {
                 self.mix_new(plan, context, slot, (op, spot.at), (reach, column, from, until), (band, lo, 1));
             }
         }
@@ -295,7 +295,7 @@ impl Rows {
             let spot = band.parity(which);
             let op = plan.add(context, slot, Phase::Write, Access::Write, spot, band.count);
             plan.note(context, op, spot, band.count);
-            if !context.keeps.data {
+            if !context.enabled.data {
                 continue;
             }
             let factor = |column| gf::factor(which, band.rows.index_of(&band.row, column));

@@ -7,9 +7,9 @@ use alloc::vec::Vec;
 
 /// Buffers that became needed or unneeded since the last call; `None` while data operations are off.
 #[derive(Default)]
-pub struct Changes(Option<Vec<(u64, bool)>>);
+pub struct RefChanges(Option<Vec<(u64, bool)>>);
 
-impl Changes {
+impl RefChanges {
     /// From now on changes are recorded.
     pub fn keep(&mut self) {
         self.0.get_or_insert_default();
@@ -17,7 +17,7 @@ impl Changes {
 
     /// One more user of this command's buffer, or one fewer.
     #[inline]
-    pub fn say(&mut self, command: u64, needs: bool) {
+    pub fn adjust(&mut self, command: u64, needs: bool) {
         if let Some(changes) = &mut self.0 {
             changes.push((command, needs));
         }
@@ -35,31 +35,31 @@ impl Changes {
 
 /// The users of a buffer.
 #[derive(Clone, Copy, Default)]
-struct Held {
-    by: i64,
-    is_told: bool,
+struct RefCount {
+    count: i64,
+    is_reported: bool,
 }
 
 /// The buffers that memory needs.
 #[derive(Default)]
-pub struct Holds {
-    held: BTreeMap<u64, Held>,
+pub struct BufferRefs {
+    held: BTreeMap<u64, RefCount>,
     changed: Vec<u64>,
 }
 
-impl Holds {
+impl BufferRefs {
     /// Reports for each buffer that has changed whether memory needs it, if that is new.
-    pub fn settle<const N: usize>(&mut self, changes: [&mut Changes; N], ops: &mut VecDeque<DataOp>) {
-        for (id, needs) in changes.into_iter().flat_map(Changes::take) {
+    pub fn settle<const N: usize>(&mut self, changes: [&mut RefChanges; N], ops: &mut VecDeque<DataOp>) {
+        for (id, needs) in changes.into_iter().flat_map(RefChanges::take) {
             let held = self.held.entry(id).or_default();
-            held.by += if needs { 1 } else { -1 };
+            held.count += if needs { 1 } else { -1 };
             self.changed.push(id);
         }
         for id in self.changed.drain(..) {
             let Some(held) = self.held.get_mut(&id) else { continue };
-            let is_needed = held.by > 0;
-            if is_needed != held.is_told {
-                held.is_told = is_needed;
+            let is_needed = held.count > 0;
+            if is_needed != held.is_reported {
+                held.is_reported = is_needed;
                 ops.push_back(if is_needed { DataOp::Hold { id } } else { DataOp::Release { id } });
             }
             if !is_needed {

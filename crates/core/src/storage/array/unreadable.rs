@@ -10,10 +10,10 @@ use crate::command::Outcome;
 
 /// The list of what one stripe request has found unreadable.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Avoids(Slot);
+pub struct UnreadableList(Slot);
 
-impl Avoids {
-    pub const NOTHING: Avoids = Avoids(NONE);
+impl UnreadableList {
+    pub const NOTHING: UnreadableList = UnreadableList(NONE);
 
     #[inline]
     pub fn is_empty(self) -> bool {
@@ -37,20 +37,20 @@ pub struct Unreadable(Slab<Stretch>);
 
 impl Unreadable {
     /// Adds to a stripe request's list the `count` sectors of a read that ended with the outcome `why`.
-    pub fn add(&mut self, avoids: &mut Avoids, spot: Spot, count: u64, why: Outcome) {
+    pub fn add(&mut self, unreadable: &mut UnreadableList, spot: Spot, count: u64, why: Outcome) {
         let Spot { slot, at } = spot;
-        avoids.0 = self.0.add(Stretch { slot, at, end: at + count, why, next: avoids.0 });
+        unreadable.0 = self.0.add(Stretch { slot, at, end: at + count, why, next: unreadable.0 });
     }
 
     /// The outcome of the unreadable read added last; [`Outcome::Lost`] where the list is empty.
-    pub fn why(&self, avoids: Avoids) -> Outcome {
-        if avoids.is_empty() { Outcome::Lost } else { self.0.get(avoids.0).why }
+    pub fn why(&self, unreadable: UnreadableList) -> Outcome {
+        if unreadable.is_empty() { Outcome::Lost } else { self.0.get(unreadable.0).why }
     }
 
     /// Empties a stripe request's list.
     #[inline]
-    pub fn clear(&mut self, avoids: &mut Avoids) {
-        let mut at = core::mem::replace(&mut avoids.0, NONE);
+    pub fn clear(&mut self, unreadable: &mut UnreadableList) {
+        let mut at = core::mem::replace(&mut unreadable.0, NONE);
         while at != NONE {
             self.0.free(at);
             at = self.0.get(at).next;
@@ -59,20 +59,25 @@ impl Unreadable {
 
     /// Whether any of the `count` sectors from a spot on is in a stripe request's list.
     #[inline]
-    pub fn has(&self, avoids: Avoids, spot: Spot, count: u64) -> bool {
-        !avoids.is_empty() && self.first(avoids, spot, count).is_some()
+    pub fn has(&self, unreadable: UnreadableList, spot: Spot, count: u64) -> bool {
+        !unreadable.is_empty() && self.first(unreadable, spot, count).is_some()
     }
 
     /// The first entry of a stripe request's list that overlaps the `count` sectors from a spot on: its first
     /// sector, its length, and the rest of the list.
-    pub fn first(&self, avoids: Avoids, spot: Spot, count: u64) -> Option<(u64, u64, Avoids)> {
-        let mut place = avoids.0;
+    pub fn first(
+        &self,
+        unreadable: UnreadableList,
+        spot: Spot,
+        count: u64,
+    ) -> Option<(u64, u64, UnreadableList)> {
+        let mut place = unreadable.0;
         while place != NONE {
             let Stretch { slot, at, end, next, .. } = *self.0.get(place);
             place = next;
             let (at, end) = (at.max(spot.at), end.min(spot.at + count));
             if slot == spot.slot && at < end {
-                return Some((at, end - at, Avoids(next)));
+                return Some((at, end - at, UnreadableList(next)));
             }
         }
         None
@@ -85,7 +90,8 @@ mod tests {
 
     #[test]
     fn each_stripe_request_has_its_own_list_of_stretches_of_any_member() {
-        let (mut all, mut one, mut other) = (Unreadable::default(), Avoids::NOTHING, Avoids::NOTHING);
+        let (mut all, mut one, mut other) =
+            (Unreadable::default(), UnreadableList::NOTHING, UnreadableList::NOTHING);
         let spot = |slot, at| Spot { slot, at };
         all.add(&mut one, spot(3, 100), 8, Outcome::MediaError);
         all.add(&mut other, spot(3, 0), 50, Outcome::MediaError);

@@ -5,7 +5,7 @@ use super::session::{Closed, Session};
 use super::stream::{Socket, Stream};
 use super::tls::Certificates;
 use super::wire::Errno;
-use crate::door::{Answer, Desk, Door, DoorCounts, Failure, Reply, Ticket};
+use crate::transport::{Answer, Failure, Reply, RequestId, RequestSink, Transport, TransportCounts};
 use rustix::event::{PollFd, PollFlags};
 use std::io::{self, ErrorKind};
 use std::net::{SocketAddr, TcpListener};
@@ -46,13 +46,13 @@ struct Connection {
 }
 
 /// See the module.
-pub struct NbdDoor {
+pub struct NbdTransport {
     listener: Listener,
     /// The certificates of a device that is served over TLS only.
     certificates: Option<Certificates>,
     export: Arc<Export>,
     connections: Vec<Connection>,
-    counts: DoorCounts,
+    counts: TransportCounts,
     is_shut: bool,
 }
 
@@ -116,7 +116,7 @@ fn uri_of(path: &Path) -> String {
     format!("nbd+unix:///?socket={}", escaped(path))
 }
 
-impl NbdDoor {
+impl NbdTransport {
     /// Listens at a Unix socket.
     ///
     /// # Errors
@@ -150,8 +150,8 @@ impl NbdDoor {
     }
 
     fn with(listener: Listener, certificates: Option<Certificates>, export: Export) -> Self {
-        let (export, connections, counts) = (Arc::new(export), Vec::new(), DoorCounts::default());
-        NbdDoor { listener, certificates, export, connections, counts, is_shut: false }
+        let (export, connections, counts) = (Arc::new(export), Vec::new(), TransportCounts::default());
+        NbdTransport { listener, certificates, export, connections, counts, is_shut: false }
     }
 
     fn accept(&mut self) {
@@ -226,7 +226,7 @@ impl Connection {
     }
 
     /// Reads available input, and passes requests on.
-    fn receive(&mut self, desk: &mut dyn Desk) {
+    fn receive(&mut self, sink: &mut dyn RequestSink) {
         for _ in 0..READS_AT_ONCE {
             if !self.may_read() {
                 return;
@@ -240,7 +240,7 @@ impl Connection {
                 }
                 Ok(count) => {
                     self.session.filled(count);
-                    self.take_requests(desk);
+                    self.take_requests(sink);
                     // A payload follows its header at once.
                     if count < wanted && !self.session.is_in_payload() {
                         return;
@@ -257,12 +257,12 @@ impl Connection {
         }
     }
 
-    fn take_requests(&mut self, desk: &mut dyn Desk) {
+    fn take_requests(&mut self, sink: &mut dyn RequestSink) {
         loop {
             match self.session.poll() {
                 Ok(Some(request)) => {
                     self.under_way += 1;
-                    desk.submit(Ticket { client: self.client, cookie: request.cookie }, request.asked);
+                    sink.submit(RequestId { client: self.client, cookie: request.cookie }, request.asked);
                 }
                 Ok(None) => return self.send(),
                 Err(closed) => {
@@ -274,7 +274,7 @@ impl Connection {
     }
 
     fn answer(&mut self, reply: &Reply) {
-        let cookie = reply.ticket.cookie;
+        let cookie = reply.request_id.cookie;
         self.under_way = self.under_way.saturating_sub(1);
         match &reply.answer {
             Ok(Answer::Done) => self.session.done(cookie),
@@ -342,7 +342,7 @@ impl Connection {
     }
 }
 
-impl Door for NbdDoor {
+impl Transport for NbdTransport {
     fn uri(&self) -> String {
         match &self.listener {
             Listener::Unix(_, path) => uri_of(path),
@@ -371,7 +371,7 @@ impl Door for NbdDoor {
         }
     }
 
-    fn receive(&mut self, ready: &[PollFlags], desk: &mut dyn Desk) {
+    fn receive(&mut self, ready: &[PollFlags], sink: &mut dyn RequestSink) {
         for (connection, ready) in self.connections.iter_mut().zip(ready.iter().skip(1)) {
             if ready.contains(PollFlags::OUT) {
                 connection.send();
@@ -379,7 +379,7 @@ impl Door for NbdDoor {
             if ready.intersects(PollFlags::IN)
                 || (ready.contains(PollFlags::OUT) && connection.stream.is_full())
             {
-                connection.receive(desk);
+                connection.receive(sink);
             } else if ready.intersects(PollFlags::ERR | PollFlags::HUP) {
                 connection.is_gone = true;
             }
@@ -391,7 +391,7 @@ impl Door for NbdDoor {
     }
 
     fn answer(&mut self, reply: Reply) {
-        let client = reply.ticket.client;
+        let client = reply.request_id.client;
         if let Some(connection) = self.connections.iter_mut().find(|connection| connection.client == client) {
             connection.answer(&reply);
         }
@@ -413,12 +413,12 @@ impl Door for NbdDoor {
         self.is_shut = is_shut;
     }
 
-    fn counts(&self) -> DoorCounts {
+    fn counts(&self) -> TransportCounts {
         self.counts.clone()
     }
 }
 
-impl NbdDoor {
+impl NbdTransport {
     /// Removes the connections that have ended.
     fn sweep(&mut self) {
         let counts = &mut self.counts;
@@ -440,7 +440,7 @@ impl NbdDoor {
     }
 }
 
-impl Drop for NbdDoor {
+impl Drop for NbdTransport {
     fn drop(&mut self) {
         if let Listener::Unix(_, path) = &self.listener {
             // The file may not exist any more.

@@ -44,20 +44,20 @@ enum ByCylinder {
     Buckets(Buckets),
 }
 
-pub(super) struct Lane {
+pub(super) struct EntryList {
     oldest: SlotIndex,
     youngest: SlotIndex,
     by_cylinder: ByCylinder,
 }
 
-impl Lane {
+impl EntryList {
     pub fn new(params: &QueueParams, cylinders: u32, period: u64) -> Self {
         let by_cylinder = if params.is_deep() {
             ByCylinder::Buckets(Buckets::new(params, cylinders, period))
         } else {
             ByCylinder::Row(Row::new(params.depth))
         };
-        Lane { oldest: NONE, youngest: NONE, by_cylinder }
+        EntryList { oldest: NONE, youngest: NONE, by_cylinder }
     }
 
     /// The entries of a shallow queue.

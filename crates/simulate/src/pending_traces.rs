@@ -9,33 +9,33 @@ use std::collections::VecDeque;
 
 /// Traces of commands on their path into the log.
 #[derive(Default)]
-pub struct Lives {
+pub struct PendingTraces {
     /// Received, and not in the log yet.
-    heard: VecDeque<CommandTrace>,
+    received: VecDeque<CommandTrace>,
     /// Number of traces in the log that are still to be received.
     ahead: usize,
 }
 
-impl Lives {
+impl PendingTraces {
     /// The target has reported a trace.
-    pub fn hear(&mut self, trace: CommandTrace) {
+    pub fn receive(&mut self, trace: CommandTrace) {
         match self.ahead.checked_sub(1) {
             Some(ahead) => self.ahead = ahead,
-            None => self.heard.push_back(trace),
+            None => self.received.push_back(trace),
         }
     }
 
     /// All traces that the target has reported so far go into the log, including those not received yet.
-    pub fn tell(&mut self, log: &mut CommandLog, target: &Target) {
-        self.heard.drain(..).for_each(|trace| log.lived(trace));
+    pub fn write_to_log(&mut self, log: &mut CommandLog, target: &Target) {
+        self.received.drain(..).for_each(|trace| log.add_trace(trace));
         for output in target.outputs() {
-            let OutputRef::Lived(trace) = output else { continue };
+            let OutputRef::Trace(trace) = output else { continue };
             if self.ahead > 0 {
                 self.ahead -= 1;
             } else {
-                log.lived(*trace);
+                log.add_trace(*trace);
             }
         }
-        self.ahead = target.outputs().filter(|output| matches!(output, OutputRef::Lived(_))).count();
+        self.ahead = target.outputs().filter(|output| matches!(output, OutputRef::Trace(_))).count();
     }
 }

@@ -30,7 +30,7 @@ pub enum GivenUp {
 
 /// A command held by the controller.
 #[derive(Clone, Copy)]
-pub struct Held {
+pub struct HeldCommand {
     /// As the host sent it, with the host's own tag.
     pub command: Command,
     pub submitted: Instant,
@@ -47,16 +47,25 @@ pub struct Held {
     is_back: bool,
 }
 
-impl Held {
+impl HeldCommand {
     /// A command that has just arrived.
     fn new(command: &Command, submitted: Instant, order: u64) -> Self {
         let (serial, tries, given_up) = (0, 0, GivenUp::Nobody);
-        Held { command: *command, submitted, order, serial, tries, given_up, is_out: false, is_back: false }
+        HeldCommand {
+            command: *command,
+            submitted,
+            order,
+            serial,
+            tries,
+            given_up,
+            is_out: false,
+            is_back: false,
+        }
     }
 
     /// The completion that the host gets for a command that nothing accepts.
     pub fn ended_at_once(command: &Command, now: Instant, outcome: Outcome) -> Completion {
-        Held::new(command, now, 0).ended(now, outcome, Breakdown::default())
+        HeldCommand::new(command, now, 0).ended(now, outcome, Breakdown::default())
     }
 
     /// The completion for the host.
@@ -80,20 +89,20 @@ impl Held {
 }
 
 /// A command that came back; the first to arrive sorts highest.
-struct Back(Held);
+struct Returned(HeldCommand);
 
-impl PartialEq for Back {
+impl PartialEq for Returned {
     fn eq(&self, other: &Self) -> bool {
         self.0.order == other.0.order
     }
 }
-impl Eq for Back {}
-impl PartialOrd for Back {
+impl Eq for Returned {}
+impl PartialOrd for Returned {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
-impl Ord for Back {
+impl Ord for Returned {
     fn cmp(&self, other: &Self) -> Ordering {
         other.0.order.cmp(&self.0.order)
     }
@@ -105,13 +114,13 @@ pub fn is_alone(command: &Command, protocol: Protocol) -> bool {
     command.attribute == Attribute::Untagged && protocol.is_tagged() || protocol.is_alone(command)
 }
 
-pub struct Lane {
+pub struct InitiatorQueue {
     /// Commands that have not been sent, in order of arrival.
-    waiting: VecDeque<Held>,
+    waiting: VecDeque<HeldCommand>,
     /// Commands that came back: each of them arrived before all that have not been sent.
-    back: BinaryHeap<Back>,
+    back: BinaryHeap<Returned>,
     /// By tag; the entry of a free tag is stale.
-    sent: Vec<Held>,
+    sent: Vec<HeldCommand>,
     /// The drive's answers that the host is about to process, with their tags.
     pub answers: Vec<(u32, Completion)>,
     /// Tags that are free, the next one last.
@@ -131,9 +140,9 @@ pub struct Lane {
     serials: u32,
 }
 
-impl Lane {
+impl InitiatorQueue {
     pub fn new(depth: u32) -> Self {
-        Lane {
+        InitiatorQueue {
             waiting: VecDeque::with_capacity(64),
             back: BinaryHeap::new(),
             sent: Vec::new(),
@@ -151,9 +160,9 @@ impl Lane {
     }
 
     /// A command arrives at the lane and must wait.
-    pub fn hold(&mut self, command: &Command, submitted: Instant) {
+    pub fn enqueue(&mut self, command: &Command, submitted: Instant) {
         self.orders += 1;
-        self.waiting.push_back(Held::new(command, submitted, self.orders));
+        self.waiting.push_back(HeldCommand::new(command, submitted, self.orders));
     }
 
     /// Whether this command may be sent now; `alone` tells whether it must be alone at the drive.
@@ -166,14 +175,14 @@ impl Lane {
 
     /// Gives a waiting command a tag, if one is free.
     #[inline]
-    pub fn send(&mut self, held: &Held, alone: bool) -> Option<u32> {
+    pub fn send(&mut self, held: &HeldCommand, alone: bool) -> Option<u32> {
         let tag = self.tag_for(alone)?;
         if self.sent.len() <= tag as usize {
             // Tags are first used in the order of their numbers.
             self.sent.push(*held);
         }
         self.sent[tag as usize] =
-            Held { serial: self.serials, given_up: GivenUp::Nobody, is_out: true, ..*held };
+            HeldCommand { serial: self.serials, given_up: GivenUp::Nobody, is_out: true, ..*held };
         Some(tag)
     }
 
@@ -185,7 +194,7 @@ impl Lane {
         self.orders += 1;
         let (order, serial) = (self.orders, self.serials);
         if self.sent.len() <= tag as usize {
-            self.sent.push(Held::new(command, submitted, order));
+            self.sent.push(HeldCommand::new(command, submitted, order));
         }
         let place = &mut self.sent[tag as usize];
         place.command = *command;
@@ -204,35 +213,35 @@ impl Lane {
     }
 
     #[inline]
-    pub fn sent(&mut self, tag: u32) -> &mut Held {
+    pub fn sent(&mut self, tag: u32) -> &mut HeldCommand {
         &mut self.sent[tag as usize]
     }
 
     /// Whether the command that got this tag in this generation still has it.
     pub fn is_sent(&self, tag: u32, serial: u32) -> bool {
-        let Held { serial: own, is_out, .. } = self.sent[tag as usize];
+        let HeldCommand { serial: own, is_out, .. } = self.sent[tag as usize];
         is_out && own == serial
     }
 
     /// The tag of the command with this number, if it has one.
     pub fn tag_of(&self, number: u64) -> Option<u32> {
-        let is_it = |held: &Held| held.is_out && held.command.id == number;
+        let is_it = |held: &HeldCommand| held.is_out && held.command.id == number;
         self.sent.iter().position(is_it).map(|tag| tag as u32)
     }
 
     /// Removes the waiting command with this number.
-    pub fn take_waiting(&mut self, number: u64) -> Option<Held> {
+    pub fn take_waiting(&mut self, number: u64) -> Option<HeldCommand> {
         let held = self.take_all_waiting(|held| held.command.id == number).pop()?;
         Some(held)
     }
 
     /// Removes waiting commands, oldest first.
-    pub fn take_all_waiting(&mut self, mut is_meant: impl FnMut(&Held) -> bool) -> Vec<Held> {
+    pub fn take_all_waiting(&mut self, mut is_meant: impl FnMut(&HeldCommand) -> bool) -> Vec<HeldCommand> {
         let all =
             core::mem::take(&mut self.back).into_iter().map(|back| back.0).chain(self.waiting.drain(..));
-        let (mut meant, rest): (Vec<Held>, Vec<Held>) = all.partition(&mut is_meant);
+        let (mut meant, rest): (Vec<HeldCommand>, Vec<HeldCommand>) = all.partition(&mut is_meant);
         for held in rest {
-            if held.is_back { self.back.push(Back(held)) } else { self.waiting.push_back(held) }
+            if held.is_back { self.back.push(Returned(held)) } else { self.waiting.push_back(held) }
         }
         meant.sort_unstable_by_key(|held| held.order);
         meant.iter().for_each(|held| self.forget_return(held));
@@ -240,10 +249,10 @@ impl Lane {
     }
 
     /// Removes all commands that have a tag, oldest first.
-    pub fn take_all_sent(&mut self) -> Vec<Held> {
+    pub fn take_all_sent(&mut self) -> Vec<HeldCommand> {
         let out: Vec<u32> =
             (0..).zip(&self.sent).filter(|(_, held)| held.is_out).map(|(tag, _)| tag).collect();
-        let mut all: Vec<Held> = out.into_iter().map(|tag| *self.take(tag)).collect();
+        let mut all: Vec<HeldCommand> = out.into_iter().map(|tag| *self.take(tag)).collect();
         all.sort_unstable_by_key(|held| held.order);
         all.iter().for_each(|held| self.forget_return(held));
         self.answers.clear();
@@ -251,7 +260,7 @@ impl Lane {
     }
 
     /// A command that has come back and will not be resent no longer counts for [`Self::overtakes`].
-    pub fn forget_return(&mut self, held: &Held) {
+    pub fn forget_return(&mut self, held: &HeldCommand) {
         if held.is_back {
             self.returned.retain(|&Reverse(order)| order != held.order);
         }
@@ -259,7 +268,7 @@ impl Lane {
 
     /// Takes a command off its tag, which becomes free.
     #[inline]
-    pub fn take(&mut self, tag: u32) -> &mut Held {
+    pub fn take(&mut self, tag: u32) -> &mut HeldCommand {
         self.outstanding -= 1;
         self.alone = false;
         self.free.push(tag);
@@ -281,16 +290,16 @@ impl Lane {
     }
 
     /// A command waits again, ahead of all that arrived after it.
-    pub fn put_back(&mut self, held: Held) {
+    pub fn put_back(&mut self, held: HeldCommand) {
         if !held.is_back {
             self.returned.push(Reverse(held.order));
         }
-        self.back.push(Back(Held { is_back: true, ..held }));
+        self.back.push(Returned(HeldCommand { is_back: true, ..held }));
     }
 
     /// The command that is sent next.
     #[inline]
-    pub fn first(&self) -> Option<&Held> {
+    pub fn first(&self) -> Option<&HeldCommand> {
         self.back.peek().map(|back| &back.0).or_else(|| self.waiting.front())
     }
 

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 /// A request to the device: within its bounds, and in whole blocks.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Asked {
+pub enum DeviceRequest {
     Read {
         offset: u64,
         length: u32,
@@ -46,24 +46,24 @@ pub enum Asked {
 /// The identity of a request: the number of the client, unique in the session, and the client's own id of the
 /// request.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Ticket {
+pub struct RequestId {
     pub client: u64,
     pub cookie: u64,
 }
 
 /// The data of a read.
 #[derive(Clone, PartialEq, Debug)]
-pub enum Found {
+pub enum ReadData {
     Sectors(Vec<Bytes>),
     Plain(Vec<u8>),
 }
 
-impl Found {
+impl ReadData {
     /// The length in bytes.
     pub fn len(&self) -> usize {
         match self {
-            Found::Sectors(cells) => cells.len() * cell::SECTOR,
-            Found::Plain(bytes) => bytes.len(),
+            ReadData::Sectors(cells) => cells.len() * cell::SECTOR,
+            ReadData::Plain(bytes) => bytes.len(),
         }
     }
 
@@ -74,8 +74,8 @@ impl Found {
     /// Appends the bytes to `out`.
     pub fn put(&self, out: &mut Vec<u8>) {
         match self {
-            Found::Sectors(cells) => cells.iter().for_each(|cell| out.extend_from_slice(cell.as_bytes())),
-            Found::Plain(bytes) => out.extend_from_slice(bytes),
+            ReadData::Sectors(cells) => cells.iter().for_each(|cell| out.extend_from_slice(cell.as_bytes())),
+            ReadData::Plain(bytes) => out.extend_from_slice(bytes),
         }
     }
 }
@@ -87,7 +87,7 @@ pub enum Answer {
     /// The data of a read that begins at this offset.
     Data {
         offset: u64,
-        found: Found,
+        found: ReadData,
     },
     /// Lengths in bytes, and whether the range is a hole.
     Extents(Vec<(u32, bool)>),
@@ -105,19 +105,19 @@ pub enum Failure {
 /// A reply to a request.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Reply {
-    pub ticket: Ticket,
+    pub request_id: RequestId,
     /// The completion time in the model; `None` if the model was not involved.
     pub due: Option<Instant>,
     pub answer: Result<Answer, Failure>,
 }
 
 /// Accepts requests at the moment of their arrival.
-pub trait Desk {
-    fn submit(&mut self, ticket: Ticket, asked: Asked);
+pub trait RequestSink {
+    fn submit(&mut self, request_id: RequestId, request: DeviceRequest);
 }
 
 /// A transport by which clients reach the device.
-pub trait Door: Send {
+pub trait Transport: Send {
     /// The address at which clients connect.
     fn uri(&self) -> String;
 
@@ -125,7 +125,7 @@ pub trait Door: Send {
     fn wait_for<'a>(&'a self, fds: &mut Vec<PollFd<'a>>);
 
     /// Reads and handles input. `ready` has the events of each descriptor of [`Door::wait_for`], in the same order.
-    fn receive(&mut self, ready: &[PollFlags], desk: &mut dyn Desk);
+    fn receive(&mut self, ready: &[PollFlags], sink: &mut dyn RequestSink);
 
     /// Accepts a reply. Replies to clients that have disconnected are dropped.
     fn answer(&mut self, reply: Reply);
@@ -140,12 +140,12 @@ pub trait Door: Send {
     fn shut(&mut self, is_shut: bool);
 
     /// The counts so far.
-    fn counts(&self) -> DoorCounts;
+    fn counts(&self) -> TransportCounts;
 }
 
 /// The counts of a transport.
 #[derive(Clone, Default, Debug, serde::Serialize)]
-pub struct DoorCounts {
+pub struct TransportCounts {
     /// Accepted connections.
     pub connections: u64,
     /// Connections that ended because the client violated the protocol.

@@ -1,12 +1,12 @@
 //! A client request in the target: its commands and its reply.
-use crate::door::{Answer, Failure, Found, Ticket};
 use crate::store::Payload;
+use crate::transport::{Answer, Failure, ReadData, RequestId};
 use drivelab_core::{Access, Command, Outcome};
 use drivelab_units::{Lba, SECTOR_BYTES, Sectors};
 
 /// A client request in the target.
-pub(crate) struct Order {
-    pub ticket: Ticket,
+pub(crate) struct PendingRequest {
+    pub request_id: RequestId,
     pub access: Access,
     /// Whether the reply carries the data that were read.
     pub sends: bool,
@@ -22,7 +22,7 @@ pub(crate) struct Order {
     pub payload: Option<Payload>,
 }
 
-pub(crate) fn command_of(id: u64, order: &Order) -> Command {
+pub(crate) fn command_of(id: u64, order: &PendingRequest) -> Command {
     Command {
         direct: true,
         force_unit_access: order.fua && order.access == Access::Write,
@@ -30,7 +30,7 @@ pub(crate) fn command_of(id: u64, order: &Order) -> Command {
     }
 }
 
-pub(crate) fn answer(order: &Order, outcome: Outcome, found: Found) -> Result<Answer, Failure> {
+pub(crate) fn answer(order: &PendingRequest, outcome: Outcome, found: ReadData) -> Result<Answer, Failure> {
     match outcome {
         Outcome::Done if order.sends => Ok(Answer::Data { offset: order.at * SECTOR_BYTES, found }),
         Outcome::Done => Ok(Answer::Done),

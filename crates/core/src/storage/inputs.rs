@@ -7,7 +7,7 @@ use super::call::{Accepted, CallError, Fault, Manage, Slowness, TargetInput};
 use super::context::Context;
 use super::drive::Drive;
 use super::drive::params::TIME_MAX;
-use super::outputs::Happening;
+use super::outputs::TargetEvent;
 use super::{Body, Target};
 use crate::data::DataOp;
 use drivelab_units::{Instant, Lba, Sectors};
@@ -15,7 +15,7 @@ use drivelab_units::{Instant, Lba, Sectors};
 impl Target {
     /// Processes an input at an instant up to which all events have run.
     #[cold]
-    pub(super) fn hear(&mut self, now: Instant, input: TargetInput) -> Result<Accepted, CallError> {
+    pub(super) fn handle_input(&mut self, now: Instant, input: TargetInput) -> Result<Accepted, CallError> {
         if self.is_off {
             return Err(CallError::PowerIsOff);
         }
@@ -100,9 +100,9 @@ impl Target {
         context.agenda.retain(|_| false);
         context.answers.retain(|_| false);
         context.refused.retain(|_| false);
-        context.lives.clear();
+        context.traces.clear();
         context.commands.close();
-        context.happened(Happening::PowerCut { at: context.now });
+        context.report_event(TargetEvent::PowerCut { at: context.now });
         self.is_off = true;
     }
 
@@ -129,11 +129,11 @@ impl Target {
         match body {
             Body::Server(_) => {}
             Body::Wire(drive) => {
-                strike(drive, context, fault)?;
+                apply_fault(drive, context, fault)?;
                 context.answer_host();
             }
             Body::System(system) => {
-                strike(system.living(fault.drive())?, context, fault)?;
+                apply_fault(system.working_drive(fault.drive())?, context, fault)?;
                 system.settle(context);
             }
         }
@@ -142,11 +142,11 @@ impl Target {
 }
 
 /// Applies a fault to a drive.
-fn strike(drive: &mut Drive, context: &mut Context, fault: Fault) -> Result<(), CallError> {
+fn apply_fault(drive: &mut Drive, context: &mut Context, fault: Fault) -> Result<(), CallError> {
     match fault {
         Fault::MediaError { drive: index, first, count, until } => {
             check_sectors(drive, index, first, count)?;
-            drive.spoil(first, count, until);
+            drive.make_unreadable(first, count, until);
         }
         Fault::Corrupt { drive: index, first, count } => {
             check_sectors(drive, index, first, count)?;
