@@ -200,7 +200,12 @@ impl<C: Cell> Buffers<C> {
     pub fn persisted(&mut self, id: u64, drive: u16, first: u64, cells: &[C]) {
         let count = cells.len() as u64;
         if !self.words.is_empty() {
-            self.words.lie(drive, first, count, (first..).zip(cells).map(|(at, cell)| (at, cell.head())));
+            self.words.record_written(
+                drive,
+                first,
+                count,
+                (first..).zip(cells).map(|(at, cell)| (at, cell.head())),
+            );
             self.forget_words();
         }
         self.dropped(id, count);

@@ -13,7 +13,7 @@ use drivelab_core::storage::array::levels::{Layout, RaidZ, Redundancy, Rows, Spo
 use drivelab_core::storage::array::members::MemberState;
 
 /// The drive of each slot whose data are completely valid.
-pub fn whole(array: &Array) -> Vec<Option<u16>> {
+pub fn valid_members(array: &Array) -> Vec<Option<u16>> {
     let whole = |state| state == MemberState::Whole;
     array.members().iter().map(|(_, member)| whole(member.state).then_some(member.drive)).collect()
 }
@@ -25,12 +25,12 @@ pub fn can_reconstruct(layout: &Layout, drives: &[Option<u16>]) -> bool {
 }
 
 /// The valid data of the members: a stale copy is replaced by the valid one.
-pub fn that_counts<'a, C: Cell>(array: &Array, media: &'a Media<C>) -> Cow<'a, Media<C>> {
+pub fn without_stale<'a, C: Cell>(array: &Array, media: &'a Media<C>) -> Cow<'a, Media<C>> {
     let layout = array.layout();
     if layout.redundancy() != Some(Redundancy::Copies) {
         return Cow::Borrowed(media);
     }
-    let drives = whole(array);
+    let drives = valid_members(array);
     let mut counts = Cow::Borrowed(media);
     for (slot, first, end) in array.stale() {
         let Some(drive) = drives[usize::from(slot)] else { continue };

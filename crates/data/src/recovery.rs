@@ -9,7 +9,7 @@
 //! checksums of the data that the words describe. The array's state in memory is lost.
 use crate::buffers::Buffers;
 use crate::cell::{Cell, Stamp};
-use crate::consistent::{Stripe, parity_of, stripes, whole};
+use crate::consistent::{Stripe, parity_of, stripes, valid_members};
 use crate::media::Media;
 use alloc::vec;
 use alloc::vec::Vec;
@@ -200,7 +200,7 @@ impl<C: Cell> PolicyRecovery<C> {
 impl<C: Cell> Cut<'_, C> {
     /// The drives of complete members that are still present.
     fn survivors(&self) -> impl Iterator<Item = u16> {
-        let whole = (0..).zip(whole(self.array));
+        let whole = (0..).zip(valid_members(self.array));
         whole.filter_map(|(slot, drive)| drive.filter(|_| !self.missing.contains(&slot)))
     }
 

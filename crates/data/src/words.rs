@@ -90,7 +90,13 @@ impl Words {
     }
 
     /// These addresses of a drive's media are written: by address, the heads of the sectors.
-    pub fn lie(&mut self, drive: u16, first: u64, count: u64, written: impl Iterator<Item = (u64, u64)>) {
+    pub fn record_written(
+        &mut self,
+        drive: u16,
+        first: u64,
+        count: u64,
+        written: impl Iterator<Item = (u64, u64)>,
+    ) {
         let mut gone = Vec::new();
         if let Some(lying) = self.lying.get_mut(&drive).filter(|lying| !lying.is_empty()) {
             gone.extend(lying.range(first..first + count).map(|(&at, _)| at));
@@ -102,13 +108,13 @@ impl Words {
             let tail = sector.tail();
             self.lying.entry(drive).or_default().insert(at, head);
             if let Some(tail) = tail {
-                self.pass(drive, tail);
+                self.drop_obsolete(drive, tail);
             }
         }
     }
 
     /// Records of this drive below this number are obsolete from now on.
-    fn pass(&mut self, drive: u16, tail: u64) {
+    fn drop_obsolete(&mut self, drive: u16, tail: u64) {
         let Some(lying) = self.lying.get(&drive) else { return };
         let is_past = |head: u64| {
             self.sectors.get(head).and_then(SectorWords::record).is_some_and(|number| number < tail)
@@ -178,7 +184,7 @@ mod tests {
 
     fn record(words: &mut Words, head: u64, number: u64, at: u64) {
         words.add(head, Word::Record { number });
-        words.lie(0, at, 8, [(at, head)].into_iter());
+        words.record_written(0, at, 8, [(at, head)].into_iter());
         words.is_written(head);
     }
 
@@ -187,9 +193,9 @@ mod tests {
         let mut words = Words::default();
         record(&mut words, 10, 1, 0);
         record(&mut words, 11, 2, 8);
-        words.lie(1, 0, 8, [].into_iter());
+        words.record_written(1, 0, 8, [].into_iter());
         assert_eq!((words.get(10).len(), words.get(11).len()), (1, 1));
-        words.lie(0, 4, 8, [].into_iter());
+        words.record_written(0, 4, 8, [].into_iter());
         assert_eq!((words.get(10).len(), words.get(11).len()), (1, 0));
         words.replace(0);
         assert_eq!((words.get(10).len(), words.size()), (0, 0));
@@ -199,8 +205,8 @@ mod tests {
     fn what_a_buffer_may_still_write_stays() {
         let mut words = Words::default();
         words.add(10, Word::Bits);
-        words.lie(0, 0, 1, [(0, 10)].into_iter());
-        words.lie(0, 0, 1, [].into_iter());
+        words.record_written(0, 0, 1, [(0, 10)].into_iter());
+        words.record_written(0, 0, 1, [].into_iter());
         assert_eq!(words.get(10), [Word::Bits]);
         words.is_written(10);
         assert_eq!((words.get(10).len(), words.size()), (0, 0));
@@ -211,7 +217,7 @@ mod tests {
         let mut words = Words::default();
         (0..4).for_each(|number| record(&mut words, 10 + number, number, 8 + 8 * number));
         words.add(20, Word::Tail { number: 2 });
-        words.lie(0, 0, 1, [(0, 20)].into_iter());
+        words.record_written(0, 0, 1, [(0, 20)].into_iter());
         words.is_written(20);
         let left: Vec<bool> = [10, 11, 12, 13, 20].iter().map(|&head| !words.get(head).is_empty()).collect();
         assert_eq!(left, [false, false, true, true, true]);

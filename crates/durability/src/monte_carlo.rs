@@ -89,7 +89,7 @@ pub struct Job {
 }
 
 /// Runs chunks of histories elsewhere than on the threads of this process.
-pub trait Elsewhere: Sync {
+pub trait ChunkRunner: Sync {
     /// The chunks of this range of indexes, in order; `None` if they could not be run, which ends the run.
     fn run(&self, job: &Job, from: u64, to: u64) -> Option<Vec<Histories>>;
 }
@@ -118,7 +118,7 @@ pub struct Sampler<'p> {
     plan: &'p Plan,
     way: HistoryOptions,
     seed: u64,
-    elsewhere: Option<&'p dyn Elsewhere>,
+    runner: Option<&'p dyn ChunkRunner>,
     chunks: u64,
     /// Whether running histories elsewhere has failed.
     stopped: bool,
@@ -126,8 +126,8 @@ pub struct Sampler<'p> {
 }
 
 impl<'p> Sampler<'p> {
-    pub fn new(plan: &'p Plan, way: HistoryOptions, seed: u64, elsewhere: Option<&'p dyn Elsewhere>) -> Self {
-        Sampler { plan, way, seed, elsewhere, chunks: 0, stopped: false, found: Histories::default() }
+    pub fn new(plan: &'p Plan, way: HistoryOptions, seed: u64, runner: Option<&'p dyn ChunkRunner>) -> Self {
+        Sampler { plan, way, seed, runner, chunks: 0, stopped: false, found: Histories::default() }
     }
 
     /// Continues until there are `histories` histories.
@@ -136,9 +136,9 @@ impl<'p> Sampler<'p> {
         if last <= from || self.stopped {
             return;
         }
-        let chunks = if let Some(elsewhere) = self.elsewhere {
+        let chunks = if let Some(runner) = self.runner {
             let job = Job { array: self.plan.about.clone(), way: self.way, seed: self.seed };
-            elsewhere.run(&job, from, last)
+            runner.run(&job, from, last)
         } else {
             let one = |at| chunks(self.plan, self.way, self.seed, at, at + 1);
             Some((from..last).into_par_iter().flat_map_iter(one).collect())

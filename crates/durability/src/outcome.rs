@@ -7,7 +7,7 @@ use crate::array::HistoryOptions;
 use crate::chain::Chain;
 use crate::closed_forms::{Mttdl, mttdl};
 use crate::estimate::{CONFIDENCE, Estimate, Moments};
-use crate::monte_carlo::{CHUNK, Elsewhere, Histories, Sampler};
+use crate::monte_carlo::{CHUNK, ChunkRunner, Histories, Sampler};
 use crate::plan::{Plan, Problem};
 use crate::splitting::{REPLICATES, split};
 use crate::states::{Loss, explored, not_exponential};
@@ -81,23 +81,23 @@ pub struct Outcome {
 /// # Errors
 /// A method that the array does not allow, or an invalid setting.
 pub fn solve(plan: &Plan, settings: &Settings) -> Result<Outcome, Vec<Problem>> {
-    solve_elsewhere(plan, settings, None)
+    solve_with(plan, settings, None)
 }
 
 /// The same, with histories run by the caller; those of splitting run in this process.
 ///
 /// # Errors
 /// As for [`solve`]. If histories could not be run, the outcome is invalid.
-pub fn solve_elsewhere(
+pub fn solve_with(
     plan: &Plan,
     settings: &Settings,
-    elsewhere: Option<&dyn Elsewhere>,
+    runner: Option<&dyn ChunkRunner>,
 ) -> Result<Outcome, Vec<Problem>> {
     check(plan, settings)?;
-    let mut outcome = run(plan, settings, elsewhere)?;
+    let mut outcome = run(plan, settings, runner)?;
     let ends = [plan.at_end(|step| step.low_hours), plan.at_end(|step| step.high_hours)];
     for end in ends.iter().flatten() {
-        let other = run(end, settings, elsewhere)?.loss_in_a_year;
+        let other = run(end, settings, runner)?.loss_in_a_year;
         let sum = outcome.loss_in_a_year_over_rebuilds.unwrap_or(outcome.loss_in_a_year).over(&other);
         outcome.loss_in_a_year_over_rebuilds = Some(sum);
     }
@@ -152,7 +152,7 @@ fn can_split(plan: &Plan) -> (bool, bool) {
     (plan.arrangement.depth_of_loss() >= 2, plan.about.common.iter().any(|common| common.share > 0.0))
 }
 
-fn run(plan: &Plan, settings: &Settings, elsewhere: Option<&dyn Elsewhere>) -> Result<Outcome, Vec<Problem>> {
+fn run(plan: &Plan, settings: &Settings, runner: Option<&dyn ChunkRunner>) -> Result<Outcome, Vec<Problem>> {
     let way = HistoryOptions {
         life: plan.about.life_hours.max(HOURS_PER_YEAR),
         biased: false,
@@ -178,7 +178,7 @@ fn run(plan: &Plan, settings: &Settings, elsewhere: Option<&dyn Elsewhere>) -> R
         }
         method = Method::MonteCarlo;
         // Frequent losses are counted by plain histories; biasing would only add variance.
-        let mut pilot = Sampler::new(plan, way, settings.seed, elsewhere);
+        let mut pilot = Sampler::new(plan, way, settings.seed, runner);
         pilot.reach((8 * CHUNK).min(settings.histories));
         if pilot.found.year.hits < 100.0 && !settings.every_loss {
             method = Method::Biasing;
@@ -200,7 +200,7 @@ fn run(plan: &Plan, settings: &Settings, elsewhere: Option<&dyn Elsewhere>) -> R
             HistoryOptions { biased: method == Method::Biasing, ..way },
             method,
             (settings, bound),
-            elsewhere,
+            runner,
         );
         if found.year.hits > 0.0 || place == last {
             let (mut instead_of, mut instead_because) =
@@ -244,12 +244,12 @@ fn histories(
     way: HistoryOptions,
     method: Method,
     (settings, bound): (&Settings, bool),
-    elsewhere: Option<&dyn Elsewhere>,
+    runner: Option<&dyn ChunkRunner>,
 ) -> Histories {
     if method == Method::Splitting {
         return split(plan, way, (settings.histories / REPLICATES).clamp(50, 1 << 24), settings.seed);
     }
-    let mut sampler = Sampler::new(plan, way, settings.seed, elsewhere);
+    let mut sampler = Sampler::new(plan, way, settings.seed, runner);
     if bound {
         sampler.reach(settings.histories);
     } else {

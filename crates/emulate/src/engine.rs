@@ -5,8 +5,8 @@
 //! at their own instants, one after the other, each with its data. Start reading at [`Engine::run`].
 use crate::action::Action;
 use crate::capture::Capture;
+use crate::conditions::Conditions;
 use crate::error::EmulateError;
-use crate::lasting::Lasting;
 use crate::pending::{PendingRequest, answer, command_of};
 use crate::power::DelayedAction;
 use crate::session::SessionLog;
@@ -70,7 +70,7 @@ pub struct Engine {
     /// Scheduled consequences of earlier actions, sorted by instant.
     pub(crate) later: Vec<(Instant, DelayedAction)>,
     /// Conditions of members that last until they are ended.
-    pub(crate) lasting: Lasting,
+    pub(crate) conditions: Conditions,
     /// Actions that the scenario has scheduled, sorted by instant.
     pub(crate) planned: VecDeque<(Instant, Action)>,
     /// The latest instant to which the model has advanced.
@@ -91,7 +91,7 @@ impl Engine {
             next_id: 0,
             replies: Vec::new(),
             later: Vec::new(),
-            lasting: Lasting::default(),
+            conditions: Conditions::default(),
             planned: VecDeque::new(),
             advanced: Instant::ZERO,
             log: SessionLog::default(),
@@ -164,7 +164,7 @@ impl Engine {
             self.replies.clear();
             return Err(failed);
         }
-        if let Some(failed) = self.store.trouble().get() {
+        if let Some(failed) = self.store.first_failure().get() {
             self.replies.clear();
             return Err(EmulateError::Image(failed));
         }

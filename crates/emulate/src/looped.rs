@@ -99,7 +99,7 @@ pub fn run(setup: &Setup, socket: &Path, stop: &AtomicBool) -> Result<LoopPoint,
         latencies: Latencies::default(),
     };
     // A host thread that the machine delays would measure the machine.
-    let _ = crate::punctual::request_real_time();
+    let _ = crate::real_time::request_real_time();
     while looped.now() < looped.end && !stop.load(Ordering::Relaxed) {
         looped.turn()?;
     }

@@ -57,13 +57,13 @@ struct ImageState {
 pub struct ImagePlatter {
     name: String,
     inside: Mutex<ImageState>,
-    trouble: FirstFailure,
+    first_failure: FirstFailure,
 }
 
 impl ImagePlatter {
-    pub fn new(name: String, image: Box<dyn Image>, trouble: FirstFailure) -> Arc<Self> {
+    pub fn new(name: String, image: Box<dyn Image>, first_failure: FirstFailure) -> Arc<Self> {
         let inside = ImageState { image, left: MemoryImage::default(), left_sectors: Vec::new() };
-        Arc::new(ImagePlatter { name, inside: Mutex::new(inside), trouble })
+        Arc::new(ImagePlatter { name, inside: Mutex::new(inside), first_failure })
     }
 
     /// The name of the image in messages.
@@ -84,11 +84,11 @@ impl ImagePlatter {
             let ImageState { image, left, .. } = &mut *inside;
             let read = left.read(first * SECTOR, &mut bytes);
             if let Err(error) = read.and_then(|()| image.write(first * SECTOR, &bytes)) {
-                self.trouble.note(&self.name, true, &error);
+                self.first_failure.note(&self.name, true, &error);
             }
         }
         if let Err(error) = inside.image.sync() {
-            self.trouble.note(&self.name, true, &error);
+            self.first_failure.note(&self.name, true, &error);
         }
     }
 
@@ -96,7 +96,7 @@ impl ImagePlatter {
     pub fn extents(&self) -> Vec<(u64, u64)> {
         let found = self.lock().image.extents();
         let found = found.unwrap_or_else(|error| {
-            self.trouble.note(&self.name, false, &error);
+            self.first_failure.note(&self.name, false, &error);
             Vec::new()
         });
         found.into_iter().map(|(first, end)| (first / SECTOR, end.div_ceil(SECTOR))).collect()
@@ -108,7 +108,7 @@ impl Platter<Bytes> for ImagePlatter {
         let mut bytes = vec![0; (count * SECTOR) as usize];
         let inside = self.lock();
         if let Err(error) = inside.image.read(first * SECTOR, &mut bytes) {
-            self.trouble.note(&self.name, false, &error);
+            self.first_failure.note(&self.name, false, &error);
         }
         for &(from, sectors) in &inside.left_sectors {
             let (from, end) = (from.max(first), (from + sectors).min(first + count));
@@ -127,7 +127,7 @@ impl Platter<Bytes> for ImagePlatter {
         let mut inside = self.lock();
         let written = inside.image.write(first * SECTOR, &bytes);
         if let Err(error) = &written {
-            self.trouble.note(&self.name, true, error);
+            self.first_failure.note(&self.name, true, error);
             inside.left_sectors.push((first, cells.len() as u64));
         }
         if !inside.left_sectors.is_empty() {
@@ -142,7 +142,7 @@ impl Platter<Bytes> for ImagePlatter {
         inside.left_sectors.clear();
         inside.left = MemoryImage::default();
         if let Err(error) = inside.image.clear() {
-            self.trouble.note(&self.name, true, &error);
+            self.first_failure.note(&self.name, true, &error);
         }
     }
 

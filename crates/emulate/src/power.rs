@@ -1,7 +1,7 @@
 //! Power cuts, faults, and the orderly end of a session.
 use crate::action::{Action, Kind};
+use crate::conditions::InForce;
 use crate::engine::{Engine, Model};
-use crate::lasting::InForce;
 use crate::session::PowerCut;
 use crate::store::{Payload, Store, array_of};
 use drivelab_core::storage::array::Array;
@@ -62,7 +62,7 @@ impl Engine {
         self.later.retain(|(_, later)| !is_overtaken(later));
         self.plan(now, action);
         let ends = action.action == Kind::Honest || action.by_ns == Some(0);
-        if ends && !self.lasting.in_force(action).is_nothing() {
+        if ends && !self.conditions.in_force(action).is_nothing() {
             return Ok(format!("done; what the scenario has put down for member {} goes on", action.member));
         }
         Ok("done".into())
@@ -75,7 +75,7 @@ impl Engine {
         if let Some(until) = self.model.off_until {
             text += &format!("; the power is off until {}", since(until));
         }
-        text + &self.condition() + &self.lasting.describe()
+        text + &self.condition() + &self.conditions.describe()
     }
 
     /// The condition of the drive, or of the array and its members, as text that is appended to the status.
@@ -128,7 +128,8 @@ impl Engine {
         }
         match later {
             DelayedAction::Step(member) => {
-                let in_force = self.lasting.in_force(&Action { member: *member, ..Action::of(Kind::Slow) });
+                let in_force =
+                    self.conditions.in_force(&Action { member: *member, ..Action::of(Kind::Slow) });
                 let _ = self.send_condition(now, *member, in_force);
             }
             DelayedAction::Action(action) if action.every_ns.is_none() => _ = self.act(now, action),
@@ -144,7 +145,7 @@ impl Engine {
     fn act_with_power(&mut self, until: Instant, due: Instant, later: &DelayedAction) {
         match later {
             DelayedAction::Action(action) if action.every_ns.is_some() => {
-                self.lasting.note(due, action);
+                self.conditions.note(due, action);
                 self.follow(until, DelayedAction::Step(action.member));
                 self.plan(due, action);
             }
@@ -167,19 +168,19 @@ impl Engine {
             let member = action.member;
             return Err(format!("drive {member} keeps no writes in its cache, and has nothing to lie about"));
         }
-        let mut lasting = self.lasting.clone();
-        if !lasting.note(now, action) {
+        let mut conditions = self.conditions.clone();
+        if !conditions.note(now, action) {
             self.send_action(now, action)?;
             if action.action == Kind::Replace {
-                self.lasting.forget(action.member);
+                self.conditions.forget(action.member);
             }
             return Ok(());
         }
-        let after = lasting.in_force(action);
-        if after != self.lasting.in_force(action) || after.is_nothing() {
+        let after = conditions.in_force(action);
+        if after != self.conditions.in_force(action) || after.is_nothing() {
             self.send_condition(now, action.member, after)?;
         }
-        self.lasting = lasting;
+        self.conditions = conditions;
         Ok(())
     }
 
@@ -232,9 +233,9 @@ impl Engine {
 
     /// Restores the lasting conditions of the drives after a power cut.
     fn restore_conditions(&mut self, now: Instant) {
-        for member in self.lasting.members() {
+        for member in self.conditions.members() {
             for kind in [Kind::Slow, Kind::Lie] {
-                let in_force = self.lasting.in_force(&Action { member, ..Action::of(kind) });
+                let in_force = self.conditions.in_force(&Action { member, ..Action::of(kind) });
                 if !in_force.is_nothing() {
                     // A drive that was removed has no conditions.
                     let _ = self.send_condition(now, member, in_force);

@@ -6,7 +6,7 @@ use crate::engine::Engine;
 use crate::error::EmulateError;
 use crate::folder::Folder;
 use crate::lateness::{GAP, Lateness};
-use crate::punctual;
+use crate::real_time;
 use crate::session::{Scheduling, SessionRecord};
 use crate::transcript::Transcript;
 use crate::transport::{DeviceRequest, RequestId, RequestSink, Transport};
@@ -72,7 +72,7 @@ impl Server {
         // Without the model there are no due instants: a thread with priority over its clients would only keep them
         // from sending more requests at once.
         let scheduling =
-            if self.pace == Pace::Untimed { Scheduling::default() } else { punctual::request_real_time() };
+            if self.pace == Pace::Untimed { Scheduling::default() } else { real_time::request_real_time() };
         let mut clock = Clock::new(self.pace);
         if self.transcript.is_some() {
             clock.is_watched();

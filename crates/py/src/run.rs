@@ -87,7 +87,7 @@ pub fn run<'py>(
     drop(plans);
     let on_progress = on_progress.map(|callback| callback.clone().unbind());
     let on_plan = on_plan.map(|callback| callback.clone().unbind());
-    let how = How { workers, capture };
+    let how = RunOptions { workers, capture };
     py.detach(|| run_detached(&setups, &how, on_progress.as_ref(), Plans::new(lengths, on_plan)))
 }
 
@@ -177,13 +177,13 @@ fn rows<'py>(py: Python<'py>, rows: &[impl Serialize]) -> PyResult<Bound<'py, Py
 }
 
 /// How the points are run.
-struct How {
+struct RunOptions {
     workers: usize,
     /// Where the trace of the only point is written, if one is wanted.
     capture: Option<PathBuf>,
 }
 
-impl How {
+impl RunOptions {
     /// Runs all points on threads of ours; `done` receives each result in order.
     fn run(&self, setups: &[Setup], shared: &Shared, mut done: impl FnMut(usize, Result<Point, RunError>)) {
         let progress = |index: usize, share: f64| shared.progress(index, share);
@@ -204,7 +204,7 @@ impl How {
 /// Everything that happens without the interpreter lock.
 fn run_detached(
     setups: &[Setup],
-    how: &How,
+    how: &RunOptions,
     on_progress: Option<&Py<PyAny>>,
     mut plans: Plans,
 ) -> PyResult<Vec<Py<PyAny>>> {

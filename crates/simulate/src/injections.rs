@@ -2,7 +2,7 @@
 use drivelab_core::Machine;
 use drivelab_core::setup::Injection;
 use drivelab_core::storage::{Fault, Target, TargetInput};
-use drivelab_record::ailing::InjectionRecord;
+use drivelab_record::injections::InjectionRecord;
 use drivelab_units::Instant;
 use std::collections::VecDeque;
 

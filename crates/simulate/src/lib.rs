@@ -7,6 +7,7 @@
 //! Start reading at [`run()`].
 pub mod arrival_order;
 pub mod capture;
+pub mod checker;
 mod counters;
 mod error;
 mod feeding;
@@ -16,7 +17,6 @@ mod pending_traces;
 pub mod recorded;
 pub mod replay;
 pub mod run;
-pub mod truth;
 
 pub use arrival_order::in_arrival_order;
 pub use many::run_many;

@@ -1,11 +1,11 @@
 //! One run in virtual time.
 use crate::capture::Capture;
+use crate::checker::RunChecker;
 use crate::counters::Before;
 pub use crate::error::RunError;
 use crate::feeding::Feeding;
 use crate::injections::Injections;
 use crate::pending_traces::PendingTraces;
-use crate::truth::Followed;
 use drivelab_core::host::{Host, HostInput, HostOutput};
 use drivelab_core::storage::array::Array;
 use drivelab_core::storage::array::report::ReportKind;
@@ -77,13 +77,13 @@ pub fn run_captured(
         commands: log.records(),
     });
     let series = clock.collector.into_series(ended);
-    let (data, power_cut) = match clock.followed {
-        Some(followed) if why == Ended::PowerCut => {
-            let (data, cut) = followed.cut(clock.target, ended)?;
+    let (data, power_cut) = match clock.checker {
+        Some(checker) if why == Ended::PowerCut => {
+            let (data, cut) = checker.cut(clock.target, ended)?;
             (Some(data), Some(Some(cut)))
         }
-        Some(followed) => {
-            let data = followed.close(clock.target, ended)?;
+        Some(checker) => {
+            let data = checker.close(clock.target, ended)?;
             (Some(data), setup.power_cut.map(|_| None))
         }
         None => (None, None),
@@ -142,7 +142,7 @@ struct Clock {
     /// The trace of all commands, on request.
     capture: Option<Box<Capture>>,
     /// The check of its data, on request.
-    followed: Option<Box<Followed>>,
+    checker: Option<Box<RunChecker>>,
     counted: u64,
     /// Whether FLUSHes count towards the limit: a list of commands is done when all of it is.
     flushes_count: bool,
@@ -166,9 +166,9 @@ impl Clock {
             target.keep_traces();
         }
         let checks = setup.checks_data || setup.power_cut.is_some();
-        let followed = checks.then(|| Followed::new(setup, &mut target));
+        let checker = checks.then(|| RunChecker::new(setup, &mut target));
         Ok(Clock {
-            followed: followed.transpose()?.map(Box::new),
+            checker: checker.transpose()?.map(Box::new),
             host: match &setup.fed {
                 Some(fed) => Host::fed(fed.params)?,
                 None => Host::new(&setup.jobs, setup.seed)?,
@@ -265,8 +265,8 @@ impl Clock {
             if let (Some(fault), Some(capture)) = (&injected, &mut self.capture) {
                 capture.record_injection(now, fault);
             }
-            if let (Some(Fault::Corrupt { .. }), Some(followed)) = (&injected, &mut self.followed) {
-                followed.corrupted();
+            if let (Some(Fault::Corrupt { .. }), Some(checker)) = (&injected, &mut self.checker) {
+                checker.corrupted();
             }
             self.follow()?;
         }
@@ -307,8 +307,8 @@ impl Clock {
     fn take_next_output(&mut self, now: Instant) -> Result<(), RunError> {
         match self.target.poll_output() {
             Some(TargetOutput::Data(op)) => {
-                if let Some(followed) = &mut self.followed {
-                    followed.observe(&self.target, now, op)?;
+                if let Some(checker) = &mut self.checker {
+                    checker.observe(&self.target, now, op)?;
                 }
             }
             Some(TargetOutput::Trace(trace)) => self.traces.receive(trace),
@@ -326,8 +326,8 @@ impl Clock {
             TargetEvent::GivenUp { at, memory, what } => self.given_up.gave_up(*at, *memory, what),
             TargetEvent::Array(report) => {
                 self.array.iter_mut().for_each(|array| array.record_report(report));
-                if let (ReportKind::Failed { .. }, Some(followed)) = (report.what, &mut self.followed) {
-                    followed.check_for_losses(&self.target);
+                if let (ReportKind::Failed { .. }, Some(checker)) = (report.what, &mut self.checker) {
+                    checker.check_for_losses(&self.target);
                 }
             }
             TargetEvent::DriveFailed { .. }
@@ -378,9 +378,9 @@ impl Clock {
                             capture.submitted(*at, command).map_err(uncaptured)?;
                         }
                         let number = self.target.take(*at, command).map_err(defect)?;
-                        if let Some(followed) = &mut self.followed {
-                            followed.submitted(number, command);
-                            followed.process_outputs(&self.target)?;
+                        if let Some(checker) = &mut self.checker {
+                            checker.submitted(number, command);
+                            checker.process_outputs(&self.target)?;
                         }
                     }
                     // A fed I/O may begin late, and has been in the system since its time.
@@ -412,8 +412,8 @@ impl Clock {
             if answers > 1 << 22 {
                 return Err(RunError::Timeless { at_ns: now.as_ns() });
             }
-            if let Some(followed) = &mut self.followed {
-                followed.answered(&self.target, completion)?;
+            if let Some(checker) = &mut self.checker {
+                checker.answered(&self.target, completion)?;
             }
             if let Some(capture) = &mut self.capture {
                 capture.answered(completion).map_err(uncaptured)?;
@@ -433,8 +433,8 @@ impl Clock {
     /// Passes control to the data check.
     #[inline]
     fn follow(&mut self) -> Result<(), RunError> {
-        match &mut self.followed {
-            Some(followed) => followed.process_outputs(&self.target),
+        match &mut self.checker {
+            Some(checker) => checker.process_outputs(&self.target),
             None => Ok(()),
         }
     }

@@ -5,7 +5,7 @@
 //! begins. When the target cannot keep up with [`Pace::ByTime`], I/Os begin late; `Io::intended` remains the
 //! instant that was asked for.
 use super::params::{OUTSTANDING_MAX, PARTS_MAX};
-use super::{Due, Host, HostOutput};
+use super::{Host, HostEvent, HostOutput};
 use crate::command::{Access, Command};
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -227,7 +227,7 @@ impl Host {
             Pace::AfterPrevious => feed.since + first.time,
         };
         feed.is_due = true;
-        self.agenda.schedule(due.max(now), 0, Due::Fed);
+        self.agenda.schedule(due.max(now), 0, HostEvent::Fed);
     }
 
     /// The first waiting I/O begins.

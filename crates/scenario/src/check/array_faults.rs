@@ -1,7 +1,7 @@
 //! Members that fail and when, members missing from the start, and the failures that a level tolerates.
-use super::ailing::instants;
 use super::array::ArrayContext;
 use super::array_keys::Uses;
+use super::drive_faults::instants;
 use super::run::{Run, power_cut};
 use crate::check::given;
 use crate::keys::At;

@@ -1,7 +1,6 @@
 //! What was typed: the sections and keys of a scenario and of a drive file, each declared once.
 //!
 //! These declarations are the file format. Nothing in here knows what a value means for the machines.
-pub mod ailing;
 pub mod amounts;
 pub mod array;
 pub mod cache;
@@ -11,6 +10,7 @@ pub mod commands;
 pub mod disconnect;
 pub mod distribution;
 pub mod drive;
+pub mod drive_faults;
 pub mod link;
 pub mod patterns;
 pub mod protocol;

@@ -1,8 +1,8 @@
 //! What stands between a workload and its drive: the host's I/O scheduler, the controller; and what goes wrong in the
 //! drive.
-use super::ailing::{HangRaw, LieRaw, ResetRaw, SlowRaw, SpotRaw};
 use super::array::{DriveNumber, FailRaw, LevelName};
 use super::drive::IdentityRaw;
+use super::drive_faults::{HangRaw, LieRaw, ResetRaw, SlowRaw, SpotRaw};
 use super::link::{BusChoice, Standard};
 use super::queue::Depth;
 use super::switch::{OrNever, Switch};

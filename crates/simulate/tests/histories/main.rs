@@ -19,7 +19,7 @@ mod whole_runs;
 use drivelab_core::storage::array::params::ConsistencyPolicy;
 use drivelab_core::storage::system::SystemParams;
 use drivelab_core::{Command, Content};
-use drivelab_simulate::truth::{PolicyRecovery, Untruth, Watched};
+use drivelab_simulate::checker::{CheckedTarget, PolicyRecovery, Violation};
 use drivelab_units::Span;
 use inputs::Inputs;
 use setups::{Dice, Draft};
@@ -48,7 +48,7 @@ struct Tally {
 }
 
 impl Tally {
-    fn add(&mut self, watched: &Watched) {
+    fn add(&mut self, watched: &CheckedTarget) {
         let Some(array) = watched.target().system().and_then(|system| system.array()) else { return };
         self.failures += u64::from(array.members().missing());
         self.repaired += array.repaired();
@@ -59,7 +59,7 @@ fn numbered(name: &str) -> Option<u64> {
     std::env::var(name).ok()?.parse().ok()
 }
 
-pub fn issue(watched: &mut Watched, drafts: &[Draft]) -> Result<(), Untruth> {
+pub fn issue(watched: &mut CheckedTarget, drafts: &[Draft]) -> Result<(), Violation> {
     for draft in drafts {
         watched.run_until(watched.now() + draft.gap)?;
         watched.submit(&draft.command)?;
@@ -68,7 +68,7 @@ pub fn issue(watched: &mut Watched, drafts: &[Draft]) -> Result<(), Untruth> {
 }
 
 /// The same with what else the drives are told.
-fn issue_with(watched: &mut Watched, drafts: &[Draft], inputs: &mut Inputs) -> Result<(), Untruth> {
+fn issue_with(watched: &mut CheckedTarget, drafts: &[Draft], inputs: &mut Inputs) -> Result<(), Violation> {
     for draft in drafts {
         issue(watched, std::slice::from_ref(draft))?;
         inputs.inject(watched)?;
@@ -84,11 +84,11 @@ fn told(command: &Command) -> String {
     format!("{id} from {initiator}: {access:?} {first:?} + {count:?}{marks}")
 }
 
-fn play(seed: u64, tally: &mut Tally) -> Result<(), Untruth> {
+fn play(seed: u64, tally: &mut Tally) -> Result<(), Violation> {
     let mut dice = Dice::new(seed, "history");
     let params: SystemParams = setups::system(&mut dice, BUSY);
     let hosts = 1 + dice.below(2);
-    let mut watched = Watched::new(&params, seed);
+    let mut watched = CheckedTarget::new(&params, seed);
     let capacity = watched.target().capacity().get();
     let count = 5 + dice.below(45);
     // What one host's cache hides from another is no lie.

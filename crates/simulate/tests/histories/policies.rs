@@ -6,8 +6,8 @@ use drivelab_core::data::{DataOp, Word};
 use drivelab_core::storage::array::levels::reserved::PARTIAL_PARITY_LOG;
 use drivelab_core::storage::array::params::{ArrayParams, ConsistencyPolicy, Copies, Level, Rotation};
 use drivelab_core::storage::system::SystemParams;
-use drivelab_simulate::truth::watched::Tap;
-use drivelab_simulate::truth::{PolicyRecovery, Untruth, Watched, Wrong};
+use drivelab_simulate::checker::checked_target::Tap;
+use drivelab_simulate::checker::{CheckedTarget, PolicyRecovery, Violation, Wrong};
 use drivelab_units::{Sectors, Span};
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -50,9 +50,9 @@ fn cut(
     seed: u64,
     tap: Option<Tap>,
     missing: &[u16],
-) -> Result<(PolicyRecovery, Watched), Untruth> {
+) -> Result<(PolicyRecovery, CheckedTarget), Violation> {
     let mut dice = Dice::new(seed, "policies");
-    let mut watched = Watched::new(params, seed);
+    let mut watched = CheckedTarget::new(params, seed);
     // In parts of rows: whole ones would leave entries that make any parity good.
     for first in (0..FILLED).step_by(10) {
         watched.go(Access::Write, first, 10)?;
@@ -99,7 +99,7 @@ fn found(params: &SystemParams, missing: impl Fn(u64) -> Option<u16>, fault: imp
             after.check_members()?;
             after.read_back()
         });
-        if let Err(Untruth { wrong, .. }) = told {
+        if let Err(Violation { wrong, .. }) = told {
             let kinds = matches!(wrong, Wrong::Parity { .. } | Wrong::Copy { .. } | Wrong::Read { .. });
             assert!(kinds, "{wrong}");
             found += 1;
@@ -280,12 +280,12 @@ fn cut_as_a_log_comes_round(
     params: &SystemParams,
     seed: u64,
     tells_tails: bool,
-) -> Result<Option<Watched>, Untruth> {
+) -> Result<Option<CheckedTarget>, Violation> {
     const ROWS: u64 = 8;
     const ROW: u64 = 3 * 8;
     const RECORDS: u64 = PARTIAL_PARITY_LOG / 4;
     let mut dice = Dice::new(seed, "round");
-    let mut watched = Watched::new(params, seed);
+    let mut watched = CheckedTarget::new(params, seed);
     // Where the records of four sectors lie that have come to the log, by their order.
     let written = Rc::new(RefCell::new(BTreeSet::new()));
     let seen = Rc::clone(&written);
@@ -302,7 +302,7 @@ fn cut_as_a_log_comes_round(
     for _ in 0..4 {
         watched.go(Access::Write, 0, 3 * ROWS * ROW)?;
     }
-    let others = |watched: &mut Watched, dice: &mut Dice, count| -> Result<(), Untruth> {
+    let others = |watched: &mut CheckedTarget, dice: &mut Dice, count| -> Result<(), Violation> {
         (0..count)
             .try_for_each(|_| watched.go(Access::Write, (2 * ROWS + dice.below(ROWS)) * ROW, 3).map(|_| ()))
     };

@@ -10,7 +10,7 @@ use drivelab_core::storage::write_behind::params::WriteBehindParams;
 use drivelab_core::storage::{TargetInput, TargetParams};
 use drivelab_core::{Access, Machine, Setup};
 use drivelab_record::Point;
-use drivelab_simulate::truth::{Followed, Watched};
+use drivelab_simulate::checker::{CheckedTarget, RunChecker};
 use drivelab_simulate::{Control, RunError, run};
 use drivelab_units::{Instant, Lba, Sectors, Share};
 use std::sync::atomic::AtomicBool;
@@ -96,7 +96,7 @@ fn of_an_array_that_has_lost_data_nothing_is_waited_for() {
     let size = Sectors::new(2_000);
     let cache = Some(WriteBehindParams { size, limit: size, background: Sectors::ZERO, ..memory() });
     let params = SystemParams { controller: ControllerParams { cache, ..plain.controller }, ..plain };
-    let mut watched = Watched::new(&params, 1);
+    let mut watched = CheckedTarget::new(&params, 1);
     for id in 0..100 {
         let write = common::command(id, Access::Write, 16 * id, 4);
         watched.submit(&write).unwrap_or_else(|wrong| panic!("{wrong}"));
@@ -108,7 +108,7 @@ fn of_an_array_that_has_lost_data_nothing_is_waited_for() {
 }
 
 /// Hears what the target has done with data.
-fn look(followed: &mut Followed, target: &mut Target, now: Instant) -> Result<(), RunError> {
+fn look(followed: &mut RunChecker, target: &mut Target, now: Instant) -> Result<(), RunError> {
     while let Some(op) = target.poll_data() {
         followed.observe(target, now, op)?;
     }
@@ -120,7 +120,7 @@ fn bounded(most_bytes: u64) -> Result<(), RunError> {
     let target = TargetParams::System(setups::alone(0));
     let setup = common::setup(target, common::job(), 1);
     let mut target = Target::new(&setup.target, 1);
-    let mut followed = Followed::new(&setup, &mut target)?.bounded(most_bytes);
+    let mut followed = RunChecker::new(&setup, &mut target)?.bounded(most_bytes);
     let mut now = Instant::ZERO;
     for id in 0..1_000 {
         let write = common::command(id, Access::Write, id, 1);

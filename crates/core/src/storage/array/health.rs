@@ -54,14 +54,14 @@ impl Array {
             let drive = self.planner.members.get(slot).drive;
             self.planner.members.set(slot, MemberState::Missing);
             self.report(context, slot, ReportKind::Failed { slot, drive });
-            self.stand_aside(slot);
+            self.fail_rest_of_set(slot);
         }
         self.lose(context, &before, missing.first().copied().unwrap_or(0));
         for slot in missing {
             if !self.planner.params.rebuilding {
                 self.await_spare(context, slot);
             } else if self.can_be_rebuilt(slot) {
-                self.put_in(context, slot, self.planner.members.get(slot).drive);
+                self.assign_slot(context, slot, self.planner.members.get(slot).drive);
             }
         }
         self.resume_rebuilds();
@@ -83,7 +83,7 @@ impl Array {
     /// Drives that fail once the array has received a given number of commands.
     pub(crate) fn fail_by_count(&mut self, context: &mut Context) {
         for failure in &self.planner.params.failures {
-            if failure.when == When::Commands(self.intake.received()) {
+            if failure.when == When::Commands(self.admission.received()) {
                 context.agenda.schedule(context.now, 0, Event::Fails { drive: failure.drive });
             }
         }
@@ -108,7 +108,7 @@ impl Array {
         self.planner.members.set(slot, MemberState::Missing);
         self.planner.members.get_mut(slot).outstanding = 0;
         self.report(context, slot, ReportKind::Failed { slot, drive });
-        self.stand_aside(slot);
+        self.fail_rest_of_set(slot);
         self.lose(context, &before, slot);
         self.lose_stale(context);
         self.leave_rebuild(context);
@@ -200,13 +200,13 @@ impl Array {
 
     /// A new drive is present in the place of a failed one: it gets that one's slot if everything that
     /// belongs on it can be reconstructed, or becomes a spare.
-    pub fn gets(&mut self, context: &mut Context, drive: u16) {
+    pub fn insert_drive(&mut self, context: &mut Context, drive: u16) {
         let has =
             |&(_, member): &(u16, &Member)| member.drive == drive && member.state == MemberState::Missing;
         let slot = self.planner.members.iter().find(has).map(|(slot, _)| slot);
         match slot.filter(|&slot| !self.refuses_writes() && self.can_be_rebuilt(slot)) {
             Some(slot) => {
-                self.put_in(context, slot, drive);
+                self.assign_slot(context, slot, drive);
                 self.pump_background(context);
             }
             None => self.condition.spares.push_back(drive),
@@ -234,7 +234,7 @@ impl Array {
             && self.can_be_rebuilt(slot)
             && let Some(drive) = self.condition.spares.pop_front()
         {
-            self.put_in(context, slot, drive);
+            self.assign_slot(context, slot, drive);
             return true;
         }
         false
@@ -258,7 +258,7 @@ impl Array {
     }
 
     /// A new drive takes a slot.
-    fn put_in(&mut self, context: &mut Context, slot: u16, drive: u16) {
+    fn assign_slot(&mut self, context: &mut Context, slot: u16, drive: u16) {
         let member = self.planner.members.get_mut(slot);
         (member.drive, member.outstanding, member.head) = (drive, 0, 0);
         self.report(context, slot, ReportKind::Replaced { slot, drive });
@@ -278,7 +278,7 @@ impl Array {
     }
 
     /// The other members of a striped set with a member missing stand aside.
-    fn stand_aside(&mut self, missing: u16) {
+    fn fail_rest_of_set(&mut self, missing: u16) {
         for slot in self.layout.companions(missing) {
             if self.planner.members.get(slot).state != MemberState::Missing {
                 self.planner.members.set(slot, MemberState::Aside);
@@ -345,7 +345,7 @@ impl Array {
     pub fn awaits_rebuild(&self, now: Instant) -> bool {
         let is_to_come = |when| match when {
             When::At(at) => at > now,
-            When::Commands(count) => count > self.intake.received(),
+            When::Commands(count) => count > self.admission.received(),
         };
         let may_come = || {
             let to_come = self.planner.params.failures.iter().any(|failure| is_to_come(failure.when));
@@ -363,7 +363,7 @@ impl Array {
     /// The outcome that a command starts with: [`Outcome::Lost`] where it reads a bad block. Bad blocks that
     /// it writes become good again.
     #[inline]
-    pub(crate) fn meet_bad_blocks(&mut self, command: &Command) -> Outcome {
+    pub(crate) fn check_bad_blocks(&mut self, command: &Command) -> Outcome {
         // A pool does so itself, once no older stripe request has the records.
         if self.planner.defects.bad_blocks.is_empty() || self.layout.checks_bad_blocks() {
             return Outcome::Done;

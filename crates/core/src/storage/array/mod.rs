@@ -17,6 +17,7 @@
 //! Two stripe requests that touch the same blocks, at least one of which writes, never run at once where that
 //! could leave copies that differ or parity that does not match: the younger waits. Start reading at
 //! [`Array::submit`].
+mod admission;
 pub(crate) mod background;
 mod below;
 mod bitmap;
@@ -24,7 +25,6 @@ mod claims;
 mod errors;
 mod health;
 mod holds;
-mod intake;
 pub mod levels;
 pub(crate) mod logs;
 pub mod members;
@@ -45,6 +45,7 @@ use super::write_behind::OWN_IDS;
 use crate::command::{Access, Breakdown, Command, Completion, Outcome};
 use crate::fifo::Fifo;
 use crate::trace::CommandTrace;
+use admission::Admission;
 use alloc::vec::Vec;
 use background::Background;
 use below::Below;
@@ -55,7 +56,6 @@ use drivelab_units::{Instant, Lba, Sectors};
 use errors::Errors;
 use health::Condition;
 use holds::Blocked;
-use intake::Intake;
 use levels::{Layout, LevelError};
 pub use logs::Logged;
 use logs::Logs;
@@ -103,7 +103,7 @@ pub enum ArrayEvent {
 pub struct Array {
     layout: Layout,
     planner: Planner,
-    intake: Intake,
+    admission: Admission,
     claims: Claims,
     holds: Blocked,
     bitmap: Option<Bitmap>,
@@ -130,7 +130,7 @@ impl Array {
         Array {
             layout,
             planner: Planner::new(params, Members::new(members, spares, forgets), logs),
-            intake: Intake::default(),
+            admission: Admission::default(),
             claims: Claims::default(),
             holds: Blocked::default(),
             bitmap: Bitmap::new(params, least),
@@ -172,12 +172,12 @@ impl Array {
 
     /// Accepts a command of a host.
     pub fn submit(&mut self, context: &mut Context, command: &Command) {
-        self.intake.arrived(command, context.now);
+        self.admission.arrived(command, context.now);
         self.fail_by_count(context);
-        if self.intake.has_room(self.planner.params.depth) {
+        if self.admission.has_room(self.planner.params.depth) {
             self.take(context, command, context.now);
         } else {
-            self.intake.defer(command, context.now);
+            self.admission.defer(command, context.now);
         }
     }
 
@@ -185,10 +185,10 @@ impl Array {
     /// same loop: recursion could overflow the stack.
     #[cold]
     fn admit_waiting(&mut self, context: &mut Context) {
-        if !self.intake.begin_admitting() {
+        if !self.admission.begin_admitting() {
             return;
         }
-        while let Some((command, came)) = self.intake.next_waiting(self.planner.params.depth) {
+        while let Some((command, came)) = self.admission.next_waiting(self.planner.params.depth) {
             self.take(context, &command, came);
         }
     }
@@ -196,8 +196,8 @@ impl Array {
     /// A command that was submitted at `submitted` begins.
     #[inline(always)]
     fn take(&mut self, context: &mut Context, command: &Command, submitted: Instant) {
-        self.intake.begins();
-        let outcome = self.meet_bad_blocks(command);
+        self.admission.begins();
+        let outcome = self.check_bad_blocks(command);
         let request = self.planner.requests.add(Request {
             command: *command,
             submitted,
@@ -345,7 +345,7 @@ impl Array {
     fn answer(&mut self, context: &mut Context, request: Slot, breakdown: &Breakdown, stripe_request: Slot) {
         let completed = context.now;
         self.planner.requests.free(request);
-        self.intake.ends(completed);
+        self.admission.ends(completed);
         let &Request { ref command, submitted, outcome, .. } = self.planner.requests.get(request);
         let &Command { id, initiator, tag, .. } = command;
         debug_assert_eq!(breakdown.total(), completed - submitted);
@@ -362,10 +362,10 @@ impl Array {
         if context.enabled.traces {
             self.record_answer(request, stripe_request);
         }
-        if self.intake.has_waiting() {
+        if self.admission.has_waiting() {
             self.admit_waiting(context);
         }
-        if self.intake.is_quiet() {
+        if self.admission.is_quiet() {
             self.may_become_idle(context);
         }
     }

@@ -1,7 +1,7 @@
 //! A command's path into the drive and out of it: arrival, pickup by the firmware, waiting; its completion,
 //! and what happens to other commands when it fails or its host aborts it.
 use super::cache::segment::Cover;
-use super::firmware::{Help, TakenUp};
+use super::firmware::{BufferAnswer, PickedUp};
 use super::mechanism::Landing;
 use super::protocol::names::Name;
 use super::protocol::{Clears, Protocol};
@@ -75,12 +75,12 @@ impl Drive {
             let serial = self.tasks[slot].serial;
             self.schedule(context, due.max(context.now), DriveEvent::Deadline(slot, serial));
         }
-        self.take_up(context, slot);
+        self.pick_up(context, slot);
     }
 
     /// The command may begin: the firmware picks it up, one command at a time.
     #[inline(always)]
-    fn take_up(&mut self, context: &mut Context, slot: SlotIndex) {
+    fn pick_up(&mut self, context: &mut Context, slot: SlotIndex) {
         let now = context.now;
         let command = &self.tasks[slot].command;
         let (access, first, end) = (command.access, command.first, command.end());
@@ -95,8 +95,8 @@ impl Drive {
             self.is_delayed(context, slot);
         }
         let command = &self.tasks[slot].command;
-        let taken_up = self.firmware.take_up(&self.model, command, Help { cover, takes }, now);
-        let TakenUp { ready, data, call, last_steps } = taken_up;
+        let taken_up = self.firmware.pick_up(&self.model, command, BufferAnswer { cover, takes }, now);
+        let PickedUp { ready, data, call, last_steps } = taken_up;
         let flight = &mut self.tasks[slot];
         (flight.arrived, flight.ready, flight.begun, flight.link.data_from) = (now, ready, ready, data);
         (flight.state, flight.link.call, flight.media.sought) = (TaskState::Serving, call, first);
@@ -273,7 +273,7 @@ impl Drive {
     fn let_go(&mut self, context: &mut Context, slot: SlotIndex) {
         for slot in self.tasks.unfile(slot) {
             if self.tasks[slot].outcome == Outcome::Done {
-                self.take_up(context, slot);
+                self.pick_up(context, slot);
             }
         }
     }
@@ -320,7 +320,7 @@ impl Drive {
         let own = |initiator| by.is_none_or(|by| by == initiator);
         let cleared = self.clear(context, |initiator| clears == Clears::All || own(initiator));
         self.report_if_idle(context);
-        self.tasks.owe_attention(cleared.into_iter().filter(|&initiator| !own(initiator)));
+        self.tasks.set_unit_attention(cleared.into_iter().filter(|&initiator| !own(initiator)));
         if clears == Clears::All {
             self.firmware.drop_rest(context.now);
         }

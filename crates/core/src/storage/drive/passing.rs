@@ -1,6 +1,6 @@
 //! Reads that need no access of their own: those that the head meets on its path, and those that the buffer
 //! answers.
-use super::buffer::Urge;
+use super::buffer::DestageUrgency;
 use super::cache::segments::SegmentIndex;
 use super::mechanics::reading_on::Passing;
 use super::mechanics::sweep::Sweep;
@@ -127,7 +127,8 @@ impl Drive {
     /// A read was answered from a segment: if the arm is idle, it reads on behind what is there.
     fn goes_on_behind(&mut self, context: &mut Context, segment: SegmentIndex, end: Lba) {
         let now = context.now;
-        let idle = self.mechanics.sweep.is_none() && !self.is_wanted() && self.urge(now) != Urge::Press;
+        let idle =
+            self.mechanics.sweep.is_none() && !self.is_wanted() && self.urgency(now) != DestageUrgency::Press;
         if idle {
             let from = now.max(self.mechanics.choose_from) + self.firmware.read_miss(&self.model);
             self.mechanics.go_on_behind(context, &mut self.buffer, segment, end, from);

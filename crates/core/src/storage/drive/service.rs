@@ -1,11 +1,11 @@
 //! What the arm does for commands: the drive chooses, the arm moves, the media access ends.
-use super::buffer::Urge;
+use super::buffer::DestageUrgency;
 use super::mechanics::Course;
 use super::mechanics::reading_on::ReadEnd;
 use super::queue::choose::least;
 use super::queue::{ChoiceTime, JoinsUntil, SlotIndex, View, choose};
 use super::tasks::flight::{AtMedia, InFlight, TaskState};
-use super::tasks::precedence::jumps;
+use super::tasks::precedence::is_head_of_queue;
 use super::{Drive, DriveEvent};
 use crate::command::{Access, Command, Outcome};
 use crate::data::DataOp;
@@ -33,9 +33,9 @@ impl Drive {
                 return false;
             }
         }
-        let (wanted, urge) = (self.is_wanted(), self.urge(now));
-        if !wanted && matches!(urge, Urge::None | Urge::Later(_)) {
-            if let Urge::Later(at) = urge {
+        let (wanted, urgency) = (self.is_wanted(), self.urgency(now));
+        if !wanted && matches!(urgency, DestageUrgency::None | DestageUrgency::Later(_)) {
+            if let DestageUrgency::Later(at) = urgency {
                 self.choose_at(context, at);
             }
             return false;
@@ -44,7 +44,7 @@ impl Drive {
             self.choose_at(context, self.mechanics.choose_from);
             return false;
         }
-        if (!wanted || urge == Urge::Press) && self.destages(context, wanted) {
+        if (!wanted || urgency == DestageUrgency::Press) && self.destages(context, wanted) {
             return false;
         }
         self.choose_command(context)
@@ -90,19 +90,19 @@ impl Drive {
     /// Whether a command waits that the mechanism may serve.
     #[inline]
     pub(super) fn is_wanted(&self) -> bool {
-        self.tasks.want_arm(!self.mechanics.slots.is_empty())
+        self.tasks.needs_mechanism(!self.mechanics.slots.is_empty())
     }
 
     /// How urgently the cache needs the arm now.
     #[inline]
-    pub(super) fn urge(&self, now: Instant) -> Urge {
-        self.buffer.urge(now, self.quiet_since())
+    pub(super) fn urgency(&self, now: Instant) -> DestageUrgency {
+        self.buffer.destage_urgency(now, self.quiet_since())
     }
 
     /// Since when the drive has been idle.
     #[inline]
     fn quiet_since(&self) -> Instant {
-        self.mechanics.free_since.max(self.firmware.taken_up_at())
+        self.mechanics.free_since.max(self.firmware.picked_up_at())
     }
 
     /// The next command when the policy alone does not decide: the last HEAD OF QUEUE command; else high
@@ -135,7 +135,7 @@ impl Drive {
         let now = context.now;
         let blocked = self.tasks.is_blocked(slot);
         let busy = self.mechanics.sweep.is_some() || self.is_wanted() || now < self.mechanics.choose_from;
-        if busy || blocked || self.urge(now) == Urge::Press && self.buffer.has_turn() {
+        if busy || blocked || self.urgency(now) == DestageUrgency::Press && self.buffer.has_turn() {
             return false;
         }
         self.buffer.host_has_arm();
@@ -248,7 +248,7 @@ impl Drive {
     /// queue it would be the youngest, and its wait would count from now.
     fn interrupt(&mut self, slot: SlotIndex) {
         let flight = &mut self.tasks[slot];
-        if jumps(flight.command.attribute) {
+        if is_head_of_queue(flight.command.attribute) {
             let landing = flight.landing;
             return self.file(slot, landing);
         }

@@ -89,7 +89,7 @@ impl System {
         self.dead[at] = false;
         match &mut self.array {
             Some(array) => {
-                array.gets(context, drive);
+                array.insert_drive(context, drive);
                 self.pump_array(context);
             }
             None => {

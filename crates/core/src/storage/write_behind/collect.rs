@@ -36,7 +36,7 @@ impl WriteBehind {
         let awaited = self.is_awaited(oldest);
         let rows = self.extents.rows_mut()?;
         if let Some(until) = young {
-            rows.ripen(until);
+            rows.expire_young(until);
         }
         let whole = rows.next(Fill::Whole, order, hand);
         if awaited {
@@ -45,7 +45,7 @@ impl WriteBehind {
             return Some(whole.map_or(oldest, |(row, _)| self.ready_in(row))).map(|at| self.first_of_row(at));
         }
         if whole.is_none() && stuck && rows.is_empty(Fill::Ripe) {
-            rows.hurry();
+            rows.expire_oldest();
         }
         let (row, _) = whole.or_else(|| rows.next(Fill::Ripe, order, hand))?;
         Some(self.ready_in(row))

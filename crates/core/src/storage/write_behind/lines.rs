@@ -163,7 +163,7 @@ impl WriteBehind {
             Source::Device => {
                 let fetch = self.line(now, line, params, true);
                 let end = self.table.get(fetch).command.end();
-                self.expect(fetch, line, end);
+                self.reserve(fetch, line, end);
                 self.send(fetch);
                 Some(fetch)
             }
@@ -207,7 +207,7 @@ impl WriteBehind {
             return;
         }
         let fetch = self.line(now, line, params, false);
-        self.expect(fetch, line, end);
+        self.reserve(fetch, line, end);
         if self.table.get(fetch).fills {
             return self.send(fetch);
         }

@@ -159,15 +159,15 @@ impl WriteBehind {
         match command.access {
             Access::Flush if self.answers_flushes() => self.copy(now, slot),
             Access::Flush => self.wait_for_flushes(slot),
-            Access::Read if self.goes_through(command) => self.read_through(slot),
+            Access::Read if self.bypasses(command) => self.read_through(slot),
             Access::Read => self.read(now, slot),
-            Access::Write if self.goes_through(command) => self.write_through(slot),
+            Access::Write if self.bypasses(command) => self.write_through(slot),
             Access::Write => self.writes.waiting.push_back(slot),
         }
         self.pump(now);
     }
 
-    fn goes_through(&self, command: &Command) -> bool {
+    fn bypasses(&self, command: &Command) -> bool {
         let WriteBehindParams { limit, write_through, .. } = self.params;
         let write_through = write_through || self.takes_no_writes();
         let past = command.direct && matches!(self.own.place(), Place::Host(_));
@@ -237,7 +237,7 @@ impl WriteBehind {
                 self.line_came(now, slot, completion);
                 return self.pump(now);
             }
-            Access::Read => self.was_read(slot, done),
+            Access::Read => self.read_done(slot, done),
             Access::Flush => {}
         }
         let entry = self.table.get(slot);
@@ -355,7 +355,7 @@ impl WriteBehind {
     }
 
     /// Sectors of the rows by which flushes are collected, if they are.
-    pub fn collects(&self) -> Option<Sectors> {
+    pub fn row_sectors(&self) -> Option<Sectors> {
         self.params.stripe
     }
 

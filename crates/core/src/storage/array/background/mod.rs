@@ -251,7 +251,13 @@ impl Array {
 
     fn begin_job(&mut self, context: &mut Context, kind: SyncKind, group: u16) {
         let (step, range) = self.layout.range(kind, self.background.params.request.get().max(1));
-        self.background.jobs.push(Job::new(kind, group, step, range, (context.now, self.intake.requested())));
+        self.background.jobs.push(Job::new(
+            kind,
+            group,
+            step,
+            range,
+            (context.now, self.admission.requested()),
+        ));
         let slot = self.first_slot(group);
         self.report(context, slot, ReportKind::Began(kind));
     }
@@ -335,7 +341,7 @@ impl Array {
         }
         let waits = self.background.params.gives_way == GivesWay::ByWaiting;
         let idle_from =
-            if waits { self.intake.is_quiet().then(|| self.idle_from()) } else { Some(Instant::ZERO) };
+            if waits { self.admission.is_quiet().then(|| self.idle_from()) } else { Some(Instant::ZERO) };
         let is_idle = self.is_idle(context.now);
         while self.begins_next(context, at, idle_from, is_idle) {}
     }
@@ -363,7 +369,7 @@ impl Array {
         let count = Sectors::new(share.min(request.get()));
         let job = &mut self.background.jobs[at];
         job.next = stretch.first;
-        if job.pace.drains && !job.windows.is_empty() && job.pace.has_had_floor(context.now) {
+        if job.pace.drains && !job.windows.is_empty() && job.pace.meets_minimum_rate(context.now) {
             return false;
         }
         job.pace.drains = false;
@@ -377,7 +383,7 @@ impl Array {
         job.windows.push_back(Window { waits: false, ..Window::new(stretch) });
         job.pace.begins(context.now, &self.background.params, is_idle, count);
         job.pace.drains =
-            gives_way == GivesWay::ByDraining && job.pace.hosts.were_busy(self.intake.requested());
+            gives_way == GivesWay::ByDraining && job.pace.hosts.were_busy(self.admission.requested());
         let i = job.windows.len() - 1;
         self.begin_window(context, at, i);
         true
@@ -385,11 +391,11 @@ impl Array {
 
     /// Whether no host has used the array for `idle_after`.
     fn is_idle(&self, now: Instant) -> bool {
-        self.intake.is_quiet() && self.idle_from() <= now
+        self.admission.is_quiet() && self.idle_from() <= now
     }
 
     /// When the array will have been idle long enough, unless another command arrives.
     fn idle_from(&self) -> Instant {
-        self.intake.idle_from(self.background.params.idle_after)
+        self.admission.idle_from(self.background.params.idle_after)
     }
 }

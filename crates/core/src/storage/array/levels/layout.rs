@@ -93,7 +93,7 @@ impl Layout {
     /// Takes over what the metadata on the members record, from the layout of an array that was cut off.
     pub fn take_over(&mut self, before: &Layout) {
         if let (Layout::RaidZ(pool), Layout::RaidZ(before)) = (self, before) {
-            pool.lie_as(before);
+            pool.restore_places(before);
         }
     }
 

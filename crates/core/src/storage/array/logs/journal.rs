@@ -14,7 +14,7 @@ use super::super::Array;
 use super::super::levels::Spot;
 use super::super::plan::{Planner, Source};
 use super::super::stripe_request::Phase;
-use super::{Logged, Noted};
+use super::{LogWrite, Logged};
 use crate::command::Access;
 use crate::data::Word;
 use crate::storage::context::Context;
@@ -30,7 +30,7 @@ impl Planner {
         if self.logs.is_journal() {
             self.logs.draft.sectors += count;
             if context.enabled.data {
-                self.logs.draft.noted.push(Noted { op, spot, count });
+                self.logs.draft.log_writes.push(LogWrite { op, spot, count });
             }
         }
     }
@@ -41,7 +41,7 @@ impl Planner {
             return;
         }
         let granule = self.granule();
-        if self.stands_behind(slot) || self.logs.rings[0].free() < granule + self.logs.draft.sectors {
+        if self.must_queue(slot) || self.logs.rings[0].free() < granule + self.logs.draft.sectors {
             return self.logs.is_short(0);
         }
         let record = self.logs.record(slot);
@@ -79,7 +79,7 @@ impl Planner {
         context.add_word(describes, description, Word::Record { number: record });
         let mut commands = body[head..].iter().copied();
         let (mut op, mut at, mut left) = (0, 0, 0);
-        for &Noted { op: id, spot, count } in &self.logs.draft.noted {
+        for &LogWrite { op: id, spot, count } in &self.logs.draft.log_writes {
             let mut done = 0;
             while done < count {
                 if left == 0 {

@@ -24,7 +24,7 @@ use crate::storage::context::Context;
 use crate::storage::tree::{NONE, Slot};
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
-use ring::{Fate, Ring};
+use ring::{RecordState, Ring};
 
 /// How often a stripe request that waits for room may be passed by a younger one.
 const PASSED_MOST: u8 = 16;
@@ -50,7 +50,7 @@ pub struct Logged {
 }
 
 /// A write that is to be logged.
-pub struct Noted {
+pub struct LogWrite {
     pub op: u64,
     pub spot: Spot,
     pub count: u64,
@@ -86,7 +86,7 @@ struct Numbers {
 pub struct Draft {
     /// Number of sectors that it writes; where data operations are kept, also which ones.
     pub sectors: u64,
-    pub noted: Vec<Noted>,
+    pub log_writes: Vec<LogWrite>,
     /// The commands that write them to the journal: id, place, and number of sectors.
     pub body: Vec<(u64, u64, u64)>,
     /// By member: the command and the place of the words that describe the record.
@@ -145,7 +145,7 @@ impl Logs {
             numbers: Numbers::default(),
             draft: Draft {
                 sectors: 0,
-                noted: Vec::new(),
+                log_writes: Vec::new(),
                 body: Vec::new(),
                 described: alloc::vec![(0, 0); usize::from(members)],
                 short: None,
@@ -262,7 +262,7 @@ impl Logs {
     fn free(&mut self, number: u64) {
         let is_journal = self.is_journal();
         for ring in &mut self.rings {
-            if ring.set(number, Fate::Free) && !is_journal {
+            if ring.set(number, RecordState::Free) && !is_journal {
                 ring.advance();
             }
         }
@@ -274,12 +274,12 @@ impl Planner {
     #[inline]
     pub(crate) fn begin_log(&mut self) -> Result<(), Outcome> {
         self.logs.draft.sectors = 0;
-        self.logs.draft.noted.clear();
+        self.logs.draft.log_writes.clear();
         if self.logs.journal.is_lost { Err(Outcome::Failed) } else { Ok(()) }
     }
 
     /// Whether a stripe request must queue behind those that wait for room.
-    pub(crate) fn stands_behind(&self, slot: Slot) -> bool {
+    pub(crate) fn must_queue(&self, slot: Slot) -> bool {
         self.logs.queue.scanned != slot && self.logs.is_held()
     }
 
@@ -292,7 +292,7 @@ impl Planner {
         is_meant: impl Fn(u16) -> bool,
     ) {
         for slot in (0..self.params.members).filter(|&slot| is_meant(slot)) {
-            if self.members.can_write(slot) && self.members.forgets(slot) {
+            if self.members.can_write(slot) && self.members.is_volatile(slot) {
                 self.add(context, stripe_request, phase, Access::Flush, Spot { slot, at: 0 }, 0);
             }
         }
@@ -382,7 +382,7 @@ impl Array {
             return;
         };
         if self.planner.logs.is_journal() {
-            self.planner.logs.rings[0].set(number, Fate::Answered);
+            self.planner.logs.rings[0].set(number, RecordState::Answered);
             self.reclaim(context);
         } else {
             self.is_answered(context, number);

@@ -31,7 +31,7 @@ use waiting::Waiting;
 
 /// How urgently the cache needs the arm.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Urge {
+pub enum DestageUrgency {
     /// Nothing could be destaged now.
     None,
     /// From this instant on, unless something happens before.
@@ -231,36 +231,40 @@ impl Buffer {
 
     /// How urgently the cache needs the arm now, where the drive has been idle since `quiet`.
     #[inline]
-    pub fn urge(&self, now: Instant, quiet: Instant) -> Urge {
+    pub fn destage_urgency(&self, now: Instant, quiet: Instant) -> DestageUrgency {
         match self.dirty() {
             Some(dirty) if !dirty.is_still() => self.urge_of(dirty, now, quiet),
-            _ => Urge::None,
+            _ => DestageUrgency::None,
         }
     }
 
-    fn urge_of(&self, dirty: &Dirty, now: Instant, quiet: Instant) -> Urge {
+    fn urge_of(&self, dirty: &Dirty, now: Instant, quiet: Instant) -> DestageUrgency {
         let WriteBackParams { destage, idle, age, press_from, .. } = dirty.params;
         let (runs, sectors) = dirty.taken();
         let many =
             u64::from(runs) * dirty.params.limit.get() >= press_from.get() * u64::from(dirty.params.segments);
         let full = sectors >= press_from.get() || many;
         if full || self.waiting.presses() {
-            return Urge::Press;
+            return DestageUrgency::Press;
         }
         let due = dirty.oldest().zip(age).map(|(oldest, age)| dirty.piece(oldest).since + age);
         if due.is_some_and(|due| due <= now) {
-            return Urge::Press;
+            return DestageUrgency::Press;
         }
         if destage == Destage::AtOnce || self.destaging == Destaging::Draining {
-            return Urge::Idle;
+            return DestageUrgency::Idle;
         }
         let quiet = quiet + idle;
-        if quiet <= now { Urge::Idle } else { Urge::Later(due.map_or(quiet, |due| due.min(quiet))) }
+        if quiet <= now {
+            DestageUrgency::Idle
+        } else {
+            DestageUrgency::Later(due.map_or(quiet, |due| due.min(quiet)))
+        }
     }
 
     /// Whether the cache, or a command that waits for it, is entitled to a turn.
     pub fn presses(&self, now: Instant, quiet: Instant) -> bool {
-        self.waiting.presses() || self.urge(now, quiet) == Urge::Press
+        self.waiting.presses() || self.destage_urgency(now, quiet) == DestageUrgency::Press
     }
 
     /// Whether it is the cache's turn when it needs the arm as much as the host does.

@@ -39,18 +39,20 @@ impl Allegiances {
     /// Whether an allegiance keeps this command waiting.
     #[inline]
     pub fn blocks(&self, command: &Command) -> bool {
-        !self.holders.is_empty() && command.attribute != Attribute::Aca && self.is_held_up(command.initiator)
+        !self.holders.is_empty()
+            && command.attribute != Attribute::Aca
+            && self.is_active_for(command.initiator)
     }
 
     /// Whether there is an allegiance in the task set of this initiator.
     #[cold]
-    pub fn is_held_up(&self, initiator: u16) -> bool {
+    pub fn is_active_for(&self, initiator: u16) -> bool {
         if self.apart { self.holders.contains(&initiator) } else { !self.holders.is_empty() }
     }
 
     /// Whether an allegiance stops the whole queue.
     #[inline]
-    pub fn stands_still(&self) -> bool {
+    pub fn stops_queue(&self) -> bool {
         !(self.holders.is_empty() || self.apart)
     }
 

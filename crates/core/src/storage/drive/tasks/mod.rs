@@ -19,7 +19,7 @@ use alloc::vec::Vec;
 use core::ops::{Index, IndexMut};
 use drivelab_units::{Instant, Span};
 use flight::{Flights, InFlight, TaskState};
-use precedence::{Precedence, deadline, jumps};
+use precedence::{Precedence, deadline, is_head_of_queue};
 
 /// Why the drive refuses a command, and how that affects other commands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -162,7 +162,7 @@ impl Tasks {
     /// Why an allegiance keeps a command out of its task set, if one does: it is not a recovery command, or
     /// not the only one; for another initiator the answer depends on whether its commands have NACA.
     fn refused_in_allegiance(&self, command: &Command, initiator: u16) -> Option<Outcome> {
-        if !self.allegiances.is_held_up(initiator) {
+        if !self.allegiances.is_active_for(initiator) {
             return None;
         }
         let recovers = command.attribute == Attribute::Aca;
@@ -207,7 +207,7 @@ impl Tasks {
     pub fn passes_overlaps(&mut self, slot: SlotIndex) -> bool {
         let Some(overlaps) = &mut self.overlaps else { return true };
         let Command { initiator, first, count, access, attribute, .. } = self.flights[slot].command;
-        if jumps(attribute) || access == Access::Flush {
+        if is_head_of_queue(attribute) || access == Access::Flush {
             return true;
         }
         overlaps.arrives(slot, initiator, (first, first + count), access == Access::Write)
@@ -265,14 +265,14 @@ impl Tasks {
     /// Whether the buffer may answer this command before all waiting ones.
     #[inline]
     pub fn may_go_at_once(&self, command: &Command) -> bool {
-        !self.allegiances.blocks(command) && (jumps(command.attribute) || !self.ahead.has_urgent())
+        !self.allegiances.blocks(command) && (is_head_of_queue(command.attribute) || !self.ahead.has_urgent())
     }
 
     /// Whether a command waits that the mechanism may serve, given whether some wait in the queue.
     #[inline]
-    pub fn want_arm(&self, queued: bool) -> bool {
+    pub fn needs_mechanism(&self, queued: bool) -> bool {
         let waits = queued || self.ahead.has_interrupted();
-        waits && !self.allegiances.stands_still() || self.ahead.has_urgent() && self.urgent().is_some()
+        waits && !self.allegiances.stops_queue() || self.ahead.has_urgent() && self.urgent().is_some()
     }
 
     /// The command that goes next whatever waits in the queue: the last HEAD OF QUEUE command, or during an
@@ -292,11 +292,11 @@ impl Tasks {
     pub fn waits(&mut self, slot: SlotIndex) -> WaitsIn {
         let flight = &mut self.flights[slot];
         flight.state = TaskState::Waiting;
-        if self.allegiances.blocks(&flight.command) && !self.allegiances.stands_still() {
+        if self.allegiances.blocks(&flight.command) && !self.allegiances.stops_queue() {
             self.allegiances.keep_out(slot);
             return WaitsIn::KeptOut;
         }
-        if jumps(flight.command.attribute) { WaitsIn::Ahead } else { WaitsIn::InQueue }
+        if is_head_of_queue(flight.command.attribute) { WaitsIn::Ahead } else { WaitsIn::InQueue }
     }
 
     /// A command has been queued for the mechanism; it takes at most `longest` from its choice until it is
@@ -401,7 +401,7 @@ impl Tasks {
 
     /// The next dormant command of this initiator's task set that nothing holds back any more.
     pub fn release(&mut self, initiator: u16) -> Option<SlotIndex> {
-        if self.allegiances.is_held_up(initiator) { None } else { self.sets.of(initiator).release() }
+        if self.allegiances.is_active_for(initiator) { None } else { self.sets.of(initiator).release() }
     }
 
     /// The queue fails with this tag. Returns which other commands that clears.
@@ -414,7 +414,7 @@ impl Tasks {
 
     /// Commands of these initiators were cleared by an error of another one: their next command gets a UNIT
     /// ATTENTION, unless the cleared commands themselves have told them.
-    pub fn owe_attention(&mut self, cleared: impl Iterator<Item = u16>) {
+    pub fn set_unit_attention(&mut self, cleared: impl Iterator<Item = u16>) {
         if matches!(self.protocol, Protocol::ScsiTcq(scsi) if scsi.task_aborted) {
             return;
         }

@@ -160,11 +160,11 @@ fn head_of_queue_goes_before_the_interrupted_and_the_last_of_them_first() {
         tasks.ahead.add_urgent(slot);
     }
     for next in [third, second, first] {
-        assert!(tasks.is_pressed() && tasks.want_arm(false));
+        assert!(tasks.is_pressed() && tasks.needs_mechanism(false));
         assert_eq!(tasks.first_in_line(), Some(next));
         assert!(!tasks.leaves_queue(next), "it was in front of the queue");
     }
-    assert!(!tasks.is_pressed() && tasks.want_arm(true) && !tasks.want_arm(false));
+    assert!(!tasks.is_pressed() && tasks.needs_mechanism(true) && !tasks.needs_mechanism(false));
 }
 
 #[test]
@@ -199,7 +199,7 @@ fn an_allegiance_keeps_out_the_commands_of_its_own_set_oldest_first() {
     assert_eq!(tasks.begin_allegiance(1, |slot| slot == slots[3]), [slots[0], slots[2]]);
     tasks.allegiances.keep_out(slots[0]);
     assert!(tasks.is_blocked(slots[0]) && !tasks.is_blocked(slots[1]));
-    assert!(!tasks.allegiances.stands_still(), "the others go on");
+    assert!(!tasks.allegiances.stops_queue(), "the others go on");
     assert_eq!(tasks.refusal(&by(4, 1), Name::own(&by(4, 1))), Some(Refusal::Only(Outcome::AcaActive)));
     assert_eq!(tasks.refusal(&by(4, 0), Name::own(&by(4, 0))), None);
     assert!(tasks.allegiances.clear(1) && !tasks.allegiances.clear(1));
@@ -217,7 +217,7 @@ fn the_log_shuts_the_queue_and_attention_is_owed_once() {
     let scsi = ScsiParams { on_error: QueueErrors::ClearAll, ..ScsiParams::USUAL };
     for (task_aborted, owed) in [(false, Some(Refusal::Only(Outcome::UnitAttention))), (true, None)] {
         let mut tasks = Tasks::new(Protocol::ScsiTcq(ScsiParams { task_aborted, ..scsi }), DEPTH);
-        tasks.owe_attention([2, 2].into_iter());
+        tasks.set_unit_attention([2, 2].into_iter());
         let command = Command { initiator: 2, ..read(1) };
         assert_eq!(tasks.refusal(&command, Name::own(&command)), owed);
         assert_eq!(tasks.refusal(&command, Name::own(&command)), None);

@@ -1,5 +1,5 @@
 //! A target in virtual time, checked by a witness.
-use super::error::{Untruth, Wrong};
+use super::error::{Violation, Wrong};
 use super::map::Map;
 use super::oracle::Oracle;
 use super::witness::Witness;
@@ -24,7 +24,7 @@ const CHECKER_IDS: u64 = 1 << 48;
 /// Sectors of one such read.
 const AT_ONCE: u64 = 256;
 
-pub struct Watched {
+pub struct CheckedTarget {
     params: SystemParams,
     seed: u64,
     target: Target,
@@ -39,7 +39,7 @@ pub struct Watched {
     apart: u64,
 }
 
-impl Watched {
+impl CheckedTarget {
     pub fn new(params: &SystemParams, seed: u64) -> Self {
         Self::with(params, seed, Witness::new(params, seed))
     }
@@ -47,7 +47,7 @@ impl Watched {
     fn with(params: &SystemParams, seed: u64, witness: Witness) -> Self {
         let mut target = Target::new(&TargetParams::System(params.clone()), seed);
         target.keep_data();
-        let mut watched = Watched {
+        let mut checked = CheckedTarget {
             params: params.clone(),
             seed,
             target,
@@ -59,8 +59,8 @@ impl Watched {
             next_own_id: CHECKER_IDS,
             apart: u64::MAX,
         };
-        watched.check_for_losses();
-        watched
+        checked.check_for_losses();
+        checked
     }
 
     /// A target whose data a witness has observed from the beginning until now.
@@ -74,14 +74,14 @@ impl Watched {
         let outstanding = outstanding.into_iter().collect();
         let (tap, answers, next_own_id, seed) = (None, VecDeque::new(), CHECKER_IDS, witness.seed());
         let apart = u64::MAX;
-        Watched { params, seed, target, witness, now, tap, outstanding, answers, next_own_id, apart }
+        CheckedTarget { params, seed, target, witness, now, tap, outstanding, answers, next_own_id, apart }
     }
 
     /// Continues until nothing is under way that could leave members inconsistent: a host's command, or a
     /// memory's flush. The array's background work need not end for that. For an array that has lost members
     /// that it needs there is nothing left to compare, and its memories may retry flushes for a long time.
     /// Returns whether that took no more than this memory.
-    pub fn quiesce(&mut self, most_bytes: u64) -> Result<bool, Untruth> {
+    pub fn quiesce(&mut self, most_bytes: u64) -> Result<bool, Violation> {
         // A run ends with the last answer that it counts; others of the same instant are queued after it.
         self.process_outputs()?;
         self.answers.clear();
@@ -93,7 +93,7 @@ impl Watched {
             }
             if !self.advance()? {
                 let commands = self.outstanding();
-                return Err(self.witness.untruth(self.now, Wrong::Unanswered { commands }));
+                return Err(self.witness.violation(self.now, Wrong::Unanswered { commands }));
             }
             self.answers.clear();
         }
@@ -157,7 +157,7 @@ impl Watched {
     }
 
     /// Runs everything that is due by then.
-    pub fn run_until(&mut self, now: Instant) -> Result<(), Untruth> {
+    pub fn run_until(&mut self, now: Instant) -> Result<(), Violation> {
         while let Some(due) = self.next_due().filter(|&due| due <= now) {
             self.step(due)?;
         }
@@ -166,30 +166,30 @@ impl Watched {
     }
 
     /// Runs whatever is due next. Returns whether there was anything.
-    pub fn advance(&mut self) -> Result<bool, Untruth> {
+    pub fn advance(&mut self) -> Result<bool, Violation> {
         let Some(due) = self.next_due().filter(|&due| due < HORIZON) else { return Ok(false) };
         self.step(due)?;
         Ok(true)
     }
 
     /// Runs until nothing more can happen without another command.
-    pub fn run_out(&mut self) -> Result<(), Untruth> {
+    pub fn run_out(&mut self) -> Result<(), Violation> {
         while self.advance()? {}
         match self.outstanding() {
             0 => Ok(()),
-            commands => Err(self.witness.untruth(self.now, Wrong::Unanswered { commands })),
+            commands => Err(self.witness.violation(self.now, Wrong::Unanswered { commands })),
         }
     }
 
-    fn step(&mut self, due: Instant) -> Result<(), Untruth> {
+    fn step(&mut self, due: Instant) -> Result<(), Violation> {
         self.now = self.now.max(due);
         let passed = self.target.pass_to(self.now);
-        passed.map_err(|error| self.witness.untruth(self.now, Wrong::Refused(error)))?;
+        passed.map_err(|error| self.witness.violation(self.now, Wrong::Refused(error)))?;
         self.process_outputs()
     }
 
     /// A host issues a command now.
-    pub fn submit(&mut self, command: &Command) -> Result<(), Untruth> {
+    pub fn submit(&mut self, command: &Command) -> Result<(), Violation> {
         let number = self.take(command)?;
         self.witness.submitted(&Command { id: number, ..*command });
         self.process_outputs()
@@ -199,16 +199,16 @@ impl Watched {
     ///
     /// # Errors
     /// When the target rejects it, or when what it then does is wrong.
-    pub fn inject(&mut self, fault: Fault) -> Result<(), Untruth> {
+    pub fn inject(&mut self, fault: Fault) -> Result<(), Violation> {
         let result = self.target.handle(self.now, TargetInput::Inject(fault));
-        result.map_err(|error| self.witness.untruth(self.now, Wrong::Refused(error)))?;
+        result.map_err(|error| self.witness.violation(self.now, Wrong::Refused(error)))?;
         self.process_outputs()
     }
 
     /// Submits a command to the target. Returns its number there.
-    fn take(&mut self, command: &Command) -> Result<u64, Untruth> {
+    fn take(&mut self, command: &Command) -> Result<u64, Violation> {
         let taken = self.target.take(self.now, command);
-        let number = taken.map_err(|error| self.witness.untruth(self.now, Wrong::Refused(error)))?;
+        let number = taken.map_err(|error| self.witness.violation(self.now, Wrong::Refused(error)))?;
         self.outstanding.insert(command.id, Command { id: number, ..*command });
         Ok(number)
     }
@@ -219,7 +219,7 @@ impl Watched {
     }
 
     /// Processes the outputs since the last call.
-    fn process_outputs(&mut self) -> Result<(), Untruth> {
+    fn process_outputs(&mut self) -> Result<(), Violation> {
         self.witness.refuses_writes = self.target.refuses_writes();
         while let Some(output) = self.target.poll_output() {
             match output {
@@ -252,7 +252,7 @@ impl Watched {
     fn check_for_losses(&mut self) {
         let Some(array) = self.array() else { return };
         if array.health() == Health::Failed
-            || !consistent::can_reconstruct(array.layout(), &consistent::whole(array))
+            || !consistent::can_reconstruct(array.layout(), &consistent::valid_members(array))
         {
             self.witness.oracle.lose();
         }
@@ -260,7 +260,8 @@ impl Watched {
 
     /// Whether the array has lost members that it needs, and no rebuild has restored them.
     fn has_lost(&self) -> bool {
-        let bears = |array: &Array| consistent::can_reconstruct(array.layout(), &consistent::whole(array));
+        let bears =
+            |array: &Array| consistent::can_reconstruct(array.layout(), &consistent::valid_members(array));
         self.witness.oracle.is_lost() && self.array().is_some_and(|array| !bears(array))
     }
 
@@ -270,17 +271,17 @@ impl Watched {
 
     /// Whether every member of the array is complete.
     pub fn is_whole(&self) -> bool {
-        self.array().is_none_or(|array| consistent::whole(array).iter().all(Option::is_some))
+        self.array().is_none_or(|array| consistent::valid_members(array).iter().all(Option::is_some))
     }
 
     /// With nothing under way: checks that the members of the array are consistent.
-    pub fn check_members(&self) -> Result<(), Untruth> {
+    pub fn check_members(&self) -> Result<(), Violation> {
         self.array().map_or(Ok(()), |array| self.witness.check_members(self.now, array).map(|_| ()))
     }
 
     /// Runs until nothing more happens, then reads back everything that was ever written, and checks the
     /// members.
-    pub fn read_back(&mut self) -> Result<(), Untruth> {
+    pub fn read_back(&mut self) -> Result<(), Violation> {
         self.run_out()?;
         self.check_members()?;
         let written = self.witness.oracle.written();
@@ -300,7 +301,7 @@ impl Watched {
     }
 
     /// Issues a command of the checker, which bypasses the host's cache, and waits for its answer.
-    pub fn go(&mut self, access: Access, first: u64, count: u64) -> Result<(Outcome, Vec<u64>), Untruth> {
+    pub fn go(&mut self, access: Access, first: u64, count: u64) -> Result<(Outcome, Vec<u64>), Violation> {
         let initiator = (first / self.apart) as u16;
         let command = Command { initiator, ..own(self.next_own_id, access, first, count) };
         self.next_own_id += 1;
@@ -308,14 +309,14 @@ impl Watched {
         self.answer_to(command.id)
     }
 
-    fn answer_to(&mut self, id: u64) -> Result<(Outcome, Vec<u64>), Untruth> {
+    fn answer_to(&mut self, id: u64) -> Result<(Outcome, Vec<u64>), Violation> {
         loop {
             let at = self.answers.iter().position(|(completion, _)| completion.id == id);
             if let Some((completion, found)) = at.and_then(|at| self.answers.remove(at)) {
                 return Ok((completion.outcome, found));
             }
             if !self.advance()? {
-                return Err(self.witness.untruth(self.now, Wrong::Unanswered { commands: 1 }));
+                return Err(self.witness.violation(self.now, Wrong::Unanswered { commands: 1 }));
             }
         }
     }
@@ -323,11 +324,15 @@ impl Watched {
     /// The power is cut now and comes back: the target restarts with the media contents of its drives, and
     /// without the members in `missing`, whose loss is only found now. Recovery comes before everything else;
     /// then a controller whose battery has kept data writes them.
-    pub fn cut_power(mut self, missing: &[u16], recovery: &mut dyn Recovery) -> Result<Watched, Untruth> {
+    pub fn cut_power(
+        mut self,
+        missing: &[u16],
+        recovery: &mut dyn Recovery,
+    ) -> Result<CheckedTarget, Violation> {
         let kept = self.kept_by_battery()?;
         let cut = self.target.handle(self.now, TargetInput::CutPower);
-        cut.map_err(|error| self.witness.untruth(self.now, Wrong::Refused(error)))?;
-        let Watched { mut params, seed, target, mut witness, next_own_id, apart, tap, .. } = self;
+        cut.map_err(|error| self.witness.violation(self.now, Wrong::Refused(error)))?;
+        let CheckedTarget { mut params, seed, target, mut witness, next_own_id, apart, tap, .. } = self;
         witness.oracle.cut_power();
         match (target.system().and_then(|system| system.array()), &mut params.array) {
             (Some(array), Some(of_array)) => {
@@ -338,7 +343,7 @@ impl Watched {
             }
             _ => _ = witness.data.cut_power(),
         }
-        let mut after = Watched { next_own_id, apart, tap, ..Self::with(&params, seed, witness) };
+        let mut after = CheckedTarget { next_own_id, apart, tap, ..Self::with(&params, seed, witness) };
         after.target.restore_after(&target);
         drop(target);
         for (first, stamps) in kept {
@@ -348,7 +353,7 @@ impl Watched {
     }
 
     /// What a controller's battery has kept: addresses and stamps, newer ones later.
-    fn kept_by_battery(&mut self) -> Result<Vec<(u64, Vec<u64>)>, Untruth> {
+    fn kept_by_battery(&mut self) -> Result<Vec<(u64, Vec<u64>)>, Violation> {
         if self.params.controller.cache.is_none_or(|cache| !cache.battery) {
             return Ok(Vec::new());
         }
@@ -362,7 +367,7 @@ impl Watched {
     }
 
     /// Writes what a battery has kept: no host is involved. What the array refuses is given up.
-    fn write_kept(&mut self, first: u64, stamps: &[u64]) -> Result<(), Untruth> {
+    fn write_kept(&mut self, first: u64, stamps: &[u64]) -> Result<(), Violation> {
         let command = own(self.next_own_id, Access::Write, first, stamps.len() as u64);
         self.next_own_id += 1;
         let number = self.take(&command)?;

@@ -39,7 +39,7 @@ pub enum Wrong {
 /// A false statement of the target about data: what, in which run, and when.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[error("seed {seed}, at {} ns: {wrong}", at.as_ns())]
-pub struct Untruth {
+pub struct Violation {
     pub seed: u64,
     pub at: Instant,
     pub wrong: Wrong,

@@ -1,12 +1,12 @@
 //! The data of a run, checked during the run: passes everything that a [`Witness`] needs to it, in the order
 //! in which it happens, and makes the checks at the end of the run.
-use super::error::{Found, Untruth, Wrong};
+use super::checked_target::CheckedTarget;
+use super::error::{Found, Violation, Wrong};
 use super::map::Map;
 use super::power;
 use super::sector::INITIAL;
 use super::sharing;
 use super::verdict::Verdict;
-use super::watched::Watched;
 use super::witness::Witness;
 use crate::run::RunError;
 use drivelab_core::data::DataOp;
@@ -18,7 +18,7 @@ use drivelab_core::storage::system::SystemParams;
 use drivelab_core::storage::write_behind::OWN_IDS;
 use drivelab_core::storage::{Fault, Target, TargetParams};
 use drivelab_core::{Access, Command, Completion, Outcome, Setup};
-use drivelab_data::consistent::{self, that_counts};
+use drivelab_data::consistent::{self, without_stale};
 use drivelab_data::stamp::{BLANK, stamp, write_of};
 use drivelab_data::{Contents, Media, Stamp};
 use drivelab_record::data::{Compared, Corrupted, CutRecord, DataRecord};
@@ -32,7 +32,7 @@ const BYTES_MAX: u64 = 2 << 30;
 const WEIGH_EVERY: u64 = 1 << 6;
 
 /// Follows the data of a run.
-pub struct Followed {
+pub struct RunChecker {
     params: SystemParams,
     witness: Witness,
     outstanding: Map<Command>,
@@ -48,7 +48,7 @@ pub struct Followed {
 /// Where an address of the target lies: the drive's number and the address on it.
 fn place_of(target: &Target, address: u64) -> (u16, u64) {
     let Some(array) = array_of(target) else { return (0, address) };
-    let (drives, media) = (consistent::whole(array), Media::<Stamp>::new(0));
+    let (drives, media) = (consistent::valid_members(array), Media::<Stamp>::new(0));
     let layout = Some(array.layout());
     let home = Contents::new(layout, &drives, &media).home(address);
     (array.members().get(home.slot).drive, home.at)
@@ -65,7 +65,7 @@ pub(super) fn array_of(target: &Target) -> Option<&Array> {
     target.system()?.array()
 }
 
-impl Followed {
+impl RunChecker {
     /// To be called before anything happens at the target, which must be one whose data can be checked.
     pub fn new(setup: &Setup, target: &mut Target) -> Result<Self, RunError> {
         let params = match &setup.target {
@@ -83,7 +83,7 @@ impl Followed {
         if setup.power_cut.is_none() {
             witness = witness.without_cuts();
         }
-        let mut followed = Followed {
+        let mut followed = RunChecker {
             params,
             witness,
             outstanding: Map::default(),
@@ -99,7 +99,7 @@ impl Followed {
 
     /// The same with another memory limit.
     pub fn bounded(self, most_bytes: u64) -> Self {
-        Followed { most_bytes, ..self }
+        RunChecker { most_bytes, ..self }
     }
 
     /// A host has issued a command, which has this number in the target; no output of the target since then
@@ -119,7 +119,7 @@ impl Followed {
     /// Processes a data operation of the target, up to this instant.
     #[inline]
     pub fn observe(&mut self, target: &Target, at: Instant, op: DataOp) -> Result<(), RunError> {
-        self.witness.observe(at, op).map_err(|untruth| self.run_error(target, &untruth))
+        self.witness.observe(at, op).map_err(|violation| self.run_error(target, &violation))
     }
 
     /// To be called whenever the target has done anything.
@@ -148,7 +148,7 @@ impl Followed {
         let Some(array) = array_of(target) else { return };
         self.impaired = array.members().impaired;
         if array.health() == Health::Failed
-            || !consistent::can_reconstruct(array.layout(), &consistent::whole(array))
+            || !consistent::can_reconstruct(array.layout(), &consistent::valid_members(array))
         {
             self.witness.oracle.lose();
         }
@@ -161,7 +161,7 @@ impl Followed {
             self.witness.refuses_writes = target.refuses_writes();
         }
         let found = self.witness.completed(&command, completion);
-        found.map_err(|untruth| self.run_error(target, &untruth))?;
+        found.map_err(|violation| self.run_error(target, &violation))?;
         if completion.outcome != Outcome::Done {
             return Ok(());
         }
@@ -185,14 +185,15 @@ impl Followed {
         let too_much = self.memory_exceeded();
         let mut record = std::mem::take(&mut self.record);
         let most_bytes = self.most_bytes;
-        let mut watched = Watched::of(self.params, target, self.witness, self.outstanding, now);
-        let error = |watched: &Watched, untruth| RunError::Untruth(describe(watched.target(), &untruth));
-        if !watched.quiesce(most_bytes).map_err(|untruth| error(&watched, untruth))? {
+        let mut checked = CheckedTarget::of(self.params, target, self.witness, self.outstanding, now);
+        let error =
+            |checked: &CheckedTarget, violation| RunError::Untruth(describe(checked.target(), &violation));
+        if !checked.quiesce(most_bytes).map_err(|violation| error(&checked, violation))? {
             return Err(too_much);
         }
-        let mut corrupted = watched.witness().corrupted;
+        let mut corrupted = checked.witness().corrupted;
         (record.compared, record.sectors_kept) =
-            check_quiesced(&watched, corrupted.as_mut()).map_err(|untruth| error(&watched, untruth))?;
+            check_quiesced(&checked, corrupted.as_mut()).map_err(|violation| error(&checked, violation))?;
         record.corrupted = corrupted;
         Ok(record)
     }
@@ -201,42 +202,43 @@ impl Followed {
     pub fn cut(mut self, target: Target, now: Instant) -> Result<(DataRecord, CutRecord), RunError> {
         let record = std::mem::take(&mut self.record);
         let answered = self.answered.take().unwrap_or_default();
-        let watched = Watched::of(self.params, target, self.witness, self.outstanding, now);
-        let cut = power::cut(watched, &answered).map_err(|untruth| RunError::Untruth(untruth.to_string()))?;
+        let checked = CheckedTarget::of(self.params, target, self.witness, self.outstanding, now);
+        let cut =
+            power::cut(checked, &answered).map_err(|violation| RunError::Untruth(violation.to_string()))?;
         Ok((record, cut))
     }
 
-    fn run_error(&self, target: &Target, untruth: &Untruth) -> RunError {
-        RunError::Untruth(describe(target, untruth))
+    fn run_error(&self, target: &Target, violation: &Violation) -> RunError {
+        RunError::Untruth(describe(target, violation))
     }
 }
 
 /// With nothing under way: the redundancy is consistent, and every sector holds its last write. Returns what
 /// was compared, and the number of sectors. Where something was corrupted, errors are counted.
 fn check_quiesced(
-    watched: &Watched,
+    checked: &CheckedTarget,
     mut corrupted: Option<&mut Corrupted>,
-) -> Result<(Option<Compared>, Option<u64>), Untruth> {
-    let (witness, target) = (watched.witness(), watched.target());
+) -> Result<(Option<Compared>, Option<u64>), Violation> {
+    let (witness, target) = (checked.witness(), checked.target());
     let mut compared = None;
     let mut drives = vec![Some(0)];
     if let Some(array) = array_of(target) {
-        drives = consistent::whole(array);
-        match (witness.check_members(watched.now(), array), &mut corrupted) {
+        drives = consistent::valid_members(array);
+        match (witness.check_members(checked.now(), array), &mut corrupted) {
             (Ok(None), _) => return Ok((None, None)),
             (Ok(Some(fit)), _) => {
                 let what = redundancy(array);
                 compared = what.map(|what| Compared { what, rows: fit.rows, sectors: fit.sectors });
             }
             (Err(_), Some(corrupted)) => corrupted.redundancy_differs = true,
-            (Err(untruth), None) => return Err(untruth),
+            (Err(violation), None) => return Err(violation),
         }
     }
     let layout = array_of(target).map(Array::layout);
     let media = array_of(target)
-        .map_or(Cow::Borrowed(witness.data.media()), |array| that_counts(array, witness.data.media()));
+        .map_or(Cow::Borrowed(witness.data.media()), |array| without_stale(array, witness.data.media()));
     let contents = Contents::new(layout, &drives, &media);
-    let above = watched.in_memories();
+    let above = checked.in_memories();
     let mut kept = 0;
     let found = |sector| above.get(&sector).copied().or_else(|| contents.get(sector));
     witness.oracle.judge_all(found, |sector, found, verdict| {
@@ -250,7 +252,7 @@ fn check_quiesced(
         }
         let expected = vec![if lost == INITIAL { BLANK } else { stamp(lost, sector) }];
         let wrong = Wrong::Kept { found: Found { sector, expected, found } };
-        Err(witness.untruth(watched.now(), wrong))
+        Err(witness.violation(checked.now(), wrong))
     })?;
     Ok((compared, Some(kept)))
 }
@@ -264,8 +266,8 @@ pub(super) fn redundancy(array: &Array) -> Option<&'static str> {
 }
 
 /// The error in words: which drive, where on it, what is there and what should be.
-fn describe(target: &Target, untruth: &Untruth) -> String {
-    let ms = untruth.at.as_ns() as f64 / 1e6;
+fn describe(target: &Target, violation: &Violation) -> String {
+    let ms = violation.at.as_ns() as f64 / 1e6;
     let who = |sector: u64, found: u64| match write_of(found, sector) {
         _ if found == BLANK => "what was there before all writes".to_owned(),
         id if id < OWN_IDS => format!("write {id}"),
@@ -281,7 +283,7 @@ fn describe(target: &Target, untruth: &Untruth) -> String {
         )
     };
     let read = |found: &Found| at_place(found, place_of(target, found.sector));
-    let what = match &untruth.wrong {
+    let what = match &violation.wrong {
         Wrong::Read { command, found } => format!("read {command} of {}", read(found)),
         Wrong::Kept { found } => format!("after the run, {}", read(found)),
         Wrong::Copy { slot, found } => {
@@ -300,5 +302,5 @@ fn describe(target: &Target, untruth: &Untruth) -> String {
         }
         other => other.to_string(),
     };
-    format!("at {ms} ms, seed {}: {what}", untruth.seed)
+    format!("at {ms} ms, seed {}: {what}", violation.seed)
 }

@@ -1,5 +1,5 @@
 //! Observes everything that a target does with data, and checks its answers to its hosts against it.
-use super::error::{Found, Untruth, Wrong};
+use super::error::{Found, Violation, Wrong};
 use super::oracle::Oracle;
 use drivelab_core::data::DataOp;
 use drivelab_core::storage::array::Array;
@@ -70,8 +70,8 @@ impl Witness {
         self.seed
     }
 
-    pub(super) fn untruth(&self, at: Instant, wrong: Wrong) -> Untruth {
-        Untruth { seed: self.seed, at, wrong }
+    pub(super) fn violation(&self, at: Instant, wrong: Wrong) -> Violation {
+        Violation { seed: self.seed, at, wrong }
     }
 
     /// A host issues a command.
@@ -83,7 +83,7 @@ impl Witness {
     }
 
     /// The target has emitted a data operation.
-    pub fn observe(&mut self, at: Instant, op: DataOp) -> Result<(), Untruth> {
+    pub fn observe(&mut self, at: Instant, op: DataOp) -> Result<(), Violation> {
         if let DataOp::GiveUp { write, first, count } = op {
             let stamps = self.data.peek(write, first.get(), count.get());
             let stamps = stamps.map_err(|fault| self.contradicts(at, fault))?;
@@ -92,18 +92,18 @@ impl Witness {
         self.data.apply(at, op).map_err(|fault| self.contradicts(at, fault))
     }
 
-    pub(super) fn contradicts(&self, at: Instant, fault: Fault) -> Untruth {
-        self.untruth(at, Wrong::Contradiction(fault))
+    pub(super) fn contradicts(&self, at: Instant, fault: Fault) -> Violation {
+        self.violation(at, Wrong::Contradiction(fault))
     }
 
     /// The target has answered a command. Returns the data of a read.
-    pub fn completed(&mut self, command: &Command, completion: &Completion) -> Result<Vec<u64>, Untruth> {
+    pub fn completed(&mut self, command: &Command, completion: &Completion) -> Result<Vec<u64>, Violation> {
         let (id, at, outcome) = (command.id, completion.completed, completion.outcome);
         let found = self.data.answered(command, completion).map_err(|fault| self.contradicts(at, fault))?;
         let fails = matches!(outcome, Outcome::Lost | Outcome::Failed | Outcome::OutOfRange);
         let refused = self.refuses_writes && command.access != Access::Read;
         if fails && !refused && !self.may_fail && !self.oracle.is_lost() {
-            return Err(self.untruth(at, Wrong::Failed { command: id, outcome }));
+            return Err(self.violation(at, Wrong::Failed { command: id, outcome }));
         }
         match (self.oracle.completed(id, outcome, &found), &mut self.corrupted) {
             (Ok(()), _) => {}
@@ -111,22 +111,25 @@ impl Witness {
                 corrupted.reads += 1;
                 corrupted.first_read_at_ns.get_or_insert(at.as_ns());
             }
-            (Err(found), None) => return Err(self.untruth(at, Wrong::Read { command: id, found })),
+            (Err(found), None) => return Err(self.violation(at, Wrong::Read { command: id, found })),
         }
         Ok(found)
     }
 
     /// Nothing is under way at the array: its members must be consistent. Returns what was compared; `None`
     /// where too few members are left.
-    pub fn check_members(&self, at: Instant, array: &Array) -> Result<Option<Comparison>, Untruth> {
-        let drives = consistent::whole(array);
+    pub fn check_members(&self, at: Instant, array: &Array) -> Result<Option<Comparison>, Violation> {
+        let drives = consistent::valid_members(array);
         if !consistent::can_reconstruct(array.layout(), &drives) {
             return Ok(None);
         }
-        let mut fit =
-            consistent::compare(array.layout(), &drives, &consistent::that_counts(array, self.data.media()));
+        let mut fit = consistent::compare(
+            array.layout(),
+            &drives,
+            &consistent::without_stale(array, self.data.media()),
+        );
         match fit.first.take() {
-            Some(mismatch) => Err(self.untruth(at, wrong_of(&mismatch))),
+            Some(mismatch) => Err(self.violation(at, wrong_of(&mismatch))),
             None => Ok(Some(fit)),
         }
     }

@@ -13,22 +13,22 @@
 //! consistent when nothing is under way; a power cut loses only what was answered and not durable. Start
 //! reading at [`followed`], then [`watched`]. Memory grows with the sectors that are written, and if a power
 //! cut is to come with the writes. It has a limit: see [`followed`].
+pub mod checked_target;
 mod error;
 mod extents;
-pub mod followed;
 mod map;
 pub mod oracle;
 mod power;
+pub mod run_checker;
 mod sector;
 mod sharing;
 pub mod verdict;
-pub mod watched;
 pub mod witness;
 
+pub use checked_target::CheckedTarget;
 pub use drivelab_data::{Cut, Nothing, Recovery, Resync};
-pub use error::{Found, Untruth, Wrong};
-pub use followed::Followed;
-pub use watched::Watched;
+pub use error::{Found, Violation, Wrong};
+pub use run_checker::RunChecker;
 pub use witness::Witness;
 
 /// The recovery of an array's own consistency policy, on stamps.

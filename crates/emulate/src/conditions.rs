@@ -15,12 +15,12 @@ type Side = (u16, bool);
 
 /// See the module.
 #[derive(Clone, Default)]
-pub(crate) struct Lasting {
+pub(crate) struct Conditions {
     slow: BTreeMap<Side, (Action, Instant)>,
     lies: BTreeSet<Side>,
 }
 
-impl Lasting {
+impl Conditions {
     /// Records an action that is carried out now. Returns whether it begins or ends a lasting condition.
     pub fn note(&mut self, now: Instant, action: &Action) -> bool {
         let side = (action.member, action.scenario);
@@ -119,54 +119,54 @@ mod tests {
         Action { by_ns: Some(by_ms * 1_000_000), scenario, member: 2, ..Action::of(Kind::Slow) }
     }
 
-    fn by_ms(lasting: &Lasting, now: Instant) -> u64 {
-        let (action, _) = lasting.in_force(&slow(0, false)).next_action(2, now);
+    fn by_ms(conditions: &Conditions, now: Instant) -> u64 {
+        let (action, _) = conditions.in_force(&slow(0, false)).next_action(2, now);
         action.by_ns.expect("of a slow member") / 1_000_000
     }
 
     #[test]
     fn each_side_ends_its_own() {
-        let mut lasting = Lasting::default();
-        lasting.note(at(0), &slow(10, true));
-        lasting.note(at(1), &slow(30, false));
-        assert_eq!(by_ms(&lasting, at(2)), 30);
-        lasting.note(at(2), &slow(0, false));
-        assert_eq!(by_ms(&lasting, at(3)), 10);
-        lasting.note(at(3), &slow(30, false));
-        lasting.note(at(4), &slow(0, true));
-        assert_eq!(by_ms(&lasting, at(5)), 30);
-        lasting.note(at(5), &slow(0, false));
-        assert_eq!(by_ms(&lasting, at(6)), 0);
+        let mut conditions = Conditions::default();
+        conditions.note(at(0), &slow(10, true));
+        conditions.note(at(1), &slow(30, false));
+        assert_eq!(by_ms(&conditions, at(2)), 30);
+        conditions.note(at(2), &slow(0, false));
+        assert_eq!(by_ms(&conditions, at(3)), 10);
+        conditions.note(at(3), &slow(30, false));
+        conditions.note(at(4), &slow(0, true));
+        assert_eq!(by_ms(&conditions, at(5)), 30);
+        conditions.note(at(5), &slow(0, false));
+        assert_eq!(by_ms(&conditions, at(6)), 0);
         let lie = |kind, scenario| Action { scenario, ..Action::of(kind) };
-        lasting.note(at(0), &lie(Kind::Lie, true));
-        lasting.note(at(1), &lie(Kind::Lie, false));
-        lasting.note(at(2), &lie(Kind::Honest, false));
-        assert_eq!(lasting.in_force(&lie(Kind::Lie, false)), InForce::Lies(true));
-        lasting.note(at(3), &lie(Kind::Honest, true));
-        assert!(lasting.in_force(&lie(Kind::Lie, false)).is_nothing());
+        conditions.note(at(0), &lie(Kind::Lie, true));
+        conditions.note(at(1), &lie(Kind::Lie, false));
+        conditions.note(at(2), &lie(Kind::Honest, false));
+        assert_eq!(conditions.in_force(&lie(Kind::Lie, false)), InForce::Lies(true));
+        conditions.note(at(3), &lie(Kind::Honest, true));
+        assert!(conditions.in_force(&lie(Kind::Lie, false)).is_nothing());
     }
 
     #[test]
     fn a_ramp_that_was_covered_is_where_it_would_have_been() {
-        let mut lasting = Lasting::default();
+        let mut conditions = Conditions::default();
         let ramp = Action { over_ns: Some(1_000_000_000), ..slow(100, true) };
-        lasting.note(at(0), &ramp);
-        assert_eq!(lasting.in_force(&ramp).next_action(2, at(0)), (ramp, None));
-        let (action, again) = lasting.in_force(&ramp).next_action(2, at(250));
+        conditions.note(at(0), &ramp);
+        assert_eq!(conditions.in_force(&ramp).next_action(2, at(0)), (ramp, None));
+        let (action, again) = conditions.in_force(&ramp).next_action(2, at(250));
         assert_eq!((action.by_ns, action.over_ns, again), (Some(25_000_000), None, Some(at(260))));
-        let (action, again) = lasting.in_force(&ramp).next_action(2, at(5_000));
+        let (action, again) = conditions.in_force(&ramp).next_action(2, at(5_000));
         assert_eq!((action.by_ns, action.over_ns, again), (Some(100_000_000), None, None));
     }
 
     #[test]
     fn a_new_drive_has_nothing_of_the_old_one() {
-        let mut lasting = Lasting::default();
-        lasting.note(at(0), &slow(10, true));
-        lasting.note(at(0), &Action { member: 2, ..Action::of(Kind::Lie) });
-        assert_eq!(lasting.members().into_iter().collect::<Vec<_>>(), [2]);
+        let mut conditions = Conditions::default();
+        conditions.note(at(0), &slow(10, true));
+        conditions.note(at(0), &Action { member: 2, ..Action::of(Kind::Lie) });
+        assert_eq!(conditions.members().into_iter().collect::<Vec<_>>(), [2]);
         let text = "; member 2 is slow by 10ms, by the scenario; member 2 lies about FLUSH";
-        assert_eq!(lasting.describe(), text);
-        lasting.forget(2);
-        assert!(lasting.members().is_empty());
+        assert_eq!(conditions.describe(), text);
+        conditions.forget(2);
+        assert!(conditions.members().is_empty());
     }
 }

@@ -5,7 +5,7 @@ use alloc::collections::VecDeque;
 use drivelab_units::{Instant, Span};
 
 #[derive(Default)]
-pub struct Intake {
+pub struct Admission {
     /// Commands received so far, and the sectors that they have asked for.
     received: u64,
     requested: u64,
@@ -19,7 +19,7 @@ pub struct Intake {
     admits: bool,
 }
 
-impl Intake {
+impl Admission {
     /// A command arrives.
     pub fn arrived(&mut self, command: &Command, now: Instant) {
         self.received += 1;

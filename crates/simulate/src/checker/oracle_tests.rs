@@ -1,6 +1,6 @@
 //! What the oracle lets pass, write by write.
 use super::*;
-use crate::truth::watched::own;
+use crate::checker::checked_target::own;
 
 /// An oracle of something volatile, and what it thinks of a read of sector 5 that finds this.
 fn reads(oracle: &mut Oracle, id: u64, found: u64) -> bool {

@@ -1,8 +1,8 @@
 //! Faults of drives at instants of the run: from the keys of `target.faults` to the calls to the target.
 use super::given;
 use crate::keys::At;
-use crate::raw::ailing::{HangRaw, LieRaw, ResetRaw, SlowRaw, SpotRaw};
 use crate::raw::array::DriveNumber;
+use crate::raw::drive_faults::{HangRaw, LieRaw, ResetRaw, SlowRaw, SpotRaw};
 use crate::raw::scenario::TargetRaw;
 use crate::raw::system::FaultsRaw;
 use crate::text::problem::{Log, Place};

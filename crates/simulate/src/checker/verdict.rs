@@ -29,7 +29,7 @@ impl Oracle {
     }
 
     /// Searches all writes for the durable ones: to be called before a cut, or its losses, are judged.
-    pub fn weigh(&mut self) {
+    pub fn index_durable(&mut self) {
         let mut durable: Vec<Write> =
             self.writes.values().filter(|write| self.is_durable(write)).copied().collect();
         durable.sort_unstable_by_key(|write| write.begun);
@@ -47,7 +47,7 @@ impl Oracle {
     /// The power is cut: unanswered commands never will be answered, and each sector has one of the versions
     /// that no durable one has overwritten.
     pub fn cut_power(&mut self) {
-        self.weigh();
+        self.index_durable();
         let mut under_way: Vec<(Command, u64)> = self.outstanding.values().copied().collect();
         under_way.sort_unstable_by_key(|&(_, begun)| begun);
         self.outstanding.clear();
@@ -81,7 +81,7 @@ impl Oracle {
     }
 
     /// The verdict on a sector that holds this now, given its state.
-    fn judged(&self, sector: u64, found: u64, sectors: &Sectors) -> Verdict {
+    fn verdict_of(&self, sector: u64, found: u64, sectors: &Sectors) -> Verdict {
         let lost = sectors.last.write;
         let (_, seen) = self.run_of(sector, sector + 1, |_| found, sectors);
         let loose = sectors.is_loose(self.clock);
@@ -110,7 +110,7 @@ impl Oracle {
         for (from, to, sectors) in self.sectors.iter() {
             for sector in from..to {
                 if let Some(found) = found(sector) {
-                    visit(sector, found, self.judged(sector, found, sectors))?;
+                    visit(sector, found, self.verdict_of(sector, found, sectors))?;
                 }
             }
         }

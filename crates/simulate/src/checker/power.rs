@@ -7,12 +7,12 @@
 //! and after the recovery of its consistency policy; and for each member in turn its sectors are computed
 //! from the others', as a read would with that member missing: the result must be something that the sector
 //! may hold after a cut.
-use super::error::Untruth;
-use super::followed::{array_of, redundancy};
+use super::checked_target::CheckedTarget;
+use super::error::Violation;
 use super::map::Map;
 use super::oracle::Oracle;
+use super::run_checker::{array_of, redundancy};
 use super::verdict::Verdict;
-use super::watched::Watched;
 use super::{Cut, Nothing, PolicyRecovery, Recovery};
 use drivelab_core::Command;
 use drivelab_core::storage::array::Array;
@@ -38,20 +38,20 @@ enum Place {
 }
 
 /// Cuts the power of a target now. `answered` has every answered write, and when it was answered.
-pub fn cut(mut watched: Watched, answered: &[(u64, Instant)]) -> Result<CutRecord, Untruth> {
-    let now = watched.now();
+pub fn cut(mut checked: CheckedTarget, answered: &[(u64, Instant)]) -> Result<CutRecord, Violation> {
+    let now = checked.now();
     // Nothing after the cut needs these.
-    let mut before = watched.take_oracle();
+    let mut before = checked.take_oracle();
     before.expect_torn();
-    before.weigh();
+    before.index_durable();
     let in_flight: Vec<Command> = before.writes_under_way().copied().collect();
-    let (in_memories, dirty) = (volatile(&watched), dirty(&watched));
-    let kept = kept_by_battery(&watched);
-    let what = array_of(watched.target()).and_then(redundancy);
+    let (in_memories, dirty) = (volatile(&checked), dirty(&checked));
+    let kept = kept_by_battery(&checked);
+    let what = array_of(checked.target()).and_then(redundancy);
     let mut study = RecoveryCheck::new(&before, &kept);
-    let after = watched.cut_power(&[], &mut study)?;
+    let after = checked.cut_power(&[], &mut study)?;
     let array = array_of(after.target());
-    let drives = array.map_or_else(|| vec![Some(0)], consistent::whole);
+    let drives = array.map_or_else(|| vec![Some(0)], consistent::valid_members);
     let contents = Contents::new(array.map(Array::layout), &drives, after.witness().data.media());
     let mut taken = LossCollector::default();
     // Data that were unavailable before are not counted as lost by the cut.
@@ -59,7 +59,7 @@ pub fn cut(mut watched: Watched, answered: &[(u64, Instant)]) -> Result<CutRecor
         |sector| kept.get(&sector).copied().or_else(|| contents.get(sector)),
         |sector, _, verdict| {
             taken.classify(sector, verdict, &in_memories);
-            Ok::<(), Untruth>(())
+            Ok::<(), Violation>(())
         },
     )?;
     let LossCollector { lost, ranges, newer, .. } = &taken;
@@ -85,30 +85,30 @@ fn oldest(lost: &BTreeMap<u64, u64>, answered: &[(u64, Instant)]) -> Option<Inst
 }
 
 /// What memories would lose: the place, and the write.
-fn volatile(watched: &Watched) -> Map<(Place, u64)> {
+fn volatile(checked: &CheckedTarget) -> Map<(Place, u64)> {
     let mut all = Map::default();
     let mut add = |memory: &WriteBehind, place| {
         // Newer data come first, and are kept.
         for Piece { write, first, count } in memory.volatile() {
-            let stamps = watched.witness().data.peek(write, first.get(), count.get()).unwrap_or_default();
+            let stamps = checked.witness().data.peek(write, first.get(), count.get()).unwrap_or_default();
             for (sector, stamp) in (first.get()..).zip(stamps) {
                 all.entry(sector).or_insert((place, stamp));
             }
         }
     };
-    let hosts = (0..).map_while(|initiator| watched.target().host_cache(initiator));
+    let hosts = (0..).map_while(|initiator| checked.target().host_cache(initiator));
     hosts.for_each(|memory| add(memory, Place::Host));
-    watched.target().controller_cache().into_iter().for_each(|memory| add(memory, Place::Controller));
+    checked.target().controller_cache().into_iter().for_each(|memory| add(memory, Place::Controller));
     all
 }
 
-fn dirty(watched: &Watched) -> Dirty {
+fn dirty(checked: &CheckedTarget) -> Dirty {
     let bytes = |memory: &WriteBehind| -> u64 {
         memory.volatile().map(|piece| piece.count.get() * SECTOR_BYTES).sum()
     };
-    let target = watched.target();
+    let target = checked.target();
     let by_drive: Vec<u64> =
-        watched.witness().data.media().dirty().into_iter().map(|sectors| sectors * SECTOR_BYTES).collect();
+        checked.witness().data.media().dirty().into_iter().map(|sectors| sectors * SECTOR_BYTES).collect();
     Dirty {
         host_memory_bytes: (0..).map_while(|initiator| target.host_cache(initiator)).map(bytes).sum(),
         controller_memory_bytes: target.controller_cache().map_or(0, bytes),
@@ -118,15 +118,15 @@ fn dirty(watched: &Watched) -> Dirty {
 }
 
 /// What a battery keeps, by sector.
-fn kept_by_battery(watched: &Watched) -> Map<u64> {
+fn kept_by_battery(checked: &CheckedTarget) -> Map<u64> {
     let mut kept = Map::default();
-    let Some(memory) = watched.target().controller_cache() else { return kept };
+    let Some(memory) = checked.target().controller_cache() else { return kept };
     if memory.volatile().next().is_some() {
         return kept;
     }
     // Newer data come later.
     for Piece { write, first, count } in memory.unwritten() {
-        let stamps = watched.witness().data.peek(write, first.get(), count.get()).unwrap_or_default();
+        let stamps = checked.witness().data.peek(write, first.get(), count.get()).unwrap_or_default();
         kept.extend((first.get()..).zip(stamps));
     }
     kept
