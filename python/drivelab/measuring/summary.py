@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from drivelab.array_story import counted
+from drivelab.array_summary import counted
 from drivelab.measuring.run import MeasuredResult
 from drivelab.measuring.silence import never_answered, unanswered
 from drivelab.points_table import axis_text

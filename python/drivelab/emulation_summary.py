@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from drivelab.array_story import counted, duration_text
+from drivelab.array_summary import counted, duration_text
 
 # Of the stretches that a power cut has taken, so many are named.
 _STRETCHES_NAMED_MAX = 8

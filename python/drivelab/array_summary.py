@@ -7,8 +7,8 @@ from itertools import groupby
 from operator import itemgetter
 from typing import Any
 
-# Of so many instants at which something happened a story tells; what could not be read can fill thousands.
-INSTANTS_TOLD = 12
+# The most instants that a timeline lists; what could not be read can fill thousands.
+INSTANTS_SHOWN_MAX = 12
 
 # Less of a floor's time than this may be missed unsaid.
 FLOOR_MISSED_SHARE = 0.01
@@ -47,21 +47,21 @@ def is_eventful(point: Mapping[str, Any]) -> bool:
     return bool((point.get("array") or {}).get("events"))
 
 
-def story(array: Mapping[str, Any]) -> list[tuple[int, str]]:
+def timeline(array: Mapping[str, Any]) -> list[tuple[int, str]]:
     """Instants in ns and what happened at them, what fell together in one sentence.
 
     What a rebuild could not read is lost piece by piece: pieces with nothing between them are one entry, at the first.
     """
     groups = {event["group"] for event in array["events"]}
     instants = [list(events) for _, events in groupby(_with_new(array["events"]), key=itemgetter("at_ns"))]
-    told = []
+    timed = []
     for only_lost, run in groupby(instants, key=_is_lost_alone):
         if only_lost:
             events = [event for instant in run for event in instant]
-            told.append((int(events[0]["at_ns"]), _pieces(events)))
+            timed.append((int(events[0]["at_ns"]), _pieces(events)))
         else:
-            told += [(int(events[0]["at_ns"]), _together(events, several=len(groups) > 1)) for events in run]
-    return told
+            timed += [(int(events[0]["at_ns"]), _together(events, several=len(groups) > 1)) for events in run]
+    return timed
 
 
 def _with_new(events: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
@@ -98,15 +98,15 @@ def _lost_text(lost: Sequence[Mapping[str, Any]]) -> str:
 
 
 def lines(array: Mapping[str, Any]) -> list[str]:
-    """The story for the console: each instant, each rebuild with its rate, and how things stand at the end."""
-    told = story(array)
-    left = len(told) - INSTANTS_TOLD
-    shown = told if left <= 1 else [*told[: INSTANTS_TOLD - 1], told[-1]]
+    """The timeline for the console: each instant, each rebuild with its rate, and how things stand at the end."""
+    timed = timeline(array)
+    left = len(timed) - INSTANTS_SHOWN_MAX
+    shown = timed if left <= 1 else [*timed[: INSTANTS_SHOWN_MAX - 1], timed[-1]]
     times = [duration_text(at_ns) for at_ns, _ in shown]
     width = max(map(len, times), default=0)
     text = [f"  {time:>{width}}  {what}" for time, (_, what) in zip(times, shown, strict=True)]
     if left > 1:
-        text.insert(-1, f"  {'..':>{width}}  {len(told) - len(shown):,} more instants: see --json")
+        text.insert(-1, f"  {'..':>{width}}  {len(timed) - len(shown):,} more instants: see --json")
     text += [f"  {sync_text(sync)}" for sync in array["syncs"]]
     end = f"  at the end {array['state']}"
     if array["degraded_ns"]:

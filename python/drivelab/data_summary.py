@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from drivelab.array_story import bytes_text, counted, duration_text
+from drivelab.array_summary import bytes_text, counted, duration_text
 
 _FROM = {
     "host_memory_sectors": "the host's memory",

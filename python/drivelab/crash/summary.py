@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from drivelab.array_story import counted
+from drivelab.array_summary import counted
 from drivelab.crash.campaign import Campaign
 from drivelab.crash.check import ERROR, LOSS, Checked, Checker
 from drivelab.crash.filesystem import UNMOUNTABLE
@@ -40,7 +40,7 @@ def coverage(found: Campaign, kept: Kept) -> dict[str, int]:
 
 
 @dataclass(frozen=True)
-class Told:
+class CampaignResult:
     """The results of a finished campaign, for output."""
 
     found: Campaign
