@@ -1,4 +1,4 @@
-//! A thing that has files of its own: named, by its name in the catalogue or a path, or written out in the scenario.
+//! An item that can be given by its name in the catalogue, by a path, or as a table in the scenario.
 use super::drive::DriveRaw;
 use super::system::ControllerRaw;
 use super::workload::PatternRaw;
@@ -6,16 +6,16 @@ use crate::keys::{At, Kind, Read};
 use crate::text::problem::Log;
 use crate::text::tree::{Node, Value};
 
-/// What the catalogue has a folder of.
+/// A kind of item that has a folder in the catalogue.
 pub trait CatalogueItem: Read + Clone {
-    /// What one of them is called.
+    /// The noun for one item, for messages.
     const WHAT: &'static str;
     /// Its folder in the catalogue.
     const FOLDER: &'static str;
-    /// One that is there, for messages.
+    /// An existing one, as an example in messages.
     const EXAMPLE: &'static str;
 
-    /// Takes out the name of the one that this one changes.
+    /// Removes and returns the name of its base.
     fn take_base(&mut self) -> Option<At<String>>;
 
     /// Whether a name is a path. Names of the catalogue have no slash, unless its folder has folders.
@@ -58,7 +58,7 @@ impl CatalogueItem for PatternRaw {
     }
 }
 
-/// One of them by name or path, or written out.
+/// An item by name or path, or as a table.
 #[derive(Clone, Debug)]
 pub enum Choice<T> {
     Named(String),
@@ -95,13 +95,13 @@ impl<T: CatalogueItem> Read for Choice<T> {
     }
 }
 
-/// The name of one of them, where a list is a sweep.
+/// The name of an item, where a list is a sweep.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Name(pub String);
 
 impl Read for Name {
     fn kind() -> Kind {
-        // Not a text alone, whose commas would be part of it.
+        // Not a plain text, whose commas would be part of it.
         Kind::Either(vec![Kind::Text])
     }
 

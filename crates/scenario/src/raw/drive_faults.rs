@@ -1,4 +1,4 @@
-//! What goes wrong with a drive at an instant of the run, each kind with its own keys: what `drivelab fault` can do to a
+//! Faults of a drive at an instant of the run, each kind with its own keys: what `drivelab fault` can inject into a
 //! device that is served.
 use super::array::DriveNumber;
 use crate::keys::quantities::{Offset, Whole};
@@ -9,19 +9,19 @@ use drivelab_units::{Share, Span};
 section! {
     facts: false,
     exclusive: &[&[&["over"], &["share"], &["every"]]],
-    /// A drive that becomes slow: each command that its firmware takes up takes longer.
+    /// A drive that becomes slow: its firmware needs longer to pick up each command.
     pub struct SlowRaw {
         /// With an array its number: members from 0 on, then spares.
         drive: DriveNumber = "0",
         /// When it begins.
         at: Span = "0s",
-        /// By how much longer.
+        /// The additional time per command.
         by: Span = "",
-        /// It becomes so, evenly over this time.
+        /// The additional time grows linearly over this time.
         over: Span = "at once",
-        /// Only so many of the commands.
+        /// The share of the commands that are slow.
         share: Share = "all",
-        /// In bursts that last `lasts`: from the beginning of one to that of the next.
+        /// In bursts of the length `lasts`: from the beginning of one to that of the next.
         every: Span = "once",
         /// How long it is slow.
         lasts: Span = "for good",
@@ -30,20 +30,20 @@ section! {
 
 section! {
     facts: false,
-    /// A drive that says nothing for a while, and then goes on with all that it was told.
+    /// A drive that hangs for a while, and then continues with all of its commands.
     pub struct HangRaw {
         /// With an array its number: members from 0 on, then spares.
         drive: DriveNumber = "0",
         /// When it begins.
         at: Span = "0s",
-        /// How long it says nothing.
+        /// How long it hangs.
         lasts: Span = "",
     }
 }
 
 section! {
     facts: false,
-    /// Sectors of a drive that something happens to.
+    /// Sectors of a drive that a fault affects.
     pub struct SpotRaw {
         /// With an array its number: members from 0 on, then spares.
         drive: DriveNumber = "0",
@@ -51,14 +51,14 @@ section! {
         at: Span = "0s",
         /// Where the sectors begin on the drive.
         offset: Offset = "0B",
-        /// How much it is.
+        /// How many there are, as a size.
         size: Whole = "one sector",
     }
 }
 
 section! {
     facts: false,
-    /// The link to a drive is reset: what it has not answered is sent again.
+    /// The link to a drive is reset: unanswered commands are sent again.
     pub struct ResetRaw {
         /// With an array its number: members from 0 on, then spares.
         drive: DriveNumber = "0",
@@ -69,13 +69,13 @@ section! {
 
 section! {
     facts: false,
-    /// A drive that answers FLUSH at once, whatever waits in its cache.
+    /// A drive that answers FLUSH at once, although data are dirty in its cache.
     pub struct LieRaw {
         /// With an array its number: members from 0 on, then spares.
         drive: DriveNumber = "0",
         /// When it begins.
         at: Span = "0s",
-        /// How long it lies.
+        /// How long it does so.
         lasts: Span = "for good",
     }
 }
