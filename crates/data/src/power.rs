@@ -14,7 +14,7 @@ impl<C: Cell> Executor<C> {
     /// each has the number of the slot whose member it is; a journal is the last one, as before. Returns the
     /// slots that have no drive: the array that is started next must be given them as missing, see
     /// [`ArrayParams::missing`](drivelab_core::storage::array::params::ArrayParams::missing), and
-    /// [`Target::come_up_after`](drivelab_core::storage::Target::come_up_after).
+    /// [`Target::restore_after`](drivelab_core::storage::Target::restore_after).
     pub fn cut_power_of_array(
         &mut self,
         array: &Array,

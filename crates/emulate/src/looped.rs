@@ -18,7 +18,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant as Moment};
 
 /// The longest time between two checks of the stop flag.
-const LOOK: Duration = Duration::from_millis(20);
+const POLL_MAX: Duration = Duration::from_millis(20);
 /// The byte that fills the data of writes.
 const PAYLOAD: u8 = 0xd1;
 
@@ -32,7 +32,7 @@ pub struct LoopPoint {
     pub latency_ns: Figures,
 }
 
-struct Looped {
+struct LoopRun {
     host: Host,
     connection: Connection,
     began: Moment,
@@ -86,7 +86,7 @@ pub fn run(setup: &Setup, socket: &Path, stop: &AtomicBool) -> Result<LoopPoint,
     let room = host.depth_asked().unwrap_or(0) as usize;
     let connection = Connection::open(&address, room, vec![PAYLOAD; largest as usize]).map_err(failed)?;
     let start = Instant::ZERO + setup.warmup;
-    let mut looped = Looped {
+    let mut looped = LoopRun {
         host,
         connection,
         began: Moment::now(),
@@ -113,7 +113,7 @@ pub fn run(setup: &Setup, socket: &Path, stop: &AtomicBool) -> Result<LoopPoint,
     })
 }
 
-impl Looped {
+impl LoopRun {
     fn now(&self) -> Instant {
         Instant::from_ns(self.began.elapsed().as_nanos() as u64)
     }
@@ -131,7 +131,7 @@ impl Looped {
         let due = self.host.poll_timeout().unwrap_or(self.end).min(self.end);
         let now = self.now();
         let timeout =
-            if due > now { Duration::from_nanos((due - now).as_ns()).min(LOOK) } else { Duration::ZERO };
+            if due > now { Duration::from_nanos((due - now).as_ns()).min(POLL_MAX) } else { Duration::ZERO };
         self.connection.wait(timeout).map_err(failed)?;
         self.receive_replies()
     }

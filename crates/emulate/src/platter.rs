@@ -1,6 +1,6 @@
 //! The media of a drive, stored in an image.
 //!
-//! The methods of a platter cannot return errors, so the first failure is recorded in [`Trouble`] and ends the
+//! The methods of a platter cannot return errors, so the first failure is recorded in [`FirstFailure`] and ends the
 //! session: it is checked before every reply. Data that could not be written stay in memory meanwhile, so that reads
 //! remain correct.
 use crate::image::{Image, MemoryImage};

@@ -1,4 +1,4 @@
-//! Transports between clients and the engine: a [`Door`] receives requests and sends replies.
+//! Transports between clients and the engine: a [`Transport`] receives requests and sends replies.
 //!
 //! NBD and FUSE are transports. A transport has file descriptors to wait on, reads input when one of them is ready,
 //! and never blocks.
@@ -124,7 +124,7 @@ pub trait Transport: Send {
     /// Appends the descriptors to wait for.
     fn wait_for<'a>(&'a self, fds: &mut Vec<PollFd<'a>>);
 
-    /// Reads and handles input. `ready` has the events of each descriptor of [`Door::wait_for`], in the same order.
+    /// Reads and handles input. `ready` has the events of each descriptor of [`Transport::wait_for`], in the same order.
     fn receive(&mut self, ready: &[PollFlags], sink: &mut dyn RequestSink);
 
     /// Accepts a reply. Replies to clients that have disconnected are dropped.

@@ -2,7 +2,7 @@
 //! instant of the machine's monotonic clock.
 //! A command has three instants: when it was due, when the kernel had accepted it (the submitting call has
 //! returned), and when its completion was received. Between any two of them nothing is allocated.
-//! when its end was heard of. Between two of them nothing is allocated.
+//! when its end was noticed. Between two of them nothing is allocated.
 use crate::error::MeasureError;
 use crate::failures::FailureClass;
 use crate::ledger::Ledger;
@@ -18,7 +18,7 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant as Moment};
 
 /// Maximum time between two checks of the stop flag.
-const LOOK: Duration = Duration::from_millis(20);
+const POLL_MAX: Duration = Duration::from_millis(20);
 /// The time between two reports of progress.
 const REPORT_EVERY: Span = Span::from_ms(50);
 /// Pushed requests are submitted once there are this many, not when all are pushed: the device would be idle
@@ -27,7 +27,7 @@ const AT_ONCE: usize = 4;
 
 /// An outstanding command.
 #[derive(Clone, Copy)]
-pub struct Flying {
+pub struct InFlight {
     pub command: Command,
     /// When it was due.
     pub at: Instant,
@@ -38,7 +38,7 @@ pub struct Flying {
 
 /// Which slot has which command.
 pub struct Slots {
-    pub flying: Vec<Option<Flying>>,
+    pub flying: Vec<Option<InFlight>>,
     free: Vec<u32>,
     /// Slots that were pushed and not submitted yet.
     pushed: Vec<u32>,
@@ -182,10 +182,10 @@ impl<'a, P: Port> Engine<'a, P> {
         let due = match (self.host.poll_timeout(), self.end()) {
             (Some(due), Some(end)) => due.min(end),
             (Some(due), None) | (None, Some(due)) => due,
-            (None, None) => return LOOK,
+            (None, None) => return POLL_MAX,
         };
         let now = self.now();
-        if due > now { Duration::from_nanos((due - now).as_ns()).min(LOOK) } else { Duration::ZERO }
+        if due > now { Duration::from_nanos((due - now).as_ns()).min(POLL_MAX) } else { Duration::ZERO }
     }
 
     /// Passes the host's outputs to the port and the ledger.
@@ -216,7 +216,7 @@ impl<'a, P: Port> Engine<'a, P> {
         self.ledger.sent(&command);
         let request = request(slot, &command);
         self.port.push(&request)?;
-        self.slots.flying[slot as usize] = Some(Flying { command, at, submitted: at, left: request.bytes });
+        self.slots.flying[slot as usize] = Some(InFlight { command, at, submitted: at, left: request.bytes });
         self.slots.pushed.push(slot);
         if self.slots.pushed.len() >= AT_ONCE {
             return self.submit();
@@ -279,7 +279,7 @@ impl<'a, P: Port> Engine<'a, P> {
 
     /// Continues a partial transfer with the rest, as long as whole sectors were transferred.
     #[cold]
-    fn continue_short(&mut self, slot: u32, flying: &mut Flying, moved: i32) -> Result<bool, MeasureError> {
+    fn continue_short(&mut self, slot: u32, flying: &mut InFlight, moved: i32) -> Result<bool, MeasureError> {
         if !(moved as u64).is_multiple_of(SECTOR_BYTES) {
             return Ok(false);
         }
@@ -299,7 +299,7 @@ impl<'a, P: Port> Engine<'a, P> {
     }
 
     #[inline]
-    fn outcome(&mut self, flying: &Flying, result: i32) -> Outcome {
+    fn outcome(&mut self, flying: &InFlight, result: i32) -> Outcome {
         if result >= 0 && result as u32 == flying.left {
             self.ledger.failures.record_success();
             return Outcome::Done;

@@ -1,6 +1,6 @@
 //! What is collected during a run: the figures that every record has, and the two parts of a measured
 //! response time.
-use crate::engine::Flying;
+use crate::engine::InFlight;
 use crate::failures::Failures;
 use crate::report::LoggedCommand;
 use crate::steady::{Rounds, Steady, SteadyRecord};
@@ -131,7 +131,7 @@ impl Ledger {
 
     /// A command's completion was received.
     #[inline]
-    pub fn answered(&mut self, flying: &Flying, completion: &Completion) {
+    pub fn answered(&mut self, flying: &InFlight, completion: &Completion) {
         let (submitted, completed) = (completion.submitted, completion.completed);
         if completion.outcome == Outcome::Done {
             let kind = usize::from(flying.command.access == Access::Write);
@@ -167,7 +167,7 @@ impl Ledger {
 }
 
 #[cold]
-fn logged(flying: &Flying, completion: &Completion) -> LoggedCommand {
+fn logged(flying: &InFlight, completion: &Completion) -> LoggedCommand {
     let command = &flying.command;
     LoggedCommand {
         id: command.id,

@@ -18,7 +18,7 @@ const STACK_BYTES: usize = 64 << 10;
 const ALIGN: usize = 4096;
 /// Maximum time to wait for a thread to end.
 const LEAVE: Duration = Duration::from_secs(1);
-const LOOK: Duration = Duration::from_millis(1);
+const POLL_INTERVAL: Duration = Duration::from_millis(1);
 
 #[derive(Default)]
 struct Queues {
@@ -162,7 +162,7 @@ impl Drop for Threads {
             // A thread that the device blocks for longer is left to end by itself; it owns everything that it
             // needs until then.
             while !worker.is_finished() && began.elapsed() < LEAVE {
-                std::thread::sleep(LOOK);
+                std::thread::sleep(POLL_INTERVAL);
             }
             if worker.is_finished() {
                 drop(worker.join());

@@ -52,7 +52,7 @@ impl Default for Manners {
 
 /// What a server has heard: requests by kind, those with FUA, the most that were unanswered at once.
 #[derive(Default, Debug)]
-struct Heard {
+struct Message {
     reads: usize,
     writes: usize,
     fua: usize,
@@ -143,7 +143,7 @@ fn answer(manners: &Manners, head: &[u8; 28]) -> Vec<u8> {
 /// A server for one client, and its socket.
 struct Server {
     socket: PathBuf,
-    thread: Option<JoinHandle<Heard>>,
+    thread: Option<JoinHandle<Message>>,
 }
 
 impl Server {
@@ -153,11 +153,11 @@ impl Server {
         let listener = UnixListener::bind(&socket).unwrap();
         let thread = spawn(move || {
             let (mut stream, _) = listener.accept().unwrap();
-            let mut heard = Heard::default();
+            let mut read_message = Message::default();
             if greet(&mut stream, &manners).is_some() {
-                serve(stream, &manners, &mut heard);
+                serve(stream, &manners, &mut read_message);
             }
-            heard
+            read_message
         });
         Server { socket, thread: Some(thread) }
     }
@@ -166,7 +166,7 @@ impl Server {
         format!("nbd+unix:///?socket={}", self.socket.display())
     }
 
-    fn heard(&mut self) -> Heard {
+    fn read_message(&mut self) -> Message {
         self.thread.take().unwrap().join().unwrap()
     }
 }
@@ -177,7 +177,7 @@ impl Drop for Server {
     }
 }
 
-fn serve(stream: UnixStream, manners: &Manners, heard: &mut Heard) {
+fn serve(stream: UnixStream, manners: &Manners, read_message: &mut Message) {
     let mut output = stream.try_clone().unwrap();
     let mut input = stream;
     let (sender, receiver) = channel();
@@ -201,22 +201,22 @@ fn serve(stream: UnixStream, manners: &Manners, heard: &mut Heard) {
         let is_over = matches!(next, Err(RecvTimeoutError::Disconnected)) || (next.is_err() && is_patient);
         if let Ok((head, data)) = &next {
             match u16_at(head, 6) {
-                Some(command::READ) => heard.reads += 1,
-                Some(command::WRITE) => heard.writes += 1,
-                Some(command::FLUSH) => heard.flushes += 1,
-                Some(command::DISC) => heard.took_leave = true,
+                Some(command::READ) => read_message.reads += 1,
+                Some(command::WRITE) => read_message.writes += 1,
+                Some(command::FLUSH) => read_message.flushes += 1,
+                Some(command::DISC) => read_message.took_leave = true,
                 other => panic!("{other:?}"),
             }
-            heard.fua += usize::from(u16_at(head, 4).unwrap() & flag::FUA != 0);
+            read_message.fua += usize::from(u16_at(head, 4).unwrap() & flag::FUA != 0);
             if !data.is_empty() && payloads.len() < manners.batch {
-                heard.repeated += usize::from(payloads.contains(data));
+                read_message.repeated += usize::from(payloads.contains(data));
                 payloads.push(data.clone());
             }
-            if !heard.took_leave {
+            if !read_message.took_leave {
                 waiting.push(*head);
             }
-            heard.deepest = heard.deepest.max(waiting.len());
-            if waiting.len() < manners.batch && !heard.took_leave {
+            read_message.deepest = read_message.deepest.max(waiting.len());
+            if waiting.len() < manners.batch && !read_message.took_leave {
                 continue;
             }
         }
@@ -233,7 +233,7 @@ fn serve(stream: UnixStream, manners: &Manners, heard: &mut Heard) {
                 }
             }
         }
-        if is_over || heard.took_leave || answered == manners.leaves_after {
+        if is_over || read_message.took_leave || answered == manners.leaves_after {
             break;
         }
     }
@@ -305,12 +305,12 @@ fn the_whole_depth_is_in_flight_and_answers_come_in_any_order() {
         let mut server = Server::new(&format!("depth-{structured}"), manners);
         let good = JobParams { first: Lba::new(1_024), count: Sectors::new(4_096), ..job(64) };
         let found = run(&server, good, ios(2_000), &MeasureOptions::default()).unwrap();
-        let heard = server.heard();
-        assert_eq!((found.point.read.ios, found.point.ended, heard.deepest), (2_000, Ended::Ios, 64));
+        let read_message = server.read_message();
+        assert_eq!((found.point.read.ios, found.point.ended, read_message.deepest), (2_000, Ended::Ios, 64));
         assert_eq!((found.measured.engine, found.measured.device_ns.n), ("nbd", 2_000));
         assert_eq!((found.measured.failures.count, found.point.errors), (0, 0));
         assert!(found.point.depth.achieved > 32.0, "{:?}", found.point.depth);
-        assert!(heard.took_leave && heard.reads >= 2_000, "{heard:?}");
+        assert!(read_message.took_leave && read_message.reads >= 2_000, "{read_message:?}");
     }
 }
 
@@ -322,14 +322,17 @@ fn writes_have_data_of_their_own_and_fua_and_flushes_are_asked_for() {
     wanted.sizes = vec![SizeShare { size: Sectors::new(512), weight: 1 }];
     wanted.align = Sectors::new(512);
     let found = run(&server, wanted, ios(4), &MeasureOptions::default()).unwrap();
-    let heard = server.heard();
-    assert_eq!((found.point.write.ios, heard.repeated), (4, 0), "each slot writes its own");
-    assert!(heard.fua == heard.writes && heard.writes >= 4, "{heard:?}");
+    let read_message = server.read_message();
+    assert_eq!((found.point.write.ios, read_message.repeated), (4, 0), "each slot writes its own");
+    assert!(read_message.fua == read_message.writes && read_message.writes >= 4, "{read_message:?}");
     let mut server = Server::new("flushes", Manners::default());
     let flushing = JobParams { flushes: Flushes::After(10), ..writes(1) };
     let found = run(&server, flushing, ios(100), &MeasureOptions::default()).unwrap();
-    let heard = server.heard();
-    assert!((9..=10).contains(&found.point.flush.count) && heard.flushes >= 9 && heard.fua == 0, "{heard:?}");
+    let read_message = server.read_message();
+    assert!(
+        (9..=10).contains(&found.point.flush.count) && read_message.flushes >= 9 && read_message.fua == 0,
+        "{read_message:?}"
+    );
 }
 
 #[test]

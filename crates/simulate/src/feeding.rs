@@ -81,7 +81,7 @@ impl Feeding {
         replay.collector.began(at, intended);
     }
 
-    /// The host is about to be told that the command with this tag is done.
+    /// The completion of the command with this tag is about to be reported to the host.
     pub(crate) fn answered(&mut self, host: &Host, tag: u32) {
         let Some(replay) = &mut self.replay else { return };
         replay.answered = replay.by_place.get(host.place_of(tag)).copied().flatten();

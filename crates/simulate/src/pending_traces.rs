@@ -1,7 +1,7 @@
 //! Traces of commands on their path from the target into the log.
 //!
 //! The log takes the commands of a run up to a number. Traces that the target has reported by the time that a
-//! host is told of a command go before that command, even if the target reported them after its completion.
+//! command is reported to a host go before that command, even if the target reported them after its completion.
 use drivelab_core::CommandTrace;
 use drivelab_core::storage::{OutputRef, Target};
 use drivelab_record::CommandLog;

@@ -216,7 +216,7 @@ impl Clock {
                     (None, _) => return Err(RunError::Stalled { at_ns: now.as_ns() }),
                 },
             };
-            // What is due as the run ends strikes nothing that counts; a power cut finds it.
+            // What is due as the run ends affects nothing that counts; a power cut finds it.
             let is_in_window = |at: &Instant| is_cut || end.is_none_or(|end| *at < end);
             let injected = self.injections.next_at().filter(is_in_window);
             let due = injected.map_or(due, |at| at.min(due));

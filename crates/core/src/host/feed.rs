@@ -56,7 +56,7 @@ pub enum FeedError {
     NotFed,
     /// There is no room: let time pass first.
     Full,
-    /// The host was told to stop.
+    /// The host was stopped.
     Stopped,
     /// A read or write of no sectors, or a FLUSH of some.
     Length,
@@ -149,7 +149,7 @@ impl Host {
     /// Accepts one I/O. It begins according to the pace; with [`Pace::ByTime`] feed in the order of the
     /// times.
     /// # Errors
-    /// When this host has jobs or was told to stop, when there is no room, and when no command can be made of
+    /// When this host has jobs or was stopped, when there is no room, and when no command can be made of
     /// the I/O. The host is then unchanged.
     ///
     /// A host and a target with one clock: two reads, one after the other, each 2 ms after the end of the one

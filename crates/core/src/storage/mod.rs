@@ -131,7 +131,7 @@ impl Target {
         self.context.digest
     }
 
-    /// From now on the trace of every command is reported: [`TargetOutput::Lived`], before the command's
+    /// From now on the trace of every command is reported: [`TargetOutput::Trace`], before the command's
     /// completion.
     /// ```
     /// use drivelab_core::storage::drive::geometry::GeometryParams;
@@ -151,7 +151,7 @@ impl Target {
     /// while let Some(due) = target.poll_timeout() {
     ///     target.handle(due, TargetInput::Tick).unwrap();
     /// }
-    /// let (Some(TargetOutput::Lived(trace)), Some(TargetOutput::Completed(answer))) =
+    /// let (Some(TargetOutput::Trace(trace)), Some(TargetOutput::Completed(answer))) =
     ///     (target.poll_output(), target.poll_output())
     /// else {
     ///     panic!("a trace, then the completion")
@@ -200,15 +200,15 @@ impl Target {
     /// let write = Command::new(0, Access::Write, Lba::new(500_000), Sectors::new(8));
     /// target.handle(Instant::ZERO, TargetInput::Submit(write)).unwrap();
     /// let mut now = Instant::ZERO;
-    /// let mut told: Vec<TargetOutput> = std::iter::from_fn(|| target.poll_output()).collect();
-    /// while !told.iter().any(|said| said.completed().is_some()) {
+    /// let mut outputs: Vec<TargetOutput> = std::iter::from_fn(|| target.poll_output()).collect();
+    /// while !outputs.iter().any(|output| output.completed().is_some()) {
     ///     now = target.poll_timeout().unwrap();
     ///     target.handle(now, TargetInput::Tick).unwrap();
-    ///     told.extend(std::iter::from_fn(|| target.poll_output()));
+    ///     outputs.extend(std::iter::from_fn(|| target.poll_output()));
     /// }
     /// target.handle(now, TargetInput::CutPower).unwrap();
-    /// told.extend(std::iter::from_fn(|| target.poll_output()));
-    /// let ops: Vec<DataOp> = told.into_iter().filter_map(|said| said.data()).collect();
+    /// outputs.extend(std::iter::from_fn(|| target.poll_output()));
+    /// let ops: Vec<DataOp> = outputs.into_iter().filter_map(|output| output.data()).collect();
     /// assert!(ops.iter().any(|op| matches!(op, DataOp::Accept { write: 0, .. })));
     /// assert!(!ops.iter().any(|op| matches!(op, DataOp::Persist { .. })));
     /// let lost: Vec<_> = target.drive().unwrap().volatile().map(|piece| (piece.write, piece.count())).collect();
@@ -221,7 +221,7 @@ impl Target {
         }
     }
 
-    /// See [`array::Array::come_up_after`].
+    /// See [`array::Array::restore_after`].
     pub fn restore_after(&mut self, before: &Target) {
         if let (Body::System(system), Body::System(before)) = (&mut self.body, &before.body) {
             system.restore_after(before);

@@ -88,9 +88,9 @@ impl TargetOutput {
 pub enum OutputRef<'a> {
     /// A command has ended.
     Completed(&'a Completion),
-    /// A data operation; only after a target was told to report them.
+    /// A data operation; only if enabled at the target.
     Data(&'a DataOp),
-    /// The trace of a command; only after a target was told to report them.
+    /// The trace of a command; only if enabled at the target.
     Trace(&'a CommandTrace),
     /// Something happened that is not an answer to a command.
     Event(&'a TargetEvent),
@@ -263,7 +263,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_was_said_first_is_heard_first(steps in prop::collection::vec(0u8..8, 0..200)) {
+        fn outputs_keep_their_order(steps in prop::collection::vec(0u8..8, 0..200)) {
             let (mut outputs, mut plain) = (Outputs::default(), VecDeque::new());
             for (id, kind) in (0..).zip(steps) {
                 if kind > 4 {

@@ -3,7 +3,7 @@
 //! The library mounts the file system and performs the FUSE handshake; from then on this module reads the kernel's
 //! requests and writes the replies itself, in the thread that serves the device: a request costs two system calls and
 //! no switch of threads. Reads and writes bypass the kernel's page cache, in whole blocks. Start reading at
-//! [`FuseDoor`], then [`file`].
+//! [`FuseTransport`], then [`file`].
 mod file;
 mod wire;
 

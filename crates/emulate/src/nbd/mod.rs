@@ -1,4 +1,4 @@
-//! NBD: fixed newstyle handshake, structured replies, replies in any order. The codec does no I/O; [`door`] has the sockets.
+//! NBD: fixed newstyle handshake, structured replies, replies in any order. The codec does no I/O; [`transport`] has the sockets.
 //!
 //! The protocol numbers and the client that the simulator's host uses are in crate `nbd`.
 //!

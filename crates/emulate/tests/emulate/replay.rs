@@ -55,7 +55,7 @@ fn session(device: &Device, seed: u64, faults: &[(u64, Action)]) -> PathBuf {
     path
 }
 
-fn hear(target: &mut Target, done: &mut BTreeMap<u64, (Instant, Span)>) {
+fn drain_outputs(target: &mut Target, done: &mut BTreeMap<u64, (Instant, Span)>) {
     while let Some(output) = target.poll_output() {
         if let TargetOutput::Completed(completion) = output {
             done.insert(completion.id, (completion.completed, completion.completed - completion.submitted));
@@ -80,12 +80,12 @@ fn replayed(device: &Device, entries: &[Entry]) -> BTreeMap<u64, (Instant, Span)
             }
             Entry::Device(_) => {}
         }
-        hear(&mut target, &mut done);
+        drain_outputs(&mut target, &mut done);
     }
     while done.len() < entries.iter().filter(|entry| matches!(entry, Entry::Request(_))).count() {
         let due = target.poll_timeout().expect("all are answered");
         target.pass_to(due).expect("time goes on");
-        hear(&mut target, &mut done);
+        drain_outputs(&mut target, &mut done);
     }
     done
 }

@@ -5,14 +5,14 @@
 //! cut. This module has what belongs only to the checker:
 //!
 //! - [`oracle`] knows what each sector may hold from the host's point of view.
-//! - [`witness`] checks a target against the oracle, operation by operation; [`watched`] runs a target under
-//!   its observation, including power cuts; [`followed`] does the same beside any run, and reports what a
+//! - [`witness`] checks a target against the oracle, operation by operation; [`checked_target`] runs a target under
+//!   its observation, including power cuts; [`run_checker`] does the same beside any run, and reports what a
 //!   power cut has lost.
 //!
 //! What is checked: every read returns the last answered write, or one that may be under way; members are
 //! consistent when nothing is under way; a power cut loses only what was answered and not durable. Start
-//! reading at [`followed`], then [`watched`]. Memory grows with the sectors that are written, and if a power
-//! cut is to come with the writes. It has a limit: see [`followed`].
+//! reading at [`run_checker`], then [`checked_target`]. Memory grows with the sectors that are written, and if a power
+//! cut is to come with the writes. It has a limit: see [`run_checker`].
 pub mod checked_target;
 mod error;
 mod extents;

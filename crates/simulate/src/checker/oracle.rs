@@ -6,7 +6,7 @@
 //! read has returned one, it is that one. A version is *durable* when its own FUA write, or a FLUSH submitted
 //! after its answer, has been answered, or when nothing between host and media is volatile: a power cut loses
 //! what is not durable and nothing else. A memory whose device fails to write data that the memory has
-//! answered gives these up, whatever hosts were told: then any version may come back, until the sector is
+//! answered gives these up, whatever was reported to hosts: then any version may come back, until the sector is
 //! written again.
 //!
 //! The rules for a sector are in [`sector`](super::sector), those for all sectors in a power cut or at the

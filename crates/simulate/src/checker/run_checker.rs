@@ -187,7 +187,7 @@ impl RunChecker {
         let most_bytes = self.most_bytes;
         let mut checked = CheckedTarget::of(self.params, target, self.witness, self.outstanding, now);
         let error =
-            |checked: &CheckedTarget, violation| RunError::Untruth(describe(checked.target(), &violation));
+            |checked: &CheckedTarget, violation| RunError::Violation(describe(checked.target(), &violation));
         if !checked.quiesce(most_bytes).map_err(|violation| error(&checked, violation))? {
             return Err(too_much);
         }
@@ -204,12 +204,12 @@ impl RunChecker {
         let answered = self.answered.take().unwrap_or_default();
         let checked = CheckedTarget::of(self.params, target, self.witness, self.outstanding, now);
         let cut =
-            power::cut(checked, &answered).map_err(|violation| RunError::Untruth(violation.to_string()))?;
+            power::cut(checked, &answered).map_err(|violation| RunError::Violation(violation.to_string()))?;
         Ok((record, cut))
     }
 
     fn run_error(&self, target: &Target, violation: &Violation) -> RunError {
-        RunError::Untruth(describe(target, violation))
+        RunError::Violation(describe(target, violation))
     }
 }
 

@@ -76,7 +76,7 @@ fn issue_with(watched: &mut CheckedTarget, drafts: &[Draft], inputs: &mut Inputs
     Ok(())
 }
 
-fn told(command: &Command) -> String {
+fn describe(command: &Command) -> String {
     let Command { id, initiator, access, content, first, count, force_unit_access, direct, .. } = command;
     let is_zeroed = *content != Content::Data;
     let marks = [(force_unit_access, " FUA"), (direct, " direct"), (&is_zeroed, " without data")];
@@ -109,7 +109,7 @@ fn play(seed: u64, tally: &mut Tally) -> Result<(), Violation> {
         println!("{array:#?}\n{controller:?}\n{elevator:?}\n{host_cache:?}");
         let caches = params.drives.iter().map(|drive| drive.cache.map(|cache| cache.write_back));
         println!("caches of the drives: {:?}", caches.collect::<Vec<_>>());
-        drafts.iter().for_each(|draft| println!("{:?} {}", draft.gap, told(&draft.command)));
+        drafts.iter().for_each(|draft| println!("{:?} {}", draft.gap, describe(&draft.command)));
         watched.tap(Box::new(|op| {
             println!("{op:?}");
             Some(op)
@@ -139,7 +139,7 @@ fn play(seed: u64, tally: &mut Tally) -> Result<(), Violation> {
         inputs.draw_contents(&mut drafts);
         if is_told {
             println!("the power was cut, and is back; when all is read:");
-            drafts.iter().for_each(|draft| println!("{:?} {}", draft.gap, told(&draft.command)));
+            drafts.iter().for_each(|draft| println!("{:?} {}", draft.gap, describe(&draft.command)));
         }
         watched.read_back()?;
         issue_with(&mut watched, &drafts, &mut inputs)?;
@@ -162,8 +162,8 @@ fn what_was_written_is_what_is_read() {
         (numbered("DRIVELAB_HISTORY_FROM").unwrap_or(0), numbered("DRIVELAB_HISTORIES").unwrap_or(HISTORIES));
     let mut failed = Vec::new();
     for seed in (from..from + count).chain(FOUND) {
-        let told = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| play(seed, &mut tally)));
-        match told {
+        let describe = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| play(seed, &mut tally)));
+        match describe {
             Ok(Ok(())) => {}
             Ok(Err(wrong)) => failed.push(wrong.to_string()),
             Err(_) => failed.push(format!("seed {seed}: panicked")),

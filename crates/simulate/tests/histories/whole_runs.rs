@@ -108,11 +108,11 @@ fn of_an_array_that_has_lost_data_nothing_is_waited_for() {
 }
 
 /// Hears what the target has done with data.
-fn look(followed: &mut RunChecker, target: &mut Target, now: Instant) -> Result<(), RunError> {
+fn process_outputs(checker: &mut RunChecker, target: &mut Target, now: Instant) -> Result<(), RunError> {
     while let Some(op) = target.poll_data() {
-        followed.observe(target, now, op)?;
+        checker.observe(target, now, op)?;
     }
-    followed.process_outputs(target)
+    checker.process_outputs(target)
 }
 
 /// Writes one sector after the other, with a bound for the memory of the check.
@@ -120,20 +120,20 @@ fn bounded(most_bytes: u64) -> Result<(), RunError> {
     let target = TargetParams::System(setups::alone(0));
     let setup = common::setup(target, common::job(), 1);
     let mut target = Target::new(&setup.target, 1);
-    let mut followed = RunChecker::new(&setup, &mut target)?.bounded(most_bytes);
+    let mut checker = RunChecker::new(&setup, &mut target)?.bounded(most_bytes);
     let mut now = Instant::ZERO;
     for id in 0..1_000 {
         let write = common::command(id, Access::Write, id, 1);
-        followed.submitted(id, &write);
+        checker.submitted(id, &write);
         target.submit(now, write);
-        look(&mut followed, &mut target, now)?;
+        process_outputs(&mut checker, &mut target, now)?;
         while let Some(due) = target.poll_timeout() {
             now = due;
             target.handle(now, TargetInput::Tick);
-            look(&mut followed, &mut target, now)?;
+            process_outputs(&mut checker, &mut target, now)?;
         }
         while let Some(completion) = target.poll_output() {
-            followed.answered(&target, &completion)?;
+            checker.answered(&target, &completion)?;
         }
     }
     Ok(())

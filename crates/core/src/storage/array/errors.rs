@@ -38,7 +38,7 @@ pub struct Errors {
     reads: u64,
     /// Writes and FLUSHes.
     writes: u64,
-    /// Drives that were given up, and of which the system has not been told.
+    /// Drives that were given up, and whose failure has not been reported to the system.
     given_up: Vec<u16>,
 }
 

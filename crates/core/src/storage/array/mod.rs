@@ -5,7 +5,7 @@
 //!   [`levels::RaidLevel`] lists, and no more.
 //! - [`plan`] is the tool with which a level makes the commands of a stripe request; [`logs`] and [`bitmap`]
 //!   add what must be recorded before the members are written.
-//! - [`stripe_request`] defines stripe requests; [`intake`] counts hosts' commands and queues those that
+//! - [`stripe_request`] defines stripe requests; [`admission`] counts hosts' commands and queues those that
 //!   wait, this file cuts them and answers hosts, [`claims`] knows which stripe request holds which blocks,
 //!   [`holds`] which one waits for which, [`phases`] takes a stripe request through its phases,
 //!   [`processors`] has the computing time that this takes, [`below`] hands members' commands over.

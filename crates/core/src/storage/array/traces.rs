@@ -1,5 +1,5 @@
 //! Traces of commands: each of a member's, and that of a host's command, which is the trace of the member's
-//! command that ended last, told as the host's.
+//! command that ended last, reported as the host's.
 use super::Array;
 use super::stripe_request::{Op, Owner};
 use crate::command::{Breakdown, Command, Completion};
@@ -12,7 +12,7 @@ use alloc::vec::Vec;
 /// What is recorded when traces are kept.
 #[derive(Default)]
 pub struct Traces {
-    /// The trace of each answer: that of the member's command that ended last, told as the host's.
+    /// The trace of each answer: that of the member's command that ended last, reported as the host's.
     answered: VecDeque<CommandTrace>,
     /// The last trace of a member's command.
     last: Option<CommandTrace>,

@@ -46,7 +46,7 @@ impl Controller {
             let queue = &mut self.queues[initiator];
             let mut all = queue.take_all_sent();
             all.extend(queue.take_all_waiting(|_| true));
-            queue.state = State::Gone;
+            queue.state = State::Failed;
             for held in &all {
                 self.ends_unserved(context, held, Outcome::Failed);
             }

@@ -16,7 +16,7 @@ pub enum State {
     /// There is an auto contingent allegiance: only recovery commands are sent.
     Allegiance,
     /// The drive has failed for good.
-    Gone,
+    Failed,
 }
 
 /// Who has given up a command that is at the drive.
@@ -34,16 +34,16 @@ pub struct HeldCommand {
     /// As the host sent it, with the host's own tag.
     pub command: Command,
     pub submitted: Instant,
-    /// Number of the command in the lane: a resent command goes before later ones.
+    /// Number of the command in the queue: a resent command goes before later ones.
     order: u64,
-    /// Generation of the tag: counts all uses of tags in the lane.
+    /// Generation of the tag: counts all uses of tags in the queue.
     pub serial: u32,
     /// How often it has failed. Clearing by another command's error does not count.
     pub tries: u8,
     pub given_up: GivenUp,
     /// Whether it still has its tag.
     is_out: bool,
-    /// Whether it has come back from the drive, and is among [`Lane::returned`].
+    /// Whether it has come back from the drive, and is among [`InitiatorQueue::returned`].
     is_back: bool,
 }
 
@@ -159,7 +159,7 @@ impl InitiatorQueue {
         }
     }
 
-    /// A command arrives at the lane and must wait.
+    /// A command arrives at the queue and must wait.
     pub fn enqueue(&mut self, command: &Command, submitted: Instant) {
         self.orders += 1;
         self.waiting.push_back(HeldCommand::new(command, submitted, self.orders));

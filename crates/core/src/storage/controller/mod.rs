@@ -2,12 +2,12 @@
 //! cannot accept, resends those that an error of another command has cleared, and costs time for each
 //! command.
 //!
-//! Each initiator has its own lane: a queue of commands that wait, and the commands at the drive, by tag. A
-//! lane stops while the drive is full (until one of its commands ends, or for a while if it has none) and
+//! Each initiator has its own queue: the commands that wait, and the commands at the drive, by tag. A
+//! queue stops while the drive is full (until one of its commands ends, or for a while if it has none) and
 //! while the host's error handler runs. Start reading at [`Controller::pump`].
 //!
 //! After an error (a failed read, a missed deadline) the host's error handler runs for `recovery`, counted
-//! from when the host has processed the error, and the lane sends nothing until it has finished:
+//! from when the host has processed the error, and the queue sends nothing until it has finished:
 //! - NCQ: the queue is aborted and the drive accepts nothing until its log (page 10h) is read; the rest is
 //!   resent.
 //! - ATA TCQ: the queue is aborted; the host empties the drive's queue (NOP) and resends the rest.
@@ -38,7 +38,7 @@ use drivelab_units::Span;
 use initiator_queue::{GivenUp, HeldCommand, InitiatorQueue, State};
 use params::ControllerParams;
 
-/// How long a lane without a command at the drive waits after TASK SET FULL before it retries.
+/// How long a queue without a command at the drive waits after TASK SET FULL before it retries.
 const TRY_AGAIN: Span = Span::from_ms(1);
 
 /// What a controller schedules for itself.
@@ -58,14 +58,14 @@ pub enum ControllerEvent {
         /// Its tag.
         tag: u32,
     },
-    /// The lane may continue.
+    /// The queue may continue.
     GoOn {
-        /// Initiator whose lane continues.
+        /// Initiator whose queue continues.
         initiator: u16,
     },
     /// The host's error handler has finished.
     Recovered {
-        /// Initiator whose lane had stopped.
+        /// Initiator whose queue had stopped.
         initiator: u16,
     },
     /// The command with this tag has been at the drive longer than the timeout.
@@ -85,7 +85,7 @@ pub struct Controller {
     /// Index of the drive.
     drive: u16,
     protocol: Protocol,
-    /// Commands of one lane at the drive at once.
+    /// Commands of one queue at the drive at once.
     depth: u32,
     queues: Vec<InitiatorQueue>,
     /// Whether the drive has failed for good.
@@ -120,7 +120,7 @@ impl Controller {
     fn add_queues(&mut self, count: usize) {
         self.queues.resize_with(count, || InitiatorQueue::new(self.depth));
         if self.is_drive_gone {
-            self.queues.iter_mut().for_each(|queue| queue.state = State::Gone);
+            self.queues.iter_mut().for_each(|queue| queue.state = State::Failed);
         }
     }
 
@@ -137,7 +137,7 @@ impl Controller {
         {
             return self.issue(context, drive, initiator, tag);
         }
-        if queue.state == State::Gone {
+        if queue.state == State::Failed {
             return self.fails_at_once(context, command);
         }
         queue.enqueue(command, context.now);
@@ -237,12 +237,12 @@ impl Controller {
         }
     }
 
-    /// A command that the drive refused waits again. If no command of its lane will end, a stopped lane is
+    /// A command that the drive refused waits again. If no command of its queue will end, a stopped queue is
     /// woken by a timer.
     fn hold_back(&mut self, context: &mut Context, initiator: u16, held: HeldCommand) {
         let queue = &mut self.queues[usize::from(initiator)];
         queue.put_back(held);
-        // Only once: a lane that is refused again before it wakes must not retry twice as often.
+        // Only once: a queue that is refused again before it wakes must not retry twice as often.
         if queue.state == State::Full && queue.outstanding == 0 && !queue.wakes {
             queue.wakes = true;
             let event = ControllerEvent::GoOn { initiator };
@@ -315,7 +315,7 @@ impl Controller {
         }
     }
 
-    /// A command has failed at the drive: it is resent, or the application is told why.
+    /// A command has failed at the drive: it is resent, or the application gets the error.
     #[cold]
     fn failed(
         &mut self,
@@ -362,7 +362,7 @@ impl Controller {
         }
     }
 
-    /// A command has failed: where that wakes the host's error handler, the lane stops until it has finished.
+    /// A command has failed: where that wakes the host's error handler, the queue stops until it has finished.
     fn recover(&mut self, context: &mut Context, initiator: u16) {
         if !self.protocol.wakes_error_handler(initiator) {
             return;

@@ -112,7 +112,7 @@ impl Drive {
             }
             Cover::Hit => self.serve_from_buffer(context, slot, segment),
             Cover::Coming(at) if self.mechanics.may_meet() && self.may_go_out_of_turn(now) => {
-                self.meet_head(context, slot, segment, at);
+                self.serve_at_head(context, slot, segment, at);
             }
             Cover::Partial(sought) => {
                 let id = self.tasks[slot].command.id;
@@ -132,7 +132,7 @@ impl Drive {
         if self.injected.lies && self.tasks[slot].command.access == Access::Flush {
             return false;
         }
-        let waits = self.buffer.holds_up(slot, &self.tasks[slot].command);
+        let waits = self.buffer.queue_behind_barrier(slot, &self.tasks[slot].command);
         if waits {
             self.tasks[slot].state = TaskState::Waiting;
         }
@@ -159,8 +159,8 @@ impl Drive {
     // slow.
     #[inline(always)]
     pub(super) fn file(&mut self, slot: SlotIndex, landing: Landing) {
-        match self.tasks.waits(slot) {
-            WaitsIn::KeptOut => {}
+        match self.tasks.place_waiting(slot) {
+            WaitsIn::Suspended => {}
             WaitsIn::Ahead => {
                 self.unjoin();
                 self.tasks.ahead.add_urgent(slot);
@@ -244,7 +244,7 @@ impl Drive {
         self.port.give_back(round);
     }
 
-    /// The host is told how a command ended, and its slot becomes free.
+    /// The end of a command is reported to the host, and its slot becomes free.
     fn end(&mut self, context: &mut Context, slot: SlotIndex) {
         let flight = &mut self.tasks[slot];
         self.port.answer(context, flight);
@@ -382,7 +382,7 @@ impl Drive {
         }
     }
 
-    /// A command's deadline has passed and the drive was told to abort it then.
+    /// A command's deadline has passed and the drive is set to abort it then.
     pub(super) fn on_deadline(&mut self, context: &mut Context, slot: SlotIndex, serial: u32) {
         let InFlight { command, state, .. } = self.tasks[slot];
         if state == TaskState::Free || self.tasks[slot].serial != serial {
@@ -400,15 +400,15 @@ impl Drive {
     fn begin_allegiance(&mut self, initiator: u16) {
         self.unjoin();
         let buffer = &self.buffer;
-        for slot in self.tasks.begin_allegiance(initiator, |slot| buffer.keeps_waiting(slot)) {
+        for slot in self.tasks.begin_allegiance(initiator, |slot| buffer.is_waiting(slot)) {
             self.leave_queue(slot);
-            self.tasks.allegiances.keep_out(slot);
+            self.tasks.allegiances.suspend(slot);
         }
     }
 
     /// Commands that an allegiance kept out of the queue are queued, behind what has arrived meanwhile.
     fn unblock(&mut self, now: Instant) {
-        for slot in self.tasks.allegiances.release_kept_out() {
+        for slot in self.tasks.allegiances.release_suspended() {
             let flight = &mut self.tasks[slot];
             flight.breakdown.queue += now - flight.arrived;
             flight.arrived = now;

@@ -17,7 +17,7 @@ use drivelab_units::{Instant, Lba, Span};
 impl Drive {
     /// Serves a read on the head's path before the one that the drive has chosen, unless the order would
     /// prefer the chosen one although the head reaches the read so soon. Returns whether it did.
-    pub(super) fn goes_before(
+    pub(super) fn serve_before_chosen(
         &mut self,
         context: &mut Context,
         nearest: SlotIndex,
@@ -57,12 +57,12 @@ impl Drive {
                 flight.ready = flight.ready.max(context.now) + call;
                 self.serve_from_buffer(context, slot, segment);
             }
-            Passing::Coming(segment, at) => self.meet_head(context, slot, segment, at),
+            Passing::Coming(segment, at) => self.serve_at_head(context, slot, segment, at),
         }
     }
 
     /// Serves a read that the head, reading on, is just about to pass: no arm movement, no rotation.
-    pub(super) fn meet_head(
+    pub(super) fn serve_at_head(
         &mut self,
         context: &mut Context,
         slot: SlotIndex,
@@ -115,7 +115,7 @@ impl Drive {
         (flight.ready, flight.begun, flight.service) = (ready, ready, Service { ended: ready, ..service });
         self.buffer.deliver_held(context, id, first, end, segment);
         self.buffer.consume(context, segment, end, self.mechanics.motion());
-        self.goes_on_behind(context, segment, end);
+        self.continue_read_ahead(context, segment, end);
         self.mechanics.last.read_end = end;
         // A command that waited for the media is disconnected and must reselect.
         let transfer = Transfer { access: Access::Read, count, from: ready, last: ready, call };
@@ -125,7 +125,7 @@ impl Drive {
     }
 
     /// A read was answered from a segment: if the arm is idle, it reads on behind what is there.
-    fn goes_on_behind(&mut self, context: &mut Context, segment: SegmentIndex, end: Lba) {
+    fn continue_read_ahead(&mut self, context: &mut Context, segment: SegmentIndex, end: Lba) {
         let now = context.now;
         let idle =
             self.mechanics.sweep.is_none() && !self.is_wanted() && self.urgency(now) != DestageUrgency::Press;

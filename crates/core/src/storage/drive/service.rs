@@ -68,7 +68,7 @@ impl Drive {
         if !pressed
             && let Some(nearest) = self.mechanics.next_on_the_way(&self.buffer, now)
             && nearest != slot
-            && self.goes_before(context, nearest, slot, from)
+            && self.serve_before_chosen(context, nearest, slot, from)
         {
             return true;
         }
@@ -269,7 +269,7 @@ impl Drive {
     #[inline(never)]
     pub(super) fn on_media_end(&mut self, context: &mut Context, slot: SlotIndex) {
         self.end_media(context, slot);
-        // After an error nothing begins before the host has been told of it.
+        // After an error nothing begins before the error has been reported to the host.
         if self.tasks[slot].outcome == Outcome::Done {
             self.unfile(context, slot);
         }
@@ -288,7 +288,7 @@ impl Drive {
         };
         let completed = self.finish(context, slot, done, sent);
         if outcome == Outcome::MediaError && self.model.protocol.stops_at_error() {
-            // Nothing begins before the host has been told: waiting commands are cleared, or wait for the
+            // Nothing begins before the error has been reported: waiting commands are cleared, or wait for the
             // host.
             joined.into_iter().for_each(|next| self.interrupt(next));
             self.mechanics.choose_from = completed.max(self.injected.hung_until());
@@ -361,7 +361,7 @@ impl Drive {
         }
         let sent = self.port.send_read(context, flight, done);
         let met = self.buffer.cache().filter(|_| service.served == Served::Met);
-        match met.and_then(|cache| cache.segments.met(end)) {
+        match met.and_then(|cache| cache.segments.read_ahead_segment(end)) {
             Some(segment) => self.buffer.deliver_met(context, id, (first, end), segment),
             None => self.buffer.deliver_read(context, id, sought, end),
         }

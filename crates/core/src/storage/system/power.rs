@@ -2,7 +2,7 @@
 use super::System;
 
 impl System {
-    /// See [`Array::come_up_after`](super::Array::come_up_after).
+    /// See [`Array::restore_after`](super::Array::restore_after).
     pub fn restore_after(&mut self, before: &System) {
         if let (Some(array), Some(before)) = (&mut self.array, &before.array) {
             array.restore_after(before);

@@ -393,7 +393,7 @@ impl WriteBehind {
 
     /// What memory has of these blocks, upward; each piece with the command whose data it is, a write or a
     /// read.
-    pub fn holds(&self, first: Lba, end: Lba) -> impl Iterator<Item = Piece> + '_ {
+    pub fn held_pieces(&self, first: Lba, end: Lba) -> impl Iterator<Item = Piece> + '_ {
         let there = |extent: &&Extent| !matches!(extent.state, State::Coming(_));
         let extents = self.extents.touching(first, end).map(|slot| self.extents.get(slot));
         extents.filter(there).map(move |extent| {

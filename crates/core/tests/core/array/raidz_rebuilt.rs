@@ -1,6 +1,6 @@
 //! A resilver of a RAID-Z pool puts the right columns on the new members, stamp by stamp, whatever hosts write meanwhile
 //! and whoever fails next.
-use super::hearing::at_ms;
+use super::observer::at_ms;
 use super::rig::array_of;
 use super::stamps::Stamped;
 use crate::common::{TRACK, drive, flat_seek, layout, ms, zone};

@@ -56,22 +56,22 @@ impl Target {
     }
 
     pub fn poll_output(&mut self) -> Option<Completion> {
-        self.hear();
+        self.collect_outputs();
         self.completions.pop_front()
     }
 
     pub fn poll_data(&mut self) -> Option<DataOp> {
-        self.hear();
+        self.collect_outputs();
         self.data.pop_front()
     }
 
     pub fn poll_trace(&mut self) -> Option<CommandTrace> {
-        self.hear();
+        self.collect_outputs();
         self.traces.pop_front()
     }
 
     pub fn poll_happened(&mut self) -> Option<TargetEvent> {
-        self.hear();
+        self.collect_outputs();
         self.happened.pop_front()
     }
 
@@ -82,7 +82,7 @@ impl Target {
         }
     }
 
-    fn hear(&mut self) {
+    fn collect_outputs(&mut self) {
         while let Some(output) = self.target.poll_output() {
             match output {
                 TargetOutput::Completed(completion) => self.completions.push_back(completion),

@@ -14,7 +14,7 @@ use drivelab_units::{Instant, Sectors};
 use std::sync::Arc;
 
 /// All that a target says of these commands, sent at once and heard at the end of everything.
-fn heard(mut target: Target, commands: &[(u64, Access)]) -> Vec<TargetOutput> {
+fn outputs_of(mut target: Target, commands: &[(u64, Access)]) -> Vec<TargetOutput> {
     for &(id, access) in commands {
         target.take(Instant::ZERO, &command(id, access, 8 * id, 8)).unwrap();
     }
@@ -29,7 +29,7 @@ fn what_one_call_brings_keeps_its_order() {
     let mut drive = Target::new(&target(&small()), 1);
     drive.keep_traces();
     drive.keep_data();
-    let outputs = heard(drive, &[(0, Access::Write), (1, Access::Write), (2, Access::Read)]);
+    let outputs = outputs_of(drive, &[(0, Access::Write), (1, Access::Write), (2, Access::Read)]);
     let of = |output: &TargetOutput| match *output {
         TargetOutput::Data(DataOp::Accept { write, .. }) => ('a', write),
         TargetOutput::Data(DataOp::Persist { write, .. }) => ('p', write),
@@ -57,7 +57,7 @@ fn what_one_call_brings_keeps_its_order() {
 /// Nothing but completions and what happens is told unless somebody asks.
 #[test]
 fn traces_and_data_are_told_on_request() {
-    let outputs = heard(Target::new(&target(&small()), 1), &[(0, Access::Write), (1, Access::Read)]);
+    let outputs = outputs_of(Target::new(&target(&small()), 1), &[(0, Access::Write), (1, Access::Read)]);
     assert!(outputs.iter().all(|output| matches!(output, TargetOutput::Completed(_))), "{outputs:?}");
     assert_eq!(outputs.len(), 2);
 }

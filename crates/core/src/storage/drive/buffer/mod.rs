@@ -8,7 +8,7 @@
 //! starves.
 //!
 //! The buffer never moves the arm: it is given the positions of arm and platter ([`Motion`], [`View`]), and
-//! the drive carries out what it asks for. Start reading at [`Buffer::urge`].
+//! the drive carries out what it asks for. Start reading at [`Buffer::destage_urgency`].
 mod data_ops;
 pub(crate) mod waiting;
 
@@ -199,7 +199,7 @@ impl Buffer {
         let Some(dirty) = self.dirty() else { return false };
         let busy = arm_works || !dirty.is_still();
         // Data that a FLUSH waits for must reach the media before newer data replace them.
-        let flushing = self.waiting.has_barriers() && dirty.waits(first, first + count);
+        let flushing = self.waiting.has_barriers() && dirty.is_dirty(first, first + count);
         !flushing
             && dirty.has_room(first, count)
             && (dirty.params.while_busy || !busy || dirty.continues(first))
@@ -294,7 +294,7 @@ impl Buffer {
         let waiting = dirty.slots.len() as u64;
         let nearest = choose(&dirty.slots, &View { params: &dirty.queue, waiting, ..view })?;
         // Data that arrive meanwhile must not delay a barrier.
-        let passes = self.waiting.lets_go(dirty.piece(nearest).sequence);
+        let passes = self.waiting.may_destage(dirty.piece(nearest).sequence);
         Some(if passes { nearest } else { oldest })
     }
 
@@ -357,7 +357,7 @@ impl Buffer {
     /// Whether a command must wait until everything that the cache has accepted is on the media: it is then
     /// queued here.
     #[inline]
-    pub fn holds_up(&mut self, slot: SlotIndex, command: &Command) -> bool {
+    pub fn queue_behind_barrier(&mut self, slot: SlotIndex, command: &Command) -> bool {
         let Some(dirty) = self.dirty() else { return false };
         let waits = match command.access {
             Access::Flush => !dirty.is_empty(),
@@ -379,7 +379,7 @@ impl Buffer {
     }
 
     /// Whether a command waits for the cache.
-    pub fn keeps_waiting(&self, slot: SlotIndex) -> bool {
+    pub fn is_waiting(&self, slot: SlotIndex) -> bool {
         self.waiting.waits_for(slot).is_some()
     }
 

@@ -198,13 +198,13 @@ impl Dirty {
     }
 
     /// Whether data of these blocks wait for the arm.
-    pub fn waits(&self, first: Lba, end: Lba) -> bool {
+    pub fn is_dirty(&self, first: Lba, end: Lba) -> bool {
         self.lowest(first, end).is_some()
     }
 
     /// Whether data of these blocks are waiting or in flight.
     pub fn touches(&self, first: Lba, end: Lba) -> bool {
-        self.waits(first, end) || self.flying.iter().any(|piece| piece.first < end && first < piece.end)
+        self.is_dirty(first, end) || self.flying.iter().any(|piece| piece.first < end && first < piece.end)
     }
 
     /// Accepts a write: older data of its blocks are replaced. `file` files a piece in the slots; the

@@ -220,7 +220,7 @@ impl Mechanics {
         from: Instant,
     ) {
         let Some(cache) = buffer.cache_mut() else { return };
-        if cache.segments.goes_on(segment)
+        if cache.segments.may_continue_read_ahead(segment)
             && let Some((first, end)) = cache.segments.go_on(segment, end, from, self.arm, self.motion())
         {
             buffer.loads(context, segment, first, end);

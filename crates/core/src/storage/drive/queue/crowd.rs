@@ -12,7 +12,7 @@ use super::{Kind, SlotIndex, Slots, View};
 /// Cylinders with more entries than this are scanned by age.
 pub const CROWD: u32 = 16;
 
-/// A lane of a deep queue and the search in it: `bound(time)` is no higher than the cost of any entry that
+/// A list of a deep queue and the search in it: `bound(time)` is no higher than the cost of any entry that
 /// takes at least that long to reach.
 pub struct Search<'a, B, C> {
     pub slots: &'a Slots,

@@ -1,4 +1,4 @@
-//! One lane of the slot table: its entries in order of arrival, a linked list through the slots, and in order of cylinder.
+//! One list of the slot table: its entries in order of arrival, a linked list through the slots, and in order of cylinder.
 //! The latter is a [`Row`] in a shallow queue and [`Buckets`] in a deep one.
 use super::buckets::{Buckets, Neighbours};
 use super::params::QueueParams;

@@ -17,7 +17,7 @@ pub trait Cost {
     fn of(&self, entry: &Entry, view: &View<'_>) -> i64;
 }
 
-/// The entry of this lane with the least (cost, sequence). No cost is below the entry's seek.
+/// The entry of this list with the least (cost, sequence). No cost is below the entry's seek.
 #[inline]
 pub fn least<C: Cost>(cost: &C, slots: &Slots, kind: Kind, view: &View<'_>) -> Option<SlotIndex> {
     match slots.row(kind) {

@@ -163,7 +163,7 @@ pub struct QueueParams {
     pub knows: PositionKnowledge,
     /// When the drive chooses its next command.
     pub chooses: ChoiceTime,
-    /// With [`Chooses::AfterAnswer`]: how long after a media transfer the drive waits for the host's next
+    /// With [`ChoiceTime::AfterAnswer`]: how long after a media transfer the drive waits for the host's next
     /// command; if nothing else waits it starts with the first command that arrives.
     pub answer_time: Span,
     /// How many entries it examines, oldest first; all when `None`.

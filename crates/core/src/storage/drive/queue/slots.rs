@@ -1,7 +1,7 @@
 //! The slot table of the queue: the waiting entries, in order of arrival and in order of cylinder.
 //!
-//! All entries are in one lane, unless the order keeps reads and writes apart: then each kind has its own
-//! [`Lane`].
+//! All entries are in one list, unless the order keeps reads and writes apart: then each kind has its own
+//! [`EntryList`].
 use super::buckets::Neighbours;
 use super::entry_list::{Cursor, EntryList};
 use super::params::QueueParams;
@@ -80,7 +80,7 @@ impl Entry {
     };
 }
 
-/// The kind of commands in a lane.
+/// The kind of commands in a list.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
     /// Reads, and writes too unless they are kept apart.
@@ -161,7 +161,7 @@ impl Slots {
         self.file(slot, entry.cylinder, entry.write);
     }
 
-    /// Puts an entry into its lane.
+    /// Puts an entry into its list.
     #[inline(never)]
     fn file(&mut self, slot: SlotIndex, cylinder: u32, write: bool) {
         self.filed[slot as usize].arrived_at_service = self.services;
@@ -218,7 +218,7 @@ impl Slots {
         self.services
     }
 
-    /// The lane of a command of this kind.
+    /// The list of a command of this kind.
     pub fn kind(&self, write: bool) -> Kind {
         if write && self.writes.is_some() { Kind::Writes } else { Kind::Main }
     }
@@ -268,7 +268,7 @@ impl Slots {
         }
     }
 
-    /// The next younger entry of the same lane.
+    /// The next younger entry of the same list.
     #[inline]
     pub fn younger(&self, slot: SlotIndex) -> Option<SlotIndex> {
         some(self.filed[slot as usize].younger)

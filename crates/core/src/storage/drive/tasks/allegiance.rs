@@ -71,12 +71,12 @@ impl Allegiances {
     }
 
     /// A command is kept out of the queue.
-    pub fn keep_out(&mut self, slot: SlotIndex) {
+    pub fn suspend(&mut self, slot: SlotIndex) {
         self.blocked.push_back(slot);
     }
 
     /// Whether a command is kept out of the queue.
-    pub fn keeps_out(&self, slot: SlotIndex) -> bool {
+    pub fn is_suspended(&self, slot: SlotIndex) -> bool {
         self.blocked.contains(&slot)
     }
 
@@ -87,7 +87,7 @@ impl Allegiances {
     }
 
     /// Releases all commands that were kept out of the queue, oldest first.
-    pub fn release_kept_out(&mut self) -> VecDeque<SlotIndex> {
+    pub fn release_suspended(&mut self) -> VecDeque<SlotIndex> {
         core::mem::take(&mut self.blocked)
     }
 }

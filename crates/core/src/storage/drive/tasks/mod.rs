@@ -1,7 +1,7 @@
 //! The drive's task set: the commands that it holds, which ones it accepts, which may begin, which go before
 //! the order of the queue, and how an error affects them.
 //!
-//! It is independent of platters and buffer: the drive tells it what arrives, waits and ends, and acts on its
+//! It is independent of platters and buffer: the drive reports to it what arrives, waits and ends, and acts on its
 //! answers. The rules of the protocols are in [`super::protocol`]. Start reading at [`Tasks::refusal`] and
 //! [`Tasks::begin`].
 pub(crate) mod allegiance;
@@ -36,7 +36,7 @@ pub enum Refusal {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum WaitsIn {
     /// Nowhere until an allegiance is cleared.
-    KeptOut,
+    Suspended,
     /// Ahead of everything in the queue.
     Ahead,
     InQueue,
@@ -289,12 +289,12 @@ impl Tasks {
 
     /// Where a command waits that needs the mechanism. One that is kept out of the queue is stored for later.
     #[inline]
-    pub fn waits(&mut self, slot: SlotIndex) -> WaitsIn {
+    pub fn place_waiting(&mut self, slot: SlotIndex) -> WaitsIn {
         let flight = &mut self.flights[slot];
         flight.state = TaskState::Waiting;
         if self.allegiances.blocks(&flight.command) && !self.allegiances.stops_queue() {
-            self.allegiances.keep_out(slot);
-            return WaitsIn::KeptOut;
+            self.allegiances.suspend(slot);
+            return WaitsIn::Suspended;
         }
         if is_head_of_queue(flight.command.attribute) { WaitsIn::Ahead } else { WaitsIn::InQueue }
     }
@@ -326,7 +326,7 @@ impl Tasks {
         let is_held_back = |slot: &SlotIndex| {
             let InFlight { command, state, .. } = &self.flights[*slot];
             let own = command.initiator == initiator && *state == TaskState::Waiting;
-            let kept_out = self.allegiances.keeps_out(*slot) || elsewhere(*slot);
+            let kept_out = self.allegiances.is_suspended(*slot) || elsewhere(*slot);
             own && command.attribute != Attribute::Aca && !kept_out
         };
         let mut own: Vec<SlotIndex> = self.flights.slots().filter(is_held_back).collect();

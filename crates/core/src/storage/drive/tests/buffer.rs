@@ -129,7 +129,7 @@ fn the_cache_presses_when_it_fills_when_data_are_old_and_when_a_command_waits() 
     assert_eq!(rig.buffer.destage_urgency(at(21), at(21)), DestageUrgency::Press);
     assert!(rig.buffer.presses(at(21), at(21)) && !rig.buffer.presses(at(6), at(1)));
     let flush = Command::new(9, Access::Flush, Lba::ZERO, Sectors::ZERO);
-    assert!(rig.buffer.holds_up(3, &flush) && rig.buffer.keeps_waiting(3));
+    assert!(rig.buffer.queue_behind_barrier(3, &flush) && rig.buffer.is_waiting(3));
     assert_eq!(rig.buffer.destage_urgency(at(2), at(2)), DestageUrgency::Press);
     assert!(rig.buffer.leaves(3) && !rig.buffer.leaves(3));
     assert_eq!(rig.buffer.destage_urgency(at(2), at(2)), DestageUrgency::Later(at(7)));
@@ -167,9 +167,9 @@ fn host_and_cache_have_the_arm_in_turn_and_oldest_and_nearest_too() {
 fn a_barrier_is_passed_when_all_that_came_before_it_is_on_the_media() {
     let mut rig = Rig::new(&written(Destage::AtOnce, None));
     let flush = Command::new(9, Access::Flush, Lba::ZERO, Sectors::ZERO);
-    assert!(!rig.buffer.holds_up(5, &flush), "there is nothing to wait for");
+    assert!(!rig.buffer.queue_behind_barrier(5, &flush), "there is nothing to wait for");
     rig.accept(1, 100, 8, at(1));
-    assert!(rig.buffer.holds_up(5, &flush));
+    assert!(rig.buffer.queue_behind_barrier(5, &flush));
     rig.accept(2, 40_000, 8, at(1));
     assert_eq!(rig.buffer.take_persisted(|_| false), None);
     let piece = rig.buffer.next_piece(at(2), rig.mechanics.view(at(2))).unwrap();

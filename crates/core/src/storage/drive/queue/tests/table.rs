@@ -1,4 +1,4 @@
-//! The slot table against a list, in one lane and in two.
+//! The slot table against a list, in one list and in two.
 use super::super::*;
 use super::play::PERIOD;
 use alloc::vec::Vec;

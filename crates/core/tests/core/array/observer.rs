@@ -1,4 +1,4 @@
-//! A target in the hands of a test that plays the host, and hears what happens to the array and to its data.
+//! A target driven by a test in the place of the host, with the reports and data operations of its array.
 use super::rig::array_of;
 use crate::common::sorted::Target;
 use crate::common::{command, next_due};
@@ -19,14 +19,14 @@ pub fn fails(drive: u16, ms: u64) -> Failure {
     Failure { drive, when: When::At(at_ms(ms)) }
 }
 
-pub struct Hearing {
+pub struct Observer {
     pub target: Target,
     pub reports: Vec<Report>,
     pub data: Vec<DataOp>,
     next_id: u64,
 }
 
-impl Hearing {
+impl Observer {
     pub fn new(params: ArrayParams, drive: &DriveParams) -> Self {
         Self::of(&array_of(params, drive))
     }
@@ -34,14 +34,14 @@ impl Hearing {
     pub fn of(target: &TargetParams) -> Self {
         let mut target = Target::new(target, 1);
         target.keep_data();
-        Hearing { target, reports: Vec::new(), data: Vec::new(), next_id: 0 }
+        Observer { target, reports: Vec::new(), data: Vec::new(), next_id: 0 }
     }
 
     pub fn array(&self) -> &Array {
         self.target.system().unwrap().array().unwrap()
     }
 
-    fn hear(&mut self) {
+    fn collect_outputs(&mut self) {
         self.reports.extend(std::iter::from_fn(|| self.target.poll_report()));
         self.data.extend(std::iter::from_fn(|| self.target.poll_data()));
     }
@@ -49,7 +49,7 @@ impl Hearing {
     /// Lets time pass; returns what was answered.
     pub fn run_to(&mut self, ms: u64) -> Vec<Completion> {
         self.target.handle(at_ms(ms), TargetInput::Tick);
-        self.hear();
+        self.collect_outputs();
         std::iter::from_fn(|| self.target.poll_output()).collect()
     }
 
@@ -60,7 +60,7 @@ impl Hearing {
             now = due;
             self.target.handle(due, TargetInput::Tick);
         }
-        self.hear();
+        self.collect_outputs();
         now
     }
 
@@ -73,7 +73,7 @@ impl Hearing {
 
     /// How a command ends that is sent at this instant, and which member delivers its last data.
     pub fn go(&mut self, ms: u64, access: Access, first: u64, count: u64) -> (Outcome, Option<u16>) {
-        self.hear();
+        self.collect_outputs();
         let from = self.data.len();
         self.send(ms, access, first, count);
         let completion = loop {
@@ -83,7 +83,7 @@ impl Hearing {
             let due = next_due(&self.target).unwrap();
             self.target.handle(due, TargetInput::Tick);
         };
-        self.hear();
+        self.collect_outputs();
         let host = self.data[from..].iter().find_map(|op| match *op {
             DataOp::Mix { into, from, .. } if into == completion.id => Some(from),
             _ => None,
