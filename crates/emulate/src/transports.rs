@@ -37,7 +37,7 @@ impl Transport for Transports {
             let count = fds.len();
             let Some((own, others)) = rest.split_at_checked(count) else { return };
             drop(fds);
-            transport.receive(own, &mut Numbered { sink, transport: place, transports: transports });
+            transport.receive(own, &mut Numbered { sink, transport: place, transports });
             rest = others;
         }
     }
