@@ -9,7 +9,7 @@ use std::sync::Mutex;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Request {
+struct Question {
     array: Description,
     settings: Settings,
 }
@@ -63,13 +63,13 @@ fn unreadable(error: &serde_json::Error) -> PyErr {
 ///
 /// Raises `ValueError` if the text is not a question, and whatever `histories` raises.
 #[pyfunction]
-#[pyo3(signature = (request, histories=None))]
+#[pyo3(signature = (question, histories=None))]
 pub fn durability<'py>(
     py: Python<'py>,
-    request: &str,
+    question: &str,
     histories: Option<Py<PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let asked: Request = serde_json::from_str(request).map_err(|error| unreadable(&error))?;
+    let asked: Question = serde_json::from_str(question).map_err(|error| unreadable(&error))?;
     let called = histories.map(|function| PythonRunner { function, raised: Mutex::new(None) });
     let answer = py.detach(|| {
         let runner = called.as_ref().map(|called| -> &dyn ChunkRunner { called });
@@ -87,8 +87,8 @@ pub fn durability<'py>(
 ///
 /// Raises `ValueError` where the text is no question.
 #[pyfunction]
-pub fn durability_problems<'py>(py: Python<'py>, request: &str) -> PyResult<Bound<'py, PyAny>> {
-    let asked: Request = serde_json::from_str(request).map_err(|error| unreadable(&error))?;
+pub fn durability_problems<'py>(py: Python<'py>, question: &str) -> PyResult<Bound<'py, PyAny>> {
+    let asked: Question = serde_json::from_str(question).map_err(|error| unreadable(&error))?;
     let found = Plan::check(asked.array).and_then(|plan| check(&plan, &asked.settings));
     to_python(py, &found.err().unwrap_or_default())
 }
