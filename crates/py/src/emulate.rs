@@ -108,7 +108,7 @@ impl Listener {
 }
 
 impl Options {
-    fn to_options(self, setup: &Setup, transcript: Option<Arc<Pipe>>) -> PyResult<ServeOptions> {
+    fn into_serve_options(self, setup: &Setup, transcript: Option<Arc<Pipe>>) -> PyResult<ServeOptions> {
         let at = match (self.socket, self.listener, self.address) {
             (Some(path), None, None) => Address::Socket(path),
             (None, Some(listener), None) => Address::Listening(Arc::clone(&listener.get().inner)),
@@ -162,7 +162,8 @@ pub fn emulate<'py>(
     let setup = plan.inner.points[0].setup.clone();
     let device = Device { target: setup.target.clone(), seed: setup.seed, name: plan.inner.name.clone() };
     drop(plan);
-    let options = options.to_options(&setup, transcript.map(|transcript| Arc::clone(&transcript.pipe)))?;
+    let options =
+        options.into_serve_options(&setup, transcript.map(|transcript| Arc::clone(&transcript.pipe)))?;
     let server = py.detach(|| open(device, &options)).map_err(|error| emulate_error(&error))?;
     // From here on Ctrl-C ends a session, which still has its record.
     let early = match on_ready.call1((server.uri(), server.size_bytes())) {
