@@ -120,18 +120,18 @@ fn print(out: &mut impl Write, cases: &[Case], commands: u64, keep: bool) -> std
     let (timed, floor) = time_all(cases, commands);
     for (case, (least, digest)) in cases.iter().zip(timed) {
         let (name, ns, ratio) = (&case.name, least.clock, least.clock / floor.clock);
-        let mut told = String::new();
+        let mut extra = String::new();
         let on_processor = least.processor / floor.processor;
         if on_processor.is_finite() {
-            told = format!("\"processor_ratio\": {on_processor:.2}, ");
+            extra = format!("\"processor_ratio\": {on_processor:.2}, ");
             if let Some(change) = baseline.change(name, on_processor) {
-                told += &format!("\"change_percent\": {change:.1}, ");
+                extra += &format!("\"change_percent\": {change:.1}, ");
             }
             baseline.keep(name, on_processor);
         }
         writeln!(
             out,
-            "{{\"name\": \"{name}\", \"commands_per_s\": {:.0}, \"ns_per_command\": {ns:.1}, \"floor_ratio\": {ratio:.2}, {told}\"digest\": \"{digest}\"}}",
+            "{{\"name\": \"{name}\", \"commands_per_s\": {:.0}, \"ns_per_command\": {ns:.1}, \"floor_ratio\": {ratio:.2}, {extra}\"digest\": \"{digest}\"}}",
             1e9 / ns,
         )?;
     }

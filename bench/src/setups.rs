@@ -12,7 +12,7 @@ use drivelab_core::storage::drive::params::{
 };
 use drivelab_core::storage::drive::protocol::{ExchangeParams, NcqParams, Protocol, Reordering, ScsiParams};
 use drivelab_core::storage::drive::queue::orders::Unit;
-use drivelab_core::storage::drive::queue::{Chooses, Knows, Order, QueueParams};
+use drivelab_core::storage::drive::queue::{ChoiceTime, Order, PositionKnowledge, QueueParams};
 use drivelab_core::storage::drive::seek::SeekParams;
 use drivelab_core::storage::elevator::{DeadlineParams, ElevatorOrder, ElevatorParams, FairParams};
 use drivelab_core::storage::link::params as link;
@@ -235,8 +235,8 @@ fn in_order(order: Order, depth: u32) -> QueueParams {
     QueueParams {
         depth,
         order: order.weighing(weight),
-        knows: Knows::Angle,
-        chooses: Chooses::AtMediaEnd,
+        knows: PositionKnowledge::Angle,
+        chooses: ChoiceTime::AtMediaEnd,
         ..QueueParams::NONE
     }
 }

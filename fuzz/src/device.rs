@@ -1,8 +1,8 @@
 //! The emulated device with its bytes: written data are read back, byte for byte, as long as the power is on.
 use crate::bytes::Bytes;
 use drivelab_core::storage::TargetParams;
-use drivelab_emulate::door::{Answer, Asked, Ticket};
 use drivelab_emulate::store::Store;
+use drivelab_emulate::transport::{Answer, DeviceRequest, RequestId};
 use drivelab_emulate::{Device, Engine, as_served};
 use drivelab_units::{Instant, Span};
 use std::sync::OnceLock;
@@ -61,14 +61,14 @@ impl Served {
                 let data: Vec<u8> =
                     (0..length).map(|at| (at as u8).wrapping_mul(31) ^ bytes.byte()).collect();
                 self.image[place].copy_from_slice(&data);
-                self.ask(Asked::Write { offset, data, fua });
+                self.ask(DeviceRequest::Write { offset, data, fua });
             }
             3 => {
                 self.image[place].fill(0);
-                self.ask(Asked::Zero { offset, length, fua });
+                self.ask(DeviceRequest::Zero { offset, length, fua });
             }
-            4 => self.ask(Asked::Flush),
-            5 => self.ask(Asked::Cache { offset, length }),
+            4 => self.ask(DeviceRequest::Flush),
+            5 => self.ask(DeviceRequest::Cache { offset, length }),
             6 => {
                 self.now += Span::from_us(bytes.below(50_000));
                 self.engine.run(self.now).expect("the engine goes on");
@@ -81,16 +81,16 @@ impl Served {
         }
     }
 
-    fn ask(&mut self, asked: Asked) {
+    fn ask(&mut self, asked: DeviceRequest) {
         // Earlier requests may overlap this one: then they must be done first.
         self.settle();
         self.cookie += 1;
-        self.engine.submit(self.now, Ticket { client: 0, cookie: self.cookie }, asked);
+        self.engine.submit(self.now, RequestId { client: 0, cookie: self.cookie }, asked);
     }
 
     /// Checks that reads return what was written.
     fn read(&mut self, first: u64, count: u64) {
-        self.ask(Asked::Read { offset: first * BLOCK, length: (count * BLOCK) as u32 });
+        self.ask(DeviceRequest::Read { offset: first * BLOCK, length: (count * BLOCK) as u32 });
         for answer in self.settle() {
             if let Ok(Answer::Data { found, .. }) = answer {
                 let mut bytes = Vec::new();
@@ -102,7 +102,7 @@ impl Served {
     }
 
     /// Runs until no request is outstanding; returns the answers.
-    fn settle(&mut self) -> Vec<Result<Answer, drivelab_emulate::door::Failure>> {
+    fn settle(&mut self) -> Vec<Result<Answer, drivelab_emulate::transport::Failure>> {
         let mut answers = Vec::new();
         loop {
             answers.extend(self.engine.take_replies().into_iter().map(|reply| reply.answer));

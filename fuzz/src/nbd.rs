@@ -1,7 +1,7 @@
 //! The protocol of network block devices, from both ends.
-use drivelab_emulate::door::Asked;
 use drivelab_emulate::nbd::wire::Errno;
 use drivelab_emulate::nbd::{Export, Security, Session};
+use drivelab_emulate::transport::DeviceRequest;
 use drivelab_nbd::{handshake as client, replies::Replies};
 use std::io::{Cursor, Read, Write};
 
@@ -28,8 +28,8 @@ pub fn server(bytes: &[u8]) {
                 Err(_) => return,
             }
         }
-        let said = session.to_send().len();
-        session.sent(said);
+        let sent = session.to_send().len();
+        session.sent(sent);
         if session.awaits_tls() {
             assert!(security == Security::Required && !session.is_in_transmission());
             if session.begin_tls().is_err() {
@@ -42,34 +42,34 @@ pub fn server(bytes: &[u8]) {
 }
 
 /// Answers a valid request: one within the device, and in whole blocks.
-fn answer(session: &mut Session, cookie: u64, asked: &Asked) {
+fn answer(session: &mut Session, cookie: u64, asked: &DeviceRequest) {
     let on_device = |offset: u64, length: u64| {
         assert!(length > 0 && offset.is_multiple_of(512) && length.is_multiple_of(512));
         assert!(offset.checked_add(length).is_some_and(|end| end <= SIZE));
     };
     match *asked {
-        Asked::Read { offset, length } => {
+        DeviceRequest::Read { offset, length } => {
             on_device(offset, length.into());
             let length = length as usize;
             session.data(cookie, offset, length, |out| out.resize(out.len() + length, 7));
         }
-        Asked::Status { offset, length, .. } => {
+        DeviceRequest::Status { offset, length, .. } => {
             on_device(offset, length.into());
             session.extents(cookie, &[(length, 0)]);
         }
-        Asked::Write { offset, ref data, .. } => {
+        DeviceRequest::Write { offset, ref data, .. } => {
             on_device(offset, data.len() as u64);
             session.done(cookie);
         }
-        Asked::Trim { offset, length, .. } | Asked::Zero { offset, length, .. } => {
+        DeviceRequest::Trim { offset, length, .. } | DeviceRequest::Zero { offset, length, .. } => {
             on_device(offset, length.into());
             session.refuse(cookie, Errno::NoSpace, "no room");
         }
-        Asked::Cache { offset, length } => {
+        DeviceRequest::Cache { offset, length } => {
             on_device(offset, length.into());
             session.done(cookie);
         }
-        Asked::Flush => session.done(cookie),
+        DeviceRequest::Flush => session.done(cookie),
     }
 }
 
@@ -94,7 +94,7 @@ impl Write for Said<'_> {
 
 /// A server's bytes during the handshake.
 pub fn handshake(bytes: &[u8]) {
-    let _ = client::go(&mut Said(Cursor::new(bytes)), "disk");
+    let _ = client::negotiate(&mut Said(Cursor::new(bytes)), "disk");
 }
 
 /// A server's replies to sixteen reads and as many writes, in two pieces: each is answered at most once.
@@ -106,8 +106,8 @@ pub fn replies(bytes: &[u8]) {
     }
     let (mut answered, cut) = ([0_u32; 32], usize::from(cut).min(rest.len()));
     for piece in [&rest[..cut], &rest[cut..]] {
-        let taken = replies.take(piece, |heard| {
-            if let drivelab_nbd::replies::Heard::Answer { tag, .. } = heard {
+        let taken = replies.take(piece, |event| {
+            if let drivelab_nbd::replies::ReplyEvent::Answer { tag, .. } = event {
                 answered[tag as usize] += 1;
             }
         });

@@ -97,7 +97,7 @@ impl Driven {
         let cuts = input == TargetInput::CutPower;
         let taken = self.target.handle(self.now, input).is_ok();
         self.is_off |= cuts && taken;
-        self.hear();
+        self.process_outputs();
     }
 
     fn fault(&self, drive: u16, bytes: &mut Bytes<'_>) -> Fault {
@@ -137,10 +137,10 @@ impl Driven {
             assert!(self.owed.insert(id), "an id that is under way was taken again");
             self.next_id = self.next_id.max(id + 1);
         }
-        self.hear();
+        self.process_outputs();
     }
 
-    fn hear(&mut self) {
+    fn process_outputs(&mut self) {
         while let Some(output) = self.target.poll_output() {
             if let TargetOutput::Completed(completion) = output {
                 assert!(self.owed.remove(&completion.id), "an answer that nobody waits for");
@@ -165,7 +165,7 @@ impl Driven {
                 assert!(self.is_off, "a target with power refuses the time");
                 return;
             }
-            self.hear();
+            self.process_outputs();
         }
     }
 }

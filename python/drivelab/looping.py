@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from drivelab import _core
-from drivelab.emulation_story import short_text
+from drivelab.emulation_summary import short_text
 from drivelab.errors import InputError, RunError
 from drivelab.points_table import axis_text
 from drivelab.scenario import Override, Source, plan

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from drivelab.array_story import is_eventful, rebuilds_text
+from drivelab.array_summary import is_eventful, rebuilds_text
 from drivelab.csv_text import rows_csv
-from drivelab.given_up_story import has_given_up
+from drivelab.given_up_summary import has_given_up
 from drivelab.steady import Ending, ending
 from drivelab.table import Cell, Table
 from drivelab.toml_text import value_text

@@ -21,7 +21,7 @@ from messages import held, told
 from nbd_client import Client, dice_of
 from processes import await_file, is_running
 
-from drivelab.emulation_story import lines
+from drivelab.emulation_summary import lines
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from drivelab.cli import completion
 def test_a_key_is_explained_with_its_names(run):
     done = run("help", "target.queue.order")
     assert done.returncode == 0
-    assert done.stdout.startswith("target.queue.order: In which order the waiting commands are served.\n")
+    assert done.stdout.startswith("target.queue.order: The scheduling policy of the waiting commands.\n")
     assert "\n    sptf: shortest positioning time first" in done.stdout
 
 

@@ -1,4 +1,4 @@
-"""What a user sees of an array to which something happens: the table, the story, CSV, and the picture over time."""
+"""What a user sees of an array to which something happens: the table, the timeline, CSV, and the picture over time."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import json
 import pytest
 
 from drivelab import charts
-from drivelab.array_story import lines, story
+from drivelab.array_summary import lines, timeline
 from drivelab.charts.rebuild import _joined
 
 FAILING = """
@@ -94,7 +94,7 @@ def test_csv_has_how_the_array_stands_and_no_lists(run, failing):
     assert not {"array.events", "array.syncs", "array.series"} & set(row)
 
 
-def test_a_sweep_has_columns_and_many_points_no_stories(run, failing):
+def test_a_sweep_has_columns_and_many_points_no_timelines(run, failing):
     done = run("simulate", failing, "--set", "run.duration=40s", "--randseed", "1,2,3,4,5")
     assert "rebuilt in" in done.stdout
     assert done.stdout.count("% done") == 5
@@ -128,20 +128,20 @@ def test_losses_of_one_instant_are_one_sum_and_groups_are_named_where_there_are_
         {"at_ns": 5, **lost},
         {"at_ns": 5, **lost},
     ]
-    assert story(point(events)["array"]) == [(5, "drive 2 failed, 6 kB lost")]
+    assert timeline(point(events)["array"]) == [(5, "drive 2 failed, 6 kB lost")]
     began = [
         {"at_ns": 0, "what": "began", "sync": "rebuild"},
         {"at_ns": 9, "what": "ended", "sync": "rebuild"},
     ]
-    assert story(point(began)["array"]) == [(0, "rebuild began"), (9, "rebuilt")]
+    assert timeline(point(began)["array"]) == [(0, "rebuild began"), (9, "rebuilt")]
     began[1]["group"] = 1
-    assert [what for _, what in story(point(began)["array"])] == [
+    assert [what for _, what in timeline(point(began)["array"])] == [
         "rebuild of group 0 began",
         "group 1 rebuilt",
     ]
 
 
-def test_a_long_story_keeps_its_begin_and_its_end():
+def test_a_long_timeline_keeps_its_begin_and_its_end():
     events = [{"at_ns": at * 10**9, "what": "failed", "drive": at, "slot": at} for at in range(1, 41)]
     told = lines(point(events)["array"])
     assert len(told) < 16
@@ -181,7 +181,7 @@ def test_pieces_that_are_lost_one_after_the_other_are_one_line():
         ended,
         lost(60, 0),
     ]
-    told = story(point(many)["array"])
+    told = timeline(point(many)["array"])
     assert told == [
         (0, "rebuild began"),
         (10**9, "143 kB lost in 35 pieces until 31 s, the first at byte 512"),
@@ -196,7 +196,7 @@ def test_a_journal_that_fails_and_a_rebuild_that_begins_anew_are_told():
         {"at_ns": 9, "what": "replaced", "drive": 6, "slot": 2},
         {"at_ns": 9, "what": "began-anew", "sync": "rebuild"},
     ]
-    assert [what for _, what in story(point(events)["array"])] == [
+    assert [what for _, what in timeline(point(events)["array"])] == [
         "journal drive 4 failed: writes are refused",
         "drive 6 in place 2, rebuild began anew",
     ]

@@ -77,7 +77,7 @@ impl<E: Copy> Agenda<E> {
         if self.near.is_empty() {
             self.near.push(Entry { due, rank, event });
         } else if self.near.len() == NEAR || !self.far.is_empty() {
-            self.file_among_many(Entry { due, rank, event });
+            self.insert_in_long(Entry { due, rank, event });
         } else {
             let at = self.make_place(due, rank);
             self.near[at] = Entry { due, rank, event };
@@ -98,7 +98,7 @@ impl<E: Copy> Agenda<E> {
     }
 
     #[inline(never)]
-    fn file_among_many(&mut self, entry: Entry<E>) {
+    fn insert_in_long(&mut self, entry: Entry<E>) {
         if self.far.peek().is_some_and(|Reverse(far)| *far < entry) {
             return self.far.push(Reverse(entry));
         }
@@ -120,7 +120,7 @@ impl<E: Copy> Agenda<E> {
     pub fn pop_due(&mut self, now: Instant) -> Option<(Instant, E)> {
         let next = self.near.pop_if(|next| next.due <= now)?;
         if self.near.is_empty() && !self.far.is_empty() {
-            self.come_near();
+            self.refill_near();
         }
         Some((next.due, next.event))
     }
@@ -130,13 +130,13 @@ impl<E: Copy> Agenda<E> {
         self.near.retain(|entry| holds(&entry.event));
         self.far.retain(|Reverse(entry)| holds(&entry.event));
         if self.near.is_empty() && !self.far.is_empty() {
-            self.come_near();
+            self.refill_near();
         }
     }
 
     /// Moves the next few events out of the heap.
     #[inline(never)]
-    fn come_near(&mut self) {
+    fn refill_near(&mut self) {
         let next = core::iter::from_fn(|| self.far.pop()).take(NEAR / 2);
         self.near.extend(next.map(|Reverse(entry)| entry));
         self.near.reverse();

@@ -203,7 +203,7 @@ pub enum DataOp {
     },
     /// The sector at `at` of the buffer of `into`, a write of an array's own, holds this word in addition to
     /// earlier ones. The array's metadata: after a power cut it knows what such sectors on the media record.
-    Tell {
+    AddWord {
         /// Number of the array's own write.
         into: u64,
         /// The sector, as an address of `into`.

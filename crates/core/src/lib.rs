@@ -59,7 +59,7 @@
 //!     std::thread::sleep(std::time::Duration::from_nanos(due.since(now()).as_ns()));
 //!     target.handle(now(), TargetInput::Tick).unwrap();
 //! };
-//! // It was done at its due instant, whenever it was heard of.
+//! // It completed at its due instant, whenever that was noticed.
 //! assert_eq!(answer.completed - answer.submitted, Span::from_ms(3));
 //! assert!(now() >= answer.completed);
 //! ```
@@ -73,7 +73,7 @@
 //! use drivelab_core::storage::drive::params::{DriveModel, DriveParams};
 //! use drivelab_core::storage::drive::seek::SeekParams;
 //! use drivelab_core::storage::array::params::{ArrayParams, Level};
-//! use drivelab_core::storage::array::report::Happened;
+//! use drivelab_core::storage::array::report::ReportKind;
 //! use drivelab_core::storage::controller::params::ControllerParams;
 //! use drivelab_core::storage::system::SystemParams;
 //! use drivelab_core::storage::{Target, TargetInput, TargetParams};
@@ -96,9 +96,9 @@
 //! while let Some(due) = target.poll_timeout() {
 //!     target.handle(due, TargetInput::Tick).unwrap();
 //! }
-//! let told: Vec<_> = std::iter::from_fn(|| target.poll_output()).collect();
-//! assert!(told.iter().any(|said| said.report().is_some_and(|report| matches!(report.what, Happened::Failed { .. }))));
-//! assert!(told.iter().any(|said| said.completed().is_some_and(|answer| answer.outcome == Outcome::Done)));
+//! let outputs: Vec<_> = std::iter::from_fn(|| target.poll_output()).collect();
+//! assert!(outputs.iter().any(|output| output.report().is_some_and(|report| matches!(report.what, ReportKind::Failed { .. }))));
+//! assert!(outputs.iter().any(|output| output.completed().is_some_and(|answer| answer.outcome == Outcome::Done)));
 //! assert_eq!(target.system().unwrap().array().unwrap().members().missing(), 1);
 //! ```
 //!
@@ -135,7 +135,7 @@
 //!
 //! ```
 //! use drivelab_core::storage::server::{ServerParams, Service};
-//! use drivelab_core::storage::{CallError, Happening, Target, TargetInput, TargetOutput, TargetParams};
+//! use drivelab_core::storage::{CallError, Target, TargetEvent, TargetInput, TargetOutput, TargetParams};
 //! use drivelab_core::{Access, Command, Machine};
 //! use drivelab_units::{Instant, Lba, Sectors, Span};
 //!
@@ -146,7 +146,7 @@
 //! let at = Instant::ZERO + Span::from_ms(1);
 //! target.handle(Instant::ZERO, TargetInput::Submit(write)).unwrap();
 //! target.handle(at, TargetInput::CutPower).unwrap();
-//! assert_eq!(target.poll_output(), Some(TargetOutput::Happened(Happening::PowerCut { at })));
+//! assert_eq!(target.poll_output(), Some(TargetOutput::Event(TargetEvent::PowerCut { at })));
 //! assert_eq!((target.poll_output(), target.poll_timeout()), (None, None));
 //! assert_eq!(target.handle(at, TargetInput::Submit(write)), Err(CallError::PowerIsOff));
 //! ```

@@ -40,7 +40,7 @@ struct Buffer<C> {
     /// The addresses of a host's write without data.
     written: Option<(u64, u64)>,
     /// The sectors of an array's metadata in it.
-    told: Vec<u64>,
+    word_sectors: Vec<u64>,
     /// Terms of sums that refer to it: with them its data may still reach a drive.
     uses: u32,
     /// References to it from logs: these bring none of its data to a drive.
@@ -54,12 +54,12 @@ struct Buffer<C> {
 
 impl<C> Buffer<C> {
     fn new() -> Self {
-        let (fetched, terms, told) = (Vec::new(), Vec::new(), Vec::new());
+        let (fetched, terms, word_sectors) = (Vec::new(), Vec::new(), Vec::new());
         Buffer {
             fetched,
             terms,
             written: None,
-            told,
+            word_sectors,
             uses: 0,
             logged: 0,
             holds: 0,
@@ -136,17 +136,17 @@ impl<C: Cell> Buffers<C> {
 
     /// A sector of an array's own write holds this word in addition to earlier ones. Its cell is its own
     /// version, whatever else is defined for it.
-    pub fn tell(&mut self, into: u64, at: Lba, word: Word) {
+    pub fn add_word(&mut self, into: u64, at: Lba, word: Word) {
         let cell = C::version(into, at.get());
-        if self.words.tell(cell.head(), word)
+        if self.words.add(cell.head(), word)
             && let Word::Logged(entry) = word
             && !entry.is_whole
         {
             self.entry(entry.op).logged += 1;
         }
         let buffer = self.entry(into);
-        if !buffer.told.contains(&at.get()) {
-            buffer.told.push(at.get());
+        if !buffer.word_sectors.contains(&at.get()) {
+            buffer.word_sectors.push(at.get());
             buffer.fetched.push((at.get(), vec![cell]));
             self.count(0, C::SIZE);
         }
@@ -200,7 +200,12 @@ impl<C: Cell> Buffers<C> {
     pub fn persisted(&mut self, id: u64, drive: u16, first: u64, cells: &[C]) {
         let count = cells.len() as u64;
         if !self.words.is_empty() {
-            self.words.lie(drive, first, count, (first..).zip(cells).map(|(at, cell)| (at, cell.head())));
+            self.words.record_written(
+                drive,
+                first,
+                count,
+                (first..).zip(cells).map(|(at, cell)| (at, cell.head())),
+            );
             self.forget_words();
         }
         self.dropped(id, count);
@@ -272,7 +277,7 @@ impl<C: Cell> Buffers<C> {
                 continue;
             }
             // It will not be written any more. Its metadata may refer to the command itself.
-            for at in core::mem::take(&mut buffer.told) {
+            for at in core::mem::take(&mut buffer.word_sectors) {
                 self.words.is_written(C::version(id, at).head());
             }
             self.forget_words();
@@ -304,7 +309,7 @@ impl<C: Cell> Buffers<C> {
     }
 
     /// The present contents of part of a buffer; `None` where it is a sum of itself.
-    pub fn look(&self, id: u64, first: u64, count: u64) -> Option<Vec<C>> {
+    pub fn peek(&self, id: u64, first: u64, count: u64) -> Option<Vec<C>> {
         let mut cells = vec![C::default(); count as usize];
         self.add(&mut cells, id, first, 1, DEEPEST).then_some(cells)
     }
@@ -394,8 +399,8 @@ mod tests {
         buffers.bring(2, 0, vec![70, 80]);
         buffers.write(1, Lba::new(8), Sectors::new(4));
         let of = |sector| times(stamp(1, sector), 3);
-        assert_eq!(buffers.look(9, 100, 4), Some(vec![of(8), of(9), of(10) ^ 70, of(11) ^ 80]));
-        assert_eq!(buffers.look(9, 103, 2), Some(vec![of(11) ^ 80, 0]));
+        assert_eq!(buffers.peek(9, 100, 4), Some(vec![of(8), of(9), of(10) ^ 70, of(11) ^ 80]));
+        assert_eq!(buffers.peek(9, 103, 2), Some(vec![of(11) ^ 80, 0]));
     }
 
     #[test]
@@ -404,9 +409,9 @@ mod tests {
         buffers.bring(2, 0, vec![1, 2, 3, 4, 5]);
         buffers.mix(&mix(9, 10, 2, 0, 5, 1));
         buffers.forget(9, Lba::new(11), Sectors::new(2));
-        assert_eq!(buffers.look(9, 10, 5), Some(vec![1, 0, 0, 4, 5]));
+        assert_eq!(buffers.peek(9, 10, 5), Some(vec![1, 0, 0, 4, 5]));
         buffers.bring(2, 3, vec![40]);
-        assert_eq!(buffers.look(9, 10, 5), Some(vec![1, 0, 0, 40, 5]));
+        assert_eq!(buffers.peek(9, 10, 5), Some(vec![1, 0, 0, 40, 5]));
     }
 
     #[test]
@@ -414,6 +419,6 @@ mod tests {
         let mut buffers = Buffers::<Stamp>::default();
         buffers.mix(&mix(1, 0, 2, 0, 1, 1));
         buffers.mix(&mix(2, 0, 1, 0, 1, 1));
-        assert_eq!(buffers.look(1, 0, 1), None);
+        assert_eq!(buffers.peek(1, 0, 1), None);
     }
 }

@@ -13,24 +13,24 @@ use drivelab_core::storage::array::levels::{Layout, RaidZ, Redundancy, Rows, Spo
 use drivelab_core::storage::array::members::MemberState;
 
 /// The drive of each slot whose data are completely valid.
-pub fn whole(array: &Array) -> Vec<Option<u16>> {
+pub fn valid_members(array: &Array) -> Vec<Option<u16>> {
     let whole = |state| state == MemberState::Whole;
     array.members().iter().map(|(_, member)| whole(member.state).then_some(member.drive)).collect()
 }
 
 /// Whether an array can deliver all of its data without the slots that have no drive.
-pub fn bears(layout: &Layout, drives: &[Option<u16>]) -> bool {
+pub fn can_reconstruct(layout: &Layout, drives: &[Option<u16>]) -> bool {
     let is_there: Vec<bool> = drives.iter().map(Option::is_some).collect();
-    layout.bears(&is_there)
+    layout.can_reconstruct(&is_there)
 }
 
 /// The valid data of the members: a stale copy is replaced by the valid one.
-pub fn that_counts<'a, C: Cell>(array: &Array, media: &'a Media<C>) -> Cow<'a, Media<C>> {
+pub fn without_stale<'a, C: Cell>(array: &Array, media: &'a Media<C>) -> Cow<'a, Media<C>> {
     let layout = array.layout();
     if layout.redundancy() != Some(Redundancy::Copies) {
         return Cow::Borrowed(media);
     }
-    let drives = whole(array);
+    let drives = valid_members(array);
     let mut counts = Cow::Borrowed(media);
     for (slot, first, end) in array.stale() {
         let Some(drive) = drives[usize::from(slot)] else { continue };
@@ -50,7 +50,7 @@ pub fn that_counts<'a, C: Cell>(array: &Array, media: &'a Media<C>) -> Cow<'a, M
 
 /// The kind of an inconsistent sector.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum What {
+pub enum MismatchKind {
     /// A copy; the sector is the array's address.
     Copy,
     /// A parity, by its number; the sector is the member's.
@@ -59,9 +59,9 @@ pub enum What {
 
 /// A sector of a member that is inconsistent with the others.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Unfit<C = Stamp> {
+pub struct Mismatch<C = Stamp> {
     /// Its kind.
-    pub what: What,
+    pub what: MismatchKind,
     /// The slot of its member.
     pub slot: u16,
     /// Its number: see [`What`] for the numbering.
@@ -73,37 +73,37 @@ pub struct Unfit<C = Stamp> {
 }
 
 /// Result of a comparison of the members.
-pub struct Fit<C = Stamp> {
+pub struct Comparison<C = Stamp> {
     /// Rows of stripe units, pieces of copies, or records, of which anything was touched and compared.
     pub rows: u64,
     /// The sectors of their members.
     pub sectors: u64,
     /// The inconsistent rows, upward.
-    pub unfit: Vec<u64>,
+    pub mismatched: Vec<u64>,
     /// The first inconsistency.
-    pub first: Option<Unfit<C>>,
+    pub first: Option<Mismatch<C>>,
 }
 
-impl<C> Default for Fit<C> {
+impl<C> Default for Comparison<C> {
     fn default() -> Self {
-        Fit { rows: 0, sectors: 0, unfit: Vec::new(), first: None }
+        Comparison { rows: 0, sectors: 0, mismatched: Vec::new(), first: None }
     }
 }
 
-impl<C: PartialEq> Fit<C> {
+impl<C: PartialEq> Comparison<C> {
     /// Something of a row was compared. Rows come in any order.
-    fn add(&mut self, row: u64, what: What, (slot, sector): (u16, u64), expected: C, found: C) {
+    fn add(&mut self, row: u64, what: MismatchKind, (slot, sector): (u16, u64), expected: C, found: C) {
         self.sectors += 1;
         if expected != found {
-            self.unfit.push(row);
-            self.first.get_or_insert(Unfit { what, slot, sector, expected, found });
+            self.mismatched.push(row);
+            self.first.get_or_insert(Mismatch { what, slot, sector, expected, found });
         }
     }
 }
 
 /// Compares the members with each other, over those slots that have a drive here.
-pub fn compare<C: Cell>(layout: &Layout, drives: &[Option<u16>], media: &Media<C>) -> Fit<C> {
-    let mut fit = Fit::default();
+pub fn compare<C: Cell>(layout: &Layout, drives: &[Option<u16>], media: &Media<C>) -> Comparison<C> {
+    let mut fit = Comparison::default();
     match layout {
         Layout::Rows(rows) => compare_rows(rows, drives, media, &mut fit),
         Layout::RaidZ(pool) => compare_records(pool, drives, media, &mut fit),
@@ -112,8 +112,8 @@ pub fn compare<C: Cell>(layout: &Layout, drives: &[Option<u16>], media: &Media<C
         }
         _ => {}
     }
-    fit.unfit.sort_unstable();
-    fit.unfit.dedup();
+    fit.mismatched.sort_unstable();
+    fit.mismatched.dedup();
     fit
 }
 
@@ -122,7 +122,12 @@ pub fn touched<C: Cell>(drives: &[Option<u16>], media: &Media<C>) -> Vec<u64> {
     addresses(drives.iter().flatten().flat_map(|&drive| media.pages(drive)).collect())
 }
 
-fn compare_copies<C: Cell>(layout: &Layout, drives: &[Option<u16>], media: &Media<C>, fit: &mut Fit<C>) {
+fn compare_copies<C: Cell>(
+    layout: &Layout,
+    drives: &[Option<u16>],
+    media: &Media<C>,
+    fit: &mut Comparison<C>,
+) {
     let (mut chunks, piece) = (Vec::new(), layout.compared_as_one());
     for (slot, drive) in (0..).zip(drives) {
         let Some(drive) = *drive else { continue };
@@ -137,7 +142,7 @@ fn compare_copies<C: Cell>(layout: &Layout, drives: &[Option<u16>], media: &Medi
             for other in layout.copies_of(address).into_iter().filter(is_other) {
                 let Some(drive_of_other) = drives[usize::from(other.slot)] else { continue };
                 let found = media.get(drive_of_other, other.at);
-                fit.add(chunk, What::Copy, (other.slot, address), expected.clone(), found);
+                fit.add(chunk, MismatchKind::Copy, (other.slot, address), expected.clone(), found);
             }
         }
     }
@@ -190,12 +195,12 @@ pub fn index_of(rows: &Rows, row: u64, column: u32) -> u32 {
     ((data + 2 * rows.members() - parity - u64::from(rows.parities())) % rows.members()) as u32
 }
 
-fn compare_rows<C: Cell>(rows: &Rows, drives: &[Option<u16>], media: &Media<C>, fit: &mut Fit<C>) {
+fn compare_rows<C: Cell>(rows: &Rows, drives: &[Option<u16>], media: &Media<C>, fit: &mut Comparison<C>) {
     let mut last = None;
-    let mut glance = Glance { media, page: None, sectors: vec![None; drives.len()] };
+    let mut glance = PageView { media, page: None, sectors: vec![None; drives.len()] };
     for stripe in stripes(rows, drives, media) {
         let mut is_known = false;
-        glance.turn_to(stripe.at / PAGE, drives, media);
+        glance.load_page(stripe.at / PAGE, drives, media);
         let row = rows.row(stripe.row);
         for which in 0..rows.parities() {
             let slot = rows.parity_of(&row, which);
@@ -209,7 +214,7 @@ fn compare_rows<C: Cell>(rows: &Rows, drives: &[Option<u16>], media: &Media<C>, 
             });
             let Some(expected) = expected else { continue };
             is_known = true;
-            fit.add(stripe.row, What::Parity(which), (slot, stripe.at), expected, found);
+            fit.add(stripe.row, MismatchKind::Parity(which), (slot, stripe.at), expected, found);
         }
         // In ascending order on the members of a group, the rows of the array ascend too.
         if is_known && last != Some(stripe.row) {
@@ -223,15 +228,15 @@ fn compare_rows<C: Cell>(rows: &Rows, drives: &[Option<u16>], media: &Media<C>, 
 type Seen<'a, C> = (u16, &'a [Sector<C>]);
 
 /// One page of all slots, looked up once.
-struct Glance<'a, C> {
+struct PageView<'a, C> {
     media: &'a Media<C>,
     page: Option<u64>,
     /// `None` where there is no drive.
     sectors: Vec<Option<Seen<'a, C>>>,
 }
 
-impl<'a, C: Cell> Glance<'a, C> {
-    fn turn_to(&mut self, page: u64, drives: &[Option<u16>], media: &'a Media<C>) {
+impl<'a, C: Cell> PageView<'a, C> {
+    fn load_page(&mut self, page: u64, drives: &[Option<u16>], media: &'a Media<C>) {
         if self.page.replace(page) == Some(page) {
             return;
         }
@@ -249,7 +254,7 @@ impl<'a, C: Cell> Glance<'a, C> {
     }
 }
 
-fn compare_records<C: Cell>(pool: &RaidZ, drives: &[Option<u16>], media: &Media<C>, fit: &mut Fit<C>) {
+fn compare_records<C: Cell>(pool: &RaidZ, drives: &[Option<u16>], media: &Media<C>, fit: &mut Comparison<C>) {
     let map = pool.map();
     let (parities, columns) = (usize::from(map.parities()), map.columns());
     let is_touched = touched_places(pool, drives, media);
@@ -272,7 +277,7 @@ fn compare_records<C: Cell>(pool: &RaidZ, drives: &[Option<u16>], media: &Media<
                     Some(sum)
                 });
                 let Some(sum) = sum else { continue };
-                fit.add(record, What::Parity(which as u8), (slot, at + offset), sum, parity);
+                fit.add(record, MismatchKind::Parity(which as u8), (slot, at + offset), sum, parity);
             }
         }
     }

@@ -151,7 +151,7 @@ impl<C: Cell> Executor<C> {
             DataOp::Mix { .. } => self.buffers.mix(&op),
             DataOp::Forget { id, first, count } => self.buffers.forget(id, first, count),
             DataOp::Accept { write, member, first, count } => {
-                let cells = self.look(write, first.get(), count.get())?;
+                let cells = self.peek(write, first.get(), count.get())?;
                 self.segments.accept(member, first.get(), count.get(), &self.media);
                 self.media.accept(member, first.get(), &cells);
                 self.buffers.accepted(write, count.get());
@@ -160,7 +160,7 @@ impl<C: Cell> Executor<C> {
             DataOp::Persist { write, member, first, count } => {
                 // Without a write cache the media get at once what the drive has accepted.
                 if self.last.0 != (DataOp::Accept { write, member, first, count }) {
-                    self.last.1 = self.look(write, first.get(), count.get())?;
+                    self.last.1 = self.peek(write, first.get(), count.get())?;
                 }
                 self.segments.persist(member, first.get(), count.get(), &self.media);
                 self.media.persist(member, first.get(), &self.last.1);
@@ -179,7 +179,7 @@ impl<C: Cell> Executor<C> {
                 self.segments.copy(member, segment, from, first.get(), count.get());
             }
             DataOp::Keep { kept, read, first, count } => {
-                let cells = self.look(read, first.get(), count.get())?;
+                let cells = self.peek(read, first.get(), count.get())?;
                 self.buffers.bring(kept, first.get(), cells);
             }
             DataOp::Hold { id } => self.buffers.hold(id),
@@ -194,7 +194,7 @@ impl<C: Cell> Executor<C> {
                 self.segments.replace(member);
                 self.buffers.replace(member);
             }
-            DataOp::Tell { into, at, word } => self.buffers.tell(into, at, word),
+            DataOp::AddWord { into, at, word } => self.buffers.add_word(into, at, word),
             DataOp::Over { id } => self.over.push((now, id)),
         }
         Ok(())
@@ -210,7 +210,7 @@ impl<C: Cell> Executor<C> {
     ) -> Result<(), Fault> {
         let cells = match from {
             Source::Media => self.media.read(member, first, count),
-            Source::Written { write } => self.look(write, first, count)?,
+            Source::Written { write } => self.peek(write, first, count)?,
             Source::Segment(place) => self
                 .segments
                 .read(member, place, first, count, &self.media)
@@ -224,8 +224,8 @@ impl<C: Cell> Executor<C> {
     ///
     /// # Errors
     /// Where it is a sum of itself.
-    pub fn look(&self, id: u64, first: u64, count: u64) -> Result<Vec<C>, Fault> {
-        self.buffers.look(id, first, count).ok_or(Fault::Endless { command: id })
+    pub fn peek(&self, id: u64, first: u64, count: u64) -> Result<Vec<C>, Fault> {
+        self.buffers.peek(id, first, count).ok_or(Fault::Endless { command: id })
     }
 
     /// The target has answered a host's command, all of whose operations have been executed: its buffer is
@@ -235,7 +235,7 @@ impl<C: Cell> Executor<C> {
     pub fn answered(&mut self, command: &Command, completion: &Completion) -> Result<Vec<C>, Fault> {
         let is_read = command.access == Access::Read && completion.outcome == Outcome::Done;
         let (first, count) = (command.first.get(), command.count.get());
-        let found = if is_read { self.look(command.id, first, count)? } else { Vec::new() };
+        let found = if is_read { self.peek(command.id, first, count)? } else { Vec::new() };
         self.over.push((completion.completed, command.id));
         Ok(found)
     }

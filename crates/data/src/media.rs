@@ -21,7 +21,7 @@ pub struct Sector<C = Stamp> {
 
 /// Where the sectors of a drive are stored.
 #[derive(Clone)]
-enum Kept<C> {
+enum Backing<C> {
     Here(Sparse<Sector<C>>),
     Elsewhere(Backed<C>),
 }
@@ -29,7 +29,7 @@ enum Kept<C> {
 /// All drives, by number. A clone shares the platters of those that have one.
 #[derive(Clone)]
 pub struct Media<C = Stamp> {
-    drives: Vec<Kept<C>>,
+    drives: Vec<Backing<C>>,
 }
 
 impl<C> Default for Media<C> {
@@ -41,32 +41,32 @@ impl<C> Default for Media<C> {
 impl<C: Cell> Media<C> {
     /// For this many empty drives.
     pub fn new(drives: usize) -> Self {
-        Media { drives: vec![Kept::Here(Sparse::default()); drives] }
+        Media { drives: vec![Backing::Here(Sparse::default()); drives] }
     }
 
     /// For these drives, each with the contents of its platter.
     pub fn on(platters: Vec<Arc<dyn Platter<C>>>) -> Self {
-        let backed = |platter| Kept::Elsewhere(Backed { platter, waiting: Waiting::default() });
+        let backed = |platter| Backing::Elsewhere(Backed { platter, waiting: Waiting::default() });
         Media { drives: platters.into_iter().map(backed).collect() }
     }
 
-    fn kept(&self, drive: u16) -> &Kept<C> {
+    fn backing(&self, drive: u16) -> &Backing<C> {
         &self.drives[usize::from(drive)]
     }
 
     /// A drive accepts data: reads find them from now on.
     pub fn accept(&mut self, drive: u16, first: u64, cells: &[C]) {
         match &mut self.drives[usize::from(drive)] {
-            Kept::Here(pages) => put(pages, first, cells, |sector, cell| sector.accepted = cell),
-            Kept::Elsewhere(backed) => backed.waiting.put(first, cells),
+            Backing::Here(pages) => put(pages, first, cells, |sector, cell| sector.accepted = cell),
+            Backing::Elsewhere(backed) => backed.waiting.put(first, cells),
         }
     }
 
     /// Data reach the media of a drive.
     pub fn persist(&mut self, drive: u16, first: u64, cells: &[C]) {
         match &mut self.drives[usize::from(drive)] {
-            Kept::Here(pages) => put(pages, first, cells, |sector, cell| sector.persisted = cell),
-            Kept::Elsewhere(backed) => backed.persist(first, cells),
+            Backing::Here(pages) => put(pages, first, cells, |sector, cell| sector.persisted = cell),
+            Backing::Elsewhere(backed) => backed.persist(first, cells),
         }
     }
 
@@ -89,14 +89,14 @@ impl<C: Cell> Media<C> {
     /// ```
     pub fn corrupt(&mut self, drive: u16, first: u64, count: u64) {
         match &mut self.drives[usize::from(drive)] {
-            Kept::Here(pages) => pages.each(first, count, |at, sector| {
+            Backing::Here(pages) => pages.each(first, count, |at, sector| {
                 let waits = sector.accepted != sector.persisted;
                 sector.persisted.add(&C::version(CORRUPT, at), 1);
                 if !waits {
                     sector.accepted = sector.persisted.clone();
                 }
             }),
-            Kept::Elsewhere(backed) => {
+            Backing::Elsewhere(backed) => {
                 for at in first..first + count {
                     let mut cell = backed.persisted(at);
                     cell.add(&C::version(CORRUPT, at), 1);
@@ -108,9 +108,9 @@ impl<C: Cell> Media<C> {
 
     /// What a read of a drive finds.
     pub fn read(&self, drive: u16, first: u64, count: u64) -> Vec<C> {
-        match self.kept(drive) {
-            Kept::Here(pages) => gather(pages, first, count, |sector| sector.accepted.clone()),
-            Kept::Elsewhere(backed) => backed.read(first, count),
+        match self.backing(drive) {
+            Backing::Here(pages) => gather(pages, first, count, |sector| sector.accepted.clone()),
+            Backing::Elsewhere(backed) => backed.read(first, count),
         }
     }
 
@@ -128,27 +128,27 @@ impl<C: Cell> Media<C> {
     /// assert_eq!(media.image(0, 40, 2), [old, Bytes::default()]);
     /// ```
     pub fn image(&self, drive: u16, first: u64, count: u64) -> Vec<C> {
-        match self.kept(drive) {
-            Kept::Here(pages) => gather(pages, first, count, |sector| sector.persisted.clone()),
-            Kept::Elsewhere(backed) => backed.platter.read(first, count),
+        match self.backing(drive) {
+            Backing::Here(pages) => gather(pages, first, count, |sector| sector.persisted.clone()),
+            Backing::Elsewhere(backed) => backed.platter.read(first, count),
         }
     }
 
     /// What a read finds in a sector.
     #[inline]
     pub fn get(&self, drive: u16, at: u64) -> C {
-        match self.kept(drive) {
-            Kept::Here(pages) => pages.get(at).map_or_else(C::default, |sector| sector.accepted.clone()),
-            Kept::Elsewhere(backed) => backed.accepted(at),
+        match self.backing(drive) {
+            Backing::Here(pages) => pages.get(at).map_or_else(C::default, |sector| sector.accepted.clone()),
+            Backing::Elsewhere(backed) => backed.accepted(at),
         }
     }
 
     /// The accepted and the persisted data of a sector.
     #[inline]
     pub fn sector(&self, drive: u16, at: u64) -> Sector<C> {
-        match self.kept(drive) {
-            Kept::Here(pages) => pages.get(at).cloned().unwrap_or_default(),
-            Kept::Elsewhere(backed) => {
+        match self.backing(drive) {
+            Backing::Here(pages) => pages.get(at).cloned().unwrap_or_default(),
+            Backing::Elsewhere(backed) => {
                 Sector { accepted: backed.accepted(at), persisted: backed.persisted(at) }
             }
         }
@@ -157,10 +157,10 @@ impl<C: Cell> Media<C> {
     /// Repairs a sector in place, as a recovery does.
     pub fn set(&mut self, drive: u16, at: u64, cell: C) {
         match &mut self.drives[usize::from(drive)] {
-            Kept::Here(pages) => {
+            Backing::Here(pages) => {
                 *pages.get_mut(at) = Sector { accepted: cell.clone(), persisted: cell };
             }
-            Kept::Elsewhere(backed) => {
+            Backing::Elsewhere(backed) => {
                 let cell = [cell];
                 backed.waiting.put(at, &cell);
                 backed.persist(at, &cell);
@@ -171,9 +171,9 @@ impl<C: Cell> Media<C> {
     /// Number of sectors that each drive has accepted and not put on its media.
     pub fn dirty(&self) -> Vec<u64> {
         let is_dirty = |sector: &&Sector<C>| sector.accepted != sector.persisted;
-        let of = |drive: &Kept<C>| match drive {
-            Kept::Here(pages) => pages.all().filter(is_dirty).count() as u64,
-            Kept::Elsewhere(backed) => {
+        let of = |drive: &Backing<C>| match drive {
+            Backing::Here(pages) => pages.all().filter(is_dirty).count() as u64,
+            Backing::Elsewhere(backed) => {
                 let waiting = backed.waiting.iter();
                 waiting.filter(|&(at, cell)| *cell != backed.persisted(at)).count() as u64
             }
@@ -184,8 +184,8 @@ impl<C: Cell> Media<C> {
     /// A new, empty drive has this number.
     pub fn replace(&mut self, drive: u16) {
         match &mut self.drives[usize::from(drive)] {
-            Kept::Here(pages) => *pages = Sparse::default(),
-            Kept::Elsewhere(backed) => {
+            Backing::Here(pages) => *pages = Sparse::default(),
+            Backing::Elsewhere(backed) => {
                 backed.platter.clear();
                 backed.waiting = Waiting::default();
             }
@@ -196,13 +196,13 @@ impl<C: Cell> Media<C> {
     pub fn cut_power(&mut self) {
         for drive in &mut self.drives {
             match drive {
-                Kept::Here(pages) => {
+                Backing::Here(pages) => {
                     for at in pages.touched() {
                         let sector = pages.get_mut(at);
                         sector.accepted = sector.persisted.clone();
                     }
                 }
-                Kept::Elsewhere(backed) => backed.waiting = Waiting::default(),
+                Backing::Elsewhere(backed) => backed.waiting = Waiting::default(),
             }
         }
     }
@@ -216,11 +216,11 @@ impl<C: Cell> Media<C> {
         let take = |from: &Option<u16>| match from {
             Some(from) => old[usize::from(*from)].clone(),
             None => match left.next().map(|drive| old[usize::from(drive)].clone()) {
-                Some(Kept::Elsewhere(backed)) => {
+                Some(Backing::Elsewhere(backed)) => {
                     backed.platter.clear();
-                    Kept::Elsewhere(Backed { waiting: Waiting::default(), ..backed })
+                    Backing::Elsewhere(Backed { waiting: Waiting::default(), ..backed })
                 }
-                _ => Kept::Here(Sparse::default()),
+                _ => Backing::Here(Sparse::default()),
             },
         };
         self.drives = order.iter().map(take).collect();
@@ -233,43 +233,43 @@ impl<C: Cell> Media<C> {
 
     /// Number of sectors that take memory: those of all touched pages, and those that wait for a platter.
     pub fn size(&self) -> u64 {
-        let of = |drive: &Kept<C>| match drive {
-            Kept::Here(pages) => pages.size(),
-            Kept::Elsewhere(backed) => backed.waiting.len(),
+        let of = |drive: &Backing<C>| match drive {
+            Backing::Here(pages) => pages.size(),
+            Backing::Elsewhere(backed) => backed.waiting.len(),
         };
         self.drives.iter().map(of).sum()
     }
 
     /// All sectors of a page of a drive; `None` for an untouched page, and for a drive with a platter.
     pub fn page(&self, drive: u16, page: u64) -> Option<&[Sector<C>]> {
-        match self.kept(drive) {
-            Kept::Here(pages) => pages.page(page),
-            Kept::Elsewhere(_) => None,
+        match self.backing(drive) {
+            Backing::Here(pages) => pages.page(page),
+            Backing::Elsewhere(_) => None,
         }
     }
 
     /// The platter of a drive that has one.
     pub fn platter(&self, drive: u16) -> Option<&Arc<dyn Platter<C>>> {
-        match self.kept(drive) {
-            Kept::Here(_) => None,
-            Kept::Elsewhere(backed) => Some(&backed.platter),
+        match self.backing(drive) {
+            Backing::Here(_) => None,
+            Backing::Elsewhere(backed) => Some(&backed.platter),
         }
     }
 
     /// The data that wait for a drive's platter: accepted and not written there yet. `None` for a drive
     /// without one.
     pub fn waiting(&self, drive: u16) -> Option<&Waiting<C>> {
-        match self.kept(drive) {
-            Kept::Here(_) => None,
-            Kept::Elsewhere(backed) => Some(&backed.waiting),
+        match self.backing(drive) {
+            Backing::Here(_) => None,
+            Backing::Elsewhere(backed) => Some(&backed.waiting),
         }
     }
 
     /// The numbers of a drive's touched pages, in any order.
     pub fn pages(&self, drive: u16) -> Vec<u64> {
-        match self.kept(drive) {
-            Kept::Here(pages) => pages.pages().collect(),
-            Kept::Elsewhere(backed) => backed.pages(),
+        match self.backing(drive) {
+            Backing::Here(pages) => pages.pages().collect(),
+            Backing::Elsewhere(backed) => backed.pages(),
         }
     }
 

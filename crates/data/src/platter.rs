@@ -98,7 +98,7 @@ impl<C: Cell> Waiting<C> {
     }
 
     /// Overlays waiting data on the media contents of these sectors.
-    pub fn lay_over(&self, first: u64, cells: &mut [C]) {
+    pub fn overlay(&self, first: u64, cells: &mut [C]) {
         let end = first + cells.len() as u64;
         for from in self.overlapping(first, end) {
             let stretch = &self.stretches[&from];
@@ -145,7 +145,7 @@ impl<C: Cell> Backed<C> {
     /// What a read finds.
     pub fn read(&self, first: u64, count: u64) -> Vec<C> {
         let mut cells = self.platter.read(first, count);
-        self.waiting.lay_over(first, &mut cells);
+        self.waiting.overlay(first, &mut cells);
         cells
     }
 
@@ -203,7 +203,7 @@ mod tests {
                 prop_assert_eq!(&found, &plain);
                 prop_assert_eq!(waiting.len(), plain.len() as u64);
                 let mut over = [0; 40];
-                waiting.lay_over(20, &mut over);
+                waiting.overlay(20, &mut over);
                 for (at, cell) in (20..).zip(over) {
                     prop_assert_eq!(cell, plain.get(&at).copied().unwrap_or(0));
                     prop_assert_eq!(waiting.get(at), plain.get(&at));

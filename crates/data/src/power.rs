@@ -1,7 +1,7 @@
 //! Power cut and restart: an array comes up with the media contents of its members, and repairs them by its
 //! consistency policy before it serves any command.
 use crate::cell::Cell;
-use crate::consistent::{that_counts, whole};
+use crate::consistent::{valid_members, without_stale};
 use crate::executor::Executor;
 use crate::recovery::{Cut, Recovery};
 use alloc::vec::Vec;
@@ -14,7 +14,7 @@ impl<C: Cell> Executor<C> {
     /// each has the number of the slot whose member it is; a journal is the last one, as before. Returns the
     /// slots that have no drive: the array that is started next must be given them as missing, see
     /// [`ArrayParams::missing`](drivelab_core::storage::array::params::ArrayParams::missing), and
-    /// [`Target::come_up_after`](drivelab_core::storage::Target::come_up_after).
+    /// [`Target::restore_after`](drivelab_core::storage::Target::restore_after).
     pub fn cut_power_of_array(
         &mut self,
         array: &Array,
@@ -24,12 +24,12 @@ impl<C: Cell> Executor<C> {
     ) -> Vec<u16> {
         let buffers = self.cut_power();
         // The record of stale sectors is on the members; these sectors are copied before anything else.
-        *self.media_mut() = that_counts(array, self.media()).into_owned();
+        *self.media_mut() = without_stale(array, self.media()).into_owned();
         let all = self.media().drives();
         let last = all as u16 - 1;
         let media = self.media();
-        recovery.look(&Cut { array, consistency_policy, last, missing, buffers: &buffers, media });
-        let mut drives = whole(array);
+        recovery.collect(&Cut { array, consistency_policy, last, missing, buffers: &buffers, media });
+        let mut drives = valid_members(array);
         missing.iter().for_each(|&slot| drives[usize::from(slot)] = None);
         let mut order = drives.clone();
         order.resize(all, None);

@@ -9,7 +9,7 @@
 //! checksums of the data that the words describe. The array's state in memory is lost.
 use crate::buffers::Buffers;
 use crate::cell::{Cell, Stamp};
-use crate::consistent::{Stripe, parity_of, stripes, whole};
+use crate::consistent::{Stripe, parity_of, stripes, valid_members};
 use crate::media::Media;
 use alloc::vec;
 use alloc::vec::Vec;
@@ -39,7 +39,7 @@ pub struct Cut<'a, C = Stamp> {
 /// A method of recovery.
 pub trait Recovery<C = Stamp> {
     /// Collects what it needs from the state at the power cut.
-    fn look(&mut self, _cut: &Cut<'_, C>) {}
+    fn collect(&mut self, _cut: &Cut<'_, C>) {}
 
     /// Repairs the members. `drives` names the drive of each slot that has one.
     fn recover(&mut self, layout: &Layout, drives: &[Option<u16>], media: &mut Media<C>);
@@ -113,7 +113,7 @@ impl Resync {
 }
 
 /// What a log gives back of one of its entries.
-struct Kept<C> {
+struct LogEntry<C> {
     of: Spot,
     /// The columns whose data are part of the sum; empty for data that are written unchanged.
     columns: Range<u32>,
@@ -123,7 +123,7 @@ struct Kept<C> {
 /// The recovery of the array's own consistency policy; a full resync where it has none.
 pub struct PolicyRecovery<C = Stamp> {
     /// Log entries that are restored before anything else, in this order.
-    kept: Vec<Kept<C>>,
+    kept: Vec<LogEntry<C>>,
     resync: Option<Resync>,
     /// The journal's drive.
     journal: Option<u16>,
@@ -150,14 +150,14 @@ impl<C: Cell> PolicyRecovery<C> {
     /// the media. Those that are no longer needed repeat what is there already, or what a newer one repeats.
     /// Of records written concurrently any may be missing: they are of different rows, and none was reported
     /// as done before all of it was there.
-    fn look_at_journal(&mut self, cut: &Cut<'_, C>) {
+    fn collect_journal(&mut self, cut: &Cut<'_, C>) {
         self.journal = Some(cut.last);
         let mut records = cut.records(cut.last);
         records.sort_by_key(|&(number, _)| number);
         for (_, entries) in records {
             let cells: Option<Vec<_>> = entries.iter().map(|entry| cut.logged(entry, cut.last)).collect();
             for (entry, cells) in entries.iter().zip(cells.into_iter().flatten()) {
-                self.kept.push(Kept { of: entry.of, columns: 0..0, cells });
+                self.kept.push(LogEntry { of: entry.of, columns: 0..0, cells });
             }
         }
     }
@@ -165,7 +165,7 @@ impl<C: Cell> PolicyRecovery<C> {
     /// Each sum is independent: nothing is written to the members before all sums of a stripe request are on
     /// their media. The newest one of a place comes last. Those below the tail in any other record of the
     /// same log are invalid: newer ones of the same place may be overwritten already.
-    fn look_at_sums(&mut self, cut: &Cut<'_, C>) {
+    fn collect_sums(&mut self, cut: &Cut<'_, C>) {
         let members = cut.survivors();
         let mut records: Vec<_> = members
             .flat_map(|drive| cut.records(drive).into_iter().map(move |record| (drive, record)))
@@ -176,13 +176,13 @@ impl<C: Cell> PolicyRecovery<C> {
                 let blank = || Some(vec![C::default(); entry.count as usize]);
                 let cells = if entry.is_whole { blank() } else { cut.logged(&entry, drive) };
                 let columns = entry.columns.0..entry.columns.1;
-                self.kept.extend(cells.map(|cells| Kept { of: entry.of, columns, cells }));
+                self.kept.extend(cells.map(|cells| LogEntry { of: entry.of, columns, cells }));
             }
         }
     }
 
     /// The regions that any member has marked.
-    fn look_at_bitmap(&mut self, cut: &Cut<'_, C>) {
+    fn collect_bitmap(&mut self, cut: &Cut<'_, C>) {
         let bit = |word: &Word| {
             if let Word::Bit { first, count } = *word { Some(first..first + count) } else { None }
         };
@@ -200,7 +200,7 @@ impl<C: Cell> PolicyRecovery<C> {
 impl<C: Cell> Cut<'_, C> {
     /// The drives of complete members that are still present.
     fn survivors(&self) -> impl Iterator<Item = u16> {
-        let whole = (0..).zip(whole(self.array));
+        let whole = (0..).zip(valid_members(self.array));
         whole.filter_map(|(slot, drive)| drive.filter(|_| !self.missing.contains(&slot)))
     }
 
@@ -233,22 +233,22 @@ impl<C: Cell> Cut<'_, C> {
     /// The data of an entry in the log on a drive, if they match the entry's checksum.
     fn logged(&self, entry: &Logged, drive: u16) -> Option<Vec<C>> {
         let cells = self.media.read(drive, entry.log.at, entry.count);
-        (self.buffers.look(entry.op, entry.log.at, entry.count)? == cells).then_some(cells)
+        (self.buffers.peek(entry.op, entry.log.at, entry.count)? == cells).then_some(cells)
     }
 }
 
 impl<C: Cell> Recovery<C> for PolicyRecovery<C> {
-    fn look(&mut self, cut: &Cut<'_, C>) {
+    fn collect(&mut self, cut: &Cut<'_, C>) {
         match cut.consistency_policy {
             ConsistencyPolicy::None => self.resync = Some(Resync::all()),
-            ConsistencyPolicy::Bitmap { .. } => self.look_at_bitmap(cut),
-            ConsistencyPolicy::Journal => self.look_at_journal(cut),
-            ConsistencyPolicy::PartialParityLog => self.look_at_sums(cut),
+            ConsistencyPolicy::Bitmap { .. } => self.collect_bitmap(cut),
+            ConsistencyPolicy::Journal => self.collect_journal(cut),
+            ConsistencyPolicy::PartialParityLog => self.collect_sums(cut),
         }
     }
 
     fn recover(&mut self, layout: &Layout, drives: &[Option<u16>], media: &mut Media<C>) {
-        for Kept { of, columns, cells } in &self.kept {
+        for LogEntry { of, columns, cells } in &self.kept {
             let (Layout::Rows(rows), Some(drive)) = (layout, drives[usize::from(of.slot)]) else { continue };
             let group = u64::from(of.slot) / rows.members();
             for (at, cell) in (of.at..).zip(cells) {

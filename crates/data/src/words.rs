@@ -15,7 +15,7 @@ const SECTOR: u64 = 128;
 const WORD: u64 = 96;
 
 #[derive(Default, Debug)]
-struct Told {
+struct SectorWords {
     words: Vec<Word>,
     /// Number of places on media that have them.
     places: u32,
@@ -23,7 +23,7 @@ struct Told {
     is_written: bool,
 }
 
-impl Told {
+impl SectorWords {
     fn size(&self) -> u64 {
         SECTOR + self.words.len() as u64 * WORD
     }
@@ -44,7 +44,7 @@ impl Told {
 /// All words.
 #[derive(Default)]
 pub struct Words {
-    told: Map<Told>,
+    sectors: Map<SectorWords>,
     /// By drive and address: the words stored there, by their heads.
     lying: BTreeMap<u16, BTreeMap<u64, u64>>,
     /// Commands to which a dropped record referred.
@@ -61,7 +61,7 @@ impl Words {
 
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
-        self.told.is_empty() && self.lying.values().all(BTreeMap::is_empty)
+        self.sectors.is_empty() && self.lying.values().all(BTreeMap::is_empty)
     }
 
     /// Whether words are stored.
@@ -70,48 +70,55 @@ impl Words {
     }
 
     /// A sector with this head holds this word too. Returns whether it is stored.
-    pub fn tell(&mut self, head: u64, word: Word) -> bool {
+    pub fn add(&mut self, head: u64, word: Word) -> bool {
         if self.is_not_kept {
             return false;
         }
         let size = &mut self.size;
-        let told = self.told.get_or_insert_with(head, || {
+        let sector = self.sectors.get_or_insert_with(head, || {
             *size += SECTOR;
-            Told::default()
+            SectorWords::default()
         });
-        told.words.push(word);
+        sector.words.push(word);
         *size += WORD;
         true
     }
 
     /// The words of a sector with this head, if it is one of metadata.
     pub fn get(&self, head: u64) -> &[Word] {
-        self.told.get(head).map_or(&[], |told| &told.words)
+        self.sectors.get(head).map_or(&[], |sector| &sector.words)
     }
 
     /// These addresses of a drive's media are written: by address, the heads of the sectors.
-    pub fn lie(&mut self, drive: u16, first: u64, count: u64, written: impl Iterator<Item = (u64, u64)>) {
+    pub fn record_written(
+        &mut self,
+        drive: u16,
+        first: u64,
+        count: u64,
+        written: impl Iterator<Item = (u64, u64)>,
+    ) {
         let mut gone = Vec::new();
         if let Some(lying) = self.lying.get_mut(&drive).filter(|lying| !lying.is_empty()) {
             gone.extend(lying.range(first..first + count).map(|(&at, _)| at));
         }
         gone.into_iter().for_each(|at| self.take_from(drive, at));
         for (at, head) in written {
-            let Some(told) = self.told.get_mut(head) else { continue };
-            told.places += 1;
-            let tail = told.tail();
+            let Some(sector) = self.sectors.get_mut(head) else { continue };
+            sector.places += 1;
+            let tail = sector.tail();
             self.lying.entry(drive).or_default().insert(at, head);
             if let Some(tail) = tail {
-                self.pass(drive, tail);
+                self.drop_obsolete(drive, tail);
             }
         }
     }
 
     /// Records of this drive below this number are obsolete from now on.
-    fn pass(&mut self, drive: u16, tail: u64) {
+    fn drop_obsolete(&mut self, drive: u16, tail: u64) {
         let Some(lying) = self.lying.get(&drive) else { return };
-        let is_past =
-            |head: u64| self.told.get(head).and_then(Told::record).is_some_and(|number| number < tail);
+        let is_past = |head: u64| {
+            self.sectors.get(head).and_then(SectorWords::record).is_some_and(|number| number < tail)
+        };
         let past: Vec<u64> = lying.iter().filter(|&(_, &head)| is_past(head)).map(|(&at, _)| at).collect();
         past.into_iter().for_each(|at| self.take_from(drive, at));
     }
@@ -119,8 +126,8 @@ impl Words {
     /// The words at an address are no longer there.
     fn take_from(&mut self, drive: u16, at: u64) {
         let Some(head) = self.lying.get_mut(&drive).and_then(|lying| lying.remove(&at)) else { return };
-        if let Some(told) = self.told.get_mut(head) {
-            told.places -= 1;
+        if let Some(sector) = self.sectors.get_mut(head) {
+            sector.places -= 1;
         }
         self.end(head);
     }
@@ -128,8 +135,8 @@ impl Words {
     /// A new drive has this number.
     pub fn replace(&mut self, drive: u16) {
         for head in self.lying.remove(&drive).into_iter().flat_map(BTreeMap::into_values) {
-            if let Some(told) = self.told.get_mut(head) {
-                told.places -= 1;
+            if let Some(sector) = self.sectors.get_mut(head) {
+                sector.places -= 1;
             }
             self.end(head);
         }
@@ -138,25 +145,25 @@ impl Words {
     /// The command that writes the sector with this head is over, and none of its data wait to be written,
     /// alone or as part of another command.
     pub fn is_written(&mut self, head: u64) {
-        if let Some(told) = self.told.get_mut(head) {
-            told.is_written = true;
+        if let Some(sector) = self.sectors.get_mut(head) {
+            sector.is_written = true;
             self.end(head);
         }
     }
 
     /// Drops words that can no longer be found.
     fn end(&mut self, head: u64) {
-        let is_over = |told: &Told| told.is_written && told.places == 0;
-        if self.told.get(head).is_some_and(is_over)
-            && let Some(told) = self.told.remove(head)
+        let is_over = |sector: &SectorWords| sector.is_written && sector.places == 0;
+        if self.sectors.get(head).is_some_and(is_over)
+            && let Some(sector) = self.sectors.remove(head)
         {
-            self.size -= told.size();
+            self.size -= sector.size();
             // As many as were counted when they were added.
             let logged = |word: &Word| match word {
                 Word::Logged(entry) if !entry.is_whole => Some(entry.op),
                 _ => None,
             };
-            self.unused.extend(told.words.iter().filter_map(logged));
+            self.unused.extend(sector.words.iter().filter_map(logged));
         }
     }
 
@@ -176,8 +183,8 @@ mod tests {
     use super::*;
 
     fn record(words: &mut Words, head: u64, number: u64, at: u64) {
-        words.tell(head, Word::Record { number });
-        words.lie(0, at, 8, [(at, head)].into_iter());
+        words.add(head, Word::Record { number });
+        words.record_written(0, at, 8, [(at, head)].into_iter());
         words.is_written(head);
     }
 
@@ -186,9 +193,9 @@ mod tests {
         let mut words = Words::default();
         record(&mut words, 10, 1, 0);
         record(&mut words, 11, 2, 8);
-        words.lie(1, 0, 8, [].into_iter());
+        words.record_written(1, 0, 8, [].into_iter());
         assert_eq!((words.get(10).len(), words.get(11).len()), (1, 1));
-        words.lie(0, 4, 8, [].into_iter());
+        words.record_written(0, 4, 8, [].into_iter());
         assert_eq!((words.get(10).len(), words.get(11).len()), (1, 0));
         words.replace(0);
         assert_eq!((words.get(10).len(), words.size()), (0, 0));
@@ -197,9 +204,9 @@ mod tests {
     #[test]
     fn what_a_buffer_may_still_write_stays() {
         let mut words = Words::default();
-        words.tell(10, Word::Bits);
-        words.lie(0, 0, 1, [(0, 10)].into_iter());
-        words.lie(0, 0, 1, [].into_iter());
+        words.add(10, Word::Bits);
+        words.record_written(0, 0, 1, [(0, 10)].into_iter());
+        words.record_written(0, 0, 1, [].into_iter());
         assert_eq!(words.get(10), [Word::Bits]);
         words.is_written(10);
         assert_eq!((words.get(10).len(), words.size()), (0, 0));
@@ -209,8 +216,8 @@ mod tests {
     fn a_superblock_ends_the_records_that_it_does_not_count() {
         let mut words = Words::default();
         (0..4).for_each(|number| record(&mut words, 10 + number, number, 8 + 8 * number));
-        words.tell(20, Word::Tail { number: 2 });
-        words.lie(0, 0, 1, [(0, 20)].into_iter());
+        words.add(20, Word::Tail { number: 2 });
+        words.record_written(0, 0, 1, [(0, 20)].into_iter());
         words.is_written(20);
         let left: Vec<bool> = [10, 11, 12, 13, 20].iter().map(|&head| !words.get(head).is_empty()).collect();
         assert_eq!(left, [false, false, true, true, true]);

@@ -20,7 +20,7 @@ const NEVER: f64 = f64::INFINITY;
 
 /// The options of a history.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-pub struct Way {
+pub struct HistoryOptions {
     /// The life in hours.
     pub life: f64,
     /// Whether failure biasing is used.
@@ -76,7 +76,7 @@ enum Phase {
 #[derive(Clone, Debug)]
 pub struct Array<'p> {
     plan: &'p Plan,
-    way: Way,
+    way: HistoryOptions,
     /// The next event of each drive, in hours from the beginning of the life.
     next: Vec<f64>,
     phase: Vec<Phase>,
@@ -103,7 +103,7 @@ struct Stores {
 }
 
 impl<'p> Array<'p> {
-    pub fn new(plan: &'p Plan, way: Way) -> Self {
+    pub fn new(plan: &'p Plan, way: HistoryOptions) -> Self {
         let members = plan.cell_of.len();
         Array {
             plan,
@@ -165,7 +165,7 @@ impl<'p> Array<'p> {
             }
             self.now = at;
             let lost = if at == common {
-                self.strike(tally, stream)
+                self.common_cause(tally, stream)
             } else if at == order {
                 self.deliver(stream);
                 false
@@ -283,7 +283,7 @@ impl<'p> Array<'p> {
             }
             return;
         }
-        let (chance, defects) = self.met(cell, stream);
+        let (chance, defects) = self.rebuild_defects(cell, stream);
         if chance > 0.0 {
             self.lose(chance, SECTOR_BYTES * defects, true, tally);
         }
@@ -335,20 +335,20 @@ impl<'p> Array<'p> {
     }
 
     /// An event of a common cause, which may take several drives at once.
-    fn strike(&mut self, tally: &mut Tally, stream: &mut Stream) -> bool {
+    fn common_cause(&mut self, tally: &mut Tally, stream: &mut Stream) -> bool {
         let now = self.now;
         for (which, common) in self.plan.about.common.iter().enumerate() {
             if self.stores.common[which] != now {
                 continue;
             }
             self.stores.common[which] = now - common.mean_hours * log(uniform(stream));
-            let struck = self.struck(which, stream);
-            for &drive in &struck {
+            let failed = self.failed_drives(which, stream);
+            for &drive in &failed {
                 if self.phase[drive] == Phase::Live && self.fail(drive, tally, stream) {
                     return true;
                 }
             }
-            if let Some(&last) = struck.last() {
+            if let Some(&last) = failed.last() {
                 self.bias(last, stream);
             }
         }

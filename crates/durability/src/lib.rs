@@ -21,7 +21,7 @@ pub mod splitting;
 pub mod states;
 
 pub use description::Description;
-pub use outcome::{Method, Outcome, Settings, check, solve, solve_elsewhere};
+pub use outcome::{Method, Outcome, Settings, check, solve, solve_with};
 pub use plan::{Plan, Problem};
 
 /// Hours in a year of 365 days, as reliability engineering counts them.

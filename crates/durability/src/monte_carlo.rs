@@ -1,7 +1,7 @@
 //! Many histories of an array, plain or biased, on all cores or wherever the caller runs them: in chunks with a
 //! random stream each, so that the result does not depend on where. Their number is doubled until the interval is
 //! narrow enough.
-use crate::array::{Array, Tally, Way};
+use crate::array::{Array, HistoryOptions, Tally};
 use crate::description::Description;
 use crate::estimate::Moments;
 use crate::plan::Plan;
@@ -84,23 +84,23 @@ impl Histories {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Job {
     pub array: Description,
-    pub way: Way,
+    pub way: HistoryOptions,
     pub seed: u64,
 }
 
 /// Runs chunks of histories elsewhere than on the threads of this process.
-pub trait Elsewhere: Sync {
+pub trait ChunkRunner: Sync {
     /// The chunks of this range of indexes, in order; `None` if they could not be run, which ends the run.
     fn run(&self, job: &Job, from: u64, to: u64) -> Option<Vec<Histories>>;
 }
 
 /// Runs the chunks of a job in this range of indexes, one after the other.
-pub fn chunks(plan: &Plan, way: Way, seed: u64, from: u64, to: u64) -> Vec<Histories> {
+pub fn chunks(plan: &Plan, way: HistoryOptions, seed: u64, from: u64, to: u64) -> Vec<Histories> {
     let name = if way.biased { "biased" } else { "plain" };
     (from..to).map(|one| chunk(plan, way, seed, name, one)).collect()
 }
 
-fn chunk(plan: &Plan, way: Way, seed: u64, name: &str, one: u64) -> Histories {
+fn chunk(plan: &Plan, way: HistoryOptions, seed: u64, name: &str, one: u64) -> Histories {
     let mut stream = Stream::named(seed, &format!("durability/{name}/{one}"));
     let mut array = Array::new(plan, way);
     let mut found = Histories::default();
@@ -116,9 +116,9 @@ fn chunk(plan: &Plan, way: Way, seed: u64, name: &str, one: u64) -> Histories {
 /// Samples histories of a plan.
 pub struct Sampler<'p> {
     plan: &'p Plan,
-    way: Way,
+    way: HistoryOptions,
     seed: u64,
-    elsewhere: Option<&'p dyn Elsewhere>,
+    runner: Option<&'p dyn ChunkRunner>,
     chunks: u64,
     /// Whether running histories elsewhere has failed.
     stopped: bool,
@@ -126,8 +126,8 @@ pub struct Sampler<'p> {
 }
 
 impl<'p> Sampler<'p> {
-    pub fn new(plan: &'p Plan, way: Way, seed: u64, elsewhere: Option<&'p dyn Elsewhere>) -> Self {
-        Sampler { plan, way, seed, elsewhere, chunks: 0, stopped: false, found: Histories::default() }
+    pub fn new(plan: &'p Plan, way: HistoryOptions, seed: u64, runner: Option<&'p dyn ChunkRunner>) -> Self {
+        Sampler { plan, way, seed, runner, chunks: 0, stopped: false, found: Histories::default() }
     }
 
     /// Continues until there are `histories` histories.
@@ -136,9 +136,9 @@ impl<'p> Sampler<'p> {
         if last <= from || self.stopped {
             return;
         }
-        let chunks = if let Some(elsewhere) = self.elsewhere {
+        let chunks = if let Some(runner) = self.runner {
             let job = Job { array: self.plan.about.clone(), way: self.way, seed: self.seed };
-            elsewhere.run(&job, from, last)
+            runner.run(&job, from, last)
         } else {
             let one = |at| chunks(self.plan, self.way, self.seed, at, at + 1);
             Some((from..last).into_par_iter().flat_map_iter(one).collect())

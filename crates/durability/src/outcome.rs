@@ -3,11 +3,11 @@
 //! and on request.
 use crate::HOURS_PER_YEAR;
 use crate::arrangement::Rule;
-use crate::array::Way;
+use crate::array::HistoryOptions;
 use crate::chain::Chain;
 use crate::closed_forms::{Mttdl, mttdl};
 use crate::estimate::{CONFIDENCE, Estimate, Moments};
-use crate::monte_carlo::{CHUNK, Elsewhere, Histories, Sampler};
+use crate::monte_carlo::{CHUNK, ChunkRunner, Histories, Sampler};
 use crate::plan::{Plan, Problem};
 use crate::splitting::{REPLICATES, split};
 use crate::states::{Loss, explored, not_exponential};
@@ -81,23 +81,23 @@ pub struct Outcome {
 /// # Errors
 /// A method that the array does not allow, or an invalid setting.
 pub fn solve(plan: &Plan, settings: &Settings) -> Result<Outcome, Vec<Problem>> {
-    solve_elsewhere(plan, settings, None)
+    solve_with(plan, settings, None)
 }
 
 /// The same, with histories run by the caller; those of splitting run in this process.
 ///
 /// # Errors
 /// As for [`solve`]. If histories could not be run, the outcome is invalid.
-pub fn solve_elsewhere(
+pub fn solve_with(
     plan: &Plan,
     settings: &Settings,
-    elsewhere: Option<&dyn Elsewhere>,
+    runner: Option<&dyn ChunkRunner>,
 ) -> Result<Outcome, Vec<Problem>> {
     check(plan, settings)?;
-    let mut outcome = run(plan, settings, elsewhere)?;
+    let mut outcome = run(plan, settings, runner)?;
     let ends = [plan.at_end(|step| step.low_hours), plan.at_end(|step| step.high_hours)];
     for end in ends.iter().flatten() {
-        let other = run(end, settings, elsewhere)?.loss_in_a_year;
+        let other = run(end, settings, runner)?.loss_in_a_year;
         let sum = outcome.loss_in_a_year_over_rebuilds.unwrap_or(outcome.loss_in_a_year).over(&other);
         outcome.loss_in_a_year_over_rebuilds = Some(sum);
     }
@@ -152,8 +152,8 @@ fn can_split(plan: &Plan) -> (bool, bool) {
     (plan.arrangement.depth_of_loss() >= 2, plan.about.common.iter().any(|common| common.share > 0.0))
 }
 
-fn run(plan: &Plan, settings: &Settings, elsewhere: Option<&dyn Elsewhere>) -> Result<Outcome, Vec<Problem>> {
-    let way = Way {
+fn run(plan: &Plan, settings: &Settings, runner: Option<&dyn ChunkRunner>) -> Result<Outcome, Vec<Problem>> {
+    let way = HistoryOptions {
         life: plan.about.life_hours.max(HOURS_PER_YEAR),
         biased: false,
         every_loss: settings.every_loss,
@@ -178,7 +178,7 @@ fn run(plan: &Plan, settings: &Settings, elsewhere: Option<&dyn Elsewhere>) -> R
         }
         method = Method::MonteCarlo;
         // Frequent losses are counted by plain histories; biasing would only add variance.
-        let mut pilot = Sampler::new(plan, way, settings.seed, elsewhere);
+        let mut pilot = Sampler::new(plan, way, settings.seed, runner);
         pilot.reach((8 * CHUNK).min(settings.histories));
         if pilot.found.year.hits < 100.0 && !settings.every_loss {
             method = Method::Biasing;
@@ -197,10 +197,10 @@ fn run(plan: &Plan, settings: &Settings, elsewhere: Option<&dyn Elsewhere>) -> R
         let bound = place > 0 && place == last;
         let found = histories(
             plan,
-            Way { biased: method == Method::Biasing, ..way },
+            HistoryOptions { biased: method == Method::Biasing, ..way },
             method,
             (settings, bound),
-            elsewhere,
+            runner,
         );
         if found.year.hits > 0.0 || place == last {
             let (mut instead_of, mut instead_because) =
@@ -223,7 +223,12 @@ fn run(plan: &Plan, settings: &Settings, elsewhere: Option<&dyn Elsewhere>) -> R
 /// The result of splitting if the biased result has a wide interval, which may not cover rare histories that were
 /// missed: with many copies the result is then too small by orders of magnitude. `None` if splitting is no better or
 /// not possible.
-fn split_where_few_carry(plan: &Plan, way: Way, biased: &Outcome, settings: &Settings) -> Option<Outcome> {
+fn split_where_few_carry(
+    plan: &Plan,
+    way: HistoryOptions,
+    biased: &Outcome,
+    settings: &Settings,
+) -> Option<Outcome> {
     let width = |one: &Outcome| one.loss_in_a_year.relative().max(one.loss_in_life.relative());
     if can_split(plan) != (true, false) || width(biased) <= WIDE {
         return None;
@@ -236,15 +241,15 @@ fn split_where_few_carry(plan: &Plan, way: Way, biased: &Outcome, settings: &Set
 /// The outcome of histories by one method; runs all of them if a bound is wanted.
 fn histories(
     plan: &Plan,
-    way: Way,
+    way: HistoryOptions,
     method: Method,
     (settings, bound): (&Settings, bool),
-    elsewhere: Option<&dyn Elsewhere>,
+    runner: Option<&dyn ChunkRunner>,
 ) -> Histories {
     if method == Method::Splitting {
         return split(plan, way, (settings.histories / REPLICATES).clamp(50, 1 << 24), settings.seed);
     }
-    let mut sampler = Sampler::new(plan, way, settings.seed, elsewhere);
+    let mut sampler = Sampler::new(plan, way, settings.seed, runner);
     if bound {
         sampler.reach(settings.histories);
     } else {
@@ -255,7 +260,7 @@ fn histories(
 
 fn by_histories(
     plan: &Plan,
-    way: Way,
+    way: HistoryOptions,
     method: Method,
     reason: Option<&'static str>,
     found: &Histories,

@@ -2,7 +2,7 @@
 //! earlier stage, and the next stage continues from copies of those. The product of the shares that complete each
 //! stage is an unbiased estimate of the probability of a loss (Garvels and Kroese, 1998). Replicates are independent
 //! and give the interval.
-use crate::array::{Array, Stop, Tally, Way};
+use crate::array::{Array, HistoryOptions, Stop, Tally};
 use crate::monte_carlo::Histories;
 use crate::plan::Plan;
 use drivelab_core::rng::Stream;
@@ -12,7 +12,7 @@ use rayon::prelude::*;
 pub const REPLICATES: u64 = 32;
 
 /// Runs all replicates, each with `effort` histories per stage. Every sample of the sums is one replicate.
-pub fn split(plan: &Plan, way: Way, effort: u64, seed: u64) -> Histories {
+pub fn split(plan: &Plan, way: HistoryOptions, effort: u64, seed: u64) -> Histories {
     let replicates: Vec<Tally> =
         (0..REPLICATES).into_par_iter().map(|one| replicate(plan, way, effort, seed, one)).collect();
     let mut found = Histories::default();
@@ -22,7 +22,7 @@ pub fn split(plan: &Plan, way: Way, effort: u64, seed: u64) -> Histories {
     found
 }
 
-fn replicate(plan: &Plan, way: Way, effort: u64, seed: u64, one: u64) -> Tally {
+fn replicate(plan: &Plan, way: HistoryOptions, effort: u64, seed: u64, one: u64) -> Tally {
     let mut stream = Stream::named(seed, &format!("durability/splitting/{one}"));
     let mut sum = Tally::default();
     let mut share = 1.0;

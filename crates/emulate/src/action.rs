@@ -89,12 +89,12 @@ pub struct Action {
     #[serde(default)]
     pub every_ns: Option<u64>,
     /// Whether the scenario has scheduled the action; all others come from a user.
-    #[serde(skip_deserializing, skip_serializing_if = "is_a_persons")]
+    #[serde(skip_deserializing, skip_serializing_if = "is_user_action")]
     pub scenario: bool,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "what serde asks for")]
-fn is_a_persons(scenario: &bool) -> bool {
+fn is_user_action(scenario: &bool) -> bool {
     !scenario
 }
 

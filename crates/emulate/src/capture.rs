@@ -10,7 +10,7 @@ use drivelab_trace::TraceError;
 use drivelab_trace::error::Place;
 use drivelab_trace::formats::native::{Header, Injected, NativeWriter};
 use drivelab_trace::record::{Attributes, Clock, Kind, Record};
-use drivelab_trace::writer::{FormatWriter, Told};
+use drivelab_trace::writer::{FormatWriter, RequestContext};
 use drivelab_units::{Instant, SECTOR_BYTES, Span};
 use std::collections::VecDeque;
 use std::fs::File;
@@ -128,7 +128,11 @@ impl<W: Write> Capture<W> {
             match entry {
                 Entry::Request(_, _, false) if !all => break,
                 Entry::Request(_, record, _) => {
-                    let told = Told { device: &self.name, clock: Clock::Relative, place: Place::Record(0) };
+                    let told = RequestContext {
+                        device: &self.name,
+                        clock: Clock::Relative,
+                        place: Place::Record(0),
+                    };
                     self.writer.write(&mut self.out, record, &told).map_err(|error| match error {
                         TraceError::Io(error) => error,
                         error => io::Error::other(error.to_string()),

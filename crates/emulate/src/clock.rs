@@ -18,7 +18,7 @@ const QUIET: Duration = Duration::from_micros(30);
 /// The same where a workload reports its progress: output that a reply causes arrives before the model continues.
 const QUIET_WATCHED: Duration = Duration::from_millis(1);
 /// The longest time between two checks of the stop flag.
-const LOOK: Duration = Duration::from_millis(50);
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
 /// The fastest clock.
 const FACTOR_MAX: u32 = 1_000;
 
@@ -80,7 +80,7 @@ pub struct Clock {
     /// The total time that `skip` has jumped over.
     skipped: Span,
     /// When input last arrived.
-    heard: Moment,
+    last_input: Moment,
     /// The time without input after which `skip` jumps.
     quiet: Duration,
     /// The last returned time: time never goes back.
@@ -91,7 +91,7 @@ impl Clock {
     /// Begins at zero, now.
     pub fn new(pace: Pace) -> Self {
         let now = Moment::now();
-        Clock { pace, began: now, skipped: Span::ZERO, heard: now, quiet: QUIET, last: Instant::ZERO }
+        Clock { pace, began: now, skipped: Span::ZERO, last_input: now, quiet: QUIET, last: Instant::ZERO }
     }
 
     /// A workload reports its progress: `skip` waits longer for it.
@@ -118,21 +118,21 @@ impl Clock {
     }
 
     /// Records that input has arrived.
-    pub fn hears(&mut self) {
+    pub fn input_arrived(&mut self) {
         if self.pace == Pace::Skip {
-            self.heard = Moment::now();
+            self.last_input = Moment::now();
         }
     }
 
     /// How to wait for the event at an instant. `is_asked` tells whether a request is in flight.
     pub fn wait(&mut self, due: Option<Instant>, is_asked: bool) -> Wait {
-        let Some(due) = due else { return Wait::Sleep(LOOK) };
+        let Some(due) = due else { return Wait::Sleep(POLL_INTERVAL) };
         let now = self.now();
         if due <= now {
             return Wait::Spin;
         }
         if self.pace == Pace::Skip && is_asked {
-            if self.heard.elapsed() >= self.quiet {
+            if self.last_input.elapsed() >= self.quiet {
                 self.skipped += due - now;
             }
             return Wait::Spin;
@@ -142,8 +142,8 @@ impl Clock {
         match left.checked_sub(SPIN) {
             // No client waits for this event: its consequences get their own due instants, however late we are.
             None if is_asked => Wait::Spin,
-            Some(sleep) if !sleep.is_zero() => Wait::Sleep(sleep.min(LOOK)),
-            _ => Wait::Sleep(left.min(LOOK)),
+            Some(sleep) if !sleep.is_zero() => Wait::Sleep(sleep.min(POLL_INTERVAL)),
+            _ => Wait::Sleep(left.min(POLL_INTERVAL)),
         }
     }
 
@@ -189,7 +189,7 @@ mod tests {
     #[test]
     fn real_time_sleeps_until_shortly_before_and_then_looks_without_sleeping() {
         let mut clock = Clock::new(Pace::Times(1));
-        assert_eq!(clock.wait(None, false), Wait::Sleep(LOOK));
+        assert_eq!(clock.wait(None, false), Wait::Sleep(POLL_INTERVAL));
         let soon = clock.now() + Span::from_us(100);
         assert_eq!(clock.wait(Some(soon), true), Wait::Spin);
         let later = clock.now() + Span::from_ms(10);

@@ -5,14 +5,14 @@
 //! at their own instants, one after the other, each with its data. Start reading at [`Engine::run`].
 use crate::action::Action;
 use crate::capture::Capture;
-use crate::door::{Answer, Asked, Reply, Ticket};
+use crate::conditions::Conditions;
 use crate::error::EmulateError;
-use crate::lasting::Lasting;
-use crate::order::{Order, answer, command_of};
-use crate::power::Later;
-use crate::session::Told;
+use crate::pending::{PendingRequest, answer, command_of};
+use crate::power::DelayedAction;
+use crate::session::SessionLog;
 use crate::store::{Payload, Store};
-use drivelab_core::storage::{Happening, Target, TargetInput, TargetOutput, TargetParams};
+use crate::transport::{Answer, DeviceRequest, Reply, RequestId};
+use drivelab_core::storage::{Target, TargetEvent, TargetInput, TargetOutput, TargetParams};
 use drivelab_core::{Access, Command, Completion, Machine, Outcome};
 use drivelab_units::{Instant, Lba, SECTOR_BYTES, Sectors};
 use std::collections::{BTreeMap, VecDeque};
@@ -62,20 +62,20 @@ impl Model {
 pub struct Engine {
     pub(crate) model: Model,
     pub(crate) store: Store,
-    pub(crate) orders: BTreeMap<u64, Order>,
+    pub(crate) orders: BTreeMap<u64, PendingRequest>,
     /// Requests whose next command must be sent.
-    next: Vec<Order>,
+    next: Vec<PendingRequest>,
     next_id: u64,
     pub(crate) replies: Vec<Reply>,
     /// Scheduled consequences of earlier actions, sorted by instant.
-    pub(crate) later: Vec<(Instant, Later)>,
+    pub(crate) later: Vec<(Instant, DelayedAction)>,
     /// Conditions of members that last until they are ended.
-    pub(crate) lasting: Lasting,
+    pub(crate) conditions: Conditions,
     /// Actions that the scenario has scheduled, sorted by instant.
     pub(crate) planned: VecDeque<(Instant, Action)>,
     /// The latest instant to which the model has advanced.
     pub(crate) advanced: Instant,
-    pub(crate) told: Told,
+    pub(crate) log: SessionLog,
     pub(crate) capture: Option<Capture>,
     /// The error that ends the session.
     failed: Option<EmulateError>,
@@ -91,10 +91,10 @@ impl Engine {
             next_id: 0,
             replies: Vec::new(),
             later: Vec::new(),
-            lasting: Lasting::default(),
+            conditions: Conditions::default(),
             planned: VecDeque::new(),
             advanced: Instant::ZERO,
-            told: Told::default(),
+            log: SessionLog::default(),
             capture,
             failed: None,
         }
@@ -125,8 +125,8 @@ impl Engine {
     }
 
     /// The statistics and events recorded so far.
-    pub fn told(&self) -> &Told {
-        &self.told
+    pub fn log(&self) -> &SessionLog {
+        &self.log
     }
 
     /// The approximate memory in bytes of data that are on no image.
@@ -149,11 +149,11 @@ impl Engine {
     /// # Errors
     /// When the session cannot continue. No write that could not be stored has been acknowledged then.
     pub fn run(&mut self, now: Instant) -> Result<(), EmulateError> {
-        self.strike(now);
+        self.run_planned(now);
         self.advance(now);
         while self.later.first().is_some_and(|(at, _)| *at <= now) {
             let (due, later) = self.later.remove(0);
-            self.act_later(now, due, &later);
+            self.run_delayed(now, due, &later);
         }
         self.check()
     }
@@ -164,7 +164,7 @@ impl Engine {
             self.replies.clear();
             return Err(failed);
         }
-        if let Some(failed) = self.store.trouble().get() {
+        if let Some(failed) = self.store.first_failure().get() {
             self.replies.clear();
             return Err(EmulateError::Image(failed));
         }
@@ -182,7 +182,7 @@ impl Engine {
             Some(until) if now < until => return,
             Some(_) => {
                 self.model.off_until = None;
-                self.told.power_is_back(now);
+                self.log.record_power_back(now);
             }
             None => {}
         }
@@ -199,7 +199,7 @@ impl Engine {
             if let Err(error) = self.model.target.pass_to(due) {
                 return self.fail(EmulateError::Defect(error.to_string()));
             }
-            self.hear(due);
+            self.process_outputs(due);
         }
         if let Err(error) = self.model.target.pass_to(own) {
             self.fail(EmulateError::Defect(error.to_string()));
@@ -207,14 +207,14 @@ impl Engine {
     }
 
     /// Processes the outputs of the target up to this instant of its time.
-    pub(crate) fn hear(&mut self, own: Instant) {
+    pub(crate) fn process_outputs(&mut self, own: Instant) {
         while self.model.target.output().is_some() {
-            self.hear_one(own);
+            self.process_output(own);
         }
     }
 
     /// Processes the next output of the target.
-    fn hear_one(&mut self, own: Instant) {
+    fn process_output(&mut self, own: Instant) {
         match self.model.target.poll_output() {
             Some(TargetOutput::Data(op)) => {
                 if let Err(fault) = self.store.apply(own, op) {
@@ -222,15 +222,15 @@ impl Engine {
                 }
             }
             Some(TargetOutput::Completed(completion)) => self.complete(&completion),
-            Some(TargetOutput::Happened(what)) => {
+            Some(TargetOutput::Event(what)) => {
                 match what {
-                    Happening::DriveFailed { .. } => self.model.has_failed = true,
-                    Happening::DriveReplaced { .. } => self.model.has_failed = false,
+                    TargetEvent::DriveFailed { .. } => self.model.has_failed = true,
+                    TargetEvent::DriveReplaced { .. } => self.model.has_failed = false,
                     _ => {}
                 }
-                self.told.happened(self.model.session(own), &what);
+                self.log.record_event(self.model.session(own), &what);
             }
-            Some(TargetOutput::Lived(_)) | None => {}
+            Some(TargetOutput::Trace(_)) | None => {}
         }
     }
 
@@ -248,18 +248,18 @@ impl Engine {
             return self.fail(EmulateError::Capture(error));
         }
         let due = self.model.session(completion.completed);
-        self.told.served(order.access, order.count, completion.outcome);
+        self.log.served(order.access, order.count, completion.outcome);
         if completion.outcome == Outcome::Done && order.rest > 0 {
             order.payload = None;
             return self.next.push(order);
         }
         let answer = answer(&order, completion.outcome, found);
-        self.replies.push(Reply { ticket: order.ticket, due: Some(due), answer });
+        self.replies.push(Reply { request_id: order.request_id, due: Some(due), answer });
     }
 
     /// Accepts a client request at `now`.
-    pub fn submit(&mut self, now: Instant, ticket: Ticket, asked: Asked) {
-        self.strike(now);
+    pub fn submit(&mut self, now: Instant, request_id: RequestId, request: DeviceRequest) {
+        self.run_planned(now);
         self.advance(now);
         if self.is_off() {
             return;
@@ -267,44 +267,59 @@ impl Engine {
         let range = |offset: u64, length: u64| (offset / SECTOR_BYTES, length / SECTOR_BYTES);
         let mut order = |access, (first, rest), fua, sends, payload| {
             let (number, at, count) = (0, first, 0);
-            let order = Order { ticket, access, sends, fua, first, rest, number, at, count, payload };
+            let order =
+                PendingRequest { request_id, access, sends, fua, first, rest, number, at, count, payload };
             self.send(now, order);
         };
-        match asked {
-            Asked::Read { offset, length } => {
+        match request {
+            DeviceRequest::Read { offset, length } => {
                 order(Access::Read, range(offset, length.into()), false, true, None);
             }
-            Asked::Cache { offset, length } => {
+            DeviceRequest::Cache { offset, length } => {
                 order(Access::Read, range(offset, length.into()), false, false, None);
             }
-            Asked::Zero { offset, length, fua } => {
+            DeviceRequest::Zero { offset, length, fua } => {
                 order(Access::Write, range(offset, length.into()), fua, false, None);
             }
-            Asked::Flush => order(Access::Flush, (0, 0), false, false, None),
-            Asked::Write { offset, data, fua } => {
+            DeviceRequest::Flush => order(Access::Flush, (0, 0), false, false, None),
+            DeviceRequest::Write { offset, data, fua } => {
                 let range = range(offset, data.len() as u64);
                 let payload = Some(self.store.payload(data));
                 let (first, rest) = range;
                 let (number, at, count, access, sends) = (0, first, 0, Access::Write, false);
-                self.send(now, Order { ticket, access, sends, fua, first, rest, number, at, count, payload });
+                self.send(
+                    now,
+                    PendingRequest {
+                        request_id,
+                        access,
+                        sends,
+                        fua,
+                        first,
+                        rest,
+                        number,
+                        at,
+                        count,
+                        payload,
+                    },
+                );
             }
-            Asked::Trim { offset, length, .. } => {
+            DeviceRequest::Trim { offset, length, .. } => {
                 if let Some(capture) = &mut self.capture {
                     capture.discarded(now, offset, length.into());
                 }
-                self.told.trimmed(length.into());
-                self.replies.push(Reply { ticket, due: None, answer: Ok(Answer::Done) });
+                self.log.count_trim(length.into());
+                self.replies.push(Reply { request_id, due: None, answer: Ok(Answer::Done) });
             }
-            Asked::Status { offset, length, one } => {
+            DeviceRequest::Status { offset, length, one } => {
                 let mut extents = self.store.extents(&self.model.target, offset, length);
                 extents.truncate(if one { 1 } else { EXTENTS_MAX });
-                self.replies.push(Reply { ticket, due: None, answer: Ok(Answer::Extents(extents)) });
+                self.replies.push(Reply { request_id, due: None, answer: Ok(Answer::Extents(extents)) });
             }
         }
     }
 
     /// Sends the next command of a request to the target.
-    fn send(&mut self, now: Instant, mut order: Order) {
+    fn send(&mut self, now: Instant, mut order: PendingRequest) {
         order.at = order.first;
         order.count = order.rest.min(PIECE);
         order.first += order.count;
@@ -317,11 +332,11 @@ impl Engine {
     }
 
     /// Sends a command to the target.
-    fn issue(&mut self, now: Instant, mut order: Order, command: &Command) {
+    fn issue(&mut self, now: Instant, mut order: PendingRequest, command: &Command) {
         self.next_id = command.id + 1;
         if let Some(capture) = &mut self.capture {
             let data = order.payload.as_ref().filter(|_| order.access == Access::Write);
-            if let Err(error) = capture.submitted(now, command, order.ticket.cookie, data) {
+            if let Err(error) = capture.submitted(now, command, order.request_id.cookie, data) {
                 return self.fail(EmulateError::Capture(error));
             }
         }
@@ -334,11 +349,11 @@ impl Engine {
             self.store.submitted(order.number, order.at, payload);
         }
         self.orders.insert(command.id, order);
-        self.hear(own);
+        self.process_outputs(own);
     }
 
     /// Replays a command of an earlier session, with the data that it wrote. Its reply carries this cookie.
-    pub(crate) fn take_again(
+    pub(crate) fn replay_command(
         &mut self,
         now: Instant,
         command: &Command,
@@ -346,8 +361,8 @@ impl Engine {
         payload: Option<Payload>,
     ) {
         let (at, count) = (command.first.get(), command.count.get());
-        let order = Order {
-            ticket: Ticket { client: 0, cookie },
+        let order = PendingRequest {
+            request_id: RequestId { client: 0, cookie },
             access: command.access,
             sends: false,
             fua: command.force_unit_access,
@@ -362,16 +377,16 @@ impl Engine {
     }
 
     /// Replays an input that the target received in an earlier session.
-    pub(crate) fn told_again(&mut self, now: Instant, input: TargetInput) {
+    pub(crate) fn replay_input(&mut self, now: Instant, input: TargetInput) {
         let own = self.model.own(now);
         // An input that was refused then is refused again.
         let _ = self.model.target.handle(own, input);
-        self.hear(own);
+        self.process_outputs(own);
     }
 
     /// Runs a command that no client has sent, with these data if it is a write, in virtual time until it completes.
     /// Returns its outcome and the completion time in the target's time; `None` if it never completes.
-    pub(crate) fn go(
+    pub(crate) fn execute(
         &mut self,
         own: Instant,
         access: Access,
@@ -404,7 +419,7 @@ impl Engine {
                     self.store.answered(&self.model.target, &own_command, &completion, None).ok()?;
                     return Some((completion.outcome, completion.completed));
                 }
-                self.hear_one(here);
+                self.process_output(here);
             }
             here = self.model.target.poll_timeout()?;
             self.model.target.pass_to(here).ok()?;

@@ -12,7 +12,7 @@
 //! ```
 //! use drivelab_core::storage::TargetParams;
 //! use drivelab_core::storage::server::{ServerParams, Service};
-//! use drivelab_emulate::{At, Bytes, Device, Pace, Wish, open};
+//! use drivelab_emulate::{Address, Bytes, Device, Pace, ServeOptions, open};
 //! use drivelab_units::{Sectors, Span};
 //! use std::io::Read;
 //! use std::os::unix::net::UnixStream;
@@ -21,8 +21,8 @@
 //! let service = Some(Service::Fixed(Span::from_ms(8)));
 //! let target = TargetParams::Server(ServerParams { capacity: Sectors::new(1_000), service, stations: 1 });
 //! let socket = std::env::temp_dir().join(format!("drivelab-doc-{}.socket", std::process::id()));
-//! let wish = Wish {
-//!     at: At::Socket(socket.clone()),
+//! let options = ServeOptions {
+//!     at: Address::Socket(socket.clone()),
 //!     control: None,
 //!     pace: Pace::Skip,
 //!     bytes: Bytes::Memory,
@@ -35,7 +35,7 @@
 //!     mount: None,
 //!     transcript: None,
 //! };
-//! let server = open(Device { target, seed: 1, name: "station".into() }, &wish)?;
+//! let server = open(Device { target, seed: 1, name: "station".into() }, &options)?;
 //! let stop = AtomicBool::new(false);
 //! std::thread::scope(|scope| {
 //!     let session = scope.spawn(|| server.run(&stop));
@@ -51,33 +51,33 @@
 pub mod action;
 pub mod capture;
 pub mod clock;
+mod conditions;
 pub mod control;
 pub mod crash;
-pub mod door;
-pub mod doors;
 pub mod engine;
 pub mod error;
 pub mod folder;
 pub mod fuse;
 pub mod image;
-mod lasting;
 pub mod lateness;
 pub mod ledger;
 pub mod looped;
 pub mod nbd;
 pub mod open;
-mod order;
+mod pending;
 pub mod platter;
 mod power;
-pub mod punctual;
+pub mod real_time;
 pub mod serve;
 pub mod session;
 pub mod store;
 pub mod transcript;
+pub mod transport;
+pub mod transports;
 
 pub use clock::Pace;
 pub use engine::{Device, Engine};
 pub use error::EmulateError;
-pub use open::{At, Bytes, Wish, as_served, open};
+pub use open::{Address, Bytes, ServeOptions, as_served, open};
 pub use serve::Server;
 pub use session::SessionRecord;

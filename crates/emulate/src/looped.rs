@@ -7,7 +7,7 @@ use crate::error::EmulateError;
 use crate::lateness::Figures;
 use drivelab_core::host::{Host, HostInput, HostOutput, Io};
 use drivelab_core::{Access, Breakdown, Command, Completion, Machine, Outcome, Setup};
-use drivelab_nbd::{Address, Connection, Heard, Kind, NbdError, Place, Request};
+use drivelab_nbd::{Address, Connection, Endpoint, Kind, NbdError, ReplyEvent, Request};
 use drivelab_record::Latencies;
 use drivelab_units::{Instant, SECTOR_BYTES, Span};
 use serde::Serialize;
@@ -18,7 +18,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant as Moment};
 
 /// The longest time between two checks of the stop flag.
-const LOOK: Duration = Duration::from_millis(20);
+const POLL_MAX: Duration = Duration::from_millis(20);
 /// The byte that fills the data of writes.
 const PAYLOAD: u8 = 0xd1;
 
@@ -32,7 +32,7 @@ pub struct LoopPoint {
     pub latency_ns: Figures,
 }
 
-struct Looped {
+struct LoopRun {
     host: Host,
     connection: Connection,
     began: Moment,
@@ -81,12 +81,12 @@ pub fn run(setup: &Setup, socket: &Path, stop: &AtomicBool) -> Result<LoopPoint,
     let window = setup.limit.duration.unwrap_or(Span::ZERO);
     let host = Host::new(&setup.jobs, setup.seed)
         .map_err(|error| EmulateError::Option { what: "the workload".into(), why: error.to_string() })?;
-    let address = Address { place: Place::Unix(socket.into()), export: String::new() };
+    let address = Address { place: Endpoint::Unix(socket.into()), export: String::new() };
     let largest = setup.jobs.iter().map(|job| job.largest().bytes().get()).max().unwrap_or(0);
     let room = host.depth_asked().unwrap_or(0) as usize;
     let connection = Connection::open(&address, room, vec![PAYLOAD; largest as usize]).map_err(failed)?;
     let start = Instant::ZERO + setup.warmup;
-    let mut looped = Looped {
+    let mut looped = LoopRun {
         host,
         connection,
         began: Moment::now(),
@@ -99,7 +99,7 @@ pub fn run(setup: &Setup, socket: &Path, stop: &AtomicBool) -> Result<LoopPoint,
         latencies: Latencies::default(),
     };
     // A host thread that the machine delays would measure the machine.
-    let _ = crate::punctual::ask();
+    let _ = crate::real_time::request_real_time();
     while looped.now() < looped.end && !stop.load(Ordering::Relaxed) {
         looped.turn()?;
     }
@@ -113,7 +113,7 @@ pub fn run(setup: &Setup, socket: &Path, stop: &AtomicBool) -> Result<LoopPoint,
     })
 }
 
-impl Looped {
+impl LoopRun {
     fn now(&self) -> Instant {
         Instant::from_ns(self.began.elapsed().as_nanos() as u64)
     }
@@ -126,18 +126,18 @@ impl Looped {
                 .handle(now, HostInput::Tick)
                 .map_err(|error| EmulateError::Defect(error.to_string()))?;
         }
-        self.say(now);
+        self.submit_outputs(now);
         self.connection.send().map_err(failed)?;
         let due = self.host.poll_timeout().unwrap_or(self.end).min(self.end);
         let now = self.now();
         let timeout =
-            if due > now { Duration::from_nanos((due - now).as_ns()).min(LOOK) } else { Duration::ZERO };
+            if due > now { Duration::from_nanos((due - now).as_ns()).min(POLL_MAX) } else { Duration::ZERO };
         self.connection.wait(timeout).map_err(failed)?;
-        self.hear()
+        self.receive_replies()
     }
 
     /// Processes the outputs of the host.
-    fn say(&mut self, now: Instant) {
+    fn submit_outputs(&mut self, now: Instant) {
         while let Some(output) = self.host.poll_output() {
             match output {
                 HostOutput::Submit { command, .. } => {
@@ -168,14 +168,14 @@ impl Looped {
         self.latencies.record((io.finished - io.intended).as_ns());
     }
 
-    fn hear(&mut self) -> Result<(), EmulateError> {
+    fn receive_replies(&mut self) -> Result<(), EmulateError> {
         let answers = &mut self.answers;
-        let heard = self.connection.receive(|heard| {
-            if let Heard::Answer { tag, errno } = heard {
+        let received = self.connection.receive(|event| {
+            if let ReplyEvent::Answer { tag, errno } = event {
                 answers.push((tag, errno));
             }
         });
-        heard.map_err(failed)?;
+        received.map_err(failed)?;
         for place in 0..self.answers.len() {
             let (id, errno) = self.answers[place];
             let now = self.now();
@@ -186,7 +186,7 @@ impl Looped {
             let completion = Completion { id, initiator, tag, outcome, submitted, completed: now, breakdown };
             let taken = self.host.handle(now, HostInput::Completed(completion));
             taken.map_err(|error| EmulateError::Defect(error.to_string()))?;
-            self.say(now);
+            self.submit_outputs(now);
         }
         self.answers.clear();
         Ok(())

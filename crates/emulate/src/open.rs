@@ -4,17 +4,17 @@ use crate::capture::Capture;
 use crate::clock::Pace;
 use crate::control::Control;
 use crate::crash;
-use crate::door::Door;
-use crate::doors::Doors;
 use crate::engine::{Device, Engine};
 use crate::error::EmulateError;
 use crate::folder::Folder;
-use crate::fuse::FuseDoor;
+use crate::fuse::FuseTransport;
 use crate::image::{CopyOnWrite, FileImage, Image};
-use crate::nbd::{Certificates, Export, Listening, NbdDoor};
+use crate::nbd::{Certificates, Export, Listening, NbdTransport};
 use crate::serve::Server;
 use crate::store::Store;
 use crate::transcript::Transcript;
+use crate::transport::Transport;
+use crate::transports::Transports;
 use drivelab_core::setup::Injection;
 use drivelab_core::storage::array::params::Level;
 use drivelab_core::storage::controller::params::ControllerParams;
@@ -43,7 +43,7 @@ pub enum Bytes {
 
 /// The address at which clients connect to the device.
 #[derive(Clone, Debug)]
-pub enum At {
+pub enum Address {
     Socket(PathBuf),
     /// A socket that listens already.
     Listening(Arc<Listening>),
@@ -58,8 +58,8 @@ pub enum At {
 
 /// The options with which a device is served.
 #[derive(Clone, Debug)]
-pub struct Wish {
-    pub at: At,
+pub struct ServeOptions {
+    pub at: Address,
     pub control: Option<PathBuf>,
     /// A folder at which the device is also mounted as a file ([`crate::fuse`]).
     pub mount: Option<PathBuf>,
@@ -105,66 +105,68 @@ pub fn as_served(target: &TargetParams) -> (TargetParams, Vec<&'static str>) {
 ///
 /// # Errors
 /// When a resource cannot be opened: names it and a remedy.
-pub fn open(device: Device, wish: &Wish) -> Result<Server, EmulateError> {
+pub fn open(device: Device, options: &ServeOptions) -> Result<Server, EmulateError> {
     let (target, _) = as_served(&device.target);
     let mut device = Device { target, ..device };
     let capacity = Target::new(&device.target, device.seed).capacity();
-    if wish.pace == Pace::Untimed {
-        if !wish.injections.is_empty() {
+    if options.pace == Pace::Untimed {
+        if !options.injections.is_empty() {
             let why = "the clock untimed is without the model, and without the drives that they strike: take another clock";
             return Err(EmulateError::Option { what: "target.faults".into(), why: why.into() });
         }
         device.target = TargetParams::Server(ServerParams { capacity, service: None, stations: 1 });
     }
-    let (store, folder) = store(&mut device, capacity, &wish.bytes)?;
+    let (store, folder) = store(&mut device, capacity, &options.bytes)?;
     let size = capacity.get() * SECTOR_BYTES;
-    let size = size - size % u64::from(wish.block_size);
-    let capture = capture(&device, wish, size)?;
-    let description = format!("{} by drivelab, clock {}", device.name, wish.pace);
+    let size = size - size % u64::from(options.block_size);
+    let capture = capture(&device, options, size)?;
+    let description = format!("{} by drivelab, clock {}", device.name, options.pace);
     let is_rotational = matches!(device.target, TargetParams::System(_));
-    let export = Export { size, block_size: wish.block_size, description, is_rotational };
+    let export = Export { size, block_size: options.block_size, description, is_rotational };
     let bound = |at: String| move |error| EmulateError::Bind { at, error };
-    let mut doors: Vec<Box<dyn Door>> = Vec::new();
-    doors.push(match &wish.at {
-        At::Socket(path) => Box::new(NbdDoor::unix(path, export).map_err(bound(path.display().to_string()))?),
-        At::Listening(at) => Box::new(NbdDoor::listening(at, export).map_err(bound(at.uri()))?),
-        At::Port { address, certificates } => {
+    let mut transports: Vec<Box<dyn Transport>> = Vec::new();
+    transports.push(match &options.at {
+        Address::Socket(path) => {
+            Box::new(NbdTransport::unix(path, export).map_err(bound(path.display().to_string()))?)
+        }
+        Address::Listening(at) => Box::new(NbdTransport::listening(at, export).map_err(bound(at.uri()))?),
+        Address::Port { address, certificates } => {
             let certificates = certificates.as_deref().map(Certificates::read).transpose()?;
-            Box::new(NbdDoor::tcp(*address, certificates, export).map_err(bound(address.to_string()))?)
+            Box::new(NbdTransport::tcp(*address, certificates, export).map_err(bound(address.to_string()))?)
         }
     });
-    if let Some(folder) = &wish.mount {
-        let mounted = FuseDoor::mount(folder, size, wish.block_size);
+    if let Some(folder) = &options.mount {
+        let mounted = FuseTransport::mount(folder, size, options.block_size);
         let failed = |error| EmulateError::Mount { folder: folder.clone(), error };
-        doors.push(Box::new(mounted.map_err(failed)?));
+        transports.push(Box::new(mounted.map_err(failed)?));
     }
-    let control = match &wish.control {
+    let control = match &options.control {
         Some(path) => Some(Control::new(path).map_err(bound(path.display().to_string()))?),
         None => None,
     };
     let is_unclean = folder.as_ref().is_some_and(|folder| !folder.state.clean);
     let mut engine = Engine::new(device, store, capture);
-    engine.planned = wish.injections.iter().map(|injection| (injection.at, injection.into())).collect();
+    engine.planned = options.injections.iter().map(|injection| (injection.at, injection.into())).collect();
     engine
         .planned
-        .extend(wish.power_cut.map(|at| (at, Action { scenario: true, ..Action::of(Kind::PowerCut) })));
+        .extend(options.power_cut.map(|at| (at, Action { scenario: true, ..Action::of(Kind::PowerCut) })));
     engine.planned.make_contiguous().sort_by_key(|(at, _)| *at);
     if is_unclean {
         engine.recover();
     }
-    let (pace, budget) = (wish.pace, wish.budget);
-    let transcript = wish.transcript.clone();
-    let door: Box<dyn Door> = Box::new(Doors(doors));
-    Ok(Server { engine, door, control, pace, budget, folder, transcript })
+    let (pace, budget) = (options.pace, options.budget);
+    let transcript = options.transcript.clone();
+    let transport: Box<dyn Transport> = Box::new(Transports(transports));
+    Ok(Server { engine, transport, control, pace, budget, folder, transcript })
 }
 
-fn capture(device: &Device, wish: &Wish, size: u64) -> Result<Option<Capture>, EmulateError> {
+fn capture(device: &Device, options: &ServeOptions, size: u64) -> Result<Option<Capture>, EmulateError> {
     let open = |path: &PathBuf, error| EmulateError::Open { path: path.clone(), error };
     let begin = |path: &PathBuf| {
         let file = File::create(path).map_err(|error| open(path, error))?;
         Ok(Capture::new(BufWriter::new(file), &device.name, size, device.seed))
     };
-    match (&wish.capture, &wish.keep) {
+    match (&options.capture, &options.keep) {
         (None, None) => Ok(None),
         (Some(path), None) => begin(path).map(Some),
         (None, Some(folder)) => {

@@ -1,6 +1,6 @@
 //! The media of a drive, stored in an image.
 //!
-//! The methods of a platter cannot return errors, so the first failure is recorded in [`Trouble`] and ends the
+//! The methods of a platter cannot return errors, so the first failure is recorded in [`FirstFailure`] and ends the
 //! session: it is checked before every reply. Data that could not be written stay in memory meanwhile, so that reads
 //! remain correct.
 use crate::image::{Image, MemoryImage};
@@ -13,7 +13,7 @@ const SECTOR: u64 = cell::SECTOR as u64;
 
 /// The first failure of any image.
 #[derive(Clone, Default)]
-pub struct Trouble(Arc<Mutex<Option<Failed>>>);
+pub struct FirstFailure(Arc<Mutex<Option<Failed>>>);
 
 /// An image that failed.
 #[derive(Clone, Debug)]
@@ -25,7 +25,7 @@ pub struct Failed {
     pub why: String,
 }
 
-impl Trouble {
+impl FirstFailure {
     fn lock(&self) -> MutexGuard<'_, Option<Failed>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -46,7 +46,7 @@ impl Trouble {
     }
 }
 
-struct Inside {
+struct ImageState {
     image: Box<dyn Image>,
     /// Data whose write to the image failed, and their sectors as (first, count).
     left: MemoryImage,
@@ -56,14 +56,14 @@ struct Inside {
 /// A named image that serves as the media of a drive.
 pub struct ImagePlatter {
     name: String,
-    inside: Mutex<Inside>,
-    trouble: Trouble,
+    inside: Mutex<ImageState>,
+    first_failure: FirstFailure,
 }
 
 impl ImagePlatter {
-    pub fn new(name: String, image: Box<dyn Image>, trouble: Trouble) -> Arc<Self> {
-        let inside = Inside { image, left: MemoryImage::default(), left_sectors: Vec::new() };
-        Arc::new(ImagePlatter { name, inside: Mutex::new(inside), trouble })
+    pub fn new(name: String, image: Box<dyn Image>, first_failure: FirstFailure) -> Arc<Self> {
+        let inside = ImageState { image, left: MemoryImage::default(), left_sectors: Vec::new() };
+        Arc::new(ImagePlatter { name, inside: Mutex::new(inside), first_failure })
     }
 
     /// The name of the image in messages.
@@ -71,7 +71,7 @@ impl ImagePlatter {
         &self.name
     }
 
-    fn lock(&self) -> MutexGuard<'_, Inside> {
+    fn lock(&self) -> MutexGuard<'_, ImageState> {
         self.inside.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -81,14 +81,14 @@ impl ImagePlatter {
         let mut inside = self.lock();
         for (first, count) in std::mem::take(&mut inside.left_sectors) {
             let mut bytes = vec![0; (count * SECTOR) as usize];
-            let Inside { image, left, .. } = &mut *inside;
+            let ImageState { image, left, .. } = &mut *inside;
             let read = left.read(first * SECTOR, &mut bytes);
             if let Err(error) = read.and_then(|()| image.write(first * SECTOR, &bytes)) {
-                self.trouble.note(&self.name, true, &error);
+                self.first_failure.note(&self.name, true, &error);
             }
         }
         if let Err(error) = inside.image.sync() {
-            self.trouble.note(&self.name, true, &error);
+            self.first_failure.note(&self.name, true, &error);
         }
     }
 
@@ -96,7 +96,7 @@ impl ImagePlatter {
     pub fn extents(&self) -> Vec<(u64, u64)> {
         let found = self.lock().image.extents();
         let found = found.unwrap_or_else(|error| {
-            self.trouble.note(&self.name, false, &error);
+            self.first_failure.note(&self.name, false, &error);
             Vec::new()
         });
         found.into_iter().map(|(first, end)| (first / SECTOR, end.div_ceil(SECTOR))).collect()
@@ -108,7 +108,7 @@ impl Platter<Bytes> for ImagePlatter {
         let mut bytes = vec![0; (count * SECTOR) as usize];
         let inside = self.lock();
         if let Err(error) = inside.image.read(first * SECTOR, &mut bytes) {
-            self.trouble.note(&self.name, false, &error);
+            self.first_failure.note(&self.name, false, &error);
         }
         for &(from, sectors) in &inside.left_sectors {
             let (from, end) = (from.max(first), (from + sectors).min(first + count));
@@ -127,7 +127,7 @@ impl Platter<Bytes> for ImagePlatter {
         let mut inside = self.lock();
         let written = inside.image.write(first * SECTOR, &bytes);
         if let Err(error) = &written {
-            self.trouble.note(&self.name, true, error);
+            self.first_failure.note(&self.name, true, error);
             inside.left_sectors.push((first, cells.len() as u64));
         }
         if !inside.left_sectors.is_empty() {
@@ -142,7 +142,7 @@ impl Platter<Bytes> for ImagePlatter {
         inside.left_sectors.clear();
         inside.left = MemoryImage::default();
         if let Err(error) = inside.image.clear() {
-            self.trouble.note(&self.name, true, &error);
+            self.first_failure.note(&self.name, true, &error);
         }
     }
 

@@ -1,7 +1,7 @@
 //! Power cuts, faults, and the orderly end of a session.
 use crate::action::{Action, Kind};
+use crate::conditions::InForce;
 use crate::engine::{Engine, Model};
-use crate::lasting::InForce;
 use crate::session::PowerCut;
 use crate::store::{Payload, Store, array_of};
 use drivelab_core::storage::array::Array;
@@ -29,7 +29,7 @@ type Kept = Vec<(u64, Vec<Bytes>)>;
 
 /// A scheduled consequence of an action.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Later {
+pub(crate) enum DelayedAction {
     /// An action: the end of an earlier one, or the next burst.
     Action(Action),
     /// The next step of a ramp of a member.
@@ -52,16 +52,17 @@ impl Engine {
         }
         if action.action == Kind::PowerCut {
             self.note_injected(action.injected(now));
-            self.told.acted(now, *action);
+            self.log.record_action(now, *action);
             return Ok(self.cut_power(now, Span::from_ns(action.for_ns.unwrap_or(0))));
         }
         self.inject(now, action)?;
-        self.told.acted(now, *action);
-        let is_overtaken = |later: &Later| matches!(later, Later::Action(later) if action.overtakes(later));
+        self.log.record_action(now, *action);
+        let is_overtaken =
+            |later: &DelayedAction| matches!(later, DelayedAction::Action(later) if action.overtakes(later));
         self.later.retain(|(_, later)| !is_overtaken(later));
         self.plan(now, action);
         let ends = action.action == Kind::Honest || action.by_ns == Some(0);
-        if ends && !self.lasting.in_force(action).is_nothing() {
+        if ends && !self.conditions.in_force(action).is_nothing() {
             return Ok(format!("done; what the scenario has put down for member {} goes on", action.member));
         }
         Ok("done".into())
@@ -70,11 +71,11 @@ impl Engine {
     /// The status of the device as text.
     fn status(&self, now: Instant) -> String {
         let since = |at: Instant| at.since(Instant::ZERO);
-        let mut told = format!("at {} of the model: {} requests under way", since(now), self.orders.len());
+        let mut text = format!("at {} of the model: {} requests under way", since(now), self.orders.len());
         if let Some(until) = self.model.off_until {
-            told += &format!("; the power is off until {}", since(until));
+            text += &format!("; the power is off until {}", since(until));
         }
-        told + &self.condition() + &self.lasting.told()
+        text + &self.condition() + &self.conditions.describe()
     }
 
     /// The condition of the drive, or of the array and its members, as text that is appended to the status.
@@ -83,7 +84,7 @@ impl Engine {
             return if self.model.has_failed { "; the drive has failed".into() } else { String::new() };
         };
         let rebuilt = || drivelab_record::array::progress(array).unwrap_or(0.0) * 100.0;
-        let mut told = match array.health() {
+        let mut text = match array.health() {
             Health::Healthy => String::new(),
             Health::Degraded => "; the array is degraded".into(),
             Health::Rebuilding => format!("; the array is rebuilding, {:.1} % done", rebuilt()),
@@ -92,46 +93,47 @@ impl Engine {
         };
         for (slot, member) in array.members().iter() {
             if member.state == MemberState::Missing {
-                told += &format!("; member {slot} is missing");
+                text += &format!("; member {slot} is missing");
             }
         }
-        told
+        text
     }
 
     /// Carries out the scheduled actions that are due, each at its own instant however late this thread is, and
     /// before any input that is newer.
-    pub(crate) fn strike(&mut self, now: Instant) {
+    pub(crate) fn run_planned(&mut self, now: Instant) {
         while self.planned.front().is_some_and(|(at, _)| *at <= now) {
             let Some((at, action)) = self.planned.pop_front() else { break };
             let at = at.max(self.advanced);
             if let Err(why) = self.act(at, &action) {
-                self.told.not_done(at, &action, &why);
+                self.log.record_undone(at, &action, &why);
             }
         }
     }
 
     /// Records the scheduled actions that the end of the session prevents.
-    pub(crate) fn leave_undone(&mut self, now: Instant) {
-        self.strike(now);
+    pub(crate) fn record_not_run(&mut self, now: Instant) {
+        self.run_planned(now);
         for (at, action) in std::mem::take(&mut self.planned) {
-            self.told.not_done(at, &action, "the session was over before");
+            self.log.record_undone(at, &action, "the session was over before");
         }
     }
 
     /// Carries out a scheduled consequence now, or as soon as the power is back. Failures are ignored: a condition
     /// that can no longer be undone needs no undoing.
-    pub(crate) fn act_later(&mut self, now: Instant, due: Instant, later: &Later) {
+    pub(crate) fn run_delayed(&mut self, now: Instant, due: Instant, later: &DelayedAction) {
         self.advance(now);
         if let Some(until) = self.model.off_until {
             return self.act_with_power(until, due, later);
         }
         match later {
-            Later::Step(member) => {
-                let in_force = self.lasting.in_force(&Action { member: *member, ..Action::of(Kind::Slow) });
-                let _ = self.tell_in_force(now, *member, in_force);
+            DelayedAction::Step(member) => {
+                let in_force =
+                    self.conditions.in_force(&Action { member: *member, ..Action::of(Kind::Slow) });
+                let _ = self.send_condition(now, *member, in_force);
             }
-            Later::Action(action) if action.every_ns.is_none() => _ = self.act(now, action),
-            Later::Action(action) => {
+            DelayedAction::Action(action) if action.every_ns.is_none() => _ = self.act(now, action),
+            DelayedAction::Action(action) => {
                 // A burst begins or ends; only the first one was recorded.
                 let _ = self.inject(now, action);
                 self.plan(due, action);
@@ -140,18 +142,18 @@ impl Engine {
     }
 
     /// The power is off: the consequence is carried out when it is back. Bursts begin and end meanwhile.
-    fn act_with_power(&mut self, until: Instant, due: Instant, later: &Later) {
+    fn act_with_power(&mut self, until: Instant, due: Instant, later: &DelayedAction) {
         match later {
-            Later::Action(action) if action.every_ns.is_some() => {
-                self.lasting.note(due, action);
-                self.follow(until, Later::Step(action.member));
+            DelayedAction::Action(action) if action.every_ns.is_some() => {
+                self.conditions.note(due, action);
+                self.follow(until, DelayedAction::Step(action.member));
                 self.plan(due, action);
             }
             later => self.follow(until, *later),
         }
     }
 
-    fn follow(&mut self, at: Instant, later: Later) {
+    fn follow(&mut self, at: Instant, later: DelayedAction) {
         self.later.push((at, later));
         self.later.sort_by_key(|(at, _)| *at);
     }
@@ -166,19 +168,19 @@ impl Engine {
             let member = action.member;
             return Err(format!("drive {member} keeps no writes in its cache, and has nothing to lie about"));
         }
-        let mut lasting = self.lasting.clone();
-        if !lasting.note(now, action) {
-            self.tell(now, action)?;
+        let mut conditions = self.conditions.clone();
+        if !conditions.note(now, action) {
+            self.send_action(now, action)?;
             if action.action == Kind::Replace {
-                self.lasting.forget(action.member);
+                self.conditions.forget(action.member);
             }
             return Ok(());
         }
-        let after = lasting.in_force(action);
-        if after != self.lasting.in_force(action) || after.is_nothing() {
-            self.tell_in_force(now, action.member, after)?;
+        let after = conditions.in_force(action);
+        if after != self.conditions.in_force(action) || after.is_nothing() {
+            self.send_condition(now, action.member, after)?;
         }
-        self.lasting = lasting;
+        self.conditions = conditions;
         Ok(())
     }
 
@@ -193,20 +195,20 @@ impl Engine {
     }
 
     /// Sends the target the condition that is in force for a member from now on.
-    fn tell_in_force(&mut self, now: Instant, member: u16, in_force: InForce) -> Result<(), String> {
-        let (told, again) = in_force.told(member, now);
-        self.tell(now, &told)?;
-        if told.action == Kind::Slow {
-            self.later.retain(|(_, later)| *later != Later::Step(member));
+    fn send_condition(&mut self, now: Instant, member: u16, in_force: InForce) -> Result<(), String> {
+        let (text, again) = in_force.next_action(member, now);
+        self.send_action(now, &text)?;
+        if text.action == Kind::Slow {
+            self.later.retain(|(_, later)| *later != DelayedAction::Step(member));
         }
         if let Some(again) = again {
-            self.follow(again, Later::Step(member));
+            self.follow(again, DelayedAction::Step(member));
         }
         Ok(())
     }
 
     /// Sends an action to the target.
-    fn tell(&mut self, now: Instant, action: &Action) -> Result<(), String> {
+    fn send_action(&mut self, now: Instant, action: &Action) -> Result<(), String> {
         let Some(input) = action.input() else { return Err("nothing is to be done".into()) };
         let own = self.model.own(now);
         self.model.target.handle(own, input).map_err(|error| match error {
@@ -215,7 +217,7 @@ impl Engine {
             }
             error => error.to_string(),
         })?;
-        self.hear(own);
+        self.process_outputs(own);
         self.note_injected(action.injected(now));
         Ok(())
     }
@@ -223,20 +225,20 @@ impl Engine {
     /// Schedules the end of an action, and the next burst.
     fn plan(&mut self, from: Instant, action: &Action) {
         let (Some(undone), Some(for_ns)) = (action.undone(), action.for_ns) else { return };
-        self.follow(from + Span::from_ns(for_ns), Later::Action(undone));
+        self.follow(from + Span::from_ns(for_ns), DelayedAction::Action(undone));
         if let Some(every_ns) = action.every_ns {
-            self.follow(from + Span::from_ns(every_ns), Later::Action(*action));
+            self.follow(from + Span::from_ns(every_ns), DelayedAction::Action(*action));
         }
     }
 
     /// Restores the lasting conditions of the drives after a power cut.
-    fn ail_again(&mut self, now: Instant) {
-        for member in self.lasting.members() {
+    fn restore_conditions(&mut self, now: Instant) {
+        for member in self.conditions.members() {
             for kind in [Kind::Slow, Kind::Lie] {
-                let in_force = self.lasting.in_force(&Action { member, ..Action::of(kind) });
+                let in_force = self.conditions.in_force(&Action { member, ..Action::of(kind) });
                 if !in_force.is_nothing() {
                     // A drive that was removed has no conditions.
-                    let _ = self.tell_in_force(now, member, in_force);
+                    let _ = self.send_condition(now, member, in_force);
                 }
             }
         }
@@ -272,12 +274,12 @@ impl Engine {
         {
             self.fail(crate::error::EmulateError::Capture(error));
         }
-        self.come_back(now + off_for);
+        self.restart(now + off_for);
         // A controller writes these data before any client is served, which takes time.
         let mut until = Instant::ZERO;
         for (first, cells) in &kept {
             let payload = Payload::Sectors(cells.clone());
-            let Some((_, done)) = self.go(until, Access::Write, *first, Some(&payload)) else { break };
+            let Some((_, done)) = self.execute(until, Access::Write, *first, Some(&payload)) else { break };
             until = done;
         }
         self.model.off_until = Some(self.model.began + until.since(Instant::ZERO));
@@ -289,7 +291,7 @@ impl Engine {
             length: 0,
         };
         self.note_injected(Some(back));
-        self.ail_again(self.model.began + until.since(Instant::ZERO));
+        self.restore_conditions(self.model.began + until.since(Instant::ZERO));
         let by_sector: BTreeMap<u64, Bytes> =
             kept.iter().flat_map(|(first, cells)| (*first..).zip(cells.iter().cloned())).collect();
         let (target, store) = (&self.model.target, &mut self.store);
@@ -305,7 +307,7 @@ impl Engine {
         let lost_sectors: u64 = lost.iter().map(|lost| lost.sectors).sum();
         let (stretches, unanswered_writes) = (lost.len(), unanswered.len() as u64);
         let kept_by_battery_sectors = by_sector.len() as u64;
-        self.told.cut(PowerCut {
+        self.log.record_power_cut(PowerCut {
             at_ns: now.as_ns(),
             back_at_ns: None,
             lost,
@@ -319,7 +321,7 @@ impl Engine {
     }
 
     /// Starts a new target at an instant with the data that the drives have retained.
-    fn come_back(&mut self, began: Instant) {
+    fn restart(&mut self, began: Instant) {
         let mut device = self.model.device.clone();
         if let Store::Modelled(modelled) = &mut self.store {
             let array = array_of(&self.model.target);
@@ -337,13 +339,13 @@ impl Engine {
             }
         }
         let mut model = Model::new(device, began);
-        model.target.come_up_after(&self.model.target);
+        model.target.restore_after(&self.model.target);
         model.has_failed = self.model.has_failed;
         if model.has_failed {
             let _ = model.target.handle(Instant::ZERO, TargetInput::Fail { drive: 0 });
         }
         self.model = model;
-        self.hear(Instant::ZERO);
+        self.process_outputs(Instant::ZERO);
     }
 
     /// The data that a controller's battery has preserved.
@@ -357,7 +359,7 @@ impl Engine {
         };
         let look = |piece: Piece| {
             let (first, count) = (piece.first.get(), piece.count.get());
-            let cells = modelled.data.look(piece.write, first, count).ok()?;
+            let cells = modelled.data.peek(piece.write, first, count).ok()?;
             Some((first, cells))
         };
         cache.unwritten().filter_map(look).collect()
@@ -377,7 +379,7 @@ impl Engine {
             // A failed drive refuses the input.
             let _ = honest.input().map(|input| self.model.target.handle(own, input));
         }
-        self.hear(own);
+        self.process_outputs(own);
         let mut steps = 0_u32;
         while !self.orders.is_empty() && steps < END_STEPS_MAX {
             let Some(due) = self.model.target.poll_timeout().filter(|due| *due <= limit) else { break };
@@ -387,7 +389,7 @@ impl Engine {
             steps += 1;
         }
         // A failed target does not answer: its images remain as they are.
-        let _ = self.go(own, Access::Flush, 0, None);
+        let _ = self.execute(own, Access::Flush, 0, None);
         let is_rebuilt = !self.missing().is_empty();
         steps = steps.next_multiple_of(LOOK_EVERY);
         while self.has_waiting() && steps < END_STEPS_MAX {
@@ -397,7 +399,7 @@ impl Engine {
             }
             let Some(due) = self.model.target.poll_timeout().filter(|due| *due <= limit) else { break };
             let _ = self.model.target.pass_to(due);
-            self.hear(due);
+            self.process_outputs(due);
             steps += 1;
         }
         self.store.close(&self.model.target)

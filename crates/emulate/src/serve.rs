@@ -2,14 +2,14 @@
 //! [`Server::run`].
 use crate::clock::{Clock, Pace, Wait};
 use crate::control::Control;
-use crate::door::{Asked, Desk, Door, Ticket};
 use crate::engine::Engine;
 use crate::error::EmulateError;
 use crate::folder::Folder;
 use crate::lateness::{GAP, Lateness};
-use crate::punctual;
+use crate::real_time;
 use crate::session::{Scheduling, SessionRecord};
 use crate::transcript::Transcript;
+use crate::transport::{DeviceRequest, RequestId, RequestSink, Transport};
 use drivelab_units::{SECTOR_BYTES, Span};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::sync::Arc;
@@ -22,7 +22,7 @@ const OVERSLEPT: Duration = Duration::from_micros(150);
 /// A device that is being served.
 pub struct Server {
     pub(crate) engine: Engine,
-    pub(crate) door: Box<dyn Door>,
+    pub(crate) transport: Box<dyn Transport>,
     pub(crate) control: Option<Control>,
     pub(crate) pace: Pace,
     pub(crate) budget: Span,
@@ -37,13 +37,13 @@ struct Counter<'a> {
     transcript: Option<&'a Transcript>,
 }
 
-impl Desk for Counter<'_> {
-    fn submit(&mut self, ticket: Ticket, asked: Asked) {
+impl RequestSink for Counter<'_> {
+    fn submit(&mut self, request_id: RequestId, request: DeviceRequest) {
         let now = self.clock.now();
         if let Some(transcript) = self.transcript {
-            transcript.hear(now);
+            transcript.read_available(now);
         }
-        self.engine.submit(now, ticket, asked);
+        self.engine.submit(now, request_id, request);
     }
 }
 
@@ -60,7 +60,7 @@ struct Session<'a> {
 impl Server {
     /// The address at which clients connect.
     pub fn uri(&self) -> String {
-        self.door.uri()
+        self.transport.uri()
     }
 
     pub fn size_bytes(&self) -> u64 {
@@ -71,7 +71,8 @@ impl Server {
     pub fn run(mut self, stop: &AtomicBool) -> SessionRecord {
         // Without the model there are no due instants: a thread with priority over its clients would only keep them
         // from sending more requests at once.
-        let scheduling = if self.pace == Pace::Untimed { Scheduling::default() } else { punctual::ask() };
+        let scheduling =
+            if self.pace == Pace::Untimed { Scheduling::default() } else { real_time::request_real_time() };
         let mut clock = Clock::new(self.pace);
         if self.transcript.is_some() {
             clock.is_watched();
@@ -93,14 +94,14 @@ impl Server {
     ) -> SessionRecord {
         let (now, real) = (clock.now(), clock.real());
         if let Some(transcript) = &self.transcript {
-            transcript.hear(now);
+            transcript.read_available(now);
         }
-        self.door.drop_clients();
-        self.door.shut(true);
+        self.transport.drop_clients();
+        self.transport.shut(true);
         if let Some(folder) = &self.folder {
             folder.release();
         }
-        self.engine.leave_undone(now);
+        self.engine.record_not_run(now);
         let unsaved_sectors = self.engine.close(now);
         let mut failure = failure.map(|error| error.to_string());
         if let Some(folder) = &self.folder {
@@ -118,10 +119,10 @@ impl Server {
             size_bytes: self.size_bytes(),
             model_ns: now.as_ns(),
             real_ns: real.as_nanos() as u64,
-            told: std::mem::take(&mut self.engine.told),
+            log: std::mem::take(&mut self.engine.log),
             lateness: lateness.record(self.budget),
             scheduling,
-            door: self.door.counts(),
+            transport: self.transport.counts(),
             captured_requests,
             unsaved_sectors,
             digest: format!("{:016x}", self.engine.model.target.digest().value()),
@@ -135,12 +136,12 @@ impl Session<'_> {
         while !stop.load(Ordering::Relaxed) {
             let now = self.clock.now();
             self.server.engine.run(now)?;
-            self.feel_cuts();
+            self.drop_clients_after_cut();
             self.send();
             let (due, is_asked) = (self.server.engine.next_due(), self.server.engine.is_asked());
             let wait = self.clock.wait(due, is_asked);
-            if self.look(wait)? {
-                self.clock.hears();
+            if self.wait_for_input(wait)? {
+                self.clock.input_arrived();
                 self.receive();
             }
         }
@@ -148,13 +149,13 @@ impl Session<'_> {
     }
 
     /// Disconnects the clients after a power cut.
-    fn feel_cuts(&mut self) {
-        let cuts = self.server.engine.told.power_cuts.len();
+    fn drop_clients_after_cut(&mut self) {
+        let cuts = self.server.engine.log.power_cuts.len();
         if cuts > self.cuts {
             self.cuts = cuts;
-            self.server.door.drop_clients();
+            self.server.transport.drop_clients();
         }
-        self.server.door.shut(self.server.engine.is_off());
+        self.server.transport.shut(self.server.engine.is_off());
     }
 
     /// Sends the pending replies.
@@ -164,11 +165,11 @@ impl Session<'_> {
             return;
         }
         let dues: Vec<_> = replies.iter().filter_map(|reply| reply.due).collect();
-        replies.into_iter().for_each(|reply| self.server.door.answer(reply));
-        self.server.door.flush();
+        replies.into_iter().for_each(|reply| self.server.transport.answer(reply));
+        self.server.transport.flush();
         if self.server.transcript.is_some() {
             // The output that a reply causes is waited for.
-            self.clock.hears();
+            self.clock.input_arrived();
         }
         let now = self.clock.now();
         for due in dues {
@@ -177,9 +178,9 @@ impl Session<'_> {
     }
 
     /// Waits for input. Returns whether any has arrived.
-    fn look(&mut self, wait: Wait) -> Result<bool, EmulateError> {
+    fn wait_for_input(&mut self, wait: Wait) -> Result<bool, EmulateError> {
         let mut fds: Vec<PollFd<'_>> = Vec::new();
-        self.server.door.wait_for(&mut fds);
+        self.server.transport.wait_for(&mut fds);
         if let Some(control) = &self.server.control {
             control.wait_for(&mut fds);
         }
@@ -211,15 +212,15 @@ impl Session<'_> {
     fn receive(&mut self) {
         let Session { server, clock, ready, .. } = self;
         let mut fds: Vec<PollFd<'_>> = Vec::new();
-        server.door.wait_for(&mut fds);
+        server.transport.wait_for(&mut fds);
         let of_door = fds.len();
         drop(fds);
         let (of_door, of_control) = ready.split_at(of_door);
         let transcript = server.transcript.as_deref();
         if let Some(transcript) = transcript {
-            transcript.hear(clock.now());
+            transcript.read_available(clock.now());
         }
-        server.door.receive(of_door, &mut Counter { engine: &mut server.engine, clock, transcript });
+        server.transport.receive(of_door, &mut Counter { engine: &mut server.engine, clock, transcript });
         let engine = &mut server.engine;
         if let Some(control) = &mut server.control {
             control.receive(of_control, &mut |action| {

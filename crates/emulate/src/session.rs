@@ -1,10 +1,10 @@
 //! The record of a session: requests served, lateness, actions on the device, and losses.
 use crate::action::{Action, Kind};
-use crate::door::DoorCounts;
 use crate::lateness::LatenessRecord;
 use crate::ledger::Lost;
-use drivelab_core::storage::Happening;
-use drivelab_core::storage::array::report::{Happened, Report};
+use crate::transport::TransportCounts;
+use drivelab_core::storage::TargetEvent;
+use drivelab_core::storage::array::report::{Report, ReportKind};
 use drivelab_core::{Access, Outcome};
 use drivelab_units::{Instant, SECTOR_BYTES};
 use serde::Serialize;
@@ -56,7 +56,7 @@ pub struct PowerCut {
 
 /// The statistics and events that are collected during a session.
 #[derive(Clone, Default, Debug, Serialize)]
-pub struct Told {
+pub struct SessionLog {
     pub reads: Served,
     pub writes: Served,
     pub flushes: Served,
@@ -68,7 +68,7 @@ pub struct Told {
 
 const HAS_LOST: &str = "the array has lost data: more members are gone than it survives";
 
-impl Told {
+impl SessionLog {
     pub fn served(&mut self, access: Access, sectors: u64, outcome: Outcome) {
         let of = match access {
             Access::Read => &mut self.reads,
@@ -80,35 +80,35 @@ impl Told {
         of.errors += u64::from(outcome != Outcome::Done);
     }
 
-    pub fn trimmed(&mut self, bytes: u64) {
+    pub fn count_trim(&mut self, bytes: u64) {
         self.trims.commands += 1;
         self.trims.bytes += bytes;
     }
 
-    pub fn acted(&mut self, at: Instant, action: Action) {
+    pub fn record_action(&mut self, at: Instant, action: Action) {
         if self.actions.len() < NAMED_MAX {
             self.actions.push(Done { at_ns: at.as_ns(), action });
         }
     }
 
-    pub fn happened(&mut self, at: Instant, what: &Happening) {
+    pub fn record_event(&mut self, at: Instant, what: &TargetEvent) {
         let (what, member) = match *what {
-            Happening::Array(Report { what, .. }) => match what {
-                Happened::Failed { drive, .. } => ("a member has failed", Some(drive)),
-                Happened::SpareFailed { drive } => ("a spare has failed", Some(drive)),
-                Happened::JournalFailed { drive } => ("the journal has failed", Some(drive)),
-                Happened::Replaced { drive, .. } => ("a drive has taken a member's place", Some(drive)),
-                Happened::Broken => ("the array refuses writes", None),
+            TargetEvent::Array(Report { what, .. }) => match what {
+                ReportKind::Failed { drive, .. } => ("a member has failed", Some(drive)),
+                ReportKind::SpareFailed { drive } => ("a spare has failed", Some(drive)),
+                ReportKind::JournalFailed { drive } => ("the journal has failed", Some(drive)),
+                ReportKind::Replaced { drive, .. } => ("a drive has taken a member's place", Some(drive)),
+                ReportKind::Broken => ("the array refuses writes", None),
                 // One run of addresses after the other is reported.
-                Happened::Lost(_) if self.events.iter().any(|event| event.what == HAS_LOST) => return,
-                Happened::Lost(_) => (HAS_LOST, None),
-                Happened::WriteError { drive, .. } => ("a member did not do a write", Some(drive)),
+                ReportKind::Lost(_) if self.events.iter().any(|event| event.what == HAS_LOST) => return,
+                ReportKind::Lost(_) => (HAS_LOST, None),
+                ReportKind::WriteError { drive, .. } => ("a member did not do a write", Some(drive)),
                 _ => return,
             },
-            Happening::GivenUp { .. } => ("a memory has given up data that it had answered for", None),
-            Happening::DriveFailed { drive, .. } => ("the drive has failed", Some(drive)),
-            Happening::DriveReplaced { drive, .. } => ("the drive was replaced", Some(drive)),
-            Happening::PowerCut { .. } => ("the power is gone", None),
+            TargetEvent::GivenUp { .. } => ("a memory has given up data that it had answered for", None),
+            TargetEvent::DriveFailed { drive, .. } => ("the drive has failed", Some(drive)),
+            TargetEvent::DriveReplaced { drive, .. } => ("the drive was replaced", Some(drive)),
+            TargetEvent::PowerCut { .. } => ("the power is gone", None),
         };
         if self.events.len() < NAMED_MAX {
             self.events.push(Event { at_ns: at.as_ns(), what: what.into(), member });
@@ -116,7 +116,7 @@ impl Told {
     }
 
     /// Records a scheduled action of the scenario that was not carried out.
-    pub fn not_done(&mut self, at: Instant, action: &Action, why: &str) {
+    pub fn record_undone(&mut self, at: Instant, action: &Action, why: &str) {
         if self.events.len() < NAMED_MAX {
             let what = format!("faults.{} was not done: {why}", action.action.key()).into();
             let member = (action.action != Kind::PowerCut).then_some(action.member);
@@ -124,12 +124,12 @@ impl Told {
         }
     }
 
-    pub fn cut(&mut self, mut cut: PowerCut) {
+    pub fn record_power_cut(&mut self, mut cut: PowerCut) {
         cut.lost.truncate(NAMED_MAX);
         self.power_cuts.push(cut);
     }
 
-    pub fn power_is_back(&mut self, at: Instant) {
+    pub fn record_power_back(&mut self, at: Instant) {
         if let Some(cut) = self.power_cuts.last_mut() {
             cut.back_at_ns = Some(at.as_ns());
         }
@@ -155,12 +155,12 @@ pub struct SessionRecord {
     pub model_ns: u64,
     pub real_ns: u64,
     #[serde(flatten)]
-    pub told: Told,
+    pub log: SessionLog,
     #[serde(flatten)]
     pub lateness: LatenessRecord,
     pub scheduling: Scheduling,
     #[serde(flatten)]
-    pub door: DoorCounts,
+    pub transport: TransportCounts,
     pub captured_requests: Option<u64>,
     /// Acknowledged sectors that could not be written to the images at the end of the session.
     pub unsaved_sectors: u64,

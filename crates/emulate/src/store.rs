@@ -1,9 +1,9 @@
 //! The data of a target: on the images of its drives as the model places them, or on one image if the model has no
 //! drives.
-use crate::door::Found;
 use crate::image::{Image, MemoryImage, Named};
 use crate::ledger::{Ledger, Lost};
-use crate::platter::{ImagePlatter, Trouble};
+use crate::platter::{FirstFailure, ImagePlatter};
+use crate::transport::ReadData;
 use drivelab_core::data::DataOp;
 use drivelab_core::storage::array::Array;
 use drivelab_core::storage::system::SystemParams;
@@ -29,7 +29,7 @@ pub enum Store {
     /// On the drives of the model.
     Modelled(Box<Modelled>),
     /// On one image, for a target without drives.
-    Flat { image: Box<dyn Image>, trouble: Trouble },
+    Flat { image: Box<dyn Image>, first_failure: FirstFailure },
 }
 
 /// The drives of the model, each with an image.
@@ -38,7 +38,7 @@ pub struct Modelled {
     pub(crate) platters: Vec<Arc<ImagePlatter>>,
     /// Acknowledged writes that may be lost; `None` if no cache is volatile.
     pub(crate) ledger: Option<Ledger>,
-    pub(crate) trouble: Trouble,
+    pub(crate) first_failure: FirstFailure,
 }
 
 /// Whether a write may complete before its data are on the media.
@@ -49,7 +49,7 @@ pub(crate) fn is_volatile(params: &SystemParams) -> bool {
 
 /// The drive of each slot whose drive has all of its data; without an array, the one drive.
 pub(crate) fn drives(array: Option<&Array>) -> Vec<Option<u16>> {
-    array.map_or_else(|| vec![Some(0)], consistent::whole)
+    array.map_or_else(|| vec![Some(0)], consistent::valid_members)
 }
 
 pub(crate) fn array_of(target: &Target) -> Option<&Array> {
@@ -62,17 +62,17 @@ impl Store {
     /// # Panics
     /// When `images` is empty.
     pub fn new(params: &TargetParams, mut images: Vec<Named>) -> Self {
-        let trouble = Trouble::default();
+        let first_failure = FirstFailure::default();
         let TargetParams::System(system) = params else {
             let (_, image) = images.swap_remove(0);
-            return Store::Flat { image, trouble };
+            return Store::Flat { image, first_failure };
         };
-        let platter = |(name, image)| ImagePlatter::new(name, image, trouble.clone());
+        let platter = |(name, image)| ImagePlatter::new(name, image, first_failure.clone());
         let platters: Vec<Arc<ImagePlatter>> = images.into_iter().map(platter).collect();
         let shared = platters.iter().map(|platter| Arc::clone(platter) as Arc<dyn Platter<Bytes>>);
         let data = Executor::of_system(system).on_platters(shared.collect());
         let ledger = is_volatile(system).then(Ledger::default);
-        Store::Modelled(Box::new(Modelled { data, platters, ledger, trouble }))
+        Store::Modelled(Box::new(Modelled { data, platters, ledger, first_failure }))
     }
 
     /// A store in memory for the drives of the target.
@@ -84,10 +84,10 @@ impl Store {
     }
 
     /// The record of the first failure of an image.
-    pub fn trouble(&self) -> &Trouble {
+    pub fn first_failure(&self) -> &FirstFailure {
         match self {
-            Store::Modelled(modelled) => &modelled.trouble,
-            Store::Flat { trouble, .. } => trouble,
+            Store::Modelled(modelled) => &modelled.first_failure,
+            Store::Flat { first_failure, .. } => first_failure,
         }
     }
 
@@ -135,7 +135,7 @@ impl Store {
         command: &Command,
         completion: &Completion,
         payload: Option<&Payload>,
-    ) -> Result<Found, Fault> {
+    ) -> Result<ReadData, Fault> {
         let is_done = completion.outcome == Outcome::Done;
         match self {
             Store::Modelled(modelled) => {
@@ -143,23 +143,23 @@ impl Store {
                 if let (true, Some(Payload::Sectors(cells))) = (is_done, payload) {
                     modelled.note(target, command.first.get(), cells);
                 }
-                Ok(Found::Sectors(found))
+                Ok(ReadData::Sectors(found))
             }
-            Store::Flat { image, trouble } => {
+            Store::Flat { image, first_failure } => {
                 let at = command.first.get() * SECTOR;
                 let mut found = Vec::new();
                 if let (true, Some(Payload::Plain(bytes))) = (is_done, payload)
                     && let Err(error) = image.write(at, bytes)
                 {
-                    trouble.note("the image", true, &error);
+                    first_failure.note("the image", true, &error);
                 }
                 if is_done && command.access == Access::Read {
                     found.resize((command.count.get() * SECTOR) as usize, 0);
                     if let Err(error) = image.read(at, &mut found) {
-                        trouble.note("the image", false, &error);
+                        first_failure.note("the image", false, &error);
                     }
                 }
-                Ok(Found::Plain(found))
+                Ok(ReadData::Plain(found))
             }
         }
     }
@@ -168,8 +168,8 @@ impl Store {
     pub fn extents(&self, target: &Target, offset: u64, length: u32) -> Vec<(u32, bool)> {
         let end = offset + u64::from(length);
         let held: Vec<(u64, u64)> = match self {
-            Store::Flat { image, trouble } => image.extents().unwrap_or_else(|error| {
-                trouble.note("the image", false, &error);
+            Store::Flat { image, first_failure } => image.extents().unwrap_or_else(|error| {
+                first_failure.note("the image", false, &error);
                 vec![(0, u64::MAX)]
             }),
             // Any address of an array may depend on any member's data.
@@ -202,9 +202,9 @@ impl Store {
                 modelled.platters.iter().for_each(|platter| platter.sync());
                 self.unsaved(target)
             }
-            Store::Flat { image, trouble } => {
+            Store::Flat { image, first_failure } => {
                 if let Err(error) = image.sync() {
-                    trouble.note("the image", true, &error);
+                    first_failure.note("the image", true, &error);
                 }
                 0
             }

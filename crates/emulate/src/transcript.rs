@@ -15,7 +15,7 @@ const LINE_MAX: usize = 1 << 16;
 pub type Line = (Instant, Vec<u8>);
 
 #[derive(Default, Debug)]
-struct Heard {
+struct LineBuffer {
     /// The incomplete last line, without a newline.
     partial: Vec<u8>,
     lines: Vec<Line>,
@@ -26,7 +26,7 @@ struct Heard {
 pub struct Transcript {
     reader: PipeReader,
     writer: PipeWriter,
-    heard: Mutex<Heard>,
+    buffer: Mutex<LineBuffer>,
 }
 
 impl Transcript {
@@ -35,7 +35,7 @@ impl Transcript {
     pub fn new() -> io::Result<Self> {
         let (reader, writer) = io::pipe()?;
         rustix::io::ioctl_fionbio(&reader, true)?;
-        Ok(Transcript { reader, writer, heard: Mutex::default() })
+        Ok(Transcript { reader, writer, buffer: Mutex::default() })
     }
 
     /// The descriptor for the workload's stdout.
@@ -45,7 +45,7 @@ impl Transcript {
 
     /// Removes and returns the lines since the last call.
     pub fn take(&self) -> Vec<Line> {
-        std::mem::take(&mut self.heard().lines)
+        std::mem::take(&mut self.lock().lines)
     }
 
     pub(crate) fn wait_for<'a>(&'a self, fds: &mut Vec<PollFd<'a>>) {
@@ -53,20 +53,20 @@ impl Transcript {
     }
 
     /// Reads available output at this time of the model.
-    pub(crate) fn hear(&self, now: Instant) {
+    pub(crate) fn read_available(&self, now: Instant) {
         let mut bytes = [0; 4_096];
         // This object holds a writer of the pipe, so there is no end of file: a read fails only if the pipe is empty.
         while let Ok(count @ 1..) = (&self.reader).read(&mut bytes) {
-            self.heard().put(now, &bytes[..count]);
+            self.lock().put(now, &bytes[..count]);
         }
     }
 
-    fn heard(&self) -> MutexGuard<'_, Heard> {
-        self.heard.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, LineBuffer> {
+        self.buffer.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Heard {
+impl LineBuffer {
     fn put(&mut self, now: Instant, bytes: &[u8]) {
         for piece in bytes.split_inclusive(|byte| *byte == b'\n') {
             let text = piece.strip_suffix(b"\n");
@@ -87,12 +87,12 @@ mod tests {
     fn a_line_has_the_time_at_which_its_end_is_heard() {
         let transcript = Transcript::new().expect("a pipe");
         let [first, second, third] = [1, 2, 3].map(Instant::from_ns);
-        transcript.hear(first);
+        transcript.read_available(first);
         assert_eq!(transcript.take(), []);
         (&transcript.writer).write_all(b"one\ntw").expect("room");
-        transcript.hear(second);
+        transcript.read_available(second);
         (&transcript.writer).write_all(b"o\n\nthr").expect("room");
-        transcript.hear(third);
+        transcript.read_available(third);
         let lines = [(second, b"one".to_vec()), (third, b"two".to_vec()), (third, Vec::new())];
         assert_eq!(transcript.take(), lines);
         assert_eq!(transcript.take(), []);
@@ -103,7 +103,7 @@ mod tests {
         let transcript = Transcript::new().expect("a pipe");
         for _ in 0..33 {
             (&transcript.writer).write_all(&[b'x'; 4_096]).expect("room");
-            transcript.hear(Instant::ZERO);
+            transcript.read_available(Instant::ZERO);
         }
         let lengths: Vec<_> = transcript.take().iter().map(|(_, line)| line.len()).collect();
         assert_eq!(lengths, [LINE_MAX + 4_096]);

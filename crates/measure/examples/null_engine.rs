@@ -6,7 +6,7 @@ use drivelab_core::host::popularity::Popularity;
 use drivelab_core::storage::TargetParams;
 use drivelab_core::storage::server::ServerParams;
 use drivelab_core::{Limit, Setup};
-use drivelab_measure::{Control, Wish, measure};
+use drivelab_measure::{Control, MeasureOptions, measure};
 use drivelab_units::{Lba, Sectors, Share, Span};
 use std::sync::atomic::AtomicBool;
 
@@ -50,7 +50,7 @@ fn main() -> Result<(), drivelab_measure::MeasureError> {
     let stop = AtomicBool::new(false);
     for depth in [1, 4, 32, 256] {
         let control = Control { stop: &stop, progress: &|_| {} };
-        let found = measure(&setup(depth), &Wish::default(), &control)?;
+        let found = measure(&setup(depth), &MeasureOptions::default(), &control)?;
         let cpu = found.measured.cpu_ns_per_io.unwrap_or_default();
         println!(
             "depth {depth:>3}: {:>10.0} commands/s, {cpu:.0} ns of processor each, {:.0} % of a core",

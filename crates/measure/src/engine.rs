@@ -2,9 +2,9 @@
 //! instant of the machine's monotonic clock.
 //! A command has three instants: when it was due, when the kernel had accepted it (the submitting call has
 //! returned), and when its completion was received. Between any two of them nothing is allocated.
-//! when its end was heard of. Between two of them nothing is allocated.
+//! when its end was noticed. Between two of them nothing is allocated.
 use crate::error::MeasureError;
-use crate::failures::Meaning;
+use crate::failures::FailureClass;
 use crate::ledger::Ledger;
 use crate::port::Port;
 use crate::run::{Control, OnError};
@@ -18,7 +18,7 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant as Moment};
 
 /// Maximum time between two checks of the stop flag.
-const LOOK: Duration = Duration::from_millis(20);
+const POLL_MAX: Duration = Duration::from_millis(20);
 /// The time between two reports of progress.
 const REPORT_EVERY: Span = Span::from_ms(50);
 /// Pushed requests are submitted once there are this many, not when all are pushed: the device would be idle
@@ -27,7 +27,7 @@ const AT_ONCE: usize = 4;
 
 /// An outstanding command.
 #[derive(Clone, Copy)]
-pub struct Flying {
+pub struct InFlight {
     pub command: Command,
     /// When it was due.
     pub at: Instant,
@@ -38,7 +38,7 @@ pub struct Flying {
 
 /// Which slot has which command.
 pub struct Slots {
-    pub flying: Vec<Option<Flying>>,
+    pub flying: Vec<Option<InFlight>>,
     free: Vec<u32>,
     /// Slots that were pushed and not submitted yet.
     pushed: Vec<u32>,
@@ -133,7 +133,7 @@ impl<'a, P: Port> Engine<'a, P> {
             if self.host.poll_timeout().is_some_and(|due| due <= now) {
                 self.host.handle(now, HostInput::Tick).map_err(defect)?;
             }
-            self.hear()?;
+            self.process_host_outputs()?;
             self.submit()?;
             self.done.clear();
             self.port.reap(&mut self.done);
@@ -147,7 +147,7 @@ impl<'a, P: Port> Engine<'a, P> {
                 self.ledger.passes(now);
                 self.answer(now)?;
                 // I/Os that finished at the end of the window belong to it.
-                self.hear()?;
+                self.process_host_outputs()?;
             }
         }
     }
@@ -182,15 +182,15 @@ impl<'a, P: Port> Engine<'a, P> {
         let due = match (self.host.poll_timeout(), self.end()) {
             (Some(due), Some(end)) => due.min(end),
             (Some(due), None) | (None, Some(due)) => due,
-            (None, None) => return LOOK,
+            (None, None) => return POLL_MAX,
         };
         let now = self.now();
-        if due > now { Duration::from_nanos((due - now).as_ns()).min(LOOK) } else { Duration::ZERO }
+        if due > now { Duration::from_nanos((due - now).as_ns()).min(POLL_MAX) } else { Duration::ZERO }
     }
 
     /// Passes the host's outputs to the port and the ledger.
     #[inline]
-    fn hear(&mut self) -> Result<(), MeasureError> {
+    fn process_host_outputs(&mut self) -> Result<(), MeasureError> {
         while let Some(output) = self.host.output() {
             match output {
                 HostOutput::Submit { at, begins, command } => {
@@ -216,7 +216,7 @@ impl<'a, P: Port> Engine<'a, P> {
         self.ledger.sent(&command);
         let request = request(slot, &command);
         self.port.push(&request)?;
-        self.slots.flying[slot as usize] = Some(Flying { command, at, submitted: at, left: request.bytes });
+        self.slots.flying[slot as usize] = Some(InFlight { command, at, submitted: at, left: request.bytes });
         self.slots.pushed.push(slot);
         if self.slots.pushed.len() >= AT_ONCE {
             return self.submit();
@@ -248,7 +248,10 @@ impl<'a, P: Port> Engine<'a, P> {
             let Some(mut flying) = self.slots.flying.get_mut(slot as usize).and_then(Option::take) else {
                 return Err(MeasureError::Defect(format!("slot {slot} has answered without a request")));
             };
-            if result > 0 && (result as u32) < flying.left && self.goes_on(slot, &mut flying, result)? {
+            if result > 0
+                && (result as u32) < flying.left
+                && self.continue_short(slot, &mut flying, result)?
+            {
                 continue;
             }
             let Command { id, initiator, tag, .. } = flying.command;
@@ -276,7 +279,7 @@ impl<'a, P: Port> Engine<'a, P> {
 
     /// Continues a partial transfer with the rest, as long as whole sectors were transferred.
     #[cold]
-    fn goes_on(&mut self, slot: u32, flying: &mut Flying, moved: i32) -> Result<bool, MeasureError> {
+    fn continue_short(&mut self, slot: u32, flying: &mut InFlight, moved: i32) -> Result<bool, MeasureError> {
         if !(moved as u64).is_multiple_of(SECTOR_BYTES) {
             return Ok(false);
         }
@@ -292,20 +295,20 @@ impl<'a, P: Port> Engine<'a, P> {
     /// Collects finished I/Os after each completion, so that a run by count ends with exactly the last one.
     #[inline]
     fn count(&mut self) -> Result<(), MeasureError> {
-        if self.limits.ios == u64::MAX { Ok(()) } else { self.hear() }
+        if self.limits.ios == u64::MAX { Ok(()) } else { self.process_host_outputs() }
     }
 
     #[inline]
-    fn outcome(&mut self, flying: &Flying, result: i32) -> Outcome {
+    fn outcome(&mut self, flying: &InFlight, result: i32) -> Outcome {
         if result >= 0 && result as u32 == flying.left {
-            self.ledger.failures.went_well();
+            self.ledger.failures.record_success();
             return Outcome::Done;
         }
         let (meaning, outcome) = self.ledger.failures.add(&flying.command, result);
         let end = match meaning {
-            Meaning::DeviceGone => Some(Ended::DeviceGone),
-            Meaning::DiskFull => Some(Ended::DiskFull),
-            Meaning::Bad => (self.limits.on_error == OnError::Stop).then_some(Ended::Error),
+            FailureClass::DeviceGone => Some(Ended::DeviceGone),
+            FailureClass::DiskFull => Some(Ended::DiskFull),
+            FailureClass::Bad => (self.limits.on_error == OnError::Stop).then_some(Ended::Error),
         };
         self.ends = self.ends.or(end);
         outcome

@@ -12,7 +12,7 @@ const IN_A_ROW_MAX: u32 = 10_000;
 
 /// What a failure means for the run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Meaning {
+pub enum FailureClass {
     /// This place cannot be read or written; others may be.
     Bad,
     DeviceGone,
@@ -44,14 +44,14 @@ pub struct Failures {
 impl Failures {
     /// A command succeeded.
     #[inline]
-    pub fn went_well(&mut self) {
+    pub fn record_success(&mut self) {
         self.in_a_row = 0;
     }
 
     /// A command failed: with a negative errno, or with fewer bytes than it asked for.
     #[cold]
-    pub fn add(&mut self, command: &Command, result: i32) -> (Meaning, Outcome) {
-        let (error, meaning, outcome) = judge(result);
+    pub fn add(&mut self, command: &Command, result: i32) -> (FailureClass, Outcome) {
+        let (error, meaning, outcome) = classify(result);
         self.count += 1;
         self.in_a_row += 1;
         *self.by_error.entry(error.clone()).or_default() += 1;
@@ -70,32 +70,32 @@ impl Failures {
             let bytes = command.count.bytes().get();
             self.places.push(FailedPlace { access, offset_bytes, bytes, error, count: 1 });
         }
-        let meaning = if self.in_a_row > IN_A_ROW_MAX { Meaning::DeviceGone } else { meaning };
+        let meaning = if self.in_a_row > IN_A_ROW_MAX { FailureClass::DeviceGone } else { meaning };
         (meaning, outcome)
     }
 }
 
-fn judge(result: i32) -> (String, Meaning, Outcome) {
+fn classify(result: i32) -> (String, FailureClass, Outcome) {
     if result >= 0 {
-        return ("short".into(), Meaning::Bad, Outcome::OutOfRange);
+        return ("short".into(), FailureClass::Bad, Outcome::OutOfRange);
     }
     match Errno::from_raw_os_error(-result) {
-        Errno::NODEV => ("ENODEV".into(), Meaning::DeviceGone, Outcome::Failed),
-        Errno::NXIO => ("ENXIO".into(), Meaning::DeviceGone, Outcome::Failed),
-        Errno::SHUTDOWN => ("ESHUTDOWN".into(), Meaning::DeviceGone, Outcome::Failed),
-        Errno::NOSPC => ("ENOSPC".into(), Meaning::DiskFull, Outcome::Failed),
-        Errno::DQUOT => ("EDQUOT".into(), Meaning::DiskFull, Outcome::Failed),
-        Errno::FBIG => ("EFBIG".into(), Meaning::DiskFull, Outcome::Failed),
-        Errno::IO => ("EIO".into(), Meaning::Bad, Outcome::MediaError),
-        Errno::NODATA => ("ENODATA".into(), Meaning::Bad, Outcome::MediaError),
-        Errno::ILSEQ => ("EILSEQ".into(), Meaning::Bad, Outcome::MediaError),
-        Errno::REMOTEIO => ("EREMOTEIO".into(), Meaning::Bad, Outcome::MediaError),
-        Errno::BADMSG => ("EBADMSG".into(), Meaning::Bad, Outcome::MediaError),
-        Errno::TIMEDOUT => ("ETIMEDOUT".into(), Meaning::Bad, Outcome::TimedOut),
-        Errno::AGAIN => ("EAGAIN".into(), Meaning::Bad, Outcome::Busy),
-        Errno::INVAL => ("EINVAL".into(), Meaning::Bad, Outcome::Invalid),
-        Errno::BADF => ("EBADF".into(), Meaning::Bad, Outcome::Invalid),
-        _ => (format!("errno {}", -result), Meaning::Bad, Outcome::Failed),
+        Errno::NODEV => ("ENODEV".into(), FailureClass::DeviceGone, Outcome::Failed),
+        Errno::NXIO => ("ENXIO".into(), FailureClass::DeviceGone, Outcome::Failed),
+        Errno::SHUTDOWN => ("ESHUTDOWN".into(), FailureClass::DeviceGone, Outcome::Failed),
+        Errno::NOSPC => ("ENOSPC".into(), FailureClass::DiskFull, Outcome::Failed),
+        Errno::DQUOT => ("EDQUOT".into(), FailureClass::DiskFull, Outcome::Failed),
+        Errno::FBIG => ("EFBIG".into(), FailureClass::DiskFull, Outcome::Failed),
+        Errno::IO => ("EIO".into(), FailureClass::Bad, Outcome::MediaError),
+        Errno::NODATA => ("ENODATA".into(), FailureClass::Bad, Outcome::MediaError),
+        Errno::ILSEQ => ("EILSEQ".into(), FailureClass::Bad, Outcome::MediaError),
+        Errno::REMOTEIO => ("EREMOTEIO".into(), FailureClass::Bad, Outcome::MediaError),
+        Errno::BADMSG => ("EBADMSG".into(), FailureClass::Bad, Outcome::MediaError),
+        Errno::TIMEDOUT => ("ETIMEDOUT".into(), FailureClass::Bad, Outcome::TimedOut),
+        Errno::AGAIN => ("EAGAIN".into(), FailureClass::Bad, Outcome::Busy),
+        Errno::INVAL => ("EINVAL".into(), FailureClass::Bad, Outcome::Invalid),
+        Errno::BADF => ("EBADF".into(), FailureClass::Bad, Outcome::Invalid),
+        _ => (format!("errno {}", -result), FailureClass::Bad, Outcome::Failed),
     }
 }
 
@@ -112,9 +112,9 @@ mod tests {
     fn failures_are_counted_and_located_once_each() {
         let mut failures = Failures::default();
         for first in [8, 16, 8] {
-            assert_eq!(failures.add(&command(first), -5), (Meaning::Bad, Outcome::MediaError));
+            assert_eq!(failures.add(&command(first), -5), (FailureClass::Bad, Outcome::MediaError));
         }
-        assert_eq!(failures.add(&command(0), 512), (Meaning::Bad, Outcome::OutOfRange));
+        assert_eq!(failures.add(&command(0), 512), (FailureClass::Bad, Outcome::OutOfRange));
         assert_eq!((failures.count, failures.by_error["EIO"], failures.by_error["short"]), (4, 3, 1));
         let places: Vec<_> = failures.places.iter().map(|place| (place.offset_bytes, place.count)).collect();
         assert_eq!(places, [(4_096, 2), (8_192, 1), (0, 1)]);
@@ -123,17 +123,17 @@ mod tests {
     #[test]
     fn a_device_that_is_gone_and_a_full_disk_end_the_run_and_a_bad_block_does_not() {
         let mut failures = Failures::default();
-        assert_eq!(failures.add(&command(0), -19).0, Meaning::DeviceGone);
-        assert_eq!(failures.add(&command(0), -28).0, Meaning::DiskFull);
+        assert_eq!(failures.add(&command(0), -19).0, FailureClass::DeviceGone);
+        assert_eq!(failures.add(&command(0), -28).0, FailureClass::DiskFull);
         for _ in 2..IN_A_ROW_MAX {
-            assert_eq!(failures.add(&command(0), -5).0, Meaning::Bad);
+            assert_eq!(failures.add(&command(0), -5).0, FailureClass::Bad);
         }
-        failures.went_well();
-        assert_eq!(failures.add(&command(0), -5).0, Meaning::Bad);
+        failures.record_success();
+        assert_eq!(failures.add(&command(0), -5).0, FailureClass::Bad);
         for _ in 0..IN_A_ROW_MAX {
             failures.add(&command(0), -5);
         }
-        assert_eq!(failures.add(&command(0), -5).0, Meaning::DeviceGone, "nothing works any more");
+        assert_eq!(failures.add(&command(0), -5).0, FailureClass::DeviceGone, "nothing works any more");
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! What is collected during a run: the figures that every record has, and the two parts of a measured
 //! response time.
-use crate::engine::Flying;
+use crate::engine::InFlight;
 use crate::failures::Failures;
 use crate::report::LoggedCommand;
 use crate::steady::{Rounds, Steady, SteadyRecord};
@@ -33,7 +33,7 @@ pub struct Ledger {
     rounds: Option<Rounds>,
     /// I/Os that have begun and not finished.
     in_system: u64,
-    told_until: Instant,
+    accounted_until: Instant,
     pub counted: u64,
     pub submission: Latencies,
     pub device: Latencies,
@@ -55,9 +55,9 @@ impl Ledger {
         Ledger {
             collector: Collector::new(setup.warmup),
             start,
-            rounds: steady.map(|wish| Rounds::new(wish, start)),
+            rounds: steady.map(|options| Rounds::new(options, start)),
             in_system: 0,
-            told_until: Instant::ZERO,
+            accounted_until: Instant::ZERO,
             counted: 0,
             submission: Latencies::default(),
             device: Latencies::default(),
@@ -115,10 +115,10 @@ impl Ledger {
     #[inline]
     pub fn began(&mut self, at: Instant) {
         self.in_system += 1;
-        if at < self.told_until {
+        if at < self.accounted_until {
             return self.collector.began_before(at);
         }
-        self.told_until = at;
+        self.accounted_until = at;
         self.collector.began(at);
     }
 
@@ -131,7 +131,7 @@ impl Ledger {
 
     /// A command's completion was received.
     #[inline]
-    pub fn answered(&mut self, flying: &Flying, completion: &Completion) {
+    pub fn answered(&mut self, flying: &InFlight, completion: &Completion) {
         let (submitted, completed) = (completion.submitted, completion.completed);
         if completion.outcome == Outcome::Done {
             let kind = usize::from(flying.command.access == Access::Write);
@@ -152,7 +152,7 @@ impl Ledger {
     /// An I/O left the system.
     #[inline]
     pub fn finished(&mut self, io: &Io) {
-        self.told_until = self.told_until.max(io.finished);
+        self.accounted_until = self.accounted_until.max(io.finished);
         let is_io = io.access != Access::Flush;
         self.in_system -= u64::from(is_io);
         let in_window = self.collector.finished(io);
@@ -167,7 +167,7 @@ impl Ledger {
 }
 
 #[cold]
-fn logged(flying: &Flying, completion: &Completion) -> LoggedCommand {
+fn logged(flying: &InFlight, completion: &Completion) -> LoggedCommand {
     let command = &flying.command;
     LoggedCommand {
         id: command.id,

@@ -16,7 +16,7 @@
 //! use drivelab_core::storage::TargetParams;
 //! use drivelab_core::storage::server::ServerParams;
 //! use drivelab_core::{Limit, Setup};
-//! use drivelab_measure::{At, Control, Wish, measure};
+//! use drivelab_measure::{Control, DeviceAddress, MeasureOptions, measure};
 //! use drivelab_units::{Lba, Sectors, Share, Span};
 //! use std::sync::atomic::AtomicBool;
 //!
@@ -53,7 +53,7 @@
 //! };
 //! let stop = AtomicBool::new(false);
 //! let control = Control { stop: &stop, progress: &|_| {} };
-//! let found = measure(&setup, &Wish { at: At::Null, ..Wish::default() }, &control)?;
+//! let found = measure(&setup, &MeasureOptions { at: DeviceAddress::Null, ..MeasureOptions::default() }, &control)?;
 //! assert_eq!(found.point.read.ios, 1_000);
 //! assert_eq!(found.point.depth.asked, Some(4));
 //! # Ok::<(), drivelab_measure::MeasureError>(())
@@ -78,5 +78,5 @@ pub use error::MeasureError;
 pub use failures::{FailedPlace, Failures};
 pub use open::Identity;
 pub use report::{LoggedCommand, Measured, MeasuredPoint};
-pub use run::{At, Control, Door, OnError, Wish, fits_export, measure};
+pub use run::{Control, DeviceAddress, IoEngine, MeasureOptions, OnError, fits_export, measure};
 pub use steady::{Steady, SteadyRecord};

@@ -5,7 +5,9 @@
 use crate::error::MeasureError;
 use crate::port::{Port, fill};
 use drivelab_core::host::params::{Flushes, JobParams};
-use drivelab_nbd::{Address, Connection, Export, Heard, Kind as NbdKind, NbdError, Request as NbdRequest};
+use drivelab_nbd::{
+    Address, Connection, Export, Kind as NbdKind, NbdError, ReplyEvent, Request as NbdRequest,
+};
 use drivelab_ring::{Done, Kind, Request};
 use drivelab_units::Share;
 use rustix::io::Errno;
@@ -74,8 +76,8 @@ impl Nbd {
     fn receive(&mut self) {
         while self.lost.is_none() && self.done.is_empty() {
             let done = &mut self.done;
-            let received = self.connection.receive(|heard| {
-                if let Heard::Answer { tag, errno } = heard {
+            let received = self.connection.receive(|event| {
+                if let ReplyEvent::Answer { tag, errno } = event {
                     done.push(answered(tag, errno));
                 }
             });

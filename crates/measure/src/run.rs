@@ -23,7 +23,7 @@ use std::sync::atomic::AtomicBool;
 
 /// The device.
 #[derive(Clone, Debug, Default)]
-pub enum At {
+pub enum DeviceAddress {
     /// None: each request is answered at once.
     #[default]
     Null,
@@ -34,7 +34,7 @@ pub enum At {
 
 /// The engine that carries out requests.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Door {
+pub enum IoEngine {
     /// NBD for an address; else io_uring, and threads where that is refused.
     #[default]
     Auto,
@@ -53,9 +53,9 @@ pub enum OnError {
 
 /// How a run is to be measured.
 #[derive(Clone, Debug)]
-pub struct Wish {
-    pub at: At,
-    pub door: Door,
+pub struct MeasureOptions {
+    pub at: DeviceAddress,
+    pub io_engine: IoEngine,
     /// Whether writes are allowed at all.
     pub may_write: bool,
     /// What the path led to when it was checked; anything else is refused.
@@ -67,11 +67,11 @@ pub struct Wish {
     pub steady: Option<Steady>,
 }
 
-impl Default for Wish {
+impl Default for MeasureOptions {
     fn default() -> Self {
-        Wish {
-            at: At::Null,
-            door: Door::Auto,
+        MeasureOptions {
+            at: DeviceAddress::Null,
+            io_engine: IoEngine::Auto,
             may_write: false,
             identity: None,
             direct: true,
@@ -105,8 +105,12 @@ struct Reached {
 /// # Errors
 /// When the workload cannot run on the device, or nothing can be opened. Errors of the device are in the
 /// point.
-pub fn measure(setup: &Setup, wish: &Wish, control: &Control<'_>) -> Result<MeasuredPoint, MeasureError> {
-    let host = host(setup, wish)?;
+pub fn measure(
+    setup: &Setup,
+    options: &MeasureOptions,
+    control: &Control<'_>,
+) -> Result<MeasuredPoint, MeasureError> {
+    let host = host(setup, options)?;
     let slots = match host.depth_asked() {
         Some(depth) => u32::try_from(depth).unwrap_or(SLOTS_MAX).clamp(1, SLOTS_MAX),
         None => OPEN_SLOTS,
@@ -119,37 +123,37 @@ pub fn measure(setup: &Setup, wish: &Wish, control: &Control<'_>) -> Result<Meas
         return Err(MeasureError::Workload(why));
     }
     let reached = Reached { note: None, is_direct: true, is_direct_refused: false };
-    let path = match &wish.at {
-        At::Null => return through(&mut Null::new(slots), host, setup, wish, control, reached),
-        At::Address(address) => {
-            let mut port = connected(address, wish, &setup.jobs, (slots, bytes as u32), setup.seed)?;
-            return through(&mut port, host, setup, wish, control, reached);
+    let path = match &options.at {
+        DeviceAddress::Null => return through(&mut Null::new(slots), host, setup, options, control, reached),
+        DeviceAddress::Address(address) => {
+            let mut port = connected(address, options, &setup.jobs, (slots, bytes as u32), setup.seed)?;
+            return through(&mut port, host, setup, options, control, reached);
         }
-        At::Path(path) => path,
+        DeviceAddress::Path(path) => path,
     };
-    if wish.door == Door::Nbd {
+    if options.io_engine == IoEngine::Nbd {
         let why = "is no NBD address; the engine nbd takes one, as nbd+unix:///?socket=PATH".into();
         return Err(MeasureError::Target { path: path.into(), why });
     }
-    let opened = open(path, wish.may_write, wish.direct, wish.identity)?;
+    let opened = open(path, options.may_write, options.direct, options.identity)?;
     let (bytes_there, granularity) = (opened.bytes, u64::from(opened.granularity));
     check(bytes_there, granularity, "past the page cache", path, &setup.jobs)?;
     let mut reached =
         Reached { note: None, is_direct: opened.is_direct, is_direct_refused: opened.is_direct_refused };
-    if wish.door != Door::Threads {
+    if options.io_engine != IoEngine::Threads {
         let file = opened.file.try_clone().map_err(MeasureError::Port)?;
         match Uring::new(file, slots, bytes as u32, setup.seed) {
-            Ok(mut port) => return through(&mut port, host, setup, wish, control, reached),
-            Err(error) if wish.door == Door::Uring => return Err(MeasureError::Refused(error)),
+            Ok(mut port) => return through(&mut port, host, setup, options, control, reached),
+            Err(error) if options.io_engine == IoEngine::Uring => return Err(MeasureError::Refused(error)),
             Err(error) => reached.note = Some(format!("io_uring is refused here: {error}")),
         }
     }
     let slots = slots.min(THREADS_MAX);
     let mut port = Threads::new(opened.file, slots, bytes as u32, setup.seed)?;
-    through(&mut port, host, setup, wish, control, reached)
+    through(&mut port, host, setup, options, control, reached)
 }
 
-fn host(setup: &Setup, wish: &Wish) -> Result<Host, MeasureError> {
+fn host(setup: &Setup, options: &MeasureOptions) -> Result<Host, MeasureError> {
     let wrong = |why: &str| Err(MeasureError::Workload(why.into()));
     if setup.fed.is_some() {
         return wrong("a recorded trace is replayed on simulated drives only; give it jobs");
@@ -158,7 +162,7 @@ fn host(setup: &Setup, wish: &Wish) -> Result<Host, MeasureError> {
         return wrong("a run on a device ends after a time or a number of I/Os: --runtime or --number-ios");
     }
     let is_written = setup.jobs.iter().any(|job| job.reads != Share::ALL);
-    if is_written && !wish.may_write {
+    if is_written && !options.may_write {
         return wrong("it writes, and nothing is written unless that is asked for: --write --yes-destroy");
     }
     Host::new(&setup.jobs, setup.seed).map_err(|error| MeasureError::Workload(error.to_string()))
@@ -167,13 +171,13 @@ fn host(setup: &Setup, wish: &Wish) -> Result<Host, MeasureError> {
 /// The port to an address, with this many slots of this many bytes.
 fn connected(
     address: &str,
-    wish: &Wish,
+    options: &MeasureOptions,
     jobs: &[JobParams],
     (slots, bytes): (u32, u32),
     seed: u64,
 ) -> Result<Nbd, MeasureError> {
     let port = Nbd::new(address, jobs, slots, bytes, seed)?;
-    fits_export(address, port.export(), wish.door, jobs)?;
+    fits_export(address, port.export(), options.io_engine, jobs)?;
     Ok(port)
 }
 
@@ -184,11 +188,11 @@ fn connected(
 pub fn fits_export(
     address: &str,
     export: &Export,
-    door: Door,
+    io_engine: IoEngine,
     jobs: &[JobParams],
 ) -> Result<(), MeasureError> {
     let wrong = |why: String| MeasureError::Target { path: address.into(), why };
-    if matches!(door, Door::Uring | Door::Threads) {
+    if matches!(io_engine, IoEngine::Uring | IoEngine::Threads) {
         return Err(wrong("is an address, which the engine nbd measures; leave --engine out".into()));
     }
     nbd::check(export, jobs).map_err(wrong)?;
@@ -228,7 +232,7 @@ fn through<P: Port>(
     port: &mut P,
     host: Host,
     setup: &Setup,
-    wish: &Wish,
+    options: &MeasureOptions,
     control: &Control<'_>,
     reached: Reached,
 ) -> Result<MeasuredPoint, MeasureError> {
@@ -238,7 +242,7 @@ fn through<P: Port>(
     let _ = rustix::thread::set_current_timer_slack(std::num::NonZeroU64::new(1));
     let depth_asked = host.depth_asked();
     let (name, slots, has_registered) = (port.name(), port.slots(), port.has_registered_buffers());
-    let mut engine = Engine::new(host, Ledger::new(setup, wish.steady), port, setup, wish.on_error);
+    let mut engine = Engine::new(host, Ledger::new(setup, options.steady), port, setup, options.on_error);
     let (ended, why) = engine.run(control)?;
     // Processor time of the window, without the drain that follows.
     let after = Processor::read(ended);

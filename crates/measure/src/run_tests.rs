@@ -130,16 +130,16 @@ fn setup(ios: u64) -> Setup {
 #[test]
 fn what_a_device_never_answers_is_told_with_how_long_it_had() {
     let setup = Setup { limit: Limit { duration: Some(Span::from_ms(300)), ..Limit::default() }, ..setup(0) };
-    let wish = Wish::default();
+    let options = MeasureOptions::default();
     let stop = AtomicBool::new(false);
     let control = Control { stop: &stop, progress: &|_| {} };
     let mut port = Silent { answers: 100, scripted: Scripted::new(|request| request.bytes as i32) };
     let mut engine = Engine::new(
-        host(&setup, &wish).unwrap(),
+        host(&setup, &options).unwrap(),
         Ledger::new(&setup, None),
         &mut port,
         &setup,
-        wish.on_error,
+        options.on_error,
     );
     let (ended, why) = engine.run(&control).unwrap();
     assert_eq!((why, engine.ledger.counted), (Ended::Duration, 100));
@@ -152,16 +152,16 @@ fn what_a_device_never_answers_is_told_with_how_long_it_had() {
 #[test]
 fn an_answer_behind_the_end_is_waited_for_and_told_apart() {
     let setup = Setup { limit: Limit { duration: Some(Span::from_ms(50)), ..Limit::default() }, ..setup(0) };
-    let wish = Wish::default();
+    let options = MeasureOptions::default();
     let stop = AtomicBool::new(false);
     let control = Control { stop: &stop, progress: &|_| {} };
     let mut port = Silent { answers: 0, scripted: Scripted::new(|_| -EIO) };
     let mut engine = Engine::new(
-        host(&setup, &wish).unwrap(),
+        host(&setup, &options).unwrap(),
         Ledger::new(&setup, None),
         &mut port,
         &setup,
-        wish.on_error,
+        options.on_error,
     );
     let (ended, _) = engine.run(&control).unwrap();
     engine.port.answers = 3;
@@ -171,15 +171,19 @@ fn an_answer_behind_the_end_is_waited_for_and_told_apart() {
 }
 
 fn run<F: FnMut(&Request) -> i32>(ios: u64, on_error: OnError, port: &mut Scripted<F>) -> MeasuredPoint {
-    run_so(ios, &Wish { on_error, ..Wish::default() }, port)
+    run_so(ios, &MeasureOptions { on_error, ..MeasureOptions::default() }, port)
 }
 
-fn run_so<F: FnMut(&Request) -> i32>(ios: u64, wish: &Wish, port: &mut Scripted<F>) -> MeasuredPoint {
+fn run_so<F: FnMut(&Request) -> i32>(
+    ios: u64,
+    options: &MeasureOptions,
+    port: &mut Scripted<F>,
+) -> MeasuredPoint {
     let (setup, stop) = (setup(ios), AtomicBool::new(false));
     let reached = Reached { note: None, is_direct: true, is_direct_refused: false };
     let control = Control { stop: &stop, progress: &|_| {} };
-    let host = host(&setup, wish).unwrap();
-    through(port, host, &setup, wish, &control, reached).unwrap()
+    let host = host(&setup, options).unwrap();
+    through(port, host, &setup, options, &control, reached).unwrap()
 }
 
 #[test]
@@ -240,9 +244,9 @@ fn a_full_disk_in_the_middle_of_a_transfer_is_told_as_that() {
 #[test]
 fn a_run_by_count_counts_from_when_the_device_was_steady() {
     let steady = Some(Steady { round: Span::from_ms(2), rounds_max: 6 });
-    let wish = Wish { steady, ..Wish::default() };
+    let options = MeasureOptions { steady, ..MeasureOptions::default() };
     let mut port = Scripted::new(|request: &Request| request.bytes as i32);
-    let found = run_so(100, &wish, &mut port);
+    let found = run_so(100, &options, &mut port);
     assert_eq!((found.point.read.ios, found.point.ended), (100, Ended::Ios));
     assert!(found.measured.steady.is_some());
     assert!(port.asked.len() > 200, "{} in all rounds", port.asked.len());

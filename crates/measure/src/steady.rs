@@ -31,7 +31,7 @@ pub struct SteadyRecord {
 
 /// The rounds so far.
 pub struct Rounds {
-    wish: Steady,
+    options: Steady,
     ends: Instant,
     ios: u64,
     rates: Vec<f64>,
@@ -39,8 +39,13 @@ pub struct Rounds {
 
 impl Rounds {
     /// The first round begins at `start`.
-    pub fn new(wish: Steady, start: Instant) -> Self {
-        Rounds { wish, ends: start + wish.round, ios: 0, rates: Vec::with_capacity(wish.rounds_max as usize) }
+    pub fn new(options: Steady, start: Instant) -> Self {
+        Rounds {
+            options,
+            ends: start + options.round,
+            ios: 0,
+            rates: Vec::with_capacity(options.rounds_max as usize),
+        }
     }
 
     #[inline]
@@ -54,17 +59,17 @@ impl Rounds {
         if now < self.ends {
             return false;
         }
-        let length = (self.wish.round + now.since(self.ends)).as_ns().max(1);
+        let length = (self.options.round + now.since(self.ends)).as_ns().max(1);
         self.rates.push(self.ios as f64 * 1e9 / length as f64);
-        (self.ios, self.ends) = (0, now + self.wish.round);
-        is_steady(&self.rates) || self.rates.len() >= self.wish.rounds_max as usize
+        (self.ios, self.ends) = (0, now + self.options.round);
+        is_steady(&self.rates) || self.rates.len() >= self.options.rounds_max as usize
     }
 
     pub fn record(&self) -> SteadyRecord {
         SteadyRecord {
             criterion: "five rounds within 20 % of their mean, and their trend within 10 % of it (SNIA PTS)",
             reached: is_steady(&self.rates),
-            round_ns: self.wish.round.as_ns(),
+            round_ns: self.options.round.as_ns(),
             rounds_iops: self.rates.clone(),
         }
     }
@@ -97,8 +102,8 @@ mod tests {
 
     #[test]
     fn a_drive_that_never_settles_is_measured_after_the_last_round_and_the_record_says_so() {
-        let wish = Steady { round: Span::from_ms(1), rounds_max: 6 };
-        let mut rounds = Rounds::new(wish, Instant::ZERO);
+        let options = Steady { round: Span::from_ms(1), rounds_max: 6 };
+        let mut rounds = Rounds::new(options, Instant::ZERO);
         let mut at = Instant::ZERO;
         for round in 1..=6u64 {
             (0..round * 10).for_each(|_| rounds.finished());

@@ -18,10 +18,10 @@ const STACK_BYTES: usize = 64 << 10;
 const ALIGN: usize = 4096;
 /// Maximum time to wait for a thread to end.
 const LEAVE: Duration = Duration::from_secs(1);
-const LOOK: Duration = Duration::from_millis(1);
+const POLL_INTERVAL: Duration = Duration::from_millis(1);
 
 #[derive(Default)]
-struct Shelf {
+struct Queues {
     wanted: VecDeque<Request>,
     done: Vec<Done>,
     is_over: bool,
@@ -29,7 +29,7 @@ struct Shelf {
 
 struct Shared {
     file: File,
-    shelf: Mutex<Shelf>,
+    shelf: Mutex<Queues>,
     /// Signalled when a request is waiting.
     asked: Condvar,
     /// Signalled when a request is done.
@@ -37,7 +37,7 @@ struct Shared {
 }
 
 impl Shared {
-    fn shelf(&self) -> MutexGuard<'_, Shelf> {
+    fn shelf(&self) -> MutexGuard<'_, Queues> {
         // No thread panics while it holds the lock.
         self.shelf.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -55,7 +55,7 @@ impl Threads {
     pub fn new(file: File, slots: u32, slot_bytes: u32, seed: u64) -> Result<Self, MeasureError> {
         let room = slots as usize;
         let shelf =
-            Shelf { wanted: VecDeque::with_capacity(room), done: Vec::with_capacity(room), is_over: false };
+            Queues { wanted: VecDeque::with_capacity(room), done: Vec::with_capacity(room), is_over: false };
         let shared = Arc::new(Shared {
             file,
             shelf: Mutex::new(shelf),
@@ -93,7 +93,7 @@ fn serve(shared: &Shared, bytes: usize, seed: u64) {
             }
         };
         drop(shelf);
-        let result = carry_out(&shared.file, &request, buffer);
+        let result = execute(&shared.file, &request, buffer);
         let mut shelf = shared.shelf();
         shelf.done.push(Done { slot: request.slot, result });
         drop(shelf);
@@ -101,7 +101,7 @@ fn serve(shared: &Shared, bytes: usize, seed: u64) {
     }
 }
 
-fn carry_out(file: &File, request: &Request, buffer: &mut [u8]) -> i32 {
+fn execute(file: &File, request: &Request, buffer: &mut [u8]) -> i32 {
     let (offset, buffer) = (request.offset, &mut buffer[..request.bytes as usize]);
     loop {
         let done = match request.kind {
@@ -162,7 +162,7 @@ impl Drop for Threads {
             // A thread that the device blocks for longer is left to end by itself; it owns everything that it
             // needs until then.
             while !worker.is_finished() && began.elapsed() < LEAVE {
-                std::thread::sleep(LOOK);
+                std::thread::sleep(POLL_INTERVAL);
             }
             if worker.is_finished() {
                 drop(worker.join());

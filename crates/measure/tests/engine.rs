@@ -4,7 +4,9 @@ use drivelab_core::host::popularity::Popularity;
 use drivelab_core::storage::TargetParams;
 use drivelab_core::storage::server::ServerParams;
 use drivelab_core::{Limit, Setup};
-use drivelab_measure::{At, Control, Door, MeasureError, MeasuredPoint, OnError, Steady, Wish, measure};
+use drivelab_measure::{
+    Control, DeviceAddress, IoEngine, MeasureError, MeasureOptions, MeasuredPoint, OnError, Steady, measure,
+};
 use drivelab_record::point::Ended;
 use drivelab_units::{Frequency, Lba, Sectors, Share, Span};
 use std::fs::File;
@@ -77,13 +79,13 @@ fn lasting(span: Span) -> Limit {
     Limit { duration: Some(span), ..Limit::default() }
 }
 
-fn at(path: &Path, door: Door) -> Wish {
-    Wish { at: At::Path(path.into()), door, ..Wish::default() }
+fn at(path: &Path, io_engine: IoEngine) -> MeasureOptions {
+    MeasureOptions { at: DeviceAddress::Path(path.into()), io_engine, ..MeasureOptions::default() }
 }
 
-fn run(setup: &Setup, wish: &Wish) -> Result<MeasuredPoint, MeasureError> {
+fn run(setup: &Setup, options: &MeasureOptions) -> Result<MeasuredPoint, MeasureError> {
     let stop = AtomicBool::new(false);
-    let found = measure(setup, wish, &Control { stop: &stop, progress: &|_| {} })?;
+    let found = measure(setup, options, &Control { stop: &stop, progress: &|_| {} })?;
     is_whole(&found);
     Ok(found)
 }
@@ -111,10 +113,10 @@ fn is_whole(found: &MeasuredPoint) {
 #[test]
 fn both_doors_do_what_was_asked_on_a_file() {
     let target = Target::new("doors");
-    for (door, name) in [(Door::Auto, "io_uring"), (Door::Threads, "threads")] {
+    for (io_engine, name) in [(IoEngine::Auto, "io_uring"), (IoEngine::Threads, "threads")] {
         let mut wanted = setup(job(8), ios(500));
         wanted.traces = 100;
-        let found = run(&wanted, &at(&target.0, door)).unwrap();
+        let found = run(&wanted, &at(&target.0, io_engine)).unwrap();
         let point = &found.point;
         assert_eq!((point.read.ios, point.errors, point.ended), (500, 0, Ended::Ios));
         assert_eq!(point.read.bytes, 500 * 4096);
@@ -134,17 +136,17 @@ fn both_doors_do_what_was_asked_on_a_file() {
 fn the_same_seed_asks_for_the_same_blocks_through_every_door() {
     let target = Target::new("same");
     // One at a time: the order of issue is then that of the draws.
-    let digest = |wish: &Wish| run(&setup(job(1), ios(200)), wish).unwrap().point.digest;
-    let null = digest(&Wish::default());
-    assert_eq!(null, digest(&at(&target.0, Door::Auto)));
-    assert_eq!(null, digest(&at(&target.0, Door::Threads)));
+    let digest = |options: &MeasureOptions| run(&setup(job(1), ios(200)), options).unwrap().point.digest;
+    let null = digest(&MeasureOptions::default());
+    assert_eq!(null, digest(&at(&target.0, IoEngine::Auto)));
+    assert_eq!(null, digest(&at(&target.0, IoEngine::Threads)));
 }
 
 #[test]
 fn a_run_by_time_has_its_window_and_leaves_the_warm_up_out() {
     let mut wanted = setup(job(4), lasting(Span::from_ms(60)));
     wanted.warmup = Span::from_ms(40);
-    let found = run(&wanted, &Wish::default()).unwrap();
+    let found = run(&wanted, &MeasureOptions::default()).unwrap();
     assert_eq!((found.point.window_ns, found.point.ended), (60_000_000, Ended::Duration));
     assert!(found.point.series.iter().all(|piece| piece.start_ns >= 40_000_000));
     let share = found.measured.cpu_share.unwrap();
@@ -159,7 +161,7 @@ fn a_run_by_time_has_its_window_and_leaves_the_warm_up_out() {
 fn an_open_loop_keeps_its_rate_and_counts_from_the_intended_arrival() {
     let rate = Frequency::from_millihertz(2_000_000).unwrap();
     let job = JobParams { arrivals: Arrivals::Fixed { rate }, ..job(1) };
-    let found = run(&setup(job, lasting(Span::from_ms(500))), &Wish::default()).unwrap();
+    let found = run(&setup(job, lasting(Span::from_ms(500))), &MeasureOptions::default()).unwrap();
     assert!((990..=1_000).contains(&found.point.read.ios), "{}", found.point.read.ios);
     assert_eq!(found.point.depth.asked, None);
     assert!(found.point.latency_ns.mean.unwrap() > found.measured.device_ns.mean.unwrap());
@@ -169,7 +171,8 @@ fn an_open_loop_keeps_its_rate_and_counts_from_the_intended_arrival() {
 fn ctrl_c_leaves_what_there_is_until_then() {
     let stop = AtomicBool::new(false);
     let control = Control { stop: &stop, progress: &|share| stop.store(share > 0.0, Ordering::Relaxed) };
-    let found = measure(&setup(job(4), lasting(Span::from_s(60))), &Wish::default(), &control).unwrap();
+    let found =
+        measure(&setup(job(4), lasting(Span::from_s(60))), &MeasureOptions::default(), &control).unwrap();
     assert_eq!(found.point.ended, Ended::Interrupted);
     is_whole(&found);
     assert!(found.point.window_ns < 10_000_000_000 && found.point.read.ios > 0);
@@ -180,7 +183,7 @@ fn steady_rounds_come_before_the_window_and_are_in_the_record() {
     let mut wanted = setup(job(2), lasting(Span::from_ms(50)));
     wanted.warmup = Span::from_ms(10);
     let steady = Some(Steady { round: Span::from_ms(20), rounds_max: 40 });
-    let found = run(&wanted, &Wish { steady, ..Wish::default() }).unwrap();
+    let found = run(&wanted, &MeasureOptions { steady, ..MeasureOptions::default() }).unwrap();
     let record = found.measured.steady.unwrap();
     assert!(record.rounds_iops.len() >= 5);
     assert_eq!(found.point.window_ns, 50_000_000);
@@ -194,11 +197,11 @@ fn writes_reach_the_file_and_are_flushed_only_when_allowed() {
     let target = Target::new("write");
     let writes = JobParams { reads: Share::NONE, flushes: Flushes::After(10), ..job(1) };
     let wanted = setup(writes, ios(100));
-    let refused = run(&wanted, &at(&target.0, Door::Auto)).unwrap_err();
+    let refused = run(&wanted, &at(&target.0, IoEngine::Auto)).unwrap_err();
     assert!(refused.to_string().contains("nothing is written unless that is asked for"), "{refused}");
     assert!(std::fs::read(&target.0).unwrap().iter().all(|byte| *byte == 0x5a));
-    for door in [Door::Auto, Door::Threads] {
-        let found = run(&wanted, &Wish { may_write: true, ..at(&target.0, door) }).unwrap();
+    for io_engine in [IoEngine::Auto, IoEngine::Threads] {
+        let found = run(&wanted, &MeasureOptions { may_write: true, ..at(&target.0, io_engine) }).unwrap();
         assert_eq!(found.point.write.ios, 100);
         assert!((9..=10).contains(&found.point.flush.count));
     }
@@ -222,8 +225,8 @@ fn a_file_that_shrinks_under_the_run_is_an_error_that_is_counted_and_located() {
             }
         };
         let control = Control { stop: &stop, progress: &progress };
-        let wish = Wish { on_error, ..at(&target.0, Door::Auto) };
-        let found = measure(&setup(job(1), ios(SHRINKS)), &wish, &control).unwrap();
+        let options = MeasureOptions { on_error, ..at(&target.0, IoEngine::Auto) };
+        let found = measure(&setup(job(1), ios(SHRINKS)), &options, &control).unwrap();
         is_whole(&found);
         let failures = &found.measured.failures;
         assert_eq!(failures.by_error.keys().collect::<Vec<_>>(), ["short"]);
@@ -243,12 +246,12 @@ fn a_file_that_shrinks_under_the_run_is_an_error_that_is_counted_and_located() {
 fn what_does_not_fit_is_refused_with_its_remedy() {
     let target = Target::new("fit");
     let beyond = JobParams { count: Sectors::new(SECTORS * 2), ..job(1) };
-    let error = run(&setup(beyond, ios(1)), &at(&target.0, Door::Auto)).unwrap_err().to_string();
+    let error = run(&setup(beyond, ios(1)), &at(&target.0, IoEngine::Auto)).unwrap_err().to_string();
     assert!(error.contains("the workload goes up to 8388608; give a --size"), "{error}");
     let huge = JobParams { sizes: vec![SizeShare { size: Sectors::new(SECTORS), weight: 1 }], ..job(1_024) };
-    let error = run(&setup(huge, ios(1)), &at(&target.0, Door::Auto)).unwrap_err().to_string();
+    let error = run(&setup(huge, ios(1)), &at(&target.0, IoEngine::Auto)).unwrap_err().to_string();
     assert!(error.contains("more than 2 GiB of memory"), "{error}");
-    let error = run(&setup(job(1), Limit::default()), &Wish::default()).unwrap_err().to_string();
+    let error = run(&setup(job(1), Limit::default()), &MeasureOptions::default()).unwrap_err().to_string();
     assert!(error.contains("--runtime or --number-ios"), "{error}");
 }
 
@@ -258,7 +261,7 @@ fn more_commands_than_slots_wait_their_turn() {
     let target = Target::new("backlog");
     let rate = Frequency::from_millihertz(2_000_000_000).unwrap();
     let job = JobParams { arrivals: Arrivals::Fixed { rate }, ..job(1) };
-    let found = run(&setup(job, ios(5_000)), &at(&target.0, Door::Threads)).unwrap();
+    let found = run(&setup(job, ios(5_000)), &at(&target.0, IoEngine::Threads)).unwrap();
     assert_eq!(found.point.read.ios, 5_000);
     assert!(found.point.latency_ns.max.unwrap() > found.measured.device_ns.mean.unwrap() as u64);
 }

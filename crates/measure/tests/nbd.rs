@@ -4,7 +4,9 @@ use drivelab_core::host::popularity::Popularity;
 use drivelab_core::storage::TargetParams;
 use drivelab_core::storage::server::ServerParams;
 use drivelab_core::{Limit, Setup};
-use drivelab_measure::{At, Control, Door, MeasureError, MeasuredPoint, OnError, Wish, measure};
+use drivelab_measure::{
+    Control, DeviceAddress, IoEngine, MeasureError, MeasureOptions, MeasuredPoint, OnError, measure,
+};
 use drivelab_nbd::wire::{
     FLAG_FIXED_NEWSTYLE, IHAVEOPT, NBDMAGIC, REPLY_MAGIC, SIMPLE_REPLY_MAGIC, STRUCTURED_REPLY_MAGIC, chunk,
     command, flag, info, option, reply, transmission, u16_at, u32_at, u64_at,
@@ -50,7 +52,7 @@ impl Default for Manners {
 
 /// What a server has heard: requests by kind, those with FUA, the most that were unanswered at once.
 #[derive(Default, Debug)]
-struct Heard {
+struct Message {
     reads: usize,
     writes: usize,
     fua: usize,
@@ -141,7 +143,7 @@ fn answer(manners: &Manners, head: &[u8; 28]) -> Vec<u8> {
 /// A server for one client, and its socket.
 struct Server {
     socket: PathBuf,
-    thread: Option<JoinHandle<Heard>>,
+    thread: Option<JoinHandle<Message>>,
 }
 
 impl Server {
@@ -151,11 +153,11 @@ impl Server {
         let listener = UnixListener::bind(&socket).unwrap();
         let thread = spawn(move || {
             let (mut stream, _) = listener.accept().unwrap();
-            let mut heard = Heard::default();
+            let mut read_message = Message::default();
             if greet(&mut stream, &manners).is_some() {
-                serve(stream, &manners, &mut heard);
+                serve(stream, &manners, &mut read_message);
             }
-            heard
+            read_message
         });
         Server { socket, thread: Some(thread) }
     }
@@ -164,7 +166,7 @@ impl Server {
         format!("nbd+unix:///?socket={}", self.socket.display())
     }
 
-    fn heard(&mut self) -> Heard {
+    fn read_message(&mut self) -> Message {
         self.thread.take().unwrap().join().unwrap()
     }
 }
@@ -175,7 +177,7 @@ impl Drop for Server {
     }
 }
 
-fn serve(stream: UnixStream, manners: &Manners, heard: &mut Heard) {
+fn serve(stream: UnixStream, manners: &Manners, read_message: &mut Message) {
     let mut output = stream.try_clone().unwrap();
     let mut input = stream;
     let (sender, receiver) = channel();
@@ -199,22 +201,22 @@ fn serve(stream: UnixStream, manners: &Manners, heard: &mut Heard) {
         let is_over = matches!(next, Err(RecvTimeoutError::Disconnected)) || (next.is_err() && is_patient);
         if let Ok((head, data)) = &next {
             match u16_at(head, 6) {
-                Some(command::READ) => heard.reads += 1,
-                Some(command::WRITE) => heard.writes += 1,
-                Some(command::FLUSH) => heard.flushes += 1,
-                Some(command::DISC) => heard.took_leave = true,
+                Some(command::READ) => read_message.reads += 1,
+                Some(command::WRITE) => read_message.writes += 1,
+                Some(command::FLUSH) => read_message.flushes += 1,
+                Some(command::DISC) => read_message.took_leave = true,
                 other => panic!("{other:?}"),
             }
-            heard.fua += usize::from(u16_at(head, 4).unwrap() & flag::FUA != 0);
+            read_message.fua += usize::from(u16_at(head, 4).unwrap() & flag::FUA != 0);
             if !data.is_empty() && payloads.len() < manners.batch {
-                heard.repeated += usize::from(payloads.contains(data));
+                read_message.repeated += usize::from(payloads.contains(data));
                 payloads.push(data.clone());
             }
-            if !heard.took_leave {
+            if !read_message.took_leave {
                 waiting.push(*head);
             }
-            heard.deepest = heard.deepest.max(waiting.len());
-            if waiting.len() < manners.batch && !heard.took_leave {
+            read_message.deepest = read_message.deepest.max(waiting.len());
+            if waiting.len() < manners.batch && !read_message.took_leave {
                 continue;
             }
         }
@@ -231,7 +233,7 @@ fn serve(stream: UnixStream, manners: &Manners, heard: &mut Heard) {
                 }
             }
         }
-        if is_over || heard.took_leave || answered == manners.leaves_after {
+        if is_over || read_message.took_leave || answered == manners.leaves_after {
             break;
         }
     }
@@ -284,10 +286,16 @@ fn ios(count: u64) -> Limit {
     Limit { ios: Some(count), ..Limit::default() }
 }
 
-fn run(server: &Server, job: JobParams, limit: Limit, wish: &Wish) -> Result<MeasuredPoint, MeasureError> {
+fn run(
+    server: &Server,
+    job: JobParams,
+    limit: Limit,
+    options: &MeasureOptions,
+) -> Result<MeasuredPoint, MeasureError> {
     let stop = AtomicBool::new(false);
-    let wish = Wish { at: At::Address(server.address()), may_write: true, ..wish.clone() };
-    measure(&setup(job, limit), &wish, &Control { stop: &stop, progress: &|_| {} })
+    let options =
+        MeasureOptions { at: DeviceAddress::Address(server.address()), may_write: true, ..options.clone() };
+    measure(&setup(job, limit), &options, &Control { stop: &stop, progress: &|_| {} })
 }
 
 #[test]
@@ -296,13 +304,13 @@ fn the_whole_depth_is_in_flight_and_answers_come_in_any_order() {
         let manners = Manners { structured, batch: 64, ..Manners::default() };
         let mut server = Server::new(&format!("depth-{structured}"), manners);
         let good = JobParams { first: Lba::new(1_024), count: Sectors::new(4_096), ..job(64) };
-        let found = run(&server, good, ios(2_000), &Wish::default()).unwrap();
-        let heard = server.heard();
-        assert_eq!((found.point.read.ios, found.point.ended, heard.deepest), (2_000, Ended::Ios, 64));
+        let found = run(&server, good, ios(2_000), &MeasureOptions::default()).unwrap();
+        let read_message = server.read_message();
+        assert_eq!((found.point.read.ios, found.point.ended, read_message.deepest), (2_000, Ended::Ios, 64));
         assert_eq!((found.measured.engine, found.measured.device_ns.n), ("nbd", 2_000));
         assert_eq!((found.measured.failures.count, found.point.errors), (0, 0));
         assert!(found.point.depth.achieved > 32.0, "{:?}", found.point.depth);
-        assert!(heard.took_leave && heard.reads >= 2_000, "{heard:?}");
+        assert!(read_message.took_leave && read_message.reads >= 2_000, "{read_message:?}");
     }
 }
 
@@ -313,15 +321,18 @@ fn writes_have_data_of_their_own_and_fua_and_flushes_are_asked_for() {
     wanted.marking.force_unit_access = true;
     wanted.sizes = vec![SizeShare { size: Sectors::new(512), weight: 1 }];
     wanted.align = Sectors::new(512);
-    let found = run(&server, wanted, ios(4), &Wish::default()).unwrap();
-    let heard = server.heard();
-    assert_eq!((found.point.write.ios, heard.repeated), (4, 0), "each slot writes its own");
-    assert!(heard.fua == heard.writes && heard.writes >= 4, "{heard:?}");
+    let found = run(&server, wanted, ios(4), &MeasureOptions::default()).unwrap();
+    let read_message = server.read_message();
+    assert_eq!((found.point.write.ios, read_message.repeated), (4, 0), "each slot writes its own");
+    assert!(read_message.fua == read_message.writes && read_message.writes >= 4, "{read_message:?}");
     let mut server = Server::new("flushes", Manners::default());
     let flushing = JobParams { flushes: Flushes::After(10), ..writes(1) };
-    let found = run(&server, flushing, ios(100), &Wish::default()).unwrap();
-    let heard = server.heard();
-    assert!((9..=10).contains(&found.point.flush.count) && heard.flushes >= 9 && heard.fua == 0, "{heard:?}");
+    let found = run(&server, flushing, ios(100), &MeasureOptions::default()).unwrap();
+    let read_message = server.read_message();
+    assert!(
+        (9..=10).contains(&found.point.flush.count) && read_message.flushes >= 9 && read_message.fua == 0,
+        "{read_message:?}"
+    );
 }
 
 #[test]
@@ -329,8 +340,8 @@ fn an_error_of_the_server_is_counted_and_located() {
     for structured in [false, true] {
         let server = Server::new(&format!("bad-{structured}"), Manners { structured, ..Manners::default() });
         let near = JobParams { count: Sectors::new(80), ..job(2) };
-        let wish = Wish { on_error: OnError::GoOn, ..Wish::default() };
-        let found = run(&server, near, ios(200), &wish).unwrap();
+        let options = MeasureOptions { on_error: OnError::GoOn, ..MeasureOptions::default() };
+        let found = run(&server, near, ios(200), &options).unwrap();
         let failures = &found.measured.failures;
         assert_eq!(failures.by_error.keys().collect::<Vec<_>>(), ["EIO"]);
         assert!(failures.count > 2 && failures.count == found.point.errors);
@@ -346,7 +357,8 @@ fn a_server_that_goes_away_leaves_a_whole_record() {
         let server = Server::new(&name, Manners { leaves_after: 100, ..Manners::default() });
         let far = JobParams { first: Lba::new(1_024), count: Sectors::new(1_024), ..job(8) };
         let limit = Limit { duration: Some(Span::from_s(30)), ..Limit::default() };
-        let found = run(&server, far, limit, &Wish { on_error, ..Wish::default() }).unwrap();
+        let found =
+            run(&server, far, limit, &MeasureOptions { on_error, ..MeasureOptions::default() }).unwrap();
         assert_eq!((found.point.ended, found.measured.device_ns.n), (Ended::DeviceGone, 100));
         assert_eq!(found.measured.lost.as_deref(), Some("the server has closed the connection"));
         assert_eq!(found.measured.failures.by_error.keys().collect::<Vec<_>>(), ["ESHUTDOWN"]);
@@ -359,9 +371,10 @@ fn ctrl_c_ends_a_run_whose_server_is_silent() {
     let server = Server::new("silent", Manners { batch: NEVER, ..Manners::default() });
     let stop = AtomicBool::new(false);
     let control = Control { stop: &stop, progress: &|_| stop.store(true, Ordering::Relaxed) };
-    let wish = Wish { at: At::Address(server.address()), ..Wish::default() };
+    let options =
+        MeasureOptions { at: DeviceAddress::Address(server.address()), ..MeasureOptions::default() };
     let limit = Limit { duration: Some(Span::from_s(30)), ..Limit::default() };
-    let found = measure(&setup(job(4), limit), &wish, &control).unwrap();
+    let found = measure(&setup(job(4), limit), &options, &control).unwrap();
     assert_eq!((found.point.ended, found.point.read.ios), (Ended::Interrupted, 0));
 }
 
@@ -424,11 +437,17 @@ fn what_the_server_does_not_offer_is_refused_with_its_remedy() {
     ];
     for (name, manners, job, why) in cases {
         let server = Server::new(name, manners);
-        let said = run(&server, job, ios(1), &Wish::default()).unwrap_err().to_string();
+        let said = run(&server, job, ios(1), &MeasureOptions::default()).unwrap_err().to_string();
         assert!(said.contains(why) && said.contains(&server.address()), "{said}");
     }
     let server = Server::new("door", Manners::default());
-    let said = run(&server, job(1), ios(1), &Wish { door: Door::Uring, ..Wish::default() }).unwrap_err();
+    let said = run(
+        &server,
+        job(1),
+        ios(1),
+        &MeasureOptions { io_engine: IoEngine::Uring, ..MeasureOptions::default() },
+    )
+    .unwrap_err();
     assert!(said.to_string().contains("is an address, which the engine nbd measures"), "{said}");
     // So that its thread ends.
     drop(UnixStream::connect(&server.socket));
@@ -436,9 +455,13 @@ fn what_the_server_does_not_offer_is_refused_with_its_remedy() {
 
 #[test]
 fn a_path_is_nothing_for_this_engine() {
-    let wish = Wish { at: At::Path("/dev/zero".into()), door: Door::Nbd, ..Wish::default() };
+    let options = MeasureOptions {
+        at: DeviceAddress::Path("/dev/zero".into()),
+        io_engine: IoEngine::Nbd,
+        ..MeasureOptions::default()
+    };
     let stop = AtomicBool::new(false);
     let control = Control { stop: &stop, progress: &|_| {} };
-    let said = measure(&setup(job(1), ios(1)), &wish, &control).unwrap_err().to_string();
+    let said = measure(&setup(job(1), ios(1)), &options, &control).unwrap_err().to_string();
     assert!(said.contains("is no NBD address; the engine nbd takes one"), "{said}");
 }

@@ -11,7 +11,7 @@ pub const PORT: u16 = 10_809;
 
 /// Where a server listens.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Place {
+pub enum Endpoint {
     Unix(PathBuf),
     Tcp {
         host: String,
@@ -28,7 +28,7 @@ pub enum Place {
 /// A server and one of its exports.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Address {
-    pub place: Place,
+    pub place: Endpoint,
     /// Empty for the server's default export.
     pub export: String,
 }
@@ -51,11 +51,14 @@ impl FromStr for Address {
                 if !authority.is_empty() || socket.is_empty() {
                     return Err(wrong("names no socket; write nbd+unix:///EXPORT?socket=PATH"));
                 }
-                Ok(Address { place: Place::Unix(decoded(socket)?.into()), export })
+                Ok(Address { place: Endpoint::Unix(decoded(socket)?.into()), export })
             }
             "nbds" => {
-                let Place::Tcp { host, port } = tcp(authority)? else { return Err(wrong(NO_PLACE)) };
-                Ok(Address { place: Place::Tls { host, port, certificates: certificates(query)? }, export })
+                let Endpoint::Tcp { host, port } = tcp(authority)? else { return Err(wrong(NO_PLACE)) };
+                Ok(Address {
+                    place: Endpoint::Tls { host, port, certificates: certificates(query)? },
+                    export,
+                })
             }
             "nbds+unix" => {
                 Err(wrong("is TLS on a socket of this machine, which is not supported; use nbd+unix://"))
@@ -97,7 +100,7 @@ fn socket(query: &str) -> Result<&str, NbdError> {
     Ok(socket)
 }
 
-fn tcp(authority: &str) -> Result<Place, NbdError> {
+fn tcp(authority: &str) -> Result<Endpoint, NbdError> {
     let wrong = || NbdError::Address(NO_PLACE.into());
     let (host, port) = if let Some(rest) = authority.strip_prefix('[') {
         let (host, rest) = rest.split_once(']').ok_or_else(wrong)?;
@@ -109,7 +112,7 @@ fn tcp(authority: &str) -> Result<Place, NbdError> {
     if host.is_empty() || host.contains('@') {
         return Err(wrong());
     }
-    Ok(Place::Tcp { host: host.into(), port })
+    Ok(Endpoint::Tcp { host: host.into(), port })
 }
 
 /// Decodes percent-encoded text.
@@ -138,9 +141,9 @@ mod tests {
     #[test]
     fn both_kinds_of_address_are_read() {
         let unix: Address = "nbd+unix:///my%20disk?socket=/run/a%3Fb".parse().unwrap();
-        assert_eq!((unix.place, unix.export.as_str()), (Place::Unix("/run/a?b".into()), "my disk"));
+        assert_eq!((unix.place, unix.export.as_str()), (Endpoint::Unix("/run/a?b".into()), "my disk"));
         let tls: Address = "nbds://host:7/disk?tls-certificates=/a%20b".parse().unwrap();
-        let place = Place::Tls { host: "host".into(), port: 7, certificates: "/a b".into() };
+        let place = Endpoint::Tls { host: "host".into(), port: 7, certificates: "/a b".into() };
         assert_eq!((tls.place, tls.export.as_str()), (place, "disk"));
         for (text, host, port, export) in [
             ("nbd://10.0.0.1:9000", "10.0.0.1", 9_000, ""),
@@ -151,7 +154,7 @@ mod tests {
             let found: Address = text.parse().unwrap();
             assert_eq!(
                 (found.place, found.export.as_str()),
-                (Place::Tcp { host: host.into(), port }, export)
+                (Endpoint::Tcp { host: host.into(), port }, export)
             );
         }
     }

@@ -1,8 +1,8 @@
 //! One connection to a server: requests are sent in the order in which they were queued, replies arrive in any order.
-use crate::address::{Address, Place};
+use crate::address::{Address, Endpoint};
 use crate::error::NbdError;
 use crate::handshake::{self, Export};
-use crate::replies::{Heard, Replies};
+use crate::replies::{Replies, ReplyEvent};
 use crate::tls::TlsStream;
 use crate::wire::{REQUEST_BYTES, REQUEST_MAGIC, command, flag};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -31,19 +31,19 @@ impl Stream {
     fn to(address: &Address) -> Result<(Stream, Export), NbdError> {
         let export = &address.export;
         match &address.place {
-            Place::Unix(path) => {
+            Endpoint::Unix(path) => {
                 let stream = UnixStream::connect(path).map_err(NbdError::Connect)?;
                 stream.set_read_timeout(Some(HANDSHAKE))?;
                 let mut stream = Stream::Unix(stream);
-                let export = handshake::go(&mut stream, export)?;
+                let export = handshake::negotiate(&mut stream, export)?;
                 Ok((stream, export))
             }
-            Place::Tcp { host, port } => {
+            Endpoint::Tcp { host, port } => {
                 let mut stream = Stream::Tcp(tcp(host, *port).map_err(NbdError::Connect)?);
-                let export = handshake::go(&mut stream, export)?;
+                let export = handshake::negotiate(&mut stream, export)?;
                 Ok((stream, export))
             }
-            Place::Tls { host, port, certificates } => {
+            Endpoint::Tls { host, port, certificates } => {
                 let mut socket = tcp(host, *port).map_err(NbdError::Connect)?;
                 handshake::start_tls(&mut socket)?;
                 let mut stream = TlsStream::begin(socket, host, certificates)?;
@@ -265,10 +265,10 @@ impl Connection {
     /// # Errors
     /// When the connection is lost, or the server violates the protocol.
     #[inline]
-    pub fn receive(&mut self, heard: impl FnMut(Heard<'_>)) -> Result<usize, NbdError> {
+    pub fn receive(&mut self, on_event: impl FnMut(ReplyEvent<'_>)) -> Result<usize, NbdError> {
         match self.stream.read(&mut self.input) {
             Ok(0) => Err(NbdError::Closed),
-            Ok(count) => self.replies.take(&self.input[..count], heard).map(|()| count),
+            Ok(count) => self.replies.take(&self.input[..count], on_event).map(|()| count),
             Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => Ok(0),
             Err(error) => Err(error.into()),
         }
@@ -327,12 +327,12 @@ impl Connection {
             }
             self.send()?;
             self.wait(HANDSHAKE)?;
-            self.receive(|heard| match heard {
-                Heard::Data { at, bytes, .. } => {
+            self.receive(|event| match event {
+                ReplyEvent::Data { at, bytes, .. } => {
                     let at = before + at as usize;
                     data[at..at + bytes.len()].copy_from_slice(bytes);
                 }
-                Heard::Answer { errno, .. } => ended = Some(errno),
+                ReplyEvent::Answer { errno, .. } => ended = Some(errno),
             })?;
         }
         match ended {

@@ -41,16 +41,16 @@ fn read<const N: usize>(from: &mut impl Read) -> Result<[u8; N], NbdError> {
     Ok(bytes)
 }
 
-fn say(stream: &mut impl Write, number: u32, data: &[u8]) -> Result<(), NbdError> {
-    let mut said = IHAVEOPT.to_be_bytes().to_vec();
-    said.extend(number.to_be_bytes());
-    said.extend((data.len() as u32).to_be_bytes());
-    said.extend(data);
-    Ok(stream.write_all(&said)?)
+fn send_option(stream: &mut impl Write, number: u32, data: &[u8]) -> Result<(), NbdError> {
+    let mut message = IHAVEOPT.to_be_bytes().to_vec();
+    message.extend(number.to_be_bytes());
+    message.extend((data.len() as u32).to_be_bytes());
+    message.extend(data);
+    Ok(stream.write_all(&message)?)
 }
 
 /// Reads the next reply to an option: its kind and data.
-fn answer(stream: &mut impl Read, number: u32) -> Result<(u32, Vec<u8>), NbdError> {
+fn read_reply(stream: &mut impl Read, number: u32) -> Result<(u32, Vec<u8>), NbdError> {
     let head: [u8; 20] = read(stream)?;
     let (Some(REPLY_MAGIC), Some(of), Some(kind), Some(length)) =
         (u64_at(&head, 0), u32_at(&head, 8), u32_at(&head, 12), u32_at(&head, 16))
@@ -69,7 +69,7 @@ fn answer(stream: &mut impl Read, number: u32) -> Result<(u32, Vec<u8>), NbdErro
 ///
 /// # Errors
 /// When there is no NBD server, or it has no such export.
-pub fn go(stream: &mut (impl Read + Write), export: &str) -> Result<Export, NbdError> {
+pub fn negotiate(stream: &mut (impl Read + Write), export: &str) -> Result<Export, NbdError> {
     greet(stream)?;
     take(stream, export)
 }
@@ -80,8 +80,8 @@ pub fn go(stream: &mut (impl Read + Write), export: &str) -> Result<Export, NbdE
 /// When there is no NBD server, or it has no TLS.
 pub fn start_tls(stream: &mut (impl Read + Write)) -> Result<(), NbdError> {
     greet(stream)?;
-    say(stream, option::STARTTLS, &[])?;
-    match answer(stream, option::STARTTLS)? {
+    send_option(stream, option::STARTTLS, &[])?;
+    match read_reply(stream, option::STARTTLS)? {
         (reply::ACK, _) => Ok(()),
         _ => Err(NbdError::Refused("the server has no TLS; write nbd:// for a connection without it".into())),
     }
@@ -108,20 +108,20 @@ fn greet(stream: &mut (impl Read + Write)) -> Result<(), NbdError> {
 /// # Errors
 /// When the server has no such export, or refuses this client.
 pub fn take(stream: &mut (impl Read + Write), export: &str) -> Result<Export, NbdError> {
-    say(stream, option::STRUCTURED_REPLY, &[])?;
-    let structured = answer(stream, option::STRUCTURED_REPLY)?.0 == reply::ACK;
+    send_option(stream, option::STRUCTURED_REPLY, &[])?;
+    let structured = read_reply(stream, option::STRUCTURED_REPLY)?.0 == reply::ACK;
     let mut wanted = (export.len() as u32).to_be_bytes().to_vec();
     wanted.extend(export.as_bytes());
     for word in [2, info::DESCRIPTION, info::BLOCK_SIZE] {
         wanted.extend(word.to_be_bytes());
     }
-    say(stream, option::GO, &wanted)?;
-    let mut told = Told { structured, ..Told::default() };
+    send_option(stream, option::GO, &wanted)?;
+    let mut info = ExportInfo { structured, ..ExportInfo::default() };
     loop {
-        let (kind, data) = answer(stream, option::GO)?;
+        let (kind, data) = read_reply(stream, option::GO)?;
         match kind {
-            reply::INFO => told.hear(&data)?,
-            reply::ACK => return told.export(),
+            reply::INFO => info.add_info(&data)?,
+            reply::ACK => return info.export(),
             reply::ERR_UNKNOWN => {
                 let names = exports(stream).unwrap_or_default();
                 return Err(NbdError::Refused(refusal(kind, &data, export) + &listed(&names)));
@@ -133,10 +133,10 @@ pub fn take(stream: &mut (impl Read + Write), export: &str) -> Result<Export, Nb
 
 /// The names of the server's exports, if it lists them.
 fn exports(stream: &mut (impl Read + Write)) -> Result<Vec<String>, NbdError> {
-    say(stream, option::LIST, &[])?;
+    send_option(stream, option::LIST, &[])?;
     let mut names = Vec::new();
     loop {
-        let (kind, data) = answer(stream, option::LIST)?;
+        let (kind, data) = read_reply(stream, option::LIST)?;
         if kind != reply::SERVER || names.len() == EXPORTS_MAX {
             return Ok(names);
         }
@@ -174,15 +174,15 @@ const EXPORTS_MAX: usize = 16;
 
 /// The information received so far.
 #[derive(Default)]
-struct Told {
+struct ExportInfo {
     size_and_flags: Option<(u64, u16)>,
     blocks: Option<[u32; 3]>,
     description: Option<String>,
     structured: bool,
 }
 
-impl Told {
-    fn hear(&mut self, data: &[u8]) -> Result<(), NbdError> {
+impl ExportInfo {
+    fn add_info(&mut self, data: &[u8]) -> Result<(), NbdError> {
         let short = NbdError::Protocol("what it says of the export is cut off");
         match u16_at(data, 0) {
             Some(info::EXPORT) => {

@@ -13,8 +13,8 @@ pub mod replies;
 mod tls;
 pub mod wire;
 
-pub use address::{Address, Place};
+pub use address::{Address, Endpoint};
 pub use connection::{Connection, Kind, Request};
 pub use error::{NbdError, in_words};
 pub use handshake::Export;
-pub use replies::Heard;
+pub use replies::ReplyEvent;

@@ -10,7 +10,7 @@ const CHUNK: usize = 20;
 
 /// An event of a request in flight.
 #[derive(PartialEq, Eq, Debug)]
-pub enum Heard<'a> {
+pub enum ReplyEvent<'a> {
     /// Data of a read, which begin at byte `at` of it.
     Data { tag: u64, at: u32, bytes: &'a [u8] },
     /// The end of a request: zero on success, otherwise the error number of Linux.
@@ -93,29 +93,37 @@ impl Replies {
     ///
     /// # Errors
     /// When the server violates the protocol; the connection cannot be used any more.
-    pub fn take(&mut self, mut bytes: &[u8], mut heard: impl FnMut(Heard<'_>)) -> Result<(), NbdError> {
+    pub fn take(
+        &mut self,
+        mut bytes: &[u8],
+        mut on_event: impl FnMut(ReplyEvent<'_>),
+    ) -> Result<(), NbdError> {
         while !bytes.is_empty() {
             if self.body.left == 0 {
-                bytes = self.head(bytes, &mut heard)?;
+                bytes = self.head(bytes, &mut on_event)?;
                 continue;
             }
             let count = bytes.len().min(self.body.left as usize);
             let (now, later) = bytes.split_at(count);
             if let Some(at) = &mut self.body.at {
-                heard(Heard::Data { tag: self.pending[self.body.place].tag, at: *at, bytes: now });
+                on_event(ReplyEvent::Data { tag: self.pending[self.body.place].tag, at: *at, bytes: now });
                 *at += count as u32;
             }
             self.body.left -= count as u32;
             bytes = later;
             if self.body.left == 0 {
-                self.over(&mut heard)?;
+                self.end_chunk(&mut on_event)?;
             }
         }
         Ok(())
     }
 
     /// Consumes bytes of a header, and returns the rest.
-    fn head<'a>(&mut self, bytes: &'a [u8], heard: &mut impl FnMut(Heard<'_>)) -> Result<&'a [u8], NbdError> {
+    fn head<'a>(
+        &mut self,
+        bytes: &'a [u8],
+        on_event: &mut impl FnMut(ReplyEvent<'_>),
+    ) -> Result<&'a [u8], NbdError> {
         let count = bytes.len().min(self.needs()? - self.have);
         let (now, later) = bytes.split_at(count);
         self.head[self.have..self.have + count].copy_from_slice(now);
@@ -124,7 +132,7 @@ impl Replies {
             self.body = self.read()?;
             self.have = 0;
             if self.body.left == 0 {
-                self.over(heard)?;
+                self.end_chunk(on_event)?;
             }
         }
         Ok(later)
@@ -195,7 +203,7 @@ impl Replies {
     }
 
     /// Handles the end of a chunk.
-    fn over(&mut self, heard: &mut impl FnMut(Heard<'_>)) -> Result<(), NbdError> {
+    fn end_chunk(&mut self, on_event: &mut impl FnMut(ReplyEvent<'_>)) -> Result<(), NbdError> {
         if !self.body.is_last {
             return Ok(());
         }
@@ -205,7 +213,7 @@ impl Replies {
         }
         pending.is_busy = false;
         self.free.push(self.body.place as u32);
-        heard(Heard::Answer { tag: pending.tag, errno: pending.errno });
+        on_event(ReplyEvent::Answer { tag: pending.tag, errno: pending.errno });
         Ok(())
     }
 }

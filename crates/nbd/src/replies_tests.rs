@@ -37,13 +37,13 @@ fn error(cookie: u64, flags: u16, errno: u32, why: &str) -> Vec<u8> {
 type Part = (u64, u32, Vec<u8>);
 
 /// The answers, and the bytes of each read by tag.
-fn hear(replies: &mut Replies, bytes: &[u8], step: usize) -> (Vec<(u64, u32)>, Vec<Part>) {
+fn feed(replies: &mut Replies, bytes: &[u8], step: usize) -> (Vec<(u64, u32)>, Vec<Part>) {
     let (mut answers, mut found) = (Vec::new(), Vec::new());
     for part in bytes.chunks(step) {
         replies
-            .take(part, |heard| match heard {
-                Heard::Data { tag, at, bytes } => found.push((tag, at, bytes.to_vec())),
-                Heard::Answer { tag, errno } => answers.push((tag, errno)),
+            .take(part, |event| match event {
+                ReplyEvent::Data { tag, at, bytes } => found.push((tag, at, bytes.to_vec())),
+                ReplyEvent::Answer { tag, errno } => answers.push((tag, errno)),
             })
             .unwrap();
     }
@@ -60,7 +60,7 @@ fn replies_of_every_form_are_told_apart_however_they_are_cut() {
         let other = replies.begin(12, 1_024, 4);
         let bad = replies.begin(13, 2_048, 4);
         assert_eq!(replies.in_flight(), 4);
-        let said = [
+        let sent = [
             data(read, 0, 516, b"5678"),
             simple(write, 28, b""),
             error(bad, chunk::DONE, 5, "bad block"),
@@ -68,7 +68,7 @@ fn replies_of_every_form_are_told_apart_however_they_are_cut() {
             simple(other, 0, b"abcd"),
             structured(read, chunk::DONE, chunk::NONE, b""),
         ];
-        let (answers, found) = hear(&mut replies, &said.concat(), step);
+        let (answers, found) = feed(&mut replies, &sent.concat(), step);
         assert_eq!(answers, [(11, 28), (13, 5), (12, 0), (10, 0)], "step {step}");
         let mut bytes = [0; 8];
         for (_, at, part) in found.iter().filter(|one| one.0 == 10) {
@@ -83,8 +83,8 @@ fn replies_of_every_form_are_told_apart_however_they_are_cut() {
 fn an_error_in_the_middle_of_a_read_ends_it_with_the_last_chunk() {
     let mut replies = Replies::new(1);
     let read = replies.begin(1, 0, 8);
-    let said = [data(read, 0, 0, b"1234"), error(read, 0, 5, ""), structured(read, 1, chunk::NONE, b"")];
-    assert_eq!(hear(&mut replies, &said.concat(), 5).0, [(1, 5)]);
+    let sent = [data(read, 0, 0, b"1234"), error(read, 0, 5, ""), structured(read, 1, chunk::NONE, b"")];
+    assert_eq!(feed(&mut replies, &sent.concat(), 5).0, [(1, 5)]);
 }
 
 #[test]
@@ -101,17 +101,17 @@ fn what_a_server_may_not_say_is_an_error() {
         ("an error without a number", |cookie| error(cookie, chunk::DONE, 0, "")),
         ("a chunk that was not asked for", |cookie| structured(cookie, 1, chunk::BLOCK_STATUS, b"12345678")),
     ];
-    for (why, say) in cases {
+    for (why, send) in cases {
         let mut replies = Replies::new(2);
         let cookie = replies.begin(1, 512, 8);
-        let said = replies.take(&say(cookie), |_| {}).unwrap_err().to_string();
-        assert!(said.contains(why), "{said}");
+        let sent = replies.take(&send(cookie), |_| {}).unwrap_err().to_string();
+        assert!(sent.contains(why), "{sent}");
     }
     // The same bytes twice are no data of a longer read.
     let mut replies = Replies::new(1);
     let cookie = replies.begin(1, 0, 8);
-    let said = [data(cookie, 0, 0, b"12345"), data(cookie, 1, 0, b"12345")].concat();
-    assert!(replies.take(&said, |_| {}).is_err());
+    let sent = [data(cookie, 0, 0, b"12345"), data(cookie, 1, 0, b"12345")].concat();
+    assert!(replies.take(&sent, |_| {}).is_err());
 }
 
 #[test]

@@ -67,7 +67,7 @@ fn config(folder: &Path) -> Result<ClientConfig, NbdError> {
 }
 
 /// Converts a TLS error into the reason for which the server is not used.
-fn told(error: &rustls::Error, host: &str) -> NbdError {
+fn tls_error(error: &rustls::Error, host: &str) -> NbdError {
     use rustls::AlertDescription as Alert;
     let why = match error {
         rustls::Error::InvalidCertificate(error) => match error {
@@ -109,8 +109,8 @@ impl TlsStream {
     pub fn begin(mut socket: TcpStream, host: &str, folder: &Path) -> Result<Self, NbdError> {
         let name = ServerName::try_from(host.to_owned())
             .map_err(|_| NbdError::Address(format!("{host} is no name of a server")))?;
-        let mut connection =
-            ClientConnection::new(Arc::new(config(folder)?), name).map_err(|error| told(&error, host))?;
+        let mut connection = ClientConnection::new(Arc::new(config(folder)?), name)
+            .map_err(|error| tls_error(&error, host))?;
         while connection.is_handshaking() {
             connection.complete_io(&mut socket).map_err(|error| failed(error, host))?;
         }
@@ -140,11 +140,11 @@ impl TlsStream {
     }
 
     /// Reads bytes from the socket; 0 at the end of the stream.
-    fn hear(&mut self) -> io::Result<usize> {
+    fn receive(&mut self) -> io::Result<usize> {
         let count = self.connection.read_tls(&mut self.socket)?;
         let taken = self.connection.process_new_packets();
         self.push()?;
-        taken.map_err(|error| io::Error::other(told(&error, &self.host)))?;
+        taken.map_err(|error| io::Error::other(tls_error(&error, &self.host)))?;
         Ok(count)
     }
 }
@@ -153,7 +153,7 @@ impl TlsStream {
 fn failed(error: io::Error, host: &str) -> NbdError {
     let inner = error.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>());
     match inner {
-        Some(inner) => told(inner, host),
+        Some(inner) => tls_error(inner, host),
         None => error.into(),
     }
 }
@@ -169,7 +169,7 @@ impl Read for TlsStream {
         loop {
             match self.connection.reader().read(into) {
                 Err(error) if error.kind() == ErrorKind::WouldBlock => {
-                    if self.hear()? == 0 {
+                    if self.receive()? == 0 {
                         return Ok(0);
                     }
                 }

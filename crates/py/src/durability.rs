@@ -1,7 +1,7 @@
 //! How likely an array is to lose data: a description as JSON text, and its losses or what is wrong with it.
 use crate::convert::to_python;
-use drivelab_durability::monte_carlo::{Elsewhere, Histories, Job, chunks};
-use drivelab_durability::{Description, Outcome, Plan, Problem, Settings, check, solve_elsewhere};
+use drivelab_durability::monte_carlo::{ChunkRunner, Histories, Job, chunks};
+use drivelab_durability::{Description, Outcome, Plan, Problem, Settings, check, solve_with};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -22,13 +22,13 @@ enum Answer {
 }
 
 /// Chunks of histories that a Python function runs.
-struct Called {
+struct PythonRunner {
     function: Py<PyAny>,
     /// The exception that it raised.
     raised: Mutex<Option<PyErr>>,
 }
 
-impl Elsewhere for Called {
+impl ChunkRunner for PythonRunner {
     fn run(&self, job: &Job, from: u64, to: u64) -> Option<Vec<Histories>> {
         let called = Python::attach(|py| {
             let job = serde_json::to_string(job).map_err(|error| unreadable(&error))?;
@@ -70,10 +70,10 @@ pub fn durability<'py>(
     histories: Option<Py<PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let asked: Question = serde_json::from_str(question).map_err(|error| unreadable(&error))?;
-    let called = histories.map(|function| Called { function, raised: Mutex::new(None) });
+    let called = histories.map(|function| PythonRunner { function, raised: Mutex::new(None) });
     let answer = py.detach(|| {
-        let elsewhere = called.as_ref().map(|called| -> &dyn Elsewhere { called });
-        Plan::check(asked.array).and_then(|plan| solve_elsewhere(&plan, &asked.settings, elsewhere))
+        let runner = called.as_ref().map(|called| -> &dyn ChunkRunner { called });
+        Plan::check(asked.array).and_then(|plan| solve_with(&plan, &asked.settings, runner))
     });
     let raised = called.and_then(|called| called.raised.into_inner().unwrap_or_default());
     if let Some(error) = raised {

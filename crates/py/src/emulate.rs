@@ -11,7 +11,9 @@ use drivelab_core::Setup;
 use drivelab_emulate::looped::{self, LoopPoint};
 use drivelab_emulate::nbd::Listening;
 use drivelab_emulate::transcript::Transcript as Pipe;
-use drivelab_emulate::{At, Bytes, Device, EmulateError, Pace, SessionRecord, Wish, as_served, open};
+use drivelab_emulate::{
+    Address, Bytes, Device, EmulateError, Pace, ServeOptions, SessionRecord, as_served, open,
+};
 use drivelab_units::{Span, parse};
 use pyo3::exceptions::{PyIndexError, PyValueError};
 use pyo3::prelude::*;
@@ -26,7 +28,7 @@ use std::thread;
 use std::time::Duration;
 
 /// A hundred checks per second: a command that has ended is noticed at once.
-const LOOK_EVERY: Duration = Duration::from_millis(10);
+const POLL_INTERVAL: Duration = Duration::from_millis(10);
 
 /// How a device is to be served, as Python passes it.
 #[derive(FromPyObject)]
@@ -106,14 +108,14 @@ impl Listener {
 }
 
 impl Options {
-    fn wish(self, setup: &Setup, transcript: Option<Arc<Pipe>>) -> PyResult<Wish> {
+    fn into_serve_options(self, setup: &Setup, transcript: Option<Arc<Pipe>>) -> PyResult<ServeOptions> {
         let at = match (self.socket, self.listener, self.address) {
-            (Some(path), None, None) => At::Socket(path),
-            (None, Some(listener), None) => At::Listening(Arc::clone(&listener.get().inner)),
+            (Some(path), None, None) => Address::Socket(path),
+            (None, Some(listener), None) => Address::Listening(Arc::clone(&listener.get().inner)),
             (None, None, Some(address)) => {
                 let address =
                     address.parse().map_err(|_| PyValueError::new_err(format!("{address}: no address")))?;
-                At::Port { address, certificates: self.certificates }
+                Address::Port { address, certificates: self.certificates }
             }
             _ => return Err(PyValueError::new_err("either a socket, a listener or an address")),
         };
@@ -124,7 +126,7 @@ impl Options {
             (None, None) => Bytes::Memory,
             (Some(_), Some(_)) => return Err(PyValueError::new_err("either a folder or an image")),
         };
-        Ok(Wish {
+        Ok(ServeOptions {
             at,
             control: self.control,
             pace: self.clock.parse::<Pace>().map_err(PyValueError::new_err)?,
@@ -160,8 +162,9 @@ pub fn emulate<'py>(
     let setup = plan.inner.points[0].setup.clone();
     let device = Device { target: setup.target.clone(), seed: setup.seed, name: plan.inner.name.clone() };
     drop(plan);
-    let wish = options.wish(&setup, transcript.map(|transcript| Arc::clone(&transcript.pipe)))?;
-    let server = py.detach(|| open(device, &wish)).map_err(|error| emulate_error(&error))?;
+    let options =
+        options.into_serve_options(&setup, transcript.map(|transcript| Arc::clone(&transcript.pipe)))?;
+    let server = py.detach(|| open(device, &options)).map_err(|error| emulate_error(&error))?;
     // From here on Ctrl-C ends a session, which still has its record.
     let early = match on_ready.call1((server.uri(), server.size_bytes())) {
         Ok(_) => None,
@@ -177,12 +180,12 @@ pub fn emulate<'py>(
             scope.spawn(move || drop(sender.send(server.run(stop))));
             let mut raised = early;
             loop {
-                match receiver.recv_timeout(LOOK_EVERY) {
+                match receiver.recv_timeout(POLL_INTERVAL) {
                     Ok(record) => return (Some(record), raised),
                     Err(RecvTimeoutError::Disconnected) => return (None, raised),
                     Err(RecvTimeoutError::Timeout) => {}
                 }
-                match Python::attach(|py| look(py, &on_look)) {
+                match Python::attach(|py| poll_python(py, &on_look)) {
                     Ok(false) => {}
                     Ok(true) => stop.store(true, Ordering::Relaxed),
                     Err(error) => {
@@ -207,11 +210,11 @@ fn is_interrupt(py: Python<'_>, error: &PyErr) -> bool {
     error.is_instance_of::<pyo3::exceptions::PyKeyboardInterrupt>(py)
 }
 
-fn look_for_signals(py: Python<'_>) -> PyResult<()> {
+fn check_signals(py: Python<'_>) -> PyResult<()> {
     py.check_signals()
 }
 
-fn look(py: Python<'_>, on_look: &Py<PyAny>) -> PyResult<bool> {
+fn poll_python(py: Python<'_>, on_look: &Py<PyAny>) -> PyResult<bool> {
     py.check_signals()?;
     on_look.call0(py)?.extract(py)
 }
@@ -245,8 +248,8 @@ pub fn loop_back<'py>(
     let setup = point.setup.clone();
     let device = Device { target: setup.target.clone(), seed: setup.seed, name: plan.inner.name.clone() };
     drop(plan);
-    let wish = Wish {
-        at: At::Socket(socket.clone()),
+    let options = ServeOptions {
+        at: Address::Socket(socket.clone()),
         control: None,
         pace: Pace::Times(1),
         bytes: Bytes::Memory,
@@ -260,7 +263,7 @@ pub fn loop_back<'py>(
         transcript: None,
     };
     let (ended, raised) = py.detach(|| {
-        let server = match open(device, &wish) {
+        let server = match open(device, &options) {
             Ok(server) => server,
             Err(error) => return (Err(error), None),
         };
@@ -271,8 +274,8 @@ pub fn loop_back<'py>(
             let host = scope.spawn(move || looped::run(&setup, &socket, stop_host));
             let mut raised = None;
             while !host.is_finished() {
-                thread::sleep(LOOK_EVERY);
-                if let Err(error) = Python::attach(look_for_signals) {
+                thread::sleep(POLL_INTERVAL);
+                if let Err(error) = Python::attach(check_signals) {
                     stop_host.store(true, Ordering::Relaxed);
                     // The first exception counts.
                     raised = raised.or(Some(error));

@@ -1,7 +1,7 @@
 //! TOML files that are no scenarios: their values, and what is wrong with them at its place.
 use crate::convert::to_python;
 use crate::errors::scenario_error;
-use drivelab_scenario::{Found, KeyedFile};
+use drivelab_scenario::{KeyedFile, KeyedProblem};
 use pyo3::prelude::*;
 
 /// Key, item of its list, whether it is the key itself, what was typed and in which option, message, remedy.
@@ -20,7 +20,7 @@ pub fn toml_values<'py>(py: Python<'py>, text: &str, origin: &str) -> PyResult<B
 #[pyfunction]
 pub fn toml_problems(py: Python<'_>, text: &str, origin: &str, wrong: Vec<Wrong>) -> PyResult<()> {
     let file = KeyedFile::read(origin, text).map_err(|problems| scenario_error(py, &problems))?;
-    let found = wrong.into_iter().map(|(key, item, is_key, typed, message, remedy)| Found {
+    let found = wrong.into_iter().map(|(key, item, is_key, typed, message, remedy)| KeyedProblem {
         key,
         item,
         is_key,
@@ -28,5 +28,5 @@ pub fn toml_problems(py: Python<'_>, text: &str, origin: &str, wrong: Vec<Wrong>
         message,
         remedy,
     });
-    file.told(found.collect()).map_or(Ok(()), |problems| Err(scenario_error(py, &problems)))
+    file.into_problems(found.collect()).map_or(Ok(()), |problems| Err(scenario_error(py, &problems)))
 }

@@ -9,7 +9,8 @@ use crate::errors::measure_error;
 use crate::plan::Plan;
 use drivelab_core::Setup;
 use drivelab_measure::{
-    At, Control, Door, Identity, OnError, Steady, Wish, fits_export, measure as measure_setup,
+    Control, DeviceAddress, Identity, IoEngine, MeasureOptions, OnError, Steady, fits_export,
+    measure as measure_setup,
 };
 use drivelab_units::Span;
 use pyo3::exceptions::{PyIndexError, PyKeyboardInterrupt, PyValueError};
@@ -23,7 +24,7 @@ use std::thread;
 use std::time::Duration;
 
 /// Twenty checks per second: Ctrl-C feels immediate and costs nothing.
-const LOOK_EVERY: Duration = Duration::from_millis(50);
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// How a workload is to be measured, as Python passes it.
 #[derive(FromPyObject)]
@@ -47,12 +48,12 @@ pub struct Options {
     log: u64,
 }
 
-fn door(engine: &str) -> PyResult<Door> {
+fn io_engine(engine: &str) -> PyResult<IoEngine> {
     match engine {
-        "auto" => Ok(Door::Auto),
-        "io_uring" => Ok(Door::Uring),
-        "threads" => Ok(Door::Threads),
-        "nbd" => Ok(Door::Nbd),
+        "auto" => Ok(IoEngine::Auto),
+        "io_uring" => Ok(IoEngine::Uring),
+        "threads" => Ok(IoEngine::Threads),
+        "nbd" => Ok(IoEngine::Nbd),
         other => Err(PyValueError::new_err(format!(
             "no engine is called {other}: there are auto, io_uring, threads and nbd"
         ))),
@@ -63,27 +64,27 @@ fn door(engine: &str) -> PyResult<Door> {
 /// Raises `RunError`.
 #[pyfunction]
 pub fn measure_fits(py: Python<'_>, plan: PyRef<'_, Plan>, address: &str, engine: &str) -> PyResult<()> {
-    let door = door(engine)?;
+    let io_engine = io_engine(engine)?;
     let setups: Vec<Setup> = plan.inner.points.iter().map(|point| point.setup.clone()).collect();
     drop(plan);
     let export = py.detach(|| crate::nbd::open(address).map(|connection| connection.export().clone()));
     let export = export.map_err(|error| crate::nbd::failed(address, &error))?;
     setups
         .iter()
-        .try_for_each(|setup| fits_export(address, &export, door, &setup.jobs))
+        .try_for_each(|setup| fits_export(address, &export, io_engine, &setup.jobs))
         .map_err(|error| measure_error(&error))
 }
 
 impl Options {
-    fn wish(&self) -> PyResult<Wish> {
-        let door = door(&self.engine)?;
-        Ok(Wish {
+    fn to_options(&self) -> PyResult<MeasureOptions> {
+        let io_engine = io_engine(&self.engine)?;
+        Ok(MeasureOptions {
             at: match (&self.address, &self.path) {
-                (Some(address), _) => At::Address(address.clone()),
-                (None, Some(path)) => At::Path(path.clone()),
-                (None, None) => At::Null,
+                (Some(address), _) => DeviceAddress::Address(address.clone()),
+                (None, Some(path)) => DeviceAddress::Path(path.clone()),
+                (None, None) => DeviceAddress::Null,
             },
-            door,
+            io_engine,
             may_write: self.may_write,
             identity: self.identity.map(|(file_system, inode, device)| Identity {
                 file_system,
@@ -116,14 +117,14 @@ pub fn measure<'py>(
     let seed = options.seed.unwrap_or(point.setup.seed);
     let setup = Setup { seed, traces: options.log, ..point.setup.clone() };
     drop(plan);
-    let wish = options.wish()?;
+    let measure_options = options.to_options()?;
     let on_progress = on_progress.map(Bound::unbind);
     let stop = AtomicBool::new(false);
     let share = Mutex::new(0.0);
     let (found, raised) = py.detach(|| {
         thread::scope(|scope| {
             let (sender, receiver) = channel();
-            let (setup, wish, stop, share) = (&setup, &wish, &stop, &share);
+            let (setup, measure_options, stop, share) = (&setup, &measure_options, &stop, &share);
             scope.spawn(move || {
                 let progress = |done: f64| {
                     if let Ok(mut share) = share.lock() {
@@ -132,19 +133,21 @@ pub fn measure<'py>(
                 };
                 let control = Control { stop, progress: &progress };
                 // A panic drops its end of the channel, and is a defect.
-                if let Ok(found) = catch_unwind(AssertUnwindSafe(|| measure_setup(setup, wish, &control))) {
+                if let Ok(found) =
+                    catch_unwind(AssertUnwindSafe(|| measure_setup(setup, measure_options, &control)))
+                {
                     drop(sender.send(found));
                 }
             });
             let mut raised: Option<PyErr> = None;
             loop {
-                match receiver.recv_timeout(LOOK_EVERY) {
+                match receiver.recv_timeout(POLL_INTERVAL) {
                     Ok(found) => return (Some(found), raised),
                     Err(RecvTimeoutError::Disconnected) => return (None, raised),
                     Err(RecvTimeoutError::Timeout) => {}
                 }
                 let done = share.lock().map_or(0.0, |share| *share);
-                if let Err(error) = Python::attach(|py| look(py, on_progress.as_ref(), done)) {
+                if let Err(error) = Python::attach(|py| poll_python(py, on_progress.as_ref(), done)) {
                     stop.store(true, Ordering::Relaxed);
                     // The first exception counts.
                     raised = raised.or(Some(error));
@@ -161,7 +164,7 @@ pub fn measure<'py>(
     Ok((to_python(py, &found.map_err(|error| measure_error(&error))?)?, interrupted))
 }
 
-fn look(py: Python<'_>, on_progress: Option<&Py<PyAny>>, share: f64) -> PyResult<()> {
+fn poll_python(py: Python<'_>, on_progress: Option<&Py<PyAny>>, share: f64) -> PyResult<()> {
     py.check_signals()?;
     match on_progress {
         Some(on_progress) => on_progress.call1(py, (share,)).map(drop),

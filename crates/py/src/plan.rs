@@ -19,7 +19,7 @@ use std::sync::Arc;
 #[pyclass(frozen, module = "drivelab._core")]
 pub struct Plan {
     pub inner: drivelab_scenario::Plan,
-    recipe: Recipe,
+    source: PlanSource,
     /// The traces that its points replay.
     replayed: Vec<Arc<Replayed>>,
     /// The files of these, which nothing may write over.
@@ -29,7 +29,7 @@ pub struct Plan {
 
 /// What is needed to make a plan again in another process.
 #[derive(Clone)]
-struct Recipe {
+struct PlanSource {
     text: String,
     origin: String,
     base_dir: PathBuf,
@@ -67,24 +67,24 @@ impl Plan {
         served: bool,
     ) -> PyResult<Self> {
         let folder = Folder::new(base_dir.clone(), files);
-        let said = overrides.iter().cloned();
+        let typed = overrides.iter().cloned();
         let laid_over: Vec<Override> =
-            said.map(|(key, value, origin)| Override { key, value, origin }).collect();
+            typed.map(|(key, value, origin)| Override { key, value, origin }).collect();
         let source = Source { origin: origin.clone(), text: text.clone() };
         let planned = if served { plan_served } else { plan };
         let inner =
             planned(&source, &laid_over, &folder).map_err(|problems| scenario_error(py, &problems))?;
         let files = folder.texts.into_inner();
         let (replayed, trace_files) = (folder.replayed.into_inner(), folder.trace_files.into_inner());
-        let recipe = Recipe { text, origin, base_dir, overrides, files, steps: vec![], served };
-        steps.into_iter().try_fold(Plan { inner, recipe, replayed, trace_files }, Plan::stepped)
+        let source = PlanSource { text, origin, base_dir, overrides, files, steps: vec![], served };
+        steps.into_iter().try_fold(Plan { inner, source, replayed, trace_files }, Plan::stepped)
     }
 
     /// A pickled plan is what it was made from: text, overrides and drive files; a trace has to exist where
     /// it is unpickled.
     fn __getnewargs__(&self) -> Pickled {
-        let recipe = self.recipe.clone();
-        let Recipe { text, origin, base_dir, overrides, files, steps, served } = recipe;
+        let source = self.source.clone();
+        let PlanSource { text, origin, base_dir, overrides, files, steps, served } = source;
         (text, origin, base_dir, overrides, files, steps, served)
     }
 
@@ -240,7 +240,7 @@ impl Plan {
             }
             _ => return Err(PyValueError::new_err(format!("a plan has no step {name}"))),
         }
-        self.recipe.steps.push(step);
+        self.source.steps.push(step);
         Ok(self)
     }
 }

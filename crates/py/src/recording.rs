@@ -2,7 +2,7 @@
 use drivelab_core::digest::Digest;
 use drivelab_nbd::in_words;
 use drivelab_scenario::{RemapAsked, TraceAsked, TraceFound};
-use drivelab_simulate::recorded::{Replayed, Replaying, told};
+use drivelab_simulate::recorded::{Replayed, Replaying, trace_error_message};
 use drivelab_trace::shape::Remap;
 use drivelab_trace::{Format, Options, Reader, TraceError};
 use std::fs::{self, File};
@@ -88,7 +88,7 @@ pub fn found(
     files: Vec<PathBuf>,
     fingerprint: String,
 ) -> Result<(Arc<Replayed>, TraceFound), String> {
-    let said = |error: TraceError| told(&error);
+    let said = |error: TraceError| trace_error_message(&error);
     let options = options(asked).map_err(said)?;
     let first = open(&files, &options).map_err(said)?;
     let seed = first.header().and_then(|header| header.seed);

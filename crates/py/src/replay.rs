@@ -41,14 +41,14 @@ pub fn replay<'py>(py: Python<'py>, plan: PyRef<'py, Plan>, trace: PathBuf) -> P
         let file = File::open(trace).map_err(|error| trace_error(&error))?;
         let measured = validation::read(file).map_err(|error| trace_error(&error))?;
         let requests: Vec<Request> = measured.iter().map(request).collect();
-        let look = |_| {
-            if let Err(raised) = Python::attach(look_for_signals) {
+        let poll = |_| {
+            if let Err(raised) = Python::attach(check_signals) {
                 stop.store(true, Ordering::Relaxed);
                 // The first exception counts.
                 let _ = signal.set(raised);
             }
         };
-        let control = Control { stop: &stop, progress: &look };
+        let control = Control { stop: &stop, progress: &poll };
         run(&setup.target, setup.seed, &requests, &control)
             .map(|replay| columns(&measured, &replay))
             .map_err(|error| replay_error(&error))
@@ -59,7 +59,7 @@ pub fn replay<'py>(py: Python<'py>, plan: PyRef<'py, Plan>, trace: PathBuf) -> P
     to_python(py, &replayed?)
 }
 
-fn look_for_signals(py: Python<'_>) -> PyResult<()> {
+fn check_signals(py: Python<'_>) -> PyResult<()> {
     py.check_signals()
 }
 

@@ -32,7 +32,7 @@ use std::thread;
 use std::time::Duration;
 
 /// Twenty checks per second: Ctrl-C feels immediate and costs nothing.
-const LOOK_EVERY: Duration = Duration::from_millis(50);
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
 /// Progress is stored in millionths, so that it fits an atomic integer.
 const PROGRESS_SCALE: f64 = 1e6;
 
@@ -87,7 +87,7 @@ pub fn run<'py>(
     drop(plans);
     let on_progress = on_progress.map(|callback| callback.clone().unbind());
     let on_plan = on_plan.map(|callback| callback.clone().unbind());
-    let how = How { workers, capture };
+    let how = RunOptions { workers, capture };
     py.detach(|| run_detached(&setups, &how, on_progress.as_ref(), Plans::new(lengths, on_plan)))
 }
 
@@ -177,13 +177,13 @@ fn rows<'py>(py: Python<'py>, rows: &[impl Serialize]) -> PyResult<Bound<'py, Py
 }
 
 /// How the points are run.
-struct How {
+struct RunOptions {
     workers: usize,
     /// Where the trace of the only point is written, if one is wanted.
     capture: Option<PathBuf>,
 }
 
-impl How {
+impl RunOptions {
     /// Runs all points on threads of ours; `done` receives each result in order.
     fn run(&self, setups: &[Setup], shared: &Shared, mut done: impl FnMut(usize, Result<Point, RunError>)) {
         let progress = |index: usize, share: f64| shared.progress(index, share);
@@ -204,7 +204,7 @@ impl How {
 /// Everything that happens without the interpreter lock.
 fn run_detached(
     setups: &[Setup],
-    how: &How,
+    how: &RunOptions,
     on_progress: Option<&Py<PyAny>>,
     mut plans: Plans,
 ) -> PyResult<Vec<Py<PyAny>>> {
@@ -244,7 +244,7 @@ fn watch(
     let mut outcome = Ok(false);
     loop {
         let mut raised = None;
-        match receiver.recv_timeout(LOOK_EVERY) {
+        match receiver.recv_timeout(POLL_INTERVAL) {
             Ok((index, result)) => {
                 shared.progress(index, 1.0);
                 // After a failure the following results are not needed.
@@ -253,7 +253,7 @@ fn watch(
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => return outcome,
         }
-        let raised = raised.or_else(|| Python::attach(|py| look(py, shared, on_progress)).err());
+        let raised = raised.or_else(|| Python::attach(|py| poll_python(py, shared, on_progress)).err());
         if let Some(error) = raised {
             shared.stop.store(true, Ordering::Relaxed);
             let interrupted = Python::attach(|py| error.is_instance_of::<PyKeyboardInterrupt>(py));
@@ -265,7 +265,7 @@ fn watch(
     }
 }
 
-fn look(py: Python<'_>, shared: &Shared, on_progress: Option<&Py<PyAny>>) -> PyResult<()> {
+fn poll_python(py: Python<'_>, shared: &Shared, on_progress: Option<&Py<PyAny>>) -> PyResult<()> {
     py.check_signals()?;
     if let Some(callback) = on_progress
         && !shared.stop.load(Ordering::Relaxed)

@@ -16,7 +16,7 @@ use std::io::{BufWriter, Read};
 use std::path::{Path, PathBuf};
 
 /// Signals are checked once per this many requests.
-const LOOK_EVERY: u64 = 1 << 16;
+const REQUESTS_PER_SIGNAL_CHECK: u64 = 1 << 16;
 
 /// An error: in the trace of a file, or in Python.
 enum Failure {
@@ -70,14 +70,14 @@ fn open(files: &[PathBuf], options: &ReadOptions) -> Result<Reader<'static>, Fai
 }
 
 /// Lets Ctrl-C interrupt, once per `LOOK_EVERY` requests.
-fn look(requests: u64) -> Result<(), Failure> {
-    if requests.is_multiple_of(LOOK_EVERY) {
-        Python::attach(look_for_signals).map_err(Failure::Raised)?;
+fn check_signals_sometimes(requests: u64) -> Result<(), Failure> {
+    if requests.is_multiple_of(REQUESTS_PER_SIGNAL_CHECK) {
+        Python::attach(check_signals).map_err(Failure::Raised)?;
     }
     Ok(())
 }
 
-fn look_for_signals(py: Python<'_>) -> PyResult<()> {
+fn check_signals(py: Python<'_>) -> PyResult<()> {
     py.check_signals()
 }
 
@@ -92,7 +92,7 @@ pub fn trace_info(py: Python<'_>, files: Vec<PathBuf>, options: ReadOptions) -> 
         let mut survey = Survey::default();
         while let Some(record) = reader.next_request().map_err(failed)? {
             survey.take(&record);
-            look(survey.requests())?;
+            check_signals_sometimes(survey.requests())?;
         }
         survey.report(&reader).map_err(failed)
     });
@@ -184,7 +184,7 @@ fn copy(
     let out = BufWriter::with_capacity(1 << 16, Sink::new(file, shape.gzip));
     let mut raised = None;
     let mut go_on = |read| {
-        raised = look(read).err();
+        raised = check_signals_sometimes(read).err();
         raised.is_none()
     };
     let copied = copy_requests(&mut merge, (out, to), shaped, options.lenient, &mut go_on);

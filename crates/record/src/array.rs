@@ -3,7 +3,7 @@
 use crate::commands;
 use crate::series::{Bucket, Seen, Series};
 use drivelab_core::storage::array::Array;
-use drivelab_core::storage::array::report::{Happened, Health, Progress, Report, SyncKind, UnderLoad};
+use drivelab_core::storage::array::report::{Health, Progress, Report, ReportKind, SyncKind, UnderLoad};
 use drivelab_units::{Instant, Rate};
 use serde::Serialize;
 
@@ -121,8 +121,8 @@ impl Default for ArrayCollector {
 }
 
 impl ArrayCollector {
-    pub fn happened(&mut self, report: &Report) {
-        if let Happened::Lost(run) = report.what {
+    pub fn record_report(&mut self, report: &Report) {
+        if let ReportKind::Lost(run) = report.what {
             self.lost_bytes += run.sectors().bytes().get();
         }
         if self.events.len() < EVENTS_MAX {
@@ -182,29 +182,29 @@ fn event(report: &Report) -> ArrayEvent {
         ArrayEvent { at_ns, what, group, slot, drive, outcome, sync, lost, stale }
     };
     match report.what {
-        Happened::WriteError { slot, drive, outcome } => {
+        ReportKind::WriteError { slot, drive, outcome } => {
             let (slot, outcome) = (Some(slot), Some(commands::outcome(outcome)));
             ArrayEvent { slot, drive: Some(drive), outcome, ..plain("write-error") }
         }
-        Happened::Stale { slot, drive, first, count } => {
+        ReportKind::Stale { slot, drive, first, count } => {
             let (first, bytes) = (first.get() * 512, count.bytes().get());
             let stale = Some(StaleRange { first, bytes });
             ArrayEvent { slot: Some(slot), drive: Some(drive), stale, ..plain("stale") }
         }
-        Happened::Broken => plain("broken"),
-        Happened::Failed { slot, drive } => {
+        ReportKind::Broken => plain("broken"),
+        ReportKind::Failed { slot, drive } => {
             ArrayEvent { slot: Some(slot), drive: Some(drive), ..plain("failed") }
         }
-        Happened::SpareFailed { drive } => ArrayEvent { drive: Some(drive), ..plain("spare-failed") },
-        Happened::Replaced { slot, drive } => {
+        ReportKind::SpareFailed { drive } => ArrayEvent { drive: Some(drive), ..plain("spare-failed") },
+        ReportKind::Replaced { slot, drive } => {
             ArrayEvent { slot: Some(slot), drive: Some(drive), ..plain("replaced") }
         }
-        Happened::Began(sync) => ArrayEvent { sync: Some(kind(sync)), ..plain("began") },
-        Happened::Ended(sync) => ArrayEvent { sync: Some(kind(sync)), ..plain("ended") },
-        Happened::JournalFailed { drive } => ArrayEvent { drive: Some(drive), ..plain("journal-failed") },
-        Happened::BeganAnew(sync) => ArrayEvent { sync: Some(kind(sync)), ..plain("began-anew") },
-        Happened::GivenUp(sync) => ArrayEvent { sync: Some(kind(sync)), ..plain("given-up") },
-        Happened::Lost(run) => {
+        ReportKind::Began(sync) => ArrayEvent { sync: Some(kind(sync)), ..plain("began") },
+        ReportKind::Ended(sync) => ArrayEvent { sync: Some(kind(sync)), ..plain("ended") },
+        ReportKind::JournalFailed { drive } => ArrayEvent { drive: Some(drive), ..plain("journal-failed") },
+        ReportKind::BeganAnew(sync) => ArrayEvent { sync: Some(kind(sync)), ..plain("began-anew") },
+        ReportKind::GivenUp(sync) => ArrayEvent { sync: Some(kind(sync)), ..plain("given-up") },
+        ReportKind::Lost(run) => {
             let (first, bytes) = (run.first.get() * 512, run.count.bytes().get());
             let lost = LostRange { first, bytes, every: run.every.bytes().get(), times: run.times };
             ArrayEvent { lost: Some(lost), ..plain("lost") }

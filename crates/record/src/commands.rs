@@ -22,7 +22,7 @@ pub const NAMED_MAX: usize = 64;
 pub struct CommandLog {
     start: Instant,
     room: usize,
-    kept: Vec<Kept>,
+    kept: Vec<KeptCommand>,
     /// Traces of commands whose completion has not reached the host yet.
     waiting: VecDeque<CommandTrace>,
     members: Vec<(CommandTrace, OfMember)>,
@@ -31,10 +31,10 @@ pub struct CommandLog {
 /// Average number of members' commands kept for each host command.
 const MEMBERS_EACH: usize = 16;
 
-struct Kept {
+struct KeptCommand {
     trace: CommandTrace,
     /// When the drive was done with it.
-    gone: Instant,
+    drive_done: Instant,
     breakdown: Option<Breakdown>,
 }
 
@@ -47,7 +47,7 @@ impl CommandLog {
 
     /// The target has reported a trace. Commands that a cache has issued for itself are not answered to a
     /// host.
-    pub fn lived(&mut self, trace: CommandTrace) {
+    pub fn add_trace(&mut self, trace: CommandTrace) {
         if let Some(member) = trace.member {
             return self.keep_member(trace, member);
         }
@@ -75,10 +75,14 @@ impl CommandLog {
     fn keep(&mut self, trace: CommandTrace, completion: Option<&Completion>) {
         // A command that was given up may have been under way to a sector that it never reached.
         let gone = trace.completed;
-        let heard = completion.map_or(gone, |completion| completion.completed);
-        if heard > self.start && self.kept.len() < self.room {
+        let answered = completion.map_or(gone, |completion| completion.completed);
+        if answered > self.start && self.kept.len() < self.room {
             let breakdown = completion.map(|completion| completion.breakdown);
-            self.kept.push(Kept { trace: CommandTrace { completed: heard, ..trace }, gone, breakdown });
+            self.kept.push(KeptCommand {
+                trace: CommandTrace { completed: answered, ..trace },
+                drive_done: gone,
+                breakdown,
+            });
         }
     }
 
@@ -98,7 +102,8 @@ impl CommandLog {
 
     /// The commands in order of arrival.
     pub fn records(mut self) -> Vec<CommandRecord> {
-        self.kept.sort_by_key(|Kept { trace, .. }| (trace.accepted, trace.submitted, trace.command.id));
+        self.kept
+            .sort_by_key(|KeptCommand { trace, .. }| (trace.accepted, trace.submitted, trace.command.id));
         let ranks: Vec<Option<u64>> = self.kept.iter().map(|kept| rank(&kept.trace)).collect();
         let overtaking = Overtaking::of(&ranks);
         let mut records: Vec<CommandRecord> = self.kept.iter().map(CommandRecord::new).collect();
@@ -204,7 +209,8 @@ pub struct MemberRecord {
 
 impl MemberRecord {
     fn new(trace: &CommandTrace, member: &OfMember) -> Self {
-        let same = Kept { trace: *trace, gone: trace.completed, breakdown: Some(member.breakdown) };
+        let same =
+            KeptCommand { trace: *trace, drive_done: trace.completed, breakdown: Some(member.breakdown) };
         let of = CommandRecord::new(&same);
         MemberRecord {
             drive: member.drive,
@@ -251,7 +257,7 @@ impl From<Breakdown> for Parts {
 }
 
 impl CommandRecord {
-    fn new(Kept { trace, gone, breakdown }: &Kept) -> Self {
+    fn new(KeptCommand { trace, drive_done: gone, breakdown }: &KeptCommand) -> Self {
         let command = &trace.command;
         let turned_to = trace.served.by_drive();
         let reached = |stamp: Instant| (turned_to && stamp <= *gone).then_some(stamp.as_ns());

@@ -54,7 +54,7 @@ fn completion(trace: &CommandTrace) -> Completion {
 fn logged(warmup_ms: u64, room: u64, traces: &[CommandTrace]) -> Vec<CommandRecord> {
     let mut log = CommandLog::new(Span::from_ms(warmup_ms), room);
     for trace in traces {
-        log.lived(*trace);
+        log.add_trace(*trace);
     }
     for trace in traces {
         log.completed(&completion(trace));
@@ -117,21 +117,21 @@ fn an_attempt_that_failed_stands_beside_the_one_that_the_host_heard_of() {
     let again = CommandTrace { command: Command { attempt: 1, ..first.command }, ..trace(0, 5, 3, 12) };
     let mut log = CommandLog::new(Span::ZERO, 9);
     for trace in [first, other, again] {
-        log.lived(trace);
+        log.add_trace(trace);
         if trace != first {
             log.completed(&completion(&trace));
         }
     }
-    let told: Vec<_> =
+    let listed: Vec<_> =
         log.records().into_iter().map(|r| (r.id, r.attempt, r.breakdown_ns.is_some())).collect();
-    assert_eq!(told, [(0, 0, false), (1, 0, true), (0, 1, true)]);
+    assert_eq!(listed, [(0, 0, false), (1, 0, true), (0, 1, true)]);
 }
 
 #[test]
 fn what_a_cache_has_issued_is_logged_although_no_host_hears_of_it() {
     let mut log = CommandLog::new(Span::from_ms(5), 9);
     for trace in [trace(OWN_IDS, 0, 1, 5), trace(OWN_IDS + 1, 1, 2, 6)] {
-        log.lived(trace);
+        log.add_trace(trace);
     }
     let record = &log.records()[0];
     assert_eq!((record.id, record.completed_ns, record.breakdown_ns), (OWN_IDS + 1, 6 * MS, None));
@@ -153,7 +153,7 @@ fn what_memory_has_answered_has_no_place_in_the_order_of_the_drive() {
 fn a_command_completes_when_its_host_hears_of_it() {
     let trace = trace(0, 0, 0, 10);
     let mut log = CommandLog::new(Span::ZERO, 9);
-    log.lived(trace);
+    log.add_trace(trace);
     log.completed(&Completion { completed: Instant::from_ns(12 * MS), ..completion(&trace) });
     assert_eq!(log.records()[0].completed_ns, 12 * MS);
 }
@@ -162,7 +162,7 @@ fn a_command_completes_when_its_host_hears_of_it() {
 fn a_command_was_handed_over_when_its_host_did_so() {
     let trace = trace(0, 5, 0, 10);
     let mut log = CommandLog::new(Span::ZERO, 9);
-    log.lived(trace);
+    log.add_trace(trace);
     log.completed(&Completion { submitted: Instant::from_ns(2 * MS), ..completion(&trace) });
     let record = &log.records()[0];
     assert_eq!((record.submitted_ns, record.accepted_ns), (2 * MS, 5 * MS));

@@ -5,12 +5,12 @@
 //! of a replayed recording; what memories gave up; what was found about its data; and, on request, the log of
 //! its first commands. What never does: a clock, a file, a socket. Start reading at [`collector`].
 pub mod accounts;
-pub mod ailing;
 pub mod array;
 pub mod collector;
 pub mod commands;
 pub mod data;
 pub mod given_up;
+pub mod injections;
 pub mod latency;
 pub mod overtaking;
 pub mod point;

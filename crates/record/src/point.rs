@@ -1,11 +1,11 @@
 //! One point of a sweep in the record. Keys carry their unit.
 use crate::accounts::Accounts;
-use crate::ailing::InjectionRecord;
 use crate::array::ArrayRecord;
 use crate::collector::Collector;
 use crate::commands::{self, CommandRecord, MemberRecord};
 use crate::data::{CutRecord, DataRecord};
 use crate::given_up::GivenUpRecord;
+use crate::injections::InjectionRecord;
 use crate::latency::Latencies;
 use crate::replay::ReplayRecord;
 use crate::series::Bucket;

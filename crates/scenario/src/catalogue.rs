@@ -2,7 +2,7 @@
 use crate::keys::kind::{Kind, Section};
 use crate::keys::read::{Mark, Read};
 use crate::keys::section::displaced_by;
-use crate::raw::choice::Filed;
+use crate::raw::choice::CatalogueItem;
 use crate::raw::class::{Class, ClassRaw};
 use crate::raw::drive::DriveRaw;
 use crate::raw::system::ControllerRaw;

@@ -107,7 +107,7 @@ fn section(out: &mut String, job: &Job, waits: bool) {
     if job.copies > 1 {
         line("numjobs", job.copies.to_string());
     }
-    asked_of_the_queue(out, params);
+    queue_attributes(out, params);
 }
 
 /// When a job issues its I/Os.
@@ -142,7 +142,7 @@ fn arrivals(arrivals: Arrivals, line: &mut dyn FnMut(&str, String)) {
 }
 
 /// The queueing attributes of a job: mostly not available in fio, which a comment then says.
-fn asked_of_the_queue(out: &mut String, params: &JobParams) {
+fn queue_attributes(out: &mut String, params: &JobParams) {
     let Marking { attribute, priority, force_unit_access, direct } = params.marking;
     let mut line = |text: &str| {
         let _ = writeln!(out, "{text}");

@@ -28,6 +28,6 @@ pub use plan::{
 pub use reference::{drive_reference, scenario_reference};
 pub use schema::{drive_schema, file_schema, schema};
 pub use sweep::POINTS_MAX;
-pub use text::keyed::{Found, KeyedFile};
+pub use text::keyed::{KeyedFile, KeyedProblem};
 pub use text::over::Override;
 pub use text::problem::{Problem, Problems};

@@ -1,14 +1,14 @@
 //! From a scenario's text to a plan: every point of its sweep, ready to run.
-use crate::check::ailing::injections;
 use crate::check::array_faults::check_in_time;
 pub use crate::check::assume::Assumed;
 pub use crate::check::class::{Bounds, Firmware};
+use crate::check::drive_faults::injections;
 pub use crate::check::members::ArrayInForce;
 use crate::check::resolve::Loader;
 use crate::check::run::{check_cut, check_until, power_cut, run};
 pub use crate::check::system::InForce;
 use crate::check::system::in_force;
-use crate::check::target::{Meant, Shared};
+use crate::check::target::{ResolvedTarget, Shared};
 use crate::check::trace;
 use crate::check::workload::{Job, Served, expand, fed, jobs};
 use crate::fio;
@@ -154,7 +154,9 @@ fn build(source: &Source, overrides: &[Override], loader: &dyn Loader, log: &mut
         if log.is_full() || number > 1_000 && points.is_empty() && skipped.is_empty() {
             break;
         }
-        let Some(Found { raw, setup, hash, fio, array, assumed, mut firmware }) = found else { continue };
+        let Some(ResolvedPoint { raw, setup, hash, fio, array, assumed, mut firmware }) = found else {
+            continue;
+        };
         name = name.or(raw.name.map(|name| name.value));
         if !spread(&setup) {
             // How much a drive gains by its order on a stream was not measured.
@@ -164,7 +166,7 @@ fn build(source: &Source, overrides: &[Override], loader: &dyn Loader, log: &mut
         points.push(Point { axes: named, hash, setup, in_force, fio });
     }
     if skipped.len() == count.unwrap_or(1) {
-        log.condemn(contradictions);
+        log.promote_contradictions(contradictions);
     }
     let seed = points.first()?.setup.seed;
     let hashes: Vec<&str> = points.iter().map(|point| point.hash.as_str()).collect();
@@ -188,7 +190,7 @@ fn stem(origin: &str) -> String {
 }
 
 /// A resolved point.
-struct Found {
+struct ResolvedPoint {
     raw: ScenarioRaw,
     setup: Setup,
     hash: String,
@@ -198,7 +200,13 @@ struct Found {
     firmware: Vec<Firmware>,
 }
 
-fn point(table: Table, all: Place, first: bool, shared: &mut Shared<'_>, log: &mut Log) -> Option<Found> {
+fn point(
+    table: Table,
+    all: Place,
+    first: bool,
+    shared: &mut Shared<'_>,
+    log: &mut Log,
+) -> Option<ResolvedPoint> {
     let here = Place { end: all.start, ..all };
     let mut raw = ScenarioRaw::read(&Node { place: here, value: Value::Table(table) }, log)?;
     let whole = raw.workload.take().map(|written| shared.workload(&written, log));
@@ -218,7 +226,7 @@ fn point(table: Table, all: Place, first: bool, shared: &mut Shared<'_>, log: &m
     }
     let recorded = raw.workload.as_ref().filter(|at| clear && at.value.trace.is_some());
     let recorded = recorded.map(|at| trace::fed(&at.value, served, &run, shared.loader, log));
-    let (Meant { params, canonical, array, assumed, firmware }, found) = (target?, found?);
+    let (ResolvedTarget { params, canonical, array, assumed, firmware }, found) = (target?, found?);
     let recorded = match recorded {
         Some(None) => return None,
         recorded => recorded.flatten(),
@@ -246,7 +254,7 @@ fn point(table: Table, all: Place, first: bool, shared: &mut Shared<'_>, log: &m
         injections: injections.into(),
         power_cut: cut.map(|at| Instant::ZERO + at.value),
     };
-    Some(Found { raw, setup, hash, fio, array, assumed, firmware })
+    Some(ResolvedPoint { raw, setup, hash, fio, array, assumed, firmware })
 }
 
 /// With a target that answers at once, a closed loop without any time of its own would issue forever at one

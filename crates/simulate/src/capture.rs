@@ -3,13 +3,13 @@
 //! Commands are written to the trace in the order in which they were sent, each with its response time; so
 //! one is held back until it is answered, and those after it with it. A replay on the same target with the
 //! same seed is the same run.
-use drivelab_core::storage::array::report::{Happened, Report};
+use drivelab_core::storage::array::report::{Report, ReportKind};
 use drivelab_core::storage::drive::params::DriveModel;
-use drivelab_core::storage::{Fault, Happening, TargetParams};
+use drivelab_core::storage::{Fault, TargetEvent, TargetParams};
 use drivelab_core::{Access, Command, Completion};
 use drivelab_trace::formats::native::{Header, Injected, InjectedKind, NativeWriter};
 use drivelab_trace::record::{Attributes, Clock};
-use drivelab_trace::writer::{FormatWriter, Told};
+use drivelab_trace::writer::{FormatWriter, RequestContext};
 use drivelab_trace::{Kind, Record, TraceError, error::Place};
 use drivelab_units::{Instant, SECTOR_BYTES, Sectors};
 use std::collections::{HashMap, VecDeque};
@@ -88,15 +88,15 @@ impl<W: Write> Capture<W> {
     }
 
     /// The target was changed from outside.
-    pub(crate) fn happened(&mut self, what: &Happening) {
+    pub(crate) fn record_event(&mut self, what: &TargetEvent) {
         let (at, kind, drive) = match what {
-            &Happening::DriveFailed { at, drive } => (at, InjectedKind::DriveFails, u32::from(drive)),
-            &Happening::DriveReplaced { at, drive } => (at, InjectedKind::DriveReplaced, u32::from(drive)),
-            &Happening::PowerCut { at } => (at, InjectedKind::PowerCut, 0),
-            &Happening::Array(Report { at, what: Happened::Failed { drive, .. }, .. }) => {
+            &TargetEvent::DriveFailed { at, drive } => (at, InjectedKind::DriveFails, u32::from(drive)),
+            &TargetEvent::DriveReplaced { at, drive } => (at, InjectedKind::DriveReplaced, u32::from(drive)),
+            &TargetEvent::PowerCut { at } => (at, InjectedKind::PowerCut, 0),
+            &TargetEvent::Array(Report { at, what: ReportKind::Failed { drive, .. }, .. }) => {
                 (at, InjectedKind::DriveFails, u32::from(drive))
             }
-            Happening::Array(_) | Happening::GivenUp { .. } => return,
+            TargetEvent::Array(_) | TargetEvent::GivenUp { .. } => return,
         };
         self.held.push_back(Held::Injected(Injected {
             time_ns: at.as_ns(),
@@ -108,7 +108,7 @@ impl<W: Write> Capture<W> {
     }
 
     /// A fault of the scenario was injected.
-    pub(crate) fn struck(&mut self, at: Instant, fault: &Fault) {
+    pub(crate) fn record_injection(&mut self, at: Instant, fault: &Fault) {
         self.held.extend(Injected::of(at, fault).map(Held::Injected));
     }
 
@@ -120,9 +120,12 @@ impl<W: Write> Capture<W> {
                 Held::Command(_, false) if forced == 0 => return Ok(()),
                 Held::Command(record, is_answered) => {
                     forced = forced.saturating_sub(usize::from(!is_answered));
-                    let told =
-                        Told { device: "0", clock: Clock::Relative, place: Place::Record(self.written + 1) };
-                    self.writer.write(&mut self.out, record, &told)?;
+                    let context = RequestContext {
+                        device: "0",
+                        clock: Clock::Relative,
+                        place: Place::Record(self.written + 1),
+                    };
+                    self.writer.write(&mut self.out, record, &context)?;
                     self.written += 1;
                 }
                 Held::Injected(injected) => self.writer.inject(&mut self.out, *injected)?,

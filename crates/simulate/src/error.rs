@@ -36,7 +36,7 @@ pub enum RunError {
     #[error("the accounts of the run do not agree: {0}")]
     Accounts(String),
     #[error("the data of the run are wrong, {0}")]
-    Untruth(String),
+    Violation(String),
     #[error(
         "the data of the run are more than can be checked: after {writes} writes of {sectors_written} sectors in all the \
          check would take more than {mib} MiB of memory; shorten the run, let it write to a smaller part (workload.size), \

@@ -73,7 +73,7 @@ impl Feeding {
     /// The host has sent a command.
     pub(crate) fn sent(&mut self, host: &Host, at: Instant, command: &Command) {
         let Some(replay) = &mut self.replay else { return };
-        let Some((place, intended)) = host.begun_with(command.tag) else { return };
+        let Some((place, intended)) = host.begun_io(command.tag) else { return };
         if replay.by_place.len() <= place {
             replay.by_place.resize(place + 1, None);
         }
@@ -81,7 +81,7 @@ impl Feeding {
         replay.collector.began(at, intended);
     }
 
-    /// The host is about to be told that the command with this tag is done.
+    /// The completion of the command with this tag is about to be reported to the host.
     pub(crate) fn answered(&mut self, host: &Host, tag: u32) {
         let Some(replay) = &mut self.replay else { return };
         replay.answered = replay.by_place.get(host.place_of(tag)).copied().flatten();

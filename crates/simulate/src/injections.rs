@@ -2,7 +2,7 @@
 use drivelab_core::Machine;
 use drivelab_core::setup::Injection;
 use drivelab_core::storage::{Fault, Target, TargetInput};
-use drivelab_record::ailing::InjectionRecord;
+use drivelab_record::injections::InjectionRecord;
 use drivelab_units::Instant;
 use std::collections::VecDeque;
 
@@ -10,14 +10,14 @@ use std::collections::VecDeque;
 #[derive(Debug, Default)]
 pub struct Injections {
     /// In order of time; at one instant in the scenario's order.
-    due: VecDeque<Due>,
+    due: VecDeque<InjectionEvent>,
     /// When the first of them is due.
     next_at: Option<Instant>,
     records: Vec<InjectionRecord>,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Due {
+struct InjectionEvent {
     at: Instant,
     /// Its number in the scenario.
     number: usize,
@@ -29,7 +29,12 @@ struct Due {
 impl Injections {
     pub fn new(injections: &[Injection]) -> Self {
         let due = injections.iter().enumerate();
-        let due = due.map(|(number, &Injection { at, fault, .. })| Due { at, number, fault, ends: false });
+        let due = due.map(|(number, &Injection { at, fault, .. })| InjectionEvent {
+            at,
+            number,
+            fault,
+            ends: false,
+        });
         let next_at = injections.first().map(|injection| injection.at);
         Injections { due: due.collect(), next_at, records: injections.iter().map(record).collect() }
     }
@@ -42,22 +47,27 @@ impl Injections {
 
     /// Injects one fault that is due by now. Returns it if the target has accepted it.
     #[cold]
-    pub fn strike(&mut self, now: Instant, target: &mut Target, injections: &[Injection]) -> Option<Fault> {
+    pub fn inject_next(
+        &mut self,
+        now: Instant,
+        target: &mut Target,
+        injections: &[Injection],
+    ) -> Option<Fault> {
         if self.next_at()? > now {
             return None;
         }
-        let Due { at, number, fault, ends } = self.due.pop_front()?;
+        let InjectionEvent { at, number, fault, ends } = self.due.pop_front()?;
         let Injection { lasts, every, .. } = injections[number];
         if !ends && let (Some(lasts), Some(fault)) = (lasts, undone(fault)) {
-            self.put(Due { at: at + lasts, number, fault, ends: true });
+            self.put(InjectionEvent { at: at + lasts, number, fault, ends: true });
         }
         if !ends && let Some(every) = every {
-            self.put(Due { at: at + every, number, fault, ends });
+            self.put(InjectionEvent { at: at + every, number, fault, ends });
         }
         self.next_at = self.due.front().map(|due| due.at);
-        let told = target.handle(now, TargetInput::Inject(fault));
+        let result = target.handle(now, TargetInput::Inject(fault));
         let record = &mut self.records[number];
-        match told {
+        match result {
             Ok(_) => {
                 record.times += u64::from(!ends);
                 Some(fault)
@@ -72,7 +82,7 @@ impl Injections {
         }
     }
 
-    fn put(&mut self, new: Due) {
+    fn put(&mut self, new: InjectionEvent) {
         let place = self.due.partition_point(|due| due.at <= new.at);
         self.due.insert(place, new);
     }

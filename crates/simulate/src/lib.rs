@@ -7,16 +7,16 @@
 //! Start reading at [`run()`].
 pub mod arrival_order;
 pub mod capture;
+pub mod checker;
 mod counters;
 mod error;
 mod feeding;
 mod injections;
-mod lives;
 pub mod many;
+mod pending_traces;
 pub mod recorded;
 pub mod replay;
 pub mod run;
-pub mod truth;
 
 pub use arrival_order::in_arrival_order;
 pub use many::run_many;

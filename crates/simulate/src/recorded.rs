@@ -39,14 +39,14 @@ pub struct Replayed {
     pub name: String,
     pub open: Box<Open>,
     pub params: Replaying,
-    met: Arc<Met>,
+    met: Arc<TraceProblems>,
 }
 
 /// The problems of a trace, from the run that has read most of it.
 #[derive(Debug, Default)]
-struct Met(Mutex<(u64, Problems)>);
+struct TraceProblems(Mutex<(u64, Problems)>);
 
-impl Met {
+impl TraceProblems {
     fn add(&self, records: u64, problems: &Problems) {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if records >= known.0 {
@@ -68,7 +68,7 @@ impl Replayed {
 
 /// An error of a trace with the remedies available in a replay: its options are not those of `drivelab
 /// trace`.
-pub fn told(error: &TraceError) -> String {
+pub fn trace_error_message(error: &TraceError) -> String {
     error
         .to_string()
         .replace("--format", "--trace-format")
@@ -87,7 +87,7 @@ impl fmt::Debug for Replayed {
 
 impl Recording for Replayed {
     fn open(&self) -> Result<Box<dyn Recorder>, String> {
-        let named = |error: TraceError| format!("{}: {}", self.name, told(&error));
+        let named = |error: TraceError| format!("{}: {}", self.name, trace_error_message(&error));
         let reader = (self.open)().map_err(named)?;
         let Replaying { device, scale_time, remap, .. } = self.params.clone();
         let shape = Shape { device, scale_time, remap, ..Shape::default() };
@@ -114,7 +114,7 @@ struct Stream {
     params: Replaying,
     reader: Reader<'static>,
     shaper: Shaper,
-    met: Arc<Met>,
+    met: Arc<TraceProblems>,
     /// The device, and the host, of all requests so far.
     only: Option<u32>,
     host: Option<u16>,
@@ -137,7 +137,9 @@ impl Recorder for Stream {
     fn next(&mut self) -> Result<Option<Recorded>, String> {
         loop {
             let found = self.reader.next_request();
-            let Some(record) = found.map_err(|error| format!("{}: {}", self.name, told(&error)))? else {
+            let Some(record) =
+                found.map_err(|error| format!("{}: {}", self.name, trace_error_message(&error)))?
+            else {
                 return self.is_over();
             };
             if let Some(recorded) = self.take(&record)? {

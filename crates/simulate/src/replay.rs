@@ -68,7 +68,7 @@ pub enum ReplayError {
 }
 
 /// Requests between two checks of the control.
-const LOOK_EVERY: usize = 1 << 12;
+const REQUESTS_PER_CHECK: usize = 1 << 12;
 
 /// Serves the requests in order. In messages the first request has the number 1.
 pub fn replay(
@@ -87,7 +87,7 @@ pub fn replay(
     }
     let (mut now, mut served) = (Instant::ZERO, Vec::with_capacity(requests.len()));
     for (number, request) in (1..).zip(requests) {
-        if number % LOOK_EVERY == 0 {
+        if number % REQUESTS_PER_CHECK == 0 {
             if control.stop.load(Ordering::Relaxed) {
                 return Err(ReplayError::Interrupted);
             }

@@ -1,15 +1,15 @@
 //! One run in virtual time.
 use crate::capture::Capture;
+use crate::checker::RunChecker;
 use crate::counters::Before;
 pub use crate::error::RunError;
 use crate::feeding::Feeding;
 use crate::injections::Injections;
-use crate::lives::Lives;
-use crate::truth::Followed;
+use crate::pending_traces::PendingTraces;
 use drivelab_core::host::{Host, HostInput, HostOutput};
 use drivelab_core::storage::array::Array;
-use drivelab_core::storage::array::report::Happened;
-use drivelab_core::storage::{Fault, Happening, OutputRef, Target, TargetOutput, TargetParams};
+use drivelab_core::storage::array::report::ReportKind;
+use drivelab_core::storage::{Fault, OutputRef, Target, TargetEvent, TargetOutput, TargetParams};
 use drivelab_core::{Access, Completion, Limit, Machine, Setup};
 use drivelab_record::point::{Closing, Ended, Point};
 use drivelab_record::{ArrayCollector, Collector, CommandLog, GivenUpCollector, Log, Platter};
@@ -26,7 +26,7 @@ pub struct Control<'a> {
 }
 
 /// Number of instants with events between two checks of the control.
-const LOOK_EVERY: u32 = 1 << 14;
+const STEPS_PER_CHECK: u32 = 1 << 14;
 /// Maximum number of waiting arrivals: a quarter of a gigabyte.
 const BACKLOG_MAX: usize = 1 << 24;
 /// Later than any run should last; sums with it still fit.
@@ -49,7 +49,7 @@ pub fn run_captured(
     let (ended, why) = clock.run(setup, control)?;
     if let Some(mut capture) = clock.capture.take() {
         if why == Ended::PowerCut {
-            capture.happened(&Happening::PowerCut { at: ended });
+            capture.record_event(&TargetEvent::PowerCut { at: ended });
         }
         capture.finish().map_err(uncaptured)?;
     }
@@ -77,13 +77,13 @@ pub fn run_captured(
         commands: log.records(),
     });
     let series = clock.collector.into_series(ended);
-    let (data, power_cut) = match clock.followed {
-        Some(followed) if why == Ended::PowerCut => {
-            let (data, cut) = followed.cut(clock.target, ended)?;
+    let (data, power_cut) = match clock.checker {
+        Some(checker) if why == Ended::PowerCut => {
+            let (data, cut) = checker.cut(clock.target, ended)?;
             (Some(data), Some(Some(cut)))
         }
-        Some(followed) => {
-            let data = followed.close(clock.target, ended)?;
+        Some(checker) => {
+            let data = checker.close(clock.target, ended)?;
             (Some(data), setup.power_cut.map(|_| None))
         }
         None => (None, None),
@@ -105,11 +105,6 @@ fn defect(error: impl std::fmt::Display) -> RunError {
 /// The capture cannot be written.
 fn uncaptured(error: impl std::fmt::Display) -> RunError {
     RunError::Capture(error.to_string())
-}
-
-/// The event of an output that is about no command and no data.
-fn happening(output: OutputRef<'_>) -> Option<Happening> {
-    if let OutputRef::Happened(&what) = output { Some(what) } else { None }
 }
 
 fn array_of(target: &Target) -> Option<&Array> {
@@ -137,7 +132,7 @@ struct Clock {
     before: Option<Before>,
     /// The traces of the first commands, on request.
     log: Option<CommandLog>,
-    lives: Lives,
+    traces: PendingTraces,
     /// Events of the array, where there is one.
     array: Option<ArrayCollector>,
     /// Data that memories give up.
@@ -147,7 +142,7 @@ struct Clock {
     /// The trace of all commands, on request.
     capture: Option<Box<Capture>>,
     /// The check of its data, on request.
-    followed: Option<Box<Followed>>,
+    checker: Option<Box<RunChecker>>,
     counted: u64,
     /// Whether FLUSHes count towards the limit: a list of commands is done when all of it is.
     flushes_count: bool,
@@ -171,16 +166,16 @@ impl Clock {
             target.keep_traces();
         }
         let checks = setup.checks_data || setup.power_cut.is_some();
-        let followed = checks.then(|| Followed::new(setup, &mut target));
+        let checker = checks.then(|| RunChecker::new(setup, &mut target));
         Ok(Clock {
-            followed: followed.transpose()?.map(Box::new),
+            checker: checker.transpose()?.map(Box::new),
             host: match &setup.fed {
                 Some(fed) => Host::fed(fed.params)?,
                 None => Host::new(&setup.jobs, setup.seed)?,
             },
             feeding: setup.fed.as_ref().map(Feeding::new).transpose()?.map(Box::new),
             target,
-            lives: Lives::default(),
+            traces: PendingTraces::default(),
             collector: Collector::new(setup.warmup),
             start: Instant::ZERO + setup.warmup,
             before: None,
@@ -221,9 +216,9 @@ impl Clock {
                     (None, _) => return Err(RunError::Stalled { at_ns: now.as_ns() }),
                 },
             };
-            // What is due as the run ends strikes nothing that counts; a power cut finds it.
-            let strikes = |at: &Instant| is_cut || end.is_none_or(|end| *at < end);
-            let injected = self.injections.next_at().filter(strikes);
+            // What is due as the run ends affects nothing that counts; a power cut finds it.
+            let is_in_window = |at: &Instant| is_cut || end.is_none_or(|end| *at < end);
+            let injected = self.injections.next_at().filter(is_in_window);
             let due = injected.map_or(due, |at| at.min(due));
             if let Some(end) = end
                 && due > end
@@ -236,10 +231,10 @@ impl Clock {
             now = due;
             self.pass_to(now);
             if injected.is_some_and(|at| at <= now) {
-                self.strike(now, setup)?;
+                self.inject_due(now, setup)?;
             }
             self.step(now, ios)?;
-            self.hear();
+            self.drain_outputs();
             if self.counted >= ios {
                 return Ok((now, Ended::Ios));
             }
@@ -247,7 +242,7 @@ impl Clock {
                 return Ok((now.max(start), Ended::Rebuilt));
             }
             steps += 1;
-            if steps == LOOK_EVERY {
+            if steps == STEPS_PER_CHECK {
                 steps = 0;
                 if self.host.backlog() > BACKLOG_MAX {
                     return Err(RunError::Overloaded { waiting: self.host.backlog() });
@@ -262,16 +257,16 @@ impl Clock {
 
     /// A fault due at an instant affects the commands under way before the host does anything more.
     #[cold]
-    fn strike(&mut self, now: Instant, setup: &Setup) -> Result<(), RunError> {
+    fn inject_due(&mut self, now: Instant, setup: &Setup) -> Result<(), RunError> {
         self.target.pass_to(now).map_err(defect)?;
         self.follow()?;
         while self.injections.next_at().is_some_and(|at| at <= now) {
-            let struck = self.injections.strike(now, &mut self.target, &setup.injections);
-            if let (Some(fault), Some(capture)) = (&struck, &mut self.capture) {
-                capture.struck(now, fault);
+            let injected = self.injections.inject_next(now, &mut self.target, &setup.injections);
+            if let (Some(fault), Some(capture)) = (&injected, &mut self.capture) {
+                capture.record_injection(now, fault);
             }
-            if let (Some(Fault::Corrupt { .. }), Some(followed)) = (&struck, &mut self.followed) {
-                followed.corrupted();
+            if let (Some(Fault::Corrupt { .. }), Some(checker)) = (&injected, &mut self.checker) {
+                checker.corrupted();
             }
             self.follow()?;
         }
@@ -297,26 +292,27 @@ impl Clock {
 
     /// An instant is over, or the run is: takes the remaining outputs, and the traces of members' commands.
     #[inline]
-    fn hear(&mut self) {
+    fn drain_outputs(&mut self) {
         if self.target.output().is_some() {
-            let left: Vec<Happening> = self.target.outputs().filter_map(happening).collect();
-            left.iter().for_each(|what| self.happened(what));
+            let event = |output| if let OutputRef::Event(&what) = output { Some(what) } else { None };
+            let left: Vec<TargetEvent> = self.target.outputs().filter_map(event).collect();
+            left.iter().for_each(|what| self.handle_event(what));
         }
         if let (Some(_), Some(log)) = (&self.array, &mut self.log) {
-            self.lives.tell(log, &self.target);
+            self.traces.write_to_log(log, &self.target);
         }
     }
 
     /// Takes the target's outputs other than completions.
-    fn hear_next(&mut self, now: Instant) -> Result<(), RunError> {
+    fn take_next_output(&mut self, now: Instant) -> Result<(), RunError> {
         match self.target.poll_output() {
             Some(TargetOutput::Data(op)) => {
-                if let Some(followed) = &mut self.followed {
-                    followed.observe(&self.target, now, op)?;
+                if let Some(checker) = &mut self.checker {
+                    checker.observe(&self.target, now, op)?;
                 }
             }
-            Some(TargetOutput::Lived(trace)) => self.lives.hear(trace),
-            Some(TargetOutput::Happened(what)) => self.happened(&what),
+            Some(TargetOutput::Trace(trace)) => self.traces.receive(trace),
+            Some(TargetOutput::Event(what)) => self.handle_event(&what),
             Some(TargetOutput::Completed(_)) | None => {}
         }
         Ok(())
@@ -324,17 +320,19 @@ impl Clock {
 
     /// Something has happened to the array, or to a memory.
     #[cold]
-    fn happened(&mut self, what: &Happening) {
-        self.capture.iter_mut().for_each(|capture| capture.happened(what));
+    fn handle_event(&mut self, what: &TargetEvent) {
+        self.capture.iter_mut().for_each(|capture| capture.record_event(what));
         match what {
-            Happening::GivenUp { at, memory, what } => self.given_up.gave_up(*at, *memory, what),
-            Happening::Array(report) => {
-                self.array.iter_mut().for_each(|array| array.happened(report));
-                if let (Happened::Failed { .. }, Some(followed)) = (report.what, &mut self.followed) {
-                    followed.look_at_members(&self.target);
+            TargetEvent::GivenUp { at, memory, what } => self.given_up.gave_up(*at, *memory, what),
+            TargetEvent::Array(report) => {
+                self.array.iter_mut().for_each(|array| array.record_report(report));
+                if let (ReportKind::Failed { .. }, Some(checker)) = (report.what, &mut self.checker) {
+                    checker.check_for_losses(&self.target);
                 }
             }
-            Happening::DriveFailed { .. } | Happening::DriveReplaced { .. } | Happening::PowerCut { .. } => {}
+            TargetEvent::DriveFailed { .. }
+            | TargetEvent::DriveReplaced { .. }
+            | TargetEvent::PowerCut { .. } => {}
         }
     }
 
@@ -380,9 +378,9 @@ impl Clock {
                             capture.submitted(*at, command).map_err(uncaptured)?;
                         }
                         let number = self.target.take(*at, command).map_err(defect)?;
-                        if let Some(followed) = &mut self.followed {
-                            followed.submitted(number, command);
-                            followed.look(&self.target)?;
+                        if let Some(checker) = &mut self.checker {
+                            checker.submitted(number, command);
+                            checker.process_outputs(&self.target)?;
                         }
                     }
                     // A fed I/O may begin late, and has been in the system since its time.
@@ -407,15 +405,15 @@ impl Clock {
             }
             let Some(output) = self.target.output() else { return Ok(()) };
             let OutputRef::Completed(completion) = output else {
-                self.hear_next(now)?;
+                self.take_next_output(now)?;
                 continue;
             };
             answers += 1;
             if answers > 1 << 22 {
                 return Err(RunError::Timeless { at_ns: now.as_ns() });
             }
-            if let Some(followed) = &mut self.followed {
-                followed.answered(&self.target, completion)?;
+            if let Some(checker) = &mut self.checker {
+                checker.answered(&self.target, completion)?;
             }
             if let Some(capture) = &mut self.capture {
                 capture.answered(completion).map_err(uncaptured)?;
@@ -426,7 +424,7 @@ impl Clock {
             self.host.take(completion).map_err(defect)?;
             if self.log.is_some() {
                 let completion = *completion;
-                self.note(completion);
+                self.log_command(completion);
             }
             self.target.drop_output();
         }
@@ -435,16 +433,16 @@ impl Clock {
     /// Passes control to the data check.
     #[inline]
     fn follow(&mut self) -> Result<(), RunError> {
-        match &mut self.followed {
-            Some(followed) => followed.look(&self.target),
+        match &mut self.checker {
+            Some(checker) => checker.process_outputs(&self.target),
             None => Ok(()),
         }
     }
 
     /// Puts the trace of the completed command into the log.
-    fn note(&mut self, completion: Completion) {
+    fn log_command(&mut self, completion: Completion) {
         let Some(log) = &mut self.log else { return };
-        self.lives.tell(log, &self.target);
+        self.traces.write_to_log(log, &self.target);
         log.completed(&completion);
     }
 }

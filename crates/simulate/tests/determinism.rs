@@ -10,7 +10,7 @@ use common::{
 use drivelab_core::host::params::{Addressing, Arrivals, JobParams, Marking, SizeShare, SubmitCost};
 use drivelab_core::storage::TargetParams;
 use drivelab_core::storage::array::params::{
-    ArrayParams, ConsistencyPolicy, Copies, Failure, Keeper, Level, Rotation, When,
+    ArrayParams, ConsistencyPolicy, Copies, Failure, Level, ManagedBy, Rotation, When,
 };
 use drivelab_core::storage::controller::params::ControllerParams;
 use drivelab_core::storage::drive::cache::params::{CacheParams, Destage, WriteBackParams};
@@ -25,7 +25,7 @@ use drivelab_core::storage::drive::protocol::{
     ExchangeParams, Naca, NcqParams, Protocol, QueueErrors, ScsiParams,
 };
 use drivelab_core::storage::drive::queue::{
-    AgeFull, AgeWeight, Chooses, Joins, Order, QueueParams, ScanWeight,
+    AgeFull, AgeWeight, ChoiceTime, JoinsUntil, Order, QueueParams, ScanWeight,
 };
 use drivelab_core::storage::drive::seek::SeekParams;
 use drivelab_core::storage::elevator::{DeadlineParams, ElevatorOrder, ElevatorParams, FairParams};
@@ -90,13 +90,13 @@ fn random_mix(params: &DriveParams) -> Setup {
 /// joins, ages, prefers reads and waits for answers.
 fn mixed() -> Setup {
     let queue = QueueParams {
-        chooses: Chooses::AfterAnswer,
+        chooses: ChoiceTime::AfterAnswer,
         answer_time: us(120),
         considers: Some(12),
         write_handicap: us(700),
         write_margin: us(200),
-        joins_reads: Joins::BeforeStart,
-        joins_writes: Joins::UntilEnd,
+        joins_reads: JoinsUntil::BeforeStart,
+        joins_writes: JoinsUntil::UntilEnd,
         age_limit: Some(ms(150)),
         ..queue(16, Order::AgedSptf(AgeWeight::from_ratio(1, 12).unwrap()))
     };
@@ -276,7 +276,10 @@ fn arrays() -> Vec<(String, Setup)> {
         ("raid5-journal", array(kept(ConsistencyPolicy::Journal, failing(parity(1, 1), 4)), None)),
         (
             "raid5-cached",
-            array(ArrayParams { keeper: Keeper::Controller, ..failing(parity(1, 1), 4) }, Some(memory)),
+            array(
+                ArrayParams { managed_by: ManagedBy::Controller, ..failing(parity(1, 1), 4) },
+                Some(memory),
+            ),
         ),
         ("raid60", array(failing(parity(2, 2), 8), None)),
         ("raidz2", array(plain(records, 6), None)),

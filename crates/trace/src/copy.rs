@@ -6,7 +6,7 @@ use crate::formats::native::{Header, Injected};
 use crate::merge::Merge;
 use crate::reader::Reader;
 use crate::shape::{Shape, Shaped, Shaper};
-use crate::writer::{Told, Writer};
+use crate::writer::{RequestContext, Writer};
 use serde::Serialize;
 use std::collections::VecDeque;
 use std::io::{self, Write};
@@ -85,8 +85,8 @@ pub fn copy<W: Write>(
                     .write(merge, &shaper, record.time_ns, &mut writer)
                     .map_err(|error| Failure::Writing(error.into()))?;
                 let device = merge.name(record.device);
-                let told = Told { device, clock: merge.clock(), place };
-                writer.write(&record, &told).map_err(|error| match error {
+                let context = RequestContext { device, clock: merge.clock(), place };
+                writer.write(&record, &context).map_err(|error| match error {
                     TraceError::Io(_) => Failure::Writing(error),
                     error => Failure::Reading(at, error),
                 })?;

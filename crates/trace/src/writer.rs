@@ -12,7 +12,7 @@ use std::io::{self, Write};
 
 /// The context of a request for a writer.
 #[derive(Clone, Copy)]
-pub struct Told<'a> {
+pub struct RequestContext<'a> {
     /// The name of the request's device.
     pub device: &'a str,
     pub clock: Clock,
@@ -20,7 +20,7 @@ pub struct Told<'a> {
     pub place: Place,
 }
 
-impl Told<'_> {
+impl RequestContext<'_> {
     /// The error for a request that this format cannot represent.
     pub(crate) fn unwritable(&self, format: &str, kind: Kind) -> TraceError {
         let what = format!("{format} has no {}", kind.name());
@@ -30,7 +30,8 @@ impl Told<'_> {
 
 /// The writer of a format.
 pub trait FormatWriter<W: Write> {
-    fn write(&mut self, out: &mut W, record: &Record, told: &Told<'_>) -> Result<(), TraceError>;
+    fn write(&mut self, out: &mut W, record: &Record, context: &RequestContext<'_>)
+    -> Result<(), TraceError>;
     /// Writes an injected fault; `false` if the format cannot represent it.
     fn inject(&mut self, _out: &mut W, _injected: Injected) -> io::Result<bool> {
         Ok(false)
@@ -82,9 +83,9 @@ impl<W: Write> Writer<W> {
         Ok(Writer { out, format, is_lenient, written: 0, left_out: 0, last: Place::Record(0) })
     }
 
-    pub fn write(&mut self, record: &Record, told: &Told<'_>) -> Result<(), TraceError> {
-        self.last = told.place;
-        match self.format.write(&mut self.out, record, told) {
+    pub fn write(&mut self, record: &Record, context: &RequestContext<'_>) -> Result<(), TraceError> {
+        self.last = context.place;
+        match self.format.write(&mut self.out, record, context) {
             Ok(()) => {
                 self.written += 1;
                 Ok(())

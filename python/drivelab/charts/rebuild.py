@@ -13,7 +13,7 @@ from typing import Any
 
 import altair as alt
 
-from drivelab.array_story import INSTANTS_TOLD, is_eventful, story, sync_text
+from drivelab.array_summary import INSTANTS_SHOWN_MAX, is_eventful, sync_text, timeline
 from drivelab.charts.errors import ChartInputError
 from drivelab.charts.rows import NS_PER_MS, Point, Row, label, part, scaled
 from drivelab.charts.theme import INK, LINE_COLOURS, Panel, dress, heading, inline, log_axis
@@ -270,18 +270,18 @@ def _events(
 
     Events that all points have in common are marked once in the colour of text, the others in that of their point.
     """
-    told = [story(point["array"]) for point in points]
-    common = set(told[0]).intersection(*told[1:])
-    marks = [(at_ns, what, INK) for at_ns, what in told[0] if (at_ns, what) in common]
+    timelines = [timeline(point["array"]) for point in points]
+    common = set(timelines[0]).intersection(*timelines[1:])
+    marks = [(at_ns, what, INK) for at_ns, what in timelines[0] if (at_ns, what) in common]
     crowded = False
-    for events, colour in zip(told, LINE_COLOURS, strict=False):
+    for events, colour in zip(timelines, LINE_COLOURS, strict=False):
         own = [event for event in events if event not in common]
-        crowded |= len(own) > INSTANTS_TOLD
-        marks += [(at_ns, what, colour) for at_ns, what in own[:INSTANTS_TOLD]]
-    crowded |= len(common) > INSTANTS_TOLD
+        crowded |= len(own) > INSTANTS_SHOWN_MAX
+        marks += [(at_ns, what, colour) for at_ns, what in own[:INSTANTS_SHOWN_MAX]]
+    crowded |= len(common) > INSTANTS_SHOWN_MAX
     rows: list[Row] = []
     taken: list[tuple[int, float, float]] = []
-    for place, (at_ns, what, colour) in enumerate(sorted(marks)[: INSTANTS_TOLD * len(names)]):
+    for place, (at_ns, what, colour) in enumerate(sorted(marks)[: INSTANTS_SHOWN_MAX * len(names)]):
         at_px = at_ns / end_ns * WIDTH
         width = _CHAR_PX * len(what)
         right = at_px + width > WIDTH
@@ -321,5 +321,5 @@ def _notes(points: Sequence[Point], names: Sequence[str], *, crowded: bool) -> l
         else "Nothing happened to the array. Mean of each piece of time."
     )
     if crowded:
-        notes.append(f"Of what happened at each point the first {INSTANTS_TOLD} instants are marked.")
+        notes.append(f"Of what happened at each point the first {INSTANTS_SHOWN_MAX} instants are marked.")
     return notes

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from drivelab import _core
-from drivelab.array_story import is_eventful, lines, missed_floors
+from drivelab.array_summary import is_eventful, lines, missed_floors
 from drivelab.cli.output import emit, say
 from drivelab.cli.places import check_picture, place
 from drivelab.cli.workload_options import ARRAY_PANEL
@@ -17,7 +17,7 @@ from drivelab.errors import InputError
 from drivelab.points_table import axis_text
 
 # The events of so many points are told; of more the table tells enough.
-STORIES_MAX = 4
+TIMELINES_MAX = 4
 
 Rebuild = Annotated[
     list[Path],
@@ -54,10 +54,10 @@ def check_rebuild(paths: Sequence[Path], checked: _core.Plan) -> None:
         )
 
 
-def emit_stories(points: Sequence[dict[str, Any]]) -> None:
+def emit_timelines(points: Sequence[dict[str, Any]]) -> None:
     """What happened to the array of each point, where the points are few."""
     eventful = [point for point in points if is_eventful(point)]
-    if len(eventful) > STORIES_MAX:
+    if len(eventful) > TIMELINES_MAX:
         return
     for point in eventful:
         at = ", ".join(f"{axis} = {axis_text(value)}" for axis, value in point["axes"].items())
@@ -67,11 +67,11 @@ def emit_stories(points: Sequence[dict[str, Any]]) -> None:
 def note_floors(points: Sequence[dict[str, Any]]) -> None:
     """A floor that busy members did not let a rebuild keep would go unseen."""
     missed = [(point, text) for point in points if "array" in point for text in missed_floors(point["array"])]
-    for point, text in missed[:STORIES_MAX]:
+    for point, text in missed[:TIMELINES_MAX]:
         at = ", ".join(f"{axis}={axis_text(value)}" for axis, value in point["axes"].items())
         say(
             f"note: rebuild.floor was not kept{f' at {at}' if at else ''}: {text}; "
             "hosts keep the members busy, and more requests at once (rebuild.outstanding) would get more"
         )
-    if len(missed) > STORIES_MAX:
-        say(f"note: nor was it {len(missed) - STORIES_MAX} times more: see floor_missed_ns in --json")
+    if len(missed) > TIMELINES_MAX:
+        say(f"note: nor was it {len(missed) - TIMELINES_MAX} times more: see floor_missed_ns in --json")

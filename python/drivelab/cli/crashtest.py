@@ -12,13 +12,13 @@ from typing import Annotated, Any
 import typer
 
 from drivelab import _core, remains
-from drivelab.array_story import counted
+from drivelab.array_summary import counted
 from drivelab.cli import workload_options as words
 from drivelab.cli.assumed import note_served
 from drivelab.cli.exits import Exit
 from drivelab.cli.output import emit, emit_json, progress_bar, say
 from drivelab.cli.run_options import AsJson, Quiet, Workers
-from drivelab.crash import campaign, story
+from drivelab.crash import campaign, summary
 from drivelab.crash.check import ERROR, LOSS, Checker, place_for
 from drivelab.crash.filesystem import check_size, find
 from drivelab.crash.leftover import adopting
@@ -95,7 +95,7 @@ def crashtest(
     if (removed := remains.sweep()) and not quiet:
         say(f"removed what a campaign that was killed had left ({counted(removed, 'folder')})")
     folder, is_ours = _folder(keep_in, kept_in)
-    told = None
+    result = None
     try:
         with adopting():
             if run is None:
@@ -103,19 +103,19 @@ def crashtest(
             else:
                 kept = keep(checked, run, folder, system, size_bytes, say)
                 if not quiet:
-                    say(story.session_line(kept))
-            told = _cut(checked, kept, folder, given)
+                    say(summary.session_line(kept))
+            result = _cut(checked, kept, folder, given)
     except KeyboardInterrupt:
         say("interrupted before any cut was made")
         return Exit.INTERRUPTED
     finally:
         # A loss is repeated with the session that it was found in.
-        if is_ours and (told is None or not told.found.of(LOSS)):
+        if is_ours and (result is None or not result.found.of(LOSS)):
             shutil.rmtree(folder, ignore_errors=True)
-    return _tell(told, folder, given, is_ours=is_ours)
+    return _print_result(result, folder, given, is_ours=is_ours)
 
 
-def _cut(checked: _core.Plan, kept: Kept, folder: Path, given: dict[str, Any]) -> story.Told:
+def _cut(checked: _core.Plan, kept: Kept, folder: Path, given: dict[str, Any]) -> summary.CampaignResult:
     """The cuts of a session, checked. Raises InputError and RunError."""
     # One more than there are cores: the kernel mounts and unmounts meanwhile.
     at_once = given["workers"] or (os.cpu_count() or 1) + 1
@@ -128,19 +128,21 @@ def _cut(checked: _core.Plan, kept: Kept, folder: Path, given: dict[str, Any]) -
         found = campaign.run(checker, instants, at_once, progress)
     if not is_written:
         campaign.check_tested(found)
-    return story.Told(found, checker, _again(given, folder), given["seed"])
+    return summary.CampaignResult(found, checker, _again(given, folder), given["seed"])
 
 
-def _tell(told: story.Told, folder: Path, given: dict[str, Any], *, is_ours: bool) -> int:
+def _print_result(
+    result: summary.CampaignResult, folder: Path, given: dict[str, Any], *, is_ours: bool
+) -> int:
     """Say what the campaign came to; the exit code."""
-    found = told.found
+    found = result.found
     if is_ours and not found.of(LOSS):
-        told = replace(told, again=None)
+        result = replace(result, again=None)
     if given["as_json"]:
-        emit_json(told.record())
+        emit_json(result.record())
     else:
-        emit("\n".join(told.lines()))
-    if is_ours and told.again is not None and not given["quiet"]:
+        emit("\n".join(result.lines()))
+    if is_ours and result.again is not None and not given["quiet"]:
         say(
             f"the session is kept in {folder}, for the commands above; remove it when you have done with them"
         )

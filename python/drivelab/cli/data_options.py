@@ -8,9 +8,9 @@ from typing import Annotated, Any
 import typer
 
 from drivelab import _core
-from drivelab.cli.array_options import STORIES_MAX
+from drivelab.cli.array_options import TIMELINES_MAX
 from drivelab.cli.output import emit, say
-from drivelab.data_story import checked_text, cut_lines, unstruck_lines
+from drivelab.data_summary import checked_text, cut_lines, unstruck_lines
 from drivelab.errors import InputError
 from drivelab.points_table import axis_text
 
@@ -37,7 +37,7 @@ def emit_data(points: Sequence[dict[str, Any]]) -> None:
     if text := checked_text(points):
         emit(f"\n{text}")
     cut = [point for point in points if point.get("power_cut")]
-    if not 0 < len(cut) <= STORIES_MAX:
+    if not 0 < len(cut) <= TIMELINES_MAX:
         return
     for point in cut:
         at = ", ".join(f"{key} = {axis_text(value)}" for key, value in point["axes"].items())

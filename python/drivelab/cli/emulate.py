@@ -16,7 +16,7 @@ from drivelab.cli.output import emit, emit_json, json_text, say
 from drivelab.cli.places import check_file, place
 from drivelab.cli.run_options import AsJson, Quiet
 from drivelab.emulation import BLOCK_SIZES, BUDGET
-from drivelab.emulation_story import late_note, lines
+from drivelab.emulation_summary import late_note, lines
 from drivelab.errors import InputError, RunError
 from drivelab.files import write_text
 from drivelab.provenance import provenance
@@ -157,7 +157,7 @@ def emulate(
     session = emulation.serve(checked, options, ready, command)
     facts = provenance(checked.scenario_hash, checked.seed, session.record["digest"])
     found = {"kind": "emulate", **facts, "name": checked.name, **session.record}
-    _tell(found, record, as_json=as_json, quiet=quiet)
+    _print_result(found, record, as_json=as_json, quiet=quiet)
     return _code(session)
 
 
@@ -168,7 +168,7 @@ def _check_files(wanted: dict[str, Path | None]) -> None:
             check_file(option, path)
 
 
-def _tell(found: dict[str, Any], record: Path | None, *, as_json: bool, quiet: bool) -> None:
+def _print_result(found: dict[str, Any], record: Path | None, *, as_json: bool, quiet: bool) -> None:
     """What the session came to, wherever it is wanted."""
     if record is not None:
         write_text(record, json_text(found))

@@ -13,7 +13,7 @@ from drivelab.cli.exits import Exit
 from drivelab.cli.output import emit, emit_json, emit_table, progress_bar, say
 from drivelab.cli.run_options import AsJson, Quiet
 from drivelab.emulation import BUDGET
-from drivelab.emulation_story import late_note
+from drivelab.emulation_summary import late_note
 from drivelab.errors import InputError
 from drivelab.scenario import Source, plan, read_source
 

@@ -21,7 +21,7 @@ from drivelab.cli.places import check_picture, place
 from drivelab.cli.run_options import AsCsv, AsJson, Pictures, Quiet, check_form
 from drivelab.errors import InputError
 from drivelab.files import make_folder, write_text
-from drivelab.measuring import story
+from drivelab.measuring import summary
 from drivelab.measuring.address import is_address
 from drivelab.measuring.device import Target
 from drivelab.measuring.run import MeasuredResult, check_fits, plan_on, writes
@@ -135,7 +135,7 @@ def run(
         result = measure_watched(checked, found, device.SYSTEM, how, progress)
     result = _without_names(result, found, with_host=with_host, with_serial=with_serial)
     _print(result, as_json=as_json, as_csv=as_csv, quiet=quiet)
-    for note in story.notes(result):
+    for note in summary.notes(result):
         say(note)
     _write(result, out, output, look, quiet=quiet)
     return exit_code(result)
@@ -161,9 +161,9 @@ def _print(result: MeasuredResult, *, as_json: bool, as_csv: bool, quiet: bool) 
     elif result.points:
         emit_table(result.table())
         emit("")
-        emit_table(story.costs_table(result.records))
+        emit_table(summary.costs_table(result.records))
         if not quiet:
-            emit(f"\n{story.condition(result)}\n{result.identity()}")
+            emit(f"\n{summary.condition(result)}\n{result.identity()}")
 
 
 def _write(

@@ -18,7 +18,7 @@ from drivelab.cli.places import check_picture
 from drivelab.cli.run_options import AsCsv, AsJson, Pictures, Quiet, check_form
 from drivelab.csv_text import rows_csv
 from drivelab.errors import InputError
-from drivelab.measuring import ready, story
+from drivelab.measuring import ready, summary
 from drivelab.measuring.run import How, MeasuredResult
 from drivelab.scanning import access as accesses_of
 from drivelab.scanning.surface import PLACES, Surface
@@ -319,7 +319,7 @@ def show(
     elif result.points:
         text()
         if not quiet:
-            emit(f"\n{story.condition(result)}\n{result.identity()}")
+            emit(f"\n{summary.condition(result)}\n{result.identity()}")
     tell(result)
     for make, path in pictures if result.points else ():
         draw(make, path, result.provenance(), Look(None, None, None, provenance=False))
@@ -330,7 +330,7 @@ def show(
 
 def tell(result: MeasuredResult) -> None:
     """What speaks against the figures."""
-    for note in story.notes(result):
+    for note in summary.notes(result):
         say(note)
 
 

@@ -9,12 +9,12 @@ from typing import Annotated, Any
 import typer
 
 from drivelab import _core, simulation
-from drivelab.cli.array_options import STORIES_MAX
+from drivelab.cli.array_options import TIMELINES_MAX
 from drivelab.cli.output import emit, emit_table, say
 from drivelab.cli.places import check_file, place
 from drivelab.cli.workload_options import TRACE_PANEL
 from drivelab.points_table import axis_text
-from drivelab.replay_story import behind_text, is_over_early, recorded_table, replay_lines
+from drivelab.replay_summary import behind_text, is_over_early, recorded_table, replay_lines
 
 Capture = Annotated[
     Path | None,
@@ -41,7 +41,7 @@ def emit_replays(points: Sequence[dict[str, Any]]) -> None:
     if (table := recorded_table(replayed)) is not None:
         emit("")
         emit_table(table)
-    if not 0 < len(replayed) <= STORIES_MAX:
+    if not 0 < len(replayed) <= TIMELINES_MAX:
         return
     for point in replayed:
         at = _at(point)
@@ -52,11 +52,11 @@ def note_behind(points: Sequence[dict[str, Any]]) -> None:
     """A target that did not keep up with the trace: its response times grow with the length of the trace."""
     points = [point for point in points if "replay" in point and not is_over_early(point)]
     behind = [(point, text) for point in points if (text := behind_text(point["replay"]))]
-    for point, text in behind[:STORIES_MAX]:
+    for point, text in behind[:TIMELINES_MAX]:
         at = f" at {place}" if (place := _at(point)) else ""
         say(f"note: the target cannot keep up with the trace{at}: {text}")
-    if len(behind) > STORIES_MAX:
-        say(f"note: nor can it at {len(behind) - STORIES_MAX} more points: see replay in --json")
+    if len(behind) > TIMELINES_MAX:
+        say(f"note: nor can it at {len(behind) - TIMELINES_MAX} more points: see replay in --json")
 
 
 def _at(point: dict[str, Any]) -> str:

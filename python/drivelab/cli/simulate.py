@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from drivelab import _core, executors, steady
-from drivelab.array_story import counted, duration_text, is_eventful
+from drivelab.array_summary import counted, duration_text, is_eventful
 from drivelab.cli import workload_options as words
 from drivelab.cli.array_options import (
     Rebuild,
     check_rebuild,
-    emit_stories,
+    emit_timelines,
     note_floors,
     points_in_a_rebuild,
 )
@@ -53,9 +53,9 @@ from drivelab.cli.run_options import Checkpoint, Ray, Workers, check_form
 from drivelab.errors import InputError
 from drivelab.files import make_folder, write_text
 from drivelab.firmware import range_note
-from drivelab.given_up_story import given_up_text, has_given_up
+from drivelab.given_up_summary import given_up_text, has_given_up
 from drivelab.points_table import axis_text, commands_csv, directions_table, points_csv
-from drivelab.replay_story import is_over_early
+from drivelab.replay_summary import is_over_early
 from drivelab.result import Point, Result
 from drivelab.scenario import Source, plan, read_source
 from drivelab.simulation import run_plan
@@ -262,7 +262,7 @@ def _print(result: Result, *, as_json: bool, as_csv: bool, quiet: bool, breakdow
         if breakdown and (parts := result.breakdown_table()) is not None:
             emit("")
             emit_table(parts)
-        emit_stories(result.records)
+        emit_timelines(result.records)
         emit_replays(result.records)
         emit_data(result.records)
         if not quiet:

@@ -31,7 +31,7 @@ _COMMITTED = re.compile(rb"committed (\d{1,18})\s*")
 _MEANT = re.compile(rb"\s*committed\b.*", re.IGNORECASE | re.DOTALL)
 _SHOWN_MAX = 60
 
-Told = Callable[[str], object]
+LineCallback = Callable[[str], object]
 
 
 @dataclass
@@ -114,7 +114,7 @@ def _digest(folder: Path) -> str:
 class Workload(emulation.Command):
     """The command of a campaign: the commits that it reports are recorded with the model's time."""
 
-    def __init__(self, text: str, kept: Kept, transcript: _core.Transcript, on_line: Told) -> None:
+    def __init__(self, text: str, kept: Kept, transcript: _core.Transcript, on_line: LineCallback) -> None:
         """Store the command, and where commits are recorded; `on_line` gets its other output."""
         super().__init__(text, transcript.fileno())
         self.on_line = on_line
@@ -178,7 +178,7 @@ class OnFileSystem(Workload):
         text: str,
         kept: Kept,
         transcript: _core.Transcript,
-        on_line: Told,
+        on_line: LineCallback,
         system: FileSystem,
         folder: Path,
     ) -> None:
@@ -231,7 +231,12 @@ class OnFileSystem(Workload):
 
 
 def keep(
-    plan: _core.Plan, text: str, folder: Path, system: FileSystem | None, size_bytes: int, on_line: Told
+    plan: _core.Plan,
+    text: str,
+    folder: Path,
+    system: FileSystem | None,
+    size_bytes: int,
+    on_line: LineCallback,
 ) -> Kept:
     """Run a workload on the device of a plan, with the clock `skip`, and record the session in a folder.
 

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from drivelab.array_story import counted
+from drivelab.array_summary import counted
 from drivelab.errors import InputError
 from drivelab.files import read_text
 

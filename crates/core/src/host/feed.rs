@@ -5,7 +5,7 @@
 //! begins. When the target cannot keep up with [`Pace::ByTime`], I/Os begin late; `Io::intended` remains the
 //! instant that was asked for.
 use super::params::{OUTSTANDING_MAX, PARTS_MAX};
-use super::{Due, Host, HostOutput};
+use super::{Host, HostEvent, HostOutput};
 use crate::command::{Access, Command};
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -56,7 +56,7 @@ pub enum FeedError {
     NotFed,
     /// There is no room: let time pass first.
     Full,
-    /// The host was told to stop.
+    /// The host was stopped.
     Stopped,
     /// A read or write of no sectors, or a FLUSH of some.
     Length,
@@ -149,7 +149,7 @@ impl Host {
     /// Accepts one I/O. It begins according to the pace; with [`Pace::ByTime`] feed in the order of the
     /// times.
     /// # Errors
-    /// When this host has jobs or was told to stop, when there is no room, and when no command can be made of
+    /// When this host has jobs or was stopped, when there is no room, and when no command can be made of
     /// the I/O. The host is then unchanged.
     ///
     /// A host and a target with one clock: two reads, one after the other, each 2 ms after the end of the one
@@ -227,7 +227,7 @@ impl Host {
             Pace::AfterPrevious => feed.since + first.time,
         };
         feed.is_due = true;
-        self.agenda.schedule(due.max(now), 0, Due::Fed);
+        self.agenda.schedule(due.max(now), 0, HostEvent::Fed);
     }
 
     /// The first waiting I/O begins.
@@ -242,7 +242,7 @@ impl Host {
         let (count, parts) = (command.count, feed.parts(command.count));
         feed.outstanding += 1;
         let slot =
-            self.hold(FED, (command.access, command.first, count), parts as u32, (intended.min(due), due));
+            self.store(FED, (command.access, command.first, count), parts as u32, (intended.min(due), due));
         let Some(feed) = &mut self.feed else { return };
         if feed.templates.len() <= slot as usize {
             feed.templates.resize(slot as usize + 1, command);
@@ -293,7 +293,7 @@ impl Host {
 
     /// The index of the I/O whose first command has this tag, and when it was meant to begin; `None` for its
     /// other commands.
-    pub fn begun_with(&self, tag: u32) -> Option<(usize, Instant)> {
+    pub fn begun_io(&self, tag: u32) -> Option<(usize, Instant)> {
         let place = self.place_of(tag);
         let io = self.outstanding.get(place).filter(|_| tag.is_multiple_of(self.parts))?;
         Some((place, io.intended))

@@ -42,7 +42,7 @@ struct Outstanding {
 }
 
 #[derive(Clone, Copy)]
-enum Due {
+enum HostEvent {
     /// A job's next I/O; `open` when the job issues by its own clock.
     Begin { job: u32, open: bool },
     /// The next command of an I/O that the software has processed.
@@ -57,7 +57,7 @@ enum Due {
 /// I/Os. A [`Machine`](crate::Machine): it reads no clock.
 pub struct Host {
     jobs: Vec<Job>,
-    agenda: Agenda<Due>,
+    agenda: Agenda<HostEvent>,
     out: Fifo<HostOutput>,
     outstanding: Vec<Outstanding>,
     free: Vec<u32>,
@@ -142,19 +142,19 @@ impl Host {
         match self.jobs[job as usize].params.arrivals {
             Arrivals::Closed { outstanding, .. } => {
                 for _ in 0..outstanding {
-                    self.agenda.schedule(Instant::ZERO, 0, Due::Begin { job, open: false });
+                    self.agenda.schedule(Instant::ZERO, 0, HostEvent::Begin { job, open: false });
                 }
             }
-            Arrivals::Bursts { .. } => self.agenda.schedule(Instant::ZERO, 0, Due::Burst { job }),
+            Arrivals::Bursts { .. } => self.agenda.schedule(Instant::ZERO, 0, HostEvent::Burst { job }),
             Arrivals::Poisson { .. } | Arrivals::Fixed { .. } => {
-                let gap = self.gap(job);
-                self.agenda.schedule(Instant::ZERO + gap, 0, Due::Begin { job, open: true });
+                let gap = self.next_interarrival(job);
+                self.agenda.schedule(Instant::ZERO + gap, 0, HostEvent::Begin { job, open: true });
             }
         }
     }
 
     /// The time until an open-loop job's next arrival.
-    fn gap(&mut self, job: u32) -> Span {
+    fn next_interarrival(&mut self, job: u32) -> Span {
         let job = &mut self.jobs[job as usize];
         match job.params.arrivals {
             Arrivals::Poisson { rate } => {
@@ -168,12 +168,12 @@ impl Host {
     fn run_until(&mut self, now: Instant) {
         while let Some((due, event)) = self.agenda.pop_due(now) {
             match event {
-                Due::Begin { .. } | Due::Burst { .. } | Due::Fed if self.is_stopped => {}
-                Due::Fed => self.begin_fed(due),
-                Due::Burst { job } => self.begin_burst(job, due),
-                Due::Begin { job, open } => {
+                HostEvent::Begin { .. } | HostEvent::Burst { .. } | HostEvent::Fed if self.is_stopped => {}
+                HostEvent::Fed => self.begin_fed(due),
+                HostEvent::Burst { job } => self.begin_burst(job, due),
+                HostEvent::Begin { job, open } => {
                     if open {
-                        let gap = self.gap(job);
+                        let gap = self.next_interarrival(job);
                         self.agenda.schedule(due + gap, 0, event);
                     }
                     if open && self.is_full(job) {
@@ -183,7 +183,7 @@ impl Host {
                         self.issue(job, due, due, true);
                     }
                 }
-                Due::Send { slot, part } => self.send_prepared(slot, part, due),
+                HostEvent::Send { slot, part } => self.send_prepared(slot, part, due),
             }
         }
     }
@@ -220,7 +220,7 @@ impl Host {
         let size = self.part_size(job, count);
         // Most I/Os are one command, and a division would be the slowest step here.
         let parts_left = if size == count { 1 } else { count.get().div_ceil(size.get()) as u32 };
-        let slot = self.hold(job, (access, first, count), parts_left, (intended, at));
+        let slot = self.store(job, (access, first, count), parts_left, (intended, at));
         let io = self.outstanding[slot as usize];
         let cost = self.jobs[job as usize].draw_submit(count);
         if cost.is_zero() {
@@ -232,14 +232,14 @@ impl Host {
             if begins {
                 self.out.push_back(HostOutput::Began(at));
             }
-            self.agenda.schedule(at + cost, 0, Due::Send { slot, part: 0 });
+            self.agenda.schedule(at + cost, 0, HostEvent::Send { slot, part: 0 });
         }
     }
 
     /// Stores an I/O until it is finished: what it asks for, when it was meant to begin, and when its
     /// processing started. Returns its index.
     #[inline(always)]
-    fn hold(
+    fn store(
         &mut self,
         job: u32,
         (access, first, count): (Access, Lba, Sectors),
@@ -274,7 +274,7 @@ impl Host {
         let Outstanding { job, count, .. } = io;
         if u64::from(part + 1) * self.part_size(job, count).get() < count.get() {
             let fixed = self.jobs[job as usize].params.submit.fixed;
-            self.agenda.schedule(at + fixed, 0, Due::Send { slot, part: part + 1 });
+            self.agenda.schedule(at + fixed, 0, HostEvent::Send { slot, part: part + 1 });
         }
     }
 
@@ -381,14 +381,14 @@ impl Host {
             self.issue(job, intended, finished, false);
         }
         if access == Access::Flush && self.jobs[job as usize].flushing {
-            self.waited_for(job, finished);
+            self.flush_done(job, finished);
             return;
         }
         if let Arrivals::Closed { think, .. } = self.jobs[job as usize].params.arrivals {
             if think.is_zero() {
                 self.issue(job, finished, finished, true);
             } else {
-                self.agenda.schedule(finished + think, 0, Due::Begin { job, open: false });
+                self.agenda.schedule(finished + think, 0, HostEvent::Begin { job, open: false });
             }
         } else if let Arrivals::Bursts { .. } = self.jobs[job as usize].params.arrivals {
             self.go_on_in_burst(job, finished);

@@ -1,13 +1,13 @@
 //! What a closed-loop job does between its I/Os: it waits for a FLUSH, or thinks between two bursts.
 use super::params::Arrivals;
-use super::{Due, Host};
+use super::{Host, HostEvent};
 use drivelab_units::Instant;
 
 impl Host {
     /// A FLUSH for which its job has waited is done: the job at once issues everything that became due
     /// meanwhile, and the I/O before which the FLUSH was due.
     #[cold]
-    pub(super) fn waited_for(&mut self, job: u32, finished: Instant) {
+    pub(super) fn flush_done(&mut self, job: u32, finished: Instant) {
         let source = &mut self.jobs[job as usize];
         source.flushing = false;
         for _ in 0..=core::mem::take(&mut source.held) {
@@ -39,7 +39,7 @@ impl Host {
         }
         source.in_burst -= 1;
         if source.in_burst == 0 {
-            self.agenda.schedule(finished + think, 0, Due::Burst { job });
+            self.agenda.schedule(finished + think, 0, HostEvent::Burst { job });
         }
     }
 }

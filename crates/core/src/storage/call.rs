@@ -148,7 +148,7 @@ pub enum Fault {
     },
 }
 
-/// How the firmware of an ailing drive is slow: by how much longer it takes to pick up a command.
+/// How the firmware of a degraded drive is slow: by how much longer it takes to pick up a command.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Slowness {
     /// Always by this much.

@@ -4,7 +4,7 @@ use super::commands::Commands;
 use super::controller::ControllerEvent;
 use super::drive::DriveEvent;
 use super::link::Wires;
-use super::outputs::{Happening, Outputs};
+use super::outputs::{Outputs, TargetEvent};
 use super::server::ServerEvent;
 use super::write_behind::{OWN_IDS, WriteBehind};
 use crate::agenda::Agenda;
@@ -50,13 +50,13 @@ pub enum Before {
 
 /// How many commands the drives hold, and that number integrated over time.
 #[derive(Clone, Copy, Default)]
-pub struct Held {
+pub struct InDrives {
     count: u64,
     integral: u128,
     changed: Instant,
 }
 
-impl Held {
+impl InDrives {
     /// A drive accepts a command.
     #[inline]
     pub fn add_one(&mut self, now: Instant) {
@@ -96,18 +96,18 @@ pub struct Context {
     /// Commands that controllers have ended without service by the drives.
     pub refused: Fifo<(u16, Completion)>,
     /// The commands inside the drives.
-    pub held: Held,
+    pub in_drives: InDrives,
     /// Until when the processor of the controller, or of the host in its place, is busy.
     pub busy_until: Instant,
-    pub keeps: Keeps,
+    pub enabled: EnabledOutputs,
     /// Traces of commands that drives have reported with their answers and that have not been passed on, by
     /// drive.
-    pub lives: VecDeque<(u16, CommandTrace)>,
+    pub traces: VecDeque<(u16, CommandTrace)>,
 }
 
 /// Optional outputs that are enabled.
 #[derive(Clone, Copy, Default)]
-pub struct Keeps {
+pub struct EnabledOutputs {
     /// The traces of commands.
     pub traces: bool,
     /// Data operations.
@@ -125,28 +125,28 @@ impl Context {
             commands: Commands::default(),
             answers: Fifo::default(),
             refused: Fifo::default(),
-            held: Held::default(),
+            in_drives: InDrives::default(),
             busy_until: Instant::ZERO,
-            keeps: Keeps::default(),
-            lives: VecDeque::new(),
+            enabled: EnabledOutputs::default(),
+            traces: VecDeque::new(),
         }
     }
 
     #[inline]
     pub fn data_op(&mut self, op: DataOp) {
-        if self.keeps.data {
+        if self.enabled.data {
             self.outputs.data(op);
         }
     }
 
     /// Reports something other than an answer to a command.
-    pub fn happened(&mut self, what: Happening) {
-        self.outputs.happened(what);
+    pub fn report_event(&mut self, what: TargetEvent) {
+        self.outputs.event(what);
     }
 
     /// Reports the trace of a command, under the ids of the hosts.
-    pub fn lived(&mut self, mut trace: CommandTrace) {
-        if !self.keeps.traces {
+    pub fn report_trace(&mut self, mut trace: CommandTrace) {
+        if !self.enabled.traces {
             return;
         }
         let id_of = |number: u64| if number < OWN_IDS { self.commands.id_of(number) } else { number };
@@ -155,25 +155,25 @@ impl Context {
         if let Some(member) = &mut trace.member {
             member.part_of = member.part_of.map(id_of);
         }
-        self.outputs.lived(trace);
+        self.outputs.trace(trace);
     }
 
     /// The trace of a command that a drive reported with its answer.
-    pub fn life_of(&mut self, drive: u16, completion: &Completion) -> Option<CommandTrace> {
+    pub fn take_trace(&mut self, drive: u16, completion: &Completion) -> Option<CommandTrace> {
         let is_its = |(of, trace): &(u16, CommandTrace)| *of == drive && trace.command.id == completion.id;
-        let at = self.lives.iter().position(is_its)?;
-        self.lives.remove(at).map(|(_, trace)| trace)
+        let at = self.traces.iter().position(is_its)?;
+        self.traces.remove(at).map(|(_, trace)| trace)
     }
 
     /// A sector of one of the array's own writes holds this word.
-    pub fn tell(&mut self, into: u64, at: u64, word: Word) {
-        self.data_op(DataOp::Tell { into, at: Lba::new(at), word });
+    pub fn add_word(&mut self, into: u64, at: u64, word: Word) {
+        self.data_op(DataOp::AddWord { into, at: Lba::new(at), word });
     }
 
     /// Passes on the data operations of a memory.
     #[inline]
     pub fn take_data(&mut self, memory: &mut WriteBehind) {
-        if self.keeps.data {
+        if self.enabled.data {
             while let Some(op) = memory.poll_data() {
                 self.outputs.data(op);
             }
@@ -256,10 +256,10 @@ impl Context {
     /// On the wire the drive's answers go directly to the host.
     pub fn answer_host(&mut self) {
         while let Some((drive, completion)) = self.answers.pop_front() {
-            if self.keeps.traces
-                && let Some(trace) = self.life_of(drive, &completion)
+            if self.enabled.traces
+                && let Some(trace) = self.take_trace(drive, &completion)
             {
-                self.lived(trace);
+                self.report_trace(trace);
             }
             self.complete(completion);
         }

@@ -12,8 +12,8 @@ pub mod controller;
 mod device;
 pub mod drive;
 pub mod elevator;
-mod hearing;
 mod index;
+mod inputs;
 pub mod link;
 pub(crate) mod outputs;
 pub(crate) mod overlap;
@@ -36,7 +36,7 @@ use drive::protocol::names::Name;
 use drive::{Drive, Turns};
 use drivelab_units::{Instant, Sectors};
 use link::Wires;
-pub use outputs::{Happening, OutputRef, TargetOutput};
+pub use outputs::{OutputRef, TargetEvent, TargetOutput};
 use server::{Server, ServerParams};
 use system::{System, SystemParams};
 use write_behind::WriteBehind;
@@ -131,7 +131,7 @@ impl Target {
         self.context.digest
     }
 
-    /// From now on the trace of every command is reported: [`TargetOutput::Lived`], before the command's
+    /// From now on the trace of every command is reported: [`TargetOutput::Trace`], before the command's
     /// completion.
     /// ```
     /// use drivelab_core::storage::drive::geometry::GeometryParams;
@@ -151,7 +151,7 @@ impl Target {
     /// while let Some(due) = target.poll_timeout() {
     ///     target.handle(due, TargetInput::Tick).unwrap();
     /// }
-    /// let (Some(TargetOutput::Lived(trace)), Some(TargetOutput::Completed(answer))) =
+    /// let (Some(TargetOutput::Trace(trace)), Some(TargetOutput::Completed(answer))) =
     ///     (target.poll_output(), target.poll_output())
     /// else {
     ///     panic!("a trace, then the completion")
@@ -163,7 +163,7 @@ impl Target {
     /// assert_eq!(trace.begun - trace.chosen, answer.breakdown.seek + answer.breakdown.rotation);
     /// ```
     pub fn keep_traces(&mut self) {
-        self.context.keeps.traces = true;
+        self.context.enabled.traces = true;
     }
 
     /// From now on every data operation is reported: [`TargetOutput::Data`]. With them one sees what a power
@@ -200,38 +200,38 @@ impl Target {
     /// let write = Command::new(0, Access::Write, Lba::new(500_000), Sectors::new(8));
     /// target.handle(Instant::ZERO, TargetInput::Submit(write)).unwrap();
     /// let mut now = Instant::ZERO;
-    /// let mut told: Vec<TargetOutput> = std::iter::from_fn(|| target.poll_output()).collect();
-    /// while !told.iter().any(|said| said.completed().is_some()) {
+    /// let mut outputs: Vec<TargetOutput> = std::iter::from_fn(|| target.poll_output()).collect();
+    /// while !outputs.iter().any(|output| output.completed().is_some()) {
     ///     now = target.poll_timeout().unwrap();
     ///     target.handle(now, TargetInput::Tick).unwrap();
-    ///     told.extend(std::iter::from_fn(|| target.poll_output()));
+    ///     outputs.extend(std::iter::from_fn(|| target.poll_output()));
     /// }
     /// target.handle(now, TargetInput::CutPower).unwrap();
-    /// told.extend(std::iter::from_fn(|| target.poll_output()));
-    /// let ops: Vec<DataOp> = told.into_iter().filter_map(|said| said.data()).collect();
+    /// outputs.extend(std::iter::from_fn(|| target.poll_output()));
+    /// let ops: Vec<DataOp> = outputs.into_iter().filter_map(|output| output.data()).collect();
     /// assert!(ops.iter().any(|op| matches!(op, DataOp::Accept { write: 0, .. })));
     /// assert!(!ops.iter().any(|op| matches!(op, DataOp::Persist { .. })));
     /// let lost: Vec<_> = target.drive().unwrap().volatile().map(|piece| (piece.write, piece.count())).collect();
     /// assert_eq!(lost, [(0, Sectors::new(8))]);
     /// ```
     pub fn keep_data(&mut self) {
-        self.context.keeps.data = true;
+        self.context.enabled.data = true;
         if let Body::System(system) = &mut self.body {
             system.keep_data();
         }
     }
 
-    /// See [`array::Array::come_up_after`].
-    pub fn come_up_after(&mut self, before: &Target) {
+    /// See [`array::Array::restore_after`].
+    pub fn restore_after(&mut self, before: &Target) {
         if let (Body::System(system), Body::System(before)) = (&mut self.body, &before.body) {
-            system.come_up_after(before);
+            system.restore_after(before);
         }
     }
 
     /// The number of commands that the drives have accepted and not answered, integrated up to an instant
     /// before which all events have run, in nanoseconds; `None` where there is no drive.
     pub fn in_drives_ns(&self, until: Instant) -> Option<u128> {
-        (!matches!(self.body, Body::Server(_))).then(|| self.context.held.until(until))
+        (!matches!(self.body, Body::Server(_))).then(|| self.context.in_drives.until(until))
     }
 
     /// What the scatter of the arms has cost so far, summed over all drives; `None` where no arm scatters.
@@ -411,7 +411,7 @@ impl Machine for Target {
             }
             input => {
                 self.pass_to(now)?;
-                let accepted = self.hear(now, input);
+                let accepted = self.handle_input(now, input);
                 self.run_until(now);
                 accepted
             }

@@ -13,7 +13,7 @@ use drivelab_units::Instant;
 
 /// Something that happened inside a target, other than an answer to a command.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Happening {
+pub enum TargetEvent {
     /// To the array.
     Array(Report),
     /// A memory has given up data that it had answered for. The write is named by its number in the target.
@@ -56,9 +56,9 @@ pub enum TargetOutput {
     Data(DataOp),
     /// The trace of a command, before its completion: only after
     /// [`Target::keep_traces`](super::Target::keep_traces).
-    Lived(CommandTrace),
+    Trace(CommandTrace),
     /// Something else happened.
-    Happened(Happening),
+    Event(TargetEvent),
 }
 
 impl TargetOutput {
@@ -73,13 +73,13 @@ impl TargetOutput {
     }
 
     /// The trace, if it is one.
-    pub fn lived(self) -> Option<CommandTrace> {
-        if let TargetOutput::Lived(trace) = self { Some(trace) } else { None }
+    pub fn trace(self) -> Option<CommandTrace> {
+        if let TargetOutput::Trace(trace) = self { Some(trace) } else { None }
     }
 
     /// The report of the array, if it is one.
     pub fn report(self) -> Option<Report> {
-        if let TargetOutput::Happened(Happening::Array(report)) = self { Some(report) } else { None }
+        if let TargetOutput::Event(TargetEvent::Array(report)) = self { Some(report) } else { None }
     }
 }
 
@@ -88,12 +88,12 @@ impl TargetOutput {
 pub enum OutputRef<'a> {
     /// A command has ended.
     Completed(&'a Completion),
-    /// A data operation; only after a target was told to report them.
+    /// A data operation; only if enabled at the target.
     Data(&'a DataOp),
-    /// The trace of a command; only after a target was told to report them.
-    Lived(&'a CommandTrace),
+    /// The trace of a command; only if enabled at the target.
+    Trace(&'a CommandTrace),
     /// Something happened that is not an answer to a command.
-    Happened(&'a Happening),
+    Event(&'a TargetEvent),
 }
 
 impl OutputRef<'_> {
@@ -102,8 +102,8 @@ impl OutputRef<'_> {
         match self {
             OutputRef::Completed(&completion) => TargetOutput::Completed(completion),
             OutputRef::Data(&op) => TargetOutput::Data(op),
-            OutputRef::Lived(&trace) => TargetOutput::Lived(trace),
-            OutputRef::Happened(&what) => TargetOutput::Happened(what),
+            OutputRef::Trace(&trace) => TargetOutput::Trace(trace),
+            OutputRef::Event(&what) => TargetOutput::Event(what),
         }
     }
 }
@@ -112,8 +112,8 @@ impl OutputRef<'_> {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Data,
-    Lived,
-    Happened,
+    Trace,
+    Event,
 }
 
 /// Outputs that have not been taken.
@@ -126,8 +126,8 @@ pub struct Outputs {
     /// That number for the first of them, or one that is never reached.
     next_other: u64,
     data: VecDeque<DataOp>,
-    lives: VecDeque<CommandTrace>,
-    happenings: VecDeque<Happening>,
+    traces: VecDeque<CommandTrace>,
+    events: VecDeque<TargetEvent>,
 }
 
 impl Default for Outputs {
@@ -138,8 +138,8 @@ impl Default for Outputs {
             others: VecDeque::new(),
             next_other: u64::MAX,
             data: VecDeque::new(),
-            lives: VecDeque::new(),
-            happenings: VecDeque::new(),
+            traces: VecDeque::new(),
+            events: VecDeque::new(),
         }
     }
 }
@@ -156,14 +156,14 @@ impl Outputs {
         self.data.push_back(op);
     }
 
-    pub fn lived(&mut self, trace: CommandTrace) {
-        self.note(Kind::Lived);
-        self.lives.push_back(trace);
+    pub fn trace(&mut self, trace: CommandTrace) {
+        self.note(Kind::Trace);
+        self.traces.push_back(trace);
     }
 
-    pub fn happened(&mut self, what: Happening) {
-        self.note(Kind::Happened);
-        self.happenings.push_back(what);
+    pub fn event(&mut self, what: TargetEvent) {
+        self.note(Kind::Event);
+        self.events.push_back(what);
     }
 
     fn note(&mut self, kind: Kind) {
@@ -220,8 +220,8 @@ impl Outputs {
     fn at(&self, kind: Kind, place: usize) -> Option<OutputRef<'_>> {
         match kind {
             Kind::Data => self.data.get(place).map(OutputRef::Data),
-            Kind::Lived => self.lives.get(place).map(OutputRef::Lived),
-            Kind::Happened => self.happenings.get(place).map(OutputRef::Happened),
+            Kind::Trace => self.traces.get(place).map(OutputRef::Trace),
+            Kind::Event => self.events.get(place).map(OutputRef::Event),
         }
     }
 
@@ -229,8 +229,8 @@ impl Outputs {
     fn drop_other(&mut self) {
         match self.others.pop_front().map(|(_, kind)| kind) {
             Some(Kind::Data) => _ = self.data.pop_front(),
-            Some(Kind::Lived) => _ = self.lives.pop_front(),
-            Some(Kind::Happened) => _ = self.happenings.pop_front(),
+            Some(Kind::Trace) => _ = self.traces.pop_front(),
+            Some(Kind::Event) => _ = self.events.pop_front(),
             None => {}
         }
         self.next_other = self.others.front().map_or(u64::MAX, |&(before, _)| before);
@@ -248,7 +248,7 @@ mod tests {
         let at = Instant::from_ns(id);
         match kind {
             0 => TargetOutput::Data(DataOp::Over { id }),
-            1 => TargetOutput::Happened(Happening::PowerCut { at }),
+            1 => TargetOutput::Event(TargetEvent::PowerCut { at }),
             _ => TargetOutput::Completed(Completion {
                 id,
                 initiator: 0,
@@ -263,7 +263,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_was_said_first_is_heard_first(steps in prop::collection::vec(0u8..8, 0..200)) {
+        fn outputs_keep_their_order(steps in prop::collection::vec(0u8..8, 0..200)) {
             let (mut outputs, mut plain) = (Outputs::default(), VecDeque::new());
             for (id, kind) in (0..).zip(steps) {
                 if kind > 4 {
@@ -277,8 +277,8 @@ mod tests {
                     match output {
                         TargetOutput::Completed(completion) => outputs.complete(completion),
                         TargetOutput::Data(op) => outputs.data(op),
-                        TargetOutput::Happened(what) => outputs.happened(what),
-                        TargetOutput::Lived(trace) => outputs.lived(trace),
+                        TargetOutput::Event(what) => outputs.event(what),
+                        TargetOutput::Trace(trace) => outputs.trace(trace),
                     }
                 }
                 let all: Vec<TargetOutput> = outputs.iter().map(OutputRef::to_owned).collect();

@@ -91,7 +91,7 @@ impl<K: Ord + Copy, S: Summary> Tree<K, S> {
             (link, at) =
                 if key < node.key { (Link::Left(at), node.left) } else { (Link::Right(at), node.right) };
         }
-        self.hang(root, link, slot);
+        self.attach(root, link, slot);
         self.split(root, at, slot);
     }
 
@@ -104,15 +104,15 @@ impl<K: Ord + Copy, S: Summary> Tree<K, S> {
             self.note(at);
             let Node { key: own, left, right, .. } = *self.node(at);
             if own < key {
-                self.hang(root, low, at);
+                self.attach(root, low, at);
                 (low, at) = (Link::Right(at), right);
             } else {
-                self.hang(root, high, at);
+                self.attach(root, high, at);
                 (high, at) = (Link::Left(at), left);
             }
         }
-        self.hang(root, low, NONE);
-        self.hang(root, high, NONE);
+        self.attach(root, low, NONE);
+        self.attach(root, high, NONE);
         self.sum_up();
     }
 
@@ -136,20 +136,20 @@ impl<K: Ord + Copy, S: Summary> Tree<K, S> {
         while low != NONE && high != NONE {
             if rank(low) > rank(high) {
                 self.note(low);
-                self.hang(root, link, low);
+                self.attach(root, link, low);
                 (link, low) = (Link::Right(low), self.node(low).right);
             } else {
                 self.note(high);
-                self.hang(root, link, high);
+                self.attach(root, link, high);
                 (link, high) = (Link::Left(high), self.node(high).left);
             }
         }
-        self.hang(root, link, if low == NONE { high } else { low });
+        self.attach(root, link, if low == NONE { high } else { low });
         self.sum_up();
     }
 
     #[inline]
-    fn hang(&mut self, root: &mut Slot, link: Link, slot: Slot) {
+    fn attach(&mut self, root: &mut Slot, link: Link, slot: Slot) {
         match link {
             Link::Root => *root = slot,
             Link::Left(at) => self.node_mut(at).left = slot,

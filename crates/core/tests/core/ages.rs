@@ -2,7 +2,7 @@
 //! goes first, how many go past it, how many the firmware looks at, and how long that takes.
 use crate::common::{Probe, drive, queue, us};
 use drivelab_core::storage::drive::params::DriveParams;
-use drivelab_core::storage::drive::queue::{AgeWeight, Joins, Order, QueueParams};
+use drivelab_core::storage::drive::queue::{AgeWeight, JoinsUntil, Order, QueueParams};
 use drivelab_core::storage::drive::seek::SeekParams;
 use drivelab_core::trace::{CommandTrace, Served};
 use drivelab_core::{Access, Completion};
@@ -114,7 +114,7 @@ fn the_firmware_takes_its_time_for_each_command_that_it_looks_at() {
 /// What joins goes out of turn, and how many may do so counts from the last choice.
 #[test]
 fn each_choice_lets_others_join_again() {
-    let queue = QueueParams { joins_reads: Joins::UntilEnd, ..queue(128, Order::Fcfs) };
+    let queue = QueueParams { joins_reads: JoinsUntil::UntilEnd, ..queue(128, Order::Fcfs) };
     let mut probe = Probe::of(&growing(queue));
     probe.target().keep_traces();
     for pair in 0..40 {

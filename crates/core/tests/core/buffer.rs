@@ -6,7 +6,7 @@ use drivelab_core::storage::drive::faults::FaultParams;
 use drivelab_core::storage::drive::geometry::ZoneParams;
 use drivelab_core::storage::drive::mechanism::SettleParams;
 use drivelab_core::storage::drive::params::{DriveParams, FirmwareParams, Overhead};
-use drivelab_core::storage::drive::queue::{Chooses, Joins, Order, QueueParams};
+use drivelab_core::storage::drive::queue::{ChoiceTime, JoinsUntil, Order, QueueParams};
 use drivelab_core::storage::drive::seek::SeekParams;
 use drivelab_core::{Access, Completion, Outcome};
 use drivelab_units::{Angle, Lba, Rate, Sectors, Share, Span};
@@ -219,15 +219,15 @@ fn the_arm_stands_on_the_track_that_it_is_reading() {
 }
 
 /// Two commands at once, a read and another from the end of it, to a drive that lets 100 us pass between commands.
-fn second_of_two(start: Span, joins: Joins, later: Span, first: u64) -> u64 {
+fn second_of_two(start: Span, joins: JoinsUntil, later: Span, first: u64) -> u64 {
     second_after_read(Access::Read, start, joins, later, first)
 }
 
-fn second_after_read(access: Access, start: Span, joins: Joins, later: Span, first: u64) -> u64 {
+fn second_after_read(access: Access, start: Span, joins: JoinsUntil, later: Span, first: u64) -> u64 {
     let queue = QueueParams {
         joins_reads: joins,
         joins_writes: joins,
-        chooses: Chooses::AfterAnswer,
+        chooses: ChoiceTime::AfterAnswer,
         answer_time: us(100),
         ..queue(4, Order::Fcfs)
     };
@@ -247,17 +247,17 @@ fn second_after_read(access: Access, start: Span, joins: Joins, later: Span, fir
 fn a_read_that_goes_on_without_a_gap_joins_the_one_before() {
     let second = |joins, later, first| second_of_two(ms(1), joins, later, first);
     let joined = 50 * SECTOR;
-    assert_eq!(second(Joins::BeforeStart, Span::ZERO, 0), joined);
-    assert_eq!(second(Joins::UntilEnd, Span::ZERO, 0), joined);
-    assert!(second(Joins::Never, Span::ZERO, 0) > TURN);
+    assert_eq!(second(JoinsUntil::BeforeStart, Span::ZERO, 0), joined);
+    assert_eq!(second(JoinsUntil::UntilEnd, Span::ZERO, 0), joined);
+    assert!(second(JoinsUntil::Never, Span::ZERO, 0) > TURN);
     // The arm has started for a far place: too late, unless it may join until the end.
-    assert!(second(Joins::BeforeStart, us(500), 300_000) > TURN);
-    assert_eq!(second(Joins::UntilEnd, us(500), 300_000), joined);
+    assert!(second(JoinsUntil::BeforeStart, us(500), 300_000) > TURN);
+    assert_eq!(second(JoinsUntil::UntilEnd, us(500), 300_000), joined);
 }
 
 #[test]
 fn a_write_does_not_join_a_read() {
-    for joins in [Joins::BeforeStart, Joins::UntilEnd] {
+    for joins in [JoinsUntil::BeforeStart, JoinsUntil::UntilEnd] {
         // Neither while the read is carried out nor out of the queue: there they wait behind a third one.
         assert!(second_after_read(Access::Write, ms(1), joins, Span::ZERO, 0) > TURN);
         assert!(third_behind(Access::Write, joins) > TURN);
@@ -266,11 +266,11 @@ fn a_write_does_not_join_a_read() {
 }
 
 /// A read and a command from the end of it, both in the queue when the read is chosen.
-fn third_behind(access: Access, joins: Joins) -> u64 {
+fn third_behind(access: Access, joins: JoinsUntil) -> u64 {
     let queue = QueueParams {
         joins_reads: joins,
         joins_writes: joins,
-        chooses: Chooses::AfterAnswer,
+        chooses: ChoiceTime::AfterAnswer,
         answer_time: us(100),
         ..queue(4, Order::Fcfs)
     };
@@ -287,7 +287,7 @@ fn third_behind(access: Access, joins: Joins) -> u64 {
 
 #[test]
 fn a_drive_that_never_joins_does_not_at_the_first_instant_either() {
-    assert!(second_of_two(Span::ZERO, Joins::Never, Span::ZERO, 0) > TURN);
+    assert!(second_of_two(Span::ZERO, JoinsUntil::Never, Span::ZERO, 0) > TURN);
 }
 
 /// A stream of small reads with several outstanding: each is there before the head, or a moment late, and the head reads

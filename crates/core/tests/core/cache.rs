@@ -14,7 +14,7 @@ use drivelab_core::storage::drive::faults::FaultParams;
 use drivelab_core::storage::drive::params::DriveModel;
 use drivelab_core::storage::drive::params::DriveParams;
 use drivelab_core::storage::drive::protocol::{Protocol, ScsiParams};
-use drivelab_core::storage::drive::queue::{Joins, Order};
+use drivelab_core::storage::drive::queue::{JoinsUntil, Order};
 use drivelab_core::storage::{Manage, TargetInput, TargetParams};
 use drivelab_core::trace::Served;
 use drivelab_core::{Access, Attribute, Command, Completion, Outcome, Priority};
@@ -172,7 +172,7 @@ impl Checker {
     fn run(&mut self, now: Instant) -> Result<(), TestCaseError> {
         while let Some(due) = next_due(&self.target).filter(|&due| due <= now) {
             self.target.handle(due, TargetInput::Tick);
-            self.look()?;
+            self.process_outputs()?;
         }
         Ok(())
     }
@@ -181,10 +181,10 @@ impl Checker {
         self.commands.insert(command.id, command);
         self.before.insert(command.id, self.answered.len());
         self.target.handle(now, TargetInput::Submit(command));
-        self.look()
+        self.process_outputs()
     }
 
-    fn look(&mut self) -> Result<(), TestCaseError> {
+    fn process_outputs(&mut self) -> Result<(), TestCaseError> {
         while let Some(op) = self.target.poll_data() {
             self.stamps.apply(op)?;
         }
@@ -303,7 +303,7 @@ fn play_in_order(params: &DriveParams, drafts: &[Draft]) -> Result<(), TestCaseE
     let (mut sent, mut accepted, mut persisted) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
     let mut expected: BTreeMap<u64, BTreeMap<u64, Option<u64>>> = BTreeMap::new();
     let mut now = Instant::ZERO;
-    let mut look = |target: &mut Target, expected: &BTreeMap<u64, BTreeMap<u64, Option<u64>>>| {
+    let mut process_outputs = |target: &mut Target, expected: &BTreeMap<u64, BTreeMap<u64, Option<u64>>>| {
         while let Some(op) = target.poll_data() {
             match op {
                 DataOp::Accept { write, first, count, .. } => {
@@ -328,7 +328,7 @@ fn play_in_order(params: &DriveParams, drafts: &[Draft]) -> Result<(), TestCaseE
         now += draft.gap;
         while let Some(due) = next_due(&target).filter(|&due| due <= now) {
             target.handle(due, TargetInput::Tick);
-            look(&mut target, &expected)?;
+            process_outputs(&mut target, &expected)?;
         }
         let flush = draft.access == Access::Flush;
         let count = if flush { 0 } else { draft.count.min(capacity) };
@@ -343,11 +343,11 @@ fn play_in_order(params: &DriveParams, drafts: &[Draft]) -> Result<(), TestCaseE
             Access::Flush => {}
         }
         target.handle(now, TargetInput::Submit(Command { force_unit_access: draft.fua, ..command }));
-        look(&mut target, &expected)?;
+        process_outputs(&mut target, &expected)?;
     }
     while let Some(due) = next_due(&target) {
         target.handle(due, TargetInput::Tick);
-        look(&mut target, &expected)?;
+        process_outputs(&mut target, &expected)?;
     }
     let answers: Vec<Completion> = std::iter::from_fn(|| target.poll_output()).collect();
     prop_assert!(answers.iter().all(|answer| answer.outcome == Outcome::Done));
@@ -378,10 +378,10 @@ fn recover(checker: &mut Checker, now: Instant) -> Result<(), TestCaseError> {
     checker.allegiances.iter_mut().for_each(|(_, [_, to])| *to = now.min(*to));
     for initiator in 0..2 {
         checker.target.handle(now, TargetInput::Manage(Manage::ClearAllegiance { initiator }));
-        checker.look()?;
+        checker.process_outputs()?;
     }
     checker.target.handle(now, TargetInput::Manage(Manage::ReadLog));
-    checker.look()
+    checker.process_outputs()
 }
 
 fn play_roughly(params: &DriveParams, steps: &[(Draft, Extra)]) -> Result<(), TestCaseError> {
@@ -404,7 +404,7 @@ fn play_roughly(params: &DriveParams, steps: &[(Draft, Extra)]) -> Result<(), Te
             let initiator = u16::from(several) * (before % 2) as u16;
             let tag = before as u32 % tags;
             checker.target.handle(now, TargetInput::Manage(Manage::Abort { initiator, tag }));
-            checker.look()?;
+            checker.process_outputs()?;
         }
         let flush = draft.access == Access::Flush;
         let count = if flush { 0 } else { draft.count.min(capacity) };
@@ -491,7 +491,7 @@ fn flush_beside_a_stream(outstanding: u64, least: u64) -> Span {
     let mut cache = CacheParams { segments: 4, ..CacheParams::reading_on(Sectors::new(2_000)) };
     (cache.write_back, cache.read_ahead.least) = (Some(write_back), Sectors::new(least));
     let mut queue = common::queue(8, Order::Fcfs);
-    queue.joins_reads = Joins::UntilEnd;
+    queue.joins_reads = JoinsUntil::UntilEnd;
     let params = DriveParams { cache: Some(cache), queue, ..common::drive() };
     let mut probe = Probe::of(&params);
     probe.write(50_000, 8);

@@ -31,7 +31,7 @@ fn agreeing(one: impl Fn(u64) -> bool, other: impl Fn(u64) -> bool) -> u64 {
 fn every_draw_is_by_itself() {
     let of = |drive, seed| Faults::new(&failing(50), drive, seed);
     let (plain, other_drive, other_seed) = (of(0, 1), of(1, 1), of(0, 2));
-    let draw = |faults: &Faults, id, attempt| faults.strike(&read(id, attempt), id);
+    let draw = |faults: &Faults, id, attempt| faults.fails_attempt(&read(id, attempt), id);
     let pairs: [(&str, u64); 7] = [
         ("attempts", agreeing(|id| draw(&plain, id, 0), |id| draw(&plain, id, 1))),
         ("later attempts", agreeing(|id| draw(&plain, id, 6), |id| draw(&plain, id, 7))),
@@ -51,11 +51,11 @@ fn every_draw_is_by_itself() {
 fn so_many_reads_fail_and_no_write() {
     for percent in [0, 1, 10, 50, 90, 100] {
         let faults = Faults::new(&failing(percent), 0, 1);
-        let failed = (0..100_000).filter(|&id| faults.strike(&read(id, 0), id)).count() as u64;
+        let failed = (0..100_000).filter(|&id| faults.fails_attempt(&read(id, 0), id)).count() as u64;
         assert!(failed.abs_diff(1_000 * percent) < 1_000, "{failed} of 100 000 at {percent} %");
         assert!(percent % 100 != 0 || failed == 1_000 * percent, "none or all");
         let write = |id| Command { access: Access::Write, ..read(id, 0) };
-        assert!((0..1_000).all(|id| !faults.strike(&write(id), id)));
+        assert!((0..1_000).all(|id| !faults.fails_attempt(&write(id), id)));
     }
 }
 
@@ -95,7 +95,7 @@ proptest! {
         let expected = failed(Order::Fcfs, &alone, &[20_000; 20]);
         prop_assert!(!expected.is_empty() && expected.len() < 20);
         let drawn = Faults::new(&failing(30), 0, 9);
-        prop_assert!(alone.iter().all(|&id| drawn.strike(&read(id, 0), id) == expected.contains(&id)));
+        prop_assert!(alone.iter().all(|&id| drawn.fails_attempt(&read(id, 0), id) == expected.contains(&id)));
         prop_assert_eq!(failed(Order::Sptf, &ids, &pauses), expected);
     }
 }
@@ -106,7 +106,9 @@ fn a_sector_that_cannot_be_read_is_sound_once_it_is_written() {
     let unreadable = vec![(Lba::new(10), Sectors::new(5)), (Lba::new(30), Sectors::new(1))];
     let mut faults = Faults::new(&FaultParams { unreadable, ..failing(0) }, 0, 1);
     let touched = |faults: &Faults| {
-        (0..40).filter(|&at| faults.strike(&common::command(0, Access::Read, at, 1), 0)).collect::<Vec<u64>>()
+        (0..40)
+            .filter(|&at| faults.fails_attempt(&common::command(0, Access::Read, at, 1), 0))
+            .collect::<Vec<u64>>()
     };
     assert_eq!(touched(&faults), [10, 11, 12, 13, 14, 30]);
     assert!(faults.is_unreadable(&common::command(0, Access::Read, 5, 6)));

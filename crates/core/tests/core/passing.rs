@@ -3,7 +3,7 @@
 use crate::common::{Probe, TRACK, TURN, drive, queue, us};
 use drivelab_core::storage::drive::cache::params::{CacheParams, ReadAheadParams};
 use drivelab_core::storage::drive::params::{DriveParams, FirmwareParams, Overhead};
-use drivelab_core::storage::drive::queue::{AgeFull, AgeWeight, Chooses, Joins, Order, QueueParams};
+use drivelab_core::storage::drive::queue::{AgeFull, AgeWeight, ChoiceTime, JoinsUntil, Order, QueueParams};
 use drivelab_core::{Access, Completion};
 use drivelab_units::{Instant, Sectors, Span};
 
@@ -69,7 +69,7 @@ fn of_two_reads_of_the_same_blocks_the_second_comes_from_the_buffer() {
 
 #[test]
 fn the_head_reads_on_until_the_drive_chooses() {
-    let queue = QueueParams { chooses: Chooses::AtCompletion, ..queue(32, Order::Fcfs) };
+    let queue = QueueParams { chooses: ChoiceTime::AtCompletion, ..queue(32, Order::Fcfs) };
     let mut params = streaming(us(50), queue);
     params.firmware.read_completion = us(200);
     let reads: Vec<(u64, u64)> = (0..10).map(|read| (8 * read, 8)).collect();
@@ -126,7 +126,7 @@ fn a_queues_depth_is_no_rule_of_the_heads_way() {
 
 #[test]
 fn a_joined_read_that_the_buffer_has_leaves_no_head_behind() {
-    let queue = QueueParams { joins_reads: Joins::UntilEnd, ..queue(4, Order::Fcfs) };
+    let queue = QueueParams { joins_reads: JoinsUntil::UntilEnd, ..queue(4, Order::Fcfs) };
     for phase in 0..60 {
         let mut params = streaming(us(50), queue.clone());
         params.settle.read_on_arrival = true;

@@ -9,7 +9,8 @@ use drivelab_core::storage::drive::cache::params::CacheParams;
 use drivelab_core::storage::drive::params::{DriveError, DriveModel, DriveParams};
 use drivelab_core::storage::drive::queue::orders::{OwnOrder, Rule};
 use drivelab_core::storage::drive::queue::{
-    AgeFull, AgeWeight, Chooses, DEPTH_MAX, Entry, Joins, Knows, Order, QueueParams, ScanWeight, View,
+    AgeFull, AgeWeight, ChoiceTime, DEPTH_MAX, Entry, JoinsUntil, Order, PositionKnowledge, QueueParams,
+    ScanWeight, View,
 };
 use drivelab_core::storage::drive::seek::SeekParams;
 use drivelab_core::{Access, Completion, Outcome, Setup};
@@ -89,7 +90,7 @@ static OWN_LAST: Rule =
 fn an_order_of_ones_own_is_its_cost() {
     // The same cost as that of an order of the core: the same choices, to the nanosecond.
     let played = |order, depth| {
-        let queue = QueueParams { knows: Knows::Angle, ..queue(depth, order) };
+        let queue = QueueParams { knows: PositionKnowledge::Angle, ..queue(depth, order) };
         let target = target(&DriveParams { queue, ..growing() });
         let job = JobParams { arrivals: outstanding(depth), ..random_job(&target, 1, 8) };
         trace(&setup(target, job, 1_000), Until::Finished(1_000), 0)
@@ -122,15 +123,15 @@ fn a_drive_that_chooses_one_ahead_keeps_to_its_choice() {
         probe.send(Access::Read, 710 * TRACK, 1);
         [first].into_iter().chain(probe.drain().iter().map(|answer| answer.id)).collect::<Vec<u64>>()
     };
-    assert_eq!(order(Chooses::AtMediaEnd, None), [0, 2, 4, 1, 3]);
-    assert_eq!(order(Chooses::OneAhead, None), [0, 2, 1, 3, 4]);
+    assert_eq!(order(ChoiceTime::AtMediaEnd, None), [0, 2, 4, 1, 3]);
+    assert_eq!(order(ChoiceTime::OneAhead, None), [0, 2, 1, 3, 4]);
     // From the limit on the oldest goes, whatever was chosen before.
-    assert_eq!(order(Chooses::OneAhead, Some(Span::ZERO)), [0, 1, 2, 3, 4]);
+    assert_eq!(order(ChoiceTime::OneAhead, Some(Span::ZERO)), [0, 1, 2, 3, 4]);
 }
 
 #[test]
 fn what_was_chosen_ahead_may_be_aborted() {
-    let queue = QueueParams { chooses: Chooses::OneAhead, ..queue(16, Order::Sstf) };
+    let queue = QueueParams { chooses: ChoiceTime::OneAhead, ..queue(16, Order::Sstf) };
     let mut probe = Probe::of(&DriveParams { queue, ..growing() });
     for cylinder in [500, 900, 700, 100] {
         probe.send(Access::Read, cylinder * TRACK, 1);
@@ -151,7 +152,7 @@ fn what_was_chosen_ahead_may_be_aborted() {
 #[test]
 fn reads_go_first_and_a_write_past_its_deadline_before_them() {
     let order = |deadline| {
-        let knows = Knows::Distance;
+        let knows = PositionKnowledge::Distance;
         let queue = QueueParams { knows, ..queue(16, Order::ReadFirstSptf(deadline)) };
         let mut probe = Probe::of(&DriveParams { queue, ..growing() });
         // Under way; then writes far and near, and reads farther out than both.
@@ -171,7 +172,7 @@ fn reads_go_first_and_a_write_past_its_deadline_before_them() {
 #[test]
 fn without_a_credit_the_aged_order_is_sptf() {
     let completions = |queue| busy(queue, 3_000).completions;
-    for knows in [Knows::Distance, Knows::Angle] {
+    for knows in [PositionKnowledge::Distance, PositionKnowledge::Angle] {
         let known = |order| QueueParams { knows, write_handicap: us(500), ..queue(16, order) };
         assert_eq!(completions(known(Order::AgedSptf(AgeWeight::NONE))), completions(known(Order::Sptf)));
     }
@@ -189,7 +190,7 @@ fn the_weighted_order_leads_from_fcfs_to_sptf() {
 }
 
 /// The most services that begin between a command's arrival at the drive and its own.
-fn most_passed(queue: &QueueParams, joins: Joins) -> u64 {
+fn most_passed(queue: &QueueParams, joins: JoinsUntil) -> u64 {
     let queue = QueueParams { joins_reads: joins, ..queue.clone() };
     let target = target(&DriveParams { queue: queue.clone(), ..growing() });
     let random = JobParams { arrivals: outstanding(queue.depth - 2), ..random_job(&target, 1, 8) };
@@ -218,7 +219,7 @@ fn most_passed(queue: &QueueParams, joins: Joins) -> u64 {
 #[test]
 fn no_more_than_the_pass_limit_and_the_queue_go_before_a_command() {
     let (depth, limit) = (16, 24);
-    for joins in [Joins::Never, Joins::UntilEnd] {
+    for joins in [JoinsUntil::Never, JoinsUntil::UntilEnd] {
         for order in Order::ALL {
             let passed = most_passed(&QueueParams { pass_limit: Some(limit), ..queue(depth, order) }, joins);
             assert!(passed < u64::from(limit + depth), "{order:?} {joins:?}: {passed}");
@@ -330,18 +331,23 @@ fn no_command_waits_longer_than_the_age_limit_and_a_queue_of_worst_services() {
         busy(queue, 12_000).completions.iter().map(response).max().unwrap()
     };
     for order in Order::ALL {
-        for chooses in [Chooses::AtMediaEnd, Chooses::AfterAnswer, Chooses::OneAhead] {
+        for chooses in [ChoiceTime::AtMediaEnd, ChoiceTime::AfterAnswer, ChoiceTime::OneAhead] {
             let found = longest(Some(limit), chooses, order);
             assert!(found <= bound, "{order:?}: {found} over {bound}");
         }
     }
     // The bound is not idle: without a limit the far commands wait longer.
-    assert!(longest(None, Chooses::AtMediaEnd, Order::Sstf) > bound);
-    assert!(longest(None, Chooses::AtMediaEnd, Order::Sptf) > bound);
+    assert!(longest(None, ChoiceTime::AtMediaEnd, Order::Sstf) > bound);
+    assert!(longest(None, ChoiceTime::AtMediaEnd, Order::Sptf) > bound);
 }
 
 /// The longest that a random read takes beside sequential ones, under an age limit of 40 ms.
-fn longest_beside_a_sequence(chooses: Chooses, joins_reads: Joins, streams: u32, when_queued: bool) -> u64 {
+fn longest_beside_a_sequence(
+    chooses: ChoiceTime,
+    joins_reads: JoinsUntil,
+    streams: u32,
+    when_queued: bool,
+) -> u64 {
     let sptf = QueueParams { age_limit: Some(ms(40)), ..queue(8, Order::Sptf) };
     longest_beside(QueueParams { chooses, answer_time: us(200), joins_reads, ..sptf }, streams, when_queued)
 }
@@ -371,9 +377,9 @@ fn longest_beside_reads_of(sectors: u64, queue: QueueParams, streams: u32, when_
 
 #[test]
 fn the_age_limit_holds_beside_a_sequence() {
-    for chooses in [Chooses::AtMediaEnd, Chooses::AfterAnswer] {
+    for chooses in [ChoiceTime::AtMediaEnd, ChoiceTime::AfterAnswer] {
         for streams in [1, 4] {
-            let longest = longest_beside_a_sequence(chooses, Joins::Never, streams, false);
+            let longest = longest_beside_a_sequence(chooses, JoinsUntil::Never, streams, false);
             assert!(longest < 200_000_000, "{chooses:?} {streams}: {longest}");
         }
     }
@@ -382,14 +388,14 @@ fn the_age_limit_holds_beside_a_sequence() {
 #[test]
 fn a_stream_of_reads_that_join_lets_others_through_without_an_age_limit() {
     // First come, first served, but for the joins: 32 of them, and then the random read's turn.
-    let fcfs = QueueParams { joins_reads: Joins::UntilEnd, ..queue(8, Order::Fcfs) };
+    let fcfs = QueueParams { joins_reads: JoinsUntil::UntilEnd, ..queue(8, Order::Fcfs) };
     let longest = longest_beside(fcfs, 4, false);
     assert!(longest < 400_000_000, "{longest}");
 }
 
 #[test]
 fn the_age_limit_holds_beside_reads_that_join() {
-    for joins_reads in [Joins::BeforeStart, Joins::UntilEnd] {
+    for joins_reads in [JoinsUntil::BeforeStart, JoinsUntil::UntilEnd] {
         // A track each, and no buffer: a sweep of them alone would take far longer than the limit.
         let longest = |age_limit| {
             let queue = QueueParams { joins_reads, age_limit, ..queue(8, Order::Fcfs) };
@@ -402,12 +408,12 @@ fn the_age_limit_holds_beside_reads_that_join() {
 
 #[test]
 fn the_age_limit_holds_beside_reads_that_meet_the_head() {
-    assert!(longest_beside_a_sequence(Chooses::AfterAnswer, Joins::Never, 1, true) < 200_000_000);
+    assert!(longest_beside_a_sequence(ChoiceTime::AfterAnswer, JoinsUntil::Never, 1, true) < 200_000_000);
 }
 
 #[test]
 fn a_stream_of_reads_that_meet_the_head_lets_others_through_without_an_age_limit() {
-    let chooses = Chooses::AfterAnswer;
+    let chooses = ChoiceTime::AfterAnswer;
     let longest =
         longest_beside(QueueParams { chooses, answer_time: us(200), ..queue(8, Order::Fcfs) }, 1, true);
     assert!(longest < 400_000_000, "{longest}");

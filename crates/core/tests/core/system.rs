@@ -8,7 +8,7 @@ use drivelab_core::host::{Host, HostInput, HostOutput};
 use drivelab_core::storage::controller::params::ControllerParams;
 use drivelab_core::storage::drive::params::{DriveModel, DriveParams};
 use drivelab_core::storage::drive::protocol::{NcqParams, Protocol, ScsiParams};
-use drivelab_core::storage::drive::queue::{Joins, Order, QueueParams};
+use drivelab_core::storage::drive::queue::{JoinsUntil, Order, QueueParams};
 use drivelab_core::storage::elevator::{DeadlineParams, ElevatorOrder, ElevatorParams, FairParams};
 use drivelab_core::storage::system::SystemParams;
 use drivelab_core::storage::{TargetInput, TargetParams};
@@ -84,7 +84,7 @@ fn wake_ups_of_the_scheduler_do_not_multiply() {
 /// A read that was to be carried out in the same sweep keeps its place when a HEAD OF QUEUE command comes between.
 #[test]
 fn what_came_between_a_sweep_costs_nobody_a_place() {
-    let queue = QueueParams { joins_reads: Joins::UntilEnd, ..queue(8, Order::Fcfs) };
+    let queue = QueueParams { joins_reads: JoinsUntil::UntilEnd, ..queue(8, Order::Fcfs) };
     let params = DriveParams { protocol: Protocol::ScsiTcq(ScsiParams::USUAL), queue, ..drive() };
     let mut target = Target::new(&TargetParams::Wire(Arc::new(DriveModel::new(&params).unwrap())), 1);
     target.keep_traces();

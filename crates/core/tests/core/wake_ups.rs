@@ -4,11 +4,11 @@ use crate::common;
 use crate::common::sorted::Target;
 use crate::common::{drive, ms, next_due, queue, us};
 use drivelab_core::data::DataOp;
-use drivelab_core::storage::array::params::{ArrayParams, Keeper, Level};
+use drivelab_core::storage::array::params::{ArrayParams, Level, ManagedBy};
 use drivelab_core::storage::controller::params::ControllerParams;
 use drivelab_core::storage::drive::cache::params::{CacheParams, Destage, WriteBackParams};
 use drivelab_core::storage::drive::params::{DriveModel, DriveParams, FirmwareParams, Overhead};
-use drivelab_core::storage::drive::queue::{Chooses, Order, QueueParams};
+use drivelab_core::storage::drive::queue::{ChoiceTime, Order, QueueParams};
 use drivelab_core::storage::elevator::{DeadlineParams, ElevatorOrder, ElevatorParams, FairParams};
 use drivelab_core::storage::system::SystemParams;
 use drivelab_core::storage::write_behind::params::{FlushOrder, WriteBehindParams};
@@ -123,7 +123,7 @@ fn an_io_scheduler_hands_the_next_request_on_when_one_has_ended() {
 #[test]
 fn the_io_schedulers_before_members_go_on_too() {
     let drive = Arc::new(DriveModel::new(&DriveParams { queue: queue(8, Order::Fcfs), ..drive() }).unwrap());
-    let array = ArrayParams { keeper: Keeper::Host, ..ArrayParams::plain(Level::Mirrored, 2) };
+    let array = ArrayParams { managed_by: ManagedBy::Host, ..ArrayParams::plain(Level::Mirrored, 2) };
     for elevator in [fair(), ElevatorParams { order: ElevatorOrder::Deadline, ..fair() }] {
         let params = TargetParams::System(SystemParams {
             drives: vec![Arc::clone(&drive); 2],
@@ -303,7 +303,7 @@ fn a_drive_that_waits_for_an_answer_chooses_when_none_comes() {
     };
     for cache in [None, Some(cache)] {
         let queue =
-            QueueParams { chooses: Chooses::AfterAnswer, answer_time: us(300), ..queue(8, Order::Fcfs) };
+            QueueParams { chooses: ChoiceTime::AfterAnswer, answer_time: us(300), ..queue(8, Order::Fcfs) };
         let drive = DriveModel::new(&DriveParams { queue, cache, ..drive() }).unwrap();
         let mut commands = vec![(Span::ZERO, of(0, Access::Write, 0, 0))];
         commands.extend((1..7).map(|id| (ms(20), of(id, Access::Read, 60_000 * id, 0))));

@@ -4,7 +4,7 @@ use crate::play::Play;
 use crate::setups::{self, Dice};
 use drivelab_core::data::DataOp;
 use drivelab_core::storage::array::params::{ArrayParams, ConsistencyPolicy, Level, Rotation};
-use drivelab_data::consistent::{compare, whole};
+use drivelab_data::consistent::{compare, valid_members};
 use drivelab_data::{Bytes, Cell};
 use drivelab_units::Sectors;
 use std::cell::RefCell;
@@ -78,11 +78,11 @@ fn each_policy_makes_good_what_a_cut_leaves() {
             let mut left = play.bytes.media().clone();
             left.cut_power();
             let array = play.array();
-            unfit[which] += compare(array.layout(), &whole(array), &left).unfit.len();
+            unfit[which] += compare(array.layout(), &valid_members(array), &left).mismatched.len();
             let mut after = play.cut(&[]);
             let array = after.array();
-            let fit = compare(array.layout(), &whole(array), after.bytes.media());
-            assert_eq!(fit.unfit, [], "{consistency_policy:?}, seed {seed}");
+            let fit = compare(array.layout(), &valid_members(array), after.bytes.media());
+            assert_eq!(fit.mismatched, [], "{consistency_policy:?}, seed {seed}");
             let capacity = after.target.capacity().get();
             for (sector, found) in (0..).zip(after.read(0, capacity)) {
                 let write = drivelab_data::stamp::write_of(found.head(), sector);

@@ -76,11 +76,11 @@ impl Play {
         }
         self.outstanding.insert(command.id, *command);
         self.target.handle(self.now, TargetInput::Submit(*command));
-        self.look();
+        self.process_outputs();
     }
 
     /// What has happened since the last look.
-    fn look(&mut self) {
+    fn process_outputs(&mut self) {
         while let Some(op) = self.target.poll_data() {
             (self.ear)(op);
             self.stamps.apply(self.now, op).expect("the target is right");
@@ -104,7 +104,7 @@ impl Play {
         };
         self.now = self.now.max(due);
         self.target.handle(self.now, TargetInput::Tick);
-        self.look();
+        self.process_outputs();
         true
     }
 
@@ -183,7 +183,7 @@ impl Play {
             _ => _ = (stamps.cut_power(), bytes.cut_power()),
         }
         let mut after = Play { now, ids, ..Play::new(&params, 1) };
-        after.target.come_up_after(&target);
+        after.target.restore_after(&target);
         (after.stamps, after.bytes) = (stamps, bytes);
         after.compare();
         after

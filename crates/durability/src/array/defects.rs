@@ -10,7 +10,7 @@ const DRAWS: u64 = 8;
 impl Array<'_> {
     /// The probability that the reads of the rebuild of a critical cell meet a defect, and the mean number of defects
     /// if they do.
-    pub(super) fn met(&mut self, cell: usize, stream: &mut Stream) -> (f64, f64) {
+    pub(super) fn rebuild_defects(&mut self, cell: usize, stream: &mut Stream) -> (f64, f64) {
         let plan = self.plan;
         let is_read = |drive: &usize| {
             self.phase[*drive] == Phase::Live

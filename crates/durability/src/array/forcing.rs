@@ -200,7 +200,7 @@ impl Array<'_> {
     }
 
     /// The drives that an event of a common cause takes.
-    pub(super) fn struck(&mut self, which: usize, stream: &mut Stream) -> Vec<usize> {
+    pub(super) fn failed_drives(&mut self, which: usize, stream: &mut Stream) -> Vec<usize> {
         let common = &self.plan.about.common[which];
         let live: Vec<usize> =
             (0..self.next.len()).filter(|&drive| self.phase[drive] == Phase::Live).collect();

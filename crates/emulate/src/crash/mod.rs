@@ -167,7 +167,7 @@ impl CrashLog {
         if let Some(member) = dies {
             act(&mut engine, back, Kind::Fail, member)?;
         }
-        let Some(cut) = engine.told.power_cuts.pop() else {
+        let Some(cut) = engine.log.power_cuts.pop() else {
             return Err(EmulateError::Defect("a power cut was not told of".into()));
         };
         let PowerCut { lost, lost_sectors, unanswered_writes, .. } = cut;
@@ -298,29 +298,29 @@ impl<'a> Replay<'a> {
                     let first = command.first.get();
                     note(&mut self.written, first, first + command.count.get());
                 }
-                self.engine.take_again(at, &command, self.next as u64 - 1, payload);
+                self.engine.replay_command(at, &command, self.next as u64 - 1, payload);
             }
             Entry::Injected(injected) => {
                 if let Some(input) = input_of(injected) {
-                    self.engine.told_again(at, input);
+                    self.engine.replay_input(at, input);
                 }
             }
             Entry::Device(_) => {}
         }
-        self.hear();
+        self.compare_replies();
         Ok(())
     }
 
     fn pass_to(&mut self, at: Instant) -> Result<(), EmulateError> {
         self.engine.run(at)?;
-        self.hear();
+        self.compare_replies();
         Ok(())
     }
 
     /// Counts replies that came at other instants than in the session.
-    fn hear(&mut self) {
+    fn compare_replies(&mut self) {
         for reply in self.engine.take_replies() {
-            let place = reply.ticket.cookie as usize;
+            let place = reply.request_id.cookie as usize;
             let Some(Entry::Request(record)) = self.log.entries.get(place) else { continue };
             let then = record.response_ns.map(|response| Instant::from_ns(record.time_ns + response));
             self.differing += u64::from(then.is_some() && then != reply.due);

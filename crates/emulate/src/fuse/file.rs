@@ -4,7 +4,7 @@ use super::wire::{
     self, Attributes, Head, IN_HEAD, OPEN_DIRECT_IO, OPEN_PARALLEL_WRITES, SETS_SIZE, TRANSFER, Transfer,
     opcode,
 };
-use crate::door::Asked;
+use crate::transport::DeviceRequest;
 use rustix::io::Errno;
 use std::time::{Duration, SystemTime};
 
@@ -31,7 +31,7 @@ pub enum Taken {
     /// The request is answered at once.
     Answer(Result<Vec<u8>, Errno>),
     /// The request goes to the device.
-    Ask(Asked, To),
+    Ask(DeviceRequest, To),
     /// The request has no reply.
     Nothing,
 }
@@ -62,7 +62,7 @@ impl Folder {
         Taken::Answer(match head.opcode {
             opcode::READ => return self.read(body).unwrap_or_else(|errno| Taken::Answer(Err(errno))),
             opcode::WRITE => return self.write(body).unwrap_or_else(|errno| Taken::Answer(Err(errno))),
-            opcode::FSYNC => return Taken::Ask(Asked::Flush, To::Flush),
+            opcode::FSYNC => return Taken::Ask(DeviceRequest::Flush, To::Flush),
             opcode::FORGET | opcode::BATCH_FORGET => return Taken::Nothing,
             opcode::LOOKUP => self.lookup(body),
             opcode::GETATTR => self.attributes(head.node).map(|found| wire::attributes(&found, VALID)),
@@ -131,7 +131,7 @@ impl Folder {
         if !self.is_whole(offset, length) {
             return Err(Errno::INVAL);
         }
-        Ok(Taken::Ask(Asked::Read { offset, length: length as u32 }, To::Read))
+        Ok(Taken::Ask(DeviceRequest::Read { offset, length: length as u32 }, To::Read))
     }
 
     fn write(&self, body: &[u8]) -> Result<Taken, Errno> {
@@ -147,7 +147,7 @@ impl Folder {
             return Err(Errno::INVAL);
         }
         let fua = flags & rustix::fs::OFlags::DSYNC.bits() != 0;
-        Ok(Taken::Ask(Asked::Write { offset, data: data.to_vec(), fua }, To::Write(size)))
+        Ok(Taken::Ask(DeviceRequest::Write { offset, data: data.to_vec(), fua }, To::Write(size)))
     }
 }
 
@@ -188,7 +188,7 @@ mod tests {
     #[test]
     fn transfers_are_of_whole_blocks_on_the_device() {
         let read = |offset, size| taken(opcode::READ, DISK, &transfer(offset, size, 0, &[]));
-        let asked = |offset, length| Taken::Ask(Asked::Read { offset, length }, To::Read);
+        let asked = |offset, length| Taken::Ask(DeviceRequest::Read { offset, length }, To::Read);
         assert_eq!(read(512, 4096), asked(512, 4096));
         // What is asked for beyond the end is less than that.
         assert_eq!(read((1 << 20) - 512, 4096), asked((1 << 20) - 512, 512));
@@ -199,15 +199,16 @@ mod tests {
         }
         let data = vec![7; 1024];
         let write = |offset, flags| taken(opcode::WRITE, DISK, &transfer(offset, 1024, flags, &data));
-        let asked =
-            |offset, fua| Taken::Ask(Asked::Write { offset, data: data.clone(), fua }, To::Write(1024));
+        let asked = |offset, fua| {
+            Taken::Ask(DeviceRequest::Write { offset, data: data.clone(), fua }, To::Write(1024))
+        };
         assert_eq!(write(512, 0), asked(512, false));
         assert_eq!(write(0, rustix::fs::OFlags::SYNC.bits()), asked(0, true));
         assert_eq!(answer(write(1 << 20, 0)), Err(Errno::NOSPC));
         assert_eq!(answer(write((1 << 20) - 512, 0)), Err(Errno::INVAL));
         let short = transfer(0, 1024, 0, &data[..512]);
         assert_eq!(answer(taken(opcode::WRITE, DISK, &short)), Err(Errno::INVAL));
-        assert_eq!(taken(opcode::FSYNC, DISK, &[0; 16]), Taken::Ask(Asked::Flush, To::Flush));
+        assert_eq!(taken(opcode::FSYNC, DISK, &[0; 16]), Taken::Ask(DeviceRequest::Flush, To::Flush));
     }
 
     #[test]

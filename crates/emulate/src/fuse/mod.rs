@@ -3,13 +3,13 @@
 //! The library mounts the file system and performs the FUSE handshake; from then on this module reads the kernel's
 //! requests and writes the replies itself, in the thread that serves the device: a request costs two system calls and
 //! no switch of threads. Reads and writes bypass the kernel's page cache, in whole blocks. Start reading at
-//! [`FuseDoor`], then [`file`].
+//! [`FuseTransport`], then [`file`].
 mod file;
 mod wire;
 
 pub use file::FILE;
 
-use crate::door::{Answer, Desk, Door, DoorCounts, Found, Reply, Ticket};
+use crate::transport::{Answer, ReadData, Reply, RequestId, RequestSink, Transport, TransportCounts};
 use file::{Folder, Taken, To};
 use fuser::{Config, Filesystem, InitFlags, KernelConfig, MountOption, Request, Session};
 use rustix::event::{PollFd, PollFlags};
@@ -45,7 +45,7 @@ impl Filesystem for Agreed {
 }
 
 /// See the module.
-pub struct FuseDoor {
+pub struct FuseTransport {
     path: PathBuf,
     folder: Folder,
     /// The FUSE descriptor; `None` after an unmount.
@@ -57,7 +57,7 @@ pub struct FuseDoor {
     session: Option<Session<Agreed>>,
 }
 
-impl FuseDoor {
+impl FuseTransport {
     /// Mounts the device at a folder, as the file [`FILE`].
     ///
     /// # Errors
@@ -74,7 +74,7 @@ impl FuseDoor {
         let session = Session::new(Agreed, path, &config)?;
         let kernel = session.as_fd().try_clone_to_owned()?;
         rustix::io::ioctl_fionbio(&kernel, true)?;
-        Ok(FuseDoor {
+        Ok(FuseTransport {
             path: path.to_owned(),
             folder: Folder { size, block_size, owner, began: SystemTime::now() },
             kernel: Some(kernel),
@@ -103,7 +103,7 @@ impl FuseDoor {
     }
 
     /// Sends a reply. The file system may be unmounted by now.
-    fn say(&self, unique: u64, answer: Result<&[u8], Errno>) {
+    fn reply(&self, unique: u64, answer: Result<&[u8], Errno>) {
         let Some(kernel) = &self.kernel else { return };
         let (errno, data) = match answer {
             Ok(data) => (0, data),
@@ -113,22 +113,22 @@ impl FuseDoor {
         let _ = rustix::io::writev(kernel, &[IoSlice::new(&head), IoSlice::new(data)]);
     }
 
-    fn say_done(&self, unique: u64, to: To, answer: &Answer) {
+    fn reply_done(&self, unique: u64, to: To, answer: &Answer) {
         match (to, answer) {
-            (To::Read, Answer::Data { found: Found::Plain(bytes), .. }) => self.say(unique, Ok(bytes)),
+            (To::Read, Answer::Data { found: ReadData::Plain(bytes), .. }) => self.reply(unique, Ok(bytes)),
             (To::Read, Answer::Data { found, .. }) => {
                 let mut bytes = Vec::with_capacity(found.len());
                 found.put(&mut bytes);
-                self.say(unique, Ok(&bytes));
+                self.reply(unique, Ok(&bytes));
             }
-            (To::Write(length), _) => self.say(unique, Ok(&wire::written(length))),
-            (To::Flush, _) => self.say(unique, Ok(&[])),
-            (To::Read, _) => self.say(unique, Err(Errno::IO)),
+            (To::Write(length), _) => self.reply(unique, Ok(&wire::written(length))),
+            (To::Flush, _) => self.reply(unique, Ok(&[])),
+            (To::Read, _) => self.reply(unique, Err(Errno::IO)),
         }
     }
 }
 
-impl Drop for FuseDoor {
+impl Drop for FuseTransport {
     fn drop(&mut self) {
         self.drop_clients();
         // A process that has the file open, such as a loop device, must not keep the mount busy: its requests fail
@@ -139,7 +139,7 @@ impl Drop for FuseDoor {
     }
 }
 
-impl Door for FuseDoor {
+impl Transport for FuseTransport {
     fn uri(&self) -> String {
         self.path.join(FILE).display().to_string()
     }
@@ -148,7 +148,7 @@ impl Door for FuseDoor {
         fds.extend(self.kernel.iter().map(|kernel| PollFd::from_borrowed_fd(kernel.as_fd(), PollFlags::IN)));
     }
 
-    fn receive(&mut self, ready: &[PollFlags], desk: &mut dyn Desk) {
+    fn receive(&mut self, ready: &[PollFlags], sink: &mut dyn RequestSink) {
         if ready.iter().all(PollFlags::is_empty) {
             return;
         }
@@ -157,24 +157,24 @@ impl Door for FuseDoor {
             let bytes = &self.room[..count];
             let Some(head) = Head::read(bytes) else { continue };
             match self.folder.take(&head, bytes) {
-                Taken::Ask(..) if self.is_shut => self.say(head.unique, Err(Errno::IO)),
+                Taken::Ask(..) if self.is_shut => self.reply(head.unique, Err(Errno::IO)),
                 Taken::Ask(asked, to) => {
                     self.waiting.insert(head.unique, to);
-                    desk.submit(Ticket { client: 0, cookie: head.unique }, asked);
+                    sink.submit(RequestId { client: 0, cookie: head.unique }, asked);
                 }
-                Taken::Answer(Ok(found)) => self.say(head.unique, Ok(&found)),
-                Taken::Answer(Err(errno)) => self.say(head.unique, Err(errno)),
+                Taken::Answer(Ok(found)) => self.reply(head.unique, Ok(&found)),
+                Taken::Answer(Err(errno)) => self.reply(head.unique, Err(errno)),
                 Taken::Nothing => {}
             }
         }
     }
 
     fn answer(&mut self, reply: Reply) {
-        let unique = reply.ticket.cookie;
+        let unique = reply.request_id.cookie;
         let Some(to) = self.waiting.remove(&unique) else { return };
         match &reply.answer {
-            Ok(answer) => self.say_done(unique, to, answer),
-            Err(_) => self.say(unique, Err(Errno::IO)),
+            Ok(answer) => self.reply_done(unique, to, answer),
+            Err(_) => self.reply(unique, Err(Errno::IO)),
         }
     }
 
@@ -182,7 +182,7 @@ impl Door for FuseDoor {
 
     fn drop_clients(&mut self) {
         for (unique, _) in std::mem::take(&mut self.waiting) {
-            self.say(unique, Err(Errno::IO));
+            self.reply(unique, Err(Errno::IO));
         }
     }
 
@@ -190,7 +190,7 @@ impl Door for FuseDoor {
         self.is_shut = is_shut;
     }
 
-    fn counts(&self) -> DoorCounts {
-        DoorCounts::default()
+    fn counts(&self) -> TransportCounts {
+        TransportCounts::default()
     }
 }

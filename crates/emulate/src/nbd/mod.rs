@@ -1,20 +1,20 @@
-//! NBD: fixed newstyle handshake, structured replies, replies in any order. The codec does no I/O; [`door`] has the sockets.
+//! NBD: fixed newstyle handshake, structured replies, replies in any order. The codec does no I/O; [`transport`] has the sockets.
 //!
 //! The protocol numbers and the client that the simulator's host uses are in crate `nbd`.
 //!
 //! Start reading at [`session`]: one connection as a state machine.
-pub mod door;
 pub mod export;
 pub mod handshake;
 pub mod request;
 pub mod session;
 mod stream;
 pub mod tls;
+pub mod transport;
 
-pub use door::{Listening, NbdDoor};
 pub use drivelab_nbd::wire;
 pub use export::Export;
 pub use handshake::Security;
 pub use session::{Closed, Request, Session};
 pub use tls::Certificates;
+pub use transport::{Listening, NbdTransport};
 pub use wire::Errno;

@@ -5,7 +5,7 @@ use super::wire::{
     Errno, PAYLOAD_MAX, REQUEST_MAGIC, SIMPLE_REPLY_MAGIC, STRUCTURED_REPLY_MAGIC, chunk, command, flag,
     u16_at, u32_at, u64_at,
 };
-use crate::door::Asked;
+use crate::transport::DeviceRequest;
 
 /// Why a request is refused.
 pub type Refused = (Errno, &'static str);
@@ -40,7 +40,7 @@ impl Head {
 ///
 /// # Errors
 /// What is wrong with the request, for the client.
-pub fn check(export: &Export, agreed: Agreed, head: &Head) -> Result<Asked, Refused> {
+pub fn check(export: &Export, agreed: Agreed, head: &Head) -> Result<DeviceRequest, Refused> {
     let &Head { flags, kind, offset, length, .. } = head;
     let fua = flags & flag::FUA != 0;
     let only = |known: u16| {
@@ -57,29 +57,29 @@ pub fn check(export: &Export, agreed: Agreed, head: &Head) -> Result<Asked, Refu
                 return Err((Errno::Invalid, "a read of more than 32 MiB"));
             }
             on(export, offset, length, Errno::Invalid)?;
-            Ok(Asked::Read { offset, length })
+            Ok(DeviceRequest::Read { offset, length })
         }
         command::FLUSH => {
             only(flag::FUA)?;
             if offset != 0 || length != 0 {
                 return Err((Errno::Invalid, "a flush is of the whole device"));
             }
-            Ok(Asked::Flush)
+            Ok(DeviceRequest::Flush)
         }
         command::TRIM => {
             only(flag::FUA)?;
             on(export, offset, length, Errno::Invalid)?;
-            Ok(Asked::Trim { offset, length, fua })
+            Ok(DeviceRequest::Trim { offset, length, fua })
         }
         command::WRITE_ZEROES => {
             only(flag::FUA | flag::NO_HOLE)?;
             on(export, offset, length, Errno::NoSpace)?;
-            Ok(Asked::Zero { offset, length, fua })
+            Ok(DeviceRequest::Zero { offset, length, fua })
         }
         command::CACHE => {
             only(0)?;
             on(export, offset, length, Errno::Invalid)?;
-            Ok(Asked::Cache { offset, length })
+            Ok(DeviceRequest::Cache { offset, length })
         }
         command::BLOCK_STATUS => {
             only(flag::REQ_ONE)?;
@@ -87,7 +87,7 @@ pub fn check(export: &Export, agreed: Agreed, head: &Head) -> Result<Asked, Refu
                 return Err((Errno::Invalid, "no context of metadata was agreed on"));
             }
             on(export, offset, length, Errno::Invalid)?;
-            Ok(Asked::Status { offset, length, one: flags & flag::REQ_ONE != 0 })
+            Ok(DeviceRequest::Status { offset, length, one: flags & flag::REQ_ONE != 0 })
         }
         _ => Err((Errno::Invalid, "no such request")),
     }
@@ -97,12 +97,12 @@ pub fn check(export: &Export, agreed: Agreed, head: &Head) -> Result<Asked, Refu
 ///
 /// # Errors
 /// What is wrong with the request, for the client.
-pub fn write(export: &Export, flags: u16, offset: u64, data: Vec<u8>) -> Result<Asked, Refused> {
+pub fn write(export: &Export, flags: u16, offset: u64, data: Vec<u8>) -> Result<DeviceRequest, Refused> {
     if flags & !flag::FUA != 0 {
         return Err((Errno::Invalid, "a flag that a write does not have"));
     }
     on(export, offset, data.len() as u32, Errno::NoSpace)?;
-    Ok(Asked::Write { offset, data, fua: flags & flag::FUA != 0 })
+    Ok(DeviceRequest::Write { offset, data, fua: flags & flag::FUA != 0 })
 }
 
 /// Checks whether a range is on the device, in whole blocks.

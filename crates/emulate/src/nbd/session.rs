@@ -10,7 +10,7 @@ use super::wire::{
     Errno, FLAG_FIXED_NEWSTYLE, FLAG_NO_ZEROES, IHAVEOPT, NBDMAGIC, PAYLOAD_MAX, REQUEST_BYTES, command,
     option, reply, u32_at,
 };
-use crate::door::Asked;
+use crate::transport::DeviceRequest;
 use std::sync::Arc;
 use thiserror::Error;
 
@@ -49,7 +49,7 @@ pub enum Closed {
 pub struct Request {
     /// The client's id of the request, which the reply repeats.
     pub cookie: u64,
-    pub asked: Asked,
+    pub asked: DeviceRequest,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -76,7 +76,7 @@ pub struct Session {
     export: Arc<Export>,
     security: Security,
     /// Whether the client was told that TLS is required.
-    heard_of_tls: bool,
+    knows_tls: bool,
     phase: Phase,
     agreed: Agreed,
     /// The unprocessed input: `input[taken..filled]`.
@@ -101,7 +101,7 @@ impl Session {
         Session {
             export,
             security,
-            heard_of_tls: false,
+            knows_tls: false,
             phase: Phase::Flags,
             agreed: Agreed::default(),
             input: vec![0; ROOM],
@@ -238,7 +238,7 @@ impl Session {
     }
 
     fn option(&mut self, head: Head, data: &[u8]) {
-        self.heard_of_tls |= self.security == Security::Required
+        self.knows_tls |= self.security == Security::Required
             && !matches!(head.option, option::STARTTLS | option::ABORT | option::EXPORT_NAME);
         let next =
             handshake::take(&self.export, self.security, &mut self.agreed, head.option, data, &mut self.out);
@@ -254,7 +254,7 @@ impl Session {
 
     /// Whether the client was told that TLS is required and has not begun it.
     pub fn lacks_tls(&self) -> bool {
-        self.heard_of_tls && self.security == Security::Required
+        self.knows_tls && self.security == Security::Required
     }
 
     /// Whether TLS begins as soon as all output is sent. Nothing may be read before.
@@ -304,7 +304,7 @@ impl Session {
         }
     }
 
-    fn checked(&mut self, cookie: u64, asked: Result<Asked, request::Refused>) -> Option<Request> {
+    fn checked(&mut self, cookie: u64, asked: Result<DeviceRequest, request::Refused>) -> Option<Request> {
         match asked {
             Ok(asked) => Some(Request { cookie, asked }),
             Err((errno, why)) => {

@@ -185,7 +185,7 @@ impl Channel {
             match self.connection.reader().read(&mut into[count..]) {
                 Ok(0) => break Ok(()),
                 Ok(more) => count += more,
-                Err(error) if error.kind() == ErrorKind::WouldBlock => match self.hear(socket) {
+                Err(error) if error.kind() == ErrorKind::WouldBlock => match self.receive(socket) {
                     Ok(0) => break Ok(()),
                     Ok(_) => {}
                     Err(error) => break Err(error),
@@ -199,7 +199,7 @@ impl Channel {
     }
 
     /// Reads available bytes from the socket, and returns their number.
-    fn hear(&mut self, socket: &mut (impl Read + Write)) -> io::Result<usize> {
+    fn receive(&mut self, socket: &mut (impl Read + Write)) -> io::Result<usize> {
         if self.failed.is_some() {
             return Err(ErrorKind::InvalidData.into());
         }

@@ -1,9 +1,9 @@
 //! The codec: what it says to clients that keep to the protocol, and that nothing else gets it out of step.
-use drivelab_emulate::door::Asked;
 use drivelab_emulate::nbd::wire::{
     self, Errno, REQUEST_BYTES, chunk, command, flag, option, reply, u32_at, u64_at,
 };
 use drivelab_emulate::nbd::{Closed, Export, Request, Security, Session};
+use drivelab_emulate::transport::DeviceRequest;
 use proptest::prelude::*;
 use std::sync::Arc;
 
@@ -31,7 +31,7 @@ impl Talk {
         Talk { session, requests: Vec::new(), closed: None, heard: Vec::new() }
     }
 
-    fn say(&mut self, bytes: &[u8], piece: usize) {
+    fn send(&mut self, bytes: &[u8], piece: usize) {
         let mut rest = bytes;
         while !rest.is_empty() && self.closed.is_none() {
             let room = self.session.room();
@@ -55,10 +55,10 @@ impl Talk {
                 }
             }
         }
-        self.hear();
+        self.receive();
     }
 
-    fn hear(&mut self) {
+    fn receive(&mut self) {
         let to_send = self.session.to_send().to_vec();
         self.session.sent(to_send.len());
         self.heard.extend(to_send);
@@ -131,7 +131,7 @@ fn a_handshake_tells_what_the_device_can_do() {
     put_option(&mut said, 77, b"what is that");
     put_option(&mut said, option::STARTTLS, &[]);
     put_option(&mut said, option::GO, &go(&[]));
-    talk.say(&said, usize::MAX);
+    talk.send(&said, usize::MAX);
     assert_eq!(&talk.heard[..18], b"NBDMAGICIHAVEOPT\x00\x03");
     let found = replies(&talk.heard);
     let kinds: Vec<(u32, u32)> = found.iter().map(|(option, kind, _)| (*option, *kind)).collect();
@@ -173,7 +173,7 @@ fn what_is_wrong_in_a_handshake_gets_the_right_answer() {
         let mut said = 3_u32.to_be_bytes().to_vec();
         put_option(&mut said, option, data);
         put_option(&mut said, option::LIST, &[]);
-        talk.say(&said, 1_000);
+        talk.send(&said, 1_000);
         let found = replies(&talk.heard);
         assert_eq!((found[0].0, found[0].1), (option, kind));
         // The next one is heard.
@@ -185,13 +185,13 @@ fn what_is_wrong_in_a_handshake_gets_the_right_answer() {
         ([&3_u32.to_be_bytes()[..], &[7; 16]].concat(), Closed::NoOption),
     ] {
         let mut talk = Talk::new();
-        talk.say(&said, 3);
+        talk.send(&said, 3);
         assert_eq!(talk.closed, Some(closed));
     }
     let mut said = 3_u32.to_be_bytes().to_vec();
     put_option(&mut said, option::EXPORT_NAME, b"other");
     let mut talk = Talk::new();
-    talk.say(&said, 7);
+    talk.send(&said, 7);
     assert_eq!(talk.closed, Some(Closed::NoSuchExport));
 }
 
@@ -203,7 +203,7 @@ fn nothing_but_tls_is_talked_about_where_it_is_required() {
         [option::LIST, option::INFO, option::GO, option::STRUCTURED_REPLY, option::SET_META_CONTEXT, 77];
     others.iter().for_each(|&option| put_option(&mut said, option, &go(&[])));
     put_option(&mut said, option::STARTTLS, b"now");
-    talk.say(&said, 9);
+    talk.send(&said, 9);
     let found = replies(&talk.heard);
     let kinds: Vec<(u32, u32)> = found.iter().map(|(option, kind, _)| (*option, *kind)).collect();
     let mut expected: Vec<(u32, u32)> = others.iter().map(|&option| (option, reply::ERR_TLS_REQD)).collect();
@@ -213,13 +213,13 @@ fn nothing_but_tls_is_talked_about_where_it_is_required() {
     assert!(!talk.session.awaits_tls() && !talk.session.is_in_transmission());
     let mut left = Vec::new();
     put_option(&mut left, option::EXPORT_NAME, b"");
-    talk.say(&left, 9);
+    talk.send(&left, 9);
     assert_eq!(talk.closed, Some(Closed::NoTls));
     // Who leaves may do so without it.
     let mut leaves = Talk::with(Security::Required);
     let mut said = 3_u32.to_be_bytes().to_vec();
     put_option(&mut said, option::ABORT, &[]);
-    leaves.say(&said, 9);
+    leaves.send(&said, 9);
     assert_eq!(leaves.closed, Some(Closed::Left));
     assert!(!leaves.session.lacks_tls(), "nobody has told it");
 }
@@ -229,7 +229,7 @@ fn with_tls_the_handshake_begins_anew() {
     let mut talk = Talk::with(Security::Required);
     let mut said = 3_u32.to_be_bytes().to_vec();
     put_option(&mut said, option::STARTTLS, &[]);
-    talk.say(&said, 9);
+    talk.send(&said, 9);
     assert_eq!(replies(&talk.heard), [(option::STARTTLS, reply::ACK, Vec::new())]);
     assert!(talk.session.awaits_tls());
     talk.session.begin_tls().expect("nothing was said too early");
@@ -240,13 +240,13 @@ fn with_tls_the_handshake_begins_anew() {
     put_option(&mut said, option::SET_META_CONTEXT, &contexts(&[b"base:allocation"]));
     put_option(&mut said, option::GO, &go(&[]));
     put_request(&mut said, (command::FLUSH, 0), 6, 0, 0);
-    talk.say(&said, 9);
+    talk.send(&said, 9);
     let kinds: Vec<(u32, u32)> =
         replies(&talk.heard).iter().map(|(option, kind, _)| (*option, *kind)).collect();
     let refused = [(option::STARTTLS, reply::ERR_INVALID), (option::SET_META_CONTEXT, reply::ERR_INVALID)];
     assert_eq!(kinds[1..3], refused);
     assert_eq!(kinds.last(), Some(&(option::GO, reply::ACK)));
-    assert_eq!(talk.requests, [Request { cookie: 6, asked: Asked::Flush }]);
+    assert_eq!(talk.requests, [Request { cookie: 6, asked: DeviceRequest::Flush }]);
 }
 
 /// Somebody between the two ends could have said it.
@@ -256,7 +256,7 @@ fn what_is_said_before_tls_has_begun_ends_the_connection() {
     let mut said = 3_u32.to_be_bytes().to_vec();
     put_option(&mut said, option::STARTTLS, &[]);
     put_option(&mut said, option::GO, &go(&[]));
-    talk.say(&said, usize::MAX);
+    talk.send(&said, usize::MAX);
     assert!(talk.session.awaits_tls() && talk.requests.is_empty());
     assert_eq!(talk.session.begin_tls(), Err(Closed::Tls));
     assert_eq!(talk.session.poll(), Err(Closed::Tls));
@@ -292,12 +292,15 @@ fn what_is_wrong_with_a_request_is_told_and_the_next_one_served() {
         let mut talk = Talk::new();
         let mut said = opening();
         put_request(&mut said, request, 5, offset, length);
-        talk.say(&said, 11);
+        talk.send(&said, 11);
         assert_eq!(errno_of(&talk), errno, "{request:?} at {offset}, {length} bytes");
         let mut next = Vec::new();
         put_request(&mut next, (command::READ, flag::DF), 6, 512, 1_024);
-        talk.say(&next, 5);
-        assert_eq!(talk.requests, [Request { cookie: 6, asked: Asked::Read { offset: 512, length: 1_024 } }]);
+        talk.send(&next, 5);
+        assert_eq!(
+            talk.requests,
+            [Request { cookie: 6, asked: DeviceRequest::Read { offset: 512, length: 1_024 } }]
+        );
     }
     // The payload of a write that is refused is read over.
     for (offset, length, errno) in
@@ -308,12 +311,12 @@ fn what_is_wrong_with_a_request_is_told_and_the_next_one_served() {
         put_request(&mut said, (command::WRITE, flag::FUA), 5, offset, length);
         said.extend(vec![0x25; length as usize]);
         put_request(&mut said, (command::FLUSH, 0), 6, 0, 0);
-        talk.say(&said, 100_000);
+        talk.send(&said, 100_000);
         assert_eq!(errno_of(&talk), errno);
-        assert_eq!(talk.requests, [Request { cookie: 6, asked: Asked::Flush }]);
+        assert_eq!(talk.requests, [Request { cookie: 6, asked: DeviceRequest::Flush }]);
     }
     let mut talk = Talk::new();
-    talk.say(&[opening(), vec![1; REQUEST_BYTES]].concat(), 64);
+    talk.send(&[opening(), vec![1; REQUEST_BYTES]].concat(), 64);
     assert_eq!(talk.closed, Some(Closed::NoRequest));
 }
 
@@ -360,12 +363,12 @@ proptest! {
     ) {
         let bytes = bytes_of(&all);
         let mut whole = Talk::new();
-        whole.say(&bytes, usize::MAX);
+        whole.send(&bytes, usize::MAX);
         let mut parts = Talk::new();
         let (mut rest, mut pieces) = (&bytes[..], pieces.iter().cycle());
         while !rest.is_empty() {
             let count = rest.len().min(*pieces.next().unwrap());
-            parts.say(&rest[..count], count);
+            parts.send(&rest[..count], count);
             rest = &rest[count..];
         }
         prop_assert_eq!(&whole.requests, &parts.requests);
@@ -379,13 +382,13 @@ proptest! {
     #[test]
     fn requests_are_on_the_device_and_in_whole_blocks(all in prop::collection::vec(said(), 0..30)) {
         let mut talk = Talk::new();
-        talk.say(&bytes_of(&all), usize::MAX);
+        talk.send(&bytes_of(&all), usize::MAX);
         for request in &talk.requests {
             let (offset, length) = match &request.asked {
-                Asked::Read { offset, length } | Asked::Trim { offset, length, .. } | Asked::Zero { offset, length, .. }
-                | Asked::Cache { offset, length } | Asked::Status { offset, length, .. } => (*offset, u64::from(*length)),
-                Asked::Write { offset, data, .. } => (*offset, data.len() as u64),
-                Asked::Flush => continue,
+                DeviceRequest::Read { offset, length } | DeviceRequest::Trim { offset, length, .. } | DeviceRequest::Zero { offset, length, .. }
+                | DeviceRequest::Cache { offset, length } | DeviceRequest::Status { offset, length, .. } => (*offset, u64::from(*length)),
+                DeviceRequest::Write { offset, data, .. } => (*offset, data.len() as u64),
+                DeviceRequest::Flush => continue,
             };
             prop_assert!(length > 0 && offset % 512 == 0 && length % 512 == 0 && offset + length <= SIZE);
         }
@@ -394,11 +397,11 @@ proptest! {
     #[test]
     fn noise_never_gets_it_out_of_step(bytes in prop::collection::vec(any::<u8>(), 0..4_000), piece in 1_usize..500) {
         let mut talk = Talk::new();
-        talk.say(&bytes, piece);
+        talk.send(&bytes, piece);
         prop_assert!(talk.requests.is_empty());
         let mut after = Talk::new();
-        after.say(&opening(), usize::MAX);
-        after.say(&bytes, piece);
+        after.send(&opening(), usize::MAX);
+        after.send(&bytes, piece);
         prop_assert!(after.closed.is_some() || bytes.len() < REQUEST_BYTES || !after.requests.is_empty() || after.session.is_in_transmission());
     }
 
@@ -415,10 +418,10 @@ proptest! {
         }
         bytes.truncate(cut.index(bytes.len()) + 1);
         let mut talk = Talk::new();
-        talk.say(&bytes, 777);
+        talk.send(&bytes, 777);
         // Whatever was made of it, it is on the device.
         for request in &talk.requests {
-            if let Asked::Read { offset, length } = request.asked {
+            if let DeviceRequest::Read { offset, length } = request.asked {
                 prop_assert!(offset + u64::from(length) <= SIZE);
             }
         }

@@ -3,8 +3,8 @@ use crate::rig::{DRIVE, Dice, RAID5, RAID10, Rig, device};
 use drivelab_emulate::action::{Action, Kind};
 use drivelab_emulate::capture::Capture;
 use drivelab_emulate::crash::{CrashLog, DATA, DataWriter, TRACE};
-use drivelab_emulate::door::Asked;
 use drivelab_emulate::store::Store;
+use drivelab_emulate::transport::DeviceRequest;
 use drivelab_emulate::{Device, Engine};
 use drivelab_units::{Instant, SECTOR_BYTES, Span};
 use std::fs::File;
@@ -16,7 +16,7 @@ const BYTES: u64 = 1 << 20;
 const BLOCK: u64 = 4_096;
 
 /// What a session asked for, and when.
-type Script = Vec<(Instant, Asked)>;
+type Script = Vec<(Instant, DeviceRequest)>;
 
 fn script(seed: u64) -> Script {
     let mut dice = Dice::new(seed);
@@ -27,10 +27,10 @@ fn script(seed: u64) -> Script {
         let length = (1 + dice.below(8)) * BLOCK;
         let fua = dice.below(8) == 0;
         let asked = match dice.below(10) {
-            0..=6 => Asked::Write { offset, data: vec![1 + number as u8; length as usize], fua },
-            7 => Asked::Zero { offset, length: length as u32, fua },
-            8 => Asked::Read { offset, length: length as u32 },
-            _ => Asked::Flush,
+            0..=6 => DeviceRequest::Write { offset, data: vec![1 + number as u8; length as usize], fua },
+            7 => DeviceRequest::Zero { offset, length: length as u32, fua },
+            8 => DeviceRequest::Read { offset, length: length as u32 },
+            _ => DeviceRequest::Flush,
         };
         (now, asked)
     };
@@ -70,7 +70,7 @@ fn cut_in_person(device: &Device, script: &Script, at: Instant) -> (Vec<u8>, u64
     let mut rig = Rig::new(device.clone());
     play(&mut rig, script, at);
     rig.engine.act(at, &Action::of(Kind::PowerCut)).expect("it can be cut");
-    let lost = rig.engine.told().power_cuts[0].lost_sectors;
+    let lost = rig.engine.log().power_cuts[0].lost_sectors;
     while rig.engine.is_off() {
         rig.now = rig.engine.next_due().expect("it comes back");
         rig.engine.run(rig.now).expect("it goes on");
@@ -123,8 +123,8 @@ fn a_member_that_dies_after_the_cut_takes_nothing_that_was_flushed() {
     for number in 0..20_u64 {
         let at = Instant::ZERO + Span::from_ms(400 * number);
         let data = vec![1 + number as u8; BLOCK as usize];
-        script.push((at, Asked::Write { offset: number * BLOCK, data, fua: false }));
-        script.push((at + wait, Asked::Flush));
+        script.push((at, DeviceRequest::Write { offset: number * BLOCK, data, fua: false }));
+        script.push((at + wait, DeviceRequest::Flush));
     }
     let folder = keep(&device, &script, "dies");
     let log = CrashLog::read(&folder, device).expect("it is sound");
@@ -156,7 +156,10 @@ fn what_only_a_dead_member_has_is_gone() {
     let script: Script = (0..4_u64)
         .map(|unit| {
             let data = vec![1 + unit as u8; BLOCK as usize];
-            (Instant::ZERO + Span::from_ms(50 * unit), Asked::Write { offset: unit << 16, data, fua: true })
+            (
+                Instant::ZERO + Span::from_ms(50 * unit),
+                DeviceRequest::Write { offset: unit << 16, data, fua: true },
+            )
         })
         .collect();
     let folder = keep(&device, &script, "gone");

@@ -2,9 +2,9 @@
 use crate::rig::{DRIVE, Dice, RAID5, Rig, device};
 use drivelab_core::setup::Injection;
 use drivelab_core::storage::Fault;
-use drivelab_emulate::door::{Answer, Asked};
 use drivelab_emulate::image::{CopyOnWrite, FileImage, Image, MemoryImage};
-use drivelab_emulate::{At, Bytes, EmulateError, Pace, Wish, open};
+use drivelab_emulate::transport::{Answer, DeviceRequest};
+use drivelab_emulate::{Address, Bytes, EmulateError, Pace, ServeOptions, open};
 use drivelab_units::{Instant, Span};
 use proptest::prelude::*;
 use std::path::{Path, PathBuf};
@@ -77,9 +77,9 @@ proptest! {
     }
 }
 
-fn wish(place: &Place, bytes: Bytes) -> Wish {
-    Wish {
-        at: At::Socket(place.0.join("socket")),
+fn options(place: &Place, bytes: Bytes) -> ServeOptions {
+    ServeOptions {
+        at: Address::Socket(place.0.join("socket")),
         control: None,
         pace: Pace::Skip,
         bytes,
@@ -94,15 +94,15 @@ fn wish(place: &Place, bytes: Bytes) -> Wish {
     }
 }
 
-fn refused(text: &str, wish: &Wish) -> String {
-    match open(device(text, 1), wish) {
+fn refused(text: &str, options: &ServeOptions) -> String {
+    match open(device(text, 1), options) {
         Ok(_) => panic!("it is refused"),
         Err(error) => error.to_string(),
     }
 }
 
-fn port() -> At {
-    At::Port { address: (std::net::Ipv4Addr::LOCALHOST, 0).into(), certificates: None }
+fn port() -> Address {
+    Address::Port { address: (std::net::Ipv4Addr::LOCALHOST, 0).into(), certificates: None }
 }
 
 #[test]
@@ -111,22 +111,22 @@ fn what_cannot_be_opened_is_told_with_its_place_and_a_remedy() {
     let image = place.0.join("image");
     std::fs::write(&image, [0; 1_000]).unwrap();
     let file = |is_written| Bytes::File { path: image.clone(), is_written };
-    let told = refused(DRIVE, &wish(&place, file(true)));
+    let told = refused(DRIVE, &options(&place, file(true)));
     assert!(told.contains("image: it has 1000 bytes, and the device"), "{told}");
-    let told = refused(RAID5, &wish(&place, file(false)));
+    let told = refused(RAID5, &options(&place, file(false)));
     assert!(told.contains("an image is of one drive"), "{told}");
     let folder = Bytes::Folder(place.0.join("folder"));
-    let first = open(device(DRIVE, 1), &wish(&place, folder.clone())).expect("it can be had");
-    let told = refused(DRIVE, &Wish { at: port(), ..wish(&place, folder.clone()) });
+    let first = open(device(DRIVE, 1), &options(&place, folder.clone())).expect("it can be had");
+    let told = refused(DRIVE, &ServeOptions { at: port(), ..options(&place, folder.clone()) });
     assert!(told.contains("another program uses it"), "{told}");
-    let told = refused(DRIVE, &wish(&place, Bytes::Memory));
+    let told = refused(DRIVE, &options(&place, Bytes::Memory));
     assert!(told.contains("another program serves there"), "{told}");
     drop(first);
     assert!(!place.0.join("socket").exists());
-    let told = refused(RAID5, &wish(&place, folder));
+    let told = refused(RAID5, &options(&place, folder));
     assert!(told.contains("images of another target"), "{told}");
     assert!(matches!(
-        open(device(DRIVE, 1), &wish(&place, Bytes::Memory)),
+        open(device(DRIVE, 1), &options(&place, Bytes::Memory)),
         Ok(_) | Err(EmulateError::Bind { .. })
     ));
 }
@@ -139,8 +139,9 @@ fn memory_stays_as_it_is_however_much_is_written() {
         let (mut half, mut most) = (0, 0);
         for number in 0..writes {
             let offset = dice.below(4_000) * 4_096;
-            let cookie = rig.submit(Asked::Write { offset, data: vec![number as u8 | 1; 4_096], fua: false });
-            while !rig.replies.iter().any(|reply| reply.ticket.cookie == cookie) {
+            let cookie =
+                rig.submit(DeviceRequest::Write { offset, data: vec![number as u8 | 1; 4_096], fua: false });
+            while !rig.replies.iter().any(|reply| reply.request_id.cookie == cookie) {
                 let due = rig.engine.next_due().expect("something is due");
                 rig.now = rig.now.max(due);
                 rig.engine.run(rig.now).expect("it goes on");
@@ -163,10 +164,10 @@ fn a_session_tells_what_it_was_over_before() {
     let at = |s| Instant::ZERO + Span::from_s(s);
     let hang = Fault::Hang { drive: 0, lasts: Span::from_s(1) };
     let injections = [Injection { at: at(60), fault: hang, lasts: None, every: None }].into();
-    let wish = Wish { injections, power_cut: Some(at(90)), ..wish(&place, Bytes::Memory) };
-    let record = open(device(DRIVE, 1), &wish).expect("it can be had").run(&AtomicBool::new(true));
+    let options = ServeOptions { injections, power_cut: Some(at(90)), ..options(&place, Bytes::Memory) };
+    let record = open(device(DRIVE, 1), &options).expect("it can be had").run(&AtomicBool::new(true));
     let events: Vec<_> =
-        record.told.events.iter().map(|event| (event.at_ns, event.member, &*event.what)).collect();
+        record.log.events.iter().map(|event| (event.at_ns, event.member, &*event.what)).collect();
     let told = [
         (60_000_000_000, Some(0), "faults.hang was not done: the session was over before"),
         (90_000_000_000, None, "faults.power_cut was not done: the session was over before"),

@@ -1,7 +1,7 @@
 //! Power cuts: exactly what was answered and not on the media is gone, all of it is listed, and the rest is there.
 use crate::rig::{DRIVE, Dice, RAID5, RAID10, Rig, device};
 use drivelab_emulate::action::{Action, Kind};
-use drivelab_emulate::door::{Answer, Asked};
+use drivelab_emulate::transport::{Answer, DeviceRequest};
 use drivelab_units::Span;
 use std::collections::BTreeMap;
 
@@ -37,14 +37,14 @@ fn cut_once(text: &str, seed: u64, before: &[Action]) -> u64 {
             continue;
         }
         let fua = dice.below(10) == 0;
-        let cookie = rig.submit(Asked::Write { offset: offset(place), data: block(version), fua });
+        let cookie = rig.submit(DeviceRequest::Write { offset: offset(place), data: block(version), fua });
         under_way.insert(cookie, (place, version));
         if dice.below(60) == 0 {
-            rig.submit(Asked::Flush);
+            rig.submit(DeviceRequest::Flush);
         }
         rig.pass(Span::from_us(dice.below(9_000)));
         for reply in std::mem::take(&mut rig.replies) {
-            if let Some((place, version)) = under_way.remove(&reply.ticket.cookie) {
+            if let Some((place, version)) = under_way.remove(&reply.request_id.cookie) {
                 assert_eq!(reply.answer, Ok(Answer::Done));
                 answered.insert(place, version);
             }
@@ -53,7 +53,7 @@ fn cut_once(text: &str, seed: u64, before: &[Action]) -> u64 {
     rig.engine.act(rig.now, &action(Kind::PowerCut, 0)).expect("it can be done");
     assert!(rig.engine.is_off() && rig.engine.take_replies().is_empty());
     rig.settle();
-    let cut = rig.engine.told().power_cuts[0].clone();
+    let cut = rig.engine.log().power_cuts[0].clone();
     let listed: Vec<u64> = cut.lost.iter().flat_map(|lost| lost.lba..lost.lba + lost.sectors).collect();
     assert_eq!(listed.len() as u64, cut.lost_sectors);
     let mut lost = 0;
@@ -109,7 +109,7 @@ fn a_flush_keeps_what_was_answered_unless_the_drive_lies() {
         }
         rig.flush();
         rig.engine.act(rig.now, &action(Kind::PowerCut, 0)).expect("it can be done");
-        let lost = rig.engine.told().power_cuts[0].lost_sectors;
+        let lost = rig.engine.log().power_cuts[0].lost_sectors;
         if lies { assert!(lost > 0 && lost <= expected) } else { assert_eq!(lost, 0) }
     }
 }
@@ -160,7 +160,7 @@ fn what_lasts_a_time_ends_by_itself() {
     rig.pass(Span::from_ms(600));
     let replaced = rig.engine.act(rig.now, &action(Kind::Replace, 3));
     assert_eq!(replaced, Err("drive 3 has not failed, so that no other can take its place".into()));
-    let done: Vec<Kind> = rig.engine.told().actions.iter().map(|done| done.action.action).collect();
+    let done: Vec<Kind> = rig.engine.log().actions.iter().map(|done| done.action.action).collect();
     assert_eq!(done, [Kind::Fail, Kind::Replace]);
     // While the power is off nothing else happens.
     let cut = Action { for_ns: Some(1_000_000_000), ..action(Kind::PowerCut, 0) };
@@ -180,7 +180,7 @@ fn a_write_with_fua_is_on_the_media_when_it_is_answered() {
                 rig.write(offset(place), block(place + 1), fua).expect("it is done");
             }
             rig.engine.act(rig.now, &action(Kind::PowerCut, 0)).expect("it can be done");
-            assert_eq!(rig.engine.told().power_cuts[0].lost_sectors > 0, is_lost, "FUA {fua}\n{text}");
+            assert_eq!(rig.engine.log().power_cuts[0].lost_sectors > 0, is_lost, "FUA {fua}\n{text}");
         }
     }
 }
@@ -209,10 +209,10 @@ fn slowness_comes_in_bursts_until_it_is_ended() {
     let ended = Action { by_ns: Some(0), ..action(Kind::Slow, 0) };
     let is_slow = |rig: &mut Rig| {
         rig.pass(Span::from_ms(10));
-        let (begun, cookie) = (rig.now, rig.submit(Asked::Flush));
+        let (begun, cookie) = (rig.now, rig.submit(DeviceRequest::Flush));
         rig.pass(Span::from_ms(30));
         let reply = rig.replies.pop().expect("nothing waits, so that it is answered at once");
-        assert_eq!(reply.ticket.cookie, cookie);
+        assert_eq!(reply.request_id.cookie, cookie);
         reply.due.expect("the model has answered it") - begun >= Span::from_ms(20)
     };
     rig.engine.act(rig.now, &bursts).expect("it can be done");
@@ -223,15 +223,15 @@ fn slowness_comes_in_bursts_until_it_is_ended() {
     for number in 0..10 {
         assert!(!is_slow(&mut rig), "FLUSH {number} after the last burst");
     }
-    assert_eq!(rig.engine.told().actions.len(), 2, "a burst is told of once");
+    assert_eq!(rig.engine.log().actions.len(), 2, "a burst is told of once");
 }
 
 /// How long a FLUSH takes while nothing waits: what is slow about the firmware, and next to nothing else.
 fn flush_ms(rig: &mut Rig) -> u64 {
-    let (begun, cookie) = (rig.now, rig.submit(Asked::Flush));
+    let (begun, cookie) = (rig.now, rig.submit(DeviceRequest::Flush));
     rig.pass(Span::from_ms(400));
     let reply = rig.replies.pop().expect("nothing waits, so that it is answered soon");
-    assert_eq!(reply.ticket.cookie, cookie);
+    assert_eq!(reply.request_id.cookie, cookie);
     (reply.due.expect("the model has answered it") - begun).as_ns() / 1_000_000
 }
 
@@ -290,15 +290,15 @@ fn a_drive_that_ails_does_so_behind_a_power_cut_too() {
     rig.write(0, block(1), false).expect("it is done");
     rig.flush();
     rig.engine.act(rig.now, &action(Kind::PowerCut, 0)).expect("it can be done");
-    assert_eq!(rig.engine.told().power_cuts[1].lost_sectors, 0, "it no longer lies");
+    assert_eq!(rig.engine.log().power_cuts[1].lost_sectors, 0, "it no longer lies");
     rig.engine.act(rig.now, &action(Kind::Lie, 0)).expect("it can be done");
     rig.engine.act(rig.now, &action(Kind::PowerCut, 0)).expect("it can be done");
     rig.pass(Span::from_ms(100));
     rig.write(0, block(2), false).expect("it is done");
-    rig.submit(Asked::Flush);
+    rig.submit(DeviceRequest::Flush);
     rig.pass(Span::from_ms(31));
     rig.engine.act(rig.now, &action(Kind::PowerCut, 0)).expect("it can be done");
-    assert!(rig.engine.told().power_cuts[3].lost_sectors > 0, "it lies as before");
+    assert!(rig.engine.log().power_cuts[3].lost_sectors > 0, "it lies as before");
 }
 
 #[test]

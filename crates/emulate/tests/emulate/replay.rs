@@ -5,8 +5,8 @@ use drivelab_core::storage::{Target, TargetInput, TargetOutput};
 use drivelab_core::{Command, Machine};
 use drivelab_emulate::action::{Action, Kind, input_of};
 use drivelab_emulate::capture::Capture;
-use drivelab_emulate::door::Asked;
 use drivelab_emulate::store::Store;
+use drivelab_emulate::transport::DeviceRequest;
 use drivelab_emulate::{Device, Engine};
 use drivelab_trace::formats::native::{Entry, Reader};
 use drivelab_units::{Instant, SECTOR_BYTES, Span};
@@ -38,10 +38,12 @@ fn session(device: &Device, seed: u64, faults: &[(u64, Action)]) -> PathBuf {
         let offset = offset.min(size - u64::from(length));
         let fua = dice.below(8) == 0;
         match dice.below(12) {
-            0..=4 => rig.submit(Asked::Read { offset, length }),
-            5..=9 => rig.submit(Asked::Write { offset, data: vec![number as u8; length as usize], fua }),
-            10 => rig.submit(Asked::Flush),
-            _ => rig.submit(Asked::Zero { offset, length, fua }),
+            0..=4 => rig.submit(DeviceRequest::Read { offset, length }),
+            5..=9 => {
+                rig.submit(DeviceRequest::Write { offset, data: vec![number as u8; length as usize], fua })
+            }
+            10 => rig.submit(DeviceRequest::Flush),
+            _ => rig.submit(DeviceRequest::Zero { offset, length, fua }),
         };
         // The thread sleeps: nothing runs until it wakes up, late.
         rig.pass(Span::from_ns(dice.below(5_000_000) * dice.below(3)));
@@ -53,7 +55,7 @@ fn session(device: &Device, seed: u64, faults: &[(u64, Action)]) -> PathBuf {
     path
 }
 
-fn hear(target: &mut Target, done: &mut BTreeMap<u64, (Instant, Span)>) {
+fn drain_outputs(target: &mut Target, done: &mut BTreeMap<u64, (Instant, Span)>) {
     while let Some(output) = target.poll_output() {
         if let TargetOutput::Completed(completion) = output {
             done.insert(completion.id, (completion.completed, completion.completed - completion.submitted));
@@ -78,12 +80,12 @@ fn replayed(device: &Device, entries: &[Entry]) -> BTreeMap<u64, (Instant, Span)
             }
             Entry::Device(_) => {}
         }
-        hear(&mut target, &mut done);
+        drain_outputs(&mut target, &mut done);
     }
     while done.len() < entries.iter().filter(|entry| matches!(entry, Entry::Request(_))).count() {
         let due = target.poll_timeout().expect("all are answered");
         target.pass_to(due).expect("time goes on");
-        hear(&mut target, &mut done);
+        drain_outputs(&mut target, &mut done);
     }
     done
 }

@@ -1,7 +1,7 @@
 //! Devices of scenarios, and an engine driven by hand.
 use drivelab_core::Setup;
-use drivelab_emulate::door::{Answer, Asked, Failure, Reply, Ticket};
 use drivelab_emulate::store::Store;
+use drivelab_emulate::transport::{Answer, DeviceRequest, Failure, Reply, RequestId};
 use drivelab_emulate::{Device, Engine, as_served};
 use drivelab_scenario::{NoFiles, Source, plan};
 use drivelab_units::{Instant, Span};
@@ -38,9 +38,9 @@ impl Rig {
         Rig { engine: Engine::new(device, store, None), now: Instant::ZERO, replies: Vec::new(), cookies: 0 }
     }
 
-    pub fn submit(&mut self, asked: Asked) -> u64 {
+    pub fn submit(&mut self, asked: DeviceRequest) -> u64 {
         self.cookies += 1;
-        self.engine.submit(self.now, Ticket { client: 0, cookie: self.cookies }, asked);
+        self.engine.submit(self.now, RequestId { client: 0, cookie: self.cookies }, asked);
         self.take();
         self.cookies
     }
@@ -67,18 +67,18 @@ impl Rig {
     }
 
     pub fn write(&mut self, offset: u64, data: Vec<u8>, fua: bool) -> Result<Answer, Failure> {
-        let cookie = self.submit(Asked::Write { offset, data, fua });
+        let cookie = self.submit(DeviceRequest::Write { offset, data, fua });
         self.settle();
         self.answer(cookie)
     }
 
     pub fn flush(&mut self) {
-        self.submit(Asked::Flush);
+        self.submit(DeviceRequest::Flush);
         self.settle();
     }
 
     pub fn read(&mut self, offset: u64, length: u32) -> Vec<u8> {
-        let cookie = self.submit(Asked::Read { offset, length });
+        let cookie = self.submit(DeviceRequest::Read { offset, length });
         self.settle();
         match self.answer(cookie) {
             Ok(Answer::Data { found, .. }) => {
@@ -92,7 +92,7 @@ impl Rig {
 
     pub fn answer(&mut self, cookie: u64) -> Result<Answer, Failure> {
         let place =
-            self.replies.iter().position(|reply| reply.ticket.cookie == cookie).expect("it was answered");
+            self.replies.iter().position(|reply| reply.request_id.cookie == cookie).expect("it was answered");
         self.replies.swap_remove(place).answer
     }
 }

@@ -13,23 +13,23 @@ use crate::raw::system::FaultsRaw;
 use crate::text::problem::{Log, Place};
 use drivelab_core::storage::array::levels::LevelError;
 use drivelab_core::storage::array::params::{
-    ArrayParams, ConsistencyPolicy, Copies, GivesWay, Keeper, Level, ParityParams, PartialWrites, Rotation,
-    SplitReads, SyncParams,
+    ArrayParams, ConsistencyPolicy, Copies, GivesWay, Level, ManagedBy, ParityParams, PartialWrites,
+    Rotation, SplitReads, SyncParams,
 };
 use drivelab_units::{Bytes, Rate, Sectors, Share, Span};
 
 /// What is known of an array before its keys are read.
-pub struct Known<'a> {
+pub struct ArrayContext<'a> {
     pub raw: &'a ArrayRaw,
     /// Where the array is written.
     pub place: Place,
     pub level: LevelName,
-    pub keeper: Keeper,
+    pub managed_by: ManagedBy,
     pub members: u16,
     pub faults: Option<&'a FaultsRaw>,
 }
 
-impl Known<'_> {
+impl ArrayContext<'_> {
     /// Where the number of members was written.
     pub fn members_place(&self) -> Place {
         let members = self.raw.members.as_ref().map(|at| at.place);
@@ -58,9 +58,9 @@ const DEVIATION: u32 = 100;
 const DEVIATION_MAX: u32 = 100_000;
 
 /// The array's parameters; `None` if one of them is invalid.
-pub fn params(known: &Known<'_>, log: &mut Log) -> Option<ArrayParams> {
+pub fn params(known: &ArrayContext<'_>, log: &mut Log) -> Option<ArrayParams> {
     let problems = log.count();
-    let Known { raw, level, members, keeper, .. } = *known;
+    let ArrayContext { raw, level, members, managed_by, .. } = *known;
     check_keys(known, log);
     let plain = ArrayParams::plain(Level::Linear, members);
     let unit = amount(raw.stripe_unit.as_ref(), "stripe_unit", plain.unit, log);
@@ -76,7 +76,7 @@ pub fn params(known: &Known<'_>, log: &mut Log) -> Option<ArrayParams> {
     let sync = sync(raw.rebuild.as_ref(), SyncParams { ceiling, ..plain.sync }, log);
     let params = ArrayParams {
         level: level?,
-        keeper,
+        managed_by,
         members,
         spares: known.spares(),
         replaced_after: given(raw.replaced_after.as_ref()).unwrap_or(Span::ZERO),
@@ -106,7 +106,7 @@ fn amount(at: Option<&At<Bytes>>, key: &str, unasked: Sectors, log: &mut Log) ->
     at.and_then(|at| size(at.value, at.place, key, log)).unwrap_or(unasked)
 }
 
-fn level_of(known: &Known<'_>, log: &mut Log) -> Option<Level> {
+fn level_of(known: &ArrayContext<'_>, log: &mut Log) -> Option<Level> {
     let raw = known.raw;
     let copies = given(raw.copies.as_ref()).map_or(2, |copies| copies.0 as u16);
     let groups = given(raw.groups.as_ref()).map_or(2, |groups| groups.0 as u16);
@@ -131,7 +131,7 @@ fn level_of(known: &Known<'_>, log: &mut Log) -> Option<Level> {
     })
 }
 
-fn spread(known: &Known<'_>, log: &mut Log) -> Option<Copies> {
+fn spread(known: &ArrayContext<'_>, log: &mut Log) -> Option<Copies> {
     match given(known.raw.layout.as_ref()).unwrap_or(LayoutName::Near) {
         LayoutName::Near => Some(Copies::Near),
         LayoutName::Far => Some(Copies::Far),
@@ -140,7 +140,7 @@ fn spread(known: &Known<'_>, log: &mut Log) -> Option<Copies> {
     }
 }
 
-fn rotation(known: &Known<'_>, log: &mut Log) -> Option<Rotation> {
+fn rotation(known: &ArrayContext<'_>, log: &mut Log) -> Option<Rotation> {
     let raid4 = known.level == LevelName::Raid4;
     let unasked = if raid4 { LayoutName::ParityLast } else { LayoutName::LeftSymmetric };
     let asked = given(known.raw.layout.as_ref()).unwrap_or(unasked);
@@ -162,7 +162,7 @@ fn rotation(known: &Known<'_>, log: &mut Log) -> Option<Rotation> {
 }
 
 /// Records that the layout belongs to other levels.
-fn another_layout<T>(known: &Known<'_>, layout: LayoutName, own: &str, log: &mut Log) -> Option<T> {
+fn another_layout<T>(known: &ArrayContext<'_>, layout: LayoutName, own: &str, log: &mut Log) -> Option<T> {
     let place = known.raw.layout.as_ref().map_or(known.place, |at| at.place);
     let level = known.level.name();
     let message = format!("{level} has no layout \"{}\": it has {own}", layout.name());
@@ -171,7 +171,7 @@ fn another_layout<T>(known: &Known<'_>, layout: LayoutName, own: &str, log: &mut
 }
 
 /// The level of a pool: its record size, and the share of its space that is filled.
-fn records(known: &Known<'_>, parities: u8, log: &mut Log) -> Option<Level> {
+fn records(known: &ArrayContext<'_>, parities: u8, log: &mut Log) -> Option<Level> {
     let (raw, usual) = (known.raw, ArrayParams::plain(Level::Linear, 1));
     let problems = log.count();
     let record = amount(raw.record_size.as_ref(), "record_size", Sectors::new(256), log);
@@ -203,7 +203,7 @@ fn records(known: &Known<'_>, parities: u8, log: &mut Log) -> Option<Level> {
     (log.count() == problems).then_some(Level::RaidZ { parities, record, fill_percent })
 }
 
-fn parity(known: &Known<'_>, unit: Sectors, log: &mut Log) -> ParityParams {
+fn parity(known: &ArrayContext<'_>, unit: Sectors, log: &mut Log) -> ParityParams {
     let raw = known.raw;
     let usual = ArrayParams::plain(Level::Linear, 1).parity;
     let partial = match given(raw.partial_writes.as_ref()).unwrap_or(PartialName::Cheaper) {
@@ -225,7 +225,7 @@ fn parity(known: &Known<'_>, unit: Sectors, log: &mut Log) -> ParityParams {
     ParityParams { rate: given(raw.parity_rate.as_ref()).and_then(|rate| rate.0), partial, granule }
 }
 
-fn consistency_policy(known: &Known<'_>, log: &mut Log) -> Option<ConsistencyPolicy> {
+fn consistency_policy(known: &ArrayContext<'_>, log: &mut Log) -> Option<ConsistencyPolicy> {
     let raw = known.raw;
     let usual = (Sectors::new(64 << 11), Span::from_s(5));
     let at = raw.write_hole.as_ref().filter(|_| known.level.uses(Uses::WriteHole));
@@ -252,7 +252,7 @@ fn consistency_policy(known: &Known<'_>, log: &mut Log) -> Option<ConsistencyPol
     None
 }
 
-fn split(known: &Known<'_>, log: &mut Log) -> Option<SplitReads> {
+fn split(known: &ArrayContext<'_>, log: &mut Log) -> Option<SplitReads> {
     let Some(At { value: Switch::On(split), .. }) = &known.raw.split_reads else { return None };
     known.level.uses(Uses::Copies).then_some(SplitReads {
         from: amount(split.from.as_ref(), "from", Sectors::new(64 << 11), log),
@@ -302,7 +302,12 @@ fn deviation(at: Option<&At<Share>>, log: &mut Log) -> u32 {
 }
 
 /// Records a problem if the members do not meet the requirements of the level. Returns whether they do.
-pub fn check_level(known: &Known<'_>, params: &ArrayParams, capacities: &[Sectors], log: &mut Log) -> bool {
+pub fn check_level(
+    known: &ArrayContext<'_>,
+    params: &ArrayParams,
+    capacities: &[Sectors],
+    log: &mut Log,
+) -> bool {
     let Err(error) = params.check(capacities) else { return true };
     let (raw, level) = (known.raw, known.level.name());
     let at = |place: Option<Place>| place.unwrap_or(known.place);

@@ -1,7 +1,7 @@
 //! Members that fail and when, members missing from the start, and the failures that a level tolerates.
-use super::ailing::instants;
-use super::array::Known;
+use super::array::ArrayContext;
 use super::array_keys::Uses;
+use super::drive_faults::instants;
 use super::run::{Run, power_cut};
 use crate::check::given;
 use crate::keys::At;
@@ -13,7 +13,7 @@ use drivelab_core::storage::array::report::SyncKind;
 use drivelab_units::{Instant, Span};
 
 /// Drives that fail permanently.
-pub fn failures(known: &Known<'_>, log: &mut Log) -> Vec<Failure> {
+pub fn failures(known: &ArrayContext<'_>, log: &mut Log) -> Vec<Failure> {
     let list = known.faults.and_then(|faults| faults.fail.as_ref());
     let mut found: Vec<Failure> = Vec::new();
     for at in list.into_iter().flat_map(|list| &list.value) {
@@ -36,7 +36,7 @@ pub fn failures(known: &Known<'_>, log: &mut Log) -> Vec<Failure> {
     found
 }
 
-fn failure(known: &Known<'_>, at: &At<FailRaw>, log: &mut Log) -> Option<Failure> {
+fn failure(known: &ArrayContext<'_>, at: &At<FailRaw>, log: &mut Log) -> Option<Failure> {
     let raw = &at.value;
     if raw.drive.is_none() && raw.readable("drive") {
         log.fault(at.place, "a failure of no drive", "add the drive's number: drive = 0");
@@ -74,7 +74,7 @@ fn numbered(what: &str, count: usize) -> String {
 }
 
 /// Members missing from the start: no more than the level tolerates.
-pub fn missing(known: &Known<'_>, log: &mut Log) -> Vec<u16> {
+pub fn missing(known: &ArrayContext<'_>, log: &mut Log) -> Vec<u16> {
     let mut found: Vec<u16> = Vec::new();
     let Some(list) = &known.raw.missing else { return found };
     for at in &list.value {
@@ -89,7 +89,7 @@ pub fn missing(known: &Known<'_>, log: &mut Log) -> Vec<u16> {
             found.push(number as u16);
         }
     }
-    if found.len() == list.value.len() && !Bears::of(known).these(&found) {
+    if found.len() == list.value.len() && !Bears::of(known).available_without(&found) {
         let message = format!("{} does not bear it that {} missing", known.level.name(), are(&found));
         log.contradiction(
             list.place,
@@ -109,7 +109,7 @@ fn are(members: &[u16]) -> String {
 }
 
 /// Scheduled background work of the array other than rebuilds.
-pub fn scheduled(known: &Known<'_>) -> Vec<Scheduled> {
+pub fn scheduled(known: &ArrayContext<'_>) -> Vec<Scheduled> {
     let raw = known.raw;
     if !known.level.uses(Uses::Redundancy) {
         return Vec::new();
@@ -164,7 +164,7 @@ pub struct Bears {
 }
 
 impl Bears {
-    pub fn of(known: &Known<'_>) -> Self {
+    pub fn of(known: &ArrayContext<'_>) -> Self {
         let raw = known.raw;
         let members = usize::from(known.members);
         let copies = given(raw.copies.as_ref()).map_or(2, |copies| copies.0 as usize);
@@ -189,7 +189,7 @@ impl Bears {
     }
 
     /// Whether all data are available without these members.
-    pub fn these(&self, missing: &[u16]) -> bool {
+    pub fn available_without(&self, missing: &[u16]) -> bool {
         let is_missing = |member: usize| missing.iter().any(|&other| usize::from(other) == member);
         let (n, k) = (self.members, self.copies);
         match self.level {
@@ -262,7 +262,7 @@ mod tests {
             let members = |set: u32| {
                 (0..bears.members as u16).filter(|member| set >> member & 1 == 1).collect::<Vec<_>>()
             };
-            let borne = |set: u32| bears.these(&members(set));
+            let borne = |set: u32| bears.available_without(&members(set));
             let least_lost = sets.clone().filter(|&set| !borne(set)).map(u32::count_ones).min().unwrap();
             let most_borne = sets.filter(|&set| borne(set)).map(u32::count_ones).max().unwrap();
             assert_eq!(bears.counts(), [least_lost as usize - 1, most_borne as usize], "{bears:?}");

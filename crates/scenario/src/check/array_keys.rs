@@ -1,6 +1,6 @@
 //! Keys of an array that have no effect: those that its level does not use, and those whose precondition is
 //! not set.
-use super::array::Known;
+use super::array::ArrayContext;
 use crate::check::given;
 use crate::raw::array::{HoleName, LevelName};
 use crate::text::problem::{Log, Place};
@@ -70,7 +70,7 @@ impl LevelName {
 }
 
 /// Keys without effect at this point.
-pub fn check_keys(known: &Known<'_>, log: &mut Log) {
+pub fn check_keys(known: &ArrayContext<'_>, log: &mut Log) {
     for (key, place) in known.raw.set() {
         let what = match key {
             "stripe_unit" => Uses::StripeUnit,
@@ -105,7 +105,7 @@ pub fn check_keys(known: &Known<'_>, log: &mut Log) {
 }
 
 /// Keys that need another key.
-fn check_needs(known: &Known<'_>, key: &str, place: Place, log: &mut Log) {
+fn check_needs(known: &ArrayContext<'_>, key: &str, place: Place, log: &mut Log) {
     let raw = known.raw;
     // In a served target, and in the replay of a captured session, drives may fail, and rebuilds and scrubs
     // begin, by `drivelab fault` as well.

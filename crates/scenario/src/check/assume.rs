@@ -152,7 +152,7 @@ fn parallel_ata(rate: f64) -> Option<Standard> {
 
 /// Completes a drive by what its interface and its class imply; what the scenario sets for it is not assumed.
 pub fn complete(drive: &mut DriveRaw, above: &TargetRaw, place: Place) -> (Vec<Assumed>, Option<Firmware>) {
-    let Told { interface, standard, because, place } = told(drive, place);
+    let StatedInterface { interface, standard, because, place } = stated_interface(drive, place);
     let mut assumed = Vec::new();
     let mut assume = |key, value| assumed.push(Assumed { key, value, because: because.clone() });
     let own = drive.link.as_ref().is_some_and(|at| at.value.standard.is_some() || at.value.rate.is_some());
@@ -211,7 +211,7 @@ fn spelled(name: &impl Read) -> String {
 }
 
 /// The interface of a drive, what states it, and where.
-struct Told {
+struct StatedInterface {
     interface: Option<Interface>,
     /// The standard, where `link` does not state it.
     standard: Option<Standard>,
@@ -219,25 +219,25 @@ struct Told {
     place: Place,
 }
 
-fn told(drive: &DriveRaw, place: Place) -> Told {
+fn stated_interface(drive: &DriveRaw, place: Place) -> StatedInterface {
     if let Some(standard) = drive.link.as_ref().and_then(|at| at.value.standard.as_ref()) {
         let because = format!("link.standard is \"{}\"", spelled(&standard.value));
         let interface = Some(Interface::of(standard.value));
-        return Told { interface, standard: None, because, place: standard.place };
+        return StatedInterface { interface, standard: None, because, place: standard.place };
     }
     let text = drive.identity.as_ref().and_then(|at| at.value.interface.as_ref());
     let Some((text, at)) = given(text).zip(text.map(|at| at.place)) else {
         let because = "the drive file has neither `link.standard` nor `identity.interface`".to_owned();
-        return Told { interface: None, standard: None, because, place };
+        return StatedInterface { interface: None, standard: None, because, place };
     };
     match Interface::named(&text) {
         Some((found, standard)) => {
             let because = format!("identity.interface is \"{}\"", begin(&text));
-            Told { interface: Some(found), standard, because, place: at }
+            StatedInterface { interface: Some(found), standard, because, place: at }
         }
         None => {
             let because = format!("identity.interface \"{}\" is no known interface", begin(&text));
-            Told { interface: None, standard: None, because, place }
+            StatedInterface { interface: None, standard: None, because, place }
         }
     }
 }

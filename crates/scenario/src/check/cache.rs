@@ -2,7 +2,7 @@
 //!
 //! A drive file describes its cache whether or not the write cache is on: its keys on dirty data have no
 //! effect, without a message, until somebody switches the write cache on.
-use super::drive::Above;
+use super::drive::Overrides;
 use super::layered::{Decider, Layered, decider, pick, unless_displaced};
 use crate::keys::At;
 use crate::keys::quantities::Extent;
@@ -25,7 +25,7 @@ const DESTAGE_FROM: u64 = 1 << 31;
 
 /// The cache of a drive, with the scenario's own keys and switch; `afresh` is the firmware's time to switch
 /// to a new read. Invalid values are recorded.
-pub fn cache(above: &Above<'_>, raw: &DriveRaw, afresh: Span, log: &mut Log) -> Option<CacheParams> {
+pub fn cache(above: &Overrides<'_>, raw: &DriveRaw, afresh: Span, log: &mut Log) -> Option<CacheParams> {
     let writes = pick(above.write_cache, raw.write_cache.as_ref());
     let switch = pick(above.cache, raw.cache.as_ref());
     let clear = above.clear && raw.readable("cache") && raw.readable("write_cache");
@@ -41,7 +41,7 @@ pub fn cache(above: &Above<'_>, raw: &DriveRaw, afresh: Span, log: &mut Log) -> 
         return None;
     }
     let empty = CacheRaw::default();
-    let described = |at| described(at).unwrap_or(&empty);
+    let described = |at| section_if_on(at).unwrap_or(&empty);
     let layers = Layers { above: described(above.cache), below: described(raw.cache.as_ref()) };
     let problems = log.count();
     let place = switch.map_or_else(Place::default, |switch| switch.at.place);
@@ -69,7 +69,7 @@ pub fn cache(above: &Above<'_>, raw: &DriveRaw, afresh: Span, log: &mut Log) -> 
     (log.count() == problems).then_some(cache)
 }
 
-fn described(at: Option<&At<Switch<CacheRaw>>>) -> Option<&CacheRaw> {
+fn section_if_on(at: Option<&At<Switch<CacheRaw>>>) -> Option<&CacheRaw> {
     match at {
         Some(At { value: Switch::On(raw), .. }) => Some(raw),
         _ => None,

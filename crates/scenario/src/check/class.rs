@@ -49,24 +49,24 @@ const RANGE: [Bounds; 2] =
     [Bounds { depth: 2, low: 0.85, high: 1.11 }, Bounds { depth: 4, low: 0.80, high: 1.16 }];
 
 /// A parsed class file.
-struct Filed {
+struct ClassFile {
     class: Class,
     raw: ClassRaw,
     facts: Vec<catalogue::Fact>,
 }
 
-fn filed() -> &'static [Filed] {
-    static FILED: OnceLock<Vec<Filed>> = OnceLock::new();
+fn filed() -> &'static [ClassFile] {
+    static FILED: OnceLock<Vec<ClassFile>> = OnceLock::new();
     FILED.get_or_init(|| Class::FILED.into_iter().filter_map(read).collect())
 }
 
-fn read(class: Class) -> Option<Filed> {
+fn read(class: Class) -> Option<ClassFile> {
     let text = catalogue::text(Class::FOLDER, class.name())?;
     let mut log = Log::default();
     let all = log.add(class.name(), text, true);
     let table = document(text, all, &mut log)?;
     let raw = ClassRaw::read(&Node { place: all, value: Value::Table(table) }, &mut log)?;
-    Some(Filed { class, raw, facts: catalogue::facts(Class::FOLDER, text) })
+    Some(ClassFile { class, raw, facts: catalogue::facts(Class::FOLDER, text) })
 }
 
 /// Supplies the queue values of the drive's class; `None` where the class does not count.
@@ -104,7 +104,7 @@ pub fn supply(
         let fact = found.facts.iter().find(|fact| fact.key == full)?;
         Some((full, fact.value.clone()))
     };
-    let sweeps = |filed: &Filed| filed.raw.sweeps.as_ref().map_or(0, |at| at.value.0.len());
+    let sweeps = |filed: &ClassFile| filed.raw.sweeps.as_ref().map_or(0, |at| at.value.0.len());
     Some(Firmware {
         class: class.name(),
         supplied: supplied.iter().filter_map(value).collect(),
@@ -179,7 +179,7 @@ mod tests {
     #[test]
     fn every_class_has_a_file_that_names_an_order() {
         assert_eq!(filed().len(), Class::FILED.len());
-        for Filed { class, raw, .. } in filed() {
+        for ClassFile { class, raw, .. } in filed() {
             let queue = &raw.queue.as_ref().unwrap().value;
             assert!(queue.order.is_some() && queue.unreadable.is_empty(), "{class:?}");
             let known =
@@ -193,7 +193,7 @@ mod tests {
     /// A value that a class has and `fill` does not know would be lost.
     #[test]
     fn all_that_a_class_has_is_supplied() {
-        for Filed { class, raw, .. } in filed() {
+        for ClassFile { class, raw, .. } in filed() {
             let from = &raw.queue.as_ref().unwrap().value;
             let log = &mut Log::default();
             let place = log.add("", "", true);

@@ -1,6 +1,6 @@
 //! A list of commands, with which the host is fed.
 use crate::check::given;
-use crate::check::marking::{Asks, check_initiators, marking, only_for_drives};
+use crate::check::marking::{MarkingKeys, check_initiators, marking, only_for_drives};
 use crate::check::workload::{BS, JOBS_MAX, Job, Listed, Served, size};
 use crate::keys::At;
 use crate::raw::commands::CommandRaw;
@@ -47,7 +47,7 @@ pub fn jobs(list: &List, workload: &WorkloadRaw, served: Option<Served>, log: &m
 
 fn one(number: usize, at: &At<CommandRaw>, served: Option<Served>, log: &mut Log) -> Option<Job> {
     let raw = &at.value;
-    let asks = Asks {
+    let asks = MarkingKeys {
         attribute: raw.attribute.as_ref(),
         priority: raw.priority.as_ref(),
         icc: raw.icc.as_ref(),

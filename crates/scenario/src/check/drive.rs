@@ -1,7 +1,7 @@
 //! A drive from its sections: parameters for the core, and the core's errors as problems with a place.
 use super::geometry::{geometry, is_complete, skews};
 use super::link::link;
-use super::protocol::{in_force, spoken};
+use super::protocol::{drive_protocol, in_force};
 use super::queue::queue;
 use super::seek::seek;
 use super::system::{bounded, faults};
@@ -24,7 +24,7 @@ use drivelab_units::Span;
 
 /// The scenario's keys that override a drive's own sections.
 #[derive(Clone, Copy)]
-pub struct Above<'a> {
+pub struct Overrides<'a> {
     pub queue: Option<&'a At<QueueRaw>>,
     pub cache: Option<&'a At<Switch<CacheRaw>>>,
     pub write_cache: Option<&'a At<bool>>,
@@ -37,7 +37,7 @@ pub struct Above<'a> {
 }
 
 /// The parameters of a drive; `place` is where the scenario names it.
-pub fn params(raw: &DriveRaw, above: Above<'_>, place: Place, log: &mut Log) -> Option<DriveParams> {
+pub fn params(raw: &DriveRaw, above: Overrides<'_>, place: Place, log: &mut Log) -> Option<DriveParams> {
     let mut missing = |name: &str, example: &str, is_there: bool| {
         if !is_there && raw.readable(name) {
             log.fault(
@@ -57,7 +57,7 @@ pub fn params(raw: &DriveRaw, above: Above<'_>, place: Place, log: &mut Log) -> 
         raw.seek.is_some(),
     );
     let settle = raw.settle.as_ref().map_or_else(SettleParams::default, |at| settle(&at.value));
-    let (protocol, exchange) = spoken(above.queue, raw.queue.as_ref(), log);
+    let (protocol, exchange) = drive_protocol(above.queue, raw.queue.as_ref(), log);
     let queue = queue(above.queue, raw.queue.as_ref(), protocol, log);
     let (protocol, queue) = in_force(protocol, queue, above.interface);
     let faults = above.faults.and_then(|at| faults(at, log));

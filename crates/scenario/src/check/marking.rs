@@ -1,5 +1,5 @@
 //! The queueing attributes of a job's commands, and whether the protocol in force supports them.
-use super::protocol::words;
+use super::protocol::protocol_name;
 use super::workload::Served;
 use crate::check::given;
 use crate::keys::numbers::Fio;
@@ -12,7 +12,7 @@ use drivelab_core::{Attribute, Priority};
 use drivelab_units::Span;
 
 /// The job's keys on it.
-pub struct Asks<'a> {
+pub struct MarkingKeys<'a> {
     pub attribute: Option<&'a At<Attribute>>,
     pub priority: Option<&'a At<PriorityName>>,
     pub icc: Option<&'a At<Span>>,
@@ -23,8 +23,8 @@ pub struct Asks<'a> {
 }
 
 /// The marking of a job's commands; what the protocol does not support is recorded.
-pub fn marking(asks: &Asks<'_>, served: Option<Served>, log: &mut Log) -> Marking {
-    let Asks { attribute, priority, icc, fua, direct, clear } = *asks;
+pub fn marking(asks: &MarkingKeys<'_>, served: Option<Served>, log: &mut Log) -> Marking {
+    let MarkingKeys { attribute, priority, icc, fua, direct, clear } = *asks;
     let named = given(priority).unwrap_or(PriorityName::Normal);
     if let Some(icc) = icc {
         if named == PriorityName::Isochronous || !clear {
@@ -99,7 +99,8 @@ fn check_attribute(attribute: Option<&At<Attribute>>, protocol: Protocol, log: &
     }
     let mut name = String::new();
     at.value.write(&mut name);
-    let message = format!("{} has no attribute \"{name}\": it has simple and untagged", words(protocol));
+    let message =
+        format!("{} has no attribute \"{name}\": it has simple and untagged", protocol_name(protocol));
     log.contradiction(
         at.place,
         message,
@@ -112,7 +113,7 @@ fn check_priority(priority: Option<&At<PriorityName>>, protocol: Protocol, log: 
     if at.value == PriorityName::Normal || matches!(protocol, Protocol::Ncq(_)) {
         return;
     }
-    let message = format!("{} has no priorities; ncq has", words(protocol));
+    let message = format!("{} has no priorities; ncq has", protocol_name(protocol));
     log.contradiction(
         at.place,
         message,
@@ -140,7 +141,7 @@ pub fn check_initiators(jobs: &[(u16, Option<Place>)], served: Served, log: &mut
     let Some(&(first, _)) = jobs.first() else { return };
     if let Some(&(other, place)) = jobs.iter().find(|(other, _)| *other != first) {
         let place = place.or_else(|| jobs.iter().find_map(|(_, place)| *place)).unwrap_or_default();
-        let message = format!("initiators {first} and {other}: {} knows one host", words(protocol));
+        let message = format!("initiators {first} and {other}: {} knows one host", protocol_name(protocol));
         log.contradiction(
             place,
             message,

@@ -1,9 +1,9 @@
 //! The drives of an array, who keeps it, and the limits of the controller.
-use super::array::{Known, check_level, params};
+use super::array::{ArrayContext, check_level, params};
 use super::array_faults::Bears;
 use super::assume::{Assumed, complete};
 use super::class::Firmware;
-use super::target::{Meant, Shared, drive_spelling, spelling};
+use super::target::{ResolvedTarget, Shared, drive_spelling, spelling};
 use crate::check::given;
 use crate::keys::numbers::Count;
 use crate::keys::{At, Read};
@@ -17,7 +17,7 @@ use crate::raw::switch::Switch;
 use crate::raw::system::{ControllerRaw, FaultsRaw, Interface};
 use crate::text::problem::{Log, Place};
 use drivelab_core::storage::array::levels::Layout;
-use drivelab_core::storage::array::params::{ArrayParams, Keeper};
+use drivelab_core::storage::array::params::{ArrayParams, ManagedBy};
 use drivelab_core::storage::drive::params::DriveModel;
 use drivelab_core::storage::drive::protocol::Protocol;
 use drivelab_units::Sectors;
@@ -26,7 +26,7 @@ use std::sync::Arc;
 
 /// The name of a controller, and the levels that its file says it keeps.
 #[derive(Clone, Debug, Default)]
-pub struct Offer {
+pub struct ControllerLevels {
     pub name: String,
     pub raid: Option<Vec<LevelName>>,
 }
@@ -90,18 +90,18 @@ impl Shared<'_> {
         &mut self,
         raw: &TargetRaw,
         at: &At<ArrayRaw>,
-        offer: &Offer,
+        offer: &ControllerLevels,
         log: &mut Log,
-    ) -> Option<Meant> {
+    ) -> Option<ResolvedTarget> {
         let (array, place) = (&at.value, at.place);
         if array.level.is_none() && array.readable("level") {
             log.fault(place, "an array of no level", "add level = \"raid5\", or another one");
         }
         let drives = self.drives_of(raw, array, place, log);
         let (level, (mut drives, members)) = (array.level.as_ref()?, drives?);
-        let keeper = keeper(array, level, offer, raw, log);
+        let managed_by = managed_by(array, level, offer, raw, log);
         let faults = raw.faults.as_ref().map(|at| &at.value);
-        let known = Known { raw: array, place, level: level.value, keeper, members, faults };
+        let known = ArrayContext { raw: array, place, level: level.value, managed_by, members, faults };
         self.add_spares(&known, &mut drives, log)?;
         drives.complete(raw);
         check_ports(raw, &known, offer, log);
@@ -116,7 +116,13 @@ impl Shared<'_> {
         let in_force = in_force(&known, &params, &capacities);
         let shares_link = shares_link(raw, &drives.kinds[0].0, models[0].protocol);
         let params = super::system::array_system(raw, models, params, shares_link, log);
-        Some(Meant { params, canonical, array: in_force, assumed: drives.assumed, firmware: drives.firmware })
+        Some(ResolvedTarget {
+            params,
+            canonical,
+            array: in_force,
+            assumed: drives.assumed,
+            firmware: drives.firmware,
+        })
     }
 
     /// The drives of the members.
@@ -181,7 +187,7 @@ impl Shared<'_> {
     }
 
     /// Adds spares and the journal's drive after the members.
-    fn add_spares(&mut self, known: &Known<'_>, drives: &mut Drives, log: &mut Log) -> Option<()> {
+    fn add_spares(&mut self, known: &ArrayContext<'_>, drives: &mut Drives, log: &mut Log) -> Option<()> {
         let more = known.drives() - drives.which.len();
         let kind = match &known.raw.spare_drive {
             Some(choice) => {
@@ -199,7 +205,7 @@ impl Shared<'_> {
     fn models_of(
         &mut self,
         raw: &TargetRaw,
-        known: &Known<'_>,
+        known: &ArrayContext<'_>,
         drives: &Drives,
         log: &mut Log,
     ) -> Option<Vec<Arc<DriveModel>>> {
@@ -232,7 +238,7 @@ fn has_own_faults(faults: Option<&FaultsRaw>, number: usize) -> bool {
 }
 
 /// Unreadable ranges must be on existing drives.
-fn check_numbers(known: &Known<'_>, log: &mut Log) {
+fn check_numbers(known: &ArrayContext<'_>, log: &mut Log) {
     let stretches = known.faults.and_then(|faults| faults.bad_sectors.as_ref());
     for drive in stretches.into_iter().flat_map(|list| &list.value).filter_map(|at| at.value.drive.as_ref()) {
         let last = known.drives() - 1;
@@ -245,12 +251,18 @@ fn check_numbers(known: &Known<'_>, log: &mut Log) {
 }
 
 /// Who keeps the array: the one that is named, or the controller if its file says that it keeps arrays.
-fn keeper(array: &ArrayRaw, level: &At<LevelName>, offer: &Offer, raw: &TargetRaw, log: &mut Log) -> Keeper {
-    let says = offer.raid.as_ref().is_some_and(|levels| !levels.is_empty());
-    let unasked = if says { Keeper::Controller } else { Keeper::Host };
-    let keeper = given(array.kept_by.as_ref()).unwrap_or(unasked);
+fn managed_by(
+    array: &ArrayRaw,
+    level: &At<LevelName>,
+    offer: &ControllerLevels,
+    raw: &TargetRaw,
+    log: &mut Log,
+) -> ManagedBy {
+    let names_levels = offer.raid.as_ref().is_some_and(|levels| !levels.is_empty());
+    let unasked = if names_levels { ManagedBy::Controller } else { ManagedBy::Host };
+    let managed_by = given(array.kept_by.as_ref()).unwrap_or(unasked);
     let place = array.kept_by.as_ref().map_or(level.place, |at| at.place);
-    if let (Keeper::Controller, Some(levels)) = (keeper, &offer.raid)
+    if let (ManagedBy::Controller, Some(levels)) = (managed_by, &offer.raid)
         && !levels.contains(&level.value)
     {
         let (name, level) = (&offer.name, level.value.name());
@@ -267,16 +279,16 @@ fn keeper(array: &ArrayRaw, level: &At<LevelName>, offer: &Offer, raw: &TargetRa
         );
     }
     let memory = raw.controller_written_out().and_then(|controller| controller.cache.as_ref());
-    if let (Keeper::Host, Some(At { value: Switch::On(_), place: memory, .. })) = (keeper, memory) {
+    if let (ManagedBy::Host, Some(At { value: Switch::On(_), place: memory, .. })) = (managed_by, memory) {
         let message = "the host keeps the array, and the memory of a controller stands before one that the controller keeps";
         let place = if log.is_of_a_named_file(*memory) { place } else { *memory };
         log.contradiction(place, message, "set kept_by = \"controller\", or controller.cache to false");
     }
-    keeper
+    managed_by
 }
 
 /// The array must not have more drives than the controller has ports.
-fn check_ports(raw: &TargetRaw, known: &Known<'_>, offer: &Offer, log: &mut Log) {
+fn check_ports(raw: &TargetRaw, known: &ArrayContext<'_>, offer: &ControllerLevels, log: &mut Log) {
     let ports = raw.controller_written_out().and_then(|controller| given(controller.ports.as_ref()));
     let drives = known.drives();
     if let Some(ports) = ports.filter(|ports| drives as u64 > ports.0) {
@@ -312,14 +324,14 @@ fn shares_link(raw: &TargetRaw, drive: &DriveRaw, protocol: Protocol) -> bool {
 
 /// The canonical text of an array: equal members are counted, others listed, and it states who keeps the
 /// array.
-fn canonical(raw: &TargetRaw, known: &Known<'_>, drives: &Drives) -> String {
+fn canonical(raw: &TargetRaw, known: &ArrayContext<'_>, drives: &Drives) -> String {
     let texts: Vec<String> = drives.kinds.iter().map(|(drive, _)| drive_spelling(drive)).collect();
     let (members, more) = drives.which.split_at(usize::from(known.members));
     let array = ArrayRaw {
         members: Some(At::new(Count(members.len() as u64), known.place)),
         drives: None,
         spare_drive: None,
-        kept_by: Some(At::new(known.keeper, known.place)),
+        kept_by: Some(At::new(known.managed_by, known.place)),
         ..known.raw.clone()
     };
     let above = TargetRaw { array: Some(At::new(array, known.place)), ..raw.clone() };
@@ -335,7 +347,7 @@ fn canonical(raw: &TargetRaw, known: &Known<'_>, drives: &Drives) -> String {
     text
 }
 
-fn in_force(known: &Known<'_>, params: &ArrayParams, capacities: &[Sectors]) -> Option<ArrayInForce> {
+fn in_force(known: &ArrayContext<'_>, params: &ArrayParams, capacities: &[Sectors]) -> Option<ArrayInForce> {
     let layout = Layout::new(params, capacities).ok()?;
     let members = &capacities[..usize::from(known.members)];
     let (record, least) = (layout.record(), members.iter().min().copied());
@@ -343,7 +355,7 @@ fn in_force(known: &Known<'_>, params: &ArrayParams, capacities: &[Sectors]) -> 
     let used = least.filter(|_| record.is_some()).unwrap_or_else(|| layout.used());
     let least = least.filter(|&least| least < used);
     let mut kept_by = String::new();
-    known.keeper.write(&mut kept_by);
+    known.managed_by.write(&mut kept_by);
     let [bears, bears_at_best] = Bears::of(known).counts();
     Some(ArrayInForce {
         level: known.level.name(),

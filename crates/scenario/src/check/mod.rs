@@ -1,5 +1,4 @@
 //! From the raw scenario to the parameters of the machines: nothing invalid leaves here.
-pub mod ailing;
 mod array;
 pub mod array_faults;
 mod array_keys;
@@ -9,6 +8,7 @@ pub mod class;
 mod commands;
 mod disconnect;
 pub mod drive;
+pub mod drive_faults;
 pub mod geometry;
 mod layered;
 mod link;

@@ -1,5 +1,5 @@
 //! Patterns: workloads of the catalogue, whose keys a scenario overrides with its own.
-use super::resolve::Shelf;
+use super::resolve::FileCache;
 use crate::keys::At;
 use crate::keys::Read;
 use crate::raw::choice::Name;
@@ -9,7 +9,7 @@ use crate::text::problem::Log;
 /// A workload with its patterns, its own and those of its jobs, expanded; `None` if one is unknown.
 pub fn written_out(
     raw: &At<WorkloadRaw>,
-    patterns: &mut Shelf<'_, PatternRaw>,
+    patterns: &mut FileCache<'_, PatternRaw>,
     log: &mut Log,
 ) -> Option<At<WorkloadRaw>> {
     let At { value: mut workload, place, source } = raw.clone();

@@ -16,7 +16,7 @@ use drivelab_units::Span;
 
 /// The protocol that a drive speaks, where the scenario's key overrides the drive file's, and the cost of its
 /// exchanges.
-pub fn spoken(
+pub fn drive_protocol(
     above: Option<&At<QueueRaw>>,
     below: Option<&At<QueueRaw>>,
     log: &mut Log,
@@ -173,7 +173,7 @@ pub fn in_force(
 }
 
 /// Its usual name.
-pub fn words(protocol: Protocol) -> &'static str {
+pub fn protocol_name(protocol: Protocol) -> &'static str {
     match protocol {
         Protocol::None => "a protocol without a queue",
         Protocol::ScsiTcq(_) => "SCSI",

@@ -7,7 +7,7 @@ use crate::raw::queue::{Depth, QueueRaw, orders_that};
 use crate::text::problem::Log;
 use drivelab_core::storage::drive::protocol::Protocol;
 use drivelab_core::storage::drive::queue::orders::Rule;
-use drivelab_core::storage::drive::queue::{Chooses, Joins, Knows, Order, QueueParams};
+use drivelab_core::storage::drive::queue::{ChoiceTime, JoinsUntil, Order, PositionKnowledge, QueueParams};
 use drivelab_units::{Share, Span};
 
 /// The queue of a drive that speaks this protocol; invalid values are recorded.
@@ -48,11 +48,11 @@ pub fn queue(
     let chooses = pick(above.chooses.as_ref(), below.chooses.as_ref());
     let answer_time = pick(above.answer_time.as_ref(), below.answer_time.as_ref());
     let answer_time = unless_displaced(answer_time, &[decider(chooses.as_ref())], log);
-    let chooses = chooses.map_or(Chooses::AtMediaEnd, |chooses| chooses.at.value);
+    let chooses = chooses.map_or(ChoiceTime::AtMediaEnd, |chooses| chooses.at.value);
     if let Some(answer) = answer_time.as_ref().filter(|answer| !answer.at.value.is_zero()) {
         let message = "`answer_time` has no effect: the drive does not wait for the answer";
         let remedy = "set chooses = \"after-answer\", or leave answer_time out";
-        if chooses == Chooses::AfterAnswer {
+        if chooses == ChoiceTime::AfterAnswer {
             log.has_effect(answer.at.place);
         } else if above.readable("chooses") {
             log.no_effect(answer.at.place, message.to_owned(), remedy.to_owned());
@@ -65,9 +65,10 @@ pub fn queue(
         depth: depth.map_or(usual.0, |depth| depth.at.value.0 as u32),
         chooses,
         answer_time: answer_time.map_or(Span::ZERO, |answer| answer.at.value),
-        joins_reads: given(above.joins_reads.as_ref().or(below.joins_reads.as_ref())).unwrap_or(Joins::Never),
+        joins_reads: given(above.joins_reads.as_ref().or(below.joins_reads.as_ref()))
+            .unwrap_or(JoinsUntil::Never),
         joins_writes: given(above.joins_writes.as_ref().or(below.joins_writes.as_ref()))
-            .unwrap_or(Joins::Never),
+            .unwrap_or(JoinsUntil::Never),
         age_limit: given(above.age_limit.as_ref().or(below.age_limit.as_ref())),
         pass_limit: given(above.pass_limit.as_ref().or(below.pass_limit.as_ref()))
             .map(|count| count.0 as u32),
@@ -117,7 +118,7 @@ impl BesideOrder<'_> {
         );
         QueueParams {
             order: self.weighing(log),
-            knows: knows.unwrap_or(Knows::Angle),
+            knows: knows.unwrap_or(PositionKnowledge::Angle),
             considers: considers.map(|count| count.0 as u32),
             sorts_from: sorts_from.map(|count| count.0 as u32),
             look_time: look_time.unwrap_or(Span::ZERO),

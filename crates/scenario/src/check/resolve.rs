@@ -2,7 +2,7 @@
 use crate::catalogue;
 use crate::check::trace::{TraceAsked, TraceFound};
 use crate::keys::At;
-use crate::raw::choice::{Choice, Filed};
+use crate::raw::choice::{CatalogueItem, Choice};
 use crate::text::problem::{Log, Place};
 use crate::text::suggest;
 use crate::text::tree::{Node, Value, document};
@@ -30,7 +30,7 @@ impl Loader for NoFiles {
 }
 
 /// The files of one kind that have been looked up, by name or path.
-pub struct Shelf<'a, T> {
+pub struct FileCache<'a, T> {
     loader: &'a dyn Loader,
     known: BTreeMap<String, Option<T>>,
     /// The names being looked up, each the base of the one before it.
@@ -40,9 +40,9 @@ pub struct Shelf<'a, T> {
 /// Maximum length of a chain of files, each based on the next.
 const CHAIN_MAX: usize = 32;
 
-impl<'a, T: Filed> Shelf<'a, T> {
+impl<'a, T: CatalogueItem> FileCache<'a, T> {
     pub fn new(loader: &'a dyn Loader) -> Self {
-        Shelf { loader, known: BTreeMap::new(), chain: Vec::new() }
+        FileCache { loader, known: BTreeMap::new(), chain: Vec::new() }
     }
 
     /// The file or table that is meant, merged with everything on which it is based.

@@ -3,7 +3,7 @@ use super::assume::Assumed;
 use super::class::Firmware;
 use super::link::bus;
 use super::members::ArrayInForce;
-use super::protocol::{name, words};
+use super::protocol::{name, protocol_name};
 use super::write_behind::{controller_cache, host_cache};
 use crate::check::given;
 use crate::check::workload::size;
@@ -14,7 +14,7 @@ use crate::raw::switch::Switch;
 use crate::raw::system::{ControllerRaw, ElevatorName, ElevatorRaw, FaultsRaw, Interface};
 use crate::text::problem::{Log, Place};
 use drivelab_core::storage::TargetParams;
-use drivelab_core::storage::array::params::{ArrayParams, ConsistencyPolicy, Keeper};
+use drivelab_core::storage::array::params::{ArrayParams, ConsistencyPolicy, ManagedBy};
 use drivelab_core::storage::controller::params::ControllerParams;
 use drivelab_core::storage::drive::faults::FaultParams;
 use drivelab_core::storage::drive::params::{DriveModel, TIME_MAX};
@@ -37,7 +37,7 @@ pub struct InForce {
     pub depth: u32,
     /// Each protocol with its depth, where members differ in either.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub by_protocol: Vec<Spoken>,
+    pub by_protocol: Vec<MemberProtocol>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub array: Option<ArrayInForce>,
     /// The keys that the drives leave out, and the assumed values.
@@ -50,7 +50,7 @@ pub struct InForce {
 
 /// A protocol that members speak, and how many commands each of those members holds at a time.
 #[derive(Clone, PartialEq, Eq, Debug, serde::Serialize)]
-pub struct Spoken {
+pub struct MemberProtocol {
     pub protocol: String,
     pub depth: u32,
 }
@@ -69,15 +69,15 @@ pub fn in_force(
         }
         TargetParams::System(system) => (&system.drives[..], &system.controller),
     };
-    let mut spoken: Vec<Spoken> = Vec::new();
+    let mut spoken: Vec<MemberProtocol> = Vec::new();
     for model in models {
-        let one = Spoken { protocol: name(model.protocol), depth: depth(model, controller) };
+        let one = MemberProtocol { protocol: name(model.protocol), depth: depth(model, controller) };
         if !spoken.contains(&one) {
             spoken.push(one);
         }
     }
     let mut protocols: Vec<&str> = Vec::new();
-    for Spoken { protocol, .. } in &spoken {
+    for MemberProtocol { protocol, .. } in &spoken {
         if !protocols.contains(&protocol.as_str()) {
             protocols.push(protocol);
         }
@@ -128,7 +128,7 @@ fn before(
     let journal =
         u16::from(array.as_ref().is_some_and(|array| array.consistency_policy == ConsistencyPolicy::Journal));
     let working = array.as_ref().map_or(1, |array| u32::from(array.members + journal));
-    let behind_controller = array.as_ref().is_some_and(|array| array.keeper == Keeper::Controller);
+    let behind_controller = array.as_ref().is_some_and(|array| array.managed_by == ManagedBy::Controller);
     let most = |controller: &ControllerParams, count: u32| {
         let each = drives.iter().map(|drive| depth(drive, controller)).max().unwrap_or(1);
         each.saturating_mul(count)
@@ -265,7 +265,7 @@ fn check_depth(depth: &At<Depth>, interface: Option<Interface>, protocol: Protoc
             "set queue.scsi.tags = 65536, or a smaller depth".to_owned(),
         ),
         _ => (
-            format!("a controller depth of {asked}: {} has {tags} tags", words(protocol)),
+            format!("a controller depth of {asked}: {} has {tags} tags", protocol_name(protocol)),
             format!("set depth to {tags} or less"),
         ),
     };

@@ -1,12 +1,12 @@
 //! The target: a drive, stations of queueing theory, or nothing at all.
 use super::assume::{Assumed, complete};
 use super::class::Firmware;
-use super::drive::{Above, model, params};
-use super::members::{ArrayInForce, Offer};
+use super::drive::{Overrides, model, params};
+use super::members::{ArrayInForce, ControllerLevels};
 use super::pattern::written_out;
-use super::protocol::spoken;
+use super::protocol::drive_protocol;
 use super::queue::queue;
-use super::resolve::{Loader, Shelf};
+use super::resolve::{FileCache, Loader};
 use super::system::{check_faults, system};
 use crate::check::given;
 use crate::keys::{At, Read};
@@ -26,9 +26,9 @@ use std::sync::Arc;
 
 /// What the points of a plan share: the files that it names, and the models built from them.
 pub struct Shared<'a> {
-    pub(super) drives: Shelf<'a, DriveRaw>,
-    controllers: Shelf<'a, ControllerRaw>,
-    patterns: Shelf<'a, PatternRaw>,
+    pub(super) drives: FileCache<'a, DriveRaw>,
+    controllers: FileCache<'a, ControllerRaw>,
+    patterns: FileCache<'a, PatternRaw>,
     models: BTreeMap<String, Option<Arc<DriveModel>>>,
     cylinders: u64,
     pub loader: &'a dyn Loader,
@@ -38,7 +38,7 @@ pub struct Shared<'a> {
 const CYLINDERS_MAX: u64 = 1 << 29;
 
 /// A target, and its canonical text.
-pub struct Meant {
+pub struct ResolvedTarget {
     pub params: TargetParams,
     pub canonical: String,
     pub array: Option<ArrayInForce>,
@@ -51,9 +51,9 @@ pub struct Meant {
 impl<'a> Shared<'a> {
     pub fn new(loader: &'a dyn Loader) -> Self {
         Shared {
-            drives: Shelf::new(loader),
-            controllers: Shelf::new(loader),
-            patterns: Shelf::new(loader),
+            drives: FileCache::new(loader),
+            controllers: FileCache::new(loader),
+            patterns: FileCache::new(loader),
             models: BTreeMap::new(),
             cylinders: 0,
             loader,
@@ -66,7 +66,12 @@ impl<'a> Shared<'a> {
     }
 
     /// The described target; `place` is the document's.
-    pub fn target(&mut self, raw: Option<&At<TargetRaw>>, place: Place, log: &mut Log) -> Option<Meant> {
+    pub fn target(
+        &mut self,
+        raw: Option<&At<TargetRaw>>,
+        place: Place,
+        log: &mut Log,
+    ) -> Option<ResolvedTarget> {
         let Some(at) = raw else {
             let remedy = match log.origin(place) {
                 COMMAND_LINE => {
@@ -131,7 +136,7 @@ impl<'a> Shared<'a> {
             server.value.write(&mut canonical);
             server_params(server, log)?
         };
-        Some(Meant {
+        Some(ResolvedTarget {
             params: TargetParams::Server(params),
             canonical,
             array: None,
@@ -141,7 +146,11 @@ impl<'a> Shared<'a> {
     }
 
     /// The controller, expanded as far as it matters, and the arrays that it keeps.
-    fn controller(&mut self, raw: &TargetRaw, log: &mut Log) -> Option<(At<Choice<ControllerRaw>>, Offer)> {
+    fn controller(
+        &mut self,
+        raw: &TargetRaw,
+        log: &mut Log,
+    ) -> Option<(At<Choice<ControllerRaw>>, ControllerLevels)> {
         let at = raw.controller.as_ref()?;
         let name = match &at.value {
             Choice::Named(name) => Some(name.clone()),
@@ -150,16 +159,16 @@ impl<'a> Shared<'a> {
         let mut controller = self.controllers.resolve(at, log)?;
         (controller.identity, controller.sources) = (None, None);
         let raid = controller.raid.take().map(|at| at.value.iter().map(|level| level.value).collect());
-        let offer = Offer { name: name.unwrap_or_else(|| "the controller".to_owned()), raid };
+        let offer = ControllerLevels { name: name.unwrap_or_else(|| "the controller".to_owned()), raid };
         Some((At::new(Choice::Inline(Box::new(controller)), at.place), offer))
     }
 
-    fn drive(&mut self, raw: &TargetRaw, log: &mut Log) -> Option<Meant> {
+    fn drive(&mut self, raw: &TargetRaw, log: &mut Log) -> Option<ResolvedTarget> {
         let choice = raw.drive.as_ref()?;
         let Some(mut drive) = self.drives.resolve(choice, log) else {
             // The scenario's keys on the queue may still contradict each other.
             if let Some(own) = raw.queue.as_ref().filter(|own| own.value.protocol.is_some()) {
-                let (protocol, _) = spoken(Some(own), None, log);
+                let (protocol, _) = drive_protocol(Some(own), None, log);
                 queue(Some(own), None, protocol, log);
             }
             return None;
@@ -169,7 +178,7 @@ impl<'a> Shared<'a> {
         let model = self.model(raw, &drive, choice.place, log)?;
         check_faults(raw.faults.as_ref(), model.capacity(), log);
         only_for_arrays(raw, log);
-        Some(Meant {
+        Some(ResolvedTarget {
             params: system(raw, model, log),
             canonical,
             array: None,
@@ -222,7 +231,7 @@ impl<'a> Shared<'a> {
             return Some(Arc::clone(known));
         }
         let problems = log.count();
-        let above = Above {
+        let above = Overrides {
             queue: raw.queue.as_ref(),
             cache: raw.cache.as_ref(),
             write_cache: raw.write_cache.as_ref(),

@@ -1,5 +1,5 @@
 //! Jobs from fio's options.
-use crate::check::marking::{Asks, check_initiators, check_synchronous, marking, only_for_drives};
+use crate::check::marking::{MarkingKeys, check_initiators, check_synchronous, marking, only_for_drives};
 use crate::check::{commands, given, pointless};
 use crate::keys::numbers::Count;
 use crate::keys::quantities::IO_MAX;
@@ -197,7 +197,7 @@ fn one(name: &str, raw: &JobRaw, place: Place, served: Option<Served>, log: &mut
     let arrivals = arrivals(raw, log);
     let is_closed = matches!(arrivals, Arrivals::Closed { .. } | Arrivals::Bursts { .. });
     let largest = sizes.iter().flatten().map(|share| share.size).max();
-    let asks = Asks {
+    let asks = MarkingKeys {
         attribute: raw.attribute.as_ref(),
         priority: raw.priority.as_ref(),
         icc: raw.icc.as_ref(),

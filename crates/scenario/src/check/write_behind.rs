@@ -13,7 +13,7 @@ use drivelab_core::storage::write_behind::params::{FlushOrder, ReadAhead, WriteB
 use drivelab_units::{Rate, Sectors, Span};
 
 /// The defaults of one of the two caches.
-struct Usual {
+struct Defaults {
     /// In percent of its size.
     limit: u64,
     background: u64,
@@ -52,7 +52,7 @@ const STREAMS: u32 = 32;
 pub fn host_cache(at: Option<&At<Switch<WriteBehindRaw>>>, log: &mut Log) -> Option<WriteBehindParams> {
     let age = Some(Span::from_s(30));
     let (rate, overhead) = (Rate::from_bytes_per_s(COPY), SYSTEM_CALL);
-    let usual = Usual {
+    let usual = Defaults {
         limit: 20,
         background: 10,
         age,
@@ -63,7 +63,7 @@ pub fn host_cache(at: Option<&At<Switch<WriteBehindRaw>>>, log: &mut Log) -> Opt
         rate,
         overhead,
     };
-    let (raw, place) = described(at)?;
+    let (raw, place) = section_if_on(at)?;
     if let Some(battery) = raw.battery.as_ref().filter(|battery| battery.value) {
         let message = "only the cache of a controller has a battery";
         log.fault(battery.place, message, "leave it out, or write it under target.controller.cache");
@@ -82,7 +82,7 @@ pub fn controller_cache(
     let overhead = (controller.issue + controller.completion).max(SYSTEM_CALL);
     let rate = controller.bus.and_then(|bus| bus.rate).or(Rate::from_bytes_per_s(COPY));
     let outstanding = depth.min(WriteBehindParams::OUTSTANDING_MAX);
-    let usual = Usual {
+    let usual = Defaults {
         limit: 100,
         background: 0,
         age: None,
@@ -93,11 +93,11 @@ pub fn controller_cache(
         rate,
         overhead,
     };
-    let (raw, place) = described(at)?;
+    let (raw, place) = section_if_on(at)?;
     write_behind(raw, place, &usual, log)
 }
 
-fn described(at: Option<&At<Switch<WriteBehindRaw>>>) -> Option<(&WriteBehindRaw, Place)> {
+fn section_if_on(at: Option<&At<Switch<WriteBehindRaw>>>) -> Option<(&WriteBehindRaw, Place)> {
     match at {
         Some(At { value: Switch::On(raw), place, .. }) => Some((raw, *place)),
         _ => None,
@@ -107,7 +107,7 @@ fn described(at: Option<&At<Switch<WriteBehindRaw>>>) -> Option<(&WriteBehindRaw
 fn write_behind(
     raw: &WriteBehindRaw,
     place: Place,
-    usual: &Usual,
+    usual: &Defaults,
     log: &mut Log,
 ) -> Option<WriteBehindParams> {
     let problems = log.count();
@@ -158,7 +158,7 @@ fn write_behind(
 /// Read-ahead in units: a unit and the window must fit into the memory.
 fn read_ahead(
     raw: &ReadAheadRaw,
-    usual: &Usual,
+    usual: &Defaults,
     (all, by): (Sectors, Place),
     log: &mut Log,
 ) -> Option<ReadAhead> {

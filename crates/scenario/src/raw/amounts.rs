@@ -1,4 +1,4 @@
-//! What a workload says in several forms: parts of the target, arrivals per second, sizes by share.
+//! Values of a workload that have several forms: parts of the target, arrivals per second, sizes by share.
 use crate::keys::quantities::{Extent, part};
 use crate::keys::read::wrong_type;
 use crate::keys::{Kind, Read};
@@ -37,7 +37,7 @@ impl Read for Part {
     }
 }
 
-/// Part of the target that holds something.
+/// A part of the target that is not empty.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Size(pub Part);
 

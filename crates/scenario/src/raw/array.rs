@@ -1,4 +1,4 @@
-//! Arrays: several drives that look like one, as typed in a scenario.
+//! Arrays: several drives presented as one device, as typed in a scenario.
 use super::choice::Choice;
 use super::drive::DriveRaw;
 use super::queue::Depth;
@@ -6,10 +6,10 @@ use super::switch::{OrNone, Switch};
 use crate::keys::numbers::Count;
 use crate::keys::read::{At, Example};
 use crate::keys::{Read, choices, section};
-use drivelab_core::storage::array::params::{ArrayParams, GivesWay, Keeper, ReadChoice};
+use drivelab_core::storage::array::params::{ArrayParams, GivesWay, ManagedBy, ReadChoice};
 use drivelab_units::{Bytes, Rate, Share, Span};
 
-/// A level by its usual name. RAID 01, 10 and those with groups say the rest by keys of their own.
+/// A level by its usual name. RAID 01, 10 and levels with groups have further keys.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum LevelName {
     Jbod,
@@ -59,12 +59,12 @@ impl Example for LevelName {
     const EXAMPLE: &'static str = "[\"raid0\", \"raid1\"]";
 }
 
-choices!(Keeper {
-    "host" => Keeper::Host, "the host's software: its I/O schedulers stand behind the array, one before each drive";
-    "controller" => Keeper::Controller, "a controller, or a driver that passes for one: the host's I/O scheduler and the controller's memory stand before the array";
+choices!(ManagedBy {
+    "host" => ManagedBy::Host, "the host's software: its I/O schedulers stand behind the array, one before each drive";
+    "controller" => ManagedBy::Controller, "a controller, or a driver that passes for one: the host's I/O scheduler and the controller's memory stand before the array";
 });
 
-/// Where copies or parity lie.
+/// The placement of copies or parity.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum LayoutName {
     Near,
@@ -112,7 +112,7 @@ choices!(GivesWay {
     "waiting" => GivesWay::ByWaiting, "it waits until the array is idle (Linux before that)";
 });
 
-/// How parity is made where not all of a row of stripe units is written.
+/// How parity is computed for a write of part of a row of stripe units.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum PartialName {
     Cheaper,
@@ -126,7 +126,7 @@ choices!(PartialName {
     "reconstruct-write" => PartialName::Rest, "from the data that are not written";
 });
 
-/// What a power cut leaves of rows that were being written.
+/// The consistency policy: how rows that were being written at a power cut are made consistent.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum HoleName {
     Open,
@@ -156,110 +156,113 @@ impl Example for Choice<DriveRaw> {
 section! {
     facts: false,
     exclusive: &[&[&["members"], &["drives"]]],
-    /// Several drives that look like one. All are like `target.drive`, unless `drives` names them one by one. Members,
-    /// spares and the journal's drive are disks: nothing solid-state can be one of them yet.
+    /// Several drives presented as one device. All are like `target.drive`, unless `drives` lists them. Members,
+    /// spares and the journal's drive are disks: solid-state drives are not modelled.
     pub struct ArrayRaw {
-        /// What the members hold.
+        /// The RAID level.
         level: LevelName = "",
-        /// How many members, each like `target.drive`.
+        /// Number of members, each like `target.drive`.
         members: Count<1, { ArrayParams::MEMBERS_MAX as u64 }> = "",
-        /// The members one by one, in place of `target.drive` and `members`: names, paths and tables as for a drive.
+        /// The list of members, in place of `target.drive` and `members`: names, paths and tables as for a drive.
         drives: Vec<At<Choice<DriveRaw>>> = "",
-        /// How much lies on a member before the next one's turn. Whole pieces of `parity_granule` on a level with parity.
+        /// The stripe unit: consecutive data on one member. A multiple of `parity_granule` on a level with parity.
         stripe_unit: Bytes = "64KiB",
-        /// With raid01 and raid10: how many members hold each stripe unit.
+        /// With raid01 and raid10: the number of copies of each stripe unit.
         copies: Count<2, { ArrayParams::MEMBERS_MAX as u64 }> = "2",
-        /// With raid30, raid50 and raid60: how many groups.
+        /// With raid30, raid50 and raid60: the number of groups.
         groups: Count<1, { ArrayParams::MEMBERS_MAX as u64 }> = "2",
-        /// Where copies or parity lie: the first three with raid10, the last two with raid4, all but the first three with
-        /// the other levels of stripe units with parity.
+        /// The placement of copies or parity: the first three with raid10, the last two with raid4, all but the first
+        /// three with the other levels of stripe units with parity.
         layout: LayoutName = "near for raid10, parity-last for raid4, left-symmetric for the others",
-        /// Who keeps the array.
-        kept_by: Keeper = "controller where the controller's file says that it keeps arrays, else host",
-        /// Commands of hosts that it works on at once; the others wait before it.
+        /// Where the array is implemented: in the host's software, or in the controller.
+        kept_by: ManagedBy = "controller where the controller's file says that it keeps arrays, else host",
+        /// The most host commands in progress in the array; further ones wait in front of it.
         depth: Depth = "the controller's where that keeps the array, else no limit",
-        /// With copies: which of them answers a read.
+        /// With copies: which copy serves a read.
         read_choice: ReadChoice = "nearest-head",
-        /// With copies: large reads are shared out among them; false for never.
+        /// With copies: large reads are split among the copies; false for never.
         split_reads: Switch<SplitRaw> = "never",
-        /// How parity is made where not all of a row of stripe units is written.
+        /// How parity is computed for a write of part of a row of stripe units.
         partial_writes: PartialName = "cheaper",
-        /// How fast parity is computed, over the data that go into it, one row after the other.
+        /// The rate at which parity is computed, in data processed; one row after the other.
         parity_rate: OrNone<Rate> = "none: it takes no time",
-        /// Parity is made over whole pieces of so much of a stripe unit; with raidz1 to raidz3 the sector of the pool.
+        /// The granule of parity: the unit in which a write updates parity; with raidz1 to raidz3 the sector of the
+        /// pool.
         parity_granule: Bytes = "4KiB",
-        /// What keeps a power cut from leaving parity, or copies, that do not fit.
+        /// How the write hole is handled: inconsistent parity, or copies, after a power cut.
         write_hole: HoleName = "open",
-        /// With `write_hole = "bitmap"`: what one bit of it stands for.
+        /// With `write_hole = "bitmap"`: the size of the region that one bit covers.
         bitmap_region: Bytes = "64MiB",
-        /// With `write_hole = "bitmap"`: how long after the last write a bit is cleared.
+        /// With `write_hole = "bitmap"`: the time from the last write to a region until its bit is cleared.
         bitmap_clears_after: Span = "5s",
-        /// The largest command to a member: what lies one behind the other goes together up to this.
+        /// The largest command to a member: adjacent requests are merged up to this size.
         largest_request: Bytes = "32MiB",
-        /// Drives that wait for a failure: they follow the members, by number too.
+        /// Number of hot spares. They are numbered after the members.
         spares: Count<0, { ArrayParams::MEMBERS_MAX as u64 }> = "0",
-        /// What a spare is, and the journal's drive: a name, a path or a table as for a drive.
+        /// The drive used as a spare and for the journal: a name, a path or a table as for a drive.
         spare_drive: Choice<DriveRaw> = "as the first member",
-        /// How long after a failure a spare takes the member's place.
+        /// The delay from a failure until a spare replaces the member.
         replaced_after: Span = "0s",
-        /// At what pace the array goes over its members by itself: in a rebuild, a resync or a scrub.
+        /// The rate of background work: of a rebuild, a resync or a scrub.
         rebuild: RebuildRaw = "as Linux has it",
-        /// Members that are gone as the run begins, by number.
+        /// Members that are missing when the run begins, by number.
         missing: Vec<At<DriveNumber>> = "none",
-        /// Whether new drives are in their place from the start, so that the rebuild begins with the run.
+        /// Whether they have already been replaced by new drives, so that the rebuild begins with the run.
         rebuilding: bool = "false",
-        /// With `rebuilding`: how far they have come by then, as after a rebuild that was interrupted and goes on.
+        /// With `rebuilding`: the share that is already rebuilt, as after an interrupted rebuild that continues.
         rebuilt: Share = "0%",
-        /// When everything is read and compared; md's `check`.
+        /// When a scrub begins: everything is read and compared, as by md's `check`.
         scrub_at: Span = "never",
-        /// When what an unclean shutdown left in doubt is made consistent. Levels with parity compute and write every
+        /// When a resync after an unclean shutdown begins. Levels with parity compute and write every
         /// parity, as a first initialisation does; md's `resync` reads and compares, and writes only what differs:
-        /// `scrub_at` has that time.
+        /// `scrub_at` gives the time of that.
         resync_at: Span = "never",
-        /// By how much the members' periods of rotation deviate from what is documented, at most: drawn evenly for each.
+        /// The greatest deviation of a member's rotation period from the documented one; drawn uniformly for each
+        /// member.
         spindle_deviation: Share = "0.01%",
-        /// Whether all spindles turn as one.
+        /// Whether the spindles are synchronised.
         synchronised: bool = "true for raid3 and raid30, false for the others",
         /// With raidz1 to raidz3: the size of a record.
         record_size: Bytes = "128KiB",
-        /// With raidz1 to raidz3: how many of the places for records are filled. So much of the array can be addressed; the
-        /// rest is where records go when they are written anew.
+        /// With raidz1 to raidz3: the share of the record slots that is filled. Only this share can be addressed; the
+        /// rest is free space into which rewritten records go.
         fill: Share = "80%",
     }
 }
 
 section! {
     facts: false,
-    /// Reads that the copies share.
+    /// Reads that are split among the copies.
     pub struct SplitRaw {
-        /// Only reads that are at least so large.
+        /// The smallest read that is split.
         from: Bytes = "64MiB",
-        /// Each copy in turn reads so much of the array's addresses.
+        /// The size of the address range that each copy reads in turn.
         unit: Bytes = "4MiB",
     }
 }
 
 section! {
     facts: false,
-    /// At what pace the array goes over its members by itself. Defaults are those of Linux since 4.2: `sync_speed_min`
-    /// and `sync_speed_max`, 2 MiB of each member under way (`RESYNC_WINDOW` of raid1.c, taken for parity too, where md
-    /// goes by its stripe cache), in requests of 512 KiB, and one request at a time beside hosts that ask for more than
-    /// 32 KiB meanwhile (`is_mddev_idle`). OpenZFS has no greatest rate, and one request of a resilver at a time beside
-    /// others as well (`zfs_vdev_nia_delay`). Controllers have a share of their own (`rebuild rate`), which is not
+    /// The rate of background work. Defaults are those of Linux since 4.2: `sync_speed_min`
+    /// and `sync_speed_max`, 2 MiB of each member in flight (`RESYNC_WINDOW` of raid1.c, used for parity too, where md
+    /// uses its stripe cache), in requests of 512 KiB, and one request at a time while hosts request more than
+    /// 32 KiB (`is_mddev_idle`). OpenZFS has no maximum rate, and issues one resilver request at a time under
+    /// other load (`zfs_vdev_nia_delay`). Controllers have a share of their own (`rebuild rate`), which is not
     /// modelled.
     pub struct RebuildRaw {
-        /// The rate on each member that is kept up under load, as far as busy members can; with none it never gives way
+        /// The minimum rate on each member under load, as far as busy members allow; without one it never yields
         /// to hosts.
         floor: OrNone<Rate> = "1000KiB/s",
-        /// The rate on each member that is never exceeded.
+        /// The maximum rate on each member.
         ceiling: OrNone<Rate> = "200000KiB/s; with raidz1 to raidz3 none",
-        /// What is read of each member at once.
+        /// The size of one request to each member.
         request: Bytes = "512KiB",
-        /// Such requests under way at once.
+        /// Number of such requests in flight.
         outstanding: Count<1, 4096> = "4",
-        /// How it gives way to hosts, above the floor.
+        /// How it yields to hosts, above the minimum rate.
         gives_way: GivesWay = "draining",
-        /// With `waiting`: so long after the last command of a host the array is idle, and only the ceiling holds.
+        /// With `waiting`: the time after the last host command at which the array counts as idle, so that only the
+        /// maximum rate applies.
         idle_after: Span = "100ms",
     }
 }
@@ -273,7 +276,7 @@ section! {
         drive: DriveNumber = "",
         /// When it fails.
         at: Span = "",
-        /// It fails with the so many-th command that comes to the array.
+        /// It fails when the array receives its command of this number.
         after: Count<1, 1_000_000_000_000> = "",
     }
 }

@@ -1,11 +1,11 @@
-//! The cache of a drive, as typed in a drive file or, laid over it, in a scenario.
+//! The cache of a drive, as typed in a drive file or overridden in a scenario.
 use crate::keys::numbers::Count;
 use crate::keys::quantities::{Extent, Whole};
 use crate::keys::{choices, section};
 use drivelab_core::storage::drive::cache::params::{Destage, Reach, SEGMENTS_MAX};
 use drivelab_units::{Share, Span};
 
-/// How the buffer memory is divided among segments.
+/// How the buffer memory is divided into segments.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Segmentation {
     Fixed,
@@ -36,63 +36,65 @@ pub type Segments = Count<1, { SEGMENTS_MAX as u64 }>;
 section! {
     facts: true,
     exclusive: &[&[&["size"], &["segment_size"]]],
-    /// The drive's buffer memory as a cache. In a scenario, `target.cache` is laid over the drive's own.
+    /// The drive's buffer memory as a cache. In a scenario, `target.cache` overrides the drive's own keys.
     pub struct CacheRaw {
-        /// All of it.
+        /// Its total size.
         size: Extent = "segments x segment_size",
-        /// Most stretches of blocks that it holds.
+        /// The most segments.
         segments: Segments = "1",
         /// The size of one segment, in place of `size`. Only with `fixed`.
         segment_size: Whole = "size / segments",
-        /// How it is divided among segments.
+        /// How it is divided into segments.
         segmentation: Segmentation = "fixed",
-        /// With a write cache: most segments that hold data on their way to the media.
+        /// With a write cache: the most segments that hold dirty data.
         write_segments: Segments = "segments",
-        /// With a write cache: most data on their way to the media; a write that finds no room waits.
+        /// With a write cache: the most dirty data; a write that exceeds it waits.
         write_limit: Extent = "size",
-        /// Whether one segment is kept for writes alone. Reads then never find written data.
+        /// Whether one segment is reserved for writes. Reads then never hit written data.
         separate_writes: bool = "false",
-        /// With a write cache: whether written data go on serving reads once they are on the media.
+        /// With a write cache: whether written data serve reads after they have been destaged.
         keeps_written: bool = "true",
-        /// The share of a read's data (of a segment at most) that must be in the buffer before they go to the host.
+        /// The share of a read's data (of a segment at most) that must be in the buffer before their transfer to the
+        /// host begins.
         send_from: Share = "0%",
-        /// The share of a write's data (of a segment at most) that must be in the buffer before the media take them.
+        /// The share of a write's data (of a segment at most) that must be in the buffer before the media write begins.
         write_from: Share = "0%",
-        /// Whether a read keeps what passes the head on its track before its first block comes: with
-        /// `settle.read_on_arrival` what lies behind it too.
+        /// Whether a read caches the blocks of its track that pass the head before its first block: with
+        /// `settle.read_on_arrival` also those behind it.
         keeps_passing: bool = "false",
-        /// Whether a read that the buffer can answer is answered while the arm takes data of the cache to the media.
+        /// Whether a cache hit is answered while the mechanism destages.
         hits_while_busy: bool = "true",
-        /// How far the head reads on behind a read, as long as nothing else wants the arm.
+        /// How far the drive reads ahead after a read, as long as no command needs the mechanism.
         read_ahead: Reach = "limit",
-        /// How far it reads on behind the last block asked for.
+        /// The most data that it reads ahead behind the last requested block.
         read_ahead_limit: Extent = "one segment",
-        /// So far it reads on before another command may have the arm.
+        /// The least data that it reads ahead before another command may use the mechanism.
         read_ahead_least: Extent = "0B",
-        /// Whether it reads on while commands wait in the queue.
+        /// Whether it reads ahead while commands wait in the queue.
         read_ahead_when_queued: bool = "false",
-        /// Whether it reads on only behind a read that follows the one before without a gap.
+        /// Whether it reads ahead only after a sequential read.
         read_ahead_when_sequential: bool = "false",
-        /// Whether a read that the buffer answers makes an idle arm read on behind what the segment holds.
+        /// Whether a cache hit makes an idle drive continue reading ahead behind the segment.
         read_ahead_on_hit: bool = "false",
-        /// Whether a read that begins with the very block that the head is about to read is served by it in passing.
+        /// Whether a read that begins at the next block under the head is served without repositioning.
         covers_front: bool = "true",
-        /// With that: a read that begins so little ahead of the head that it passes there within this time is served in
-        /// passing too, because turning to it afresh would cost a turn of the platter.
+        /// With that: a read whose first block passes the head within this time is also served without
+        /// repositioning, which would cost a turn of the platter.
         covers_within: Span = "read_miss of the firmware",
-        /// Whether a command that calls the arm away from reading on waits until the sector under the head has passed.
+        /// Whether a command that interrupts the read-ahead waits until the sector under the head has passed.
         ends_sector: bool = "false",
-        /// With a write cache: when data go to the media.
+        /// With a write cache: when data are destaged.
         destage: Destage = "when-idle",
-        /// With a write cache and `when-idle`: how long the drive must have had nothing to do.
+        /// With a write cache and `when-idle`: how long the drive must have been idle.
         destage_idle: Span = "50ms",
-        /// With a write cache: data that have waited so long go next, the oldest first.
+        /// With a write cache: data older than this are destaged next, the oldest first.
         destage_age: Span = "none",
-        /// With a write cache: from this share of `write_limit` on, data compete with the host's commands for the arm.
+        /// With a write cache: above this share of `write_limit`, destaging competes with the host's commands for the
+        /// mechanism.
         destage_from: Share = "50%",
-        /// With a write cache: most data that one access takes to the media, neighbours together.
+        /// With a write cache: the most data that one access destages; adjacent data are combined.
         destage_run: Extent = "1MiB",
-        /// With a write cache: whether a write may send its data while the arm is at work.
+        /// With a write cache: whether a write may transfer its data while the mechanism is busy.
         takes_writes_while_busy: bool = "true",
     }
 }

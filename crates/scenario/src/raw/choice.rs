@@ -1,4 +1,4 @@
-//! A thing that has files of its own: named, by its name in the catalogue or a path, or written out in the scenario.
+//! An item that can be given by its name in the catalogue, by a path, or as a table in the scenario.
 use super::drive::DriveRaw;
 use super::system::ControllerRaw;
 use super::workload::PatternRaw;
@@ -6,16 +6,16 @@ use crate::keys::{At, Kind, Read};
 use crate::text::problem::Log;
 use crate::text::tree::{Node, Value};
 
-/// What the catalogue has a folder of.
-pub trait Filed: Read + Clone {
-    /// What one of them is called.
+/// A kind of item that has a folder in the catalogue.
+pub trait CatalogueItem: Read + Clone {
+    /// The noun for one item, for messages.
     const WHAT: &'static str;
     /// Its folder in the catalogue.
     const FOLDER: &'static str;
-    /// One that is there, for messages.
+    /// An existing one, as an example in messages.
     const EXAMPLE: &'static str;
 
-    /// Takes out the name of the one that this one changes.
+    /// Removes and returns the name of its base.
     fn take_base(&mut self) -> Option<At<String>>;
 
     /// Whether a name is a path. Names of the catalogue have no slash, unless its folder has folders.
@@ -24,7 +24,7 @@ pub trait Filed: Read + Clone {
     }
 }
 
-impl Filed for DriveRaw {
+impl CatalogueItem for DriveRaw {
     const WHAT: &'static str = "drive";
     const FOLDER: &'static str = "drives";
     const EXAMPLE: &'static str = "wd-4tb-7200";
@@ -34,7 +34,7 @@ impl Filed for DriveRaw {
     }
 }
 
-impl Filed for ControllerRaw {
+impl CatalogueItem for ControllerRaw {
     const WHAT: &'static str = "controller";
     const FOLDER: &'static str = "controllers";
     const EXAMPLE: &'static str = "promise-sata150-tx4";
@@ -44,7 +44,7 @@ impl Filed for ControllerRaw {
     }
 }
 
-impl Filed for PatternRaw {
+impl CatalogueItem for PatternRaw {
     const WHAT: &'static str = "pattern";
     const FOLDER: &'static str = "workloads";
     const EXAMPLE: &'static str = "iometer/file-server";
@@ -58,14 +58,14 @@ impl Filed for PatternRaw {
     }
 }
 
-/// One of them by name or path, or written out.
+/// An item by name or path, or as a table.
 #[derive(Clone, Debug)]
 pub enum Choice<T> {
     Named(String),
     Inline(Box<T>),
 }
 
-impl<T: Filed> Read for Choice<T> {
+impl<T: CatalogueItem> Read for Choice<T> {
     fn kind() -> Kind {
         Kind::Either(vec![Kind::Text, T::kind()])
     }
@@ -95,13 +95,13 @@ impl<T: Filed> Read for Choice<T> {
     }
 }
 
-/// The name of one of them, where a list is a sweep.
+/// The name of an item, where a list is a sweep.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Name(pub String);
 
 impl Read for Name {
     fn kind() -> Kind {
-        // Not a text alone, whose commas would be part of it.
+        // Not a plain text, whose commas would be part of it.
         Kind::Either(vec![Kind::Text])
     }
 

@@ -1,11 +1,11 @@
-//! Classes of firmware: what holds of the queue of a drive whose queueing was never measured.
+//! Classes of firmware: the queue parameters of a drive whose queueing was never measured.
 //!
-//! The values of each class stand in `catalogue/classes`, with the sweeps over depth that they rest on.
+//! The values of each class are in `catalogue/classes`, with the sweeps over depth from which they were derived.
 use super::queue::QueueRaw;
 use crate::keys::read::Names;
 use crate::keys::{choices, section};
 
-/// Whose firmware a drive is taken to have where its file does not say how it chooses.
+/// The firmware class that is assumed for a drive whose file does not specify its queue.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Class {
     SataDesktop,
@@ -45,13 +45,13 @@ section! {
     facts: true,
     /// A class of firmware.
     pub struct ClassRaw {
-        /// What drives it is of.
+        /// The drives that it covers.
         title: String = "",
         /// Short names for sources, with the full reference of each.
         sources: Names<String> = "",
-        /// The measured sweeps over depth that the values rest on: each drive with where it was measured.
+        /// The measured sweeps over depth from which the values were derived: each drive with its source.
         sweeps: Names<String> = "none",
-        /// What holds of the queue where a drive file does not set `queue.order`.
+        /// The queue parameters where a drive file does not set `queue.order`.
         queue: QueueRaw = "",
     }
 }

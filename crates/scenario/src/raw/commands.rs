@@ -1,4 +1,4 @@
-//! Commands one by one, for worked examples.
+//! Individual commands, for worked examples.
 use super::workload::{INITIATORS, PriorityName};
 use crate::keys::numbers::{Count, Fio};
 use crate::keys::quantities::Offset;
@@ -15,15 +15,15 @@ choices!(Access {
 
 section! {
     facts: false,
-    /// A command that is issued once, at its time, whatever else has completed. The controller gives it a free tag.
+    /// A command that is issued once, at its time, whatever else has completed. The controller assigns a free tag.
     pub struct CommandRaw {
-        /// When it is issued; of several at one time, the first of the list first.
+        /// When it is issued; commands of the same time in the order of the list.
         at: Span = "0s",
-        /// What it does.
+        /// The operation.
         rw: Access = "read",
-        /// Where it begins. A flush is about all the drive, and has neither this nor `bs`.
+        /// Its first address. A flush applies to the whole drive, and has neither this nor `bs`.
         offset: Offset = "0B",
-        /// How much it reads or writes.
+        /// Its size.
         bs: Bytes = "4KiB",
         /// Its task attribute.
         attribute: Attribute = "simple",
@@ -31,9 +31,9 @@ section! {
         priority: PriorityName = "normal",
         /// With `isochronous`: the time from its arrival to its deadline.
         icc: Span = "",
-        /// Whether the media itself must answer.
+        /// Force unit access: whether the media must be accessed.
         fua: bool = "false",
-        /// Whether it goes past the host's own cache.
+        /// Whether it bypasses the host's own cache.
         direct: Fio = "false with `target.host_cache`; without one every command does",
         /// The host that issues it.
         initiator: Count<0, { INITIATORS - 1 }> = "0",

@@ -1,4 +1,4 @@
-//! How a drive lets go of its bus and takes it up again, as typed in a drive file.
+//! How a drive disconnects from its bus and reconnects, as typed in a drive file.
 use super::drive::OverheadTimes;
 use crate::keys::numbers::Count;
 use crate::keys::quantities::SignedSpan;
@@ -7,42 +7,43 @@ use drivelab_units::Span;
 
 section! {
     facts: true,
-    /// How a drive on a shared bus lets go of it while the mechanism works, and takes it up again. What `queue` says of
-    /// releasing comes with a queueing protocol; this is the drive's own.
+    /// How a drive on a shared bus disconnects while the mechanism works, and reconnects. The release times of `queue`
+    /// belong to a queueing protocol; these are the drive's own.
     pub struct DisconnectRaw {
-        /// Whether it keeps the bus of a read from the command to the completion.
+        /// Whether a read stays connected from the command to the completion.
         keeps_bus: bool = "false",
-        /// Before the data of each connection.
+        /// Overhead before the data of each connection.
         preparation: Span = "0s",
-        /// To take the bus up again: before data of a read that come after others, and at the end of a write.
+        /// Reconnection: before later data of a read, and at the end of a write.
         reselection: Span = "0s",
-        /// To let go of the bus after a read's command; the arm does not wait for it. A time may also be
+        /// Disconnection after a read's command; the arm does not wait for it. A time may also be
         /// `{ after_read = "..", after_write = ".." }`.
         read_release: OverheadTimes = "0s",
-        /// To let go of it after a write's data.
+        /// Disconnection after a write's data.
         write_release: Span = "0s",
-        /// How a write comes that does not go on where the write before it ended.
+        /// The phases of a write that does not continue where the previous write ended.
         second: SecondReleaseRaw = "in one step",
     }
 }
 
 section! {
     facts: true,
-    /// A write that lets go of the bus between its command and its data.
+    /// A write that disconnects between its command and its data.
     pub struct SecondReleaseRaw {
-        /// From the arrival of the command until it is understood; in place of `firmware.write`.
+        /// From the arrival of the command until it is decoded; in place of `firmware.write`.
         command: Span = "0s",
-        /// To let go of the bus after it.
+        /// Disconnection after the command.
         release: Span = "0s",
-        /// How long the drive stays away from the bus.
+        /// How long the drive stays disconnected.
         away: Span = "0s",
-        /// When the arm starts: so much after the command is understood, or before where it is negative.
+        /// When the arm starts, relative to the decoding of the command; may be negative.
         arm: SignedSpan = "0s",
-        /// To let go of the bus after the data.
+        /// Disconnection after the data.
         release_again: Span = "0s",
-        /// To take it up again at the end.
+        /// Reconnection at the end.
         reselection: Span = "0s",
-        /// How many of its sectors must be there before the first is written. Left out, as one family of drives shows it.
+        /// The number of its sectors that must have arrived before the first is written. The default is that of one
+        /// family of drives.
         sectors_first: SectorsFirstRaw = "10 of a write of fewer than 45 sectors, 15 of others",
     }
 }
@@ -52,14 +53,14 @@ pub type SectorCount = Count<1, 65536>;
 
 section! {
     facts: true,
-    /// How many sectors of a write that lets go of the bus must be there before the first is written; all, where it has
-    /// fewer.
+    /// The number of sectors of a disconnected write that must have arrived before the first is written; all, where it
+    /// has fewer.
     pub struct SectorsFirstRaw {
         /// Of a short write.
         short: SectorCount = "10",
         /// Of a long one.
         long: SectorCount = "15",
-        /// From so many sectors on a write is a long one.
+        /// The number of sectors from which a write is long.
         long_from: SectorCount = "45",
     }
 }

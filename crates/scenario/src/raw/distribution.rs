@@ -1,4 +1,4 @@
-//! fio's `random_distribution`: which places of its range a job asks for how often.
+//! fio's `random_distribution`: how often a job accesses each place of its range.
 use crate::keys::read::wrong_type;
 use crate::keys::{Kind, Read};
 use crate::text::problem::Log;
@@ -58,12 +58,12 @@ impl Read for Distribution {
     }
 
     fn write(&self, out: &mut String) {
-        // What is said of it in one spelling says all of it.
+        // One spelling describes it completely.
         out.push_str(&self.fio());
     }
 }
 
-/// What is wrong, and what helps.
+/// The problem and its remedy.
 type Wrong = (String, String);
 
 fn distribution(text: &str) -> Result<Distribution, Wrong> {
@@ -279,7 +279,7 @@ impl Distribution {
     }
 }
 
-/// Zones by their ends, the last drawn out to the end of the range.
+/// Zones by their ends, the last extended to the end of the range.
 fn zones_of(mut zones: Vec<(u32, u64)>, places: u64) -> Result<Table, Wrong> {
     let before_last = zones.len().saturating_sub(1);
     if let Some(last) = zones.last_mut() {
@@ -323,7 +323,7 @@ mod tests {
         ] {
             let found = distribution(text).unwrap();
             assert_eq!(found.fio(), spelling);
-            // fio has its sizes in bytes without a unit.
+            // fio writes its sizes in bytes without a unit.
             let again = spelling.replace("53687091200", "53687091200B");
             assert_eq!(distribution(&again).unwrap().fio(), spelling);
         }

@@ -22,27 +22,27 @@ section! {
     /// A drive in physical parameters. Any value may be written `{ value = .., source = "..", mark = ".." }`; a
     /// section's own `source` and `mark` hold for the values in it that carry none.
     pub struct DriveRaw {
-        /// The drive that this one changes: a name of the catalogue or a path. All keys are laid over its own.
+        /// The drive that this one is based on: a name of the catalogue or a path. All keys override its own.
         base: String = "",
-        /// Which drive it is.
+        /// The identity of the drive.
         identity: IdentityRaw = "",
         /// Short names for sources, with the full reference of each.
         sources: Names<String> = "",
         /// The spindle speed.
         rpm: Rpm = "",
-        /// Where the blocks lie.
+        /// The geometry: the placement of the blocks.
         geometry: GeometryRaw = "",
-        /// How far each track is turned against the one before.
+        /// The skew of each track against the one before.
         skew: SkewRaw = "a margin of 0.1 ms",
         /// Seek time over distance.
         seek: SeekRaw = "",
-        /// What the mechanism costs beside the seek curve.
+        /// Times of the mechanism in addition to the seek curve.
         settle: SettleRaw = "nothing",
-        /// What the firmware takes for itself.
+        /// Overheads of the firmware.
         firmware: FirmwareRaw = "nothing",
-        /// The way of the data to the host.
+        /// The link to the host.
         link: LinkRaw = "infinitely fast",
-        /// How it lets go of its bus and takes it up again.
+        /// How it disconnects from its bus and reconnects.
         disconnect: DisconnectRaw = "at no cost",
         /// The queue.
         queue: QueueRaw = "what the interface implies (docs/own-drive.md), else one command at a time",
@@ -55,25 +55,25 @@ section! {
 
 section! {
     facts: true,
-    /// Which drive it is: for people, but for `interface` where nothing else tells it.
+    /// The identity of the drive: for people, except for `interface` where no other key states it.
     pub struct IdentityRaw {
-        /// Who made it.
+        /// The manufacturer.
         maker: String = "",
-        /// Its name on the label.
+        /// The model name on the label.
         model: String = "",
-        /// The year it came out, or was measured in.
+        /// The year of its release, or of its measurement.
         year: Count<1956, 2100> = "",
-        /// How it is attached. Of a drive whose `link.standard` is not set, it tells what is implied where queue, cache and
+        /// Its interface. If `link.standard` is not set, it determines the defaults where queue, cache and
         /// write cache are left out.
         interface: String = "",
         /// Capacity, or a class of drives, in words.
         class: String = "",
-        /// What a reader should know.
+        /// Notes for the reader.
         notes: String = "",
     }
 }
 
-/// In which order blocks run over the surfaces.
+/// The order of the blocks over the surfaces.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum OrderName {
     Cylinder,
@@ -87,7 +87,7 @@ choices!(OrderName {
     "serpentine" => OrderName::Serpentine, "`cylinders_per_head` cylinders under one head, then back under the next";
 });
 
-/// What the cylinders are counted from that run downward.
+/// From where the cylinders that run downward are counted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum CountedFrom {
     Zone,
@@ -107,15 +107,15 @@ section! {
         &["outer_rate", "inner_to_outer", "zone_count"],
         &["outer_radius", "inner_radius", "linear_density", "track_density", "format_efficiency", "zone_count"],
     ]],
-    /// Where the blocks lie, in one of four forms: `zones` as measured; `patterns`, where the tracks of one
-    /// head are not those of another; `capacity`, `outer_rate` and `inner_to_outer` as on a data sheet; or radii and densities,
-    /// from first principles.
+    /// The geometry, in one of four forms: `zones` as measured; `patterns`, where the tracks of one
+    /// head differ from those of another; `capacity`, `outer_rate` and `inner_to_outer` as on a data sheet; or radii
+    /// and densities, from first principles.
     pub struct GeometryRaw {
         /// Surfaces that hold data.
         heads: Count<1, 255> = "",
-        /// In which order blocks run over the surfaces.
+        /// The order of the blocks over the surfaces.
         surface_order: OrderName = "cylinder",
-        /// With `serpentine`: cylinders under one head before the next head's turn.
+        /// With `serpentine`: cylinders under one head before the next head follows.
         cylinders_per_head: Count<1, 1048576> = "",
         /// With `alternating`: which cylinders run downward.
         alternates_by: CountedFrom = "zone",
@@ -133,7 +133,7 @@ section! {
         outer_rate: Rate = "",
         /// Sectors per track of the innermost zone as a share of the outermost.
         inner_to_outer: Share = "",
-        /// How many zones to derive, with the same number of cylinders each.
+        /// The number of zones to derive, with the same number of cylinders each.
         zone_count: Count<1, 1024> = "16",
         /// The outermost track.
         outer_radius: Length = "",
@@ -157,12 +157,12 @@ section! {
         &["spare_tracks"],
         &["spares"],
     ]],
-    /// Cylinders whose tracks hold the same number of sectors. Slots without blocks pass under the head like any other. A
-    /// slipped defect uses up one of the spares of its track, cylinder, range or zone.
+    /// Cylinders whose tracks hold the same number of sectors. Slots without blocks pass under the head like any other.
+    /// A slipped defect uses up one of the spares of its track, cylinder, range or zone.
     pub struct ZoneRaw {
         /// Its outermost cylinder.
         first_cylinder: Count<0, 4194304> = "behind the zone before",
-        /// How many cylinders it has.
+        /// Its number of cylinders.
         cylinders: Count<1, 4194304> = "",
         /// Sectors on each of its tracks.
         sectors_per_track: Count<1, 65535> = "",
@@ -172,29 +172,30 @@ section! {
         cylinder_skew: Angle = "skew.cylinder",
         /// The angle at which its first slot begins.
         start: Angle = "a cylinder skew behind the last track of the zone before",
-        /// Slots without blocks at its begin.
+        /// Slots without blocks at its start.
         front: Count<0, 4294967295> = "0",
         /// Slots without blocks at the end of each of its tracks.
         spares_per_track: Count<0, 65534> = "0",
         /// Slots without blocks at the end of each of its cylinders.
         spares_per_cylinder: Count<0, 4294967295> = "0",
-        /// Slots without blocks at the end of every `spare_range` cylinders; what is left behind the last whole range has
-        /// none.
+        /// Slots without blocks at the end of every `spare_range` cylinders; what is left behind the last whole range
+        /// has none.
         spares_per_range: Count<0, 4294967295> = "0",
-        /// With `spares_per_range`: how many cylinders a range has.
+        /// With `spares_per_range`: the number of cylinders of a range.
         spare_range: Count<1, 4194304> = "",
         /// Tracks without blocks at its end.
         spare_tracks: Count<0, 4194304> = "0",
         /// Slots without blocks at its end.
         spares: Count<0, 4294967295> = "0",
-        /// Whether each slip turns what lies behind its track, cylinder or range (whichever has spares) by one slot more.
+        /// Whether each slip shifts everything behind its track, cylinder or range (whichever has spares) by one more
+        /// slot.
         slips_turn: bool = "false",
     }
 }
 
 impl Example for ZoneRaw {
     const EXAMPLE: &'static str = "[{ cylinders = 5000, sectors_per_track = 1200 }]";
-    // Real drives have some dozen, and hundreds where each head has its own.
+    // Real drives have a few dozen, or hundreds where each head has its own.
     const MOST: usize = 16_384;
     const TOO_MANY: &'static str =
         "put neighbours of like sectors_per_track into one zone: real drives have fewer than a few thousand";
@@ -211,7 +212,7 @@ section! {
         head: Count<0, 254> = "",
         /// The first slot of the track that is slipped.
         sector: Count<0, 65534> = "",
-        /// How many slots from there on.
+        /// The number of slots from there on.
         count: Count<1, 65535> = "1",
         /// In place of `sector`: the whole track.
         whole_track: bool = "false",
@@ -225,13 +226,13 @@ impl Example for SlipRaw {
 section! {
     facts: true,
     exclusive: &[&[&["track", "cylinder"], &["margin"]]],
-    /// How far each track is turned against the one before: as angles, or derived from the times of a switch.
+    /// The skew of each track against the one before: as angles, or derived from switch times.
     pub struct SkewRaw {
         /// Between a track and the next one under another head.
         track: Angle = "from `margin`",
         /// Between a track and the next one on another cylinder.
         cylinder: Angle = "from `margin`",
-        /// Spare time beyond what a switch takes before a write; both skews follow from it.
+        /// Margin beyond the switch time before a write; both skews follow from it.
         margin: Span = "0.1ms",
     }
 }
@@ -305,25 +306,25 @@ impl Read for SeekPoint {
 
 section! {
     facts: true,
-    /// What the mechanism costs beside the seek curve.
+    /// Times of the mechanism in addition to the seek curve.
     pub struct SettleRaw {
-        /// From one head to another; beside a seek the longer of the two counts.
+        /// Head switch; together with a seek the longer of the two counts.
         head_switch: Span = "0s",
         /// Added to every movement before a write; may be negative.
         write_settle: SignedSpan = "0s",
-        /// The least that it takes to position for a write that does not go on where the arm has just been.
+        /// The least positioning time of a write that does not continue the previous access.
         write_least: Span = "0s",
-        /// By how much movements miss the seek curve: a standard deviation, or `[cylinders, "time"]` for several distances. A
-        /// head that comes later than planned waits another turn.
+        /// The scatter of seek times about the curve: a standard deviation, or `[cylinders, "time"]` for several
+        /// distances. A head that arrives later than planned loses a turn.
         scatter: Widths = "0s",
-        /// Whether a read may begin in the middle of its part of a track.
+        /// Access on arrival: whether a read may begin in the middle of its part of a track.
         read_on_arrival: bool = "false",
-        /// Whether a write may.
+        /// The same for a write.
         write_on_arrival: bool = "false",
     }
 }
 
-/// A time that may depend on the kind of the command before.
+/// A time that may depend on the kind of the previous command.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct OverheadTimes {
     pub after_read: Span,
@@ -332,11 +333,11 @@ pub struct OverheadTimes {
 
 section! {
     facts: false,
-    /// A time that depends on the kind of the command before.
+    /// A time that depends on the kind of the previous command.
     pub struct OverheadRaw {
-        /// When a read went before.
+        /// After a read.
         after_read: Span = "0s",
-        /// When a write went before.
+        /// After a write.
         after_write: Span = "0s",
     }
 }
@@ -362,7 +363,7 @@ impl Read for OverheadTimes {
 
 section! {
     facts: true,
-    /// What the firmware takes for itself. A time may also be `{ after_read = "..", after_write = ".." }`.
+    /// Overheads of the firmware. A time may also be `{ after_read = "..", after_write = ".." }`.
     pub struct FirmwareRaw {
         /// How the drive chooses, where neither the drive file nor the scenario sets `queue.order`: as drives of this
         /// class do (docs/firmware-classes.md).
@@ -373,7 +374,7 @@ section! {
         read_miss: OverheadTimes = "0s",
         /// From the arrival of a write that goes to the media until the arm can start.
         write: OverheadTimes = "0s",
-        /// With a write cache: from the arrival of a write that the cache takes until its data can come.
+        /// With a write cache: from the arrival of a write that the cache accepts until its data can be transferred.
         write_hit: OverheadTimes = "as write",
         /// From the last datum of a read until the host sees the completion.
         read_completion: Span = "0s",
@@ -389,16 +390,16 @@ choices!(WriteData {
 
 section! {
     facts: true,
-    /// The way of the data to the host.
+    /// The link to the host.
     pub struct LinkRaw {
-        /// The standard that it follows. Of a drive it also tells what is implied where queue, cache and write cache are
-        /// left out.
+        /// The standard that it follows. For a drive it also determines the defaults where queue, cache and write cache
+        /// are left out.
         standard: Standard = "",
-        /// Its rate, whatever the standard says.
+        /// Its rate, in place of the standard's.
         rate: Rate = "the standard's, or infinitely fast",
-        /// The rate of writes, where it is another one.
+        /// The rate of writes, if it differs.
         write_rate: Rate = "as `rate`",
-        /// When a write's data cross it.
+        /// When a write's data are transferred.
         write_data: WriteData = "while-positioning",
         /// What a bridge to another interface adds to every message in either direction.
         bridge: Span = "0s: there is none",

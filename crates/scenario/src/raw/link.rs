@@ -6,7 +6,7 @@ use crate::text::problem::Log;
 use crate::text::tree::{Node, Value};
 use drivelab_units::{Rate, Span};
 
-/// A standard of links, by what its data cross with.
+/// A link standard, by its data rate.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Standard {
     Ata66,
@@ -58,20 +58,20 @@ choices!(BusStandard {
 
 section! {
     facts: true,
-    /// A bus that data cross between a controller and the memory of the host; its standard alone may stand in place of the
-    /// table. Transfers cross it one after the other, whichever drive they are of.
+    /// A bus between a controller and the memory of the host; its standard alone may be given in place of the
+    /// table. Transfers use it one after the other, whichever drive they belong to.
     pub struct BusRaw {
         /// The standard that it follows.
         standard: BusStandard = "",
-        /// Its rate, whatever the standard says.
+        /// Its rate, in place of the standard's.
         rate: Rate = "the standard's",
-        /// What it takes to get the bus for data, paid again at each connection.
+        /// Arbitration time for data, once per connection.
         fixed: Span = "0s",
-        /// Most data of one connection.
+        /// The most data of one connection.
         burst: Extent = "a whole transfer",
-        /// Whether reads and writes cross it at the same time, each at the full rate.
+        /// Full duplex: whether reads and writes are transferred at the same time, each at the full rate.
         full_duplex: bool = "true for PCI Express, else false",
-        /// Whether a transfer keeps the bus from its first datum to its last, even while it has nothing to send.
+        /// Whether a transfer occupies the bus from its first byte to its last, even while it has nothing to send.
         holds: bool = "false",
     }
 }

@@ -1,7 +1,6 @@
-//! What was typed: the sections and keys of a scenario and of a drive file, each declared once.
+//! The sections and keys of a scenario and of a drive file as typed, each declared once.
 //!
-//! These declarations are the file format. Nothing in here knows what a value means for the machines.
-pub mod ailing;
+//! These declarations are the file format. The meaning of a value for the machines is not defined here.
 pub mod amounts;
 pub mod array;
 pub mod cache;
@@ -11,6 +10,7 @@ pub mod commands;
 pub mod disconnect;
 pub mod distribution;
 pub mod drive;
+pub mod drive_faults;
 pub mod link;
 pub mod patterns;
 pub mod protocol;
@@ -27,7 +27,7 @@ use crate::keys::Read;
 use crate::text::suggest;
 pub use scenario::ScenarioRaw;
 
-/// Names that other tools, or the same tool elsewhere, use for what we call otherwise.
+/// Aliases: names that other tools, or this one elsewhere, use for a key with another name here.
 const ALIASES: [(&str, &str); 30] = [
     ("outstanding", "`iodepth`"),
     ("queue_depth", "`iodepth` in [workload], `queue.depth` in [target]"),
@@ -61,8 +61,8 @@ const ALIASES: [(&str, &str); 30] = [
     ("tag", "nothing: the controller gives each command a tag that is free among the outstanding ones"),
 ];
 
-/// What other tools can ask for and this model has not, or has elsewhere: the reason and the remedy. `known` are the
-/// names that may stand there.
+/// Keys of other tools that this model does not support, or supports elsewhere: the reason and the remedy. `known` are
+/// the names that may stand there.
 pub fn not_modelled(name: &str, known: &[&str]) -> Option<(String, String)> {
     if matches!(name, "flush" | "sync" | "fsync") && known.contains(&"randrw") {
         let message = format!("\"{name}\" is no kind of I/O: a job reads, writes, or does both");
@@ -78,7 +78,7 @@ pub fn not_modelled(name: &str, known: &[&str]) -> Option<(String, String)> {
     })
 }
 
-/// Why two keys of different forms exclude each other, and what helps to choose.
+/// Why two keys of different forms exclude each other, and the remedy.
 pub fn contradiction(first: &str, second: &str) -> (&'static str, &'static str) {
     let open = |key: &str| matches!(key, "rate_iops" | "rate_process");
     let slow = |key: &str| matches!(key, "over" | "share" | "every");
@@ -93,7 +93,7 @@ pub fn contradiction(first: &str, second: &str) -> (&'static str, &'static str) 
     }
 }
 
-/// The remedy for a key that has another name here, or its place elsewhere; `None` when it is a mere typo.
+/// The remedy for a key that has another name or place here; `None` for a typo.
 pub fn elsewhere(key: &str, here: &[&str]) -> Option<String> {
     if let Some((_, right)) = ALIASES.iter().find(|(alias, _)| *alias == key) {
         return Some(format!("here it is {right}"));

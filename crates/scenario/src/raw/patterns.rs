@@ -1,4 +1,4 @@
-//! A layout as patterns of tracks: what one head's tracks have need not be what another's have.
+//! A layout as patterns of tracks: the tracks of the heads may differ.
 use crate::keys::numbers::Count;
 use crate::keys::read::{At, Example, wrong_type};
 use crate::keys::{Kind, Read, section};
@@ -29,13 +29,13 @@ section! {
         pattern: Count<0, 65535> = "",
         /// The head whose track it repeats.
         head: Count<0, 254> = "",
-        /// Sectors to the turn of that track.
+        /// Sectors per turn of that track.
         sectors_per_track: Count<1, 65535> = "",
         /// The first of them that is a slot.
         first_sector: Count<0, 65534> = "0",
-        /// How many of them are slots.
+        /// The number of slots.
         sectors: Count<1, 65535> = "all from `first_sector` on",
-        /// How often.
+        /// The number of repetitions.
         count: Count<1, 4194304> = "1",
         /// The cylinder of the first instance, from where the pattern begins.
         cylinder: Count<0, 4194304> = "0",

@@ -1,4 +1,4 @@
-//! How commands reach a drive: the protocol that it speaks, and the options of each.
+//! The queueing protocol of a drive, and the options of each.
 use super::workload::INITIATORS;
 use crate::keys::numbers::Count;
 use crate::keys::read::Example;
@@ -8,7 +8,7 @@ use crate::text::tree::{Node, Value};
 use drivelab_core::storage::drive::protocol::{QueueErrors, Reordering, TaskSets, UntaggedAs};
 use std::fmt::Write;
 
-/// How commands reach a drive, which bounds how many it can hold.
+/// The queueing protocol, which bounds the queue depth.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Protocol {
     None,
@@ -45,7 +45,7 @@ choices!(UntaggedAs {
     "ordered" => UntaggedAs::Ordered, "after all that came before, before all that comes later, as some drives have it";
 });
 
-/// How many tags an initiator has: those of one byte or of two.
+/// The number of tags of an initiator: of one byte or of two.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Tags(pub u32);
 
@@ -88,23 +88,23 @@ section! {
         tags: Tags = "65536",
         /// The queue algorithm modifier: whether the drive may change the order of commands that overlap.
         reordering: Reordering = "restricted",
-        /// TST of the control mode page: what makes a task set.
+        /// TST of the control mode page: the scope of a task set.
         tst: TaskSets = "one",
-        /// QERR of the control mode page: what an error does to the other commands.
+        /// QERR of the control mode page: the effect of an error on the other commands.
         on_error: QueueErrors = "continue",
-        /// TAS of the control mode page: whether commands of other initiators that an error clears end with TASK ABORTED.
-        /// If not, the next command of each of these initiators finds a UNIT ATTENTION and must be sent again.
+        /// TAS of the control mode page: whether commands of other initiators that an error clears end with TASK
+        /// ABORTED. If not, the next command of each of these initiators finds a UNIT ATTENTION and must be sent again.
         tas: bool = "false",
-        /// What a command without a tag counts as.
+        /// The task attribute of a command without a tag.
         untagged: UntaggedAs = "simple",
-        /// Whether hosts set NACA: then an error stops the task set until its host has dealt with it, which takes
-        /// `controller.recovery`. Meanwhile what arrives finds ACA ACTIVE.
+        /// Whether hosts set NACA: then an error stops the task set until its host has handled it, which takes
+        /// `controller.recovery`. Commands that arrive meanwhile get ACA ACTIVE.
         naca: bool = "false",
-        /// With `naca`: the hosts that set it. An error of another host's command stops nothing; its commands find BUSY
+        /// With `naca`: the hosts that set it. An error of another host's command stops nothing; its commands get BUSY
         /// while one of these has stopped the task set.
         naca_by: Vec<At<Initiator>> = "all",
-        /// Whether the drive may let go of the bus while it works. If not, it is sent one command at a time: the depth
-        /// in force is 1, and a depth of the drive file gives way.
+        /// Whether the drive may disconnect from the bus while it works. If not, it gets one command at a time: the
+        /// depth in force is 1, whatever the depth of the drive file.
         disconnects: bool = "true",
     }
 }
@@ -116,7 +116,7 @@ section! {
         /// Whether the data of one command may come out of order, so that an access may begin in the middle.
         out_of_order: bool = "true",
         /// RDNC of the Deadline Handling subcommand: whether the deadline (`icc`) of a read that passes aborts all
-        /// outstanding commands; if not, it passes in silence.
+        /// outstanding commands; if not, it has no effect.
         rdnc: bool = "false",
         /// WDNC of the Deadline Handling subcommand: the same for the deadline of a write.
         wdnc: bool = "false",

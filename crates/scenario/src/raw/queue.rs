@@ -1,11 +1,11 @@
-//! The queue of a drive, as typed in a drive file or, laid over it, in a scenario.
+//! The queue of a drive, as typed in a drive file or overridden in a scenario.
 use super::protocol::{NcqRaw, Protocol, ScsiRaw};
 use crate::keys::numbers::{Count, Decimal};
 use crate::keys::{At, Kind, Read, choices, section};
 use crate::text::problem::Log;
 use crate::text::tree::Node;
 use drivelab_core::storage::drive::queue::orders::Rule;
-use drivelab_core::storage::drive::queue::{Chooses, DEPTH_MAX, Joins, Knows, Order};
+use drivelab_core::storage::drive::queue::{ChoiceTime, DEPTH_MAX, JoinsUntil, Order, PositionKnowledge};
 use drivelab_units::Span;
 
 impl Read for Order {
@@ -27,22 +27,22 @@ impl Read for Order {
     }
 }
 
-choices!(Knows {
-    "distance" => Knows::Distance, "seek time by distance";
-    "angle" => Knows::Angle, "the angle of the platter too";
+choices!(PositionKnowledge {
+    "distance" => PositionKnowledge::Distance, "seek time by distance";
+    "angle" => PositionKnowledge::Angle, "the angle of the platter too";
 });
 
-choices!(Chooses {
-    "at-media-end" => Chooses::AtMediaEnd, "as the media transfer ends";
-    "after-answer" => Chooses::AfterAnswer, "only after the host could answer the completion";
-    "one-ahead" => Chooses::OneAhead, "as the arm turns to the command before it";
-    "at-completion" => Chooses::AtCompletion, "as the completion goes out, after the link is done";
+choices!(ChoiceTime {
+    "at-media-end" => ChoiceTime::AtMediaEnd, "as the media transfer ends";
+    "after-answer" => ChoiceTime::AfterAnswer, "only after the host could answer the completion";
+    "one-ahead" => ChoiceTime::OneAhead, "as the arm turns to the command before it";
+    "at-completion" => ChoiceTime::AtCompletion, "as the completion goes out, after the link is done";
 });
 
-choices!(Joins {
-    "never" => Joins::Never, "each command by itself";
-    "before-start" => Joins::BeforeStart, "if it is there before the arm starts";
-    "until-end" => Joins::UntilEnd, "while the media transfer runs";
+choices!(JoinsUntil {
+    "never" => JoinsUntil::Never, "each command by itself";
+    "before-start" => JoinsUntil::BeforeStart, "if it is there before the arm starts";
+    "until-end" => JoinsUntil::UntilEnd, "while the media transfer runs";
 });
 
 /// Commands in a queue.
@@ -50,62 +50,63 @@ pub type Depth = Count<1, { DEPTH_MAX as u64 }>;
 
 section! {
     facts: true,
-    /// A drive's queue. In a scenario, `target.queue` is laid over the drive's own.
+    /// A drive's queue. In a scenario, `target.queue` overrides the drive's own keys.
     pub struct QueueRaw {
-        /// How commands reach the drive. `none` implies depth 1 and order fcfs unless they are set beside it.
+        /// The queueing protocol. `none` implies depth 1 and order fcfs unless they are set too.
         protocol: Protocol = "none",
         /// Commands that the drive holds at once, the one in service included.
         depth: Depth = "1 for none, 32 for ncq and ata-tcq, 64 for scsi-tcq",
-        /// In which order the waiting commands are served.
+        /// The scheduling policy of the waiting commands.
         order: Order = "fcfs for none, sptf for the others",
-        /// What the drive knows of a command's place when it chooses by an order that counts rotation.
-        knows: Knows = "angle",
+        /// What the drive knows of a command's position when it chooses by an order that includes rotation.
+        knows: PositionKnowledge = "angle",
         /// When the drive chooses the next command.
-        chooses: Chooses = "at-media-end",
+        chooses: ChoiceTime = "at-media-end",
         /// With `after-answer`: how long after a media transfer the drive waits for the host's answer.
         answer_time: Span = "0s",
-        /// How many waiting commands it looks at, oldest first.
+        /// The most waiting commands that it examines, oldest first.
         considers: Depth = "all",
-        /// How many must wait before it goes by its order; fewer are served as they came.
+        /// The least number of waiting commands that are reordered; fewer are served in order of arrival.
         sorts_from: Depth = "1: always",
-        /// What the firmware takes, each time it chooses, for each waiting command that it looks at.
+        /// The time that the firmware needs, at each choice, per waiting command that it examines.
         look_time: Span = "0s",
-        /// Added to the cost of a write: how much longer a read may take to reach and still go first. Needs an order
-        /// whose cost is a time.
+        /// Added to the cost of a write, so that a read goes first even if its positioning takes this much longer.
+        /// Needs an order whose cost is a time.
         write_handicap: Span = "0s",
-        /// How much earlier than needed a write is planned to arrive at its sector, unless it lies on this cylinder or the next.
+        /// Margin by which a write is planned to arrive early at its sector, unless it is on this cylinder or the next.
         write_margin: Span = "0s",
-        /// The same for a read: the firmware's guard against an arm that comes late.
+        /// The same for a read: the firmware's margin against an arm that arrives late.
         read_margin: Span = "0s",
-        /// The same for both as a share of the seek time: a guard that grows with the distance, as the scatter of seeks does.
-        /// The margins add up.
+        /// The same for both as a share of the seek time: a margin that grows with the distance, as the scatter of
+        /// seeks does. The margins add up.
         seek_margin: Decimal<0, 1> = "0",
-        /// Until when a read that begins where the one in service ends is carried out with it in one sweep.
-        joins_reads: Joins = "never",
+        /// Until when a read that begins where the one in service ends is merged with it into one access.
+        joins_reads: JoinsUntil = "never",
         /// The same for writes.
-        joins_writes: Joins = "never",
-        /// A command this old goes before any younger one.
+        joins_writes: JoinsUntil = "never",
+        /// The age limit: a command this old is served before any younger one.
         age_limit: Span = "none",
-        /// A command goes before any younger one once so many others have been begun since it came, older ones included:
-        /// below the depth in use this is fcfs.
+        /// The limit by count: a command is served before any younger one once this many others have been started since
+        /// its arrival, older ones included: below the depth in use this is fcfs.
         pass_limit: Count<1, 1000000> = "none",
-        /// With `aged-sptf`: credit for each unit of time waited.
+        /// With `aged-sptf`: credit per unit of waiting time.
         age_weight: Decimal<0, 1000> = "0.006",
-        /// With `share-aged-sptf`: credit for each unit of time waited, divided by the number of commands that wait.
+        /// With `share-aged-sptf`: credit per unit of waiting time, divided by the number of waiting commands.
         age_share: Decimal<0, 1000> = "1.5",
-        /// With `weighted-sptf`: the age at which a command goes first.
+        /// With `weighted-sptf`: the age at which a command is served first.
         age_full: Span = "1s",
-        /// With `read-first-sptf`: the age from which on a write goes before the reads.
+        /// With `read-first-sptf`: the age from which a write is served before the reads.
         write_deadline: Span = "5s",
-        /// With `vscan`: which part of all cylinders turning round counts, from 0 (the nearest) to 1 (look).
+        /// With `vscan`: the penalty of a change of direction, as a share of all cylinders, from 0 (the nearest) to 1
+        /// (look).
         scan_weight: Decimal<0, 1> = "0.2",
-        /// How many completions it holds back and reports together: when so many are done, or when nothing is left to
+        /// Completion coalescing: the number of completions that it reports together, or fewer when nothing is left to
         /// do.
         coalesces: Count<1, 65534> = "1: each by itself",
-        /// With `scsi-tcq` and `ata-tcq`: what the drive takes to let go of the bus once a command that needs the
-        /// mechanism has come.
+        /// With `scsi-tcq` and `ata-tcq`: the time to release the bus after the arrival of a command that needs the
+        /// mechanism.
         release_time: Span = "0s",
-        /// With `scsi-tcq` and `ata-tcq`: what it takes to take the bus up again before the data: reselection, or the
+        /// With `scsi-tcq` and `ata-tcq`: the time to regain the bus before the data: reselection, or the
         /// round trip of SERVICE.
         service_time: Span = "0s",
         /// Options of `scsi-tcq`.
@@ -116,7 +117,7 @@ section! {
 }
 
 impl QueueRaw {
-    /// What some orders weigh, under its key: millionths or nanoseconds.
+    /// The parameter of some orders, under its key: in millionths or nanoseconds.
     pub fn weighed(&self, key: &str) -> Option<At<u64>> {
         fn of<T>(at: Option<&At<T>>, value: impl Fn(&T) -> u64) -> Option<At<u64>> {
             at.map(|at| At { value: value(&at.value), place: at.place, source: at.source.clone() })
@@ -132,7 +133,7 @@ impl QueueRaw {
     }
 }
 
-/// The names of the orders of which this holds, as a list for people.
+/// The names of the orders that satisfy this, as a list for people.
 pub fn orders_that(holds: impl Fn(&Rule) -> bool) -> String {
     let names: Vec<&str> =
         Order::ALL.into_iter().map(Order::rule).filter(|rule| holds(rule)).map(|rule| rule.name).collect();
@@ -158,7 +159,7 @@ mod tests {
         }
     }
 
-    /// What the reference and the schema say of a key that some orders weigh: which orders, its range, its value unasked.
+    /// The text of the reference and the schema for a parameter of some orders: which orders, its range, its default.
     #[test]
     fn what_orders_weigh_is_said_as_their_rules_say_it() {
         let kind = QueueRaw::kind();
@@ -176,8 +177,8 @@ mod tests {
                 (Unit::Time, Kind::Quantity { .. }) => format!("{}", Span::from_ns(weighs.usual)),
                 (unit, kind) => panic!("{}: {unit:?} is not {kind:?}", weighs.key),
             };
-            let said = if alone == rule.name { usual } else { format!("{usual} for {}", rule.name) };
-            assert!(key.default.split(", ").any(|part| part == said), "{}: {said}", key.default);
+            let default = if alone == rule.name { usual } else { format!("{usual} for {}", rule.name) };
+            assert!(key.default.split(", ").any(|part| part == default), "{}: {default}", key.default);
         }
     }
 }

@@ -18,7 +18,7 @@ impl Example for Widths {
     const EXAMPLE: &'static str = EXAMPLE;
 }
 
-/// A width at a distance, which may be none: a switch of heads.
+/// A width at a distance, which may be zero: a head switch.
 type Distance = Count<0, 4_194_304>;
 
 fn point(node: &Node, log: &mut Log) -> Option<(u32, Span)> {

@@ -18,13 +18,13 @@ section! {
     facts: false,
     /// A storage system, a workload and the length of the run.
     pub struct ScenarioRaw {
-        /// What the scenario is called in results.
+        /// The name of the scenario in results.
         name: String = "the file's name",
         /// The storage system.
         target: TargetRaw = "",
-        /// What is asked of it.
+        /// The workload.
         workload: WorkloadRaw = "4 KiB random reads, one at a time",
-        /// How long, and from which seed.
+        /// The length of the run, and its seed.
         run: RunRaw = "60 s from seed 1",
     }
 }
@@ -36,28 +36,28 @@ section! {
         /// A drive of the catalogue by name, the path of a drive file (from the scenario's folder), or a drive written
         /// here as a table; its `base` names the drive that it changes.
         drive: Choice<DriveRaw> = "",
-        /// Several drives that look like one.
+        /// Several drives presented as one device.
         array: ArrayRaw = "none",
         /// Stations of queueing theory in place of a drive.
         server: ServerRaw = "",
         /// A target that answers at once.
         null: NullRaw = "",
-        /// Laid over the drive's own queue.
+        /// Overrides keys of the drive's own queue.
         queue: QueueRaw = "the drive's own",
-        /// Laid over the drive's own cache; false for none.
+        /// Overrides keys of the drive's own cache; false for none.
         cache: Switch<CacheRaw> = "the drive's own",
         /// The host's end of the protocol: a controller of the catalogue by name, the path of a controller file, or a
         /// table; its `base` names the controller that it changes.
         controller: Choice<ControllerRaw> = "one that speaks the drive's protocol and costs nothing",
-        /// The bus of the host that the controller is put on: a table, or its standard alone. Of this one and the
+        /// The host bus of the controller: a table, or its standard alone. Of this one and the
         /// controller's own the slower is in force.
         bus: BusChoice = "the controller's own",
         /// The host's I/O scheduler: a table, or its order alone.
         elevator: ElevatorChoice = "none",
-        /// The host's own cache, before its I/O scheduler: the page cache of an operating system. Only I/Os that are not
-        /// `direct` use it.
+        /// The host's own cache, in front of its I/O scheduler: the page cache of an operating system. Only I/Os that
+        /// are not `direct` use it.
         host_cache: Switch<WriteBehindRaw> = "none",
-        /// What goes wrong: with the drive's media, with drives at an instant, and when the power goes.
+        /// Faults: of the drive's media, of drives at an instant, and power cuts.
         faults: FaultsRaw = "nothing",
         /// Whether writes complete in the drive's cache, or only on the media.
         write_cache: bool = "the drive's own",
@@ -92,8 +92,8 @@ choices!(ServiceName {
 
 section! {
     facts: false,
-    /// Stations that a command visits one after the other, each with its own queue and one server. A FLUSH is served as any
-    /// other, and writes have nothing to be forced through.
+    /// Stations that a command passes one after the other, each with its own queue and one server. A FLUSH is served as
+    /// any other command, and forced unit access has no effect.
     pub struct ServerRaw {
         /// The distribution of the time for one command.
         service: ServiceName = "exponential",
@@ -103,25 +103,25 @@ section! {
         least: Span = "0s",
         /// The longest time, for uniform.
         most: Span = "",
-        /// How many exponentials, for erlang.
+        /// The number of exponential phases, for erlang.
         phases: Count<1, 1000> = "2",
-        /// How many stations.
+        /// The number of stations.
         stations: Count<1, 1024> = "1",
-        /// The addresses that it answers for.
+        /// Its capacity.
         capacity: Extent = "1TB",
     }
 }
 
 section! {
     facts: false,
-    /// A target that answers at once: what is left is the host.
+    /// A target that answers at once: only the host takes time.
     pub struct NullRaw {
-        /// The addresses that it answers for.
+        /// Its capacity.
         capacity: Extent = "1TB",
     }
 }
 
-/// What a run may wait for.
+/// A condition that ends a run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Until {
     Rebuilt,
@@ -133,17 +133,17 @@ choices!(Until {
 
 section! {
     facts: false,
-    /// When the run ends: at whichever limit comes first.
+    /// When the run ends: at the first limit that is reached.
     pub struct RunRaw {
-        /// Left out of every figure.
+        /// The warm-up, which is excluded from all figures.
         warmup: Seconds = "0s",
         /// Measured time, after the warm-up.
         duration: Duration = "60s, or none when `ios`, `until`, `workload.trace` or `target.faults.power_cut` is set",
         /// I/Os finished after the warm-up.
         ios: Count<1, 1_000_000_000_000> = "",
-        /// What ends the run beside these.
+        /// A further condition that ends the run.
         until: Until = "",
-        /// Every random draw follows from it.
+        /// The seed of all random numbers.
         seed: Count<0, 0x7fff_ffff_ffff_ffff> = "1",
     }
 }

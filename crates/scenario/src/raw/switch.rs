@@ -1,4 +1,4 @@
-//! Values that can be switched off: with `false`, or by the names "none" and "never".
+//! Values that can be disabled: with `false`, or by the names "none" and "never".
 use crate::keys::{Kind, Read, Section};
 use crate::text::problem::Log;
 use crate::text::tree::{Node, Value};

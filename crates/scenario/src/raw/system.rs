@@ -1,8 +1,8 @@
-//! What stands between a workload and its drive: the host's I/O scheduler, the controller; and what goes wrong in the
+//! The path between a workload and its drive: the host's I/O scheduler, the controller; and the faults of the
 //! drive.
-use super::ailing::{HangRaw, LieRaw, ResetRaw, SlowRaw, SpotRaw};
 use super::array::{DriveNumber, FailRaw, LevelName};
 use super::drive::IdentityRaw;
+use super::drive_faults::{HangRaw, LieRaw, ResetRaw, SlowRaw, SpotRaw};
 use super::link::{BusChoice, Standard};
 use super::queue::Depth;
 use super::switch::{OrNever, Switch};
@@ -35,48 +35,48 @@ choices!(Interface {
 
 section! {
     facts: true,
-    /// The host's end of the protocol. In force is what controller and drive share: a drive with another protocol than
-    /// the controller's gets one command at a time. Without this table the drive's own protocol is in force and nothing
+    /// The host's end of the protocol. Controller and drive use what both support: a drive with another protocol than
+    /// the controller's gets one command at a time. Without this table the drive's own protocol is used and nothing
     /// costs time.
     pub struct ControllerRaw {
-        /// The controller that this one changes: a name of the catalogue or a path. All keys are laid over its own.
+        /// The controller that this one is based on: a name of the catalogue or a path. All keys override its own.
         base: String = "",
-        /// Which controller it is.
+        /// The identity of the controller.
         identity: IdentityRaw = "",
         /// Short names for sources, with the full reference of each.
         sources: Names<String> = "",
         /// Its programming interface.
         interface: Interface = "whatever the drive speaks",
-        /// Commands of one initiator that it keeps with the drive at once; with an array that it keeps, commands that it
-        /// works on at once.
+        /// The most commands of one initiator outstanding at the drive; with an array that the controller manages,
+        /// commands that it works on at once.
         depth: Depth = "as many as the drive holds; no limit for an array",
-        /// Commands that it keeps with all its drives together: of an array each member has its even share, and at least
-        /// one.
+        /// The most commands outstanding at all its drives together: in an array each member has an equal share, and at
+        /// least one.
         total_depth: Depth = "no limit",
-        /// Drives that it has room for.
+        /// The number of drives that can be attached.
         ports: Count<1, 1024> = "no limit",
-        /// The levels of the arrays that it keeps, its driver included; an empty list for none.
+        /// The RAID levels that it supports, its driver included; an empty list for none.
         raid: Vec<At<LevelName>> = "not known",
-        /// What its ports can do: a drive that could do more agrees on that.
+        /// The link of its ports: a faster drive negotiates down to it.
         link: PortRaw = "whatever the drive can",
-        /// The bus of the host that it is made for.
+        /// Its host bus.
         bus: BusChoice = "never in the way",
-        /// Its memory for written data; false for none.
+        /// Its write-back cache; false for none.
         cache: Switch<WriteBehindRaw> = "none",
-        /// Host time to send a command, one after the other. The defaults are inferred: register accesses of about 1 us,
-        /// as many as `interface` says.
+        /// Host time to send a command, one after the other. The defaults are inferred: register accesses of about 1
+        /// us, as many as `interface` says.
         issue: Span = "1us for ahci and scsi, 8us for legacy-ide and ata-tcq, 0s without an interface",
         /// Host time to take a completion: the interrupt's registers, on IDE status and bus master too.
         completion: Span = "2us for ahci and scsi, 3us for legacy-ide, 6us for ata-tcq, 0s without an interface",
-        /// How often a command is sent again after a media error before its host hears of it. Timeouts are not retried:
-        /// `timeout` is the time of all attempts.
+        /// How often a command is retried after a media error before the error is reported to its host. Timeouts are
+        /// not retried: `timeout` is the time of all attempts.
         retries: Count<0, 255> = "0",
-        /// How long the host's error handler works after an error (a read that fails, a deadline that aborts) before it
-        /// sends anything more to the drive. It wakes for every error of an ATA drive (ncq: reads the log; ata-tcq: empties
-        /// the queue; none) and of a SCSI host that sets NACA; without NACA SCSI's sense data come with the status, and
-        /// nothing waits.
+        /// How long the host's error handler runs after an error (a read that fails, a deadline that aborts) before it
+        /// sends further commands to the drive. It runs for every error of an ATA drive (ncq: reads the log; ata-tcq:
+        /// empties the queue; none) and of a SCSI host that sets NACA; without NACA SCSI's sense data come with the
+        /// status, and nothing waits.
         recovery: Span = "0s",
-        /// A command that the drive has held for so long is aborted.
+        /// The time after which a command at the drive is aborted.
         timeout: Span = "none",
     }
 }
@@ -87,7 +87,7 @@ section! {
     pub struct PortRaw {
         /// The standard that they follow.
         standard: Standard = "",
-        /// Their rate, whatever the standard says.
+        /// Their rate, in place of the standard's.
         rate: Rate = "the standard's",
     }
 }
@@ -109,31 +109,31 @@ choices!(ElevatorName {
 
 section! {
     facts: false,
-    /// The host's I/O scheduler, one for each initiator; its order alone may stand in place of the table. Defaults are
-    /// those of Linux.
+    /// The host's I/O scheduler, one for each initiator; its order alone may be given in place of the table. Defaults
+    /// are those of Linux.
     pub struct ElevatorRaw {
-        /// In which order requests are handed on.
+        /// The order in which requests are dispatched.
         order: ElevatorName = "deadline",
-        /// Requests that it keeps with the controller at once.
+        /// The most requests outstanding at the controller.
         depth: Depth = "as many as the drive holds under the protocol in force; before an array that a controller keeps as many as all members hold",
-        /// The largest request that merging makes; false merges nothing.
+        /// The largest merged request; false disables merging.
         merge: Switch<Bytes> = "512KiB",
-        /// With `deadline`: how long a read may wait before a batch of reads begins with it.
+        /// With `deadline`: the expiry time of a read: then a batch of reads begins with it.
         read_expire: Span = "500ms",
         /// The same for writes.
         write_expire: Span = "5s",
-        /// With `deadline`: most requests in one batch.
+        /// With `deadline`: the most requests in one batch.
         fifo_batch: Count<1, 1000000> = "16",
-        /// With `deadline`: how many batches of reads may go before writes that wait.
+        /// With `deadline`: the number of read batches that may precede waiting writes.
         writes_starved: Count<0, 1000000> = "2",
-        /// With `fair`: the slice of a process.
+        /// With `fair`: the time slice of a process.
         slice_sync: Span = "100ms",
-        /// With `fair`: the slice of all writes that nobody waits for.
+        /// With `fair`: the time slice of all asynchronous writes.
         slice_async: Span = "40ms",
-        /// With `fair`: how long the drive is kept for a process that is likely to ask again. With 0s, turns are counted
-        /// in requests instead of time.
+        /// With `fair`: how long the drive idles for a process that is likely to issue another request. With 0s, turns
+        /// are counted in requests instead of time.
         slice_idle: Span = "8ms",
-        /// With `fair`: most requests of one process with the controller while others wait.
+        /// With `fair`: the most requests of one process at the controller while others wait.
         quantum: Count<1, 1000000> = "8",
     }
 }
@@ -166,7 +166,7 @@ impl Read for ElevatorChoice {
     }
 }
 
-/// Part of a drive: where it begins and how much it is; of all drives of an array, or of one.
+/// Part of a drive: its start and its size; of all drives of an array, or of one.
 #[derive(Clone, Debug)]
 pub struct Stretch {
     pub first: Offset,
@@ -219,37 +219,39 @@ impl Read for Stretch {
 
 section! {
     facts: false,
-    /// What goes wrong: with the drive's media, where only reads fail; which drives of an array fail for good; what happens
-    /// to a drive at an instant; and when the power goes.
+    /// Faults: of the drive's media, where only reads fail; drives of an array that fail for good; faults
+    /// of a drive at an instant; and power cuts.
     pub struct FaultsRaw {
-        /// Share of reads that fail although the media is sound, each attempt for itself.
+        /// Share of reads that fail although the media are good; each attempt is drawn separately.
         read_errors: Share = "0%",
-        /// Stretches that no attempt can read before they are written: where each begins, and how much it is; then, with an
+        /// Unreadable ranges, until they are written: the start and the size of each; then, with an
         /// array, the number of the drive, or nothing for all of them.
         bad_sectors: Vec<At<Stretch>> = "none",
-        /// How long the drive tries again before it gives a read up.
+        /// How long the drive retries before it fails a read.
         retry_time: Span = "0s",
         /// Drives of an array that fail for good, each at a time or after so many commands of the hosts.
         fail: Vec<At<FailRaw>> = "none",
-        /// Drives that become slow: always, more and more, in bursts, or for a share of their commands.
+        /// Drives that become slow: permanently, gradually, in bursts, or for a share of their commands.
         slow: Vec<At<SlowRaw>> = "none",
-        /// Drives that say nothing for a while.
+        /// Drives that hang for a while.
         hang: Vec<At<HangRaw>> = "none",
         /// Sectors that cannot be read from an instant on, until they are written.
         media: Vec<At<SpotRaw>> = "none",
-        /// Sectors that change on the media at an instant, and nobody is told.
+        /// Sectors that are silently corrupted on the media at an instant.
         corrupt: Vec<At<SpotRaw>> = "none",
         /// Links that are reset.
         reset: Vec<At<ResetRaw>> = "none",
-        /// Drives that answer FLUSH at once, whatever waits in their caches.
+        /// Drives that answer FLUSH at once, although data are dirty in their caches.
         lie: Vec<At<LieRaw>> = "none",
-        /// When the power goes: the run ends, and the record says what is lost. A list of commands goes on waiting for it.
+        /// The instant of a power cut: the run ends, and the record lists what is lost. A run of a list of commands
+        /// lasts until then.
         power_cut: OrNever = "never",
     }
 }
 
 impl FaultsRaw {
-    /// What drives are built with: nothing that happens at an instant, but whether sectors will become unreadable.
+    /// The faults that are part of a drive's parameters: none at an instant, except whether sectors will become
+    /// unreadable.
     pub fn without_instants(&self) -> Self {
         let (slow, hang, corrupt, reset, lie) = (None, None, None, None, None);
         FaultsRaw { power_cut: None, slow, hang, corrupt, reset, lie, ..self.clone() }
@@ -261,7 +263,7 @@ impl FaultsRaw {
         self.set().iter().any(|(key, _)| fails(*key))
     }
 
-    /// What goes wrong with the media of one drive of an array, as if it were the only one.
+    /// The media faults of one drive of an array, as if it were the only one.
     pub fn of_drive(&self, number: usize) -> Self {
         let own = |stretch: &At<Stretch>| {
             stretch.value.drive.as_ref().is_none_or(|drive| usize::from(drive.value) == number)

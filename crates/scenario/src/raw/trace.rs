@@ -7,7 +7,7 @@ use crate::raw::choice::Name;
 use crate::text::problem::Log;
 use crate::text::tree::{Node, Value};
 
-/// When the requests of a trace begin.
+/// When the requests of a trace are issued.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum PaceName {
     Open,
@@ -21,7 +21,7 @@ choices!(PaceName {
     "think" => PaceName::Think, "one after the other, each its recorded think time after the one before has finished";
 });
 
-/// How addresses move onto the target.
+/// How addresses are mapped to the target.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum RemapName {
     None,
@@ -62,25 +62,25 @@ pub type Factor = Decimal<0, 1_000_000>;
 
 section! {
     facts: false,
-    /// A recorded trace; its path alone may stand in place of the table. See docs/traces.md.
+    /// A recorded trace; its path alone may be given in place of the table. See docs/traces.md.
     pub struct TraceRaw {
-        /// Its path, seen from the scenario's folder; of blktrace the folder of its files.
+        /// Its path, relative to the scenario's folder; of blktrace the folder of its files.
         file: Name = "",
         /// Its format, by a name of `drivelab trace`.
         format: Name = "found by its first lines",
         /// The only device whose requests are replayed, as the trace names it.
         device: DeviceName = "the one that it has",
-        /// When its requests begin.
+        /// When its requests are issued.
         pace: PaceName = "open",
         /// Recorded times and think times are multiplied by this: 0.5 is twice the speed.
         scale_time: Factor = "1",
-        /// How its addresses move onto the target.
+        /// How its addresses are mapped to the target.
         remap: RemapName = "none",
         /// With `scale`: the size of the device that was recorded.
         of: Extent = "",
-        /// Whether problems of the trace are counted, and reading goes on, in place of an error.
+        /// Whether problems of the trace are counted and skipped, in place of an error.
         lenient: bool = "false",
-        /// Whether its requests are put in order of time, as far as they are out of order by fewer than 131,072 requests.
+        /// Whether its requests are sorted by time, as far as they are out of order by fewer than 131,072 requests.
         sort: bool = "false",
     }
 }

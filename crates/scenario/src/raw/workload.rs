@@ -1,4 +1,4 @@
-//! The workload in fio's words.
+//! The workload in fio's terms.
 use super::amounts::{BsSplit, Part, RateIops, Size};
 use super::choice::Name;
 use super::commands::CommandRaw;
@@ -67,13 +67,13 @@ choices!(RateProcess {
 
 section! {
     facts: false,
-    /// What the host's own software takes for an I/O before its first command goes out.
+    /// The host's software overhead of an I/O before its first command is sent.
     pub struct SubmitRaw {
-        /// For each command, one after the other.
+        /// Per command, one after the other.
         fixed: Span = "0s",
-        /// The I/O's data at this rate: pinning and mapping its pages.
+        /// Per byte, as a rate: pinning and mapping the pages of the I/O.
         rate: Rate = "no time for the data",
-        /// The part for the data varies uniformly by up to this share of itself, either way.
+        /// The per-byte part varies uniformly by up to this share of itself, in both directions.
         spread: Share = "0%",
     }
 }
@@ -104,7 +104,7 @@ macro_rules! workload_sections {
         section! {
             facts: false,
             exclusive: EXCLUSIVE,
-            /// What is asked of the target, in fio's words.
+            /// The workload, in fio's terms.
             pub struct WorkloadRaw {
                 $( $(#[doc = $key_doc])+ $key : $type = $default, )*
                 /// fio's name for `run.warmup`.
@@ -113,17 +113,17 @@ macro_rules! workload_sections {
                 runtime: Duration = "",
                 /// fio's name for `run.ios`.
                 number_ios: Count<1, 1_000_000_000_000> = "",
-                /// What the workload is called where several are the values of a sweep.
+                /// The name of the workload where several are the values of a sweep.
                 name: String = "",
-                /// fio's word for how I/Os are sent; it changes nothing, and a note says so.
+                /// fio's I/O engine; it has no effect, and a note says so.
                 ioengine: Name = "",
-                /// fio's word for a run that goes on after its range is done; every run does, and a note says so.
+                /// fio's key for a run that continues after its range is done; every run does, and a note says so.
                 time_based: Fio = "true",
-                /// Commands one by one, in place of everything else in here. The run ends when all are done, or after
-                /// `run.duration` if it is set.
+                /// A list of commands, in place of all other keys of this section. The run ends when all are done, or
+                /// after `run.duration` if it is set.
                 commands: Vec<At<CommandRaw>> = "",
-                /// A recorded trace, in place of everything that draws I/Os: its path, or a table. The run ends when all of
-                /// it is done, if no limit comes first.
+                /// A recorded trace, in place of the keys that generate I/Os: its path, or a table. The run ends when
+                /// all of it is done, if no limit comes first.
                 trace: TraceChoice = "",
                 /// Several jobs at once, each a table of its own: `[workload.job.readers]`.
                 job: Names<JobRaw> = "one job of the keys above",
@@ -135,9 +135,9 @@ macro_rules! workload_sections {
             exclusive: EXCLUSIVE,
             /// A pattern: keys of a workload under a name, each with its source.
             pub struct PatternRaw {
-                /// What it stands for.
+                /// What it represents.
                 title: String = "",
-                /// What a reader should know.
+                /// Notes for the reader.
                 notes: String = "",
                 /// Short names for sources, with the full reference of each.
                 sources: Names<String> = "",
@@ -204,7 +204,7 @@ choices!(PriorityName {
 pub const INITIATORS: u64 = 16;
 
 workload_sections! {
-    /// A pattern of the catalogue, or the path of a pattern file: its keys hold where they are not set beside it.
+    /// A pattern of the catalogue, or the path of a pattern file: its keys apply where they are not set here.
     pattern: Name = "",
     /// Direction and pattern.
     rw: Rw = "randread",
@@ -218,32 +218,32 @@ workload_sections! {
     numjobs: Count<1, 4096> = "1",
     /// Share of reads, for `rw` and `randrw`.
     rwmixread: Share = "50%",
-    /// For the random patterns: this share of I/Os goes to a random place, the rest follow the one before.
+    /// For the random patterns: this share of I/Os is at a random place, the rest are sequential to the one before.
     percentage_random: Share = "100%",
-    /// For the random patterns: which places are asked for how often. `zipf` and `pareto` scatter the popular places over
-    /// the range unless they have a center; `normal` lies around its center, 0.5 unless given, and zones side by side.
+    /// For the random patterns: how often each place is accessed. `zipf` and `pareto` scatter the popular places over
+    /// the range unless they have a center; `normal` is centered at 0.5 unless given, and zones are adjacent.
     random_distribution: Distribution = "random",
-    /// Where the job's range begins.
+    /// The start of the job's range.
     offset: Part = "0B",
-    /// How long the job's range is; a percentage is one of the whole target.
+    /// The length of the job's range; a percentage is one of the whole target.
     size: Size = "up to the end of the target",
-    /// Random places are multiples of this.
+    /// The alignment of random places.
     blockalign: Bytes = "bs, or the smallest size of bssplit",
-    /// Between a completion and the next issue (closed loop). Each of the `iodepth` I/Os thinks by itself: at depth 1
-    /// that is fio's; deeper, fio stalls the whole job, as `thinktime_blocks` does here.
+    /// Think time between a completion and the next issue (closed loop), for each of the `iodepth` I/Os separately: at
+    /// depth 1 the same as in fio; at greater depth fio stalls the whole job, as `thinktime_blocks` does here.
     thinktime: Pause = "0s",
-    /// After so many I/Os the job waits until all are finished, and then for `thinktime`, as fio does: a burst, a pause.
+    /// Bursts, as in fio: after this many I/Os the job waits until all are finished, and then for `thinktime`.
     thinktime_blocks: Count<1, 1000000> = "each I/O thinks by itself",
-    /// A FLUSH after so many writes of the job; the job issues nothing more until it is done, and what is outstanding
-    /// goes on (closed loop).
+    /// A FLUSH after this many writes of the job; the job issues nothing more until it is done, and outstanding I/Os
+    /// continue (closed loop).
     fsync: Count<0, 1000000> = "0: never",
     /// I/Os per second of each job, whatever has completed (open loop); in place of `iodepth`.
     rate_iops: RateIops = "",
     /// How the arrivals of `rate_iops` are spaced.
     rate_process: RateProcess = "linear",
-    /// The largest single command: a larger I/O goes out as several at once and completes with the last.
+    /// The largest single command: a larger I/O is sent as several commands at once and completes with the last.
     max_transfer: Bytes = "no limit",
-    /// What the host's own software takes before an I/O goes out.
+    /// The host's software overhead before an I/O is sent.
     submit: SubmitRaw = "nothing",
     /// The task attribute of the job's commands.
     attribute: Attribute = "simple",
@@ -251,13 +251,13 @@ workload_sections! {
     priority: PriorityName = "normal",
     /// With `isochronous`: the time from a command's arrival to its deadline.
     icc: Span = "",
-    /// Whether the media itself must answer (force unit access): a read is then never served from the drive's buffer.
+    /// Force unit access: whether the media must be accessed; a read is then never served from the drive's buffer.
     fua: bool = "false",
-    /// Whether the job's I/Os go past the host's own cache (O_DIRECT); 0 and 1 as in fio.
+    /// Whether the job's I/Os bypass the host's own cache (O_DIRECT); 0 and 1 as in fio.
     direct: Fio = "false with `target.host_cache`; without one every I/O is",
     /// The host that the job runs on; several share a drive only by scsi-tcq. Each has its own tags and I/O scheduler.
     initiator: Count<0, { INITIATORS - 1 }> = "0",
-    /// Whether somebody waits for the job's I/Os; with `elevator.order = "fair"`, writes that nobody waits for share one
+    /// Whether the job's I/Os are synchronous; with `elevator.order = "fair"`, asynchronous writes share one
     /// queue.
     synchronous: bool = "true for a closed loop, false for an open one",
 }

@@ -11,7 +11,7 @@ pub struct KeyedFile {
 
 /// One thing that is wrong with it.
 #[derive(Clone, Debug)]
-pub struct Found {
+pub struct KeyedProblem {
     /// The key on the file's first level; the whole file where it has none such.
     pub key: String,
     /// Which item of its list.
@@ -46,7 +46,7 @@ impl KeyedFile {
     }
 
     /// The problems with their places, in the order of the file, those of options behind them. None without any.
-    pub fn told(mut self, found: Vec<Found>) -> Option<Problems> {
+    pub fn into_problems(mut self, found: Vec<KeyedProblem>) -> Option<Problems> {
         for one in found {
             let place = match &one.typed {
                 Some((option, value)) => self.log.add(option, value, false),
@@ -57,7 +57,7 @@ impl KeyedFile {
         self.log.into_problems()
     }
 
-    fn place(&self, found: &Found) -> Place {
+    fn place(&self, found: &KeyedProblem) -> Place {
         let Some(entry) = self.table.entries.iter().find(|entry| entry.key == found.key) else {
             return Place { end: 0, ..self.all };
         };
@@ -77,9 +77,16 @@ mod tests {
 
     const TEXT: &str = "level = \"raid5\"\nrebuild = [\"30h\", \"45\"]\nmembers = 3\n";
 
-    fn found(key: &str, item: Option<usize>) -> Found {
+    fn found(key: &str, item: Option<usize>) -> KeyedProblem {
         let message = format!("{key} is wrong");
-        Found { key: key.into(), item, is_key: false, typed: None, message, remedy: Some("change it".into()) }
+        KeyedProblem {
+            key: key.into(),
+            item,
+            is_key: false,
+            typed: None,
+            message,
+            remedy: Some("change it".into()),
+        }
     }
 
     #[test]
@@ -89,22 +96,22 @@ mod tests {
         let typed = Some(("--afr".to_owned(), "2".to_owned()));
         let wrong = vec![
             found("members", None),
-            Found { typed, ..found("afr", None) },
+            KeyedProblem { typed, ..found("afr", None) },
             found("rebuild", Some(1)),
-            Found { is_key: true, ..found("level", None) },
+            KeyedProblem { is_key: true, ..found("level", None) },
             found("absent", None),
         ];
-        let told = file.told(wrong).unwrap();
-        let places: Vec<_> = told.0.iter().map(|one| (one.line, one.column, one.text.as_str())).collect();
+        let problems = file.into_problems(wrong).unwrap();
+        let places: Vec<_> = problems.0.iter().map(|one| (one.line, one.column, one.text.as_str())).collect();
         assert_eq!(places, [(1, 1, ""), (1, 1, "level"), (2, 19, "\"45\""), (3, 11, "3"), (1, 1, "2")]);
-        assert_eq!(told.0[4].origin, "--afr");
-        assert!(told.to_string().contains(" --> shelf.toml:2:19\n"), "{told}");
+        assert_eq!(problems.0[4].origin, "--afr");
+        assert!(problems.to_string().contains(" --> shelf.toml:2:19\n"), "{problems}");
     }
 
     #[test]
     fn a_text_that_is_no_toml_is_told_at_its_place() {
-        let told = KeyedFile::read("shelf.toml", "level = raid5\nlevel = 3\n").err().unwrap();
-        assert_eq!(told.0[0].line, 1);
-        assert!(KeyedFile::read("shelf.toml", TEXT).unwrap().told(Vec::new()).is_none());
+        let problems = KeyedFile::read("shelf.toml", "level = raid5\nlevel = 3\n").err().unwrap();
+        assert_eq!(problems.0[0].line, 1);
+        assert!(KeyedFile::read("shelf.toml", TEXT).unwrap().into_problems(Vec::new()).is_none());
     }
 }

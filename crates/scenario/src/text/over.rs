@@ -238,11 +238,11 @@ mod tests {
             apply(&mut table, &ScenarioRaw::kind(), &over, &mut log);
             log.into_problems().unwrap().0[0].message.clone()
         };
-        let told = |part: &str, count: usize| {
+        let expected = |part: &str, count: usize| {
             format!("there is no entry {part} to change: the list has {count}, counted from 0")
         };
-        assert_eq!(wrong("target.faults.slow[2].by"), told("[2]", 2));
-        assert_eq!(wrong("target.faults.hang[0].lasts"), told("[0]", 0));
+        assert_eq!(wrong("target.faults.slow[2].by"), expected("[2]", 2));
+        assert_eq!(wrong("target.faults.hang[0].lasts"), expected("[0]", 0));
         assert_eq!(wrong("workload.bs[0]"), "this key has no list of entries");
     }
 

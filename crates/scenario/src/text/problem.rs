@@ -213,7 +213,7 @@ impl Log {
     }
 
     /// No point is possible: the contradictions become problems.
-    pub fn condemn(&mut self, contradictions: Vec<Contradiction>) {
+    pub fn promote_contradictions(&mut self, contradictions: Vec<Contradiction>) {
         for Contradiction { place, message, remedy } in contradictions {
             self.fault(place, message, remedy);
         }

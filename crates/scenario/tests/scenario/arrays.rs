@@ -3,7 +3,7 @@ use crate::common;
 use drivelab_core::Limit;
 use drivelab_core::storage::TargetParams;
 use drivelab_core::storage::array::params::{
-    ArrayParams, ConsistencyPolicy, Copies, Failure, GivesWay, Keeper, Level, ParityParams, PartialWrites,
+    ArrayParams, ConsistencyPolicy, Copies, Failure, GivesWay, Level, ManagedBy, ParityParams, PartialWrites,
     ReadChoice, Rotation, Scheduled, SplitReads, SyncParams, When,
 };
 use drivelab_core::storage::array::report::SyncKind;
@@ -114,7 +114,7 @@ fn every_key_of_an_array_arrives() {
     let fail = "faults.fail = [{ drive = 1, at = \"6s\" }, { drive = 6, after = 70 }]";
     let expected = ArrayParams {
         level: Level::Parity { parities: 2, rotation: Rotation::Last, groups: 1 },
-        keeper: Keeper::Controller,
+        managed_by: ManagedBy::Controller,
         members: 5,
         spares: 2,
         replaced_after: Span::from_s(3),
@@ -309,21 +309,21 @@ fn the_same_array_has_the_same_hash_however_it_is_written() {
 }
 
 /// Who keeps a RAID of two members behind a controller, whether its drives share a link, and the depth of each.
-fn behind(controller: &str, drive: &str, keys: &str) -> (Keeper, bool, u32) {
+fn behind(controller: &str, drive: &str, keys: &str) -> (ManagedBy, bool, u32) {
     let text = format!(
         "[target]\ndrive = \"{drive}\"\ncontroller = {controller}\n[target.array]\nmembers = 2\n{keys}\n"
     );
     let plan = read(&text, &[]).unwrap_or_else(|problems| panic!("{text}\n{problems}"));
     let system = systems(&plan)[0];
     let depth = plan.points[0].in_force.as_ref().unwrap().depth;
-    (system.array.as_ref().unwrap().keeper, system.shares_link, depth)
+    (system.array.as_ref().unwrap().managed_by, system.shares_link, depth)
 }
 
 #[test]
 fn a_controller_that_says_so_keeps_the_array_and_scsi_drives_share_a_bus() {
     let (raptor, cheetah) = ("wd-wd740gd-00fla0", "seagate-10k-scsi-74gb");
     let raid0 = "level = \"raid0\"";
-    let (host, controller) = (Keeper::Host, Keeper::Controller);
+    let (host, controller) = (ManagedBy::Host, ManagedBy::Controller);
     assert_eq!(behind("\"promise-sata150-tx4\"", raptor, raid0), (host, false, 1));
     assert_eq!(behind("\"promise-fasttrak-tx4200\"", raptor, raid0), (controller, false, 32));
     assert_eq!(

@@ -464,7 +464,10 @@ fn what_an_order_weighs_has_its_recommended_value_unasked() {
         "{ order = \"aged-sptf\", age_weight = 0, considers = 9, look_time = \"3us\", pass_limit = 7 }",
     );
     assert_eq!((firmware.order, firmware.pass_limit), (Order::AgedSptf(AgeWeight::NONE), Some(7)));
-    assert_eq!([firmware.look(4), firmware.look(9), firmware.look(40)], [12, 27, 27].map(Span::from_us));
+    assert_eq!(
+        [firmware.examination_time(4), firmware.examination_time(9), firmware.examination_time(40)],
+        [12, 27, 27].map(Span::from_us)
+    );
 }
 
 #[test]

@@ -57,7 +57,7 @@ fn outcome(setup: &Setup) -> Result<Option<Point>, String> {
             | RunError::Endlong
             | RunError::Defect(_)
             | RunError::Accounts(_)
-            | RunError::Untruth(_)),
+            | RunError::Violation(_)),
         ) => Err(format!("{}: {error}", word(&error))),
         Err(_) => Ok(None),
     }

@@ -52,10 +52,11 @@ fn campaign(from: u64, until: u64, step: usize) -> Tally {
         match hold(&draft) {
             Ok(runs) => tally.runs += runs,
             Err(fault) => {
-                let told = if tally.faults.len() < SHOWN { told(&draft, &fault) } else { clipped(&fault) };
+                let describe =
+                    if tally.faults.len() < SHOWN { describe(&draft, &fault) } else { clipped(&fault) };
                 // At once: a campaign of hours may be ended before its end.
-                println!("seed {seed}: {told}");
-                tally.faults.push(format!("seed {seed}: {told}"));
+                println!("seed {seed}: {describe}");
+                tally.faults.push(format!("seed {seed}: {describe}"));
             }
         }
     }
@@ -78,7 +79,7 @@ fn played(from: u64, count: u64) -> Tally {
 }
 
 /// A fault with the smallest scenario that still has it.
-fn told(draft: &Draft, fault: &str) -> String {
+fn describe(draft: &Draft, fault: &str) -> String {
     let small = smallest(draft, fault);
     let fault = hold(&small).err().unwrap_or_else(|| fault.to_owned());
     format!("{}\n{}", clipped(&fault), small.text())

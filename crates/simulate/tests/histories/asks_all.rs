@@ -4,7 +4,7 @@ use crate::setups::{self, Dice};
 use drivelab_core::storage::array::Array;
 use drivelab_core::storage::array::params::{ArrayParams, Failure, Level, ReadChoice, When};
 use drivelab_core::storage::system::SystemParams;
-use drivelab_simulate::truth::{Untruth, Watched};
+use drivelab_simulate::checker::{CheckedTarget, Violation};
 use drivelab_units::{Instant, Span};
 
 const HISTORIES: u64 = 3_000;
@@ -26,10 +26,10 @@ fn system(dice: &mut Dice) -> SystemParams {
     system
 }
 
-fn play(seed: u64) -> Result<u64, Untruth> {
+fn play(seed: u64) -> Result<u64, Violation> {
     let mut dice = Dice::new(seed, "asks all");
     let params = system(&mut dice);
-    let mut watched = Watched::new(&params, seed);
+    let mut watched = CheckedTarget::new(&params, seed);
     let drafts = setups::drafts(&mut dice, PART, 1, 30, 0);
     crate::issue(&mut watched, &drafts)?;
     watched.read_back()?;

@@ -5,8 +5,8 @@ use drivelab_core::data::{DataOp, Source};
 use drivelab_core::storage::system::SystemParams;
 use drivelab_core::{Access, Completion};
 use drivelab_data::Fault;
-use drivelab_simulate::truth::watched::Tap;
-use drivelab_simulate::truth::{Untruth, Watched, Wrong};
+use drivelab_simulate::checker::checked_target::Tap;
+use drivelab_simulate::checker::{CheckedTarget, Violation, Wrong};
 use drivelab_units::Sectors;
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -27,9 +27,9 @@ fn drafts(dice: &mut Dice) -> Vec<setups::Draft> {
     drafts
 }
 
-fn play(params: &SystemParams, seed: u64, tap: Option<Tap>) -> Result<Vec<Completion>, Untruth> {
+fn play(params: &SystemParams, seed: u64, tap: Option<Tap>) -> Result<Vec<Completion>, Violation> {
     let mut dice = Dice::new(seed, "buffers");
-    let mut watched = Watched::new(params, seed);
+    let mut watched = CheckedTarget::new(params, seed);
     tap.into_iter().for_each(|tap| watched.tap(tap));
     for draft in drafts(&mut dice) {
         watched.run_until(watched.now() + draft.gap)?;
@@ -94,7 +94,7 @@ fn a_segment_that_is_not_given_up_is_found() {
     for drive in setups::WITH_BUFFERS {
         let mut found = 0;
         for seed in 0..SEEDS {
-            if let Err(Untruth { wrong, .. }) = play(&setups::alone(drive), seed, Some(kept_for_ever())) {
+            if let Err(Violation { wrong, .. }) = play(&setups::alone(drive), seed, Some(kept_for_ever())) {
                 assert!(
                     matches!(wrong, Wrong::Read { .. } | Wrong::Contradiction(Fault::NotHeld { .. })),
                     "drive {drive}: {wrong}"
@@ -122,7 +122,7 @@ fn with_a_segment_for_writes_alone_written_data_are_never_kept_for_reads() {
 fn with_a_segment_for_writes_alone_a_read_of_what_was_written_goes_to_the_media() {
     for (params, is_held) in [(setups::separates(true), false), (setups::alone(5), true)] {
         let from_segments = Rc::new(Cell::new(0));
-        let mut watched = Watched::new(&params, 1);
+        let mut watched = CheckedTarget::new(&params, 1);
         watched.tap(counted(&from_segments));
         let mut go = |access, count| watched.go(access, 40, count).unwrap_or_else(|wrong| panic!("{wrong}"));
         go(Access::Write, 8);

@@ -6,8 +6,10 @@ use drivelab_core::storage::array::Array;
 use drivelab_core::storage::array::levels::Layout;
 use drivelab_core::storage::array::params::{ArrayParams, ConsistencyPolicy, Level, Rotation};
 use drivelab_core::storage::system::SystemParams;
-use drivelab_simulate::truth::watched::Tap;
-use drivelab_simulate::truth::{Nothing, PolicyRecovery, Recovery, Resync, Untruth, Watched, Wrong};
+use drivelab_simulate::checker::checked_target::Tap;
+use drivelab_simulate::checker::{
+    CheckedTarget, Nothing, PolicyRecovery, Recovery, Resync, Violation, Wrong,
+};
 use drivelab_units::{Sectors, Span};
 use std::collections::BTreeSet;
 
@@ -30,7 +32,7 @@ fn cut_while_writing(
     seed: u64,
     missing: &[u16],
     recovery: &mut dyn Recovery,
-) -> Result<(BTreeSet<u64>, Watched), Untruth> {
+) -> Result<(BTreeSet<u64>, CheckedTarget), Violation> {
     let (writing, watched) = writing(params, seed, None)?;
     Ok((writing.rows, watched.cut_power(missing, recovery)?))
 }
@@ -55,9 +57,13 @@ struct Writing {
     sectors: BTreeSet<u64>,
 }
 
-fn writing(params: &SystemParams, seed: u64, tap: Option<Tap>) -> Result<(Writing, Watched), Untruth> {
+fn writing(
+    params: &SystemParams,
+    seed: u64,
+    tap: Option<Tap>,
+) -> Result<(Writing, CheckedTarget), Violation> {
     let mut dice = Dice::new(seed, "hole");
-    let mut watched = Watched::new(params, seed);
+    let mut watched = CheckedTarget::new(params, seed);
     if let Some(tap) = tap {
         watched.tap(tap);
     }
@@ -89,7 +95,7 @@ fn without_a_cure_a_cut_changes_what_was_not_written_and_only_in_rows_that_were(
         let row_data = 3 * 8;
         match after.read_back() {
             Ok(()) => {}
-            Err(Untruth { wrong: Wrong::Read { found, .. }, .. }) => {
+            Err(Violation { wrong: Wrong::Read { found, .. }, .. }) => {
                 assert!(rows.contains(&(found.sector / row_data)), "{found} of {rows:?}");
                 holes += 1;
             }
@@ -117,13 +123,13 @@ fn members_that_were_not_made_consistent_are_found() {
     let params = setups::bare(raid5());
     let found = (0..300).filter(|&seed| {
         let (_, after) = cut_while_writing(&params, seed, &[], &mut Nothing).expect("a cut alone is no lie");
-        matches!(after.check_members(), Err(Untruth { wrong: Wrong::Parity { .. }, .. }))
+        matches!(after.check_members(), Err(Violation { wrong: Wrong::Parity { .. }, .. }))
     });
     assert!(found.count() > 30);
 }
 
 /// Reads everything that was not being written.
-fn read_rest(after: &mut Watched, writing: &Writing) -> Result<(), Untruth> {
+fn read_rest(after: &mut CheckedTarget, writing: &Writing) -> Result<(), Violation> {
     let rest = (0..FILLED).filter(|sector| !writing.sectors.contains(sector));
     for sector in rest {
         after.go(Access::Read, sector, 1)?;
@@ -191,7 +197,7 @@ fn a_journal_that_is_written_behind_the_data_is_found() {
         let (_, watched) = writing(&params, seed, Some(late_journal())).expect("no cut so far");
         let after = watched.cut_power(&[(seed % 4) as u16], &mut PolicyRecovery::default());
         let told = after.and_then(|mut after| after.read_back());
-        matches!(told, Err(Untruth { wrong: Wrong::Read { .. }, .. }))
+        matches!(told, Err(Violation { wrong: Wrong::Read { .. }, .. }))
     });
     assert!(found.count() > 30);
 }

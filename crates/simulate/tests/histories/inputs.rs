@@ -5,7 +5,7 @@
 use super::setups::{Dice, Draft};
 use drivelab_core::storage::{CallError, Fault, Slowness};
 use drivelab_core::{Access, Content};
-use drivelab_simulate::truth::{Untruth, Watched, Wrong};
+use drivelab_simulate::checker::{CheckedTarget, Violation, Wrong};
 use drivelab_units::{Share, Span};
 
 /// What a history does beside its commands.
@@ -37,7 +37,7 @@ impl Inputs {
     }
 
     /// Now and then a drive ails, or is well again.
-    pub fn inject(&mut self, watched: &mut Watched) -> Result<(), Untruth> {
+    pub fn inject(&mut self, watched: &mut CheckedTarget) -> Result<(), Violation> {
         if !self.ails || !self.dice.one_in(6) {
             return Ok(());
         }
@@ -63,7 +63,7 @@ impl Inputs {
         self.faults += 1;
         match watched.inject(fault) {
             // It has failed for good, or the array has given it up.
-            Err(Untruth { wrong: Wrong::Refused(CallError::DriveHasFailed { .. }), .. }) => Ok(()),
+            Err(Violation { wrong: Wrong::Refused(CallError::DriveHasFailed { .. }), .. }) => Ok(()),
             told => told,
         }
     }

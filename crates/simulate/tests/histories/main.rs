@@ -19,7 +19,7 @@ mod whole_runs;
 use drivelab_core::storage::array::params::ConsistencyPolicy;
 use drivelab_core::storage::system::SystemParams;
 use drivelab_core::{Command, Content};
-use drivelab_simulate::truth::{PolicyRecovery, Untruth, Watched};
+use drivelab_simulate::checker::{CheckedTarget, PolicyRecovery, Violation};
 use drivelab_units::Span;
 use inputs::Inputs;
 use setups::{Dice, Draft};
@@ -48,7 +48,7 @@ struct Tally {
 }
 
 impl Tally {
-    fn add(&mut self, watched: &Watched) {
+    fn add(&mut self, watched: &CheckedTarget) {
         let Some(array) = watched.target().system().and_then(|system| system.array()) else { return };
         self.failures += u64::from(array.members().missing());
         self.repaired += array.repaired();
@@ -59,7 +59,7 @@ fn numbered(name: &str) -> Option<u64> {
     std::env::var(name).ok()?.parse().ok()
 }
 
-pub fn issue(watched: &mut Watched, drafts: &[Draft]) -> Result<(), Untruth> {
+pub fn issue(watched: &mut CheckedTarget, drafts: &[Draft]) -> Result<(), Violation> {
     for draft in drafts {
         watched.run_until(watched.now() + draft.gap)?;
         watched.submit(&draft.command)?;
@@ -68,7 +68,7 @@ pub fn issue(watched: &mut Watched, drafts: &[Draft]) -> Result<(), Untruth> {
 }
 
 /// The same with what else the drives are told.
-fn issue_with(watched: &mut Watched, drafts: &[Draft], inputs: &mut Inputs) -> Result<(), Untruth> {
+fn issue_with(watched: &mut CheckedTarget, drafts: &[Draft], inputs: &mut Inputs) -> Result<(), Violation> {
     for draft in drafts {
         issue(watched, std::slice::from_ref(draft))?;
         inputs.inject(watched)?;
@@ -76,7 +76,7 @@ fn issue_with(watched: &mut Watched, drafts: &[Draft], inputs: &mut Inputs) -> R
     Ok(())
 }
 
-fn told(command: &Command) -> String {
+fn describe(command: &Command) -> String {
     let Command { id, initiator, access, content, first, count, force_unit_access, direct, .. } = command;
     let is_zeroed = *content != Content::Data;
     let marks = [(force_unit_access, " FUA"), (direct, " direct"), (&is_zeroed, " without data")];
@@ -84,11 +84,11 @@ fn told(command: &Command) -> String {
     format!("{id} from {initiator}: {access:?} {first:?} + {count:?}{marks}")
 }
 
-fn play(seed: u64, tally: &mut Tally) -> Result<(), Untruth> {
+fn play(seed: u64, tally: &mut Tally) -> Result<(), Violation> {
     let mut dice = Dice::new(seed, "history");
     let params: SystemParams = setups::system(&mut dice, BUSY);
     let hosts = 1 + dice.below(2);
-    let mut watched = Watched::new(&params, seed);
+    let mut watched = CheckedTarget::new(&params, seed);
     let capacity = watched.target().capacity().get();
     let count = 5 + dice.below(45);
     // What one host's cache hides from another is no lie.
@@ -109,7 +109,7 @@ fn play(seed: u64, tally: &mut Tally) -> Result<(), Untruth> {
         println!("{array:#?}\n{controller:?}\n{elevator:?}\n{host_cache:?}");
         let caches = params.drives.iter().map(|drive| drive.cache.map(|cache| cache.write_back));
         println!("caches of the drives: {:?}", caches.collect::<Vec<_>>());
-        drafts.iter().for_each(|draft| println!("{:?} {}", draft.gap, told(&draft.command)));
+        drafts.iter().for_each(|draft| println!("{:?} {}", draft.gap, describe(&draft.command)));
         watched.tap(Box::new(|op| {
             println!("{op:?}");
             Some(op)
@@ -139,7 +139,7 @@ fn play(seed: u64, tally: &mut Tally) -> Result<(), Untruth> {
         inputs.draw_contents(&mut drafts);
         if is_told {
             println!("the power was cut, and is back; when all is read:");
-            drafts.iter().for_each(|draft| println!("{:?} {}", draft.gap, told(&draft.command)));
+            drafts.iter().for_each(|draft| println!("{:?} {}", draft.gap, describe(&draft.command)));
         }
         watched.read_back()?;
         issue_with(&mut watched, &drafts, &mut inputs)?;
@@ -162,8 +162,8 @@ fn what_was_written_is_what_is_read() {
         (numbered("DRIVELAB_HISTORY_FROM").unwrap_or(0), numbered("DRIVELAB_HISTORIES").unwrap_or(HISTORIES));
     let mut failed = Vec::new();
     for seed in (from..from + count).chain(FOUND) {
-        let told = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| play(seed, &mut tally)));
-        match told {
+        let describe = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| play(seed, &mut tally)));
+        match describe {
             Ok(Ok(())) => {}
             Ok(Err(wrong)) => failed.push(wrong.to_string()),
             Err(_) => failed.push(format!("seed {seed}: panicked")),

@@ -11,7 +11,7 @@ use drivelab_core::storage::system::SystemParams;
 use drivelab_core::storage::write_behind::params::{ReadAhead, WriteBehindParams};
 use drivelab_core::{Access, Command, Outcome};
 use drivelab_data::stamp::BLANK;
-use drivelab_simulate::truth::{PolicyRecovery, Untruth, Watched, Wrong};
+use drivelab_simulate::checker::{CheckedTarget, PolicyRecovery, Violation, Wrong};
 use drivelab_units::Sectors;
 
 /// A direct read is merged with the first line of a read that goes on to a second one, and is answered before that comes:
@@ -33,7 +33,7 @@ fn a_line_that_came_with_another_read_outlives_it() {
         array: None,
         ..setups::bare(ArrayParams::plain(Level::Striped, 2))
     };
-    let mut watched = Watched::new(&params, 1);
+    let mut watched = CheckedTarget::new(&params, 1);
     watched.go(Access::Write, 0, 64).expect("nothing else is there");
     let direct = |id, first, count| Command { direct: true, ..command(id, Access::Read, first, count) };
     // The first keeps the device busy while the others wait.
@@ -58,7 +58,7 @@ fn degraded() -> SystemParams {
 
 /// Writes a little, and then more of the same row: of that neither the old data nor the rest can be had. Returns what the
 /// first sectors are before and afterwards.
-fn give_up(watched: &mut Watched) -> Result<[Vec<u64>; 2], Untruth> {
+fn give_up(watched: &mut CheckedTarget) -> Result<[Vec<u64>; 2], Violation> {
     let mut write_and_read = |count| {
         watched.go(Access::Write, 0, count)?;
         watched.run_out()?;
@@ -70,7 +70,7 @@ fn give_up(watched: &mut Watched) -> Result<[Vec<u64>; 2], Untruth> {
 
 #[test]
 fn what_a_battery_keeps_and_no_array_takes_is_given_up_and_the_next_flush_says_so() {
-    let mut watched = Watched::new(&degraded(), 1);
+    let mut watched = CheckedTarget::new(&degraded(), 1);
     let mut play = || {
         let [before, after] = give_up(&mut watched)?;
         assert_eq!(before, after, "the older data are back");
@@ -86,7 +86,7 @@ fn what_a_battery_keeps_and_no_array_takes_is_given_up_and_the_next_flush_says_s
 
 #[test]
 fn what_is_given_up_in_silence_is_found() {
-    let mut watched = Watched::new(&degraded(), 1);
+    let mut watched = CheckedTarget::new(&degraded(), 1);
     watched.tap(Box::new(|op| (!matches!(op, DataOp::GiveUp { .. })).then_some(op)));
     let found = give_up(&mut watched).expect_err("older data in place of what was answered");
     assert!(matches!(found.wrong, Wrong::Read { .. }), "{found}");
@@ -103,7 +103,7 @@ fn what_a_battery_kept_and_no_array_takes_after_a_cut_is_given_up() {
     let params =
         SystemParams { controller: ControllerParams { cache: Some(cache), ..plain.controller }, ..plain };
     let play = |missing: &[u16]| {
-        let mut watched = Watched::new(&params, 1);
+        let mut watched = CheckedTarget::new(&params, 1);
         for (first, count) in [(0, 4), (12, 2), (32, 64)] {
             watched.go(Access::Write, first, count)?;
         }
@@ -114,7 +114,7 @@ fn what_a_battery_kept_and_no_array_takes_after_a_cut_is_given_up() {
         let mut watched = watched.cut_power(missing, &mut PolicyRecovery::default())?;
         let [first, other] = [watched.go(Access::Read, 32, 8)?, watched.go(Access::Read, 40, 8)?];
         watched.read_back()?;
-        Ok::<_, Untruth>([first, other].map(|(outcome, found)| (outcome, found.first() == Some(&BLANK))))
+        Ok::<_, Violation>([first, other].map(|(outcome, found)| (outcome, found.first() == Some(&BLANK))))
     };
     let of = |missing: &[u16]| play(missing).unwrap_or_else(|wrong| panic!("{wrong}"));
     assert_eq!(of(&[]), [(Outcome::Done, false), (Outcome::Done, false)]);

@@ -5,8 +5,8 @@ use drivelab_core::storage::array::params::{ArrayParams, Failure, Level, Rotatio
 use drivelab_core::storage::system::SystemParams;
 use drivelab_core::storage::write_behind::OWN_IDS;
 use drivelab_core::storage::write_behind::params::{FlushOrder, WriteBehindParams};
-use drivelab_simulate::truth::watched::Tap;
-use drivelab_simulate::truth::{Resync, Untruth, Watched, Wrong};
+use drivelab_simulate::checker::checked_target::Tap;
+use drivelab_simulate::checker::{CheckedTarget, Resync, Violation, Wrong};
 use drivelab_units::{Instant, Sectors};
 
 const SEEDS: u64 = 40;
@@ -15,9 +15,9 @@ fn raid(parities: u8) -> ArrayParams {
     ArrayParams::plain(Level::Parity { parities, rotation: Rotation::Last, groups: 1 }, 5)
 }
 
-fn play(params: &SystemParams, seed: u64, tap: Option<Tap>, cuts: bool) -> Result<(), Untruth> {
+fn play(params: &SystemParams, seed: u64, tap: Option<Tap>, cuts: bool) -> Result<(), Violation> {
     let mut dice = Dice::new(seed, "planted");
-    let mut watched = Watched::new(params, seed);
+    let mut watched = CheckedTarget::new(params, seed);
     if let Some(tap) = tap {
         watched.tap(tap);
     }
@@ -36,7 +36,7 @@ fn caught(params: &SystemParams, cuts: bool, fault: impl Fn() -> Tap) -> Vec<Wro
     let mut found = Vec::new();
     for seed in 0..SEEDS {
         play(params, seed, None, cuts).unwrap_or_else(|wrong| panic!("no fault here: {wrong}"));
-        found.extend(play(params, seed, Some(fault()), cuts).err().map(|untruth| untruth.wrong));
+        found.extend(play(params, seed, Some(fault()), cuts).err().map(|violation| violation.wrong));
     }
     found
 }

@@ -6,8 +6,8 @@ use drivelab_core::data::{DataOp, Word};
 use drivelab_core::storage::array::levels::reserved::PARTIAL_PARITY_LOG;
 use drivelab_core::storage::array::params::{ArrayParams, ConsistencyPolicy, Copies, Level, Rotation};
 use drivelab_core::storage::system::SystemParams;
-use drivelab_simulate::truth::watched::Tap;
-use drivelab_simulate::truth::{PolicyRecovery, Untruth, Watched, Wrong};
+use drivelab_simulate::checker::checked_target::Tap;
+use drivelab_simulate::checker::{CheckedTarget, PolicyRecovery, Violation, Wrong};
 use drivelab_units::{Sectors, Span};
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -50,9 +50,9 @@ fn cut(
     seed: u64,
     tap: Option<Tap>,
     missing: &[u16],
-) -> Result<(PolicyRecovery, Watched), Untruth> {
+) -> Result<(PolicyRecovery, CheckedTarget), Violation> {
     let mut dice = Dice::new(seed, "policies");
-    let mut watched = Watched::new(params, seed);
+    let mut watched = CheckedTarget::new(params, seed);
     // In parts of rows: whole ones would leave entries that make any parity good.
     for first in (0..FILLED).step_by(10) {
         watched.go(Access::Write, first, 10)?;
@@ -99,7 +99,7 @@ fn found(params: &SystemParams, missing: impl Fn(u64) -> Option<u16>, fault: imp
             after.check_members()?;
             after.read_back()
         });
-        if let Err(Untruth { wrong, .. }) = told {
+        if let Err(Violation { wrong, .. }) = told {
             let kinds = matches!(wrong, Wrong::Parity { .. } | Wrong::Copy { .. } | Wrong::Read { .. });
             assert!(kinds, "{wrong}");
             found += 1;
@@ -155,7 +155,7 @@ fn only_what_a_bitmap_marks_is_made_alike_again() {
 /// The bitmap is cleared before its time: no bit is ever on the media.
 fn forgotten_bits() -> Tap {
     Box::new(|op| match op {
-        DataOp::Tell { word: Word::Bit { .. }, .. } => None,
+        DataOp::AddWord { word: Word::Bit { .. }, .. } => None,
         op => Some(op),
     })
 }
@@ -164,7 +164,7 @@ fn forgotten_bits() -> Tap {
 fn a_bit_less() -> Tap {
     let mut last = None;
     Box::new(move |op| match op {
-        DataOp::Tell { into, word: Word::Bit { first, .. }, .. } => {
+        DataOp::AddWord { into, word: Word::Bit { first, .. }, .. } => {
             let is_another = last.replace((into, first)).is_some_and(|(before, _)| before == into);
             is_another.then_some(op)
         }
@@ -232,8 +232,8 @@ fn entries_that_are_overwritten_before_members_have_flushed_are_found() {
 fn a_tail_that_has_gone_on_too_early_is_found() {
     let fault = || -> Tap {
         Box::new(|op| match op {
-            DataOp::Tell { into, at, word: Word::Tail { number } } => {
-                Some(DataOp::Tell { into, at, word: Word::Tail { number: number + 1_000 } })
+            DataOp::AddWord { into, at, word: Word::Tail { number } } => {
+                Some(DataOp::AddWord { into, at, word: Word::Tail { number: number + 1_000 } })
             }
             op => Some(op),
         })
@@ -280,12 +280,12 @@ fn cut_as_a_log_comes_round(
     params: &SystemParams,
     seed: u64,
     tells_tails: bool,
-) -> Result<Option<Watched>, Untruth> {
+) -> Result<Option<CheckedTarget>, Violation> {
     const ROWS: u64 = 8;
     const ROW: u64 = 3 * 8;
     const RECORDS: u64 = PARTIAL_PARITY_LOG / 4;
     let mut dice = Dice::new(seed, "round");
-    let mut watched = Watched::new(params, seed);
+    let mut watched = CheckedTarget::new(params, seed);
     // Where the records of four sectors lie that have come to the log, by their order.
     let written = Rc::new(RefCell::new(BTreeSet::new()));
     let seen = Rc::clone(&written);
@@ -295,14 +295,14 @@ fn cut_as_a_log_comes_round(
         {
             seen.borrow_mut().insert(first.get() / 4);
         }
-        let is_tail = matches!(op, DataOp::Tell { word: Word::Tail { .. }, .. });
+        let is_tail = matches!(op, DataOp::AddWord { word: Word::Tail { .. }, .. });
         (tells_tails || !is_tail).then_some(op)
     }));
     // One granule says that all of it is written.
     for _ in 0..4 {
         watched.go(Access::Write, 0, 3 * ROWS * ROW)?;
     }
-    let others = |watched: &mut Watched, dice: &mut Dice, count| -> Result<(), Untruth> {
+    let others = |watched: &mut CheckedTarget, dice: &mut Dice, count| -> Result<(), Violation> {
         (0..count)
             .try_for_each(|_| watched.go(Access::Write, (2 * ROWS + dice.below(ROWS)) * ROW, 3).map(|_| ()))
     };

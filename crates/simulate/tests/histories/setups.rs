@@ -2,7 +2,7 @@
 use crate::common::{drive, layout, ms, us, zone};
 use drivelab_core::rng::Stream;
 use drivelab_core::storage::array::params::{
-    ArrayParams, ConsistencyPolicy, Copies, Failure, Keeper, Level, ReadChoice, Rotation, SplitReads, When,
+    ArrayParams, ConsistencyPolicy, Copies, Failure, Level, ManagedBy, ReadChoice, Rotation, SplitReads, When,
 };
 use drivelab_core::storage::controller::params::ControllerParams;
 use drivelab_core::storage::drive::cache::params::{CacheParams, Destage, ReadAheadParams, WriteBackParams};
@@ -280,7 +280,7 @@ fn level(dice: &mut Dice) -> (Level, u16) {
 fn array(dice: &mut Dice, span: Span) -> ArrayParams {
     let (level, members) = level(dice);
     let mut array = ArrayParams::plain(level, members);
-    array.keeper = dice.of(&[Keeper::Host, Keeper::Controller]);
+    array.managed_by = dice.of(&[ManagedBy::Host, ManagedBy::Controller]);
     array.unit = Sectors::new(dice.of(&[4, 8, 32]));
     array.parity.granule = Sectors::new(dice.of(&[1, 4]));
     array.reads = dice.of(&[

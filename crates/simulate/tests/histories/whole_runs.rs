@@ -10,7 +10,7 @@ use drivelab_core::storage::write_behind::params::WriteBehindParams;
 use drivelab_core::storage::{TargetInput, TargetParams};
 use drivelab_core::{Access, Machine, Setup};
 use drivelab_record::Point;
-use drivelab_simulate::truth::{Followed, Watched};
+use drivelab_simulate::checker::{CheckedTarget, RunChecker};
 use drivelab_simulate::{Control, RunError, run};
 use drivelab_units::{Instant, Lba, Sectors, Share};
 use std::sync::atomic::AtomicBool;
@@ -96,23 +96,23 @@ fn of_an_array_that_has_lost_data_nothing_is_waited_for() {
     let size = Sectors::new(2_000);
     let cache = Some(WriteBehindParams { size, limit: size, background: Sectors::ZERO, ..memory() });
     let params = SystemParams { controller: ControllerParams { cache, ..plain.controller }, ..plain };
-    let mut watched = Watched::new(&params, 1);
+    let mut watched = CheckedTarget::new(&params, 1);
     for id in 0..100 {
         let write = common::command(id, Access::Write, 16 * id, 4);
         watched.submit(&write).unwrap_or_else(|wrong| panic!("{wrong}"));
     }
     watched.run_until(Instant::from_ns(2_000_000)).unwrap_or_else(|wrong| panic!("{wrong}"));
     let (now, flushing) = (watched.now(), watched.memories().any(|memory| memory.flushing() > 0));
-    assert_eq!(watched.come_to_rest(u64::MAX), Ok(true));
+    assert_eq!(watched.quiesce(u64::MAX), Ok(true));
     assert!(flushing && watched.now() == now);
 }
 
 /// Hears what the target has done with data.
-fn look(followed: &mut Followed, target: &mut Target, now: Instant) -> Result<(), RunError> {
+fn process_outputs(checker: &mut RunChecker, target: &mut Target, now: Instant) -> Result<(), RunError> {
     while let Some(op) = target.poll_data() {
-        followed.observe(target, now, op)?;
+        checker.observe(target, now, op)?;
     }
-    followed.look(target)
+    checker.process_outputs(target)
 }
 
 /// Writes one sector after the other, with a bound for the memory of the check.
@@ -120,20 +120,20 @@ fn bounded(most_bytes: u64) -> Result<(), RunError> {
     let target = TargetParams::System(setups::alone(0));
     let setup = common::setup(target, common::job(), 1);
     let mut target = Target::new(&setup.target, 1);
-    let mut followed = Followed::new(&setup, &mut target)?.bounded(most_bytes);
+    let mut checker = RunChecker::new(&setup, &mut target)?.bounded(most_bytes);
     let mut now = Instant::ZERO;
     for id in 0..1_000 {
         let write = common::command(id, Access::Write, id, 1);
-        followed.submitted(id, &write);
+        checker.submitted(id, &write);
         target.submit(now, write);
-        look(&mut followed, &mut target, now)?;
+        process_outputs(&mut checker, &mut target, now)?;
         while let Some(due) = target.poll_timeout() {
             now = due;
             target.handle(now, TargetInput::Tick);
-            look(&mut followed, &mut target, now)?;
+            process_outputs(&mut checker, &mut target, now)?;
         }
         while let Some(completion) = target.poll_output() {
-            followed.answered(&target, &completion)?;
+            checker.answered(&target, &completion)?;
         }
     }
     Ok(())

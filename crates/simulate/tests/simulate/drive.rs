@@ -11,7 +11,7 @@ use drivelab_core::storage::drive::cache::params::CacheParams;
 use drivelab_core::storage::drive::geometry::ZoneParams;
 use drivelab_core::storage::drive::mechanism::SettleParams;
 use drivelab_core::storage::drive::params::{DriveModel, DriveParams, Overhead};
-use drivelab_core::storage::drive::queue::{Chooses, Order, QueueParams};
+use drivelab_core::storage::drive::queue::{ChoiceTime, Order, QueueParams};
 use drivelab_core::storage::drive::seek::SeekParams;
 use drivelab_core::{Access, Limit, Setup};
 use drivelab_record::Point;
@@ -82,7 +82,7 @@ fn one_track(order: QueueParams) -> DriveParams {
 }
 
 fn after_answer(depth: u32, order: Order, answer_time: Span) -> QueueParams {
-    QueueParams { chooses: Chooses::AfterAnswer, answer_time, ..queue(depth, order) }
+    QueueParams { chooses: ChoiceTime::AfterAnswer, answer_time, ..queue(depth, order) }
 }
 
 /// In a closed loop, with no seeks, each command waits for its own sector however many others there are: half a turn

@@ -1,7 +1,7 @@
 //! What a scenario lets go wrong with drives at instants of a run, held to what each fault says that it does.
 use drivelab_core::Setup;
 use drivelab_record::Point;
-use drivelab_record::ailing::InjectionRecord;
+use drivelab_record::injections::InjectionRecord;
 use drivelab_scenario::{NoFiles, Source, plan};
 use drivelab_simulate::{Control, RunError, run, run_captured};
 use drivelab_trace::formats::native::{Entry, InjectedKind, Reader};

@@ -6,7 +6,7 @@ use drivelab_core::{Access, Attribute, Command, Machine, Priority, Setup};
 use drivelab_record::point::Ended;
 use drivelab_record::{CutRecord, Point};
 use drivelab_scenario::{NoFiles, Source, plan};
-use drivelab_simulate::truth::Followed;
+use drivelab_simulate::checker::RunChecker;
 use drivelab_simulate::{Control, RunError, run};
 use drivelab_units::{Instant, Lba, Sectors};
 use std::sync::atomic::AtomicBool;
@@ -100,7 +100,7 @@ fn swallowed(which: usize) -> Result<(), RunError> {
     let setup =
         setups("[target]\ndrive = \"wd-4tb-7200\"\narray = { level = \"raid0\", members = 2 }\n").remove(0);
     let mut target = Target::new(&setup.target, setup.seed);
-    let mut followed = Followed::new(&setup, &mut target).expect("a target with data");
+    let mut followed = RunChecker::new(&setup, &mut target).expect("a target with data");
     let (mut seen, mut now) = (0, Instant::ZERO);
     for (id, access) in [(0, Access::Write), (1, Access::Write), (2, Access::Read)] {
         let command = command(id, access, 128);
@@ -110,7 +110,7 @@ fn swallowed(which: usize) -> Result<(), RunError> {
             while let Some(op) = target.poll_data() {
                 followed.observe(&target, now, op)?;
             }
-            followed.look(&target)?;
+            followed.process_outputs(&target)?;
             if let Some(completion) = target.poll_output() {
                 followed.answered(&target, &completion)?;
                 break;
@@ -145,7 +145,7 @@ fn unequal_copies(which: usize) -> Result<(), RunError> {
     let array = "[target.array]\nlevel = \"raid10\"\nlayout = \"far\"\nmembers = 3\n";
     let setup = setups(&format!("[target]\ndrive = \"wd-4tb-7200\"\nwrite_cache = false\n{array}")).remove(0);
     let mut target = Target::new(&setup.target, setup.seed);
-    let mut followed = Followed::new(&setup, &mut target).expect("a target with data");
+    let mut followed = RunChecker::new(&setup, &mut target).expect("a target with data");
     let (mut seen, mut now) = (0, Instant::ZERO);
     for id in [0, 1] {
         let command = command(id, Access::Write, 128);
@@ -155,7 +155,7 @@ fn unequal_copies(which: usize) -> Result<(), RunError> {
             while let Some(op) = target.poll_data() {
                 followed.observe(&target, now, op)?;
             }
-            followed.look(&target)?;
+            followed.process_outputs(&target)?;
             if let Some(completion) = target.poll_output() {
                 followed.answered(&target, &completion)?;
                 break;

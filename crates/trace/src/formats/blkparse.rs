@@ -13,7 +13,7 @@ use crate::lines::Fault;
 use crate::reader::Records;
 use crate::record::{Clock, Kind, Record};
 use crate::text::{Lines, Next, fault, sectors, time, whole, words};
-use crate::writer::{FormatWriter, Timeline, Told};
+use crate::writer::{FormatWriter, RequestContext, Timeline};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::io::{self, Read, Write};
@@ -267,10 +267,15 @@ fn flags_of(record: &Record) -> String {
 }
 
 impl<W: Write> FormatWriter<W> for BlkparseWriter {
-    fn write(&mut self, out: &mut W, record: &Record, told: &Told<'_>) -> Result<(), TraceError> {
+    fn write(
+        &mut self,
+        out: &mut W,
+        record: &Record,
+        context: &RequestContext<'_>,
+    ) -> Result<(), TraceError> {
         let time = self.timeline.since_first(record.time_ns);
         self.complete(out, time)?;
-        let name = told.device;
+        let name = context.device;
         let is_device =
             name.split(',').count() == 2 && name.split(',').all(|part| part.parse::<u32>().is_ok());
         // A device without a device number gets that of a SCSI disk, sixteen minors apart.
@@ -281,7 +286,7 @@ impl<W: Write> FormatWriter<W> for BlkparseWriter {
         if let Some(response) = record.response_ns {
             if self.outstanding.len() >= OUTSTANDING_MAX {
                 let what = format!("more than {OUTSTANDING_MAX} requests are outstanding");
-                return Err(TraceError::Unwritable { place: told.place, what });
+                return Err(TraceError::Unwritable { place: context.place, what });
             }
             let time = time.saturating_add(response);
             self.outstanding.push(Reverse(Completion { time, sequence: self.sequence, ..event }));

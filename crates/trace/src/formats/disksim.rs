@@ -8,7 +8,7 @@ use crate::error::{Place, TraceError};
 use crate::lines::Fault;
 use crate::record::{Kind, Record};
 use crate::text::{exact_words, sectors, time, whole};
-use crate::writer::{FormatWriter, Timeline, Told};
+use crate::writer::{FormatWriter, RequestContext, Timeline};
 use std::io::{self, Write};
 
 /// Parser.
@@ -40,11 +40,16 @@ pub struct DisksimWriter {
 }
 
 impl<W: Write> FormatWriter<W> for DisksimWriter {
-    fn write(&mut self, out: &mut W, record: &Record, told: &Told<'_>) -> Result<(), TraceError> {
+    fn write(
+        &mut self,
+        out: &mut W,
+        record: &Record,
+        context: &RequestContext<'_>,
+    ) -> Result<(), TraceError> {
         let flag = match record.kind {
             Kind::Read => 1,
             Kind::Write => 0,
-            Kind::Flush | Kind::Discard => return Err(told.unwritable("DiskSim's format", record.kind)),
+            Kind::Flush | Kind::Discard => return Err(context.unwritable("DiskSim's format", record.kind)),
         };
         let time = self.timeline.since_first(record.time_ns);
         let (first, count) = record.sectors();

@@ -8,7 +8,7 @@ use crate::error::{Place, TraceError};
 use crate::lines::Fault;
 use crate::record::{Kind, Record};
 use crate::text::{fault, time, whole, words};
-use crate::writer::{FormatWriter, Timeline, Told};
+use crate::writer::{FormatWriter, RequestContext, Timeline};
 use std::io::{self, Write};
 
 /// The shortest wait in microseconds; fio drops shorter ones when it replays.
@@ -106,8 +106,8 @@ impl IologWriter {
     }
 
     /// A name that is a single field and unique among the devices.
-    fn name(&self, place: u32, told: &str) -> String {
-        let mut name: String = told.chars().map(|c| if c.is_whitespace() { '_' } else { c }).collect();
+    fn name(&self, place: u32, context: &str) -> String {
+        let mut name: String = context.chars().map(|c| if c.is_whitespace() { '_' } else { c }).collect();
         if name.is_empty() {
             name = place.to_string();
         }
@@ -117,7 +117,12 @@ impl IologWriter {
         name
     }
 
-    fn open(&mut self, out: &mut impl Write, record: &Record, told: &Told<'_>) -> io::Result<()> {
+    fn open(
+        &mut self,
+        out: &mut impl Write,
+        record: &Record,
+        context: &RequestContext<'_>,
+    ) -> io::Result<()> {
         let place = record.device as usize;
         if self.opened.is_empty() {
             writeln!(out, "{}", Iolog::title(self.version))?;
@@ -125,7 +130,7 @@ impl IologWriter {
         if self.opened.len() <= place {
             self.opened.resize(place + 1, None);
         }
-        let name = self.name(record.device, told.device);
+        let name = self.name(record.device, context.device);
         for action in ["add\n", "open\n"] {
             self.line(out, &name, action)?;
         }
@@ -135,11 +140,16 @@ impl IologWriter {
 }
 
 impl<W: Write> FormatWriter<W> for IologWriter {
-    fn write(&mut self, out: &mut W, record: &Record, told: &Told<'_>) -> Result<(), TraceError> {
+    fn write(
+        &mut self,
+        out: &mut W,
+        record: &Record,
+        context: &RequestContext<'_>,
+    ) -> Result<(), TraceError> {
         let us = self.timeline.since_first(record.time_ns) / 1_000;
         self.last_us = us;
         if self.opened.get(record.device as usize).is_none_or(Option::is_none) {
-            self.open(out, record, told)?;
+            self.open(out, record, context)?;
         }
         let name = self.opened[record.device as usize].as_deref().unwrap_or_default();
         // A wait cannot be negative where times go back.

@@ -9,7 +9,7 @@ use crate::error::{Place, TraceError};
 use crate::lines::Fault;
 use crate::record::{Clock, FILETIME_UNIX_NS, Kind, Record};
 use crate::text::{fault, split, time, whole};
-use crate::writer::{FormatWriter, Told};
+use crate::writer::{FormatWriter, RequestContext};
 use std::io::{self, Write};
 
 /// Parser.
@@ -58,20 +58,27 @@ const EPOCH_NS: u64 = 946_684_800_000_000_000 + FILETIME_UNIX_NS;
 pub struct MsrWriter;
 
 impl<W: Write> FormatWriter<W> for MsrWriter {
-    fn write(&mut self, out: &mut W, record: &Record, told: &Told<'_>) -> Result<(), TraceError> {
+    fn write(
+        &mut self,
+        out: &mut W,
+        record: &Record,
+        context: &RequestContext<'_>,
+    ) -> Result<(), TraceError> {
         let kind = match record.kind {
             Kind::Read => "Read",
             Kind::Write => "Write",
-            Kind::Flush | Kind::Discard => return Err(told.unwritable("the MSR format", record.kind)),
+            Kind::Flush | Kind::Discard => return Err(context.unwritable("the MSR format", record.kind)),
         };
-        let ticks = date_ns(record.time_ns, told)? / 100;
-        let (host, disk) = told.device.rsplit_once('.').unwrap_or((told.device, "0"));
+        let ticks = date_ns(record.time_ns, context)? / 100;
+        let (host, disk) = context.device.rsplit_once('.').unwrap_or((context.device, "0"));
         let (host, disk) = (plain(host), plain(disk));
         // Readers join both into one name with a dot.
         if host.len() + 1 + disk.len() > NAME_BYTES_MAX {
-            let what =
-                format!("the device's name, of {} bytes, is too long for the MSR format", told.device.len());
-            return Err(TraceError::Unwritable { place: told.place, what });
+            let what = format!(
+                "the device's name, of {} bytes, is too long for the MSR format",
+                context.device.len()
+            );
+            return Err(TraceError::Unwritable { place: context.place, what });
         }
         let response = record.response_ns.unwrap_or(0) / 100;
         writeln!(out, "{ticks},{host},{disk},{kind},{},{},{response}", record.offset, record.length)?;
@@ -84,8 +91,8 @@ impl<W: Write> FormatWriter<W> for MsrWriter {
 }
 
 /// The time since 1601. A date of the trace is kept, however unusual; an invented date is one that readers accept.
-fn date_ns(time_ns: u64, told: &Told<'_>) -> Result<u64, TraceError> {
-    let (base, last) = match told.clock {
+fn date_ns(time_ns: u64, context: &RequestContext<'_>) -> Result<u64, TraceError> {
+    let (base, last) = match context.clock {
         Clock::Filetime => (0, u64::MAX),
         Clock::Unix => (FILETIME_UNIX_NS, u64::MAX),
         Clock::Relative => (EPOCH_NS, Clock::Filetime.plausible_ns().map_or(u64::MAX, |(_, last)| last)),
@@ -95,7 +102,7 @@ fn date_ns(time_ns: u64, told: &Told<'_>) -> Result<u64, TraceError> {
         let days = time_ns / 86_400_000_000_000;
         let what =
             format!("the MSR format has no date for a time {days} days from the start of the trace's clock");
-        TraceError::Unwritable { place: told.place, what }
+        TraceError::Unwritable { place: context.place, what }
     })
 }
 

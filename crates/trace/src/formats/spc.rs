@@ -7,7 +7,7 @@ use crate::error::{Place, TraceError};
 use crate::lines::Fault;
 use crate::record::{Kind, Record};
 use crate::text::{fault, sectors, split, time, whole};
-use crate::writer::{FormatWriter, Timeline, Told};
+use crate::writer::{FormatWriter, RequestContext, Timeline};
 use std::io::{self, Write};
 
 /// Parser.
@@ -40,11 +40,16 @@ pub struct SpcWriter {
 }
 
 impl<W: Write> FormatWriter<W> for SpcWriter {
-    fn write(&mut self, out: &mut W, record: &Record, told: &Told<'_>) -> Result<(), TraceError> {
+    fn write(
+        &mut self,
+        out: &mut W,
+        record: &Record,
+        context: &RequestContext<'_>,
+    ) -> Result<(), TraceError> {
         let kind = match record.kind {
             Kind::Read => 'R',
             Kind::Write => 'W',
-            Kind::Flush | Kind::Discard => return Err(told.unwritable("the SPC format", record.kind)),
+            Kind::Flush | Kind::Discard => return Err(context.unwritable("the SPC format", record.kind)),
         };
         let time = self.timeline.since_first(record.time_ns);
         let (first, count) = record.sectors();

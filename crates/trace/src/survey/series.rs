@@ -44,12 +44,12 @@ impl Series {
             bin.bytes = bin.bytes.saturating_add(record.length);
         }
         if let Some(response) = record.response_ns {
-            self.reside(record.time_ns, record.time_ns.saturating_add(response));
+            self.add_residence(record.time_ns, record.time_ns.saturating_add(response));
         }
     }
 
     /// Distributes a request's time in the system over the bins that it overlaps.
-    fn reside(&mut self, from: u64, until: u64) {
+    fn add_residence(&mut self, from: u64, until: u64) {
         if until == from {
             return;
         }

@@ -313,8 +313,8 @@ fn a_date_survives_the_way_to_another_clock() {
     let mut writer = drivelab_trace::Writer::new(Vec::new(), Format::Msr, header, false).unwrap();
     let place = drivelab_trace::error::Place::Line(2);
     for record in &requests {
-        let told = drivelab_trace::writer::Told { device: "vdi.0", clock: Clock::Unix, place };
-        writer.write(record, &told).unwrap();
+        let context = drivelab_trace::writer::RequestContext { device: "vdi.0", clock: Clock::Unix, place };
+        writer.write(record, &context).unwrap();
     }
     let text = writer.finish().unwrap();
     let back = read(&text, Format::Msr).unwrap();

@@ -6,7 +6,7 @@ use drivelab_trace::error::Place;
 use drivelab_trace::formats::native::Header;
 use drivelab_trace::merge::{Align, Merge};
 use drivelab_trace::shape::{Remap, Shape, Shaper};
-use drivelab_trace::writer::Told;
+use drivelab_trace::writer::RequestContext;
 use drivelab_trace::{Clock, Format, Kind, Options, Problem, Reader, Record, Writer};
 use std::fmt::Write;
 
@@ -149,23 +149,23 @@ fn formats_and_options() {
         [(Format::Spc, Kind::Flush), (Format::Msr, Kind::Discard), (Format::Disksim, Kind::Flush)]
     {
         let mut writer = Writer::new(Vec::new(), format, Header::plain(Clock::Relative), false).unwrap();
-        let told = Told { device: "0", clock: Clock::Relative, place: Place::Line(7) };
-        let error = writer.write(&Record::new(0, 0, kind, 0, 0), &told).unwrap_err();
+        let context = RequestContext { device: "0", clock: Clock::Relative, place: Place::Line(7) };
+        let error = writer.write(&Record::new(0, 0, kind, 0, 0), &context).unwrap_err();
         say("kind", &error.to_string());
         let mut writer = Writer::new(Vec::new(), format, Header::plain(Clock::Relative), true).unwrap();
-        writer.write(&Record::new(0, 0, kind, 0, 0), &told).unwrap();
+        writer.write(&Record::new(0, 0, kind, 0, 0), &context).unwrap();
         assert_eq!((writer.written(), writer.left_out()), (0, 1));
     }
     for (clock, time_ns) in [(Clock::Relative, 4_000_000_000_000_000_000), (Clock::Unix, u64::MAX)] {
         let mut writer = Writer::new(Vec::new(), Format::Msr, Header::plain(clock), false).unwrap();
-        let told = Told { device: "0", clock, place: Place::Line(7) };
-        let error = writer.write(&Record::new(time_ns, 0, Kind::Read, 0, 512), &told).unwrap_err();
+        let context = RequestContext { device: "0", clock, place: Place::Line(7) };
+        let error = writer.write(&Record::new(time_ns, 0, Kind::Read, 0, 512), &context).unwrap_err();
         say("date", &error.to_string());
     }
     let name = "d".repeat(255);
     let mut writer = Writer::new(Vec::new(), Format::Msr, Header::plain(Clock::Relative), false).unwrap();
-    let told = Told { device: &name, clock: Clock::Relative, place: Place::Line(7) };
-    say("name", &writer.write(&Record::new(0, 0, Kind::Read, 0, 512), &told).unwrap_err().to_string());
+    let context = RequestContext { device: &name, clock: Clock::Relative, place: Place::Line(7) };
+    say("name", &writer.write(&Record::new(0, 0, Kind::Read, 0, 512), &context).unwrap_err().to_string());
     for shape in [
         Shape { scale_time: (0, 1), ..Shape::default() },
         Shape { remap: Some(Remap::Wrap { to_bytes: 1_000 }), ..Shape::default() },

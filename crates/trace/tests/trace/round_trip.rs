@@ -179,12 +179,12 @@ fn our_own_keeps_header_devices_and_faults_over_many_blocks() {
             entries.push(Entry::Injected(injected));
         }
         let record = Record::new(number * 1_000, (number / 50_000) as u32, Kind::Read, number * 4_096, 4_096);
-        let told = drivelab_trace::writer::Told {
+        let context = drivelab_trace::writer::RequestContext {
             device: "named before",
             clock: Clock::Unix,
             place: drivelab_trace::error::Place::Record(1),
         };
-        drivelab_trace::writer::FormatWriter::write(&mut writer, &mut out, &record, &told).unwrap();
+        drivelab_trace::writer::FormatWriter::write(&mut writer, &mut out, &record, &context).unwrap();
         entries.push(Entry::Request(record));
     }
     writer.end(&mut out).unwrap();

@@ -4,7 +4,7 @@ use drivelab_trace::error::Place;
 use drivelab_trace::formats::native::{self, Entry, Header, Injected, InjectedKind, NativeWriter};
 use drivelab_trace::merge::{Align, Merge};
 use drivelab_trace::shape::{Remap, Shape, Shaped, Shaper};
-use drivelab_trace::writer::{FormatWriter, Told};
+use drivelab_trace::writer::{FormatWriter, RequestContext};
 use drivelab_trace::{Clock, Format, Kind, Options, Reader, Record};
 use proptest::prelude::*;
 
@@ -120,10 +120,10 @@ fn a_copy_of_our_own_keeps_the_seed_and_counts_what_it_leaves_out() {
         remark: "of a run".to_owned(),
     };
     let (mut bytes, mut writer) = (Vec::new(), NativeWriter::new(header.clone()));
-    let told = Told { device: "a", clock: Clock::Relative, place: Place::Record(1) };
+    let context = RequestContext { device: "a", clock: Clock::Relative, place: Place::Record(1) };
     let empty = Record { length: 0, ..at(2, 0) };
     for record in [at(1, 0), empty, at(3, 4_096)] {
-        FormatWriter::write(&mut writer, &mut bytes, &record, &told).unwrap();
+        FormatWriter::write(&mut writer, &mut bytes, &record, &context).unwrap();
     }
     let kind = InjectedKind::PowerCut;
     writer.inject(&mut bytes, Injected { time_ns: 4, kind, device: 0, offset: 0, length: 0 }).unwrap();

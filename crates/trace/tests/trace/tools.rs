@@ -1,7 +1,7 @@
 //! What the tests share.
 use drivelab_trace::error::TraceError;
 use drivelab_trace::formats::native::Header;
-use drivelab_trace::writer::Told;
+use drivelab_trace::writer::RequestContext;
 use drivelab_trace::{Clock, Format, Options, Reader, Record, Writer};
 
 /// All requests of a trace, and the reader at its end.
@@ -31,7 +31,7 @@ pub fn written(records: &[Record], format: Format, name: impl Fn(u32) -> String)
     for record in records {
         let device = name(record.device);
         let place = drivelab_trace::error::Place::Record(1);
-        writer.write(record, &Told { device: &device, clock: Clock::Relative, place }).unwrap();
+        writer.write(record, &RequestContext { device: &device, clock: Clock::Relative, place }).unwrap();
     }
     assert_eq!(writer.written(), records.len() as u64);
     writer.finish().unwrap()

@@ -245,20 +245,20 @@ impl Array {
                 let spot = Spot { slot: member, at };
                 let op =
                     self.planner.add(context, slot, Phase::Log, Access::Write, spot, self.planner.granule());
-                if context.keeps.data {
-                    self.tell_bits(context, (op, at), granule);
+                if context.enabled.data {
+                    self.report_bits(context, (op, at), granule);
                 }
             }
         }
     }
 
     /// Reports the contents of a granule.
-    fn tell_bits(&self, context: &mut Context, (op, at): (u64, u64), granule: usize) {
-        context.tell(op, at, Word::Bits);
+    fn report_bits(&self, context: &mut Context, (op, at): (u64, u64), granule: usize) {
+        context.add_word(op, at, Word::Bits);
         if let Some(bitmap) = &self.bitmap {
             for region in bitmap.inside(granule) {
                 if matches!(bitmap.regions[region].bit, Bit::Setting | Bit::Set) {
-                    context.tell(
+                    context.add_word(
                         op,
                         at,
                         Word::Bit { first: region as u64 * bitmap.region, count: bitmap.region },

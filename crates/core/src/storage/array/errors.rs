@@ -25,7 +25,7 @@
 use super::Array;
 use super::levels::Spot;
 use super::members::MemberState;
-use super::report::Happened;
+use super::report::ReportKind;
 use super::stripe_request::{Op, Owner};
 use crate::command::{Access, Completion, Outcome};
 use crate::storage::context::Context;
@@ -38,7 +38,7 @@ pub struct Errors {
     reads: u64,
     /// Writes and FLUSHes.
     writes: u64,
-    /// Drives that were given up, and of which the system has not been told.
+    /// Drives that were given up, and whose failure has not been reported to the system.
     given_up: Vec<u16>,
 }
 
@@ -82,11 +82,11 @@ impl Array {
             return false;
         }
         let Op { slot, drive, .. } = op;
-        let what = Happened::WriteError { slot, drive, outcome: completion.outcome };
+        let what = ReportKind::WriteError { slot, drive, outcome: completion.outcome };
         if slot < self.planner.params.members && (self.refuses_writes() || self.is_needed(slot)) {
             if !core::mem::replace(&mut self.condition.is_broken, true) {
                 self.report(context, slot, what);
-                self.report(context, slot, Happened::Broken);
+                self.report(context, slot, ReportKind::Broken);
             }
             self.make_stale(context, &op);
             return false;
@@ -119,18 +119,18 @@ impl Array {
     /// What a write failed to bring to a member that stays is read from other copies, where there are any.
     fn make_stale(&mut self, context: &mut Context, op: &Op) {
         let Op { slot, drive, .. } = *op;
-        for (first, end) in self.layout.others_have(&self.planner, op) {
+        for (first, end) in self.layout.readable_elsewhere(&self.planner, op) {
             self.planner.defects.make_stale(self.planner.params.members, slot, (first, end));
             let (first, count) = (Lba::new(first), Sectors::new(end - first));
-            self.report(context, slot, Happened::Stale { slot, drive, first, count });
+            self.report(context, slot, ReportKind::Stale { slot, drive, first, count });
         }
     }
 
     /// A member has failed: where it had the only valid copy, the addresses are lost.
     pub(crate) fn lose_stale(&mut self, context: &mut Context) {
-        for run in self.layout.lost_but_for_stale(&self.planner) {
+        for run in self.layout.only_stale_left(&self.planner) {
             self.condition.has_lost = true;
-            self.report(context, 0, Happened::Lost(run));
+            self.report(context, 0, ReportKind::Lost(run));
         }
     }
 

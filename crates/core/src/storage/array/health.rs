@@ -9,13 +9,13 @@ use super::errors::is_unread;
 use super::levels::ALL;
 use super::members::{Member, MemberState};
 use super::params::{ArrayParams, When};
-use super::report::{Happened, Health, Report};
+use super::report::{Health, Report, ReportKind};
 use super::stripe_request::{Op, Owner};
 use super::{Array, ArrayEvent};
 use crate::command::{Access, Breakdown, Command, Outcome};
 use crate::data::DataOp;
 use crate::storage::context::{Context, Event};
-use crate::storage::outputs::Happening;
+use crate::storage::outputs::TargetEvent;
 use crate::storage::tree::Slot;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -53,15 +53,15 @@ impl Array {
         for &slot in &missing {
             let drive = self.planner.members.get(slot).drive;
             self.planner.members.set(slot, MemberState::Missing);
-            self.report(context, slot, Happened::Failed { slot, drive });
-            self.stand_aside(slot);
+            self.report(context, slot, ReportKind::Failed { slot, drive });
+            self.fail_rest_of_set(slot);
         }
         self.lose(context, &before, missing.first().copied().unwrap_or(0));
         for slot in missing {
             if !self.planner.params.rebuilding {
                 self.await_spare(context, slot);
             } else if self.can_be_rebuilt(slot) {
-                self.put_in(context, slot, self.planner.members.get(slot).drive);
+                self.assign_slot(context, slot, self.planner.members.get(slot).drive);
             }
         }
         self.resume_rebuilds();
@@ -83,7 +83,7 @@ impl Array {
     /// Drives that fail once the array has received a given number of commands.
     pub(crate) fn fail_by_count(&mut self, context: &mut Context) {
         for failure in &self.planner.params.failures {
-            if failure.when == When::Commands(self.intake.taken()) {
+            if failure.when == When::Commands(self.admission.received()) {
                 context.agenda.schedule(context.now, 0, Event::Fails { drive: failure.drive });
             }
         }
@@ -92,23 +92,23 @@ impl Array {
     /// A drive has failed for good.
     pub fn fail(&mut self, context: &mut Context, drive: u16) {
         if self.planner.logs.drive() == Some(drive) {
-            self.report(context, 0, Happened::JournalFailed { drive });
+            self.report(context, 0, ReportKind::JournalFailed { drive });
             self.planner.logs.lose();
             self.end_ops_of(context, drive);
-            return self.let_in_to_logs(context);
+            return self.admit_to_logs(context);
         }
         let Some(slot) = self.planner.members.slot_of(drive) else {
             if self.condition.spares.contains(&drive) {
                 self.condition.spares.retain(|&spare| spare != drive);
-                self.report(context, 0, Happened::SpareFailed { drive });
+                self.report(context, 0, ReportKind::SpareFailed { drive });
             }
             return;
         };
         let before = self.planner.members.frontiers();
         self.planner.members.set(slot, MemberState::Missing);
         self.planner.members.get_mut(slot).outstanding = 0;
-        self.report(context, slot, Happened::Failed { slot, drive });
-        self.stand_aside(slot);
+        self.report(context, slot, ReportKind::Failed { slot, drive });
+        self.fail_rest_of_set(slot);
         self.lose(context, &before, slot);
         self.lose_stale(context);
         self.leave_rebuild(context);
@@ -158,7 +158,7 @@ impl Array {
                 Access::Flush => !self.has_lost(),
             };
         let has_met = self.planner.defects.unreadable.has(
-            self.planner.stripe_requests.get(op.stripe_request).avoids,
+            self.planner.stripe_requests.get(op.stripe_request).unreadable,
             op.spot(),
             op.count,
         );
@@ -170,7 +170,12 @@ impl Array {
             (Access::Read, Outcome::Failed) => stripe_request.plan.is_spoilt = true,
             // Several of its commands may have met unreadable sectors before it is planned anew.
             (Access::Read, _) if is_unread(outcome) && (stripe_request.plan.is_spoilt || !has_met) => {
-                self.planner.defects.unreadable.add(&mut stripe_request.avoids, op.spot(), op.count, outcome);
+                self.planner.defects.unreadable.add(
+                    &mut stripe_request.unreadable,
+                    op.spot(),
+                    op.count,
+                    outcome,
+                );
                 stripe_request.plan.is_spoilt = true;
             }
             // A failure of the journal matters.
@@ -195,13 +200,13 @@ impl Array {
 
     /// A new drive is present in the place of a failed one: it gets that one's slot if everything that
     /// belongs on it can be reconstructed, or becomes a spare.
-    pub fn gets(&mut self, context: &mut Context, drive: u16) {
+    pub fn insert_drive(&mut self, context: &mut Context, drive: u16) {
         let has =
             |&(_, member): &(u16, &Member)| member.drive == drive && member.state == MemberState::Missing;
         let slot = self.planner.members.iter().find(has).map(|(slot, _)| slot);
         match slot.filter(|&slot| !self.refuses_writes() && self.can_be_rebuilt(slot)) {
             Some(slot) => {
-                self.put_in(context, slot, drive);
+                self.assign_slot(context, slot, drive);
                 self.pump_background(context);
             }
             None => self.condition.spares.push_back(drive),
@@ -229,7 +234,7 @@ impl Array {
             && self.can_be_rebuilt(slot)
             && let Some(drive) = self.condition.spares.pop_front()
         {
-            self.put_in(context, slot, drive);
+            self.assign_slot(context, slot, drive);
             return true;
         }
         false
@@ -253,10 +258,10 @@ impl Array {
     }
 
     /// A new drive takes a slot.
-    fn put_in(&mut self, context: &mut Context, slot: u16, drive: u16) {
+    fn assign_slot(&mut self, context: &mut Context, slot: u16, drive: u16) {
         let member = self.planner.members.get_mut(slot);
         (member.drive, member.outstanding, member.head) = (drive, 0, 0);
-        self.report(context, slot, Happened::Replaced { slot, drive });
+        self.report(context, slot, ReportKind::Replaced { slot, drive });
         context.data_op(DataOp::Replace { member: drive });
         self.planner.members.set(slot, MemberState::Aside);
         let set = self.layout.companions(slot);
@@ -273,7 +278,7 @@ impl Array {
     }
 
     /// The other members of a striped set with a member missing stand aside.
-    fn stand_aside(&mut self, missing: u16) {
+    fn fail_rest_of_set(&mut self, missing: u16) {
         for slot in self.layout.companions(missing) {
             if self.planner.members.get(slot).state != MemberState::Missing {
                 self.planner.members.set(slot, MemberState::Aside);
@@ -289,13 +294,13 @@ impl Array {
         self.note_condition(context.now);
         for run in self.layout.losses(&self.planner.members, before, slot) {
             self.condition.has_lost = true;
-            self.report(context, slot, Happened::Lost(run));
+            self.report(context, slot, ReportKind::Lost(run));
         }
     }
 
-    pub(crate) fn report(&self, context: &mut Context, slot: u16, what: Happened) {
+    pub(crate) fn report(&self, context: &mut Context, slot: u16, what: ReportKind) {
         let report = Report { at: context.now, group: self.group_of(slot), what };
-        context.happened(Happening::Array(report));
+        context.report_event(TargetEvent::Array(report));
     }
 
     /// Which group of members a slot belongs to.
@@ -340,7 +345,7 @@ impl Array {
     pub fn awaits_rebuild(&self, now: Instant) -> bool {
         let is_to_come = |when| match when {
             When::At(at) => at > now,
-            When::Commands(count) => count > self.intake.taken(),
+            When::Commands(count) => count > self.admission.received(),
         };
         let may_come = || {
             let to_come = self.planner.params.failures.iter().any(|failure| is_to_come(failure.when));
@@ -358,9 +363,9 @@ impl Array {
     /// The outcome that a command starts with: [`Outcome::Lost`] where it reads a bad block. Bad blocks that
     /// it writes become good again.
     #[inline]
-    pub(crate) fn meet_bad_blocks(&mut self, command: &Command) -> Outcome {
+    pub(crate) fn check_bad_blocks(&mut self, command: &Command) -> Outcome {
         // A pool does so itself, once no older stripe request has the records.
-        if self.planner.defects.bad_blocks.is_empty() || self.layout.looks_up_losses() {
+        if self.planner.defects.bad_blocks.is_empty() || self.layout.checks_bad_blocks() {
             return Outcome::Done;
         }
         let (first, end) = (command.first.get(), command.end().get());

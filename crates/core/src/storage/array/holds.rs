@@ -4,22 +4,22 @@ use crate::storage::slab::Slab;
 use crate::storage::tree::{NONE, Slot};
 
 /// Those that are no longer held and not re-checked yet.
-pub struct Holds {
+pub struct Blocked {
     /// The first of a chain through `next_held`.
     released: Slot,
     /// Whether a re-check of them is under way.
     releases: bool,
 }
 
-impl Default for Holds {
+impl Default for Blocked {
     fn default() -> Self {
-        Holds { released: NONE, releases: false }
+        Blocked { released: NONE, releases: false }
     }
 }
 
-impl Holds {
+impl Blocked {
     /// A stripe request waits until another one is done.
-    pub fn hold(stripe_requests: &mut Slab<StripeRequest>, blocker: Slot, slot: Slot) {
+    pub fn block(stripe_requests: &mut Slab<StripeRequest>, blocker: Slot, slot: Slot) {
         let held = core::mem::replace(&mut stripe_requests.get_mut(blocker).held, slot);
         stripe_requests.get_mut(slot).next_held = held;
     }

@@ -56,12 +56,12 @@ impl Members {
     }
 
     /// Whether any drive that is or may become a member answers writes before they are on its media.
-    pub fn any_forgets(&self) -> bool {
+    pub fn any_volatile(&self) -> bool {
         self.any_forgets
     }
 
     /// Whether the drive of a slot answers writes before they are on its media.
-    pub fn forgets(&self, slot: u16) -> bool {
+    pub fn is_volatile(&self, slot: u16) -> bool {
         self.forgets[usize::from(self.get(slot).drive)]
     }
 

@@ -5,19 +5,19 @@
 //!   [`levels::RaidLevel`] lists, and no more.
 //! - [`plan`] is the tool with which a level makes the commands of a stripe request; [`logs`] and [`bitmap`]
 //!   add what must be recorded before the members are written.
-//! - [`stripe_request`] defines stripe requests; [`intake`] counts hosts' commands and queues those that
+//! - [`stripe_request`] defines stripe requests; [`admission`] counts hosts' commands and queues those that
 //!   wait, this file cuts them and answers hosts, [`claims`] knows which stripe request holds which blocks,
 //!   [`holds`] which one waits for which, [`phases`] takes a stripe request through its phases,
 //!   [`processors`] has the computing time that this takes, [`below`] hands members' commands over.
 //! - [`members`] knows which drive is in which slot and which of its data are valid; [`errors`] defines what
-//!   happens when a member fails a command, [`health`] handles failures, [`avoids`] records what could not be
+//!   happens when a member fails a command, [`health`] handles failures, [`unreadable`] records what could not be
 //!   read, [`background`] runs rebuild, resync and scrub.
 //! - [`report`] reports what happened, [`traces`] records commands.
 //!
 //! Two stripe requests that touch the same blocks, at least one of which writes, never run at once where that
 //! could leave copies that differ or parity that does not match: the younger waits. Start reading at
 //! [`Array::submit`].
-mod avoids;
+mod admission;
 pub(crate) mod background;
 mod below;
 mod bitmap;
@@ -25,7 +25,6 @@ mod claims;
 mod errors;
 mod health;
 mod holds;
-mod intake;
 pub mod levels;
 pub(crate) mod logs;
 pub mod members;
@@ -36,6 +35,7 @@ mod processors;
 pub mod report;
 mod stripe_request;
 mod traces;
+mod unreadable;
 
 use super::context::Context;
 use super::drive::Drive;
@@ -45,6 +45,7 @@ use super::write_behind::OWN_IDS;
 use crate::command::{Access, Breakdown, Command, Completion, Outcome};
 use crate::fifo::Fifo;
 use crate::trace::CommandTrace;
+use admission::Admission;
 use alloc::vec::Vec;
 use background::Background;
 use below::Below;
@@ -54,8 +55,7 @@ use claims::Claims;
 use drivelab_units::{Instant, Lba, Sectors};
 use errors::Errors;
 use health::Condition;
-use holds::Holds;
-use intake::Intake;
+use holds::Blocked;
 use levels::{Layout, LevelError};
 pub use logs::Logged;
 use logs::Logs;
@@ -103,9 +103,9 @@ pub enum ArrayEvent {
 pub struct Array {
     layout: Layout,
     planner: Planner,
-    intake: Intake,
+    admission: Admission,
     claims: Claims,
-    holds: Holds,
+    holds: Blocked,
     bitmap: Option<Bitmap>,
     background: Background,
     errors: Errors,
@@ -130,9 +130,9 @@ impl Array {
         Array {
             layout,
             planner: Planner::new(params, Members::new(members, spares, forgets), logs),
-            intake: Intake::default(),
+            admission: Admission::default(),
             claims: Claims::default(),
-            holds: Holds::default(),
+            holds: Blocked::default(),
             bitmap: Bitmap::new(params, least),
             background: Background::new(&params.sync),
             errors: Errors::default(),
@@ -156,7 +156,7 @@ impl Array {
 
     /// To be called before anything else on an array that starts after another one was cut off: the metadata
     /// on the members record where the records of a pool lie.
-    pub fn come_up_after(&mut self, before: &Array) {
+    pub fn restore_after(&mut self, before: &Array) {
         self.layout.take_over(&before.layout);
     }
 
@@ -172,23 +172,23 @@ impl Array {
 
     /// Accepts a command of a host.
     pub fn submit(&mut self, context: &mut Context, command: &Command) {
-        self.intake.hears(command, context.now);
+        self.admission.arrived(command, context.now);
         self.fail_by_count(context);
-        if self.intake.has_room(self.planner.params.depth) {
+        if self.admission.has_room(self.planner.params.depth) {
             self.take(context, command, context.now);
         } else {
-            self.intake.puts_off(command, context.now);
+            self.admission.defer(command, context.now);
         }
     }
 
     /// Admits waiting commands, as many as may begin. One that ends at once makes room for the next in the
     /// same loop: recursion could overflow the stack.
     #[cold]
-    fn let_in(&mut self, context: &mut Context) {
-        if !self.intake.begins_to_let_in() {
+    fn admit_waiting(&mut self, context: &mut Context) {
+        if !self.admission.begin_admitting() {
             return;
         }
-        while let Some((command, came)) = self.intake.next_waiting(self.planner.params.depth) {
+        while let Some((command, came)) = self.admission.next_waiting(self.planner.params.depth) {
             self.take(context, &command, came);
         }
     }
@@ -196,8 +196,8 @@ impl Array {
     /// A command that was submitted at `submitted` begins.
     #[inline(always)]
     fn take(&mut self, context: &mut Context, command: &Command, submitted: Instant) {
-        self.intake.begins();
-        let outcome = self.meet_bad_blocks(command);
+        self.admission.begins();
+        let outcome = self.check_bad_blocks(command);
         let request = self.planner.requests.add(Request {
             command: *command,
             submitted,
@@ -250,7 +250,7 @@ impl Array {
         if let Some(blocks) = self.blocks_of(self.planner.stripe_requests.get(slot))
             && let Some(blocker) = self.claim(slot, blocks)
         {
-            return self.hold(blocker, slot);
+            return self.block(blocker, slot);
         }
         self.begin(context, slot);
     }
@@ -265,14 +265,14 @@ impl Array {
     }
 
     /// A stripe request waits until another one is done.
-    fn hold(&mut self, blocker: Slot, slot: Slot) {
-        Holds::hold(&mut self.planner.stripe_requests, blocker, slot);
+    fn block(&mut self, blocker: Slot, slot: Slot) {
+        Blocked::block(&mut self.planner.stripe_requests, blocker, slot);
     }
 
     /// A stripe request has gone through all its phases, or has failed.
     fn end_stripe_request(&mut self, context: &mut Context, slot: Slot) {
         self.layout.settle(&mut self.planner, slot);
-        self.planner.defects.unreadable.clear(&mut self.planner.stripe_requests.get_mut(slot).avoids);
+        self.planner.defects.unreadable.clear(&mut self.planner.stripe_requests.get_mut(slot).unreadable);
         let stripe_request = self.planner.stripe_requests.get(slot);
         let (owner, first, end) = (stripe_request.owner, stripe_request.first, stripe_request.end);
         if stripe_request.claim.is_some() {
@@ -320,14 +320,14 @@ impl Array {
             return;
         }
         while let Some(slot) = self.holds.next(&mut self.planner.stripe_requests) {
-            self.look_again(context, slot);
+            self.recheck(context, slot);
         }
     }
 
     /// Re-checks a stripe request after the one that held it is done.
-    fn look_again(&mut self, context: &mut Context, slot: Slot) {
+    fn recheck(&mut self, context: &mut Context, slot: Slot) {
         match self.planner.stripe_requests.get(slot).claim.and_then(|claim| self.claims.blocker(&claim)) {
-            Some(blocker) => self.hold(blocker, slot),
+            Some(blocker) => self.block(blocker, slot),
             None => self.begin(context, slot),
         }
     }
@@ -345,7 +345,7 @@ impl Array {
     fn answer(&mut self, context: &mut Context, request: Slot, breakdown: &Breakdown, stripe_request: Slot) {
         let completed = context.now;
         self.planner.requests.free(request);
-        self.intake.ends(completed);
+        self.admission.ends(completed);
         let &Request { ref command, submitted, outcome, .. } = self.planner.requests.get(request);
         let &Command { id, initiator, tag, .. } = command;
         debug_assert_eq!(breakdown.total(), completed - submitted);
@@ -359,13 +359,13 @@ impl Array {
             completed,
             breakdown: *breakdown,
         });
-        if context.keeps.traces {
-            self.tell_of(request, stripe_request);
+        if context.enabled.traces {
+            self.record_answer(request, stripe_request);
         }
-        if self.intake.has_waiting() {
-            self.let_in(context);
+        if self.admission.has_waiting() {
+            self.admit_waiting(context);
         }
-        if self.intake.is_quiet() {
+        if self.admission.is_quiet() {
             self.may_become_idle(context);
         }
     }

@@ -11,7 +11,7 @@ use drivelab_units::{Instant, Rate, Sectors, Share, Span};
 /// Where the array's logic runs: in the host's software, with an I/O scheduler for each drive, or in a
 /// controller, behind the host's I/O scheduler.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Keeper {
+pub enum ManagedBy {
     /// The host's software, as Linux md.
     Host,
     /// A RAID controller, which the host sees as one device.
@@ -230,7 +230,7 @@ pub struct ArrayParams {
     /// RAID level.
     pub level: Level,
     /// Where the array's logic runs.
-    pub keeper: Keeper,
+    pub managed_by: ManagedBy,
     /// Number of members: the first drives; the spares follow, then the journal if there is one.
     pub members: u16,
     /// Drives that take the place of failed ones: hot spares, and new drives that somebody will put in.
@@ -279,7 +279,7 @@ impl ArrayParams {
     pub fn plain(level: Level, members: u16) -> Self {
         ArrayParams {
             level,
-            keeper: Keeper::Host,
+            managed_by: ManagedBy::Host,
             members,
             spares: 0,
             replaced_after: Span::ZERO,

@@ -12,8 +12,8 @@ use drivelab_units::{Bytes, Lba, Sectors, Span};
 impl Array {
     /// Plans a stripe request that nothing blocks, and sends it.
     pub(crate) fn begin(&mut self, context: &mut Context, slot: Slot) {
-        if let Some(keeper) = self.keeper(slot) {
-            return self.hold(keeper, slot);
+        if let Some(blocker) = self.blocker(slot) {
+            return self.block(blocker, slot);
         }
         let now = context.now;
         let stripe_request = self.planner.stripe_requests.get_mut(slot);
@@ -192,9 +192,9 @@ impl Array {
         if slot < self.planner.params.members {
             self.planner.members.get_mut(slot).outstanding -= 1;
         }
-        if context.keeps.traces {
+        if context.enabled.traces {
             let op = *self.planner.ops.get(completion.tag);
-            self.tell(context, &op, completion.breakdown);
+            self.report_trace(context, &op, completion.breakdown);
         }
         self.end_op(context, completion.tag, completion.outcome, &completion.breakdown);
     }
@@ -244,7 +244,7 @@ impl Array {
         let stripe_request = self.planner.stripe_requests.get_mut(slot);
         stripe_request.plan.takes_first = false;
         // What other copies could not deliver is written back once all have answered.
-        stripe_request.plan.is_spoilt = !stripe_request.avoids.is_empty();
+        stripe_request.plan.is_spoilt = !stripe_request.unreadable.is_empty();
         let mut total = stripe_request.breakdown;
         total.add(breakdown);
         if let Owner::Request(request) = stripe_request.owner {

@@ -10,7 +10,7 @@ pub struct Report {
     /// The group of members that it concerns: zero where there is one group.
     pub group: u16,
     /// What happened.
-    pub what: Happened,
+    pub what: ReportKind,
 }
 
 /// The kind of background work.
@@ -26,7 +26,7 @@ pub enum SyncKind {
 
 /// What happened to a group of members.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Happened {
+pub enum ReportKind {
     /// The member in this slot has failed. Those that are missing from the start fail at instant zero.
     Failed {
         /// Slot of the member.

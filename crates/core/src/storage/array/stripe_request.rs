@@ -3,8 +3,8 @@
 //! A stripe request is a part of a request that proceeds independently: it waits until nothing older has its
 //! blocks, is planned, and goes through phases, one after the other. All commands of a phase are with the
 //! members at once; the phase ends with the last of them. A request is done when all its stripe requests are.
-use super::avoids::Avoids;
 use super::levels::Spot;
+use super::unreadable::UnreadableList;
 use crate::command::{Access, Breakdown, Command, Outcome};
 use crate::storage::overlap::Claim;
 use crate::storage::tree::{NONE, Slot};
@@ -82,7 +82,7 @@ pub struct StripeRequest {
     pub breakdown: Breakdown,
     pub outcome: Outcome,
     /// The list of what it has found unreadable.
-    pub avoids: Avoids,
+    pub unreadable: UnreadableList,
     /// Whether the bitmap counts it as a writer.
     pub is_marked: bool,
     pub plan: Planned,
@@ -104,7 +104,7 @@ impl StripeRequest {
             since,
             breakdown: Breakdown::default(),
             outcome: Outcome::Done,
-            avoids: Avoids::NOTHING,
+            unreadable: UnreadableList::NOTHING,
             is_marked: false,
             plan: Planned {
                 unsent: [NONE; Phase::COUNT],

@@ -1,5 +1,5 @@
 //! Traces of commands: each of a member's, and that of a host's command, which is the trace of the member's
-//! command that ended last, told as the host's.
+//! command that ended last, reported as the host's.
 use super::Array;
 use super::stripe_request::{Op, Owner};
 use crate::command::{Breakdown, Command, Completion};
@@ -12,8 +12,8 @@ use alloc::vec::Vec;
 /// What is recorded when traces are kept.
 #[derive(Default)]
 pub struct Traces {
-    /// The trace of each answer: that of the member's command that ended last, told as the host's.
-    told: VecDeque<CommandTrace>,
+    /// The trace of each answer: that of the member's command that ended last, reported as the host's.
+    answered: VecDeque<CommandTrace>,
     /// The last trace of a member's command.
     last: Option<CommandTrace>,
     /// By stripe request: the trace of its command that ended last.
@@ -29,7 +29,7 @@ impl Traces {
 
     /// The trace of the answer that was dropped last.
     pub fn poll(&mut self) -> Option<CommandTrace> {
-        self.told.pop_front()
+        self.answered.pop_front()
     }
 
     /// Another stripe request takes this place: the trace recorded there is not its own.
@@ -52,7 +52,7 @@ impl Traces {
     fn answer(&mut self, stripe_request: Slot, command: &Command, completion: &Completion) {
         let last = self.of.get_mut(stripe_request as usize).and_then(Option::take);
         let Completion { outcome, submitted, completed, .. } = *completion;
-        self.told.push_back(match last {
+        self.answered.push_back(match last {
             Some(trace) => CommandTrace {
                 command: *command,
                 carried_by: command.id,
@@ -69,7 +69,7 @@ impl Traces {
 impl Array {
     /// Records the trace of the last answer.
     #[cold]
-    pub(crate) fn tell_of(&mut self, request: Slot, stripe_request: Slot) {
+    pub(crate) fn record_answer(&mut self, request: Slot, stripe_request: Slot) {
         let command = &self.planner.requests.get(request).command;
         if let Some(completion) = self.answers.back() {
             self.traces.answer(stripe_request, command, completion);
@@ -77,13 +77,13 @@ impl Array {
     }
 
     /// The trace of a member's command that is about to end.
-    pub fn lived(&mut self, trace: CommandTrace) {
+    pub fn receive_trace(&mut self, trace: CommandTrace) {
         self.traces.last = Some(trace);
     }
 
     /// Reports the trace of a member's command, and records it as that of its stripe request.
     #[cold]
-    pub(crate) fn tell(&mut self, context: &mut Context, op: &Op, breakdown: Breakdown) {
+    pub(crate) fn report_trace(&mut self, context: &mut Context, op: &Op, breakdown: Breakdown) {
         let Some(trace) = self.traces.last.take_if(|trace| trace.command.id == op.id) else { return };
         let &Op { stripe_request, drive, .. } = op;
         let owner = self.planner.stripe_requests.get(stripe_request).owner;
@@ -92,7 +92,7 @@ impl Array {
             Owner::Request(request) => Some(self.planner.requests.get(request).command.id),
         };
         let member = Some(OfMember { drive, part_of, breakdown });
-        context.lived(CommandTrace { member, ..trace });
+        context.report_trace(CommandTrace { member, ..trace });
         // Traces of the array's own stripe requests are not used.
         if part_of.is_some() {
             self.traces.keep(stripe_request, trace);

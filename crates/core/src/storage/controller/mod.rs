@@ -2,12 +2,12 @@
 //! cannot accept, resends those that an error of another command has cleared, and costs time for each
 //! command.
 //!
-//! Each initiator has its own lane: a queue of commands that wait, and the commands at the drive, by tag. A
-//! lane stops while the drive is full (until one of its commands ends, or for a while if it has none) and
+//! Each initiator has its own queue: the commands that wait, and the commands at the drive, by tag. A
+//! queue stops while the drive is full (until one of its commands ends, or for a while if it has none) and
 //! while the host's error handler runs. Start reading at [`Controller::pump`].
 //!
 //! After an error (a failed read, a missed deadline) the host's error handler runs for `recovery`, counted
-//! from when the host has processed the error, and the lane sends nothing until it has finished:
+//! from when the host has processed the error, and the queue sends nothing until it has finished:
 //! - NCQ: the queue is aborted and the drive accepts nothing until its log (page 10h) is read; the rest is
 //!   resent.
 //! - ATA TCQ: the queue is aborted; the host empties the drive's queue (NOP) and resends the rest.
@@ -25,7 +25,7 @@
 //! completion; the handler wakes only for what that cannot decide); Linux 2.5 drivers/ide/ide-tcq.c,
 //! ide_tcq_invalidate_queue.
 mod giving_up;
-mod lane;
+mod initiator_queue;
 pub mod params;
 
 use super::context::{Context, Event};
@@ -35,10 +35,10 @@ use super::drive::protocol::names::Name;
 use crate::command::{Breakdown, Command, Completion, Outcome};
 use alloc::vec::Vec;
 use drivelab_units::Span;
-use lane::{GivenUp, Held, Lane, State};
+use initiator_queue::{GivenUp, HeldCommand, InitiatorQueue, State};
 use params::ControllerParams;
 
-/// How long a lane without a command at the drive waits after TASK SET FULL before it retries.
+/// How long a queue without a command at the drive waits after TASK SET FULL before it retries.
 const TRY_AGAIN: Span = Span::from_ms(1);
 
 /// What a controller schedules for itself.
@@ -58,14 +58,14 @@ pub enum ControllerEvent {
         /// Its tag.
         tag: u32,
     },
-    /// The lane may continue.
+    /// The queue may continue.
     GoOn {
-        /// Initiator whose lane continues.
+        /// Initiator whose queue continues.
         initiator: u16,
     },
     /// The host's error handler has finished.
     Recovered {
-        /// Initiator whose lane had stopped.
+        /// Initiator whose queue had stopped.
         initiator: u16,
     },
     /// The command with this tag has been at the drive longer than the timeout.
@@ -85,9 +85,9 @@ pub struct Controller {
     /// Index of the drive.
     drive: u16,
     protocol: Protocol,
-    /// Commands of one lane at the drive at once.
+    /// Commands of one queue at the drive at once.
     depth: u32,
-    lanes: Vec<Lane>,
+    queues: Vec<InitiatorQueue>,
     /// Whether the drive has failed for good.
     is_drive_gone: bool,
 }
@@ -102,25 +102,25 @@ impl Controller {
             drive: drive.index(),
             protocol,
             depth,
-            lanes: Vec::new(),
+            queues: Vec::new(),
             is_drive_gone: false,
         }
     }
 
     #[inline]
-    fn lane(&mut self, initiator: u16) -> &mut Lane {
+    fn queue_of(&mut self, initiator: u16) -> &mut InitiatorQueue {
         let index = usize::from(initiator);
-        if self.lanes.len() <= index {
-            self.add_lanes(index + 1);
+        if self.queues.len() <= index {
+            self.add_queues(index + 1);
         }
-        &mut self.lanes[index]
+        &mut self.queues[index]
     }
 
     #[cold]
-    fn add_lanes(&mut self, count: usize) {
-        self.lanes.resize_with(count, || Lane::new(self.depth));
+    fn add_queues(&mut self, count: usize) {
+        self.queues.resize_with(count, || InitiatorQueue::new(self.depth));
         if self.is_drive_gone {
-            self.lanes.iter_mut().for_each(|lane| lane.state = State::Gone);
+            self.queues.iter_mut().for_each(|queue| queue.state = State::Failed);
         }
     }
 
@@ -129,18 +129,18 @@ impl Controller {
         // Only SCSI has several initiators: an ATA drive has one host port.
         let several = matches!(self.protocol, Protocol::ScsiTcq(_));
         let initiator = if several { command.initiator } else { 0 };
-        let alone = lane::is_alone(command, self.protocol);
-        let lane = self.lane(initiator);
-        if lane.first().is_none()
-            && lane.may_send(command, alone)
-            && let Some(tag) = lane.send_new(command, context.now, alone)
+        let alone = initiator_queue::is_alone(command, self.protocol);
+        let queue = self.queue_of(initiator);
+        if queue.first().is_none()
+            && queue.may_send(command, alone)
+            && let Some(tag) = queue.send_new(command, context.now, alone)
         {
             return self.issue(context, drive, initiator, tag);
         }
-        if lane.state == State::Gone {
+        if queue.state == State::Failed {
             return self.fails_at_once(context, command);
         }
-        lane.hold(command, context.now);
+        queue.enqueue(command, context.now);
     }
 
     /// Sends what can be sent.
@@ -153,14 +153,14 @@ impl Controller {
     /// Gives the next waiting command a tag, if it may be sent now.
     #[inline]
     fn next(&mut self, initiator: u16) -> Option<u32> {
-        let lane = &mut self.lanes[usize::from(initiator)];
-        let first = *lane.first()?;
-        let alone = lane::is_alone(&first.command, self.protocol);
-        if !lane.may_send(&first.command, alone) {
+        let queue = &mut self.queues[usize::from(initiator)];
+        let first = *queue.first()?;
+        let alone = initiator_queue::is_alone(&first.command, self.protocol);
+        if !queue.may_send(&first.command, alone) {
             return None;
         }
-        let tag = lane.send(&first, alone)?;
-        lane.pop_first();
+        let tag = queue.send(&first, alone)?;
+        queue.pop_first();
         Some(tag)
     }
 
@@ -178,22 +178,22 @@ impl Controller {
     /// A command reaches the drive.
     #[inline(always)]
     fn deliver(&mut self, context: &mut Context, drive: &mut Drive, initiator: u16, tag: u32) {
-        let lane = &mut self.lanes[usize::from(initiator)];
-        if lane.sent(tag).given_up == GivenUp::Host {
+        let queue = &mut self.queues[usize::from(initiator)];
+        if queue.sent(tag).given_up == GivenUp::Host {
             return self.ends_on_its_way(context, initiator, tag);
         }
         // A command that was under way when the host learned of an error is held back.
-        if lane.state == State::Recovering || lane.overtakes(tag) {
-            let held = *lane.take(tag);
+        if queue.state == State::Recovering || queue.overtakes(tag) {
+            let held = *queue.take(tag);
             return self.hold_back(context, initiator, held);
         }
-        let held = lane.sent(tag);
+        let held = queue.sent(tag);
         let name = Name { initiator, tag, attempt: held.tries };
         if let Err(outcome) = drive.submit(context, &held.command, name, held.submitted) {
             return self.refuse(context, drive, initiator, tag, outcome);
         }
         if let Some(timeout) = self.params.timeout {
-            let serial = self.lanes[usize::from(initiator)].sent(tag).serial;
+            let serial = self.queues[usize::from(initiator)].sent(tag).serial;
             let event = ControllerEvent::TimeOut { initiator, tag, serial };
             context.agenda.schedule(context.now + timeout, 4, Event::Controller(self.drive, event));
         }
@@ -208,24 +208,24 @@ impl Controller {
         tag: u32,
         outcome: Outcome,
     ) {
-        let lane = &mut self.lanes[usize::from(initiator)];
-        let held = *lane.take(tag);
+        let queue = &mut self.queues[usize::from(initiator)];
+        let held = *queue.take(tag);
         match outcome {
             Outcome::Full | Outcome::Busy | Outcome::AcaActive => {
-                if lane.state == State::Flowing {
-                    lane.state = State::Full;
+                if queue.state == State::Flowing {
+                    queue.state = State::Full;
                 }
                 self.hold_back(context, initiator, held);
             }
             // The drive has reported its UNIT ATTENTION: the command is resent.
             Outcome::UnitAttention => {
-                lane.put_back(held);
+                queue.put_back(held);
                 self.pump(context, drive, initiator);
             }
             // It crossed with an error.
             Outcome::Aborted => {
-                lane.put_back(held);
-                if lane.state != State::Recovering {
+                queue.put_back(held);
+                if queue.state != State::Recovering {
                     self.recover(context, initiator);
                 }
             }
@@ -237,14 +237,14 @@ impl Controller {
         }
     }
 
-    /// A command that the drive refused waits again. If no command of its lane will end, a stopped lane is
+    /// A command that the drive refused waits again. If no command of its queue will end, a stopped queue is
     /// woken by a timer.
-    fn hold_back(&mut self, context: &mut Context, initiator: u16, held: Held) {
-        let lane = &mut self.lanes[usize::from(initiator)];
-        lane.put_back(held);
-        // Only once: a lane that is refused again before it wakes must not retry twice as often.
-        if lane.state == State::Full && lane.outstanding == 0 && !lane.wakes {
-            lane.wakes = true;
+    fn hold_back(&mut self, context: &mut Context, initiator: u16, held: HeldCommand) {
+        let queue = &mut self.queues[usize::from(initiator)];
+        queue.put_back(held);
+        // Only once: a queue that is refused again before it wakes must not retry twice as often.
+        if queue.state == State::Full && queue.outstanding == 0 && !queue.wakes {
+            queue.wakes = true;
             let event = ControllerEvent::GoOn { initiator };
             context.agenda.schedule(context.now + TRY_AGAIN, 3, Event::Controller(self.drive, event));
         }
@@ -255,17 +255,17 @@ impl Controller {
     #[inline]
     pub fn completed(&mut self, context: &mut Context, drive: &mut Drive, answer: &mut Completion) -> bool {
         let (initiator, tag) = (answer.initiator, answer.tag);
-        let lane = &mut self.lanes[usize::from(initiator)];
-        if lane.state == State::Full {
-            lane.state = State::Flowing;
+        let queue = &mut self.queues[usize::from(initiator)];
+        if queue.state == State::Full {
+            queue.state = State::Flowing;
         }
         if is_error(answer.outcome) && !matches!(self.protocol, Protocol::ScsiTcq(_)) {
             // An ATA drive's error keeps the host from sending more before it has processed the error.
-            lane.state = State::Recovering;
+            queue.state = State::Recovering;
         }
         if !self.params.completion.is_zero() && self.goes_to_host(initiator, answer) {
             context.busy_until = context.busy_until.max(context.now) + self.params.completion;
-            self.lanes[usize::from(initiator)].answers.push((tag, *answer));
+            self.queues[usize::from(initiator)].answers.push((tag, *answer));
             let event = ControllerEvent::Taken { initiator, tag };
             context.agenda.schedule(context.busy_until, 3, Event::Controller(self.drive, event));
             return false;
@@ -283,20 +283,20 @@ impl Controller {
         initiator: u16,
         answer: &mut Completion,
     ) -> bool {
-        let lane = &mut self.lanes[usize::from(initiator)];
+        let queue = &mut self.queues[usize::from(initiator)];
         // It may have found the drive full while this answer, to its last command outstanding, was being
         // processed.
-        if lane.state == State::Full {
-            lane.state = State::Flowing;
+        if queue.state == State::Full {
+            queue.state = State::Flowing;
         }
         if answer.outcome != Outcome::Done {
             return self.failed(context, drive, initiator, answer);
         }
-        lane.take(answer.tag).address(answer, context.now, self.params.issue);
-        if self.lanes.len() > 1 {
+        queue.take(answer.tag).address(answer, context.now, self.params.issue);
+        if self.queues.len() > 1 {
             self.wake_others(context, drive, initiator);
         }
-        if self.lanes[usize::from(initiator)].first().is_some() {
+        if self.queues[usize::from(initiator)].first().is_some() {
             self.pump(context, drive, initiator);
         }
         true
@@ -305,17 +305,17 @@ impl Controller {
     /// There is room at the drive: initiators that it refused and that have nothing there come first, or the
     /// one that has just got an answer would take the room each time.
     fn wake_others(&mut self, context: &mut Context, drive: &mut Drive, initiator: u16) {
-        let others = self.lanes.len() as u16;
+        let others = self.queues.len() as u16;
         for other in (initiator + 1..others).chain(0..initiator) {
-            let lane = &mut self.lanes[usize::from(other)];
-            if lane.state == State::Full && lane.outstanding == 0 {
-                lane.state = State::Flowing;
+            let queue = &mut self.queues[usize::from(other)];
+            if queue.state == State::Full && queue.outstanding == 0 {
+                queue.state = State::Flowing;
                 self.pump(context, drive, other);
             }
         }
     }
 
-    /// A command has failed at the drive: it is resent, or the application is told why.
+    /// A command has failed at the drive: it is resent, or the application gets the error.
     #[cold]
     fn failed(
         &mut self,
@@ -325,8 +325,8 @@ impl Controller {
         answer: &mut Completion,
     ) -> bool {
         let (now, issue, outcome) = (context.now, self.params.issue, answer.outcome);
-        let lane = &mut self.lanes[usize::from(initiator)];
-        let held = lane.take(answer.tag);
+        let queue = &mut self.queues[usize::from(initiator)];
+        let held = queue.take(answer.tag);
         let goes_again = match outcome {
             Outcome::MediaError if held.tries < self.params.retries && held.given_up != GivenUp::Host => {
                 held.tries += 1;
@@ -337,7 +337,7 @@ impl Controller {
         };
         if goes_again {
             let held = *held;
-            lane.put_back(held);
+            queue.put_back(held);
         } else {
             let by_time = outcome == Outcome::Aborted && held.given_up == GivenUp::Timeout;
             held.address(answer, now, issue);
@@ -354,7 +354,7 @@ impl Controller {
     /// Whether a completion ends its command for the host.
     fn goes_to_host(&mut self, initiator: u16, completion: &Completion) -> bool {
         let retries = self.params.retries;
-        let held = self.lanes[usize::from(initiator)].sent(completion.tag);
+        let held = self.queues[usize::from(initiator)].sent(completion.tag);
         match completion.outcome {
             Outcome::Aborted => held.given_up != GivenUp::Nobody,
             Outcome::MediaError => held.tries >= retries || held.given_up == GivenUp::Host,
@@ -362,7 +362,7 @@ impl Controller {
         }
     }
 
-    /// A command has failed: where that wakes the host's error handler, the lane stops until it has finished.
+    /// A command has failed: where that wakes the host's error handler, the queue stops until it has finished.
     fn recover(&mut self, context: &mut Context, initiator: u16) {
         if !self.protocol.wakes_error_handler(initiator) {
             return;
@@ -372,8 +372,8 @@ impl Controller {
             Protocol::None | Protocol::AtaTcq | Protocol::Ncq(_) => State::Recovering,
         };
         let recovered = context.now + self.params.recovery;
-        let lane = &mut self.lanes[usize::from(initiator)];
-        (lane.state, lane.recovered) = (state, recovered);
+        let queue = &mut self.queues[usize::from(initiator)];
+        (queue.state, queue.recovered) = (state, recovered);
         let event = ControllerEvent::Recovered { initiator };
         context.agenda.schedule(recovered, 3, Event::Controller(self.drive, event));
     }
@@ -390,31 +390,31 @@ impl Controller {
                 self.pump(context, drive, initiator);
             }
             ControllerEvent::Taken { initiator, tag } => {
-                let answers = &mut self.lane(initiator).answers;
+                let answers = &mut self.queue_of(initiator).answers;
                 let at = answers.iter().position(|&(answered, _)| answered == tag)?;
                 let (_, mut answer) = answers.swap_remove(at);
                 return self.taken(context, drive, initiator, &mut answer).then_some(answer);
             }
             ControllerEvent::GoOn { initiator } => {
-                let lane = self.lane(initiator);
-                lane.wakes = false;
-                if lane.state == State::Full {
-                    lane.state = State::Flowing;
+                let queue = self.queue_of(initiator);
+                queue.wakes = false;
+                if queue.state == State::Full {
+                    queue.state = State::Flowing;
                 }
                 self.pump(context, drive, initiator);
             }
             // Another error may have occurred while the handler was working on the one before.
-            ControllerEvent::Recovered { initiator } if context.now < self.lane(initiator).recovered => {}
+            ControllerEvent::Recovered { initiator } if context.now < self.queue_of(initiator).recovered => {}
             ControllerEvent::Recovered { initiator } => {
                 drive.read_log();
-                self.lane(initiator).state = State::Flowing;
+                self.queue_of(initiator).state = State::Flowing;
                 drive.clear_allegiance(context, initiator);
                 self.pump(context, drive, initiator);
             }
             ControllerEvent::TimeOut { initiator, tag, serial } => {
-                let lane = self.lane(initiator);
-                if lane.is_sent(tag, serial) {
-                    lane.sent(tag).given_up = GivenUp::Timeout;
+                let queue = self.queue_of(initiator);
+                if queue.is_sent(tag, serial) {
+                    queue.sent(tag).given_up = GivenUp::Timeout;
                     drive.abort(context, initiator, tag);
                 }
             }

@@ -12,7 +12,7 @@ pub struct ControllerParams {
     pub issue: Span,
     /// Host time to process a completion.
     pub completion: Span,
-    /// How often a failed command is resent before its host is told of the error.
+    /// How often a failed command is resent before the error is reported to its host.
     pub retries: u8,
     /// How long the host's error handler runs after an error before anything is resent, where there is one:
     /// see the head of [`super`].

@@ -1,13 +1,13 @@
 //! A command's path into the drive and out of it: arrival, pickup by the firmware, waiting; its completion,
 //! and what happens to other commands when it fails or its host aborts it.
 use super::cache::segment::Cover;
-use super::firmware::{Help, TakenUp};
+use super::firmware::{BufferAnswer, PickedUp};
 use super::mechanism::Landing;
 use super::protocol::names::Name;
 use super::protocol::{Clears, Protocol};
 use super::queue::SlotIndex;
 use super::tasks::flight::{InFlight, TaskState};
-use super::tasks::{Refusal, Waits};
+use super::tasks::{Refusal, WaitsIn};
 use super::{Drive, DriveEvent};
 use crate::command::{Access, Command, Outcome};
 use crate::storage::context::Context;
@@ -34,7 +34,7 @@ impl Drive {
         let Some((slot, enabled)) = self.tasks.begin(command, name, submitted, context.now) else {
             return Err(Outcome::Full);
         };
-        context.held.add_one(context.now);
+        context.in_drives.add_one(context.now);
         if self.mechanics.draws() {
             self.tasks[slot].drawn_as = context.commands.id_of(command.id);
         }
@@ -75,12 +75,12 @@ impl Drive {
             let serial = self.tasks[slot].serial;
             self.schedule(context, due.max(context.now), DriveEvent::Deadline(slot, serial));
         }
-        self.take_up(context, slot);
+        self.pick_up(context, slot);
     }
 
     /// The command may begin: the firmware picks it up, one command at a time.
     #[inline(always)]
-    fn take_up(&mut self, context: &mut Context, slot: SlotIndex) {
+    fn pick_up(&mut self, context: &mut Context, slot: SlotIndex) {
         let now = context.now;
         let command = &self.tasks[slot].command;
         let (access, first, end) = (command.access, command.first, command.end());
@@ -95,8 +95,8 @@ impl Drive {
             self.is_delayed(context, slot);
         }
         let command = &self.tasks[slot].command;
-        let taken_up = self.firmware.take_up(&self.model, command, Help { cover, takes }, now);
-        let TakenUp { ready, data, call, last_steps } = taken_up;
+        let taken_up = self.firmware.pick_up(&self.model, command, BufferAnswer { cover, takes }, now);
+        let PickedUp { ready, data, call, last_steps } = taken_up;
         let flight = &mut self.tasks[slot];
         (flight.arrived, flight.ready, flight.begun, flight.link.data_from) = (now, ready, ready, data);
         (flight.state, flight.link.call, flight.media.sought) = (TaskState::Serving, call, first);
@@ -112,7 +112,7 @@ impl Drive {
             }
             Cover::Hit => self.serve_from_buffer(context, slot, segment),
             Cover::Coming(at) if self.mechanics.may_meet() && self.may_go_out_of_turn(now) => {
-                self.meet_head(context, slot, segment, at);
+                self.serve_at_head(context, slot, segment, at);
             }
             Cover::Partial(sought) => {
                 let id = self.tasks[slot].command.id;
@@ -132,7 +132,7 @@ impl Drive {
         if self.injected.lies && self.tasks[slot].command.access == Access::Flush {
             return false;
         }
-        let waits = self.buffer.holds_up(slot, &self.tasks[slot].command);
+        let waits = self.buffer.queue_behind_barrier(slot, &self.tasks[slot].command);
         if waits {
             self.tasks[slot].state = TaskState::Waiting;
         }
@@ -159,13 +159,13 @@ impl Drive {
     // slow.
     #[inline(always)]
     pub(super) fn file(&mut self, slot: SlotIndex, landing: Landing) {
-        match self.tasks.waits(slot) {
-            Waits::KeptOut => {}
-            Waits::Ahead => {
+        match self.tasks.place_waiting(slot) {
+            WaitsIn::Suspended => {}
+            WaitsIn::Ahead => {
                 self.unjoin();
                 self.tasks.ahead.add_urgent(slot);
             }
-            Waits::InQueue => {
+            WaitsIn::InQueue => {
                 let flight = &self.tasks[slot];
                 self.mechanics.file(slot, flight, landing, self.port.lead(&flight.command));
                 let (mechanics, port) = (&self.mechanics, &self.port);
@@ -212,7 +212,7 @@ impl Drive {
     /// A command is done: it is reported, or held back with the others of its round.
     #[inline]
     pub(super) fn on_complete(&mut self, context: &mut Context, slot: SlotIndex) {
-        if self.injected.delays() && self.says_nothing(context, slot) {
+        if self.injected.delays() && self.defer_if_hung(context, slot) {
             return;
         }
         if self.port.reports_each() {
@@ -244,7 +244,7 @@ impl Drive {
         self.port.give_back(round);
     }
 
-    /// The host is told how a command ended, and its slot becomes free.
+    /// The end of a command is reported to the host, and its slot becomes free.
     fn end(&mut self, context: &mut Context, slot: SlotIndex) {
         let flight = &mut self.tasks[slot];
         self.port.answer(context, flight);
@@ -254,7 +254,7 @@ impl Drive {
             self.failed(context, &command);
         }
         self.tasks.end(slot, state);
-        context.held.drop_one(context.now);
+        context.in_drives.drop_one(context.now);
         self.unfile(context, slot);
         self.release(context);
     }
@@ -273,7 +273,7 @@ impl Drive {
     fn let_go(&mut self, context: &mut Context, slot: SlotIndex) {
         for slot in self.tasks.unfile(slot) {
             if self.tasks[slot].outcome == Outcome::Done {
-                self.take_up(context, slot);
+                self.pick_up(context, slot);
             }
         }
     }
@@ -320,7 +320,7 @@ impl Drive {
         let own = |initiator| by.is_none_or(|by| by == initiator);
         let cleared = self.clear(context, |initiator| clears == Clears::All || own(initiator));
         self.report_if_idle(context);
-        self.tasks.owe_attention(cleared.into_iter().filter(|&initiator| !own(initiator)));
+        self.tasks.set_unit_attention(cleared.into_iter().filter(|&initiator| !own(initiator)));
         if clears == Clears::All {
             self.firmware.drop_rest(context.now);
         }
@@ -382,7 +382,7 @@ impl Drive {
         }
     }
 
-    /// A command's deadline has passed and the drive was told to abort it then.
+    /// A command's deadline has passed and the drive is set to abort it then.
     pub(super) fn on_deadline(&mut self, context: &mut Context, slot: SlotIndex, serial: u32) {
         let InFlight { command, state, .. } = self.tasks[slot];
         if state == TaskState::Free || self.tasks[slot].serial != serial {
@@ -400,15 +400,15 @@ impl Drive {
     fn begin_allegiance(&mut self, initiator: u16) {
         self.unjoin();
         let buffer = &self.buffer;
-        for slot in self.tasks.begin_allegiance(initiator, |slot| buffer.keeps_waiting(slot)) {
+        for slot in self.tasks.begin_allegiance(initiator, |slot| buffer.is_waiting(slot)) {
             self.leave_queue(slot);
-            self.tasks.allegiances.keep_out(slot);
+            self.tasks.allegiances.suspend(slot);
         }
     }
 
     /// Commands that an allegiance kept out of the queue are queued, behind what has arrived meanwhile.
     fn unblock(&mut self, now: Instant) {
-        for slot in self.tasks.allegiances.let_in() {
+        for slot in self.tasks.allegiances.release_suspended() {
             let flight = &mut self.tasks[slot];
             flight.breakdown.queue += now - flight.arrived;
             flight.arrived = now;

@@ -33,7 +33,7 @@ impl Drive {
     /// The cache accepts a write: the data cross the link, and the command is done when they have.
     fn accept(&mut self, context: &mut Context, slot: SlotIndex) {
         let now = context.now;
-        let service = self.mechanics.turn_to(Served::Buffered, now);
+        let service = self.mechanics.begin_service(Served::Buffered, now);
         let flight = &mut self.tasks[slot];
         let from = flight.ready.max(now);
         flight.state = TaskState::Serving;
@@ -98,7 +98,7 @@ impl Drive {
     /// Everything that a FLUSH asks for is on the media.
     pub(super) fn flushed(&mut self, context: &mut Context, slot: SlotIndex) {
         let now = context.now;
-        let service = self.mechanics.turn_to(Served::Buffered, now);
+        let service = self.mechanics.begin_service(Served::Buffered, now);
         let flight = &mut self.tasks[slot];
         let from = flight.ready.max(now);
         flight.breakdown.queue += now - flight.arrived;

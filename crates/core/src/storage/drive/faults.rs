@@ -53,7 +53,7 @@ impl Faults {
 
     /// Whether this attempt at a command fails. Keyed by the id that its host gave it and the attempt, so
     /// that neither the order of service nor the failure of another command changes it.
-    pub fn strike(&self, command: &Command, id: u64) -> bool {
+    pub fn fails_attempt(&self, command: &Command, id: u64) -> bool {
         if command.access == Access::Write {
             return false;
         }
@@ -72,7 +72,7 @@ impl Faults {
     }
 
     /// These sectors cannot be read from now on.
-    pub fn spoil(&mut self, first: Lba, end: Lba, until: Cure) {
+    pub fn make_unreadable(&mut self, first: Lba, end: Lba, until: Cure) {
         match until {
             Cure::Written => self.unreadable.add(first.get(), end.get()),
             Cure::Never => self.lasting.add(first.get(), end.get()),

@@ -8,7 +8,7 @@ use drivelab_units::{Instant, Lba, Span};
 
 /// What the buffer can do for a command.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Help {
+pub struct BufferAnswer {
     /// For a read: which of its blocks are in the buffer.
     pub cover: Cover,
     /// For a write: whether the cache accepts the data and completes it.
@@ -17,7 +17,7 @@ pub struct Help {
 
 /// The firmware's pickup of a command.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct TakenUp {
+pub struct PickedUp {
     /// When the arm may start, or the buffer answer.
     pub ready: Instant,
     /// When its data can flow at the earliest.
@@ -50,7 +50,7 @@ impl Firmware {
 
     /// When it last picked up a command.
     #[inline]
-    pub fn taken_up_at(&self) -> Instant {
+    pub fn picked_up_at(&self) -> Instant {
         self.taken_up_at
     }
 
@@ -76,12 +76,19 @@ impl Firmware {
 
     /// Picks up a command that has arrived, or that no longer has to wait for others.
     #[inline(always)]
-    pub fn take_up(&mut self, model: &DriveModel, command: &Command, help: Help, now: Instant) -> TakenUp {
+    pub fn pick_up(
+        &mut self,
+        model: &DriveModel,
+        command: &Command,
+        buffer_answer: BufferAnswer,
+        now: Instant,
+    ) -> PickedUp {
         let access = command.access;
         let free = now.max(self.free) + model.exchange.bridge;
-        let steps = self.steps(model, command, help);
+        let steps = self.steps(model, command, buffer_answer);
         let (mut ready, mut data) = (free + steps.arm, free + steps.data);
-        let needs_media = help.cover != Cover::Hit && !help.takes && access != Access::Flush;
+        let needs_media =
+            buffer_answer.cover != Cover::Hit && !buffer_answer.takes && access != Access::Flush;
         let mut call = Span::ZERO;
         if needs_media && model.protocol.releases(command) {
             ready += model.exchange.released();
@@ -92,25 +99,25 @@ impl Firmware {
             self.write_end = command.end();
         }
         (self.before, self.free, self.taken_up_at) = (access, ready, now);
-        TakenUp { ready, data, call, last_steps: (steps.release, steps.end) }
+        PickedUp { ready, data, call, last_steps: (steps.release, steps.end) }
     }
 
     /// The delays between a command's arrival and its arm movement and data, and after them.
     #[inline(always)]
-    fn steps(&self, model: &DriveModel, command: &Command, help: Help) -> Steps {
+    fn steps(&self, model: &DriveModel, command: &Command, buffer_answer: BufferAnswer) -> Steps {
         let (firmware, bus, before) = (&model.firmware, &model.disconnect, self.before);
         let access = command.access;
-        let overhead = match (access, help.cover) {
+        let overhead = match (access, buffer_answer.cover) {
             (Access::Flush, _) => firmware.write_hit,
-            (Access::Write, _) if help.takes => firmware.write_hit,
+            (Access::Write, _) if buffer_answer.takes => firmware.write_hit,
             (Access::Write, _) => firmware.write,
             (Access::Read, Cover::Miss | Cover::Partial(_)) => firmware.read_miss,
             (Access::Read, _) => firmware.read_hit,
         };
         let overhead = overhead.after(before);
         let mut steps = Steps { arm: overhead, data: overhead, ..Steps::default() };
-        match (access, help.cover) {
-            (Access::Write, _) if help.takes => steps.data = overhead + bus.preparation,
+        match (access, buffer_answer.cover) {
+            (Access::Write, _) if buffer_answer.takes => steps.data = overhead + bus.preparation,
             (Access::Write, _) => {
                 let written = (before == Access::Write).then_some(self.write_end);
                 steps = bus.write(command, overhead, written);

@@ -35,7 +35,7 @@ impl Injected {
 
     /// It starts nothing new before this.
     #[inline]
-    pub fn silent_until(&self) -> Instant {
+    pub fn hung_until(&self) -> Instant {
         self.hangs_until.unwrap_or(Instant::ZERO)
     }
 
@@ -60,8 +60,8 @@ impl Injected {
 
 impl Drive {
     /// These sectors become unreadable. Copies in the buffer stay there.
-    pub fn spoil(&mut self, first: Lba, count: Sectors, until: Cure) {
-        self.mechanics.spoil(first, first + count, until);
+    pub fn make_unreadable(&mut self, first: Lba, count: Sectors, until: Cure) {
+        self.mechanics.make_unreadable(first, first + count, until);
     }
 
     /// The link is reset: every command that has not been reported ends as aborted.
@@ -100,7 +100,7 @@ impl Drive {
     /// Whether a command that is done cannot be reported now, because the drive hangs: then it is reported at
     /// the end of the hang.
     #[cold]
-    pub(super) fn says_nothing(&mut self, context: &mut Context, slot: SlotIndex) -> bool {
+    pub(super) fn defer_if_hung(&mut self, context: &mut Context, slot: SlotIndex) -> bool {
         let Some(until) = self.injected.hangs_until else { return false };
         if until <= context.now {
             self.injected.hangs_until = None;

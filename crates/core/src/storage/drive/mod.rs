@@ -177,7 +177,7 @@ impl Drive {
 
     #[inline(never)]
     fn on_choose(&mut self, context: &mut Context) {
-        self.mechanics.looks(context.now);
+        self.mechanics.choice_made(context.now);
         self.choose(context);
     }
 

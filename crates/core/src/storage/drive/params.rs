@@ -162,10 +162,10 @@ impl DriveParams {
             [read_hit, read_miss, write, write_hit].map(|time| [time.after_read, time.after_write]);
         let [completions, waits] = [[read_completion, write_completion], [answer_time, write_handicap]];
         let [a, b, c, d, e] = [hit, miss, write, completions, waits];
-        let look = self.queue.look(self.queue.depth as usize);
+        let examination = self.queue.examination_time(self.queue.depth as usize);
         let ExchangeParams { release, service, bridge } = self.exchange;
         let retries = self.faults.as_ref().map_or(Span::ZERO, |faults| faults.retries);
-        let [f, g] = [[head_switch, settle], [write_margin.max(read_margin), look]];
+        let [f, g] = [[head_switch, settle], [write_margin.max(read_margin), examination]];
         let [h, i] = [[release, service], [bridge, retries]];
         let pairs = [a, b, c, d, e, f, g, h, i, j];
         core::array::from_fn(|at| pairs[at / 2][at % 2])

@@ -1,6 +1,6 @@
 //! Reads that need no access of their own: those that the head meets on its path, and those that the buffer
 //! answers.
-use super::buffer::Urge;
+use super::buffer::DestageUrgency;
 use super::cache::segments::SegmentIndex;
 use super::mechanics::reading_on::Passing;
 use super::mechanics::sweep::Sweep;
@@ -17,7 +17,7 @@ use drivelab_units::{Instant, Lba, Span};
 impl Drive {
     /// Serves a read on the head's path before the one that the drive has chosen, unless the order would
     /// prefer the chosen one although the head reaches the read so soon. Returns whether it did.
-    pub(super) fn goes_before(
+    pub(super) fn serve_before_chosen(
         &mut self,
         context: &mut Context,
         nearest: SlotIndex,
@@ -30,7 +30,7 @@ impl Drive {
         }
         let Some(passing) = self.in_passing(nearest, now) else { return false };
         if let Passing::Coming(_, at) = passing {
-            let begins = self.mechanics.comes_in(&self.tasks[nearest], at, now);
+            let begins = self.mechanics.time_to_first_block(&self.tasks[nearest], at, now);
             let (view, slots) = (self.mechanics.view(from), &self.mechanics.slots);
             if !is_cheaper_so(slots.entry(nearest), begins, slots.entry(chosen), &view) {
                 self.mechanics.stop_reading_on(&mut self.buffer, now);
@@ -57,12 +57,12 @@ impl Drive {
                 flight.ready = flight.ready.max(context.now) + call;
                 self.serve_from_buffer(context, slot, segment);
             }
-            Passing::Coming(segment, at) => self.meet_head(context, slot, segment, at),
+            Passing::Coming(segment, at) => self.serve_at_head(context, slot, segment, at),
         }
     }
 
     /// Serves a read that the head, reading on, is just about to pass: no arm movement, no rotation.
-    pub(super) fn meet_head(
+    pub(super) fn serve_at_head(
         &mut self,
         context: &mut Context,
         slot: SlotIndex,
@@ -70,9 +70,9 @@ impl Drive {
         at: Instant,
     ) {
         let now = context.now;
-        let service = self.mechanics.turn_to(Served::Met, now);
+        let service = self.mechanics.begin_service(Served::Met, now);
         self.mechanics.slots.begin_service();
-        let (failing, again) = self.mechanics.strike(&self.tasks[slot]);
+        let (failing, again) = self.mechanics.media_failure(&self.tasks[slot]);
         let at = at + again;
         let flight = &mut self.tasks[slot];
         flight.media.sought = flight.command.first;
@@ -104,7 +104,7 @@ impl Drive {
         slot: SlotIndex,
         segment: SegmentIndex,
     ) {
-        let service = self.mechanics.turn_to(Served::Buffered, context.now);
+        let service = self.mechanics.begin_service(Served::Buffered, context.now);
         let flight = &mut self.tasks[slot];
         let Command { id, first, count, .. } = flight.command;
         let (ready, end, call) = (flight.ready, first + count, flight.link.call);
@@ -115,7 +115,7 @@ impl Drive {
         (flight.ready, flight.begun, flight.service) = (ready, ready, Service { ended: ready, ..service });
         self.buffer.deliver_held(context, id, first, end, segment);
         self.buffer.consume(context, segment, end, self.mechanics.motion());
-        self.goes_on_behind(context, segment, end);
+        self.continue_read_ahead(context, segment, end);
         self.mechanics.last.read_end = end;
         // A command that waited for the media is disconnected and must reselect.
         let transfer = Transfer { access: Access::Read, count, from: ready, last: ready, call };
@@ -125,9 +125,10 @@ impl Drive {
     }
 
     /// A read was answered from a segment: if the arm is idle, it reads on behind what is there.
-    fn goes_on_behind(&mut self, context: &mut Context, segment: SegmentIndex, end: Lba) {
+    fn continue_read_ahead(&mut self, context: &mut Context, segment: SegmentIndex, end: Lba) {
         let now = context.now;
-        let idle = self.mechanics.sweep.is_none() && !self.is_wanted() && self.urge(now) != Urge::Press;
+        let idle =
+            self.mechanics.sweep.is_none() && !self.is_wanted() && self.urgency(now) != DestageUrgency::Press;
         if idle {
             let from = now.max(self.mechanics.choose_from) + self.firmware.read_miss(&self.model);
             self.mechanics.go_on_behind(context, &mut self.buffer, segment, end, from);

@@ -1,11 +1,11 @@
 //! What the arm does for commands: the drive chooses, the arm moves, the media access ends.
-use super::buffer::Urge;
+use super::buffer::DestageUrgency;
 use super::mechanics::Course;
 use super::mechanics::reading_on::ReadEnd;
 use super::queue::choose::least;
-use super::queue::{Chooses, Joins, SlotIndex, View, choose};
+use super::queue::{ChoiceTime, JoinsUntil, SlotIndex, View, choose};
 use super::tasks::flight::{AtMedia, InFlight, TaskState};
-use super::tasks::precedence::jumps;
+use super::tasks::precedence::is_head_of_queue;
 use super::{Drive, DriveEvent};
 use crate::command::{Access, Command, Outcome};
 use crate::data::DataOp;
@@ -33,9 +33,9 @@ impl Drive {
                 return false;
             }
         }
-        let (wanted, urge) = (self.is_wanted(), self.urge(now));
-        if !wanted && matches!(urge, Urge::None | Urge::Later(_)) {
-            if let Urge::Later(at) = urge {
+        let (wanted, urgency) = (self.is_wanted(), self.urgency(now));
+        if !wanted && matches!(urgency, DestageUrgency::None | DestageUrgency::Later(_)) {
+            if let DestageUrgency::Later(at) = urgency {
                 self.choose_at(context, at);
             }
             return false;
@@ -44,7 +44,7 @@ impl Drive {
             self.choose_at(context, self.mechanics.choose_from);
             return false;
         }
-        if (!wanted || urge == Urge::Press) && self.destages(context, wanted) {
+        if (!wanted || urgency == DestageUrgency::Press) && self.destages(context, wanted) {
             return false;
         }
         self.choose_command(context)
@@ -59,8 +59,8 @@ impl Drive {
         let left = self.mechanics.leave_segment(&mut self.buffer, now);
         // With only one there is nothing to choose.
         let waiting = self.mechanics.slots.len();
-        let looks = waiting > 1 && self.mechanics.slots.planned().is_none();
-        let from = if looks { left.max(now + self.model.queue.look(waiting)) } else { left };
+        let examines = waiting > 1 && self.mechanics.slots.planned().is_none();
+        let from = if examines { left.max(now + self.model.queue.examination_time(waiting)) } else { left };
         let view = self.mechanics.view(from);
         let pressed = self.tasks.is_pressed();
         let chosen = if pressed { self.pressing(&view) } else { choose(&self.mechanics.slots, &view) };
@@ -68,7 +68,7 @@ impl Drive {
         if !pressed
             && let Some(nearest) = self.mechanics.next_on_the_way(&self.buffer, now)
             && nearest != slot
-            && self.goes_before(context, nearest, slot, from)
+            && self.serve_before_chosen(context, nearest, slot, from)
         {
             return true;
         }
@@ -90,19 +90,19 @@ impl Drive {
     /// Whether a command waits that the mechanism may serve.
     #[inline]
     pub(super) fn is_wanted(&self) -> bool {
-        self.tasks.want_arm(!self.mechanics.slots.is_empty())
+        self.tasks.needs_mechanism(!self.mechanics.slots.is_empty())
     }
 
     /// How urgently the cache needs the arm now.
     #[inline]
-    pub(super) fn urge(&self, now: Instant) -> Urge {
-        self.buffer.urge(now, self.quiet_since())
+    pub(super) fn urgency(&self, now: Instant) -> DestageUrgency {
+        self.buffer.destage_urgency(now, self.quiet_since())
     }
 
     /// Since when the drive has been idle.
     #[inline]
     fn quiet_since(&self) -> Instant {
-        self.mechanics.free_since.max(self.firmware.taken_up_at())
+        self.mechanics.free_since.max(self.firmware.picked_up_at())
     }
 
     /// The next command when the policy alone does not decide: the last HEAD OF QUEUE command; else high
@@ -135,7 +135,7 @@ impl Drive {
         let now = context.now;
         let blocked = self.tasks.is_blocked(slot);
         let busy = self.mechanics.sweep.is_some() || self.is_wanted() || now < self.mechanics.choose_from;
-        if busy || blocked || self.urge(now) == Urge::Press && self.buffer.has_turn() {
+        if busy || blocked || self.urgency(now) == DestageUrgency::Press && self.buffer.has_turn() {
             return false;
         }
         self.buffer.host_has_arm();
@@ -158,7 +158,7 @@ impl Drive {
     /// and its data have arrived.
     fn dispatch(&mut self, context: &mut Context, slot: SlotIndex, from: Instant, served: Served) {
         let now = context.now;
-        let service = self.mechanics.turn_to(served, now);
+        let service = self.mechanics.begin_service(served, now);
         self.mechanics.slots.begin_service();
         // By reference: copies right after partial writes are slow.
         let flight = &self.tasks[slot];
@@ -224,7 +224,7 @@ impl Drive {
             self.tasks[slot].state = TaskState::Serving;
         }
         self.mechanics.begin_sweep(end, access, join_until, joined);
-        if self.model.queue.chooses == Chooses::OneAhead {
+        if self.model.queue.chooses == ChoiceTime::OneAhead {
             self.plan_ahead(until);
         }
     }
@@ -248,7 +248,7 @@ impl Drive {
     /// queue it would be the youngest, and its wait would count from now.
     fn interrupt(&mut self, slot: SlotIndex) {
         let flight = &mut self.tasks[slot];
-        if jumps(flight.command.attribute) {
+        if is_head_of_queue(flight.command.attribute) {
             let landing = flight.landing;
             return self.file(slot, landing);
         }
@@ -269,7 +269,7 @@ impl Drive {
     #[inline(never)]
     pub(super) fn on_media_end(&mut self, context: &mut Context, slot: SlotIndex) {
         self.end_media(context, slot);
-        // After an error nothing begins before the host has been told of it.
+        // After an error nothing begins before the error has been reported to the host.
         if self.tasks[slot].outcome == Outcome::Done {
             self.unfile(context, slot);
         }
@@ -288,10 +288,10 @@ impl Drive {
         };
         let completed = self.finish(context, slot, done, sent);
         if outcome == Outcome::MediaError && self.model.protocol.stops_at_error() {
-            // Nothing begins before the host has been told: waiting commands are cleared, or wait for the
+            // Nothing begins before the error has been reported: waiting commands are cleared, or wait for the
             // host.
             joined.into_iter().for_each(|next| self.interrupt(next));
-            self.mechanics.choose_from = completed.max(self.injected.silent_until());
+            self.mechanics.choose_from = completed.max(self.injected.hung_until());
             // After the completion, even if that takes no time.
             return self.choose_at(context, completed);
         }
@@ -301,7 +301,7 @@ impl Drive {
             return;
         }
         let chooses = self.model.queue.chooses;
-        if chooses == Chooses::AtCompletion {
+        if chooses == ChoiceTime::AtCompletion {
             self.mechanics.free_since = completed;
         }
         let waits_for_answer = || {
@@ -310,16 +310,16 @@ impl Drive {
             // With nothing else waiting there is nothing to choose: it starts with the first command that
             // arrives. A drive that joins reads does not wait for an answer while the head runs into a read
             // that it already holds: that would cost a revolution.
-            let joins = access == Access::Read && self.model.queue.joins_reads == Joins::UntilEnd;
+            let joins = access == Access::Read && self.model.queue.joins_reads == JoinsUntil::UntilEnd;
             let goes_on = || joins && self.mechanics.queued_behind(end, access).is_some();
             self.is_wanted() && !goes_on()
         };
         let from = match chooses {
-            Chooses::AfterAnswer if waits_for_answer() => now + self.model.queue.answer_time,
-            Chooses::AtCompletion => completed,
+            ChoiceTime::AfterAnswer if waits_for_answer() => now + self.model.queue.answer_time,
+            ChoiceTime::AtCompletion => completed,
             _ => now,
         };
-        self.mechanics.choose_from = from.max(stays).max(self.injected.silent_until());
+        self.mechanics.choose_from = from.max(stays).max(self.injected.hung_until());
         self.choose(context);
     }
 
@@ -361,7 +361,7 @@ impl Drive {
         }
         let sent = self.port.send_read(context, flight, done);
         let met = self.buffer.cache().filter(|_| service.served == Served::Met);
-        match met.and_then(|cache| cache.segments.met(end)) {
+        match met.and_then(|cache| cache.segments.read_ahead_segment(end)) {
             Some(segment) => self.buffer.deliver_met(context, id, (first, end), segment),
             None => self.buffer.deliver_read(context, id, sought, end),
         }

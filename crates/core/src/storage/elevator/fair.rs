@@ -75,7 +75,7 @@ impl Queue {
     const NEW: Queue = Queue { sweep: Sweep::NEW, out: 0, awaited: false, finished: None, think_time: None };
 
     /// A request arrives at an empty queue: updates the process's think time.
-    fn thought(&mut self, now: Instant, limit: Span) {
+    fn update_think_time(&mut self, now: Instant, limit: Span) {
         let Some(finished) = self.finished else { return };
         let latest = now.since(finished).as_ns().min(limit.as_ns());
         self.think_time = Some(match self.think_time {
@@ -163,7 +163,7 @@ impl Policy for Fair {
         let queue = &mut self.queues[index as usize];
         if queue.sweep.is_empty() {
             if queue.out == 0 {
-                queue.thought(now, self.params.slice_idle + self.params.slice_idle);
+                queue.update_think_time(now, self.params.slice_idle + self.params.slice_idle);
             }
             if self.turn.is_none_or(|turn| turn.queue != index) {
                 self.ring.push_back(index);

@@ -201,7 +201,7 @@ impl Elevator {
         }
         let mut held = self.table.sorted(request.held);
         while let Some(slot) = self.table.pop_front(&mut held) {
-            self.look_again(slot, now);
+            self.recheck(slot, now);
         }
     }
 
@@ -254,16 +254,16 @@ impl Elevator {
             Some(blocker) => {
                 self.overlaps.insert(slot, &self.table.claim(slot));
                 self.held += 1;
-                self.hold(blocker, slot);
+                self.block(blocker, slot);
             }
             None => self.admit(slot, now),
         }
     }
 
     /// Re-checks a command after the request that held it is done.
-    fn look_again(&mut self, slot: Slot, now: Instant) {
+    fn recheck(&mut self, slot: Slot, now: Instant) {
         match self.overlaps.blocker(&self.table.claim(slot)) {
-            Some(blocker) => self.hold(blocker, slot),
+            Some(blocker) => self.block(blocker, slot),
             None => {
                 self.overlaps.remove(slot, self.table.claim(slot).write);
                 self.held -= 1;
@@ -272,7 +272,7 @@ impl Elevator {
         }
     }
 
-    fn hold(&mut self, blocker: Slot, slot: Slot) {
+    fn block(&mut self, blocker: Slot, slot: Slot) {
         let held = self.table.push_back(self.table.request(blocker).held, slot);
         self.table.request_mut(blocker).held = held;
     }

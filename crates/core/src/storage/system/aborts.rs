@@ -7,7 +7,7 @@
 //! kernel, in its page cache, its I/O scheduler or an array that it keeps itself, cannot be aborted: Linux
 //! has no way to withdraw a bio.
 use super::System;
-use crate::storage::array::params::Keeper;
+use crate::storage::array::params::ManagedBy;
 use crate::storage::call::Accepted;
 use crate::storage::context::Context;
 use crate::storage::device::Device;
@@ -19,7 +19,7 @@ impl System {
         let mut schedulers = self.hosts.iter().filter_map(|host| host.scheduler.as_ref());
         let is_alone =
             self.elevator.is_none() || schedulers.any(|scheduler| scheduler.elevator.is_out_alone(number));
-        let is_hosts = self.array.as_ref().is_some_and(|array| array.params().keeper == Keeper::Host);
+        let is_hosts = self.array.as_ref().is_some_and(|array| array.params().managed_by == ManagedBy::Host);
         if self.host_cache.is_some() || is_hosts || !is_alone {
             return Accepted::GoesOn;
         }

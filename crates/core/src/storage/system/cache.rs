@@ -1,7 +1,7 @@
 //! A cache of a system, and its events on the agenda.
 use crate::storage::array::Array;
 use crate::storage::context::{Context, Event};
-use crate::storage::outputs::Happening;
+use crate::storage::outputs::TargetEvent;
 use crate::storage::write_behind::params::WriteBehindParams;
 use crate::storage::write_behind::{Place, WriteBehind};
 use drivelab_units::{Instant, Sectors};
@@ -35,11 +35,11 @@ impl Cache {
     }
 
     /// Passes on its data operations, and the data that it has given up.
-    pub fn tell(&mut self, context: &mut Context) {
+    pub fn pass_on_outputs(&mut self, context: &mut Context) {
         context.take_data(&mut self.memory);
         while let Some(what) = self.memory.poll_given_up() {
             let (at, memory) = (context.now, self.memory.place());
-            context.happened(Happening::GivenUp { at, memory, what });
+            context.report_event(TargetEvent::GivenUp { at, memory, what });
         }
     }
 

@@ -7,8 +7,8 @@ use crate::storage::call::CallError;
 use crate::storage::context::{Before, Context, Event};
 use crate::storage::device::Device;
 use crate::storage::drive::Drive;
-use crate::storage::hearing::NO_ARRAY;
-use crate::storage::outputs::Happening;
+use crate::storage::inputs::NO_ARRAY;
+use crate::storage::outputs::TargetEvent;
 
 impl System {
     /// A drive fails for good: it no longer answers, and the array does without it. Without an array its
@@ -24,8 +24,8 @@ impl System {
                 self.pump_array(context);
             }
             None => {
-                context.happened(Happening::DriveFailed { at: context.now, drive });
-                self.devices[usize::from(drive)].controller.drive_is_gone(context);
+                context.report_event(TargetEvent::DriveFailed { at: context.now, drive });
+                self.devices[usize::from(drive)].controller.drive_failed(context);
             }
         }
         self.settle(context);
@@ -37,7 +37,7 @@ impl System {
     fn forget(&mut self, context: &mut Context, drive: u16) -> bool {
         context.answers.retain(|(from, _)| *from != drive);
         context.refused.retain(|(from, _)| *from != drive);
-        context.lives.retain(|(of, _)| *of != drive);
+        context.traces.retain(|(of, _)| *of != drive);
         !core::mem::replace(&mut self.dead[usize::from(drive)], true)
     }
 
@@ -53,7 +53,7 @@ impl System {
     ///
     /// # Errors
     /// When it has.
-    pub fn living(&mut self, drive: u16) -> Result<&mut Drive, CallError> {
+    pub fn working_drive(&mut self, drive: u16) -> Result<&mut Drive, CallError> {
         if self.dead[usize::from(drive)] {
             return Err(CallError::DriveHasFailed { drive });
         }
@@ -84,16 +84,16 @@ impl System {
         });
         let Parts { seed, controller, before_drive, .. } = &self.parts;
         let params = self.array.as_ref().map(|array| array.params());
-        let new = self.devices[at].drive.again(params, *seed);
+        let new = self.devices[at].drive.new_drive(params, *seed);
         self.devices[at] = Device::new(new, controller, before_drive.as_ref());
         self.dead[at] = false;
         match &mut self.array {
             Some(array) => {
-                array.gets(context, drive);
+                array.insert_drive(context, drive);
                 self.pump_array(context);
             }
             None => {
-                context.happened(Happening::DriveReplaced { at: context.now, drive });
+                context.report_event(TargetEvent::DriveReplaced { at: context.now, drive });
                 context.data_op(DataOp::Replace { member: drive });
             }
         }
@@ -123,7 +123,7 @@ impl System {
 
 impl Drive {
     /// A new drive of the same model under the same number.
-    fn again(&self, array: Option<&ArrayParams>, seed: u64) -> Drive {
+    fn new_drive(&self, array: Option<&ArrayParams>, seed: u64) -> Drive {
         // Its own model has the period that was drawn for it.
         let (model, index) = (self.shared_model(), self.index());
         let turns_as = if array.is_some_and(|array| array.synchronised) { 0 } else { index };

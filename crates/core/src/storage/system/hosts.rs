@@ -17,7 +17,7 @@ impl System {
             let place = Place::Host(self.hosts.len() as u16);
             let scheduler = self.elevator.as_ref().map(Scheduler::new);
             let mut cache = self.host_cache.map(|params| Cache::new(&params, place, self.capacity()));
-            if let Some(cache) = cache.as_mut().filter(|_| context.keeps.data) {
+            if let Some(cache) = cache.as_mut().filter(|_| context.enabled.data) {
                 cache.memory.keep_data();
             }
             self.hosts.push(Host { cache, scheduler });
@@ -35,7 +35,7 @@ impl System {
     pub(super) fn pump_host_cache(&mut self, context: &mut Context, initiator: u16) {
         let host = usize::from(initiator);
         if let Some(cache) = &mut self.hosts[host].cache {
-            cache.tell(context);
+            cache.pass_on_outputs(context);
         }
         while let Some(command) = self.hosts[host].cache.as_mut().and_then(|cache| cache.memory.poll_below())
         {
@@ -44,7 +44,7 @@ impl System {
         let Some(cache) = &mut self.hosts[host].cache else { return };
         while let Some(Answer { completion, in_memory }) = cache.memory.poll_answer() {
             if let Some(command) = in_memory {
-                context.lived(CommandTrace::in_memory(&command, &completion));
+                context.report_trace(CommandTrace::in_memory(&command, &completion));
             }
             context.complete(completion);
         }

@@ -160,7 +160,7 @@ impl System {
                     self.leave_controller(context, at, &answer);
                 }
             }
-            Event::Elevator(before) => self.ask_again(context, before),
+            Event::Elevator(before) => self.poll_scheduler(context, before),
             Event::HostCache { initiator } => {
                 let cache = &mut self.hosts[usize::from(initiator)].cache;
                 if cache.as_mut().is_some_and(|cache| cache.wake(context.now)) {
@@ -201,7 +201,7 @@ impl System {
             }
             let Some(&(at, mut completion)) = context.answers.front() else { return };
             context.answers.drop_front();
-            if context.keeps.traces {
+            if context.enabled.traces {
                 self.keep_trace(context, at, &completion);
             }
             if self.dead[usize::from(at)] {
@@ -218,7 +218,7 @@ impl System {
         match host_scheduler(&mut self.hosts, command.initiator) {
             Some(scheduler) => {
                 scheduler.elevator.submit(context.now, *command);
-                self.hand_on(context, Before::Target { initiator: command.initiator });
+                self.dispatch(context, Before::Target { initiator: command.initiator });
             }
             None => self.enter_cache(context, command),
         }
@@ -232,7 +232,7 @@ impl System {
     }
 
     /// An I/O scheduler is due to be asked again, unless an earlier instant has replaced this one.
-    fn ask_again(&mut self, context: &mut Context, before: Before) {
+    fn poll_scheduler(&mut self, context: &mut Context, before: Before) {
         if let Before::Drive(at) = before
             && self.dead[usize::from(at)]
         {
@@ -242,16 +242,16 @@ impl System {
             && scheduler.wakes == Some(context.now)
         {
             scheduler.wakes = None;
-            self.hand_on(context, before);
+            self.dispatch(context, before);
         }
     }
 
     /// An I/O scheduler dispatches what may go, and schedules when to ask it again.
-    fn hand_on(&mut self, context: &mut Context, before: Before) {
+    fn dispatch(&mut self, context: &mut Context, before: Before) {
         let now = context.now;
         let next = |scheduler: &mut Scheduler| scheduler.elevator.next(now);
         while let Some(request) = self.scheduler(before).and_then(next) {
-            if context.keeps.data
+            if context.enabled.data
                 && let Some(scheduler) = self.scheduler(before)
             {
                 context.merged(&request, scheduler.elevator.merged(request.tag));
@@ -284,7 +284,7 @@ impl System {
     /// instant.
     fn pump_cache(&mut self, context: &mut Context) {
         if let Some(cache) = &mut self.cache {
-            cache.tell(context);
+            cache.pass_on_outputs(context);
         }
         while let Some(command) = self.cache.as_mut().and_then(|cache| cache.memory.poll_below()) {
             self.enter_array(context, &command);
@@ -292,9 +292,9 @@ impl System {
         let next = |cache: &mut Cache| cache.memory.poll_answer();
         while let Some(Answer { completion, in_memory }) = self.cache.as_mut().and_then(next) {
             if let Some(command) = in_memory
-                && context.keeps.traces
+                && context.enabled.traces
             {
-                self.told(context, CommandTrace::in_memory(&command, &completion));
+                self.receive_trace(context, CommandTrace::in_memory(&command, &completion));
             }
             self.leave_cache(context, &completion);
         }
@@ -331,10 +331,10 @@ impl System {
             && let Some(&completion) = array.answer_above()
         {
             array.drop_answer();
-            if context.keeps.traces
+            if context.enabled.traces
                 && let Some(trace) = self.array.as_mut().and_then(|array| array.poll_trace())
             {
-                self.told(context, trace);
+                self.receive_trace(context, trace);
             }
             self.leave_array(context, &completion);
         }
@@ -344,7 +344,7 @@ impl System {
         match &mut self.devices[usize::from(at)].scheduler {
             Some(scheduler) => {
                 scheduler.elevator.submit(context.now, *command);
-                self.hand_on(context, Before::Drive(at));
+                self.dispatch(context, Before::Drive(at));
             }
             None => self.enter_controller(context, at, command),
         }
@@ -366,13 +366,18 @@ impl System {
                     context.parted(answer.id, member);
                     if let Some(trace) = attempts.last() {
                         let (submitted, carried_by) = (completion.submitted, answer.id);
-                        array.lived(CommandTrace { command: *member, submitted, carried_by, ..*trace });
+                        array.receive_trace(CommandTrace {
+                            command: *member,
+                            submitted,
+                            carried_by,
+                            ..*trace
+                        });
                     }
                     array.completed(context, &completion);
                 });
                 self.forget_given_up(context);
                 if !self.dead[usize::from(at)] {
-                    self.hand_on(context, Before::Drive(at));
+                    self.dispatch(context, Before::Drive(at));
                 }
             }
             None => array.completed(context, answer),
@@ -402,12 +407,12 @@ impl System {
         let Some(Host { cache, scheduler }) = self.hosts.get_mut(usize::from(answer.initiator)) else {
             return context.complete(*answer);
         };
-        let mut heard = |context: &mut Context, completion: Completion| match cache {
+        let mut received = |context: &mut Context, completion: Completion| match cache {
             Some(cache) => cache.memory.completed(context.now, &completion),
             None => context.complete(completion),
         };
         let Some(scheduler) = scheduler else {
-            heard(context, *answer);
+            received(context, *answer);
             return self.pump_host_cache(context, answer.initiator);
         };
         let own = |trace: &mut CommandTrace| trace.command.id == answer.id;
@@ -417,11 +422,11 @@ impl System {
             for trace in &attempts {
                 let command = Command { attempt: trace.command.attempt, ..*member };
                 let (submitted, carried_by) = (completion.submitted, answer.id);
-                context.lived(CommandTrace { command, submitted, carried_by, ..*trace });
+                context.report_trace(CommandTrace { command, submitted, carried_by, ..*trace });
             }
-            heard(context, completion);
+            received(context, completion);
         });
-        self.hand_on(context, Before::Target { initiator: answer.initiator });
+        self.dispatch(context, Before::Target { initiator: answer.initiator });
         self.pump_host_cache(context, answer.initiator);
     }
 }

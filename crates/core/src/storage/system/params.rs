@@ -1,5 +1,5 @@
 //! The composition of a system, and the paths of its data.
-use crate::storage::array::params::{ArrayParams, Keeper};
+use crate::storage::array::params::{ArrayParams, ManagedBy};
 use crate::storage::controller::params::ControllerParams;
 use crate::storage::drive::params::DriveModel;
 use crate::storage::elevator::ElevatorParams;
@@ -73,6 +73,6 @@ impl SystemParams {
 
     /// Whether the I/O schedulers are one for each drive.
     pub(super) fn schedules_drives(&self) -> bool {
-        self.array.as_ref().is_some_and(|array| array.keeper == Keeper::Host)
+        self.array.as_ref().is_some_and(|array| array.managed_by == ManagedBy::Host)
     }
 }

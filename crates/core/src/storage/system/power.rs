@@ -2,10 +2,10 @@
 use super::System;
 
 impl System {
-    /// See [`Array::come_up_after`](super::Array::come_up_after).
-    pub fn come_up_after(&mut self, before: &System) {
+    /// See [`Array::restore_after`](super::Array::restore_after).
+    pub fn restore_after(&mut self, before: &System) {
         if let (Some(array), Some(before)) = (&mut self.array, &before.array) {
-            array.come_up_after(before);
+            array.restore_after(before);
         }
     }
 }

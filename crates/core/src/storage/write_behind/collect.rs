@@ -30,13 +30,13 @@ impl WriteBehind {
         if !self.is_pressed(oldest) {
             return None;
         }
-        let (order, hand, wait) = (self.params.order, self.flights.hand(), self.params.stripe_wait);
+        let (order, hand, wait) = (self.params.order, self.flights.position(), self.params.stripe_wait);
         let young = now.as_ns().checked_sub(wait.as_ns()).map(Instant::from_ns);
         let stuck = !self.writes.waiting.is_empty() && self.flights.is_empty();
         let awaited = self.is_awaited(oldest);
         let rows = self.extents.rows_mut()?;
         if let Some(until) = young {
-            rows.ripen(until);
+            rows.expire_young(until);
         }
         let whole = rows.next(Fill::Whole, order, hand);
         if awaited {
@@ -45,7 +45,7 @@ impl WriteBehind {
             return Some(whole.map_or(oldest, |(row, _)| self.ready_in(row))).map(|at| self.first_of_row(at));
         }
         if whole.is_none() && stuck && rows.is_empty(Fill::Ripe) {
-            rows.hurry();
+            rows.expire_oldest();
         }
         let (row, _) = whole.or_else(|| rows.next(Fill::Ripe, order, hand))?;
         Some(self.ready_in(row))

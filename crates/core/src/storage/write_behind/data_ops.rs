@@ -8,8 +8,8 @@
 //! above, which may have newer or older contents. Data that memory gives up are named. It also reports which
 //! buffers it needs (see `holds.rs`), and when one of its own commands ends.
 use super::WriteBehind;
+use super::buffer_refs::BufferRefs;
 use super::extents::{Extent, State};
-use super::holds::Holds;
 use super::pieces::{Chain, Piece};
 use crate::data::DataOp;
 use crate::storage::tree::Slot;
@@ -20,7 +20,7 @@ use drivelab_units::{Lba, Sectors};
 pub struct Data {
     pub ops: Option<VecDeque<DataOp>>,
     /// The buffers that it needs, where they are recorded.
-    holds: Holds,
+    holds: BufferRefs,
     /// The buffer id of its next copy of a read's data.
     copied: u64,
 }
@@ -28,7 +28,7 @@ pub struct Data {
 impl Data {
     /// The buffers of its copies are numbered from `first_copy` on.
     pub fn new(first_copy: u64) -> Self {
-        Data { ops: None, holds: Holds::default(), copied: first_copy }
+        Data { ops: None, holds: BufferRefs::default(), copied: first_copy }
     }
 }
 

@@ -4,7 +4,7 @@
 //! that may be flushed, those that may not yet, and those that may be dropped, each by age. Every step costs
 //! O(log n). Slots are allocated only while more extents are held than ever before. In front of an array with
 //! parity, extents that may be flushed are also counted by row.
-use super::holds::Changes;
+use super::buffer_refs::RefChanges;
 use super::rows::Rows;
 use crate::storage::index::Index;
 use crate::storage::tree::{NONE, Slot};
@@ -75,7 +75,7 @@ pub struct Extents {
     sectors: [u64; 4],
     rows: Option<Rows>,
     /// Changes in the use of buffers.
-    pub(super) changes: Changes,
+    pub(super) changes: RefChanges,
 }
 
 /// The set by age of an extent in this state.
@@ -109,7 +109,7 @@ impl Extents {
             by_age: [Index::new(), Index::new(), Index::new()],
             sectors: [0; 4],
             rows: stripe.map(|stripe| Rows::new(stripe.get())),
-            changes: Changes::default(),
+            changes: RefChanges::default(),
         }
     }
 
@@ -154,7 +154,7 @@ impl Extents {
 
     /// Adds an extent where there is none.
     pub fn insert(&mut self, extent: Extent) -> Slot {
-        self.changes.say(extent.command, true);
+        self.changes.adjust(extent.command, true);
         let slot = if let Some(slot) = self.free.pop() {
             self.extents[slot as usize] = extent;
             slot
@@ -168,7 +168,7 @@ impl Extents {
     }
 
     pub fn remove(&mut self, slot: Slot) {
-        self.changes.say(self.get(slot).command, false);
+        self.changes.adjust(self.get(slot).command, false);
         self.unfile(slot);
         self.by_address.remove(self.get(slot).first.get());
         self.free.push(slot);
@@ -184,8 +184,8 @@ impl Extents {
     /// The data of an extent are now in another command's buffer.
     pub fn refer(&mut self, slot: Slot, command: u64) {
         let before = core::mem::replace(&mut self.extents[slot as usize].command, command);
-        self.changes.say(before, false);
-        self.changes.say(command, true);
+        self.changes.adjust(before, false);
+        self.changes.adjust(command, true);
     }
 
     /// The flush of an extent has failed.

@@ -54,14 +54,14 @@ pub struct Failures {
     /// No flush is tried before this, because one has failed.
     pub not_before: Instant,
     /// How the last flush whose data were given up failed, until a FLUSH has reported it.
-    unsaid: Option<Outcome>,
-    told: VecDeque<GivenUp>,
+    unreported: Option<Outcome>,
+    given_up: VecDeque<GivenUp>,
 }
 
 impl Failures {
     /// The error that a FLUSH that ends now must report; `None` for other commands.
-    pub fn say(&mut self, is_flush: bool) -> Option<Outcome> {
-        self.unsaid.take_if(|_| is_flush)
+    pub fn take_flush_error(&mut self, is_flush: bool) -> Option<Outcome> {
+        self.unreported.take_if(|_| is_flush)
     }
 }
 
@@ -73,7 +73,7 @@ fn is_final(outcome: Outcome) -> bool {
 impl WriteBehind {
     /// The data given up, oldest first.
     pub fn poll_given_up(&mut self) -> Option<GivenUp> {
-        self.failures.told.pop_front()
+        self.failures.given_up.pop_front()
     }
 
     /// Number of flushes that failed, whatever became of their data.
@@ -99,9 +99,9 @@ impl WriteBehind {
                     let (write, first, count) = (extent.command, extent.first, extent.count());
                     ops.iter_mut().for_each(|ops| ops.push_back(DataOp::GiveUp { write, first, count }));
                     extents.remove(slot);
-                    failures.unsaid = Some(outcome);
+                    failures.unreported = Some(outcome);
                     failures.goes_through |= outcome != Outcome::MediaError;
-                    failures.told.push_back(GivenUp { write, first, count, outcome });
+                    failures.given_up.push_back(GivenUp { write, first, count, outcome });
                 }
                 State::Sent => {
                     extents.fail(slot);

@@ -49,7 +49,7 @@ impl Flights {
     }
 
     /// The address after the last flush.
-    pub fn hand(&self) -> Lba {
+    pub fn position(&self) -> Lba {
         self.hand
     }
 }

@@ -67,7 +67,7 @@ impl WriteBehind {
             }
         });
         match blocker {
-            Some(blocker) => self.table.hold(blocker, slot),
+            Some(blocker) => self.table.block(blocker, slot),
             None => self.send(slot),
         }
     }
@@ -94,7 +94,7 @@ impl WriteBehind {
         self.claims.remove(slot, write);
         while let Some(next) = self.table.pop_held(slot) {
             match self.claims.blocker(&self.table.get(next).claim()) {
-                Some(blocker) => self.table.hold(blocker, next),
+                Some(blocker) => self.table.block(blocker, next),
                 None => self.send(next),
             }
         }
@@ -125,7 +125,7 @@ impl WriteBehind {
         {
             self.barriers.waiting.pop_front();
             let flush = self.table.get(barrier.slot).command.access == Access::Flush;
-            match self.failures.say(flush) {
+            match self.failures.take_flush_error(flush) {
                 Some(outcome) => self.fail(now, barrier.slot, outcome),
                 None => self.send(barrier.slot),
             }
@@ -226,8 +226,10 @@ impl WriteBehind {
         if !pressed {
             return self.is_old(oldest, now).then_some(oldest);
         }
-        let upward =
-            self.extents.next_dirty(self.flights.hand()).or_else(|| self.extents.next_dirty(Lba::ZERO))?;
+        let upward = self
+            .extents
+            .next_dirty(self.flights.position())
+            .or_else(|| self.extents.next_dirty(Lba::ZERO))?;
         // Data that arrive meanwhile must not delay a barrier.
         let passed = self.is_awaited(oldest) && !self.is_awaited(upward);
         Some(if passed { oldest } else { upward })

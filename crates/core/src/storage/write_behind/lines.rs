@@ -85,8 +85,8 @@ impl Lines {
     }
 
     /// A read arrives: it may continue where another one ended.
-    pub fn saw(&mut self, first: Lba, end: Lba, params: &ReadAhead) {
-        self.streams.saw(first, end, self.device_end, params);
+    pub fn observe_read(&mut self, first: Lba, end: Lba, params: &ReadAhead) {
+        self.streams.observe_read(first, end, self.device_end, params);
     }
 
     /// A read waits to be served line by line.
@@ -163,7 +163,7 @@ impl WriteBehind {
             Source::Device => {
                 let fetch = self.line(now, line, params, true);
                 let end = self.table.get(fetch).command.end();
-                self.expect(fetch, line, end);
+                self.reserve(fetch, line, end);
                 self.send(fetch);
                 Some(fetch)
             }
@@ -207,7 +207,7 @@ impl WriteBehind {
             return;
         }
         let fetch = self.line(now, line, params, false);
-        self.expect(fetch, line, end);
+        self.reserve(fetch, line, end);
         if self.table.get(fetch).fills {
             return self.send(fetch);
         }

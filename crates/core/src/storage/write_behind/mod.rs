@@ -26,13 +26,13 @@
 //! Sources: the Linux kernel, Documentation/admin-guide/sysctl/vm.rst (dirty_bytes, dirty_background_bytes,
 //! dirty_expire_centisecs), for the levels; INCITS, "SCSI Block Commands-3" (T10/1799-D), 4.11, for what FUA
 //! and SYNCHRONIZE CACHE require of a volatile and a non-volatile cache.
+mod buffer_refs;
 mod collect;
 mod data_ops;
 mod extents;
 mod failures;
 mod flights;
 mod flush;
-mod holds;
 mod lines;
 mod memory;
 mod own;
@@ -159,15 +159,15 @@ impl WriteBehind {
         match command.access {
             Access::Flush if self.answers_flushes() => self.copy(now, slot),
             Access::Flush => self.wait_for_flushes(slot),
-            Access::Read if self.goes_through(command) => self.read_through(slot),
+            Access::Read if self.bypasses(command) => self.read_through(slot),
             Access::Read => self.read(now, slot),
-            Access::Write if self.goes_through(command) => self.write_through(slot),
+            Access::Write if self.bypasses(command) => self.write_through(slot),
             Access::Write => self.writes.waiting.push_back(slot),
         }
         self.pump(now);
     }
 
-    fn goes_through(&self, command: &Command) -> bool {
+    fn bypasses(&self, command: &Command) -> bool {
         let WriteBehindParams { limit, write_through, .. } = self.params;
         let write_through = write_through || self.takes_no_writes();
         let past = command.direct && matches!(self.own.place(), Place::Host(_));
@@ -198,7 +198,7 @@ impl WriteBehind {
             if access == Access::Write {
                 self.take(now, slot);
             }
-            match self.failures.say(access == Access::Flush) {
+            match self.failures.take_flush_error(access == Access::Flush) {
                 Some(outcome) => self.fail(now, slot, outcome),
                 None => self.answer_from_memory(now, slot),
             }
@@ -237,7 +237,7 @@ impl WriteBehind {
                 self.line_came(now, slot, completion);
                 return self.pump(now);
             }
-            Access::Read => self.was_read(slot, done),
+            Access::Read => self.read_done(slot, done),
             Access::Flush => {}
         }
         let entry = self.table.get(slot);
@@ -355,7 +355,7 @@ impl WriteBehind {
     }
 
     /// Sectors of the rows by which flushes are collected, if they are.
-    pub fn collects(&self) -> Option<Sectors> {
+    pub fn row_sectors(&self) -> Option<Sectors> {
         self.params.stripe
     }
 
@@ -393,7 +393,7 @@ impl WriteBehind {
 
     /// What memory has of these blocks, upward; each piece with the command whose data it is, a write or a
     /// read.
-    pub fn holds(&self, first: Lba, end: Lba) -> impl Iterator<Item = Piece> + '_ {
+    pub fn held_pieces(&self, first: Lba, end: Lba) -> impl Iterator<Item = Piece> + '_ {
         let there = |extent: &&Extent| !matches!(extent.state, State::Coming(_));
         let extents = self.extents.touching(first, end).map(|slot| self.extents.get(slot));
         extents.filter(there).map(move |extent| {

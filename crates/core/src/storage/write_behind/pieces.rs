@@ -1,5 +1,5 @@
 //! Which write each part of a flush comes from: a chain of pieces for each flush at the device.
-use super::holds::Changes;
+use super::buffer_refs::RefChanges;
 use crate::storage::tree::{NONE, Slot};
 use alloc::vec::Vec;
 use drivelab_units::{Lba, Sectors};
@@ -35,12 +35,12 @@ pub struct Pieces {
     pieces: Vec<(Piece, Slot)>,
     free: Vec<Slot>,
     /// Changes in the use of buffers.
-    pub(super) changes: Changes,
+    pub(super) changes: RefChanges,
 }
 
 impl Pieces {
     pub fn new() -> Self {
-        Pieces { pieces: Vec::new(), free: Vec::new(), changes: Changes::default() }
+        Pieces { pieces: Vec::new(), free: Vec::new(), changes: RefChanges::default() }
     }
 
     pub fn places(&self) -> usize {
@@ -48,7 +48,7 @@ impl Pieces {
     }
 
     pub fn push(&mut self, chain: &mut Chain, piece: Piece) {
-        self.changes.say(piece.write, true);
+        self.changes.adjust(piece.write, true);
         let place = if let Some(place) = self.free.pop() {
             self.pieces[place as usize] = (piece, NONE);
             place
@@ -78,7 +78,7 @@ impl Pieces {
         while at != NONE {
             self.free.push(at);
             let (piece, next) = self.pieces[at as usize];
-            self.changes.say(piece.write, false);
+            self.changes.adjust(piece.write, false);
             at = next;
         }
     }

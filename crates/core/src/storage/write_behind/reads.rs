@@ -12,7 +12,7 @@ impl WriteBehind {
         let Command { first, .. } = self.table.get(slot).command;
         let end = self.table.get(slot).command.end();
         if let Some(params) = &self.params.read_ahead {
-            self.lines.saw(first, end, params);
+            self.lines.observe_read(first, end, params);
         }
         if !self.extents.covers(first, end) {
             if self.params.read_ahead.is_some() {
@@ -20,7 +20,7 @@ impl WriteBehind {
                 return self.lines.wait(slot);
             }
             if self.params.keeps_reads {
-                self.expect(slot, first, end);
+                self.reserve(slot, first, end);
             }
             self.remember(slot);
             return self.send(slot);
@@ -44,7 +44,7 @@ impl WriteBehind {
     }
 
     /// Reserves room for those blocks of a read that memory does not have.
-    pub(super) fn expect(&mut self, slot: Slot, first: Lba, end: Lba) {
+    pub(super) fn reserve(&mut self, slot: Slot, first: Lba, end: Lba) {
         let command = self.table.get(slot).command.id;
         let mut at = first;
         while let Some((from, to)) = self.extents.hole(at, end) {
@@ -60,7 +60,7 @@ impl WriteBehind {
     }
 
     /// The device has answered a read.
-    pub(super) fn was_read(&mut self, slot: Slot, done: bool) {
+    pub(super) fn read_done(&mut self, slot: Slot, done: bool) {
         let entry = self.table.get_mut(slot);
         let (fills, pieces) = (entry.fills, core::mem::replace(&mut entry.pieces, Chain::EMPTY));
         self.overlay(slot, pieces);

@@ -167,7 +167,7 @@ impl Rows {
     }
 
     /// Rows last written to at this instant or before no longer wait for the rest.
-    pub fn ripen(&mut self, until: Instant) {
+    pub fn expire_young(&mut self, until: Instant) {
         while let Some((slot, touched)) = self.youngest()
             && touched <= until
         {
@@ -176,7 +176,7 @@ impl Rows {
     }
 
     /// The young row whose last write is the oldest need not wait.
-    pub fn hurry(&mut self) {
+    pub fn expire_oldest(&mut self) {
         if let Some((slot, _)) = self.youngest() {
             self.change(slot, |row| row.fill = Fill::Ripe);
         }

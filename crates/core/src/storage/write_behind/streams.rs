@@ -36,7 +36,7 @@ impl Streams {
     }
 
     /// A read arrives. No range extends beyond `device_end`.
-    pub fn saw(&mut self, first: Lba, end: Lba, device_end: Lba, params: &ReadAhead) {
+    pub fn observe_read(&mut self, first: Lba, end: Lba, device_end: Lba, params: &ReadAhead) {
         self.reads += 1;
         let used = self.reads;
         let at = self.streams.iter().position(|stream| stream.next == first).unwrap_or_else(|| {
@@ -92,7 +92,7 @@ mod tests {
     const END: Lba = Lba::new(10_000);
 
     fn saw(streams: &mut Streams, first: u64, count: u64) -> Vec<u64> {
-        streams.saw(Lba::new(first), Lba::new(first + count), END, &PARAMS);
+        streams.observe_read(Lba::new(first), Lba::new(first + count), END, &PARAMS);
         core::iter::from_fn(|| streams.next_line(16)).map(Lba::get).collect()
     }
 
@@ -112,7 +112,7 @@ mod tests {
         let params = ReadAhead { window: Sectors::new(u64::MAX), ..PARAMS };
         let mut streams = Streams::new(Some(&params));
         for first in [9_960, 9_968] {
-            streams.saw(Lba::new(first), Lba::new(first + 8), END, &params);
+            streams.observe_read(Lba::new(first), Lba::new(first + 8), END, &params);
         }
         let lines: Vec<u64> = core::iter::from_fn(|| streams.next_line(16)).map(Lba::get).collect();
         assert_eq!(lines, [9_984]);
@@ -134,7 +134,7 @@ mod tests {
         let mut streams = Streams::new(Some(&PARAMS));
         for at in [0, 16] {
             for base in [0, 1_024] {
-                streams.saw(Lba::new(base + at), Lba::new(base + at + 16), END, &PARAMS);
+                streams.observe_read(Lba::new(base + at), Lba::new(base + at + 16), END, &PARAMS);
             }
         }
         let lines: Vec<u64> = core::iter::from_fn(|| streams.next_line(16)).map(Lba::get).collect();

@@ -100,7 +100,7 @@ impl Table {
     }
 
     /// A write waits until another one is done.
-    pub fn hold(&mut self, by: Slot, slot: Slot) {
+    pub fn block(&mut self, by: Slot, slot: Slot) {
         self.get_mut(slot).next = core::mem::replace(&mut self.get_mut(by).held, slot);
     }
 

@@ -43,7 +43,7 @@ impl Bytes {
     /// The same data in the hands of another target of the same shape.
     pub fn moved_to(self, params: &TargetParams) -> Self {
         let mut moved = Self::new(params);
-        moved.target.come_up_after(&self.target);
+        moved.target.restore_after(&self.target);
         *moved.data.media_mut() = self.data.media().clone();
         Bytes { ids: self.ids, ..moved }
     }
@@ -101,7 +101,7 @@ impl Bytes {
             self.target.handle(due, TargetInput::Tick);
             self.now = due;
         };
-        let found = self.data.look(id, first, count).expect("the target does not contradict itself");
+        let found = self.data.peek(id, first, count).expect("the target does not contradict itself");
         (answer.outcome, found.iter().map(byte).collect())
     }
 

@@ -1,5 +1,5 @@
 //! Failures: when they come, who takes the slot, and that every command is answered whatever fails while it is under way.
-use super::hearing::{Hearing, at_ms, fails};
+use super::observer::{Observer, at_ms, fails};
 use super::rig::{array_of, forgetting};
 use crate::common::trace::{Until, trace};
 use crate::common::{Probe, TRACK, drive, flat_seek, layout, ms, random_job, setup, zone};
@@ -7,7 +7,7 @@ use drivelab_core::host::params::Arrivals;
 use drivelab_core::storage::array::params::{
     ArrayParams, Copies, Failure, GivesWay, Level, ReadChoice, Rotation, Scheduled, SyncParams, When,
 };
-use drivelab_core::storage::array::report::{Happened, Health, SyncKind};
+use drivelab_core::storage::array::report::{Health, ReportKind, SyncKind};
 use drivelab_core::storage::drive::params::DriveParams;
 use drivelab_core::{Access, Outcome};
 use drivelab_units::{Instant, Sectors, Share, Span};
@@ -19,8 +19,8 @@ fn small() -> DriveParams {
     DriveParams { geometry, seek: flat_seek(ms(1), 8), ..drive() }
 }
 
-fn happened(hearing: &Hearing) -> Vec<Happened> {
-    hearing.reports.iter().map(|report| report.what).collect()
+fn report_kinds(observer: &Observer) -> Vec<ReportKind> {
+    observer.reports.iter().map(|report| report.what).collect()
 }
 
 #[test]
@@ -31,44 +31,44 @@ fn a_spare_takes_the_slot_after_its_time_and_is_rebuilt() {
         failures: vec![fails(0, 100)],
         ..ArrayParams::plain(Level::Mirrored, 2)
     };
-    let mut hearing = Hearing::new(params, &small());
-    hearing.run_out();
+    let mut observer = Observer::new(params, &small());
+    observer.run_out();
     let rebuild = SyncKind::Rebuild;
     assert_eq!(
-        happened(&hearing),
+        report_kinds(&observer),
         [
-            Happened::Failed { slot: 0, drive: 0 },
-            Happened::Replaced { slot: 0, drive: 2 },
-            Happened::Began(rebuild),
-            Happened::Ended(rebuild),
+            ReportKind::Failed { slot: 0, drive: 0 },
+            ReportKind::Replaced { slot: 0, drive: 2 },
+            ReportKind::Began(rebuild),
+            ReportKind::Ended(rebuild),
         ]
     );
-    assert_eq!([hearing.reports[0].at, hearing.reports[1].at], [at_ms(100), at_ms(150)]);
-    assert_eq!(hearing.array().health(), Health::Healthy);
-    let impaired = hearing.array().impaired_for(at_ms(1_000_000));
-    assert_eq!(impaired, hearing.reports[3].at - hearing.reports[0].at);
+    assert_eq!([observer.reports[0].at, observer.reports[1].at], [at_ms(100), at_ms(150)]);
+    assert_eq!(observer.array().health(), Health::Healthy);
+    let impaired = observer.array().impaired_for(at_ms(1_000_000));
+    assert_eq!(impaired, observer.reports[3].at - observer.reports[0].at);
 }
 
 #[test]
 fn without_a_spare_the_array_stays_degraded() {
     let params = ArrayParams { failures: vec![fails(0, 100)], ..ArrayParams::plain(Level::Mirrored, 2) };
-    let mut hearing = Hearing::new(params, &small());
-    hearing.run_out();
-    assert_eq!(happened(&hearing), [Happened::Failed { slot: 0, drive: 0 }]);
-    assert_eq!(hearing.array().health(), Health::Degraded);
-    assert_eq!(hearing.array().impaired_for(at_ms(400)), ms(300));
+    let mut observer = Observer::new(params, &small());
+    observer.run_out();
+    assert_eq!(report_kinds(&observer), [ReportKind::Failed { slot: 0, drive: 0 }]);
+    assert_eq!(observer.array().health(), Health::Degraded);
+    assert_eq!(observer.array().impaired_for(at_ms(400)), ms(300));
 }
 
 #[test]
 fn a_drive_fails_as_the_counted_command_comes() {
     let failures = vec![Failure { drive: 1, when: When::Commands(3) }];
-    let mut hearing =
-        Hearing::new(ArrayParams { failures, ..ArrayParams::plain(Level::Striped, 2) }, &small());
+    let mut observer =
+        Observer::new(ArrayParams { failures, ..ArrayParams::plain(Level::Striped, 2) }, &small());
     for i in 0..2 {
-        assert_eq!(hearing.read(100 * i, 128, 8).0, Outcome::Done);
+        assert_eq!(observer.read(100 * i, 128, 8).0, Outcome::Done);
     }
-    assert_eq!(hearing.read(300, 128, 8).0, Outcome::Lost, "the third is with the drive that fails");
-    assert_eq!(hearing.when(Happened::Failed { slot: 1, drive: 1 }), [at_ms(300)]);
+    assert_eq!(observer.read(300, 128, 8).0, Outcome::Lost, "the third is with the drive that fails");
+    assert_eq!(observer.when(ReportKind::Failed { slot: 1, drive: 1 }), [at_ms(300)]);
 }
 
 #[test]
@@ -78,24 +78,24 @@ fn a_spare_that_fails_is_no_spare_and_one_that_fails_while_rebuilding_makes_room
         failures: vec![fails(2, 10), fails(0, 100), fails(3, 150)],
         ..ArrayParams::plain(Level::Mirrored, 2)
     };
-    let mut hearing = Hearing::new(params, &small());
-    hearing.run_out();
+    let mut observer = Observer::new(params, &small());
+    observer.run_out();
     let rebuild = SyncKind::Rebuild;
     assert_eq!(
-        happened(&hearing),
+        report_kinds(&observer),
         [
-            Happened::SpareFailed { drive: 2 },
-            Happened::Failed { slot: 0, drive: 0 },
-            Happened::Replaced { slot: 0, drive: 3 },
-            Happened::Began(rebuild),
-            Happened::Failed { slot: 0, drive: 3 },
-            Happened::GivenUp(rebuild),
-            Happened::Replaced { slot: 0, drive: 4 },
-            Happened::Began(rebuild),
-            Happened::Ended(rebuild),
+            ReportKind::SpareFailed { drive: 2 },
+            ReportKind::Failed { slot: 0, drive: 0 },
+            ReportKind::Replaced { slot: 0, drive: 3 },
+            ReportKind::Began(rebuild),
+            ReportKind::Failed { slot: 0, drive: 3 },
+            ReportKind::GivenUp(rebuild),
+            ReportKind::Replaced { slot: 0, drive: 4 },
+            ReportKind::Began(rebuild),
+            ReportKind::Ended(rebuild),
         ]
     );
-    assert_eq!(hearing.array().health(), Health::Healthy);
+    assert_eq!(observer.array().health(), Health::Healthy);
 }
 
 #[test]
@@ -103,28 +103,28 @@ fn a_striped_set_that_misses_a_member_counts_for_nothing_and_is_rebuilt_whole() 
     let level = Level::MirroredStripes { copies: 2 };
     let plain = ArrayParams { reads: ReadChoice::First, ..ArrayParams::plain(level, 4) };
     let degraded = ArrayParams { failures: vec![fails(0, 100)], ..plain.clone() };
-    let mut hearing = Hearing::new(degraded, &small());
-    hearing.run_to(200);
-    assert_eq!(hearing.read(200, 128, 8), (Outcome::Done, Some(3)), "member 1 stands aside");
+    let mut observer = Observer::new(degraded, &small());
+    observer.run_to(200);
+    assert_eq!(observer.read(200, 128, 8), (Outcome::Done, Some(3)), "member 1 stands aside");
     let both = ArrayParams { failures: vec![fails(0, 100), fails(3, 200)], ..plain.clone() };
-    let mut hearing = Hearing::new(both, &small());
-    hearing.run_to(300);
+    let mut observer = Observer::new(both, &small());
+    observer.run_to(300);
     let capacity = 2 * (4_800 / 128 * 128);
-    assert_eq!(hearing.lost().iter().map(|(first, end)| end - first).sum::<u64>(), capacity);
+    assert_eq!(observer.lost().iter().map(|(first, end)| end - first).sum::<u64>(), capacity);
     let spare = ArrayParams { failures: vec![fails(0, 100)], spares: 1, ..plain };
-    let mut hearing = Hearing::new(spare, &small());
-    hearing.run_out();
-    assert_eq!(hearing.array().health(), Health::Healthy);
-    assert_eq!(hearing.read(60_000, 128, 8), (Outcome::Done, Some(1)));
+    let mut observer = Observer::new(spare, &small());
+    observer.run_out();
+    assert_eq!(observer.array().health(), Health::Healthy);
+    assert_eq!(observer.read(60_000, 128, 8), (Outcome::Done, Some(1)));
 }
 
 #[test]
 fn a_write_that_nobody_keeps_is_lost() {
     for (level, outcome) in [(Level::Striped, Outcome::Lost), (Level::Mirrored, Outcome::Done)] {
         let params = ArrayParams { failures: vec![fails(0, 100)], ..ArrayParams::plain(level, 2) };
-        let mut hearing = Hearing::new(params, &small());
-        hearing.run_to(99);
-        assert_eq!(hearing.go(99, drivelab_core::Access::Write, 120, 4).0, outcome, "{level:?}");
+        let mut observer = Observer::new(params, &small());
+        observer.run_to(99);
+        assert_eq!(observer.go(99, drivelab_core::Access::Write, 120, 4).0, outcome, "{level:?}");
     }
 }
 
@@ -149,7 +149,7 @@ fn a_flush_of_an_array_that_has_lost_data_fails() {
             let failures = (0..gone).map(|drive| fails(drive, 100)).collect();
             let drive = DriveParams { cache: Some(forgetting(2_000, ms(1_000))), ..small() };
             let mut array =
-                Hearing::new(ArrayParams { failures, ..ArrayParams::plain(level, members) }, &drive);
+                Observer::new(ArrayParams { failures, ..ArrayParams::plain(level, members) }, &drive);
             // So that there is much to flush.
             (0..8).for_each(|i| _ = array.send(i, Access::Write, 400 * i, 64));
             array.run_to(98);
@@ -177,13 +177,13 @@ fn what_is_said_to_be_lost_and_nothing_else_cannot_be_read() {
                 let failures = vec![fails(one, 10), fails(other, 20)];
                 let params =
                     ArrayParams { failures, unit: Sectors::new(64), ..ArrayParams::plain(level, members) };
-                let mut hearing = Hearing::new(params, &small());
-                hearing.run_to(30);
-                let lost = hearing.lost();
-                let capacity = hearing.array().capacity().get();
+                let mut observer = Observer::new(params, &small());
+                observer.run_to(30);
+                let lost = observer.lost();
+                let capacity = observer.array().capacity().get();
                 for (i, first) in (0..capacity).step_by(64).enumerate() {
                     let is_lost = lost.iter().any(|&(from, end)| from <= first && first < end);
-                    let outcome = hearing.read(100 + 20 * i as u64, first, 8).0;
+                    let outcome = observer.read(100 + 20 * i as u64, first, 8).0;
                     let told = if is_lost { Outcome::Lost } else { Outcome::Done };
                     assert_eq!(outcome, told, "{level:?} without {one} and {other}: {first}");
                 }
@@ -284,12 +284,12 @@ fn what_cannot_be_had_is_said_one_command_after_the_other() {
     let refusal = Span::from_us(25);
     let failures = (0..2).map(|drive| fails(drive, 1)).collect();
     let params = ArrayParams { failures, refusal, ..ArrayParams::plain(Level::Mirrored, 2) };
-    let mut hearing = Hearing::new(params, &small());
-    hearing.run_to(1);
+    let mut observer = Observer::new(params, &small());
+    observer.run_to(1);
     for i in 0..10 {
-        hearing.send(2, if i % 2 == 0 { Access::Read } else { Access::Write }, 100 * i, 8);
+        observer.send(2, if i % 2 == 0 { Access::Read } else { Access::Write }, 100 * i, 8);
     }
-    let answers = hearing.run_to(3);
+    let answers = observer.run_to(3);
     assert!(answers.iter().all(|answer| answer.outcome == Outcome::Lost));
     let times: Vec<Span> = answers.iter().map(|answer| answer.completed - at_ms(2)).collect();
     assert_eq!(times, (1..=10).map(|i| Span::from_us(25 * i)).collect::<Vec<_>>());
@@ -304,10 +304,10 @@ fn a_journal_that_fails_is_told_of_once() {
         unit: Sectors::new(64),
         ..ArrayParams::plain(level, 4)
     };
-    let mut hearing = Hearing::new(params, &small());
-    hearing.run_to(10);
-    assert_eq!(hearing.when(Happened::JournalFailed { drive: 4 }), [at_ms(5)]);
-    assert_eq!(hearing.reports.len(), 1, "{:?}", hearing.reports);
+    let mut observer = Observer::new(params, &small());
+    observer.run_to(10);
+    assert_eq!(observer.when(ReportKind::JournalFailed { drive: 4 }), [at_ms(5)]);
+    assert_eq!(observer.reports.len(), 1, "{:?}", observer.reports);
 }
 
 #[test]
@@ -348,15 +348,15 @@ proptest! {
     /// What was begun ends, unless it cannot: nothing is left hanging when there is nothing more to come.
     #[test]
     fn whatever_fails_every_rebuild_comes_to_its_end((params, _) in arrays()) {
-        let mut hearing = Hearing::new(params, &small());
-        let end = hearing.run_out();
+        let mut observer = Observer::new(params, &small());
+        let end = observer.run_out();
         prop_assert!(end < Instant::ZERO + Span::from_s(100_000));
-        for progress in hearing.array().progress() {
-            prop_assert!(progress.ended.is_some(), "{:?}", hearing.reports);
+        for progress in observer.array().progress() {
+            prop_assert!(progress.ended.is_some(), "{:?}", observer.reports);
             prop_assert!(progress.is_given_up || progress.swept >= progress.of);
         }
-        let health = hearing.array().health();
-        prop_assert!(health != Health::Rebuilding, "{:?}", hearing.reports);
-        prop_assert_eq!(health == Health::Failed, !hearing.lost().is_empty());
+        let health = observer.array().health();
+        prop_assert!(health != Health::Rebuilding, "{:?}", observer.reports);
+        prop_assert_eq!(health == Health::Failed, !observer.lost().is_empty());
     }
 }

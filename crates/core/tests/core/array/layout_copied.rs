@@ -1,6 +1,6 @@
 //! Where copies lie, against worked examples of md(4) and against what must hold for every size; and what a user is told
 //! when a level cannot be built.
-use drivelab_core::storage::array::levels::{Copied, Held, Layout, Spot};
+use drivelab_core::storage::array::levels::{BlockRole, Copied, Layout, Spot};
 use drivelab_core::storage::array::params::{
     ArrayParams, ConsistencyPolicy, Copies, Failure, Level, Rotation, SplitReads, When,
 };
@@ -12,7 +12,7 @@ use std::collections::HashSet;
 fn rows(copied: &Copied, members: u16, rows: u64) -> Vec<Vec<Option<u64>>> {
     let unit = copied.unit();
     let held = |slot, row| match copied.held(Spot { slot, at: row * unit }).0 {
-        Held::Data { first, .. } => Some(first / unit),
+        BlockRole::Data { first, .. } => Some(first / unit),
         _ => None,
     };
     (0..rows).map(|row| (0..members).map(|slot| held(slot, row)).collect()).collect()
@@ -42,7 +42,7 @@ fn of_the_last_unit_of_an_odd_number_of_places_no_copy_is_kept() {
     // Nine places hold four stripe units twice; the ninth has half of a fifth.
     let copied = spread(3, 2, Copies::Near, 3);
     assert_eq!(copied.capacity(), 4 * 8);
-    assert_eq!(copied.held(Spot { slot: 2, at: 2 * 8 }).0, Held::Nothing);
+    assert_eq!(copied.held(Spot { slot: 2, at: 2 * 8 }).0, BlockRole::Nothing);
 }
 
 #[test]
@@ -109,7 +109,7 @@ proptest! {
                 prop_assert!(slots.insert(spot.slot), "two copies on member {}", spot.slot);
                 for inside in [0, piece.count - 1] {
                     let spot = Spot { at: spot.at + inside, ..spot };
-                    prop_assert_eq!(copied.held(spot).0, Held::Data { first: at + inside, copy });
+                    prop_assert_eq!(copied.held(spot).0, BlockRole::Data { first: at + inside, copy });
                     prop_assert_eq!(copied.held(spot).1, copied.unit() - inside);
                 }
                 prop_assert!(taken.insert(spot));
@@ -121,7 +121,7 @@ proptest! {
         for slot in 0..members {
             for row in 0..copied.used() / copied.unit() + 3 {
                 let spot = Spot { slot, at: row * copied.unit() };
-                data += usize::from(copied.held(spot).0 != Held::Nothing);
+                data += usize::from(copied.held(spot).0 != BlockRole::Nothing);
             }
         }
         prop_assert_eq!(data, taken.len());
@@ -162,7 +162,7 @@ fn a_jbod_fills_one_drive_after_the_other() {
 }
 
 /// What is said of this array on drives of a million sectors, but for some of the first.
-fn said_of(params: &ArrayParams, drives: usize, first: &[u64]) -> String {
+fn message_of(params: &ArrayParams, drives: usize, first: &[u64]) -> String {
     let mut capacities = vec![Sectors::new(1_000_000); drives];
     for (capacity, &first) in capacities.iter_mut().zip(first) {
         *capacity = Sectors::new(first);
@@ -170,8 +170,8 @@ fn said_of(params: &ArrayParams, drives: usize, first: &[u64]) -> String {
     params.check(&capacities).map_or_else(|error| error.to_string(), |()| "fine".to_string())
 }
 
-fn said(params: &ArrayParams) -> String {
-    said_of(params, usize::from(params.members + params.spares), &[])
+fn message(params: &ArrayParams) -> String {
+    message_of(params, usize::from(params.members + params.spares), &[])
 }
 
 fn plain(level: Level, members: u16) -> ArrayParams {
@@ -190,80 +190,80 @@ const RAID10: Level = Level::StripedMirrors { copies: 2, layout: Copies::Near };
 
 #[test]
 fn each_level_names_the_members_that_it_needs() {
-    let said = |level, members| said(&plain(level, members));
-    assert_eq!(said(Level::Linear, 0), "JBOD needs at least 1 members, not 0");
-    assert_eq!(said(Level::Mirrored, 1), "RAID 1 needs at least 2 members, not 1");
-    assert_eq!(said(Level::Interleaved { groups: 1 }, 2), "RAID 3 needs at least 3 members, not 2");
-    assert_eq!(said(parity(1, 1), 2), "RAID 5 needs at least 3 members, not 2");
+    let message = |level, members| message(&plain(level, members));
+    assert_eq!(message(Level::Linear, 0), "JBOD needs at least 1 members, not 0");
+    assert_eq!(message(Level::Mirrored, 1), "RAID 1 needs at least 2 members, not 1");
+    assert_eq!(message(Level::Interleaved { groups: 1 }, 2), "RAID 3 needs at least 3 members, not 2");
+    assert_eq!(message(parity(1, 1), 2), "RAID 5 needs at least 3 members, not 2");
     let raid4 = Level::Parity { parities: 1, rotation: Rotation::Last, groups: 1 };
-    assert_eq!(said(raid4, 2), "RAID 4 needs at least 3 members, not 2");
-    assert_eq!(said(parity(2, 1), 3), "RAID 6 needs at least 4 members, not 3");
-    assert_eq!(said(parity(1, 2), 4), "RAID 50 needs at least 3 members in each of its 2 groups, not 2");
-    assert_eq!(said(parity(2, 2), 6), "RAID 60 needs at least 4 members in each of its 2 groups, not 3");
-    assert_eq!(said(raidz(2, 256, 80), 2), "RAID-Z2 needs at least 3 members, not 2");
-    assert_eq!(said(Level::Striped, 1_025), "RAID 0 has at most 1024 members, not 1025");
-    assert_eq!(said(raidz(1, 256, 80), 256), "RAID-Z1 has at most 255 members, not 256");
+    assert_eq!(message(raid4, 2), "RAID 4 needs at least 3 members, not 2");
+    assert_eq!(message(parity(2, 1), 3), "RAID 6 needs at least 4 members, not 3");
+    assert_eq!(message(parity(1, 2), 4), "RAID 50 needs at least 3 members in each of its 2 groups, not 2");
+    assert_eq!(message(parity(2, 2), 6), "RAID 60 needs at least 4 members in each of its 2 groups, not 3");
+    assert_eq!(message(raidz(2, 256, 80), 2), "RAID-Z2 needs at least 3 members, not 2");
+    assert_eq!(message(Level::Striped, 1_025), "RAID 0 has at most 1024 members, not 1025");
+    assert_eq!(message(raidz(1, 256, 80), 256), "RAID-Z1 has at most 255 members, not 256");
 }
 
 #[test]
 fn copies_and_groups_must_come_out() {
-    let said = |level, members| said(&plain(level, members));
+    let message = |level, members| message(&plain(level, members));
     let raid10 = |copies| Level::StripedMirrors { copies, layout: Copies::Near };
-    assert_eq!(said(raid10(5), 4), "RAID 10 with 5 copies needs at least 5 members, not 4");
-    assert_eq!(said(raid10(1), 4), "RAID 10 needs at least 2 copies, not 1");
-    assert_eq!(said(raid10(2), 5), "fine");
+    assert_eq!(message(raid10(5), 4), "RAID 10 with 5 copies needs at least 5 members, not 4");
+    assert_eq!(message(raid10(1), 4), "RAID 10 needs at least 2 copies, not 1");
+    assert_eq!(message(raid10(2), 5), "fine");
     assert_eq!(
-        said(Level::MirroredStripes { copies: 2 }, 5),
+        message(Level::MirroredStripes { copies: 2 }, 5),
         "RAID 01 with 2 copies needs a number of members that 2 divides, not 5; RAID 10 can do with 5"
     );
     assert_eq!(
-        said(parity(1, 2), 7),
+        message(parity(1, 2), 7),
         "RAID 50 with 2 groups needs a number of members that 2 divides, not 7"
     );
-    assert_eq!(said(Level::Interleaved { groups: 0 }, 7), "RAID 30 needs at least 1 group");
-    assert_eq!(said(parity(4, 1), 7), "a level with parity has 1 to 3 parities, not 4");
-    assert_eq!(said(raidz(0, 256, 80), 7), "RAID-Z has 1 to 3 parities, not 0");
+    assert_eq!(message(Level::Interleaved { groups: 0 }, 7), "RAID 30 needs at least 1 group");
+    assert_eq!(message(parity(4, 1), 7), "a level with parity has 1 to 3 parities, not 4");
+    assert_eq!(message(raidz(0, 256, 80), 7), "RAID-Z has 1 to 3 parities, not 0");
 }
 
 #[test]
 fn sizes_must_fit() {
     let unit = |unit| ArrayParams { unit: Sectors::new(unit), ..plain(Level::Striped, 2) };
-    assert_eq!(said(&unit(0)), "the stripe unit of RAID 0 must be above zero");
+    assert_eq!(message(&unit(0)), "the stripe unit of RAID 0 must be above zero");
     assert_eq!(
-        said(&unit(1_000_001)),
+        message(&unit(1_000_001)),
         "RAID 0 needs room for 1 stripe units of 1000001 sectors on each member, and the smallest has 1000000 sectors"
     );
     let far = Level::StripedMirrors { copies: 2, layout: Copies::Far };
     assert_eq!(
-        said(&ArrayParams { unit: Sectors::new(600_000), ..plain(far, 4) }),
+        message(&ArrayParams { unit: Sectors::new(600_000), ..plain(far, 4) }),
         "RAID 10 needs room for 2 stripe units of 600000 sectors on each member, and the smallest has 1000000 sectors"
     );
     assert_eq!(
-        said(&ArrayParams { unit: Sectors::ZERO, ..plain(Level::Mirrored, 2) }),
+        message(&ArrayParams { unit: Sectors::ZERO, ..plain(Level::Mirrored, 2) }),
         "fine",
         "a mirror has no stripe units"
     );
     assert_eq!(
-        said(&ArrayParams { request: Sectors::ZERO, ..plain(RAID10, 2) }),
+        message(&ArrayParams { request: Sectors::ZERO, ..plain(RAID10, 2) }),
         "the largest request to a member must be above zero"
     );
     assert_eq!(
-        said(&ArrayParams { depth: Some(0), ..plain(RAID10, 2) }),
+        message(&ArrayParams { depth: Some(0), ..plain(RAID10, 2) }),
         "the number of commands that an array works on at once must be above zero"
     );
-    assert_eq!(said_of(&plain(RAID10, 2), 2, &[0]), "the capacity of a member must be above zero");
+    assert_eq!(message_of(&plain(RAID10, 2), 2, &[0]), "the capacity of a member must be above zero");
     assert_eq!(
-        said(&plain(raidz(1, 250, 80), 3)),
+        message(&plain(raidz(1, 250, 80), 3)),
         "a record of RAID-Z1 must be a whole number of its sectors, which are 512 bytes times a power of two: 250 is \
          no multiple of 8"
     );
-    assert_eq!(said(&plain(raidz(1, 256, 0), 3)), "data can fill 1 to 100 percent of a pool, not 0");
+    assert_eq!(message(&plain(raidz(1, 256, 0), 3)), "data can fill 1 to 100 percent of a pool, not 0");
     assert_eq!(
-        said_of(&plain(raidz(1, 1 << 16, 80), 3), 3, &[40_000; 3]),
+        message_of(&plain(raidz(1, 1 << 16, 80), 3), 3, &[40_000; 3]),
         "RAID-Z1 needs room for 2 records at least, and for 4294967295 at most"
     );
     assert_eq!(
-        said(&plain(raidz(1, 1 << 17, 80), 3)),
+        message(&plain(raidz(1, 1 << 17, 80), 3)),
         "the largest request to a member of RAID-Z1 must have room for a record of 131072 sectors"
     );
 }
@@ -272,23 +272,23 @@ fn sizes_must_fit() {
 fn drives_are_counted_and_measured() {
     let spare = |members| ArrayParams { spares: 1, ..plain(RAID10, members) };
     assert_eq!(
-        said_of(&spare(4), 4, &[]),
+        message_of(&spare(4), 4, &[]),
         "the array counts 5 drives (4 members, 1 spares), and 4 are given"
     );
     let journal = ArrayParams { consistency_policy: ConsistencyPolicy::Journal, ..plain(parity(1, 1), 3) };
     assert_eq!(
-        said_of(&journal, 3, &[]),
+        message_of(&journal, 3, &[]),
         "the array counts 4 drives (3 members, 0 spares, a journal), and 3 are given"
     );
     // 7 812 units of 128 sectors are 999 936: a spare may lack the rest.
-    assert_eq!(said_of(&spare(1), 2, &[]), "RAID 10 with 2 copies needs at least 2 members, not 1");
-    assert_eq!(said_of(&spare(2), 3, &[1_000_000, 1_000_000, 999_936]), "fine");
+    assert_eq!(message_of(&spare(1), 2, &[]), "RAID 10 with 2 copies needs at least 2 members, not 1");
+    assert_eq!(message_of(&spare(2), 3, &[1_000_000, 1_000_000, 999_936]), "fine");
     assert_eq!(
-        said_of(&spare(2), 3, &[1_000_000, 1_000_000, 999_935]),
+        message_of(&spare(2), 3, &[1_000_000, 1_000_000, 999_935]),
         "drive 2, a spare, has 999935 sectors, and the array uses 999936 of each member"
     );
     assert_eq!(
-        said(&ArrayParams { spares: 1, ..plain(Level::Striped, 2) }),
+        message(&ArrayParams { spares: 1, ..plain(Level::Striped, 2) }),
         "RAID 0 has no use for a spare: what a member had cannot be had from the others"
     );
 }
@@ -297,7 +297,7 @@ fn drives_are_counted_and_measured() {
 fn failures_name_drives_that_there_are_and_each_once() {
     let failing = |drives: &[u16], missing: &[u16]| {
         let failures = drives.iter().map(|&drive| Failure { drive, when: When::At(Instant::ZERO) });
-        said(&ArrayParams { failures: failures.collect(), missing: missing.to_vec(), ..plain(RAID10, 4) })
+        message(&ArrayParams { failures: failures.collect(), missing: missing.to_vec(), ..plain(RAID10, 4) })
     };
     assert_eq!(failing(&[3], &[0]), "fine");
     assert_eq!(failing(&[4], &[]), "drive 4 is to fail, and the array has drives 0 to 3");
@@ -310,7 +310,7 @@ fn failures_name_drives_that_there_are_and_each_once() {
 fn what_has_no_use_is_refused() {
     let with = |level, members, consistency_policy| {
         let params = ArrayParams { consistency_policy, ..plain(level, members) };
-        said_of(
+        message_of(
             &params,
             usize::from(members) + usize::from(consistency_policy == ConsistencyPolicy::Journal),
             &[],
@@ -340,7 +340,7 @@ fn what_has_no_use_is_refused() {
         let mut params =
             ArrayParams { consistency_policy: ConsistencyPolicy::PartialParityLog, ..plain(parity(1, 1), 3) };
         params.parity.granule = Sectors::new(granule);
-        said(&params)
+        message(&params)
     };
     assert_eq!(logging(256), "fine");
     assert_eq!(
@@ -349,12 +349,12 @@ fn what_has_no_use_is_refused() {
     );
     let split = Some(SplitReads { from: Sectors::new(1_024), unit: Sectors::new(128) });
     assert_eq!(
-        said(&ArrayParams { split, ..plain(parity(1, 1), 3) }),
+        message(&ArrayParams { split, ..plain(parity(1, 1), 3) }),
         "RAID 5 has no second copy with which a large read could be shared"
     );
     let split = Some(SplitReads { from: Sectors::new(1_024), unit: Sectors::ZERO });
     assert_eq!(
-        said(&ArrayParams { split, ..plain(RAID10, 4) }),
+        message(&ArrayParams { split, ..plain(RAID10, 4) }),
         "what each copy reads of a large read in its turn must be above zero"
     );
 }

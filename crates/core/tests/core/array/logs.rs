@@ -86,10 +86,10 @@ impl Ledger {
         Rc::new(Lying { entry, written })
     }
 
-    fn hear(&mut self) {
+    fn collect_outputs(&mut self) {
         while let Some(op) = self.target.poll_data() {
             match op {
-                DataOp::Tell { word: Word::Logged(entry), .. } => {
+                DataOp::AddWord { word: Word::Logged(entry), .. } => {
                     self.told.entry(entry.op).or_default().push(entry);
                 }
                 DataOp::Accept { write, member, first, count } => {
@@ -128,14 +128,14 @@ impl Ledger {
 
     fn send(&mut self, id: u64, access: Access, first: u64, count: u64) {
         self.target.handle(self.now, TargetInput::Submit(command(id, access, first, count)));
-        self.hear();
+        self.collect_outputs();
     }
 
     fn wait(&mut self, span: Span) {
         self.now += span;
         while let Some(due) = next_due(&self.target).filter(|&due| due <= self.now) {
             self.target.handle(due, TargetInput::Tick);
-            self.hear();
+            self.collect_outputs();
         }
     }
 
@@ -143,7 +143,7 @@ impl Ledger {
         while let Some(due) = next_due(&self.target) {
             self.now = self.now.max(due);
             self.target.handle(due, TargetInput::Tick);
-            self.hear();
+            self.collect_outputs();
         }
     }
 }

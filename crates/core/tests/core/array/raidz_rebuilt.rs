@@ -1,12 +1,12 @@
 //! A resilver of a RAID-Z pool puts the right columns on the new members, stamp by stamp, whatever hosts write meanwhile
 //! and whoever fails next.
-use super::hearing::at_ms;
+use super::observer::at_ms;
 use super::rig::array_of;
 use super::stamps::Stamped;
 use crate::common::{TRACK, drive, flat_seek, layout, ms, zone};
 use drivelab_core::storage::TargetParams;
 use drivelab_core::storage::array::params::{ArrayParams, Failure, GivesWay, Level, SyncParams, When};
-use drivelab_core::storage::array::report::{Happened, Health, Run};
+use drivelab_core::storage::array::report::{Health, ReportKind, Run};
 use drivelab_core::storage::drive::params::DriveParams;
 use drivelab_core::{Access, Outcome};
 use drivelab_units::{Sectors, Span};
@@ -189,7 +189,7 @@ proptest! {
         let failed = answers.iter().filter(|answer| answer.outcome != Outcome::Done);
         let unknown: Vec<_> = failed.filter_map(|answer| written.remove(&answer.id)).collect();
         let reports = array.reports().into_iter().map(|report| report.what);
-        let runs = reports.filter_map(|what| if let Happened::Lost(run) = what { Some(run) } else { None });
+        let runs = reports.filter_map(|what| if let ReportKind::Lost(run) = what { Some(run) } else { None });
         let lost: Vec<_> = runs.flat_map(Run::ranges).collect();
         for at in (0..capacity).step_by(3) {
             let answer = array.go(Access::Read, at, 1);

@@ -1,13 +1,13 @@
 //! A resilver and a scrub of RAID-Z: what they go over and how long it takes, and what a second failure or an unreadable
 //! sector costs.
-use super::hearing::{Hearing, at_ms, fails};
+use super::observer::{Observer, at_ms, fails};
 use super::rig::array_on;
 use crate::common::{TRACK, TURN, drive, flat_seek, layout, ms, zone};
 use drivelab_core::data::DataOp;
 use drivelab_core::storage::array::levels::{Layout, RaidZ};
 use drivelab_core::storage::array::members::MemberState;
 use drivelab_core::storage::array::params::{ArrayParams, GivesWay, Level, Scheduled, SyncParams};
-use drivelab_core::storage::array::report::{Happened, Health, SyncKind};
+use drivelab_core::storage::array::report::{Health, ReportKind, SyncKind};
 use drivelab_core::storage::drive::faults::FaultParams;
 use drivelab_core::storage::drive::params::DriveParams;
 use drivelab_core::{Access, Outcome};
@@ -51,20 +51,21 @@ const OF_A_TRACK: u64 = 3 * TRACK;
 const RECORD: u64 = 4 * SHARE;
 const SHARE: u64 = 592;
 
-fn laid(hearing: &Hearing) -> &RaidZ {
-    let Layout::RaidZ(pool) = hearing.array().layout() else { panic!("another layout") };
+fn laid(observer: &Observer) -> &RaidZ {
+    let Layout::RaidZ(pool) = observer.array().layout() else { panic!("another layout") };
     pool
 }
 
-fn duration(hearing: &Hearing) -> u64 {
-    let (began, ended) = (hearing.when(Happened::Began(REBUILD)), hearing.when(Happened::Ended(REBUILD)));
-    assert_eq!((began.len(), ended.len()), (1, 1), "{:?}", hearing.reports);
+fn duration(observer: &Observer) -> u64 {
+    let (began, ended) =
+        (observer.when(ReportKind::Began(REBUILD)), observer.when(ReportKind::Ended(REBUILD)));
+    assert_eq!((began.len(), ended.len()), (1, 1), "{:?}", observer.reports);
     (ended[0] - began[0]).as_ns()
 }
 
 /// What is right of the first member.
-fn frontier(hearing: &Hearing) -> u64 {
-    match hearing.array().members().get(0).state {
+fn frontier(observer: &Observer) -> u64 {
+    match observer.array().members().get(0).state {
         MemberState::Rebuilding { done } => done,
         state => panic!("{state:?}"),
     }
@@ -75,13 +76,13 @@ fn frontier(hearing: &Hearing) -> u64 {
 #[test]
 fn a_resilver_takes_as_long_as_reading_and_writing_what_exists() {
     for (fill, records) in [(20, 10), (50, 25), (90, 45), (100, 49)] {
-        let mut hearing = Hearing::new(rebuilding(pool(2, 5, OF_A_TRACK, fill)), &small());
-        assert_eq!(hearing.array().health(), Health::Rebuilding);
-        hearing.run_out();
-        let (took, expected) = (duration(&hearing), 2 * TURN + (records - 1) * 4 * TURN);
+        let mut observer = Observer::new(rebuilding(pool(2, 5, OF_A_TRACK, fill)), &small());
+        assert_eq!(observer.array().health(), Health::Rebuilding);
+        observer.run_out();
+        let (took, expected) = (duration(&observer), 2 * TURN + (records - 1) * 4 * TURN);
         assert!((expected..expected + TURN).contains(&took), "{fill} %: {took} against {expected}");
-        assert_eq!(hearing.array().health(), Health::Healthy);
-        let progress = hearing.array().progress().next().unwrap();
+        assert_eq!(observer.array().health(), Health::Healthy);
+        let progress = observer.array().progress().next().unwrap();
         assert_eq!((progress.swept.get(), progress.of.get()), (records * TRACK, records * TRACK));
     }
 }
@@ -89,14 +90,14 @@ fn a_resilver_takes_as_long_as_reading_and_writing_what_exists() {
 #[test]
 fn a_resilver_that_was_interrupted_goes_on_where_it_was() {
     let rebuilt = Share::from_ratio(1, 2).unwrap();
-    let mut hearing =
-        Hearing::new(ArrayParams { rebuilt, ..rebuilding(pool(2, 5, OF_A_TRACK, 80)) }, &small());
+    let mut observer =
+        Observer::new(ArrayParams { rebuilt, ..rebuilding(pool(2, 5, OF_A_TRACK, 80)) }, &small());
     // Half of the forty records that lie there, not of the fifty places.
-    assert_eq!(frontier(&hearing), 20 * TRACK);
-    hearing.run_out();
-    let (took, expected) = (duration(&hearing), 2 * TURN + 19 * 4 * TURN);
+    assert_eq!(frontier(&observer), 20 * TRACK);
+    observer.run_out();
+    let (took, expected) = (duration(&observer), 2 * TURN + 19 * 4 * TURN);
     assert!((expected..expected + 5 * TURN).contains(&took), "{took} against {expected}");
-    let progress = hearing.array().progress().next().unwrap();
+    let progress = observer.array().progress().next().unwrap();
     let told = (progress.before.get(), progress.swept.get(), progress.of.get());
     assert_eq!(told, (20 * TRACK, 20 * TRACK, 40 * TRACK));
 }
@@ -106,9 +107,9 @@ fn a_resilver_of_an_idle_pool_keeps_to_the_ceiling() {
     // A track in 60 ms, more than it takes.
     let mut params = rebuilding(pool(2, 5, OF_A_TRACK, 50));
     params.sync.ceiling = Rate::from_bytes_per_s(TRACK * 512 * 1_000 / 60);
-    let mut hearing = Hearing::new(params, &small());
-    hearing.run_out();
-    let (took, begun) = (duration(&hearing), 24 * 60_000_000);
+    let mut observer = Observer::new(params, &small());
+    observer.run_out();
+    let (took, begun) = (duration(&observer), 24 * 60_000_000);
     assert!((begun + 2 * TURN..begun + 6 * TURN).contains(&took), "{took}");
 }
 
@@ -140,10 +141,10 @@ fn what_lies_side_by_side_is_one_command() {
     // 32 sectors of 4 KiB on six members: columns of seven and of six, 39 sectors of 40.
     let mut params = rebuilding(pool(1, 6, 256, 80));
     params.sync.request = Sectors::new(1_024);
-    let mut hearing = Hearing::new(params, &small());
-    hearing.run_out();
-    let (places, records) = (1_024 / 8 * 6 / 40, laid(&hearing).records());
-    let all = commands(&hearing.data);
+    let mut observer = Observer::new(params, &small());
+    observer.run_out();
+    let (places, records) = (1_024 / 8 * 6 / 40, laid(&observer).records());
+    let all = commands(&observer.data);
     assert_eq!(all.len(), 6);
     for (&(is_read, drive), commands) in &all {
         assert_eq!(is_read, drive > 0);
@@ -160,21 +161,21 @@ fn what_lies_side_by_side_is_one_command() {
 #[test]
 fn members_are_gone_over_by_place_and_only_where_records_lie() {
     let params = ArrayParams { spares: 1, failures: vec![fails(2, 90_000)], ..pool(1, 5, RECORD, 40) };
-    let mut hearing = Hearing::new(params, &small());
-    let records = laid(&hearing).records();
+    let mut observer = Observer::new(params, &small());
+    let records = laid(&observer).records();
     let mut stream = drivelab_core::rng::Stream::named(1, "records");
     for i in 0..400 {
         assert_eq!(
-            hearing.go(200 * i, Access::Write, stream.below(records) * RECORD, RECORD).0,
+            observer.go(200 * i, Access::Write, stream.below(records) * RECORD, RECORD).0,
             Outcome::Done
         );
     }
-    hearing.run_to(89_999);
-    let from = hearing.data.len();
-    hearing.run_out();
-    let lie: BTreeSet<u64> = (0..records).map(|record| laid(&hearing).place(record)).collect();
+    observer.run_to(89_999);
+    let from = observer.data.len();
+    observer.run_out();
+    let lie: BTreeSet<u64> = (0..records).map(|record| laid(&observer).place(record)).collect();
     assert_ne!(lie, (0..records).collect());
-    for ((is_read, drive), commands) in commands(&hearing.data[from..]) {
+    for ((is_read, drive), commands) in commands(&observer.data[from..]) {
         assert_eq!(is_read, drive != 5);
         let gone_over: Vec<u64> = commands
             .iter()
@@ -182,91 +183,91 @@ fn members_are_gone_over_by_place_and_only_where_records_lie() {
             .collect();
         assert_eq!(gone_over, lie.iter().copied().collect::<Vec<_>>(), "drive {drive}");
     }
-    assert_eq!(hearing.array().health(), Health::Healthy);
+    assert_eq!(observer.array().health(), Health::Healthy);
 }
 
 /// What hosts write while a pool is resilvered comes to the new member at once, and is not gone over.
 #[test]
 fn what_is_written_meanwhile_is_not_gone_over() {
-    let mut hearing = Hearing::new(rebuilding(pool(1, 5, RECORD, 60)), &small());
-    let records = laid(&hearing).records();
+    let mut observer = Observer::new(rebuilding(pool(1, 5, RECORD, 60)), &small());
+    let records = laid(&observer).records();
     for record in 0..records {
-        hearing.send(0, Access::Write, (records - 1 - record) * RECORD, RECORD);
+        observer.send(0, Access::Write, (records - 1 - record) * RECORD, RECORD);
     }
-    hearing.run_out();
-    let progress = hearing.array().progress().next().unwrap();
+    observer.run_out();
+    let progress = observer.array().progress().next().unwrap();
     assert!(progress.swept.get() <= records * SHARE / 2, "{progress:?}");
-    assert_eq!((progress.swept, hearing.array().health()), (progress.of, Health::Healthy));
+    assert_eq!((progress.swept, observer.array().health()), (progress.of, Health::Healthy));
     // Without another member everything is there.
-    let next = hearing.when(Happened::Ended(REBUILD))[0].as_ns() / 1_000_000 + 1;
-    assert_eq!(hearing.read(next, 0, records * RECORD).0, Outcome::Done);
+    let next = observer.when(ReportKind::Ended(REBUILD))[0].as_ns() / 1_000_000 + 1;
+    assert_eq!(observer.read(next, 0, records * RECORD).0, Outcome::Done);
 }
 
 #[test]
 fn what_a_new_member_has_is_read_from_it() {
-    let mut hearing = Hearing::new(rebuilding(pool(1, 5, RECORD, 60)), &small());
-    hearing.run_to(300);
-    let done = frontier(&hearing) / SHARE;
+    let mut observer = Observer::new(rebuilding(pool(1, 5, RECORD, 60)), &small());
+    observer.run_to(300);
+    let done = frontier(&observer) / SHARE;
     assert!(done > 3, "{done}");
-    let reads_parity = |hearing: &mut Hearing, at, record: u64| {
-        let from = hearing.data.len();
-        assert_eq!(hearing.read(at, record * RECORD, RECORD).0, Outcome::Done);
-        let place = laid(hearing).place(record);
-        let parity = laid(hearing).column(place, 0);
+    let reads_parity = |observer: &mut Observer, at, record: u64| {
+        let from = observer.data.len();
+        assert_eq!(observer.read(at, record * RECORD, RECORD).0, Outcome::Done);
+        let place = laid(observer).place(record);
+        let parity = laid(observer).column(place, 0);
         let host = |op: &&DataOp| {
             matches!(op, DataOp::Deliver { member, first, .. }
             if *member == parity.slot && first.get() == parity.at)
         };
-        hearing.data[from..].iter().find(host).is_some()
+        observer.data[from..].iter().find(host).is_some()
     };
     // Where the new member has data: parity lies on the first two in turn.
-    let has_data = |hearing: &Hearing, record: u64| {
-        let pool = laid(hearing);
+    let has_data = |observer: &Observer, record: u64| {
+        let pool = laid(observer);
         let index = pool.map().column_on(pool.place(record) * pool.map().taken(), 0);
         index.is_some_and(|index| index > 0)
     };
-    let records = laid(&hearing).records();
+    let records = laid(&observer).records();
     let (Some(below), Some(above)) = (
-        (0..done).find(|&record| has_data(&hearing, record)),
-        (records - 4..records).find(|&record| has_data(&hearing, record)),
+        (0..done).find(|&record| has_data(&observer, record)),
+        (records - 4..records).find(|&record| has_data(&observer, record)),
     ) else {
         panic!("data lie everywhere")
     };
-    assert!(!reads_parity(&mut hearing, 301, below));
-    assert!(reads_parity(&mut hearing, 340, above));
+    assert!(!reads_parity(&mut observer, 301, below));
+    assert!(reads_parity(&mut observer, 340, above));
     // Once it is written anew it is there, wherever the frontier is.
-    hearing.go(380, Access::Write, above * RECORD, RECORD);
-    assert!(frontier(&hearing) < laid(&hearing).edge(laid(&hearing).place(above)));
-    if has_data(&hearing, above) {
-        assert!(!reads_parity(&mut hearing, 420, above));
+    observer.go(380, Access::Write, above * RECORD, RECORD);
+    assert!(frontier(&observer) < laid(&observer).edge(laid(&observer).place(above)));
+    if has_data(&observer, above) {
+        assert!(!reads_parity(&mut observer, 420, above));
     }
 }
 
 #[test]
 fn a_second_failure_takes_what_is_neither_gone_over_nor_new() {
     let params = ArrayParams { failures: vec![fails(1, 600)], ..rebuilding(pool(1, 5, RECORD, 80)) };
-    let mut hearing = Hearing::new(params, &small());
-    let (records, written) = (laid(&hearing).records(), [30, 33]);
+    let mut observer = Observer::new(params, &small());
+    let (records, written) = (laid(&observer).records(), [30, 33]);
     for (record, at) in written.into_iter().zip([200, 300]) {
-        assert_eq!(hearing.go(at, Access::Write, record * RECORD, RECORD).0, Outcome::Done);
+        assert_eq!(observer.go(at, Access::Write, record * RECORD, RECORD).0, Outcome::Done);
     }
-    hearing.run_to(700);
-    let done = frontier(&hearing) / SHARE;
+    observer.run_to(700);
+    let done = frontier(&observer) / SHARE;
     assert!((5..30).contains(&done), "{done}");
     let at = |record| record * RECORD;
-    assert_eq!(hearing.lost(), [(at(done), at(30)), (at(31), at(33)), (at(34), at(records))]);
-    hearing.run_out();
-    assert_eq!(hearing.when(Happened::GivenUp(REBUILD)).len(), 1);
-    assert_eq!(hearing.array().health(), Health::Failed);
+    assert_eq!(observer.lost(), [(at(done), at(30)), (at(31), at(33)), (at(34), at(records))]);
+    observer.run_out();
+    assert_eq!(observer.when(ReportKind::GivenUp(REBUILD)).len(), 1);
+    assert_eq!(observer.array().health(), Health::Failed);
     for record in 0..records {
         let is_there = record < done || written.contains(&record);
         let expected = if is_there { Outcome::Done } else { Outcome::Lost };
-        assert_eq!(hearing.read(5_000 + record * 100, at(record), 8).0, expected, "record {record}");
+        assert_eq!(observer.read(5_000 + record * 100, at(record), 8).0, expected, "record {record}");
     }
     // A record that is written whole is there again; of a part the rest is wanted.
-    assert_eq!(hearing.go(20_000, Access::Write, at(records - 1), 8).0, Outcome::Lost);
-    assert_eq!(hearing.go(20_100, Access::Write, at(records - 1), RECORD).0, Outcome::Done);
-    assert_eq!(hearing.read(20_200, at(records - 1), RECORD).0, Outcome::Done);
+    assert_eq!(observer.go(20_000, Access::Write, at(records - 1), 8).0, Outcome::Lost);
+    assert_eq!(observer.go(20_100, Access::Write, at(records - 1), RECORD).0, Outcome::Done);
+    assert_eq!(observer.read(20_200, at(records - 1), RECORD).0, Outcome::Done);
 }
 
 #[test]
@@ -274,52 +275,52 @@ fn with_two_parities_a_second_failure_is_borne_and_a_third_is_not() {
     let failures = vec![fails(1, 300), fails(2, 500)];
     let params = ArrayParams { failures, ..rebuilding(pool(2, 5, OF_A_TRACK, 80)) };
     let one = ArrayParams { failures: params.failures[..1].to_vec(), ..params.clone() };
-    let mut hearing = Hearing::new(one, &small());
-    hearing.run_out();
-    assert_eq!((hearing.lost(), hearing.array().health()), (vec![], Health::Degraded));
-    assert_eq!(hearing.when(Happened::Ended(REBUILD)).len(), 1);
+    let mut observer = Observer::new(one, &small());
+    observer.run_out();
+    assert_eq!((observer.lost(), observer.array().health()), (vec![], Health::Degraded));
+    assert_eq!(observer.when(ReportKind::Ended(REBUILD)).len(), 1);
     // One more takes what is not gone over, and a fourth the rest: what was lost already is not said again.
-    let mut hearing = Hearing::new(params, &small());
-    hearing.run_to(600);
-    let (done, records) = (frontier(&hearing) / TRACK, laid(&hearing).records());
-    assert_eq!(hearing.lost(), [(done * OF_A_TRACK, records * OF_A_TRACK)]);
+    let mut observer = Observer::new(params, &small());
+    observer.run_to(600);
+    let (done, records) = (frontier(&observer) / TRACK, laid(&observer).records());
+    assert_eq!(observer.lost(), [(done * OF_A_TRACK, records * OF_A_TRACK)]);
     let three = vec![fails(1, 300), fails(2, 500), fails(3, 600)];
-    let mut hearing =
-        Hearing::new(ArrayParams { failures: three, ..rebuilding(pool(2, 5, OF_A_TRACK, 80)) }, &small());
-    hearing.run_out();
-    let sectors: u64 = hearing.lost().iter().map(|(first, end)| end - first).sum();
+    let mut observer =
+        Observer::new(ArrayParams { failures: three, ..rebuilding(pool(2, 5, OF_A_TRACK, 80)) }, &small());
+    observer.run_out();
+    let sectors: u64 = observer.lost().iter().map(|(first, end)| end - first).sum();
     assert_eq!(sectors, records * OF_A_TRACK);
-    assert_eq!(hearing.read(9_000, 0, 8).0, Outcome::Lost);
+    assert_eq!(observer.read(9_000, 0, 8).0, Outcome::Lost);
 }
 
 #[test]
 fn a_second_member_joins_the_resilver_of_the_first() {
     let params =
         ArrayParams { failures: vec![fails(1, 600)], spares: 1, ..rebuilding(pool(2, 5, OF_A_TRACK, 80)) };
-    let mut hearing = Hearing::new(params, &small());
-    hearing.run_out();
-    assert_eq!(hearing.array().health(), Health::Healthy);
-    assert_eq!(hearing.when(Happened::Ended(REBUILD)).len(), 1);
-    let swept = hearing.array().progress().next().unwrap().swept.get();
-    let once = laid(&hearing).records() * TRACK;
+    let mut observer = Observer::new(params, &small());
+    observer.run_out();
+    assert_eq!(observer.array().health(), Health::Healthy);
+    assert_eq!(observer.when(ReportKind::Ended(REBUILD)).len(), 1);
+    let swept = observer.array().progress().next().unwrap().swept.get();
+    let once = laid(&observer).records() * TRACK;
     assert!(swept > once && swept < 2 * once, "{swept} against {once}");
     // What the first already had is not written to it again.
-    for ((is_read, drive), commands) in commands(&hearing.data) {
+    for ((is_read, drive), commands) in commands(&observer.data) {
         let sectors: u64 = commands.iter().map(|&(_, count)| count).sum();
         assert!(is_read || sectors <= once + 2 * TRACK, "drive {drive}: {sectors}");
     }
-    assert_eq!(hearing.lost(), []);
+    assert_eq!(observer.lost(), []);
 }
 
 /// Members of which one has unreadable sectors.
-fn with_faults(params: ArrayParams, faulty: &[u16], bad: &[u64]) -> Hearing {
+fn with_faults(params: ArrayParams, faulty: &[u16], bad: &[u64]) -> Observer {
     let unreadable = bad.iter().map(|&at| (Lba::new(at), Sectors::new(1))).collect();
     let faults = FaultParams { read_errors: Share::NONE, unreadable, retries: Span::ZERO };
     let faults_of = |drive| faulty.contains(&drive).then(|| faults.clone());
     let drives = 0..params.members + params.spares;
     let drives: Vec<DriveParams> =
         drives.map(|drive| DriveParams { faults: faults_of(drive), ..small() }).collect();
-    Hearing::of(&array_on(params, &drives))
+    Observer::of(&array_on(params, &drives))
 }
 
 /// The records that have one of these sectors of a slot.
@@ -339,24 +340,24 @@ fn holding(pool: &RaidZ, slot: u16, bad: &[u64]) -> Vec<u64> {
 fn records_that_cannot_be_read_while_resilvering_are_lost_alone() {
     let bad = [100, 101, 5_003, 7_777, 7_790];
     for record in [8, 24, 256, RECORD] {
-        let mut hearing = with_faults(rebuilding(pool(1, 6, record, 80)), &[1], &bad);
-        hearing.run_out();
-        assert_eq!(hearing.when(Happened::Ended(REBUILD)).len(), 1);
-        assert_eq!(hearing.array().health(), Health::Healthy, "the members are all there");
+        let mut observer = with_faults(rebuilding(pool(1, 6, record, 80)), &[1], &bad);
+        observer.run_out();
+        assert_eq!(observer.when(ReportKind::Ended(REBUILD)).len(), 1);
+        assert_eq!(observer.array().health(), Health::Healthy, "the members are all there");
         // Only those of which the new member was to have something.
         let needed = |&record: &u64| {
-            let pool = laid(&hearing);
+            let pool = laid(&observer);
             pool.map().column_on(pool.place(record) * pool.map().taken(), 0).is_some()
         };
-        let lost: Vec<u64> = holding(laid(&hearing), 1, &bad).into_iter().filter(needed).collect();
+        let lost: Vec<u64> = holding(laid(&observer), 1, &bad).into_iter().filter(needed).collect();
         assert!(!lost.is_empty());
         let ranges: Vec<(u64, u64)> = lost.iter().map(|&lost| (lost * record, (lost + 1) * record)).collect();
-        assert_eq!(hearing.lost(), ranges, "records of {record}");
+        assert_eq!(observer.lost(), ranges, "records of {record}");
         let (first, end) = ranges[0];
-        assert_eq!(hearing.read(600_000, first, 8).0, Outcome::Lost);
-        assert_eq!(hearing.read(600_100, end, 8).0, Outcome::Done);
-        assert_eq!(hearing.go(600_200, Access::Write, first, record).0, Outcome::Done);
-        assert_eq!(hearing.read(600_300, first, record).0, Outcome::Done);
+        assert_eq!(observer.read(600_000, first, 8).0, Outcome::Lost);
+        assert_eq!(observer.read(600_100, end, 8).0, Outcome::Done);
+        assert_eq!(observer.go(600_200, Access::Write, first, record).0, Outcome::Done);
+        assert_eq!(observer.read(600_300, first, record).0, Outcome::Done);
     }
 }
 
@@ -365,11 +366,11 @@ fn records_that_cannot_be_read_while_resilvering_are_lost_alone() {
 fn a_record_written_while_it_is_found_lost_is_there() {
     let mut found_while_written = 0;
     for ms in (0..160).step_by(4) {
-        let mut hearing = with_faults(rebuilding(pool(1, 5, RECORD, 20)), &[1], &[100]);
-        assert_eq!(hearing.go(ms, Access::Write, 0, RECORD).0, Outcome::Done);
-        hearing.run_out();
-        found_while_written += hearing.lost().len();
-        assert_eq!(hearing.read(10_000, 0, RECORD).0, Outcome::Done, "written after {ms} ms");
+        let mut observer = with_faults(rebuilding(pool(1, 5, RECORD, 20)), &[1], &[100]);
+        assert_eq!(observer.go(ms, Access::Write, 0, RECORD).0, Outcome::Done);
+        observer.run_out();
+        found_while_written += observer.lost().len();
+        assert_eq!(observer.read(10_000, 0, RECORD).0, Outcome::Done, "written after {ms} ms");
     }
     assert!(found_while_written > 0);
 }
@@ -377,44 +378,44 @@ fn a_record_written_while_it_is_found_lost_is_there() {
 /// A write of a part of a lost record needs the rest of it.
 #[test]
 fn a_lost_record_comes_back_only_as_a_whole() {
-    let mut hearing = with_faults(rebuilding(pool(1, 5, RECORD, 20)), &[1], &[100]);
-    hearing.run_out();
-    assert_eq!(hearing.lost(), [(0, RECORD)]);
-    assert_eq!(hearing.go(10_000, Access::Write, 0, 8).0, Outcome::Lost);
-    assert_eq!(hearing.read(11_000, 0, 8).0, Outcome::Lost);
-    assert_eq!(hearing.go(12_000, Access::Write, 0, RECORD).0, Outcome::Done);
-    assert_eq!(hearing.read(13_000, 0, RECORD).0, Outcome::Done);
+    let mut observer = with_faults(rebuilding(pool(1, 5, RECORD, 20)), &[1], &[100]);
+    observer.run_out();
+    assert_eq!(observer.lost(), [(0, RECORD)]);
+    assert_eq!(observer.go(10_000, Access::Write, 0, 8).0, Outcome::Lost);
+    assert_eq!(observer.read(11_000, 0, 8).0, Outcome::Lost);
+    assert_eq!(observer.go(12_000, Access::Write, 0, RECORD).0, Outcome::Done);
+    assert_eq!(observer.read(13_000, 0, RECORD).0, Outcome::Done);
 }
 
 #[test]
 fn with_two_parities_an_unreadable_sector_is_borne() {
-    let mut hearing = with_faults(rebuilding(pool(2, 6, 256, 80)), &[3], &[100, 5_003]);
-    hearing.run_out();
-    assert_eq!((hearing.lost(), hearing.array().health()), (vec![], Health::Healthy));
+    let mut observer = with_faults(rebuilding(pool(2, 6, 256, 80)), &[3], &[100, 5_003]);
+    observer.run_out();
+    assert_eq!((observer.lost(), observer.array().health()), (vec![], Health::Healthy));
     // Two members with the same bad sector are too many, where both hold something of one record.
-    let mut hearing = with_faults(rebuilding(pool(2, 6, 256, 80)), &[3, 4], &[100]);
-    hearing.run_out();
-    assert_eq!(hearing.lost(), [(256, 512)]);
+    let mut observer = with_faults(rebuilding(pool(2, 6, 256, 80)), &[3, 4], &[100]);
+    observer.run_out();
+    assert_eq!(observer.lost(), [(256, 512)]);
 }
 
 #[test]
 fn a_scrub_goes_over_every_record_once_and_waits_for_a_resilver() {
     let scheduled = vec![Scheduled { kind: SyncKind::Scrub, at: at_ms(100) }];
     let params = ArrayParams { scheduled, ..pool(2, 5, OF_A_TRACK, 40) };
-    let mut hearing = Hearing::new(params.clone(), &small());
-    hearing.run_out();
-    let progress = hearing.array().progress().next().unwrap();
+    let mut observer = Observer::new(params.clone(), &small());
+    observer.run_out();
+    let progress = observer.array().progress().next().unwrap();
     assert_eq!((progress.swept.get(), progress.of.get()), (20 * TRACK, 20 * TRACK));
-    let ended = hearing.when(Happened::Ended(SyncKind::Scrub))[0];
+    let ended = observer.when(ReportKind::Ended(SyncKind::Scrub))[0];
     // It reads a track, and loses a turn to the next one.
     let took = (ended - at_ms(100)).as_ns();
     assert!((39 * TURN..40 * TURN).contains(&took), "{took}");
-    for ((is_read, drive), commands) in commands(&hearing.data) {
+    for ((is_read, drive), commands) in commands(&observer.data) {
         assert!(is_read && commands.is_sorted() && commands.len() == 20, "drive {drive}");
     }
-    let mut both = Hearing::new(rebuilding(params), &small());
+    let mut both = Observer::new(rebuilding(params), &small());
     both.run_out();
-    assert!(both.when(Happened::Ended(REBUILD))[0] < both.when(Happened::Ended(SyncKind::Scrub))[0]);
+    assert!(both.when(ReportKind::Ended(REBUILD))[0] < both.when(ReportKind::Ended(SyncKind::Scrub))[0]);
     assert_eq!(both.array().health(), Health::Healthy);
 }
 
@@ -423,11 +424,11 @@ fn a_scrub_leaves_out_what_is_lost() {
     let scheduled = vec![Scheduled { kind: SyncKind::Scrub, at: at_ms(2_000) }];
     let params =
         ArrayParams { scheduled, failures: vec![fails(1, 600)], ..rebuilding(pool(1, 5, RECORD, 80)) };
-    let mut hearing = Hearing::new(params, &small());
-    hearing.run_out();
-    let done = frontier(&hearing);
+    let mut observer = Observer::new(params, &small());
+    observer.run_out();
+    let done = frontier(&observer);
     assert!(done > 3 * SHARE);
-    let scrub = hearing.array().progress().nth(1).unwrap();
+    let scrub = observer.array().progress().nth(1).unwrap();
     assert_eq!((scrub.kind, scrub.swept.get(), scrub.of.get()), (SyncKind::Scrub, done, done));
 }
 
@@ -435,11 +436,11 @@ fn a_scrub_leaves_out_what_is_lost() {
 fn a_scrub_finds_the_records_that_cannot_be_read() {
     let scheduled = vec![Scheduled { kind: SyncKind::Scrub, at: at_ms(100) }];
     let params = ArrayParams { scheduled, ..pool(1, 6, 256, 80) };
-    let mut hearing = with_faults(params.clone(), &[3], &[100]);
-    hearing.run_out();
-    assert_eq!(hearing.lost(), []);
-    let mut hearing = with_faults(params, &[3, 4], &[100]);
-    hearing.run_out();
-    assert_eq!(hearing.lost(), [(256, 512)]);
-    assert_eq!(hearing.read(100_000, 0, 8).0, Outcome::Done);
+    let mut observer = with_faults(params.clone(), &[3], &[100]);
+    observer.run_out();
+    assert_eq!(observer.lost(), []);
+    let mut observer = with_faults(params, &[3, 4], &[100]);
+    observer.run_out();
+    assert_eq!(observer.lost(), [(256, 512)]);
+    assert_eq!(observer.read(100_000, 0, 8).0, Outcome::Done);
 }

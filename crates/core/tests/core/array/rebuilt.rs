@@ -1,5 +1,5 @@
 //! A rebuild and a resync put the right data on their members, stamp by stamp, whatever hosts write meanwhile.
-use super::hearing::at_ms;
+use super::observer::at_ms;
 use super::rig::array_of;
 use super::stamps::Stamped;
 use crate::common::{TRACK, drive, flat_seek, layout, ms, zone};

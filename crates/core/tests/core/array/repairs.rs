@@ -1,7 +1,7 @@
 //! What a read could not get from one member is written back to it: on every level that knows it from others, with the
 //! right data, once, and in its time.
 use super::bytes::{Bytes, bytes};
-use super::hearing::{Hearing, at_ms};
+use super::observer::{Observer, at_ms};
 use super::rig::{array_of, array_on};
 use super::stamps::Stamped;
 use crate::common::{TRACK, TURN, drive, flat_seek, layout, ms, response, zone};
@@ -115,7 +115,7 @@ fn a_scrub_puts_right_what_no_host_has_asked_for() {
             ArrayParams { unit: Sectors::new(16), scheduled, ..ArrayParams::plain(level, members) };
         params.parity.granule = Sectors::new(4);
         params.sync.request = Sectors::new(64);
-        let mut array = Hearing::of(&faulty(params, 1, &[(3, 1), (21, 40), (1_000, 9)], Span::ZERO));
+        let mut array = Observer::of(&faulty(params, 1, &[(3, 1), (21, 40), (1_000, 9)], Span::ZERO));
         array.run_out();
         // Whole granules of each stretch, as far as there is something on the member; of a pool whole columns.
         let repaired = array.array().repaired();

@@ -74,7 +74,7 @@ impl Stamped {
     /// The same data in the hands of another target of the same shape.
     pub fn moved_to(self, target: &TargetParams) -> Self {
         let mut moved = Self::of(target);
-        moved.target.come_up_after(&self.target);
+        moved.target.restore_after(&self.target);
         *moved.data.media_mut() = self.data.media().clone();
         let Stamped { model, next_id, .. } = self;
         Stamped { model, next_id, ..moved }
@@ -174,7 +174,7 @@ impl Stamped {
 
     /// What a command's buffer holds of an address.
     fn value(&self, id: u64, at: u64) -> Stamp {
-        let found = self.data.look(id, at, 1).expect("the target does not contradict itself");
+        let found = self.data.peek(id, at, 1).expect("the target does not contradict itself");
         found[0].to_le_bytes()
     }
 
@@ -198,7 +198,7 @@ impl Stamped {
                 DataOp::Deliver { read: id, member: drive, first, count, .. } => {
                     Some((id, drive, Access::Read, first, count))
                 }
-                DataOp::Tell { word: Word::Logged(entry), .. } => {
+                DataOp::AddWord { word: Word::Logged(entry), .. } => {
                     self.logged.push(entry);
                     None
                 }

@@ -12,7 +12,7 @@ use drivelab_core::storage::drive::geometry::{GeometryParams, SurfaceOrder, Zone
 use drivelab_core::storage::drive::mechanism::SettleParams;
 use drivelab_core::storage::drive::params::{DriveModel, DriveParams, FirmwareParams, LinkParams, WriteData};
 use drivelab_core::storage::drive::protocol::{ExchangeParams, Protocol, Reordering, ScsiParams};
-use drivelab_core::storage::drive::queue::{Knows, Order, QueueParams};
+use drivelab_core::storage::drive::queue::{Order, PositionKnowledge, QueueParams};
 use drivelab_core::storage::drive::seek::SeekParams;
 use drivelab_core::storage::server::{ServerParams, Service};
 use drivelab_core::storage::{TargetInput, TargetParams};
@@ -81,7 +81,7 @@ pub fn drive() -> DriveParams {
 
 /// A queue that chooses by this order with full knowledge, as the media transfer ends.
 pub fn queue(depth: u32, order: Order) -> QueueParams {
-    QueueParams { depth, order, knows: Knows::Angle, ..QueueParams::NONE }
+    QueueParams { depth, order, knows: PositionKnowledge::Angle, ..QueueParams::NONE }
 }
 
 pub fn target(params: &DriveParams) -> TargetParams {

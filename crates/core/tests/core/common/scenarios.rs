@@ -18,7 +18,7 @@ use drivelab_core::storage::drive::protocol::{
     ExchangeParams, Naca, NcqParams, Protocol, QueueErrors, Reordering, ScsiParams, TaskSets, UntaggedAs,
 };
 use drivelab_core::storage::drive::queue::orders::Unit;
-use drivelab_core::storage::drive::queue::{Chooses, Joins, Knows, Order, QueueParams};
+use drivelab_core::storage::drive::queue::{ChoiceTime, JoinsUntil, Order, PositionKnowledge, QueueParams};
 use drivelab_core::storage::drive::scatter::ScatterParams;
 use drivelab_core::storage::drive::seek::SeekParams;
 use drivelab_core::storage::elevator::{DeadlineParams, ElevatorOrder, ElevatorParams, FairParams};
@@ -160,18 +160,18 @@ pub fn orders() -> impl Strategy<Value = Order> {
     })
 }
 
-fn joins() -> impl Strategy<Value = Joins> {
-    prop_oneof![2 => Just(Joins::Never), 1 => Just(Joins::BeforeStart), 1 => Just(Joins::UntilEnd)]
+fn joins() -> impl Strategy<Value = JoinsUntil> {
+    prop_oneof![2 => Just(JoinsUntil::Never), 1 => Just(JoinsUntil::BeforeStart), 1 => Just(JoinsUntil::UntilEnd)]
 }
 
 /// Boxed, as the other large ones are: the trees of all of them together are more than a thread's stack holds.
 pub fn queues() -> BoxedStrategy<QueueParams> {
-    let knows = prop_oneof![Just(Knows::Distance), Just(Knows::Angle)];
+    let knows = prop_oneof![Just(PositionKnowledge::Distance), Just(PositionKnowledge::Angle)];
     let chooses = prop_oneof![
-        Just(Chooses::AtMediaEnd),
-        Just(Chooses::AfterAnswer),
-        Just(Chooses::AtCompletion),
-        Just(Chooses::OneAhead)
+        Just(ChoiceTime::AtMediaEnd),
+        Just(ChoiceTime::AfterAnswer),
+        Just(ChoiceTime::AtCompletion),
+        Just(ChoiceTime::OneAhead)
     ];
     let counts = || option::weighted(0.3, 1u32..20);
     let limits = (

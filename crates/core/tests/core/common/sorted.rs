@@ -2,7 +2,7 @@
 //! refuses fails the test.
 use drivelab_core::data::DataOp;
 use drivelab_core::storage::array::report::Report;
-use drivelab_core::storage::{Accepted, CallError, Happening, TargetInput, TargetOutput, TargetParams};
+use drivelab_core::storage::{Accepted, CallError, TargetEvent, TargetInput, TargetOutput, TargetParams};
 use drivelab_core::{Command, CommandTrace, Completion, Machine};
 use drivelab_units::Instant;
 use std::collections::VecDeque;
@@ -14,7 +14,7 @@ pub struct Target {
     completions: VecDeque<Completion>,
     data: VecDeque<DataOp>,
     traces: VecDeque<CommandTrace>,
-    happened: VecDeque<Happening>,
+    happened: VecDeque<TargetEvent>,
 }
 
 impl Deref for Target {
@@ -56,39 +56,39 @@ impl Target {
     }
 
     pub fn poll_output(&mut self) -> Option<Completion> {
-        self.hear();
+        self.collect_outputs();
         self.completions.pop_front()
     }
 
     pub fn poll_data(&mut self) -> Option<DataOp> {
-        self.hear();
+        self.collect_outputs();
         self.data.pop_front()
     }
 
     pub fn poll_trace(&mut self) -> Option<CommandTrace> {
-        self.hear();
+        self.collect_outputs();
         self.traces.pop_front()
     }
 
-    pub fn poll_happened(&mut self) -> Option<Happening> {
-        self.hear();
+    pub fn poll_happened(&mut self) -> Option<TargetEvent> {
+        self.collect_outputs();
         self.happened.pop_front()
     }
 
     pub fn poll_report(&mut self) -> Option<Report> {
         match self.poll_happened()? {
-            Happening::Array(report) => Some(report),
+            TargetEvent::Array(report) => Some(report),
             _ => self.poll_report(),
         }
     }
 
-    fn hear(&mut self) {
+    fn collect_outputs(&mut self) {
         while let Some(output) = self.target.poll_output() {
             match output {
                 TargetOutput::Completed(completion) => self.completions.push_back(completion),
                 TargetOutput::Data(op) => self.data.push_back(op),
-                TargetOutput::Lived(trace) => self.traces.push_back(trace),
-                TargetOutput::Happened(what) => self.happened.push_back(what),
+                TargetOutput::Trace(trace) => self.traces.push_back(trace),
+                TargetOutput::Event(what) => self.happened.push_back(what),
             }
         }
     }

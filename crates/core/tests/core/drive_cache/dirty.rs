@@ -232,7 +232,7 @@ impl Both {
             for end in [first + 1, first + 5, 50] {
                 let waits = model.waiting.range(first..end).next().is_some();
                 let flies = model.flying.range(first..end).next().is_some();
-                prop_assert_eq!(dirty.waits(lba, Lba::new(end)), waits, "waits {}..{}", first, end);
+                prop_assert_eq!(dirty.is_dirty(lba, Lba::new(end)), waits, "waits {}..{}", first, end);
                 prop_assert_eq!(
                     dirty.touches(lba, Lba::new(end)),
                     waits || flies,

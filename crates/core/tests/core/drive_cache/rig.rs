@@ -97,11 +97,11 @@ impl Rig {
         let plain = command(self.next_id, access, first, count);
         self.next_id += 1;
         self.target.handle(self.now, TargetInput::Submit(Command { force_unit_access, ..plain }));
-        self.look();
+        self.process_outputs();
         plain.id
     }
 
-    fn look(&mut self) {
+    fn process_outputs(&mut self) {
         while let Some(op) = self.target.poll_data() {
             if let DataOp::Persist { write, first, count, .. } = op {
                 self.persisted.push((write, self.now));
@@ -131,7 +131,7 @@ impl Rig {
     fn step(&mut self, due: Instant) {
         self.now = due;
         self.target.handle(due, TargetInput::Tick);
-        self.look();
+        self.process_outputs();
     }
 
     pub fn wait(&mut self, span: Span) {

@@ -4,7 +4,7 @@ use super::{at_ms, run_out, small};
 use crate::array::rig::array_of;
 use crate::common::sorted::Target;
 use crate::common::{command, stations, target, us};
-use drivelab_core::storage::array::params::{ArrayParams, Keeper, Level};
+use drivelab_core::storage::array::params::{ArrayParams, Level, ManagedBy};
 use drivelab_core::storage::controller::params::ControllerParams;
 use drivelab_core::storage::drive::params::DriveModel;
 use drivelab_core::storage::system::SystemParams;
@@ -88,8 +88,9 @@ fn what_nobody_calls_back_goes_on() {
 /// A controller's array, and its cache, end what they have begun, and then say that it was aborted.
 #[test]
 fn what_a_controller_has_begun_ends_as_aborted_when_it_is_over() {
-    let keeper = Keeper::Controller;
-    let mirror = array_of(ArrayParams { keeper, ..ArrayParams::plain(Level::Mirrored, 2) }, &small());
+    let keeper = ManagedBy::Controller;
+    let mirror =
+        array_of(ArrayParams { managed_by: keeper, ..ArrayParams::plain(Level::Mirrored, 2) }, &small());
     let drive = Arc::new(DriveModel::new(&small()).unwrap());
     let controller = ControllerParams { cache: Some(memory()), ..ControllerParams::PLAIN };
     let cached = TargetParams::System(SystemParams::of_drive(drive, controller));

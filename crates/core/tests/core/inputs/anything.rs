@@ -110,7 +110,7 @@ fn inputs() -> impl Strategy<Value = TargetInput> {
 }
 
 /// Hears answers: each is that of a command that is under way.
-fn hear(target: &mut Target, under_way: &mut BTreeSet<u64>) -> Result<(), TestCaseError> {
+fn drain_outputs(target: &mut Target, under_way: &mut BTreeSet<u64>) -> Result<(), TestCaseError> {
     while let Some(output) = target.poll_output() {
         let Some(completion) = output.completed() else { continue };
         prop_assert!(under_way.remove(&completion.id), "{:?}", completion);
@@ -150,7 +150,7 @@ proptest! {
                 break;
             }
             let passed = target.pass_to(Instant::from_ns(at));
-            hear(&mut target, &mut under_way)?;
+            drain_outputs(&mut target, &mut under_way)?;
             let accepted = target.handle(Instant::from_ns(at), input);
             let is_time = at >= now && at <= 1 << 62;
             prop_assert!(passed.is_ok() == is_time && (is_time || accepted.is_err()), "{:?} at {}", input, at);
@@ -163,7 +163,7 @@ proptest! {
                 prop_assert!(under_way.insert(command.id), "{} is under way", command.id);
             }
             let is_cut = input == TargetInput::CutPower && accepted.is_ok();
-            hear(&mut target, &mut under_way)?;
+            drain_outputs(&mut target, &mut under_way)?;
             if is_cut {
                 under_way.clear();
             }

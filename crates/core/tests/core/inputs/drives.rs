@@ -5,8 +5,8 @@ use crate::common::sorted::Target;
 use crate::common::{command, target};
 use drivelab_core::data::DataOp;
 use drivelab_core::storage::array::params::{ArrayParams, Failure, Level, Rotation, Scheduled, When};
-use drivelab_core::storage::array::report::{Happened, Health, Report, SyncKind};
-use drivelab_core::storage::{Accepted, Happening, TargetInput, TargetParams};
+use drivelab_core::storage::array::report::{Health, Report, ReportKind, SyncKind};
+use drivelab_core::storage::{Accepted, TargetEvent, TargetInput, TargetParams};
 use drivelab_core::{Access, Completion, Machine, Outcome};
 use drivelab_units::Instant;
 use proptest::prelude::*;
@@ -46,7 +46,7 @@ fn a_failure_by_input_is_the_failure_of_a_scenario() {
         let by_scenario = play(&array_of(ArrayParams { failures, ..params.clone() }, &small()), &[]);
         let by_input = play(&array_of(params, &small()), &[(at, TargetInput::Fail { drive: 1 })]);
         assert_eq!(by_input, by_scenario);
-        let rebuilt = Happened::Ended(SyncKind::Rebuild);
+        let rebuilt = ReportKind::Ended(SyncKind::Rebuild);
         assert!(by_input.1.iter().any(|report| report.what == rebuilt), "{:?}", by_input.1);
     }
 }
@@ -62,7 +62,7 @@ fn work_by_input_is_the_work_of_a_scenario() {
             let by_input =
                 play(&array_of(params.clone(), &small()), &[(at, TargetInput::Begin { work: kind })]);
             assert_eq!(by_input, by_scenario);
-            assert!(by_input.1.iter().any(|report| report.what == Happened::Ended(kind)));
+            assert!(by_input.1.iter().any(|report| report.what == ReportKind::Ended(kind)));
         }
     }
 }
@@ -78,12 +78,12 @@ fn a_rebuild_by_input_does_not_wait_for_its_time() {
             (at(15_000_123), TargetInput::Begin { work: SyncKind::Rebuild }),
         ];
         let (_, reports, _) = play(&array_of(params.clone(), &small()), &inputs);
-        let begun = reports.iter().find(|report| report.what == Happened::Began(SyncKind::Rebuild));
+        let begun = reports.iter().find(|report| report.what == ReportKind::Began(SyncKind::Rebuild));
         assert_eq!(begun.map(|report| report.at), Some(at(15_000_123)));
         let whole = reports.last().map(|report| report.what);
-        assert_eq!(whole, Some(Happened::Ended(SyncKind::Rebuild)));
+        assert_eq!(whole, Some(ReportKind::Ended(SyncKind::Rebuild)));
         assert_eq!(
-            reports.iter().filter(|report| matches!(report.what, Happened::Replaced { .. })).count(),
+            reports.iter().filter(|report| matches!(report.what, ReportKind::Replaced { .. })).count(),
             1
         );
     }
@@ -133,10 +133,10 @@ fn a_drive_alone_fails_with_all_that_it_has_and_can_be_replaced() {
         run_out(&mut target);
         let answer = target.poll_output().unwrap();
         assert_eq!((answer.id, answer.outcome, target.poll_output()), (13, Outcome::Done, None));
-        let told: Vec<Happening> = std::iter::from_fn(|| target.poll_happened()).collect();
+        let told: Vec<TargetEvent> = std::iter::from_fn(|| target.poll_happened()).collect();
         let (failed, replaced) = (
-            Happening::DriveFailed { at: at_ms(5), drive: 0 },
-            Happening::DriveReplaced { at: at_ms(7), drive: 0 },
+            TargetEvent::DriveFailed { at: at_ms(5), drive: 0 },
+            TargetEvent::DriveReplaced { at: at_ms(7), drive: 0 },
         );
         assert_eq!(told, [failed, replaced]);
         assert!(std::iter::from_fn(|| target.poll_data()).any(|op| op == DataOp::Replace { member: 0 }));
@@ -157,7 +157,7 @@ fn nothing_is_answered_after_a_power_cut() {
         assert_eq!(target.poll_timeout(), None);
         target.handle(at_ms(50_000), TargetInput::Tick);
         assert_eq!(target.poll_output(), None);
-        assert_eq!(target.poll_happened(), Some(Happening::PowerCut { at: at_ms(5) }));
+        assert_eq!(target.poll_happened(), Some(TargetEvent::PowerCut { at: at_ms(5) }));
     }
 }
 

@@ -1,8 +1,8 @@
 //! What a target is told beside commands and time, what it says, and what it refuses.
 mod aborts;
-mod ailing;
 mod anything;
 mod contents;
+mod degraded;
 mod drives;
 mod errors;
 mod faults;

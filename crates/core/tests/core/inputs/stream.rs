@@ -8,13 +8,13 @@ use drivelab_core::storage::controller::params::ControllerParams;
 use drivelab_core::storage::drive::params::DriveModel;
 use drivelab_core::storage::elevator::{DeadlineParams, ElevatorOrder, ElevatorParams, FairParams};
 use drivelab_core::storage::system::SystemParams;
-use drivelab_core::storage::{Happening, Target, TargetInput, TargetOutput, TargetParams};
+use drivelab_core::storage::{Target, TargetEvent, TargetInput, TargetOutput, TargetParams};
 use drivelab_core::{Access, Machine};
 use drivelab_units::{Instant, Sectors};
 use std::sync::Arc;
 
 /// All that a target says of these commands, sent at once and heard at the end of everything.
-fn heard(mut target: Target, commands: &[(u64, Access)]) -> Vec<TargetOutput> {
+fn outputs_of(mut target: Target, commands: &[(u64, Access)]) -> Vec<TargetOutput> {
     for &(id, access) in commands {
         target.take(Instant::ZERO, &command(id, access, 8 * id, 8)).unwrap();
     }
@@ -29,12 +29,12 @@ fn what_one_call_brings_keeps_its_order() {
     let mut drive = Target::new(&target(&small()), 1);
     drive.keep_traces();
     drive.keep_data();
-    let outputs = heard(drive, &[(0, Access::Write), (1, Access::Write), (2, Access::Read)]);
+    let outputs = outputs_of(drive, &[(0, Access::Write), (1, Access::Write), (2, Access::Read)]);
     let of = |output: &TargetOutput| match *output {
         TargetOutput::Data(DataOp::Accept { write, .. }) => ('a', write),
         TargetOutput::Data(DataOp::Persist { write, .. }) => ('p', write),
         TargetOutput::Data(DataOp::Deliver { read, .. }) => ('d', read),
-        TargetOutput::Lived(trace) => ('l', trace.command.id),
+        TargetOutput::Trace(trace) => ('l', trace.command.id),
         TargetOutput::Completed(completion) => ('c', completion.id),
         other => panic!("{other:?}"),
     };
@@ -57,7 +57,7 @@ fn what_one_call_brings_keeps_its_order() {
 /// Nothing but completions and what happens is told unless somebody asks.
 #[test]
 fn traces_and_data_are_told_on_request() {
-    let outputs = heard(Target::new(&target(&small()), 1), &[(0, Access::Write), (1, Access::Read)]);
+    let outputs = outputs_of(Target::new(&target(&small()), 1), &[(0, Access::Write), (1, Access::Read)]);
     assert!(outputs.iter().all(|output| matches!(output, TargetOutput::Completed(_))), "{outputs:?}");
     assert_eq!(outputs.len(), 2);
 }
@@ -77,7 +77,7 @@ fn what_happens_stands_between_the_answers_before_and_after_it() {
     let outputs: Vec<TargetOutput> = std::iter::from_fn(|| target.poll_output()).collect();
     let is_in_order = matches!(
         outputs[..],
-        [TargetOutput::Completed(before), TargetOutput::Happened(Happening::Array(report)), TargetOutput::Completed(after)]
+        [TargetOutput::Completed(before), TargetOutput::Event(TargetEvent::Array(report)), TargetOutput::Completed(after)]
             if before.id == 0 && report.at == first && after.id == 1
     );
     assert!(is_in_order, "{outputs:?}");

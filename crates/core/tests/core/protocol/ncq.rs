@@ -9,7 +9,7 @@ use drivelab_core::storage::drive::cache::params::CacheParams;
 use drivelab_core::storage::drive::mechanism::SettleParams;
 use drivelab_core::storage::drive::params::{DriveParams, FirmwareParams, LinkParams, Overhead};
 use drivelab_core::storage::drive::protocol::{NcqParams, Protocol};
-use drivelab_core::storage::drive::queue::{Chooses, Order};
+use drivelab_core::storage::drive::queue::{ChoiceTime, Order};
 use drivelab_core::trace::Served;
 use drivelab_core::{Access, Attribute, Outcome, Priority};
 use drivelab_units::{Bytes, Instant, Rate, Sectors, Span};
@@ -152,7 +152,7 @@ proptest! {
         // What is reported with others ends when they do, and who they are may differ.
         params.queue.coalesces = None;
         params.queue.order = Order::Fcfs;
-        params.queue.chooses = Chooses::AtMediaEnd;
+        params.queue.chooses = ChoiceTime::AtMediaEnd;
         (params.queue.write_handicap, params.queue.depth, params.cache) = (Span::ZERO, 32, None);
         let free = play(&params, &steps, None);
         let bound = play(&DriveParams { protocol: ncq(false), ..params }, &steps, None);

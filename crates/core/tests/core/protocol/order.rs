@@ -7,7 +7,7 @@ use super::{Checked, cases};
 use drivelab_core::Attribute;
 use drivelab_core::storage::drive::params::DriveParams;
 use drivelab_core::storage::drive::protocol::{Protocol, ScsiParams, TaskSets, UntaggedAs};
-use drivelab_core::storage::drive::queue::Chooses;
+use drivelab_core::storage::drive::queue::ChoiceTime;
 use drivelab_core::trace::{CommandTrace, Served};
 use drivelab_units::Instant;
 use proptest::prelude::*;
@@ -77,7 +77,7 @@ proptest! {
     /// arm is never idle while any initiator has a command that is first in its line.
     #[test]
     fn task_sets_of_their_own_do_not_wait_for_each_other((mut params, steps) in plays(&[Attribute::Ordered])) {
-        params.queue.chooses = Chooses::AtMediaEnd;
+        params.queue.chooses = ChoiceTime::AtMediaEnd;
         let scsi = ScsiParams { task_sets: TaskSets::Each, ..scsi_of(params.protocol) };
         let params = DriveParams { protocol: Protocol::ScsiTcq(scsi), ..params };
         check_idle(&play(&params, &steps, None), &scsi)?;
@@ -126,7 +126,7 @@ proptest! {
 
     #[test]
     fn nothing_waits_that_may_begin_while_the_arm_is_idle((mut params, steps) in plays(ALL)) {
-        params.queue.chooses = Chooses::AtMediaEnd;
+        params.queue.chooses = ChoiceTime::AtMediaEnd;
         let (run, scsi) = (play(&params, &steps, None), scsi_of(params.protocol));
         check_idle(&run, &scsi)?;
     }

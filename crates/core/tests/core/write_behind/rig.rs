@@ -254,7 +254,7 @@ impl Rig {
             self.ranks += 1;
         }
         let mut memory = vec![None; command.count.get() as usize];
-        for piece in self.cache.holds(first, end) {
+        for piece in self.cache.held_pieces(first, end) {
             assert!(piece.first >= first && piece.first + piece.count <= end);
             for sector in sectors(piece.first, piece.count.get()) {
                 let kept = self.version(piece.write, sector);
@@ -340,7 +340,7 @@ impl Rig {
         if !self.events.is_multiple_of(16) {
             return;
         }
-        let all = self.cache.holds(Lba::ZERO, Lba::new(u64::MAX)).chain(self.cache.unwritten());
+        let all = self.cache.held_pieces(Lba::ZERO, Lba::new(u64::MAX)).chain(self.cache.unwritten());
         let needed: BTreeSet<u64> = all.map(|piece| piece.write).collect();
         assert!(self.held.is_superset(&needed), "{:?} of {needed:?} are held", self.held);
         let is_quiet = self.busy.is_empty() && self.unanswered().is_empty();

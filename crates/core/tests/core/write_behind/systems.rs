@@ -96,7 +96,7 @@ fn a_controllers_cache_collects_by_the_rows_of_its_array() {
         let drives = vec![Arc::clone(&one.drives[0]); usize::from(members)];
         let array = Some(ArrayParams::plain(level, members));
         let target = Target::new(&TargetParams::System(SystemParams { drives, array, ..one }), 1);
-        let collects = target.controller_cache().and_then(WriteBehind::collects);
+        let collects = target.controller_cache().and_then(WriteBehind::row_sectors);
         assert_eq!(collects.map(Sectors::get), row, "{level:?}");
     }
 }

@@ -4,7 +4,7 @@ use super::entry::{Before, Entry, Injected};
 use super::{BLOCK_ENTRIES_MAX, Header, MAGIC, VERSION};
 use crate::error::{Place, TraceError};
 use crate::record::{Clock, Record};
-use crate::writer::{FormatWriter, Told};
+use crate::writer::{FormatWriter, RequestContext};
 use std::io::{self, Write};
 
 /// The bytes at which a block is written; an entry is far smaller than the remaining room.
@@ -121,8 +121,13 @@ impl NativeWriter {
 }
 
 impl<W: Write> FormatWriter<W> for NativeWriter {
-    fn write(&mut self, out: &mut W, record: &Record, told: &Told<'_>) -> Result<(), TraceError> {
-        let device = self.device(out, record.device, told.device)?;
+    fn write(
+        &mut self,
+        out: &mut W,
+        record: &Record,
+        context: &RequestContext<'_>,
+    ) -> Result<(), TraceError> {
+        let device = self.device(out, record.device, context.device)?;
         self.open(out)?;
         self.before.put_request(&mut self.payload, &Record { device, ..*record });
         self.count(out)?;

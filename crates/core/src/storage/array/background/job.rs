@@ -41,7 +41,7 @@ pub struct Window {
     /// The part has failed: something in it could not be read, or another error.
     pub is_bad: bool,
     /// Slots from which this piece cannot be read.
-    pub avoids: Vec<u16>,
+    pub unreadable: Vec<u16>,
     /// How often it has failed with any other error.
     pub tries: u8,
 }
@@ -58,7 +58,7 @@ impl Window {
             waits: true,
             is_done: false,
             is_bad: false,
-            avoids: Vec::new(),
+            unreadable: Vec::new(),
             tries: 0,
         }
     }
@@ -142,7 +142,7 @@ impl Job {
 
 /// Which window a stripe request is for.
 #[derive(Clone, Copy, Default)]
-pub struct Ticket {
+pub struct WindowRef {
     pub job: usize,
     pub sweep: u32,
     pub number: u64,

@@ -26,14 +26,14 @@ mod windows;
 use super::levels::Stretch;
 use super::members::MemberState;
 use super::params::{GivesWay, SyncParams};
-use super::report::{Happened, Progress, SyncKind, UnderLoad};
+use super::report::{Progress, ReportKind, SyncKind, UnderLoad};
 use super::{Array, ArrayEvent};
 use crate::command::{Access, Attribute, Command, Content, Priority};
 use crate::storage::context::{Context, Event};
 use alloc::vec::Vec;
 use drivelab_units::{Instant, Lba, Rate, Sectors, Share};
 pub use job::{Job, JobStage, Target};
-use job::{Ticket, Window};
+use job::{Window, WindowRef};
 pub use part::Part;
 
 /// The fields of the array's own commands other than their addresses.
@@ -60,7 +60,7 @@ pub struct Background {
     /// All jobs that ever began, in that order.
     jobs: Vec<Job>,
     /// By stripe request.
-    tickets: Vec<Ticket>,
+    tickets: Vec<WindowRef>,
     /// The next wake-up, if one is on the agenda.
     wakes: Option<Instant>,
     /// Whether some job is held back because the floor is met and hosts use the array.
@@ -84,12 +84,12 @@ impl Background {
     }
 
     /// The window that a ticket is for, unless its job has begun anew.
-    fn window(&mut self, ticket: Ticket) -> Option<&mut Window> {
-        let job = &mut self.jobs[ticket.job];
-        if job.sweep != ticket.sweep || job.is_over() {
+    fn window(&mut self, window_ref: WindowRef) -> Option<&mut Window> {
+        let job = &mut self.jobs[window_ref.job];
+        if job.sweep != window_ref.sweep || job.is_over() {
             return None;
         }
-        job.windows.get_mut((ticket.number - job.number) as usize)
+        job.windows.get_mut((window_ref.number - job.number) as usize)
     }
 
     /// Whether it is this job's turn in its group.
@@ -187,7 +187,7 @@ impl Array {
         if let Some(job) = self.background.jobs.iter_mut().find(|job| runs(job)) {
             job.targets.push(target);
             job.begin_anew();
-            return self.report(context, slot, Happened::BeganAnew(SyncKind::Rebuild));
+            return self.report(context, slot, ReportKind::BeganAnew(SyncKind::Rebuild));
         }
         self.begin_job(context, SyncKind::Rebuild, group);
         if let Some(job) = self.background.jobs.last_mut() {
@@ -251,9 +251,15 @@ impl Array {
 
     fn begin_job(&mut self, context: &mut Context, kind: SyncKind, group: u16) {
         let (step, range) = self.layout.range(kind, self.background.params.request.get().max(1));
-        self.background.jobs.push(Job::new(kind, group, step, range, (context.now, self.intake.asked())));
+        self.background.jobs.push(Job::new(
+            kind,
+            group,
+            step,
+            range,
+            (context.now, self.admission.requested()),
+        ));
         let slot = self.first_slot(group);
-        self.report(context, slot, Happened::Began(kind));
+        self.report(context, slot, ReportKind::Began(kind));
     }
 
     fn end_job(&mut self, context: &mut Context, at: usize, stage: JobStage) {
@@ -264,7 +270,7 @@ impl Array {
         job.pace.passes(context.now, params, is_idle);
         (job.stage, job.done.ended) = (stage, Some(context.now));
         let (kind, group) = (job.kind, job.group);
-        let what = if stage == JobStage::Ended { Happened::Ended(kind) } else { Happened::GivenUp(kind) };
+        let what = if stage == JobStage::Ended { ReportKind::Ended(kind) } else { ReportKind::GivenUp(kind) };
         self.report(context, self.first_slot(group), what);
         // It may now be another job's turn in the group.
         self.background.again = true;
@@ -335,7 +341,7 @@ impl Array {
         }
         let waits = self.background.params.gives_way == GivesWay::ByWaiting;
         let idle_from =
-            if waits { self.intake.is_quiet().then(|| self.idle_from()) } else { Some(Instant::ZERO) };
+            if waits { self.admission.is_quiet().then(|| self.idle_from()) } else { Some(Instant::ZERO) };
         let is_idle = self.is_idle(context.now);
         while self.begins_next(context, at, idle_from, is_idle) {}
     }
@@ -363,7 +369,7 @@ impl Array {
         let count = Sectors::new(share.min(request.get()));
         let job = &mut self.background.jobs[at];
         job.next = stretch.first;
-        if job.pace.drains && !job.windows.is_empty() && job.pace.has_had_floor(context.now) {
+        if job.pace.drains && !job.windows.is_empty() && job.pace.meets_minimum_rate(context.now) {
             return false;
         }
         job.pace.drains = false;
@@ -376,7 +382,8 @@ impl Array {
         job.next = stretch.end;
         job.windows.push_back(Window { waits: false, ..Window::new(stretch) });
         job.pace.begins(context.now, &self.background.params, is_idle, count);
-        job.pace.drains = gives_way == GivesWay::ByDraining && job.pace.hosts.were_busy(self.intake.asked());
+        job.pace.drains =
+            gives_way == GivesWay::ByDraining && job.pace.hosts.were_busy(self.admission.requested());
         let i = job.windows.len() - 1;
         self.begin_window(context, at, i);
         true
@@ -384,11 +391,11 @@ impl Array {
 
     /// Whether no host has used the array for `idle_after`.
     fn is_idle(&self, now: Instant) -> bool {
-        self.intake.is_quiet() && self.idle_from() <= now
+        self.admission.is_quiet() && self.idle_from() <= now
     }
 
     /// When the array will have been idle long enough, unless another command arrives.
     fn idle_from(&self) -> Instant {
-        self.intake.idle_from(self.background.params.idle_after)
+        self.admission.idle_from(self.background.params.idle_after)
     }
 }

@@ -62,7 +62,7 @@ impl Pace {
     }
 
     /// Whether the floor demands nothing at present.
-    pub fn has_had_floor(&self, now: Instant) -> bool {
+    pub fn meets_minimum_rate(&self, now: Instant) -> bool {
         self.floor > now
     }
 

@@ -22,7 +22,7 @@ impl Part<'_> {
 
     /// Whether a place can be read, as far as this window knows.
     pub fn can_read(&self, plan: &Planner, spot: Spot, count: u64) -> bool {
-        plan.is_right(spot, count) && !self.job.windows[self.window].avoids.contains(&spot.slot)
+        plan.is_right(spot, count) && !self.job.windows[self.window].unreadable.contains(&spot.slot)
     }
 
     /// Whether a place on a present member could not be read by this window.
@@ -31,7 +31,7 @@ impl Part<'_> {
     }
 
     pub fn has_met_errors(&self) -> bool {
-        !self.job.windows[self.window].avoids.is_empty()
+        !self.job.windows[self.window].unreadable.is_empty()
     }
 
     /// Whether a new member of the job needs the part: its slot, and where the part begins for it.

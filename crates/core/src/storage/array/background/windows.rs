@@ -3,7 +3,7 @@
 use super::super::levels::Spot;
 use super::super::report::SyncKind;
 use super::super::stripe_request::{Op, Owner, Phase};
-use super::job::{Job, JobStage, Ticket};
+use super::job::{Job, JobStage, WindowRef};
 use super::part::Part;
 use super::{Array, Context};
 use crate::command::{Access, Outcome};
@@ -16,7 +16,7 @@ impl Array {
     /// The current part of a window gets its stripe request.
     pub(crate) fn begin_window(&mut self, context: &mut Context, at: usize, i: usize) {
         let job = &self.background.jobs[at];
-        let ticket = Ticket { job: at, sweep: job.sweep, number: job.number + i as u64 };
+        let window_ref = WindowRef { job: at, sweep: job.sweep, number: job.number + i as u64 };
         let window = &job.windows[i];
         let flushes = job.stage == JobStage::Flushing;
         let (first, end) = if flushes { (0, 0) } else { self.layout.around(job, window.at, window.to) };
@@ -24,34 +24,34 @@ impl Array {
         let slot = self.add_stripe_request(context.now, Owner::Background, access, first, end);
         let tickets = &mut self.background.tickets;
         if tickets.len() <= slot as usize {
-            tickets.resize(slot as usize + 1, Ticket::default());
+            tickets.resize(slot as usize + 1, WindowRef::default());
         }
-        tickets[slot as usize] = ticket;
+        tickets[slot as usize] = window_ref;
         self.enter(context, slot);
     }
 
     /// Makes the commands of a window's stripe request.
     pub(crate) fn plan_window(&mut self, context: &mut Context, stripe_request: Slot) -> Result<(), Outcome> {
-        let ticket = self.background.tickets[stripe_request as usize];
-        let Some(window) = self.background.window(ticket) else { return Ok(()) };
+        let window_ref = self.background.tickets[stripe_request as usize];
+        let Some(window) = self.background.window(window_ref) else { return Ok(()) };
         if window.is_bad {
             return Err(self.planner.stripe_requests.get(stripe_request).outcome);
         }
         let (at, to) = (window.at, window.to);
-        let job = &mut self.background.jobs[ticket.job];
+        let job = &mut self.background.jobs[window_ref.job];
         if job.stage == JobStage::Flushing {
-            self.plan_flush_of_job(context, stripe_request, ticket);
+            self.plan_flush_of_job(context, stripe_request, window_ref);
             return Ok(());
         }
-        let window = (ticket.number - job.number) as usize;
+        let window = (window_ref.number - job.number) as usize;
         let mut part = Part { job, window, stripe_request, at, to };
         self.layout.plan_window(&mut self.planner, context, &mut part);
         Ok(())
     }
 
     /// Members that were written flush their caches.
-    fn plan_flush_of_job(&mut self, context: &mut Context, stripe_request: Slot, ticket: Ticket) {
-        let job = &self.background.jobs[ticket.job];
+    fn plan_flush_of_job(&mut self, context: &mut Context, stripe_request: Slot, window_ref: WindowRef) {
+        let job = &self.background.jobs[window_ref.job];
         for slot in 0..self.planner.params.members {
             let is_target = job.targets.iter().any(|target| target.slot == slot);
             let was_written = is_target || job.kind != SyncKind::Rebuild && self.group_of(slot) == job.group;
@@ -70,14 +70,14 @@ impl Array {
 
     /// The stripe request that another one must wait for although it has none of its blocks.
     #[inline]
-    pub(crate) fn keeper(&mut self, slot: Slot) -> Option<Slot> {
+    pub(crate) fn blocker(&mut self, slot: Slot) -> Option<Slot> {
         if self.planner.stripe_requests.get(slot).owner != Owner::Background {
-            return self.layout.keeper(&self.planner, slot, None);
+            return self.layout.blocker(&self.planner, slot, None);
         }
-        let ticket = self.background.tickets[slot as usize];
-        let window = self.background.window(ticket).map(|window| window.at..window.to);
-        let window = window.map(|places| (&self.background.jobs[ticket.job], places));
-        self.layout.keeper(&self.planner, slot, window)
+        let window_ref = self.background.tickets[slot as usize];
+        let window = self.background.window(window_ref).map(|window| window.at..window.to);
+        let window = window.map(|places| (&self.background.jobs[window_ref.job], places));
+        self.layout.blocker(&self.planner, slot, window)
     }
 
     /// A command of a window has failed.
@@ -96,7 +96,7 @@ impl Array {
         };
         match outcome {
             Outcome::Failed => {}
-            Outcome::MediaError if window.is_fine => window.avoids.push(op.slot),
+            Outcome::MediaError if window.is_fine => window.unreadable.push(op.slot),
             _ => {
                 window.is_bad = true;
                 stripe_request.outcome = outcome;
@@ -108,10 +108,10 @@ impl Array {
     pub(crate) fn window_is_done(&mut self, context: &mut Context, slot: Slot) {
         let outcome = self.planner.stripe_requests.get(slot).outcome;
         let granule = self.layout.smallest_window(self.planner.granule());
-        let ticket = self.background.tickets[slot as usize];
-        if let Some(window) = self.background.window(ticket) {
+        let window_ref = self.background.tickets[slot as usize];
+        if let Some(window) = self.background.window(window_ref) {
             window.is_bad = false;
-            window.avoids.clear();
+            window.unreadable.clear();
             match outcome {
                 Outcome::Done => window.at = window.to,
                 Outcome::MediaError if !window.is_fine => window.is_fine = true,
@@ -120,13 +120,13 @@ impl Array {
                     if window.tries >= TRIES {
                         let first = window.first;
                         window.at = window.end;
-                        let job = &mut self.background.jobs[ticket.job];
+                        let job = &mut self.background.jobs[window_ref.job];
                         job.stop_at(first);
                         job.has_skipped = true;
                     }
                 }
             }
-            if let Some(window) = self.background.window(ticket) {
+            if let Some(window) = self.background.window(window_ref) {
                 window.is_done = window.at >= window.end;
                 window.waits = !window.is_done;
                 let piece = if window.is_fine { granule } else { u64::MAX };

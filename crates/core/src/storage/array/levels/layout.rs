@@ -93,7 +93,7 @@ impl Layout {
     /// Takes over what the metadata on the members record, from the layout of an array that was cut off.
     pub fn take_over(&mut self, before: &Layout) {
         if let (Layout::RaidZ(pool), Layout::RaidZ(before)) = (self, before) {
-            pool.lie_as(before);
+            pool.restore_places(before);
         }
     }
 
@@ -148,13 +148,13 @@ impl Layout {
     }
 
     #[inline(always)]
-    pub(crate) fn keeper(
+    pub(crate) fn blocker(
         &mut self,
         plan: &Planner,
         slot: Slot,
         window: Option<(&Job, Range<u64>)>,
     ) -> Option<Slot> {
-        ask!(self, level => RaidLevel::keeper(level, plan, slot, window))
+        ask!(self, level => RaidLevel::blocker(level, plan, slot, window))
     }
 
     pub(crate) fn passes_content(&self) -> bool {
@@ -167,8 +167,8 @@ impl Layout {
     }
 
     #[inline(always)]
-    pub(crate) fn looks_up_losses(&self) -> bool {
-        ask!(self, level => RaidLevel::looks_up_losses(level))
+    pub(crate) fn checks_bad_blocks(&self) -> bool {
+        ask!(self, level => RaidLevel::checks_bad_blocks(level))
     }
 
     /// The redundancy that the level stores.
@@ -182,8 +182,8 @@ impl Layout {
     }
 
     /// Whether all data can be reconstructed from the slots that are present; `is_there` is indexed by slot.
-    pub fn bears(&self, is_there: &[bool]) -> bool {
-        ask!(self, level => RaidLevel::bears(level, is_there))
+    pub fn can_reconstruct(&self, is_there: &[bool]) -> bool {
+        ask!(self, level => RaidLevel::can_reconstruct(level, is_there))
     }
 
     /// All places that hold a copy of an address, its home first.
@@ -226,12 +226,12 @@ impl Layout {
         ask!(self, level => RaidLevel::reach(level, members, slot))
     }
 
-    pub(crate) fn others_have(&self, plan: &Planner, op: &Op) -> Vec<(u64, u64)> {
-        ask!(self, level => RaidLevel::others_have(level, plan, op))
+    pub(crate) fn readable_elsewhere(&self, plan: &Planner, op: &Op) -> Vec<(u64, u64)> {
+        ask!(self, level => RaidLevel::readable_elsewhere(level, plan, op))
     }
 
-    pub(crate) fn lost_but_for_stale(&self, plan: &Planner) -> Vec<Run> {
-        ask!(self, level => RaidLevel::lost_but_for_stale(level, plan))
+    pub(crate) fn only_stale_left(&self, plan: &Planner) -> Vec<Run> {
+        ask!(self, level => RaidLevel::only_stale_left(level, plan))
     }
 
     pub(crate) fn joins(&mut self, slot: u16) {

@@ -48,7 +48,7 @@ pub struct Spot {
 
 /// What a place on a member holds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Held {
+pub enum BlockRole {
     /// A copy of these addresses of the array.
     Data {
         /// First address of the array that is held.
@@ -65,10 +65,10 @@ pub enum Held {
     Nothing,
 }
 
-impl Held {
+impl BlockRole {
     /// The first of the addresses, if it is data.
     pub fn address(self) -> Option<u64> {
-        if let Held::Data { first, .. } = self { Some(first) } else { None }
+        if let BlockRole::Data { first, .. } = self { Some(first) } else { None }
     }
 }
 
@@ -148,7 +148,7 @@ pub trait RaidLevel {
 
     /// The stripe request that another one must wait for although nobody has its blocks. For a stripe request
     /// of background work, its job and its window are given.
-    fn keeper(&mut self, _plan: &Planner, _slot: Slot, _window: Option<(&Job, Range<u64>)>) -> Option<Slot> {
+    fn blocker(&mut self, _plan: &Planner, _slot: Slot, _window: Option<(&Job, Range<u64>)>) -> Option<Slot> {
         None
     }
 
@@ -164,7 +164,7 @@ pub trait RaidLevel {
 
     /// Whether its plans themselves look up bad blocks.
     #[inline]
-    fn looks_up_losses(&self) -> bool {
+    fn checks_bad_blocks(&self) -> bool {
         false
     }
 
@@ -174,7 +174,7 @@ pub trait RaidLevel {
     fn redundancy(&self) -> Option<Redundancy>;
 
     /// Whether all data can be reconstructed from the slots that are present; `is_there` is indexed by slot.
-    fn bears(&self, is_there: &[bool]) -> bool;
+    fn can_reconstruct(&self, is_there: &[bool]) -> bool;
 
     /// All places that hold a copy of an address, its home first; the home alone where the level stores parity.
     fn copies_of(&self, address: u64) -> Vec<Spot> {
@@ -215,12 +215,12 @@ pub trait RaidLevel {
     fn reach(&self, members: &Members, slot: u16) -> u64;
 
     /// Which parts of a write that a member failed other members have: first sector and end, on that member.
-    fn others_have(&self, _plan: &Planner, _op: &Op) -> Vec<(u64, u64)> {
+    fn readable_elsewhere(&self, _plan: &Planner, _op: &Op) -> Vec<(u64, u64)> {
         Vec::new()
     }
 
     /// The addresses of which only stale sectors are left.
-    fn lost_but_for_stale(&self, _plan: &Planner) -> Vec<Run> {
+    fn only_stale_left(&self, _plan: &Planner) -> Vec<Run> {
         Vec::new()
     }
 

@@ -14,7 +14,7 @@ use super::super::Array;
 use super::super::levels::Spot;
 use super::super::plan::{Planner, Source};
 use super::super::stripe_request::Phase;
-use super::{Logged, Noted};
+use super::{LogWrite, Logged};
 use crate::command::Access;
 use crate::data::Word;
 use crate::storage::context::Context;
@@ -29,8 +29,8 @@ impl Planner {
     pub(crate) fn note(&mut self, context: &mut Context, op: u64, spot: Spot, count: u64) {
         if self.logs.is_journal() {
             self.logs.draft.sectors += count;
-            if context.keeps.data {
-                self.logs.draft.noted.push(Noted { op, spot, count });
+            if context.enabled.data {
+                self.logs.draft.log_writes.push(LogWrite { op, spot, count });
             }
         }
     }
@@ -41,7 +41,7 @@ impl Planner {
             return;
         }
         let granule = self.granule();
-        if self.stands_behind(slot) || self.logs.rings[0].free() < granule + self.logs.draft.sectors {
+        if self.must_queue(slot) || self.logs.rings[0].free() < granule + self.logs.draft.sectors {
             return self.logs.is_short(0);
         }
         let record = self.logs.record(slot);
@@ -50,7 +50,7 @@ impl Planner {
         // The same commands are made whether data operations are kept or not.
         let head = self.logs.draft.body.len();
         self.write_on(context, slot, record, self.logs.draft.sectors);
-        if context.keeps.data {
+        if context.enabled.data {
             self.describe_on(context, record, head);
         }
     }
@@ -64,7 +64,7 @@ impl Planner {
             let Some((at, part)) = taken else { unreachable!("there was room for all of it") };
             let log = Spot { slot: journal, at };
             let op = self.add(context, slot, Phase::Log, Access::Write, log, part);
-            if context.keeps.data {
+            if context.enabled.data {
                 self.logs.draft.body.push((op, at, part));
             }
             done += part;
@@ -76,10 +76,10 @@ impl Planner {
     fn describe_on(&mut self, context: &mut Context, record: u64, head: usize) {
         let (journal, body) = (self.params.members, core::mem::take(&mut self.logs.draft.body));
         let (describes, description, _) = body[0];
-        context.tell(describes, description, Word::Record { number: record });
+        context.add_word(describes, description, Word::Record { number: record });
         let mut commands = body[head..].iter().copied();
         let (mut op, mut at, mut left) = (0, 0, 0);
-        for &Noted { op: id, spot, count } in &self.logs.draft.noted {
+        for &LogWrite { op: id, spot, count } in &self.logs.draft.log_writes {
             let mut done = 0;
             while done < count {
                 if left == 0 {
@@ -91,7 +91,7 @@ impl Planner {
                 self.mix(context, op, at, Source { id, at: of.at, factor: 1 }, part);
                 let (columns, is_whole) = ((0, 0), false);
                 let logged = Logged { op, log, of, count: part, columns, is_whole, record };
-                context.tell(describes, description, Word::Logged(logged));
+                context.add_word(describes, description, Word::Logged(logged));
                 (done, at, left) = (done + part, at + part, left - part);
             }
         }
@@ -123,8 +123,8 @@ impl Array {
             super_block,
             self.planner.granule(),
         );
-        if context.keeps.data {
-            context.tell(op, 0, Word::Tail { number });
+        if context.enabled.data {
+            context.add_word(op, 0, Word::Tail { number });
         }
         self.go_on(context, stripe_request);
     }

@@ -24,7 +24,7 @@ use crate::storage::context::Context;
 use crate::storage::tree::{NONE, Slot};
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
-use ring::{Fate, Ring};
+use ring::{RecordState, Ring};
 
 /// How often a stripe request that waits for room may be passed by a younger one.
 const PASSED_MOST: u8 = 16;
@@ -50,7 +50,7 @@ pub struct Logged {
 }
 
 /// A write that is to be logged.
-pub struct Noted {
+pub struct LogWrite {
     pub op: u64,
     pub spot: Spot,
     pub count: u64,
@@ -86,7 +86,7 @@ struct Numbers {
 pub struct Draft {
     /// Number of sectors that it writes; where data operations are kept, also which ones.
     pub sectors: u64,
-    pub noted: Vec<Noted>,
+    pub log_writes: Vec<LogWrite>,
     /// The commands that write them to the journal: id, place, and number of sectors.
     pub body: Vec<(u64, u64, u64)>,
     /// By member: the command and the place of the words that describe the record.
@@ -99,10 +99,10 @@ pub struct Draft {
 struct Queue {
     waiting: VecDeque<Waiting>,
     /// The one that is being examined.
-    looked_at: Slot,
+    scanned: Slot,
     /// Whether a scan of them is under way, the number of the scan, and whether another one must follow.
-    is_looking: bool,
-    looks: u64,
+    is_scanning: bool,
+    scans: u64,
     again: bool,
     /// Whether a record has been given up since the last scan.
     has_given_up: bool,
@@ -145,16 +145,16 @@ impl Logs {
             numbers: Numbers::default(),
             draft: Draft {
                 sectors: 0,
-                noted: Vec::new(),
+                log_writes: Vec::new(),
                 body: Vec::new(),
                 described: alloc::vec![(0, 0); usize::from(members)],
                 short: None,
             },
             queue: Queue {
                 waiting: VecDeque::new(),
-                looked_at: NONE,
-                is_looking: false,
-                looks: 0,
+                scanned: NONE,
+                is_scanning: false,
+                scans: 0,
                 again: false,
                 has_given_up: false,
             },
@@ -229,12 +229,12 @@ impl Logs {
     }
 
     /// The number of scans of the waiting stripe requests so far.
-    pub(crate) fn looks(&self) -> u64 {
-        self.queue.looks
+    pub(crate) fn scans(&self) -> u64 {
+        self.queue.scans
     }
 
     /// A stripe request has got room for its record, if it has one: older ones that wait have been passed.
-    fn goes_by(&mut self, stripe_request: Slot) {
+    fn count_as_passed(&mut self, stripe_request: Slot) {
         if self.numbers.records.get(stripe_request as usize).is_some_and(|&number| number != 0) {
             for older in
                 self.queue.waiting.iter_mut().take_while(|waiting| waiting.stripe_request != stripe_request)
@@ -256,13 +256,13 @@ impl Logs {
 
     /// Whether a scan of the waiting stripe requests is under way: what they log then goes into one unit.
     pub(crate) fn is_joining(&self) -> bool {
-        self.queue.is_looking
+        self.queue.is_scanning
     }
 
     fn free(&mut self, number: u64) {
         let is_journal = self.is_journal();
         for ring in &mut self.rings {
-            if ring.set(number, Fate::Free) && !is_journal {
+            if ring.set(number, RecordState::Free) && !is_journal {
                 ring.advance();
             }
         }
@@ -274,13 +274,13 @@ impl Planner {
     #[inline]
     pub(crate) fn begin_log(&mut self) -> Result<(), Outcome> {
         self.logs.draft.sectors = 0;
-        self.logs.draft.noted.clear();
+        self.logs.draft.log_writes.clear();
         if self.logs.journal.is_lost { Err(Outcome::Failed) } else { Ok(()) }
     }
 
     /// Whether a stripe request must queue behind those that wait for room.
-    pub(crate) fn stands_behind(&self, slot: Slot) -> bool {
-        self.logs.queue.looked_at != slot && self.logs.is_held()
+    pub(crate) fn must_queue(&self, slot: Slot) -> bool {
+        self.logs.queue.scanned != slot && self.logs.is_held()
     }
 
     /// Flushes those of the members meant that have a volatile cache.
@@ -292,7 +292,7 @@ impl Planner {
         is_meant: impl Fn(u16) -> bool,
     ) {
         for slot in (0..self.params.members).filter(|&slot| is_meant(slot)) {
-            if self.members.can_write(slot) && self.members.forgets(slot) {
+            if self.members.can_write(slot) && self.members.is_volatile(slot) {
                 self.add(context, stripe_request, phase, Access::Flush, Spot { slot, at: 0 }, 0);
             }
         }
@@ -304,7 +304,7 @@ impl Array {
     #[inline]
     pub(crate) fn waits_for_room(&mut self, context: &mut Context, slot: Slot) -> bool {
         let Some(ring) = self.planner.logs.draft.short.take() else {
-            self.planner.logs.goes_by(slot);
+            self.planner.logs.count_as_passed(slot);
             return false;
         };
         if let Some(number) = self.planner.logs.leave(slot) {
@@ -314,25 +314,25 @@ impl Array {
         self.planner.clock += 1;
         let stripe_request = self.planner.stripe_requests.get_mut(slot);
         (stripe_request.plan.computes, stripe_request.plan.serial) = (0, self.planner.clock as u32);
-        if self.planner.logs.queue.looked_at == slot {
+        if self.planner.logs.queue.scanned == slot {
             self.planner.logs.draft.short = Some(ring);
             return true;
         }
         self.planner.logs.queue.waiting.push_back(Waiting { stripe_request: slot, ring, passed: 0 });
         self.make_room(context, ring);
         // Its own given-up records may have been in its way.
-        self.let_in_to_logs(context);
+        self.admit_to_logs(context);
         true
     }
 
     /// Plans the stripe requests that wait for room again, as far as there is room.
-    pub(crate) fn let_in_to_logs(&mut self, context: &mut Context) {
+    pub(crate) fn admit_to_logs(&mut self, context: &mut Context) {
         self.planner.logs.queue.again = true;
-        if core::mem::replace(&mut self.planner.logs.queue.is_looking, true) {
+        if core::mem::replace(&mut self.planner.logs.queue.is_scanning, true) {
             return;
         }
         while core::mem::take(&mut self.planner.logs.queue.again) {
-            self.planner.logs.queue.looks += 1;
+            self.planner.logs.queue.scans += 1;
             self.planner.logs.queue.has_given_up = false;
             // Those that start to wait meanwhile queue behind.
             let (mut at, count) = (0, self.planner.logs.queue.waiting.len());
@@ -342,7 +342,7 @@ impl Array {
                 let short = if is_held || !self.planner.may_join(ring) {
                     Some(ring)
                 } else {
-                    self.goes_in(context, stripe_request)
+                    self.replan_waiting(context, stripe_request)
                 };
                 if let Some(ring) = short {
                     self.planner.logs.queue.waiting[at].ring = ring;
@@ -353,14 +353,14 @@ impl Array {
                 }
             }
         }
-        self.planner.logs.queue.is_looking = false;
+        self.planner.logs.queue.is_scanning = false;
     }
 
     /// Plans a stripe request again that has waited for room. Returns the log that still has none.
-    fn goes_in(&mut self, context: &mut Context, stripe_request: Slot) -> Option<u16> {
-        let before = core::mem::replace(&mut self.planner.logs.queue.looked_at, stripe_request);
+    fn replan_waiting(&mut self, context: &mut Context, stripe_request: Slot) -> Option<u16> {
+        let before = core::mem::replace(&mut self.planner.logs.queue.scanned, stripe_request);
         self.begin(context, stripe_request);
-        self.planner.logs.queue.looked_at = before;
+        self.planner.logs.queue.scanned = before;
         self.planner.logs.draft.short.take()
     }
 
@@ -377,12 +377,12 @@ impl Array {
     pub(crate) fn leave_logs(&mut self, context: &mut Context, record: Option<u64>) {
         let Some(number) = record else {
             if self.planner.logs.queue.has_given_up && self.planner.logs.has_waiting() {
-                self.let_in_to_logs(context);
+                self.admit_to_logs(context);
             }
             return;
         };
         if self.planner.logs.is_journal() {
-            self.planner.logs.rings[0].set(number, Fate::Answered);
+            self.planner.logs.rings[0].set(number, RecordState::Answered);
             self.reclaim(context);
         } else {
             self.is_answered(context, number);
@@ -398,7 +398,7 @@ impl Array {
         } else {
             self.unit_is_free(which as u16);
         }
-        self.let_in_to_logs(context);
+        self.admit_to_logs(context);
     }
 
     /// Begins one of the logs' own stripe requests.

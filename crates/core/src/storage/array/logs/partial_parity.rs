@@ -22,7 +22,7 @@ use super::super::levels::reserved::PARTIAL_PARITY_LOG;
 use super::super::params::ConsistencyPolicy;
 use super::super::plan::Planner;
 use super::super::stripe_request::Phase;
-use super::ring::Fate;
+use super::ring::RecordState;
 use crate::command::Access;
 use crate::data::Word;
 use crate::storage::context::Context;
@@ -54,11 +54,11 @@ impl Planner {
 
     /// Whether the current unit of a log on members with a volatile cache may take one more record.
     pub(crate) fn may_join(&self, ring: u16) -> bool {
-        if self.logs.is_journal() || !self.members.any_forgets() {
+        if self.logs.is_journal() || !self.members.any_volatile() {
             return true;
         }
         let (ring, unit) = (&self.logs.rings[usize::from(ring)], &self.logs.units[usize::from(ring)]);
-        let is_open = ring.is_empty() || self.logs.is_joining() && unit.began == self.logs.queue.looks;
+        let is_open = ring.is_empty() || self.logs.is_joining() && unit.began == self.logs.queue.scans;
         !unit.is_flushing && is_open
     }
 
@@ -85,9 +85,9 @@ impl Planner {
         let count = count.min(taken - granule);
         let op = self.add(context, slot, Phase::Log, Access::Write, Spot { at, ..parity }, granule + count);
         self.logs.draft.described[member] = (op, at);
-        if context.keeps.data {
-            context.tell(op, at, Word::Record { number: record });
-            context.tell(op, at, Word::Tail { number: tail });
+        if context.enabled.data {
+            context.add_word(op, at, Word::Record { number: record });
+            context.add_word(op, at, Word::Tail { number: tail });
         }
         Some((op, at + granule, count))
     }
@@ -120,12 +120,13 @@ impl Array {
     pub(crate) fn is_answered(&mut self, context: &mut Context, number: u64) {
         let mut is_free = false;
         for which in 0..self.planner.logs.rings.len() {
-            let fate = if self.planner.members.any_forgets() { Fate::Answered } else { Fate::Free };
+            let state =
+                if self.planner.members.any_volatile() { RecordState::Answered } else { RecordState::Free };
             let ring = &mut self.planner.logs.rings[which];
-            if ring.is_empty() || !ring.set(number, fate) {
+            if ring.is_empty() || !ring.set(number, state) {
                 continue;
             }
-            if fate == Fate::Free {
+            if state == RecordState::Free {
                 ring.advance();
                 is_free = true;
             } else if ring.needed() == 0 {
@@ -133,7 +134,7 @@ impl Array {
             }
         }
         if is_free && self.planner.logs.has_waiting() {
-            self.let_in_to_logs(context);
+            self.admit_to_logs(context);
         }
     }
 

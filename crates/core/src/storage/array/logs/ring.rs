@@ -11,7 +11,7 @@
 use alloc::collections::VecDeque;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Fate {
+pub enum RecordState {
     /// It, or the writes that it covers, are under way.
     Needed,
     /// The writes that it covers have been answered by all members, whose volatile caches may still lose
@@ -25,7 +25,7 @@ pub enum Fate {
 struct Record {
     number: u64,
     begin: u64,
-    fate: Fate,
+    state: RecordState,
 }
 
 pub struct Ring {
@@ -89,7 +89,7 @@ impl Ring {
             return None;
         }
         if self.records.back().is_none_or(|last| last.number != number) {
-            self.records.push_back(Record { number, begin: self.head, fate: Fate::Needed });
+            self.records.push_back(Record { number, begin: self.head, state: RecordState::Needed });
             self.needed += 1;
         }
         self.head += count;
@@ -106,14 +106,14 @@ impl Ring {
     }
 
     /// Sets the state of a record. Returns whether it is one of the ring's.
-    pub fn set(&mut self, number: u64, fate: Fate) -> bool {
+    pub fn set(&mut self, number: u64, state: RecordState) -> bool {
         let Ok(at) = self.records.binary_search_by_key(&number, |record| record.number) else { return false };
         let record = &mut self.records[at];
-        if record.fate == Fate::Needed && fate != Fate::Needed {
+        if record.state == RecordState::Needed && state != RecordState::Needed {
             self.needed -= 1;
         }
-        record.fate = fate;
-        while self.records.get(self.done).is_some_and(|record| record.fate != Fate::Needed) {
+        record.state = state;
+        while self.records.get(self.done).is_some_and(|record| record.state != RecordState::Needed) {
             self.done += 1;
         }
         true
@@ -129,14 +129,14 @@ impl Ring {
     /// All records below this number are free.
     pub fn free_below(&mut self, number: u64) {
         for record in self.records.iter_mut().take_while(|record| record.number < number) {
-            record.fate = Fate::Free;
+            record.state = RecordState::Free;
         }
         self.advance();
     }
 
     /// Advances the tail over the oldest records that are free.
     pub fn advance(&mut self) {
-        while self.records.front().is_some_and(|record| record.fate == Fate::Free) {
+        while self.records.front().is_some_and(|record| record.state == RecordState::Free) {
             self.records.pop_front();
             self.done -= 1;
         }
@@ -197,7 +197,7 @@ mod tests {
                     }
                     2 if !held.is_empty() => {
                         let (number, _) = held.remove(which.index(held.len()));
-                        prop_assert!(ring.set(number, Fate::Free));
+                        prop_assert!(ring.set(number, RecordState::Free));
                         ring.advance();
                     }
                     _ => {

@@ -1,11 +1,11 @@
 //! Which of the members' data are known to be invalid or unreadable.
 use super::Planner;
-use crate::storage::array::avoids::Unreadable;
 use crate::storage::array::levels::Spot;
-use crate::storage::array::report::{Happened, Report, Run};
+use crate::storage::array::report::{Report, ReportKind, Run};
+use crate::storage::array::unreadable::Unreadable;
 use crate::storage::bad_blocks::BadBlocks;
 use crate::storage::context::Context;
-use crate::storage::outputs::Happening;
+use crate::storage::outputs::TargetEvent;
 use alloc::vec::Vec;
 
 #[derive(Default)]
@@ -57,8 +57,8 @@ impl Planner {
     pub(crate) fn lose_range(&mut self, context: &mut Context, group: u16, first: u64, count: u64) {
         if !self.defects.bad_blocks.cover(first, first + count) {
             self.defects.bad_blocks.add(first, first + count);
-            let what = Happened::Lost(Run::once(first, count));
-            context.happened(Happening::Array(Report { at: context.now, group, what }));
+            let what = ReportKind::Lost(Run::once(first, count));
+            context.report_event(TargetEvent::Array(Report { at: context.now, group, what }));
         }
     }
 }

@@ -7,13 +7,13 @@ mod defects;
 mod repair;
 
 use super::OP_IDS;
-use super::avoids::Avoids;
 use super::levels::Spot;
 use super::levels::rows::Fetched;
 use super::logs::Logs;
 use super::members::Members;
 use super::params::ArrayParams;
 use super::stripe_request::{Op, Owner, Phase, Request, StripeRequest};
+use super::unreadable::UnreadableList;
 use crate::command::{Access, Outcome};
 use crate::data::DataOp;
 use crate::storage::context::Context;
@@ -94,7 +94,7 @@ impl Planner {
     #[inline]
     pub(crate) fn forget_read(&self, context: &mut Context, slot: Slot) {
         let &StripeRequest { owner, access, first, end, .. } = self.stripe_requests.get(slot);
-        if context.keeps.data
+        if context.enabled.data
             && access == Access::Read
             && let Owner::Request(request) = owner
             && request != NONE
@@ -107,14 +107,14 @@ impl Planner {
     /// Whether a stripe request with this list of unreadable stretches can read the `count` sectors from a
     /// spot on.
     #[inline]
-    pub(crate) fn can_read(&self, spot: Spot, count: u64, avoids: Avoids) -> bool {
-        self.is_right(spot, count) && !self.defects.unreadable.has(avoids, spot, count)
+    pub(crate) fn can_read(&self, spot: Spot, count: u64, unreadable: UnreadableList) -> bool {
+        self.is_right(spot, count) && !self.defects.unreadable.has(unreadable, spot, count)
     }
 
     /// The outcome of a stripe request that cannot read something: that of the unreadable read, or `Lost`
     /// where no member has it.
-    pub(crate) fn gone(&self, avoids: Avoids) -> Outcome {
-        self.defects.unreadable.why(avoids)
+    pub(crate) fn unreadable_outcome(&self, unreadable: UnreadableList) -> Outcome {
+        self.defects.unreadable.why(unreadable)
     }
 
     /// Flushes every member. Where some data are gone with a member a FLUSH cannot succeed: md fails writes
@@ -203,7 +203,7 @@ impl Planner {
     /// States where `count` sectors of a command's data come from, when data operations are kept.
     #[inline]
     pub(crate) fn mix(&self, context: &mut Context, into: u64, at: u64, from: Source, count: u64) {
-        if context.keeps.data {
+        if context.enabled.data {
             context.data_op(DataOp::Mix {
                 into,
                 at: Lba::new(at),

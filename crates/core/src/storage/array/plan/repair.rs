@@ -10,10 +10,10 @@
 //! vdev_mirror.c and vdev_raidz.c ("self-healing").
 use super::{Planner, Source};
 use crate::command::{Access, Outcome};
-use crate::storage::array::avoids::Avoids;
 use crate::storage::array::errors::is_unread;
 use crate::storage::array::levels::Spot;
 use crate::storage::array::stripe_request::{Op, Owner, Phase, StripeRequest};
+use crate::storage::array::unreadable::UnreadableList;
 use crate::storage::context::Context;
 use crate::storage::tree::{NONE, Slot};
 
@@ -28,8 +28,13 @@ impl Planner {
 
     /// The first unreadable stretch in a stripe request's list that is in these sectors of a present member,
     /// and the rest of the list.
-    pub(crate) fn bad_of(&self, avoids: Avoids, spot: Spot, count: u64) -> Option<(u64, u64, Avoids)> {
-        self.defects.unreadable.first(avoids, spot, count).filter(|_| self.members.can_read(spot, count))
+    pub(crate) fn bad_of(
+        &self,
+        unreadable: UnreadableList,
+        spot: Spot,
+        count: u64,
+    ) -> Option<(u64, u64, UnreadableList)> {
+        self.defects.unreadable.first(unreadable, spot, count).filter(|_| self.members.can_read(spot, count))
     }
 
     /// The first of several copies that were asked has answered: the host gets its data.
@@ -44,17 +49,17 @@ impl Planner {
         let stripe_request = self.stripe_requests.get_mut(op.stripe_request);
         if stripe_request.owner == Owner::Request(NONE) {
             if is_unread(outcome) {
-                self.defects.unreadable.add(&mut stripe_request.avoids, op.spot(), op.count, outcome);
+                self.defects.unreadable.add(&mut stripe_request.unreadable, op.spot(), op.count, outcome);
             }
             // There is something to write back whose data this plan has not read: it is planned anew.
-            stripe_request.plan.is_spoilt = !stripe_request.avoids.is_empty();
+            stripe_request.plan.is_spoilt = !stripe_request.unreadable.is_empty();
             return true;
         }
         if !stripe_request.plan.takes_first || stripe_request.pending == 0 {
             return false;
         }
         if is_unread(outcome) {
-            self.defects.unreadable.add(&mut stripe_request.avoids, op.spot(), op.count, outcome);
+            self.defects.unreadable.add(&mut stripe_request.unreadable, op.spot(), op.count, outcome);
         }
         true
     }

@@ -31,7 +31,7 @@ impl Buffer {
         end: Lba,
         segment: SegmentIndex,
     ) {
-        if context.keeps.data {
+        if context.enabled.data {
             self.deliver_parts(context, read, first, end, segment);
         }
     }
@@ -90,20 +90,20 @@ impl Buffer {
     /// head has read it, but the blocks between `held` and `sought` were in the buffer before: in the segment
     /// `holder`, or among the written data.
     #[inline]
-    pub fn tell_segment(
+    pub fn report_segment(
         &self,
         context: &mut Context,
         bounds: (Lba, Lba, Lba),
         (segment, joined): (SegmentIndex, SegmentIndex),
         holder: SegmentIndex,
     ) {
-        if context.keeps.data && segment != NONE {
-            self.tell_contents(context, bounds, (segment, joined), holder);
+        if context.enabled.data && segment != NONE {
+            self.report_contents(context, bounds, (segment, joined), holder);
         }
     }
 
     #[cold]
-    fn tell_contents(
+    fn report_contents(
         &self,
         context: &mut Context,
         (begin, held, sought): (Lba, Lba, Lba),

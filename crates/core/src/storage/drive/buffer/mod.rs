@@ -8,7 +8,7 @@
 //! starves.
 //!
 //! The buffer never moves the arm: it is given the positions of arm and platter ([`Motion`], [`View`]), and
-//! the drive carries out what it asks for. Start reading at [`Buffer::urge`].
+//! the drive carries out what it asks for. Start reading at [`Buffer::destage_urgency`].
 mod data_ops;
 pub(crate) mod waiting;
 
@@ -31,7 +31,7 @@ use waiting::Waiting;
 
 /// How urgently the cache needs the arm.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Urge {
+pub enum DestageUrgency {
     /// Nothing could be destaged now.
     None,
     /// From this instant on, unless something happens before.
@@ -199,7 +199,7 @@ impl Buffer {
         let Some(dirty) = self.dirty() else { return false };
         let busy = arm_works || !dirty.is_still();
         // Data that a FLUSH waits for must reach the media before newer data replace them.
-        let flushing = self.waiting.has_barriers() && dirty.waits(first, first + count);
+        let flushing = self.waiting.has_barriers() && dirty.is_dirty(first, first + count);
         !flushing
             && dirty.has_room(first, count)
             && (dirty.params.while_busy || !busy || dirty.continues(first))
@@ -231,36 +231,40 @@ impl Buffer {
 
     /// How urgently the cache needs the arm now, where the drive has been idle since `quiet`.
     #[inline]
-    pub fn urge(&self, now: Instant, quiet: Instant) -> Urge {
+    pub fn destage_urgency(&self, now: Instant, quiet: Instant) -> DestageUrgency {
         match self.dirty() {
             Some(dirty) if !dirty.is_still() => self.urge_of(dirty, now, quiet),
-            _ => Urge::None,
+            _ => DestageUrgency::None,
         }
     }
 
-    fn urge_of(&self, dirty: &Dirty, now: Instant, quiet: Instant) -> Urge {
+    fn urge_of(&self, dirty: &Dirty, now: Instant, quiet: Instant) -> DestageUrgency {
         let WriteBackParams { destage, idle, age, press_from, .. } = dirty.params;
         let (runs, sectors) = dirty.taken();
         let many =
             u64::from(runs) * dirty.params.limit.get() >= press_from.get() * u64::from(dirty.params.segments);
         let full = sectors >= press_from.get() || many;
         if full || self.waiting.presses() {
-            return Urge::Press;
+            return DestageUrgency::Press;
         }
         let due = dirty.oldest().zip(age).map(|(oldest, age)| dirty.piece(oldest).since + age);
         if due.is_some_and(|due| due <= now) {
-            return Urge::Press;
+            return DestageUrgency::Press;
         }
         if destage == Destage::AtOnce || self.destaging == Destaging::Draining {
-            return Urge::Idle;
+            return DestageUrgency::Idle;
         }
         let quiet = quiet + idle;
-        if quiet <= now { Urge::Idle } else { Urge::Later(due.map_or(quiet, |due| due.min(quiet))) }
+        if quiet <= now {
+            DestageUrgency::Idle
+        } else {
+            DestageUrgency::Later(due.map_or(quiet, |due| due.min(quiet)))
+        }
     }
 
     /// Whether the cache, or a command that waits for it, is entitled to a turn.
     pub fn presses(&self, now: Instant, quiet: Instant) -> bool {
-        self.waiting.presses() || self.urge(now, quiet) == Urge::Press
+        self.waiting.presses() || self.destage_urgency(now, quiet) == DestageUrgency::Press
     }
 
     /// Whether it is the cache's turn when it needs the arm as much as the host does.
@@ -290,7 +294,7 @@ impl Buffer {
         let waiting = dirty.slots.len() as u64;
         let nearest = choose(&dirty.slots, &View { params: &dirty.queue, waiting, ..view })?;
         // Data that arrive meanwhile must not delay a barrier.
-        let passes = self.waiting.lets_go(dirty.piece(nearest).sequence);
+        let passes = self.waiting.may_destage(dirty.piece(nearest).sequence);
         Some(if passes { nearest } else { oldest })
     }
 
@@ -353,7 +357,7 @@ impl Buffer {
     /// Whether a command must wait until everything that the cache has accepted is on the media: it is then
     /// queued here.
     #[inline]
-    pub fn holds_up(&mut self, slot: SlotIndex, command: &Command) -> bool {
+    pub fn queue_behind_barrier(&mut self, slot: SlotIndex, command: &Command) -> bool {
         let Some(dirty) = self.dirty() else { return false };
         let waits = match command.access {
             Access::Flush => !dirty.is_empty(),
@@ -375,7 +379,7 @@ impl Buffer {
     }
 
     /// Whether a command waits for the cache.
-    pub fn keeps_waiting(&self, slot: SlotIndex) -> bool {
+    pub fn is_waiting(&self, slot: SlotIndex) -> bool {
         self.waiting.waits_for(slot).is_some()
     }
 

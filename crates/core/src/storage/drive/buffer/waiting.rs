@@ -83,7 +83,7 @@ impl Waiting {
     }
 
     /// Whether a piece with this sequence number may go to the media: no barrier waits, or one waits for it.
-    pub fn lets_go(&self, sequence: u64) -> bool {
+    pub fn may_destage(&self, sequence: u64) -> bool {
         self.barriers.is_empty() || self.barriers.iter().any(|barrier| sequence < barrier.sequence)
     }
 

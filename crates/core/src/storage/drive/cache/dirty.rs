@@ -7,7 +7,7 @@
 //! must not be taken for written.
 use super::grid::Grid;
 use super::params::WriteBackParams;
-use crate::storage::drive::queue::{Knows, Order, QueueParams, Slots};
+use crate::storage::drive::queue::{Order, PositionKnowledge, QueueParams, Slots};
 use crate::storage::slab::Slab;
 use crate::storage::tree::{NONE, Slot, some};
 use alloc::vec::Vec;
@@ -76,7 +76,8 @@ impl Dirty {
     pub fn new(params: &WriteBackParams, cylinders: u32, period: u64) -> Self {
         let depth = pieces_max(params);
         // No command waits for a piece, and under any protocol the firmware knows the angle of its platter.
-        let queue = QueueParams { depth, order: Order::Sptf, knows: Knows::Angle, ..QueueParams::NONE };
+        let queue =
+            QueueParams { depth, order: Order::Sptf, knows: PositionKnowledge::Angle, ..QueueParams::NONE };
         Dirty {
             params: *params,
             kept: Slab::default(),
@@ -197,13 +198,13 @@ impl Dirty {
     }
 
     /// Whether data of these blocks wait for the arm.
-    pub fn waits(&self, first: Lba, end: Lba) -> bool {
+    pub fn is_dirty(&self, first: Lba, end: Lba) -> bool {
         self.lowest(first, end).is_some()
     }
 
     /// Whether data of these blocks are waiting or in flight.
     pub fn touches(&self, first: Lba, end: Lba) -> bool {
-        self.waits(first, end) || self.flying.iter().any(|piece| piece.first < end && first < piece.end)
+        self.is_dirty(first, end) || self.flying.iter().any(|piece| piece.first < end && first < piece.end)
     }
 
     /// Accepts a write: older data of its blocks are replaced. `file` files a piece in the slots; the

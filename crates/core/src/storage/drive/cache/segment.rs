@@ -309,7 +309,7 @@ impl Segment {
     }
 
     /// The time that the sector under the head, or the movement to it, still takes at `now`.
-    pub fn residue(&mut self, now: Instant, motion: Motion<'_>) -> Span {
+    pub fn remaining_time(&mut self, now: Instant, motion: Motion<'_>) -> Span {
         let front = self.front(now, motion);
         if front >= self.limit {
             Span::ZERO

@@ -272,7 +272,7 @@ impl Segments {
     }
 
     /// The segment in which the head has just read up to `end` while reading on.
-    pub fn met(&self, end: Lba) -> Option<SegmentIndex> {
+    pub fn read_ahead_segment(&self, end: Lba) -> Option<SegmentIndex> {
         self.continues_to(end).then_some(self.active)
     }
 
@@ -284,7 +284,7 @@ impl Segments {
     }
 
     /// Whether the arm, being idle, continues reading behind this segment, which has answered a whole read.
-    pub fn goes_on(&self, place: SegmentIndex) -> bool {
+    pub fn may_continue_read_ahead(&self, place: SegmentIndex) -> bool {
         let params = &self.params.read_ahead;
         let idle = self.active == NONE && self.given_up.is_none();
         params.on_hit && params.reach != Reach::Nothing && idle && place != NONE
@@ -335,7 +335,7 @@ impl Segments {
         }
         let segment = self.segments.get_mut(active as usize).or(gone.as_mut())?;
         let ends_sector = self.params.read_ahead.ends_sector;
-        let residue = if ends_sector { segment.residue(now, motion) } else { Span::ZERO };
+        let residue = if ends_sector { segment.remaining_time(now, motion) } else { Span::ZERO };
         Some((segment.stop(now, motion), residue))
     }
 

@@ -181,7 +181,7 @@ impl Mechanics {
     }
 
     /// The drive makes its scheduled choice.
-    pub fn looks(&mut self, now: Instant) {
+    pub fn choice_made(&mut self, now: Instant) {
         if self.choose_scheduled == Some(now) {
             self.choose_scheduled = None;
         }
@@ -194,7 +194,7 @@ impl Mechanics {
 
     /// The drive starts to serve a command: returns what its trace records of that.
     #[inline]
-    pub fn turn_to(&mut self, served: Served, now: Instant) -> Service {
+    pub fn begin_service(&mut self, served: Served, now: Instant) -> Service {
         let cylinder = self.arm.cylinder;
         let (from_cylinder, to_cylinder, rank) = (cylinder, cylinder, self.turned_to);
         self.turned_to += 1;
@@ -229,7 +229,7 @@ impl Mechanics {
         self.upward = look::upward_after(self.arm.cylinder, landing.cylinder, self.upward);
         let mut passage = self.reach(landing, (first, end), access, started, attempt_of(flight));
         let late = late(&passage);
-        let (fails, again) = self.strike(flight);
+        let (fails, again) = self.media_failure(flight);
         passage.rotation += late + again;
         passage.end += late + again;
         (self.arm, self.last.media_end) = (passage.arm, end);
@@ -355,9 +355,9 @@ impl Mechanics {
     /// Whether the media fail this attempt at a command, and how long the drive then retries before it gives
     /// up.
     #[inline]
-    pub fn strike(&self, flight: &InFlight) -> (bool, Span) {
+    pub fn media_failure(&self, flight: &InFlight) -> (bool, Span) {
         let Some(faults) = &self.faults else { return (false, Span::ZERO) };
-        let failing = faults.strike(&flight.command, flight.drawn_as);
+        let failing = faults.fails_attempt(&flight.command, flight.drawn_as);
         (failing, if failing { faults.retries } else { Span::ZERO })
     }
 
@@ -368,8 +368,8 @@ impl Mechanics {
     }
 
     /// These sectors become unreadable.
-    pub fn spoil(&mut self, first: Lba, end: Lba, until: Cure) {
-        self.faults.get_or_insert_default().spoil(first, end, until);
+    pub fn make_unreadable(&mut self, first: Lba, end: Lba, until: Cure) {
+        self.faults.get_or_insert_default().make_unreadable(first, end, until);
     }
 
     /// Whether a command touches sectors that no attempt can read.

@@ -4,7 +4,7 @@ use super::super::buffer::Buffer;
 use super::super::cache::params::ReadAheadParams;
 use super::super::cache::segment::{Cover, Ended};
 use super::super::cache::segments::SegmentIndex;
-use super::super::queue::{Chooses, SlotIndex};
+use super::super::queue::{ChoiceTime, SlotIndex};
 use super::super::tasks::flight::InFlight;
 use super::Mechanics;
 use crate::command::{Access, Command};
@@ -42,7 +42,7 @@ impl Mechanics {
     #[inline]
     pub fn next_on_the_way(&self, buffer: &Buffer, now: Instant) -> Option<SlotIndex> {
         let start = buffer.cache()?.segments.front(now)?.start;
-        if self.slots.is_empty() || !self.model.queue.sees_all(self.slots.len()) {
+        if self.slots.is_empty() || !self.model.queue.examines_all(self.slots.len()) {
             return None;
         }
         self.waiting_from(start, self.arm.cylinder)
@@ -72,7 +72,7 @@ impl Mechanics {
 
     /// When the head reaches the first block of a read that it will have read at this instant: nanoseconds
     /// from now.
-    pub fn comes_in(&self, flight: &InFlight, at: Instant, now: Instant) -> u64 {
+    pub fn time_to_first_block(&self, flight: &InFlight, at: Instant, now: Instant) -> u64 {
         let sector = self.model.mechanism.sector_time(&flight.landing).as_ns();
         at.since(now).as_ns().saturating_sub(sector * flight.command.count.get())
     }
@@ -144,7 +144,7 @@ impl Mechanics {
         let Some(cache) = buffer.cache_mut() else { return ended.at };
         if !cache.segments.continues_to(end) {
             let segments = cache.segments.start(first, sought, end, ended, self.motion());
-            buffer.tell_segment(context, (first, held, sought), segments, holder);
+            buffer.report_segment(context, (first, held, sought), segments, holder);
         }
         let Some(cache) = buffer.cache_mut() else { return ended.at };
         let ReadAheadParams { when_queued, least, .. } = cache.params.read_ahead;
@@ -161,7 +161,7 @@ impl Mechanics {
     /// columns of LKML (docs/accuracy.md) show reads no faster than the writes between them, so a drive that
     /// is about to write does not read on meanwhile.
     fn is_followed(&self, end: Lba) -> bool {
-        let has_chosen = matches!(self.model.queue.chooses, Chooses::AtMediaEnd | Chooses::OneAhead);
+        let has_chosen = matches!(self.model.queue.chooses, ChoiceTime::AtMediaEnd | ChoiceTime::OneAhead);
         let Some(cache) = self.model.cache.as_ref().filter(|_| !has_chosen) else {
             return false;
         };
@@ -220,7 +220,7 @@ impl Mechanics {
         from: Instant,
     ) {
         let Some(cache) = buffer.cache_mut() else { return };
-        if cache.segments.goes_on(segment)
+        if cache.segments.may_continue_read_ahead(segment)
             && let Some((first, end)) = cache.segments.go_on(segment, end, from, self.arm, self.motion())
         {
             buffer.loads(context, segment, first, end);

@@ -1,6 +1,6 @@
 //! Joining: a command that continues without a gap where the one in service ends is carried out in the same
 //! sweep, without a choice.
-use super::super::queue::{Joins, SlotIndex};
+use super::super::queue::{JoinsUntil, SlotIndex};
 use super::{Mechanics, OUT_OF_TURN_MAX};
 use crate::command::Access;
 use drivelab_units::{Instant, Lba, Sectors};
@@ -51,9 +51,9 @@ impl Mechanics {
     pub fn joins_until(&self, access: Access, started: Instant, ended: Instant) -> Option<Instant> {
         let queue = &self.model.queue;
         match if access == Access::Read { queue.joins_reads } else { queue.joins_writes } {
-            Joins::Never => None,
-            Joins::BeforeStart => Some(started),
-            Joins::UntilEnd => Some(ended),
+            JoinsUntil::Never => None,
+            JoinsUntil::BeforeStart => Some(started),
+            JoinsUntil::UntilEnd => Some(ended),
         }
     }
 

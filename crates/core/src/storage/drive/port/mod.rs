@@ -235,7 +235,7 @@ impl Port {
             breakdown.queue += now - (submitted + breakdown.total());
         }
         debug_assert_eq!(breakdown.total(), now - submitted);
-        if context.keeps.traces {
+        if context.enabled.traces {
             self.trace(context, flight);
         }
         let completion = Completion { id, initiator, tag, outcome, submitted, completed: now, breakdown };
@@ -244,6 +244,6 @@ impl Port {
 
     #[cold]
     fn trace(&self, context: &mut Context, flight: &InFlight) {
-        context.lives.push_back((self.drive, flight.trace(flight.outcome, context.now)));
+        context.traces.push_back((self.drive, flight.trace(flight.outcome, context.now)));
     }
 }

@@ -16,7 +16,7 @@ use super::{Kind, SlotIndex, Slots, View};
 /// With no more entries than this the oldest are too large a share to search by age alone.
 const FEW: usize = 64;
 
-/// The entry with the least (cost, sequence), of all in the main lane.
+/// The entry with the least (cost, sequence), of all in the main list.
 ///
 /// `bound(seek, age)` must be no higher than the cost of any entry that takes at least `seek` to reach and is at most
 /// `age` old.

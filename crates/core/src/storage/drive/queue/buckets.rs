@@ -33,7 +33,7 @@ impl Buckets {
             highest: NONE,
             first: vec![NONE; count],
             filled: Bitmap::new(count),
-            polar: params.reckons_rotation().then(|| Polar::new(params.depth, count as u32, period)),
+            polar: params.counts_rotation().then(|| Polar::new(params.depth, count as u32, period)),
         }
     }
 

@@ -4,7 +4,7 @@
 //! first until one costs no more than the seek, which no younger one there can beat. Where it counts, a deep
 //! queue is searched by angle first (see [`super::polar`]), and this search runs only when that decides
 //! nothing.
-use super::lane::Cursor;
+use super::entry_list::Cursor;
 use super::outward::{Best, Cost, Side};
 use super::row::Row;
 use super::{Kind, SlotIndex, Slots, View};
@@ -12,7 +12,7 @@ use super::{Kind, SlotIndex, Slots, View};
 /// Cylinders with more entries than this are scanned by age.
 pub const CROWD: u32 = 16;
 
-/// A lane of a deep queue and the search in it: `bound(time)` is no higher than the cost of any entry that
+/// A list of a deep queue and the search in it: `bound(time)` is no higher than the cost of any entry that
 /// takes at least that long to reach.
 pub struct Search<'a, B, C> {
     pub slots: &'a Slots,

@@ -9,7 +9,7 @@ mod bitmap;
 mod buckets;
 pub mod choose;
 pub(crate) mod crowd;
-mod lane;
+mod entry_list;
 pub mod orders;
 pub(crate) mod outward;
 pub(crate) mod params;
@@ -21,7 +21,9 @@ mod tests;
 
 pub use choose::{choose, is_overdue};
 pub use orders::Order;
-pub use params::{AgeFull, AgeWeight, Chooses, DEPTH_MAX, Joins, Knows, QueueParams, ScanWeight};
+pub use params::{
+    AgeFull, AgeWeight, ChoiceTime, DEPTH_MAX, JoinsUntil, PositionKnowledge, QueueParams, ScanWeight,
+};
 pub use slots::{Entry, Kind, SlotIndex, Slots};
 
 use super::mechanism::{Arm, Mechanism};
@@ -59,7 +61,7 @@ impl View<'_> {
 
     /// What the policy adds to a write's cost so that reads go first.
     #[inline]
-    fn handicap(&self, entry: &Entry) -> u64 {
+    fn write_penalty(&self, entry: &Entry) -> u64 {
         when(entry.write, self.params.write_handicap.as_ns())
     }
 
@@ -72,8 +74,8 @@ impl View<'_> {
         let seek = self.seek(entry);
         let moved = self.moved_after(entry, seek);
         let there = match self.params.knows {
-            Knows::Distance => moved,
-            Knows::Angle => {
+            PositionKnowledge::Distance => moved,
+            PositionKnowledge::Angle => {
                 let QueueParams { read_margin, write_margin, seek_margin, .. } = self.params;
                 let fixed = select_unpredictable(entry.write, write_margin.as_ns(), read_margin.as_ns());
                 let margin = fixed + seek_margin.of(seek);
@@ -82,7 +84,7 @@ impl View<'_> {
                 self.begins(moved, moved + when(seeks, margin), entry)
             }
         };
-        there + self.handicap(entry)
+        there + self.write_penalty(entry)
     }
 
     /// Whether a drive knows the angle and treats reads and writes alike except for settling, as most do.
@@ -90,7 +92,7 @@ impl View<'_> {
     fn is_plain(&self) -> bool {
         let QueueParams { knows, read_margin, write_margin, seek_margin, write_handicap, .. } = self.params;
         let has_guard = !(read_margin.is_zero() && write_margin.is_zero() && seek_margin.is_none());
-        *knows == Knows::Angle && !has_guard && write_handicap.is_zero()
+        *knows == PositionKnowledge::Angle && !has_guard && write_handicap.is_zero()
     }
 
     /// The same as [`Self::positioning`] where [`Self::is_plain`] holds.

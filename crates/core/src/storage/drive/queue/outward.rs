@@ -5,7 +5,7 @@
 //! the seek curve's suffix minimum (measured curves are not monotone) minus a negative write settle. A side
 //! ends when the bound is above the best cost found.
 use super::crowd::{CROWD, Search};
-use super::lane::Cursor;
+use super::entry_list::Cursor;
 use super::polar::Walk;
 use super::row::{Item, Row};
 use super::slots::{NONE, some};
@@ -17,7 +17,7 @@ pub trait Cost {
     fn of(&self, entry: &Entry, view: &View<'_>) -> i64;
 }
 
-/// The entry of this lane with the least (cost, sequence). No cost is below the entry's seek.
+/// The entry of this list with the least (cost, sequence). No cost is below the entry's seek.
 #[inline]
 pub fn least<C: Cost>(cost: &C, slots: &Slots, kind: Kind, view: &View<'_>) -> Option<SlotIndex> {
     match slots.row(kind) {

@@ -5,7 +5,7 @@ use drivelab_units::{Share, Span};
 
 /// What the drive knows of a command's position when it chooses.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Knows {
+pub enum PositionKnowledge {
     /// Seek time by distance.
     Distance,
     /// The angle too.
@@ -14,7 +14,7 @@ pub enum Knows {
 
 /// When the drive chooses the next command.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Chooses {
+pub enum ChoiceTime {
     /// At the end of the media transfer: the queue's overheads are hidden, but the host's next command has
     /// not arrived yet.
     AtMediaEnd,
@@ -32,7 +32,7 @@ pub enum Chooses {
 /// Until when a command of the same kind that begins where the one in service ends is carried out with it in
 /// one sweep, whatever else waits.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Joins {
+pub enum JoinsUntil {
     /// Commands are never carried out together.
     Never,
     /// It must have arrived before the arm starts, or before the first sector when the arm need not move.
@@ -160,10 +160,10 @@ pub struct QueueParams {
     /// The order of service.
     pub order: Order,
     /// What the drive knows of rotation when it chooses.
-    pub knows: Knows,
+    pub knows: PositionKnowledge,
     /// When the drive chooses its next command.
-    pub chooses: Chooses,
-    /// With [`Chooses::AfterAnswer`]: how long after a media transfer the drive waits for the host's next
+    pub chooses: ChoiceTime,
+    /// With [`ChoiceTime::AfterAnswer`]: how long after a media transfer the drive waits for the host's next
     /// command; if nothing else waits it starts with the first command that arrives.
     pub answer_time: Span,
     /// How many entries it examines, oldest first; all when `None`.
@@ -183,9 +183,9 @@ pub struct QueueParams {
     /// of seeks does.
     pub seek_margin: Share,
     /// When adjacent reads go in one sweep.
-    pub joins_reads: Joins,
+    pub joins_reads: JoinsUntil,
     /// When adjacent writes go in one sweep.
-    pub joins_writes: Joins,
+    pub joins_writes: JoinsUntil,
     /// A command this old goes before any younger one; no bound when `None`.
     pub age_limit: Option<Span>,
     /// A command that has been passed by this many services since it arrived goes before any younger one; no
@@ -201,8 +201,8 @@ impl QueueParams {
     pub const NONE: QueueParams = QueueParams {
         depth: 1,
         order: Order::Fcfs,
-        knows: Knows::Distance,
-        chooses: Chooses::AtMediaEnd,
+        knows: PositionKnowledge::Distance,
+        chooses: ChoiceTime::AtMediaEnd,
         answer_time: Span::ZERO,
         considers: None,
         sorts_from: None,
@@ -211,8 +211,8 @@ impl QueueParams {
         write_margin: Span::ZERO,
         read_margin: Span::ZERO,
         seek_margin: Share::NONE,
-        joins_reads: Joins::Never,
-        joins_writes: Joins::Never,
+        joins_reads: JoinsUntil::Never,
+        joins_writes: JoinsUntil::Never,
         age_limit: None,
         pass_limit: None,
         coalesces: None,
@@ -223,7 +223,7 @@ impl QueueParams {
     #[inline]
     pub fn margin(&self, access: Access, seek: u64) -> u64 {
         let fixed = match access {
-            _ if !self.reckons_rotation() => return 0,
+            _ if !self.counts_rotation() => return 0,
             Access::Read => self.read_margin,
             Access::Write | Access::Flush => self.write_margin,
         };
@@ -232,12 +232,12 @@ impl QueueParams {
 
     /// Whether so many entries may wait that a scan of a crowded cylinder is slow.
     pub fn is_deep(&self) -> bool {
-        self.depth > if self.reckons_rotation() { 128 } else { 256 }
+        self.depth > if self.counts_rotation() { 128 } else { 256 }
     }
 
     /// Whether rotation is part of the cost.
-    pub fn reckons_rotation(&self) -> bool {
-        self.order.rule().counts_rotation && self.knows == Knows::Angle
+    pub fn counts_rotation(&self) -> bool {
+        self.order.rule().counts_rotation && self.knows == PositionKnowledge::Angle
     }
 
     /// Whether this many waiting entries are enough to be sorted.
@@ -248,13 +248,13 @@ impl QueueParams {
 
     /// Whether the drive examines all of this many entries and knows their angles: then it misses none that
     /// begins sooner.
-    pub fn sees_all(&self, waiting: usize) -> bool {
+    pub fn examines_all(&self, waiting: usize) -> bool {
         let all = self.considers.is_none_or(|window| window as usize >= waiting);
-        all && self.reckons_rotation() && self.sorts(waiting)
+        all && self.counts_rotation() && self.sorts(waiting)
     }
 
     /// How long the firmware examines entries before it chooses, with this many waiting.
-    pub fn look(&self, waiting: usize) -> Span {
+    pub fn examination_time(&self, waiting: usize) -> Span {
         let window = if self.sorts(waiting) { self.considers.unwrap_or(u32::MAX) } else { 1 };
         let looked_at = waiting.min(window as usize);
         Span::from_ns(self.look_time.as_ns().saturating_mul(looked_at as u64))

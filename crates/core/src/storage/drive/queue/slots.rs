@@ -1,9 +1,9 @@
 //! The slot table of the queue: the waiting entries, in order of arrival and in order of cylinder.
 //!
-//! All entries are in one lane, unless the order keeps reads and writes apart: then each kind has its own
-//! [`Lane`].
+//! All entries are in one list, unless the order keeps reads and writes apart: then each kind has its own
+//! [`EntryList`].
 use super::buckets::Neighbours;
-use super::lane::{Cursor, Lane};
+use super::entry_list::{Cursor, EntryList};
 use super::params::QueueParams;
 use super::polar::Polar;
 use super::row::Row;
@@ -80,7 +80,7 @@ impl Entry {
     };
 }
 
-/// The kind of commands in a lane.
+/// The kind of commands in a list.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
     /// Reads, and writes too unless they are kept apart.
@@ -93,9 +93,9 @@ pub enum Kind {
 pub struct Slots {
     places: Vec<SlotEntry>,
     filed: Vec<Filed>,
-    main: Lane,
+    main: EntryList,
     /// The writes, where they are kept apart.
-    writes: Option<Lane>,
+    writes: Option<EntryList>,
     deep: bool,
     len: usize,
     sequence: u64,
@@ -107,12 +107,12 @@ pub struct Slots {
 impl Slots {
     /// A table for this queue of a drive with this many cylinders and this period of rotation in nanoseconds.
     pub fn new(params: &QueueParams, cylinders: u32, period: u64) -> Self {
-        let lane = || Lane::new(params, cylinders, period);
+        let list = || EntryList::new(params, cylinders, period);
         Slots {
             places: vec![FREE; params.depth as usize],
             filed: vec![UNFILED; params.depth as usize],
-            main: lane(),
-            writes: params.order.rule().keeps_writes_apart.then(lane),
+            main: list(),
+            writes: params.order.rule().keeps_writes_apart.then(list),
             deep: params.is_deep(),
             len: 0,
             sequence: 0,
@@ -161,15 +161,15 @@ impl Slots {
         self.file(slot, entry.cylinder, entry.write);
     }
 
-    /// Puts an entry into its lane.
+    /// Puts an entry into its list.
     #[inline(never)]
     fn file(&mut self, slot: SlotIndex, cylinder: u32, write: bool) {
         self.filed[slot as usize].arrived_at_service = self.services;
-        let lane = match &mut self.writes {
+        let list = match &mut self.writes {
             Some(writes) if write => writes,
             _ => &mut self.main,
         };
-        lane.insert(&mut self.places, &mut self.filed, slot, cylinder);
+        list.insert(&mut self.places, &mut self.filed, slot, cylinder);
     }
 
     /// Allocates slots up to this one.
@@ -178,8 +178,8 @@ impl Slots {
             self.places.push(FREE);
             self.filed.push(UNFILED);
         }
-        for lane in core::iter::once(&mut self.main).chain(&mut self.writes) {
-            lane.reach(slot);
+        for list in core::iter::once(&mut self.main).chain(&mut self.writes) {
+            list.reach(slot);
         }
     }
 
@@ -200,11 +200,11 @@ impl Slots {
         if self.planned == slot {
             self.planned = NONE;
         }
-        let lane = match &mut self.writes {
+        let list = match &mut self.writes {
             Some(writes) if self.places[slot as usize].entry.write => writes,
             _ => &mut self.main,
         };
-        lane.remove(&mut self.places, &mut self.filed, slot);
+        list.remove(&mut self.places, &mut self.filed, slot);
         self.len -= 1;
     }
 
@@ -218,13 +218,13 @@ impl Slots {
         self.services
     }
 
-    /// The lane of a command of this kind.
+    /// The list of a command of this kind.
     pub fn kind(&self, write: bool) -> Kind {
         if write && self.writes.is_some() { Kind::Writes } else { Kind::Main }
     }
 
     #[inline]
-    fn lane(&self, kind: Kind) -> &Lane {
+    fn list(&self, kind: Kind) -> &EntryList {
         match &self.writes {
             Some(writes) if kind == Kind::Writes => writes,
             _ => &self.main,
@@ -240,7 +240,7 @@ impl Slots {
     /// The entries of this kind by angle and cylinder, in a deep queue whose order counts rotation.
     #[inline]
     pub fn polar(&self, kind: Kind) -> Option<&Polar> {
-        self.lane(kind).polar()
+        self.list(kind).polar()
     }
 
     /// The oldest entry.
@@ -252,11 +252,11 @@ impl Slots {
     /// The oldest of this kind.
     #[inline]
     pub fn oldest_of(&self, kind: Kind) -> Option<SlotIndex> {
-        self.lane(kind).oldest()
+        self.list(kind).oldest()
     }
 
     fn oldest_write(&self) -> Option<SlotIndex> {
-        self.writes.as_ref().and_then(Lane::oldest)
+        self.writes.as_ref().and_then(EntryList::oldest)
     }
 
     /// The older of two entries, or the only one.
@@ -268,7 +268,7 @@ impl Slots {
         }
     }
 
-    /// The next younger entry of the same lane.
+    /// The next younger entry of the same list.
     #[inline]
     pub fn younger(&self, slot: SlotIndex) -> Option<SlotIndex> {
         some(self.filed[slot as usize].younger)
@@ -279,8 +279,8 @@ impl Slots {
         let (mut one, mut other) = (self.main.oldest(), self.oldest_write());
         core::iter::from_fn(move || {
             let next = self.older(one, other)?;
-            let lane = if one == Some(next) { &mut one } else { &mut other };
-            *lane = self.younger(next);
+            let list = if one == Some(next) { &mut one } else { &mut other };
+            *list = self.younger(next);
             Some(next)
         })
     }
@@ -288,7 +288,7 @@ impl Slots {
     /// The entries of this kind in order of cylinder, in a shallow queue.
     #[inline]
     pub fn row(&self, kind: Kind) -> Option<&Row> {
-        self.lane(kind).row()
+        self.list(kind).row()
     }
 
     /// The oldest entry of this kind on the lowest cylinder at or above this one.
@@ -300,14 +300,14 @@ impl Slots {
     /// The position of that entry.
     #[inline]
     pub fn first_from(&self, kind: Kind, cylinder: u32) -> Cursor {
-        self.lane(kind).at_or_above(cylinder)
+        self.list(kind).at_or_above(cylinder)
     }
 
     /// The position of the entry of this kind on the highest cylinder below this one, the youngest of
     /// several.
     #[inline]
     pub fn last_below(&self, kind: Kind, cylinder: u32) -> Cursor {
-        self.lane(kind).below(&self.places, cylinder)
+        self.list(kind).below(&self.places, cylinder)
     }
 
     /// The next position upward or downward, in order of cylinder and then of arrival; in the row, or in the
@@ -336,7 +336,7 @@ impl Slots {
     /// The entry of this kind on the highest cylinder, the youngest of several.
     #[inline]
     pub fn highest(&self, kind: Kind) -> Option<SlotIndex> {
-        self.slot_at(self.row(kind), self.lane(kind).highest())
+        self.slot_at(self.row(kind), self.list(kind).highest())
     }
 }
 

@@ -39,18 +39,20 @@ impl Allegiances {
     /// Whether an allegiance keeps this command waiting.
     #[inline]
     pub fn blocks(&self, command: &Command) -> bool {
-        !self.holders.is_empty() && command.attribute != Attribute::Aca && self.is_held_up(command.initiator)
+        !self.holders.is_empty()
+            && command.attribute != Attribute::Aca
+            && self.is_active_for(command.initiator)
     }
 
     /// Whether there is an allegiance in the task set of this initiator.
     #[cold]
-    pub fn is_held_up(&self, initiator: u16) -> bool {
+    pub fn is_active_for(&self, initiator: u16) -> bool {
         if self.apart { self.holders.contains(&initiator) } else { !self.holders.is_empty() }
     }
 
     /// Whether an allegiance stops the whole queue.
     #[inline]
-    pub fn stands_still(&self) -> bool {
+    pub fn stops_queue(&self) -> bool {
         !(self.holders.is_empty() || self.apart)
     }
 
@@ -69,12 +71,12 @@ impl Allegiances {
     }
 
     /// A command is kept out of the queue.
-    pub fn keep_out(&mut self, slot: SlotIndex) {
+    pub fn suspend(&mut self, slot: SlotIndex) {
         self.blocked.push_back(slot);
     }
 
     /// Whether a command is kept out of the queue.
-    pub fn keeps_out(&self, slot: SlotIndex) -> bool {
+    pub fn is_suspended(&self, slot: SlotIndex) -> bool {
         self.blocked.contains(&slot)
     }
 
@@ -85,7 +87,7 @@ impl Allegiances {
     }
 
     /// Releases all commands that were kept out of the queue, oldest first.
-    pub fn let_in(&mut self) -> VecDeque<SlotIndex> {
+    pub fn release_suspended(&mut self) -> VecDeque<SlotIndex> {
         core::mem::take(&mut self.blocked)
     }
 }

@@ -91,7 +91,7 @@ impl InFlight {
             link: OnLink::default(),
             landing: Landing::default(),
             media: AtMedia::default(),
-            service: Service::untold(Instant::ZERO),
+            service: Service::unserved(Instant::ZERO),
             breakdown: Breakdown::default(),
         }
     }
@@ -127,7 +127,7 @@ impl InFlight {
     /// The command's trace, when it has ended.
     pub fn trace(&self, outcome: Outcome, completed: Instant) -> CommandTrace {
         let InFlight { command, submitted, accepted, begun, landing, service, .. } = *self;
-        let service = if service.served == Served::Not { Service::untold(accepted) } else { service };
+        let service = if service.served == Served::Not { Service::unserved(accepted) } else { service };
         let Service { served, chosen, ended, from_cylinder, to_cylinder, rank } = service;
         // A command without a media access has no position of its own.
         let cylinder = if served == Served::Chosen || served == Served::Joined {
@@ -235,7 +235,7 @@ pub struct Service {
 
 impl Service {
     /// For a command that was never served.
-    fn untold(accepted: Instant) -> Self {
+    fn unserved(accepted: Instant) -> Self {
         let (chosen, ended) = (accepted, accepted);
         Service { served: Served::Not, chosen, ended, from_cylinder: 0, to_cylinder: 0, rank: 0 }
     }

@@ -1,7 +1,7 @@
 //! The drive's task set: the commands that it holds, which ones it accepts, which may begin, which go before
 //! the order of the queue, and how an error affects them.
 //!
-//! It is independent of platters and buffer: the drive tells it what arrives, waits and ends, and acts on its
+//! It is independent of platters and buffer: the drive reports to it what arrives, waits and ends, and acts on its
 //! answers. The rules of the protocols are in [`super::protocol`]. Start reading at [`Tasks::refusal`] and
 //! [`Tasks::begin`].
 pub(crate) mod allegiance;
@@ -19,7 +19,7 @@ use alloc::vec::Vec;
 use core::ops::{Index, IndexMut};
 use drivelab_units::{Instant, Span};
 use flight::{Flights, InFlight, TaskState};
-use precedence::{Precedence, deadline, jumps};
+use precedence::{Precedence, deadline, is_head_of_queue};
 
 /// Why the drive refuses a command, and how that affects other commands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -34,9 +34,9 @@ pub enum Refusal {
 
 /// Where a command that needs the mechanism waits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Waits {
+pub enum WaitsIn {
     /// Nowhere until an allegiance is cleared.
-    KeptOut,
+    Suspended,
     /// Ahead of everything in the queue.
     Ahead,
     InQueue,
@@ -44,7 +44,7 @@ pub enum Waits {
 
 /// Whether the commands that a drive holds leave room for another one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Holds {
+enum Occupancy {
     /// Commands that may run together, or none.
     Several,
     /// A command that must run alone in the drive.
@@ -62,7 +62,7 @@ pub struct Tasks {
     names: Names,
     /// Commands held, dormant ones and those in service included.
     held: u32,
-    holds: Holds,
+    holds: Occupancy,
     /// Commands that go before the order of the queue.
     pub ahead: Precedence,
     /// The conditions that keep commands out of the queue.
@@ -101,7 +101,7 @@ impl Tasks {
             overlaps: protocol.keeps_overlaps().then(|| Overlaps::new(depth as usize)),
             names: Names::default(),
             held: 0,
-            holds: Holds::Several,
+            holds: Occupancy::Several,
             ahead: Precedence::default(),
             allegiances: Allegiances::new(protocol.keeps_sets_apart()),
             log: None,
@@ -123,7 +123,7 @@ impl Tasks {
             && command.priority == Priority::Normal
             && command.access != Access::Flush;
         let calm = log.is_none() && attentions.is_empty() && allegiances.is_empty();
-        let mixed = self.holds == Holds::OneAlone;
+        let mixed = self.holds == Occupancy::OneAlone;
         let named = name.tag >= self.tags || self.names.find(name.initiator, name.tag).is_some();
         plain && calm && !mixed && !named
     }
@@ -152,7 +152,7 @@ impl Tasks {
             return Some(Refusal::Only(Outcome::Invalid));
         }
         let in_use = self.names.find(initiator, tag).is_some();
-        let mixed = self.held > 0 && (self.holds == Holds::OneAlone || protocol.is_alone(command));
+        let mixed = self.held > 0 && (self.holds == Occupancy::OneAlone || protocol.is_alone(command));
         let outcome = if in_use { Outcome::DuplicateTag } else { Outcome::Aborted };
         let scsi = matches!(protocol, Protocol::ScsiTcq(_));
         let error = if scsi { Refusal::Overlapped(outcome) } else { Refusal::Queue(outcome) };
@@ -162,7 +162,7 @@ impl Tasks {
     /// Why an allegiance keeps a command out of its task set, if one does: it is not a recovery command, or
     /// not the only one; for another initiator the answer depends on whether its commands have NACA.
     fn refused_in_allegiance(&self, command: &Command, initiator: u16) -> Option<Outcome> {
-        if !self.allegiances.is_held_up(initiator) {
+        if !self.allegiances.is_active_for(initiator) {
             return None;
         }
         let recovers = command.attribute == Attribute::Aca;
@@ -196,7 +196,7 @@ impl Tasks {
             self.names.set(name.initiator, name.tag, slot);
         }
         self.held += 1;
-        self.holds = if protocol.is_alone(command) { Holds::OneAlone } else { Holds::Several };
+        self.holds = if protocol.is_alone(command) { Occupancy::OneAlone } else { Occupancy::Several };
         let attribute = protocol.acts_as(command.attribute);
         Some((slot, self.sets.of(name.initiator).arrives(slot, attribute)))
     }
@@ -207,7 +207,7 @@ impl Tasks {
     pub fn passes_overlaps(&mut self, slot: SlotIndex) -> bool {
         let Some(overlaps) = &mut self.overlaps else { return true };
         let Command { initiator, first, count, access, attribute, .. } = self.flights[slot].command;
-        if jumps(attribute) || access == Access::Flush {
+        if is_head_of_queue(attribute) || access == Access::Flush {
             return true;
         }
         overlaps.arrives(slot, initiator, (first, first + count), access == Access::Write)
@@ -265,14 +265,14 @@ impl Tasks {
     /// Whether the buffer may answer this command before all waiting ones.
     #[inline]
     pub fn may_go_at_once(&self, command: &Command) -> bool {
-        !self.allegiances.blocks(command) && (jumps(command.attribute) || !self.ahead.has_urgent())
+        !self.allegiances.blocks(command) && (is_head_of_queue(command.attribute) || !self.ahead.has_urgent())
     }
 
     /// Whether a command waits that the mechanism may serve, given whether some wait in the queue.
     #[inline]
-    pub fn want_arm(&self, queued: bool) -> bool {
+    pub fn needs_mechanism(&self, queued: bool) -> bool {
         let waits = queued || self.ahead.has_interrupted();
-        waits && !self.allegiances.stands_still() || self.ahead.has_urgent() && self.urgent().is_some()
+        waits && !self.allegiances.stops_queue() || self.ahead.has_urgent() && self.urgent().is_some()
     }
 
     /// The command that goes next whatever waits in the queue: the last HEAD OF QUEUE command, or during an
@@ -289,14 +289,14 @@ impl Tasks {
 
     /// Where a command waits that needs the mechanism. One that is kept out of the queue is stored for later.
     #[inline]
-    pub fn waits(&mut self, slot: SlotIndex) -> Waits {
+    pub fn place_waiting(&mut self, slot: SlotIndex) -> WaitsIn {
         let flight = &mut self.flights[slot];
         flight.state = TaskState::Waiting;
-        if self.allegiances.blocks(&flight.command) && !self.allegiances.stands_still() {
-            self.allegiances.keep_out(slot);
-            return Waits::KeptOut;
+        if self.allegiances.blocks(&flight.command) && !self.allegiances.stops_queue() {
+            self.allegiances.suspend(slot);
+            return WaitsIn::Suspended;
         }
-        if jumps(flight.command.attribute) { Waits::Ahead } else { Waits::InQueue }
+        if is_head_of_queue(flight.command.attribute) { WaitsIn::Ahead } else { WaitsIn::InQueue }
     }
 
     /// A command has been queued for the mechanism; it takes at most `longest` from its choice until it is
@@ -326,7 +326,7 @@ impl Tasks {
         let is_held_back = |slot: &SlotIndex| {
             let InFlight { command, state, .. } = &self.flights[*slot];
             let own = command.initiator == initiator && *state == TaskState::Waiting;
-            let kept_out = self.allegiances.keeps_out(*slot) || elsewhere(*slot);
+            let kept_out = self.allegiances.is_suspended(*slot) || elsewhere(*slot);
             own && command.attribute != Attribute::Aca && !kept_out
         };
         let mut own: Vec<SlotIndex> = self.flights.slots().filter(is_held_back).collect();
@@ -365,7 +365,7 @@ impl Tasks {
             self.names.clear(initiator, tag);
         }
         self.held -= 1;
-        self.holds = Holds::Several;
+        self.holds = Occupancy::Several;
         self.flights.end(slot);
         if state != TaskState::Dormant || self.is_filed(slot) {
             self.sets.of(initiator).ends(slot, self.protocol.acts_as(attribute));
@@ -401,7 +401,7 @@ impl Tasks {
 
     /// The next dormant command of this initiator's task set that nothing holds back any more.
     pub fn release(&mut self, initiator: u16) -> Option<SlotIndex> {
-        if self.allegiances.is_held_up(initiator) { None } else { self.sets.of(initiator).release() }
+        if self.allegiances.is_active_for(initiator) { None } else { self.sets.of(initiator).release() }
     }
 
     /// The queue fails with this tag. Returns which other commands that clears.
@@ -414,7 +414,7 @@ impl Tasks {
 
     /// Commands of these initiators were cleared by an error of another one: their next command gets a UNIT
     /// ATTENTION, unless the cleared commands themselves have told them.
-    pub fn owe_attention(&mut self, cleared: impl Iterator<Item = u16>) {
+    pub fn set_unit_attention(&mut self, cleared: impl Iterator<Item = u16>) {
         if matches!(self.protocol, Protocol::ScsiTcq(scsi) if scsi.task_aborted) {
             return;
         }

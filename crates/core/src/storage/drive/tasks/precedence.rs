@@ -28,7 +28,7 @@ pub fn deadline(accepted: Instant, within: Span) -> Instant {
 
 /// Whether a command goes before all waiting ones, whatever the policy.
 #[inline]
-pub fn jumps(attribute: Attribute) -> bool {
+pub fn is_head_of_queue(attribute: Attribute) -> bool {
     matches!(attribute, Attribute::HeadOfQueue | Attribute::Aca)
 }
 
@@ -118,7 +118,7 @@ impl Precedence {
 
     /// A waiting command leaves. Returns whether it waited in the policy's queue, and not ahead of it.
     pub fn forget(&mut self, slot: SlotIndex, command: &Command) -> bool {
-        if jumps(command.attribute) {
+        if is_head_of_queue(command.attribute) {
             self.urgent.retain(|&other| other != slot);
             return false;
         }

@@ -3,7 +3,7 @@ use super::{model, params};
 use crate::command::{Access, Command};
 use crate::storage::context::Context;
 use crate::storage::drive::buffer::waiting::{Waiting, WaitsFor};
-use crate::storage::drive::buffer::{Buffer, Urge};
+use crate::storage::drive::buffer::{Buffer, DestageUrgency};
 use crate::storage::drive::cache::dirty::DirtyPiece;
 use crate::storage::drive::cache::params::{CacheParams, Destage, WriteBackParams};
 use crate::storage::drive::mechanics::Mechanics;
@@ -120,21 +120,21 @@ fn at(ms: u64) -> Instant {
 #[test]
 fn the_cache_presses_when_it_fills_when_data_are_old_and_when_a_command_waits() {
     let mut rig = Rig::new(&written(Destage::WhenIdle, Some(Span::from_ms(20))));
-    assert_eq!(rig.buffer.urge(at(1), at(1)), Urge::None);
+    assert_eq!(rig.buffer.destage_urgency(at(1), at(1)), DestageUrgency::None);
     rig.accept(1, 100, 8, at(1));
     // Idle from 5 ms behind the last work, and pressing from an age of 20 ms.
-    assert_eq!(rig.buffer.urge(at(1), at(1)), Urge::Later(at(6)));
-    assert_eq!(rig.buffer.urge(at(6), at(1)), Urge::Idle);
-    assert_eq!(rig.buffer.urge(at(18), at(18)), Urge::Later(at(21)));
-    assert_eq!(rig.buffer.urge(at(21), at(21)), Urge::Press);
+    assert_eq!(rig.buffer.destage_urgency(at(1), at(1)), DestageUrgency::Later(at(6)));
+    assert_eq!(rig.buffer.destage_urgency(at(6), at(1)), DestageUrgency::Idle);
+    assert_eq!(rig.buffer.destage_urgency(at(18), at(18)), DestageUrgency::Later(at(21)));
+    assert_eq!(rig.buffer.destage_urgency(at(21), at(21)), DestageUrgency::Press);
     assert!(rig.buffer.presses(at(21), at(21)) && !rig.buffer.presses(at(6), at(1)));
     let flush = Command::new(9, Access::Flush, Lba::ZERO, Sectors::ZERO);
-    assert!(rig.buffer.holds_up(3, &flush) && rig.buffer.keeps_waiting(3));
-    assert_eq!(rig.buffer.urge(at(2), at(2)), Urge::Press);
+    assert!(rig.buffer.queue_behind_barrier(3, &flush) && rig.buffer.is_waiting(3));
+    assert_eq!(rig.buffer.destage_urgency(at(2), at(2)), DestageUrgency::Press);
     assert!(rig.buffer.leaves(3) && !rig.buffer.leaves(3));
-    assert_eq!(rig.buffer.urge(at(2), at(2)), Urge::Later(at(7)));
+    assert_eq!(rig.buffer.destage_urgency(at(2), at(2)), DestageUrgency::Later(at(7)));
     rig.accept(2, 200, 40, at(2));
-    assert_eq!(rig.buffer.urge(at(2), at(2)), Urge::Press, "48 sectors");
+    assert_eq!(rig.buffer.destage_urgency(at(2), at(2)), DestageUrgency::Press, "48 sectors");
     assert!(!rig.buffer.admits(Lba::new(1_000), Sectors::new(17), false), "no room");
     assert!(!rig.buffer.admits(Lba::new(1_000), Sectors::new(16), true), "the arm works");
     assert!(rig.buffer.admits(Lba::new(240), Sectors::new(16), true), "it goes on behind what waits");
@@ -167,9 +167,9 @@ fn host_and_cache_have_the_arm_in_turn_and_oldest_and_nearest_too() {
 fn a_barrier_is_passed_when_all_that_came_before_it_is_on_the_media() {
     let mut rig = Rig::new(&written(Destage::AtOnce, None));
     let flush = Command::new(9, Access::Flush, Lba::ZERO, Sectors::ZERO);
-    assert!(!rig.buffer.holds_up(5, &flush), "there is nothing to wait for");
+    assert!(!rig.buffer.queue_behind_barrier(5, &flush), "there is nothing to wait for");
     rig.accept(1, 100, 8, at(1));
-    assert!(rig.buffer.holds_up(5, &flush));
+    assert!(rig.buffer.queue_behind_barrier(5, &flush));
     rig.accept(2, 40_000, 8, at(1));
     assert_eq!(rig.buffer.take_persisted(|_| false), None);
     let piece = rig.buffer.next_piece(at(2), rig.mechanics.view(at(2))).unwrap();

@@ -2,7 +2,7 @@
 use super::{model, params};
 use crate::command::{Access, Command};
 use crate::storage::drive::cache::segment::Cover;
-use crate::storage::drive::firmware::{Firmware, Help};
+use crate::storage::drive::firmware::{BufferAnswer, Firmware};
 use crate::storage::drive::params::{DriveParams, FirmwareParams, Overhead};
 use drivelab_units::{Instant, Lba, Sectors, Span};
 use proptest::prelude::*;
@@ -38,16 +38,16 @@ proptest! {
             ][kind];
             let command = Command::new(0, access, Lba::ZERO, Sectors::new(8));
             let at = Instant::ZERO + Span::from_us(now);
-            let taken_up = firmware.take_up(&model, &command, Help { cover, takes }, at);
+            let taken_up = firmware.pick_up(&model, &command, BufferAnswer { cover, takes }, at);
             free = now.max(free) + price + u64::from(wrote);
             prop_assert_eq!(taken_up.ready, Instant::ZERO + Span::from_us(free));
-            prop_assert_eq!(firmware.taken_up_at(), at);
+            prop_assert_eq!(firmware.picked_up_at(), at);
             wrote = access != Access::Read;
         }
         firmware.drop_rest(Instant::ZERO);
         let read = Command::new(0, Access::Read, Lba::ZERO, Sectors::new(8));
-        let help = Help { cover: Cover::Miss, takes: false };
-        let taken_up = firmware.take_up(&model, &read, help, Instant::ZERO);
+        let buffer_answer = BufferAnswer { cover: Cover::Miss, takes: false };
+        let taken_up = firmware.pick_up(&model, &read, buffer_answer, Instant::ZERO);
         prop_assert_eq!(taken_up.ready, Instant::ZERO + Span::from_us(20 + u64::from(wrote)));
     }
 }

@@ -3,7 +3,7 @@ use super::{model, params};
 use crate::command::{Access, Command};
 use crate::storage::drive::mechanics::Mechanics;
 use crate::storage::drive::params::DriveParams;
-use crate::storage::drive::queue::{Joins, QueueParams};
+use crate::storage::drive::queue::{JoinsUntil, QueueParams};
 use crate::storage::drive::tasks::flight::InFlight;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -46,7 +46,7 @@ proptest! {
         for (later, ahead) in steps {
             let until = now + later;
             for due in agenda.iter().copied().filter(|&due| due <= until) {
-                mechanics.looks(Instant::from_ns(due));
+                mechanics.choice_made(Instant::from_ns(due));
             }
             agenda.retain(|&due| due > until);
             now = until;
@@ -63,8 +63,11 @@ proptest! {
 
 #[test]
 fn a_sweep_takes_what_goes_on_in_time_and_one_alone() {
-    let queue =
-        QueueParams { joins_reads: Joins::BeforeStart, joins_writes: Joins::UntilEnd, ..params(8).queue };
+    let queue = QueueParams {
+        joins_reads: JoinsUntil::BeforeStart,
+        joins_writes: JoinsUntil::UntilEnd,
+        ..params(8).queue
+    };
     let mut mechanics = mechanics(&DriveParams { queue, ..params(8) });
     let (at, end) = (Instant::from_ns, Lba::new(80));
     assert_eq!(mechanics.joins_until(Access::Read, at(5), at(9)), Some(at(5)));

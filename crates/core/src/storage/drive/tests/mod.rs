@@ -10,7 +10,7 @@ use super::geometry::{GeometryParams, SurfaceOrder, ZoneParams};
 use super::mechanism::SettleParams;
 use super::params::{DriveModel, DriveParams, FirmwareParams, LinkParams, WriteData};
 use super::protocol::{ExchangeParams, Protocol, ScsiParams};
-use super::queue::{Knows, Order, QueueParams};
+use super::queue::{Order, PositionKnowledge, QueueParams};
 use super::seek::SeekParams;
 use alloc::vec;
 use drivelab_units::{Angle, Rpm, Span};
@@ -44,7 +44,12 @@ fn params(depth: u32) -> DriveParams {
         scatter: None,
         firmware: FirmwareParams::default(),
         link: LinkParams { rate: None, write_rate: None, write_data: WriteData::WhilePositioning },
-        queue: QueueParams { depth, order: Order::Sptf, knows: Knows::Angle, ..QueueParams::NONE },
+        queue: QueueParams {
+            depth,
+            order: Order::Sptf,
+            knows: PositionKnowledge::Angle,
+            ..QueueParams::NONE
+        },
         protocol: Protocol::ScsiTcq(ScsiParams::USUAL),
         exchange: ExchangeParams::default(),
         disconnect: DisconnectParams::default(),

@@ -4,7 +4,7 @@ use crate::storage::drive::protocol::names::Name;
 use crate::storage::drive::protocol::{Clears, NcqParams, Protocol, QueueErrors, ScsiParams, TaskSets};
 use crate::storage::drive::queue::SlotIndex;
 use crate::storage::drive::tasks::flight::TaskState;
-use crate::storage::drive::tasks::{Refusal, Tasks, Waits};
+use crate::storage::drive::tasks::{Refusal, Tasks, WaitsIn};
 use alloc::vec::Vec;
 use drivelab_units::{Instant, Lba, Sectors, Span};
 use proptest::prelude::*;
@@ -152,19 +152,19 @@ fn head_of_queue_goes_before_the_interrupted_and_the_last_of_them_first() {
     let mut tasks = Tasks::new(Protocol::ScsiTcq(ScsiParams::USUAL), DEPTH);
     let head = |id| Command { attribute: Attribute::HeadOfQueue, ..read(id) };
     let [first, second, third] = [read(0), head(1), head(2)].map(|command| take(&mut tasks, &command));
-    assert_eq!(tasks.waits(first), Waits::InQueue);
+    assert_eq!(tasks.place_waiting(first), WaitsIn::InQueue);
     assert!(!tasks.is_pressed());
     tasks.ahead.add_interrupted(first);
     for slot in [second, third] {
-        assert_eq!(tasks.waits(slot), Waits::Ahead);
+        assert_eq!(tasks.place_waiting(slot), WaitsIn::Ahead);
         tasks.ahead.add_urgent(slot);
     }
     for next in [third, second, first] {
-        assert!(tasks.is_pressed() && tasks.want_arm(false));
+        assert!(tasks.is_pressed() && tasks.needs_mechanism(false));
         assert_eq!(tasks.first_in_line(), Some(next));
         assert!(!tasks.leaves_queue(next), "it was in front of the queue");
     }
-    assert!(!tasks.is_pressed() && tasks.want_arm(true) && !tasks.want_arm(false));
+    assert!(!tasks.is_pressed() && tasks.needs_mechanism(true) && !tasks.needs_mechanism(false));
 }
 
 #[test]
@@ -173,7 +173,7 @@ fn a_deadline_counts_with_all_others_before_it() {
     let ms = Span::from_ms;
     for (id, within) in [(0, 50), (1, 30), (2, 40)] {
         let slot = take(&mut tasks, &Command { priority: Priority::Isochronous(ms(within)), ..read(id) });
-        assert_eq!(tasks.waits(slot), Waits::InQueue);
+        assert_eq!(tasks.place_waiting(slot), WaitsIn::InQueue);
         tasks.add_ahead(slot, |_| ms(6));
         assert_eq!(tasks.aborts_at(slot), Some(Instant::ZERO + ms(within)));
     }
@@ -197,13 +197,13 @@ fn an_allegiance_keeps_out_the_commands_of_its_own_set_oldest_first() {
     }
     // The last waits for something else.
     assert_eq!(tasks.begin_allegiance(1, |slot| slot == slots[3]), [slots[0], slots[2]]);
-    tasks.allegiances.keep_out(slots[0]);
+    tasks.allegiances.suspend(slots[0]);
     assert!(tasks.is_blocked(slots[0]) && !tasks.is_blocked(slots[1]));
-    assert!(!tasks.allegiances.stands_still(), "the others go on");
+    assert!(!tasks.allegiances.stops_queue(), "the others go on");
     assert_eq!(tasks.refusal(&by(4, 1), Name::own(&by(4, 1))), Some(Refusal::Only(Outcome::AcaActive)));
     assert_eq!(tasks.refusal(&by(4, 0), Name::own(&by(4, 0))), None);
     assert!(tasks.allegiances.clear(1) && !tasks.allegiances.clear(1));
-    assert_eq!(tasks.allegiances.let_in(), [slots[0]]);
+    assert_eq!(tasks.allegiances.release_suspended(), [slots[0]]);
 }
 
 #[test]
@@ -217,7 +217,7 @@ fn the_log_shuts_the_queue_and_attention_is_owed_once() {
     let scsi = ScsiParams { on_error: QueueErrors::ClearAll, ..ScsiParams::USUAL };
     for (task_aborted, owed) in [(false, Some(Refusal::Only(Outcome::UnitAttention))), (true, None)] {
         let mut tasks = Tasks::new(Protocol::ScsiTcq(ScsiParams { task_aborted, ..scsi }), DEPTH);
-        tasks.owe_attention([2, 2].into_iter());
+        tasks.set_unit_attention([2, 2].into_iter());
         let command = Command { initiator: 2, ..read(1) };
         assert_eq!(tasks.refusal(&command, Name::own(&command)), owed);
         assert_eq!(tasks.refusal(&command, Name::own(&command)), None);

@@ -33,9 +33,9 @@ impl RaidLevel for Copied {
     }
 
     fn blocks(&self, _plan: &Planner, stripe_request: &StripeRequest) -> Option<Blocks> {
-        let StripeRequest { access, first, end, avoids, .. } = *stripe_request;
+        let StripeRequest { access, first, end, unreadable, .. } = *stripe_request;
         // The data written back must not be older than what a host writes meanwhile.
-        if self.copies() == 1 || access == Access::Read && avoids.is_empty() {
+        if self.copies() == 1 || access == Access::Read && unreadable.is_empty() {
             return None;
         }
         Some((access == Access::Write, first, end))
@@ -60,7 +60,7 @@ impl RaidLevel for Copied {
         (self.copies() > 1).then_some(Redundancy::Copies)
     }
 
-    fn bears(&self, is_there: &[bool]) -> bool {
+    fn can_reconstruct(&self, is_there: &[bool]) -> bool {
         // The placement of copies is periodic with a much shorter period.
         let chunks = self.capacity() / self.unit();
         let examined = chunks.min(4 * (is_there.len() as u64 + 1) * u64::from(self.copies()));
@@ -104,12 +104,12 @@ impl RaidLevel for Copied {
         self.reach_of(&members.frontiers(), slot)
     }
 
-    fn others_have(&self, plan: &Planner, op: &Op) -> Vec<(u64, u64)> {
-        self.others_have(plan, op)
+    fn readable_elsewhere(&self, plan: &Planner, op: &Op) -> Vec<(u64, u64)> {
+        self.readable_elsewhere(plan, op)
     }
 
-    fn lost_but_for_stale(&self, plan: &Planner) -> Vec<Run> {
-        self.lost_but_for_stale(plan)
+    fn only_stale_left(&self, plan: &Planner) -> Vec<Run> {
+        self.only_stale_left(plan)
     }
 
     fn range(&self, kind: SyncKind, request: u64) -> (u64, (u64, u64)) {

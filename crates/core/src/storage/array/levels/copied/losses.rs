@@ -60,7 +60,7 @@ impl Copied {
     }
 
     /// Which parts of a write that a member failed are read from other copies from now on.
-    pub(super) fn others_have(&self, plan: &Planner, op: &Op) -> Vec<(u64, u64)> {
+    pub(super) fn readable_elsewhere(&self, plan: &Planner, op: &Op) -> Vec<(u64, u64)> {
         let (slot, end, mut found, mut began) = (op.slot, op.at + op.count, Vec::new(), None);
         for at in op.at..=end {
             let has_other = at < end && self.has_other_copy(plan, Spot { slot, at });
@@ -77,7 +77,7 @@ impl Copied {
     }
 
     /// Where a failed member had the only valid copy, the addresses are lost.
-    pub(super) fn lost_but_for_stale(&self, plan: &Planner) -> Vec<Run> {
+    pub(super) fn only_stale_left(&self, plan: &Planner) -> Vec<Run> {
         let sectors = |(slot, first, end)| (first..end).map(move |at| Spot { slot, at });
         let mut runs = Runs::default();
         for spot in plan.defects.stale().flat_map(sectors) {

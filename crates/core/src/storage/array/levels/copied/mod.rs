@@ -17,7 +17,7 @@ mod plan;
 mod repair;
 mod windows;
 
-use super::{Held, Spot};
+use super::{BlockRole, Spot};
 use crate::storage::array::params::Copies;
 use core::ops::Range;
 
@@ -162,10 +162,10 @@ impl Copied {
     }
 
     /// What a place holds, and how many sectors of its stripe unit follow from there.
-    pub fn held(&self, spot: Spot) -> (Held, u64) {
+    pub fn held(&self, spot: Spot) -> (BlockRole, u64) {
         let (n, k, slot) = (self.members, self.copies, u64::from(spot.slot));
         let Some(at) = spot.at.checked_sub(self.start) else {
-            return (Held::Nothing, self.start - spot.at);
+            return (BlockRole::Nothing, self.start - spot.at);
         };
         let (row, offset) = (at / self.unit, at % self.unit);
         let left = self.unit - offset;
@@ -185,9 +185,9 @@ impl Copied {
             }
         };
         if row >= self.rows || chunk >= self.chunks || copy >= k {
-            return (Held::Nothing, left);
+            return (BlockRole::Nothing, left);
         }
-        (Held::Data { first: chunk * self.unit + offset, copy: copy as u16 }, left)
+        (BlockRole::Data { first: chunk * self.unit + offset, copy: copy as u16 }, left)
     }
 
     /// The first and the end of the address range that contains everything stored on any member from `first`
@@ -220,7 +220,7 @@ impl Copied {
                 let (held, left) = self.held(spot);
                 let count = left.min(end - at);
                 at += count;
-                let Held::Data { first, .. } = held else { return None };
+                let BlockRole::Data { first, .. } = held else { return None };
                 Some((self.piece(first, first + count), spot.at))
             })
         };

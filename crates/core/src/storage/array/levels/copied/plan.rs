@@ -10,19 +10,19 @@
 //! cannot use what is left; RAID 10 continues with each pair by itself.
 use super::{Copied, Piece};
 use crate::command::{Access, Outcome};
-use crate::storage::array::avoids::Avoids;
 use crate::storage::array::levels::Spot;
 use crate::storage::array::params::ReadChoice;
 use crate::storage::array::plan::{Planner, Source};
 use crate::storage::array::stripe_request::{Phase, Planned, StripeRequest};
+use crate::storage::array::unreadable::UnreadableList;
 use crate::storage::context::Context;
 use crate::storage::tree::{NONE, Slot};
 
 /// What decides the choice of a copy for all pieces of a stripe request.
-struct Wish {
+struct CopyChoice {
     stripe_request: Slot,
     serial: u32,
-    avoids: Avoids,
+    unreadable: UnreadableList,
     /// How many copies to skip before one is taken, where they take turns.
     turn: u64,
     takes_turns: bool,
@@ -55,39 +55,40 @@ impl Copied {
     }
 
     pub(crate) fn read(&self, plan: &mut Planner, context: &mut Context, slot: Slot) -> Result<(), Outcome> {
-        let StripeRequest { first, end, avoids, plan: Planned { serial, .. }, .. } =
+        let StripeRequest { first, end, unreadable, plan: Planned { serial, .. }, .. } =
             *plan.stripe_requests.get(slot);
         let most = plan.params.request.get();
         let has_copies = self.copies() > 1;
-        if !has_copies && plan.members.impaired == 0 && avoids.is_empty() {
+        if !has_copies && plan.members.impaired == 0 && unreadable.is_empty() {
             self.read_as_it_lies(plan, context, slot);
             return Ok(());
         }
         // What one copy could not deliver is read from another, to be written back.
-        let is_plain = avoids.is_empty() && !plan.defects.has_stale();
+        let is_plain = unreadable.is_empty() && !plan.defects.has_stale();
         if has_copies && plan.params.reads == ReadChoice::AskAll && is_plain {
             return self.ask_all(plan, context, slot);
         }
         let split = plan.params.split.filter(|split| has_copies && end - first >= split.from.get());
         let takes_turns = split.is_some() || plan.params.reads == ReadChoice::RoundRobin;
-        let mut wish = Wish { stripe_request: slot, serial, avoids, turn: plan.turns, takes_turns };
+        let mut choice =
+            CopyChoice { stripe_request: slot, serial, unreadable, turn: plan.turns, takes_turns };
         plan.turns += u64::from(has_copies);
         let id = plan.command_id(slot);
         let mut at = first;
         while at < end {
             let mut upto = end.min(at + most);
             if let Some(split) = split {
-                wish.turn = at / split.unit.get();
-                upto = upto.min((wish.turn + 1) * split.unit.get());
+                choice.turn = at / split.unit.get();
+                upto = upto.min((choice.turn + 1) * split.unit.get());
             }
             let mut piece = self.piece(at, upto);
-            let mut chosen = self.choose(plan, &piece, &wish);
+            let mut chosen = self.choose(plan, &piece, &choice);
             // Its valid sectors may be on different members.
             if chosen.is_none() && plan.defects.has_stale() {
                 piece = self.piece(at, at + 1);
-                chosen = self.choose(plan, &piece, &wish);
+                chosen = self.choose(plan, &piece, &choice);
             }
-            let Some(spot) = chosen else { return Err(plan.gone(avoids)) };
+            let Some(spot) = chosen else { return Err(plan.unreadable_outcome(unreadable)) };
             let op = plan.add(context, slot, Phase::Read, Access::Read, spot, piece.count);
             // Where the host has its answer already, this is read only to be written back.
             if id != u64::MAX {
@@ -118,31 +119,31 @@ impl Copied {
         &'a self,
         plan: &'a Planner,
         piece: &'a Piece,
-        avoids: Avoids,
+        unreadable: UnreadableList,
     ) -> impl Iterator<Item = Spot> + 'a {
         (0..self.copies()).filter_map(move |copy| {
             let spot = self.spot(piece, copy);
-            (plan.can_read(spot, piece.count, avoids) && !self.is_given_up(plan, copy)).then_some(spot)
+            (plan.can_read(spot, piece.count, unreadable) && !self.is_given_up(plan, copy)).then_some(spot)
         })
     }
 
     /// The copy that a piece is read from, if any can be.
-    fn choose(&self, plan: &Planner, piece: &Piece, wish: &Wish) -> Option<Spot> {
-        let mut readable = self.readable(plan, piece, wish.avoids);
+    fn choose(&self, plan: &Planner, piece: &Piece, choice: &CopyChoice) -> Option<Spot> {
+        let mut readable = self.readable(plan, piece, choice.unreadable);
         if self.copies() == 1 {
             return readable.next();
         }
-        if wish.takes_turns {
-            let count = self.readable(plan, piece, wish.avoids).count() as u64;
-            return readable.nth(wish.turn.checked_rem(count)? as usize);
+        if choice.takes_turns {
+            let count = self.readable(plan, piece, choice.unreadable).count() as u64;
+            return readable.nth(choice.turn.checked_rem(count)? as usize);
         }
         match plan.params.reads {
             ReadChoice::NearestHead => readable.min_by_key(|spot| {
-                let distance = self.distance(plan, wish, spot);
+                let distance = self.distance(plan, choice, spot);
                 (distance > 0 && plan.members.get(spot.slot).outstanding > 0, distance)
             }),
             ReadChoice::LeastQueued => readable.min_by_key(|spot| {
-                (plan.members.get(spot.slot).outstanding, self.distance(plan, wish, spot))
+                (plan.members.get(spot.slot).outstanding, self.distance(plan, choice, spot))
             }),
             ReadChoice::First | ReadChoice::RoundRobin | ReadChoice::AskAll => readable.next(),
         }
@@ -150,10 +151,10 @@ impl Copied {
 
     /// The distance of a spot from the end of its member's last command, including those that the stripe
     /// request has planned.
-    fn distance(&self, plan: &Planner, wish: &Wish, spot: &Spot) -> u64 {
+    fn distance(&self, plan: &Planner, choice: &CopyChoice, spot: &Spot) -> u64 {
         let (serial, last) = plan.last.0[usize::from(spot.slot)][Phase::Read as usize];
-        let planned = (serial == wish.serial && last != NONE).then(|| plan.ops.get(last));
-        let planned = planned.filter(|op| op.stripe_request == wish.stripe_request && !op.is_out);
+        let planned = (serial == choice.serial && last != NONE).then(|| plan.ops.get(last));
+        let planned = planned.filter(|op| op.stripe_request == choice.stripe_request && !op.is_out);
         planned.map_or(plan.members.get(spot.slot).head, |op| op.at + op.count).abs_diff(spot.at)
     }
 
@@ -175,17 +176,17 @@ impl Copied {
     /// Asks every copy for a piece. The first answer decides whose data the host gets: see
     /// [`Planner::first_answer`].
     fn ask_all(&self, plan: &mut Planner, context: &mut Context, slot: Slot) -> Result<(), Outcome> {
-        let StripeRequest { first, end, avoids, .. } = *plan.stripe_requests.get(slot);
+        let StripeRequest { first, end, unreadable, .. } = *plan.stripe_requests.get(slot);
         let piece = self.piece(first, end);
         let mut asked = 0;
         for copy in 0..self.copies() {
             let spot = self.spot(&piece, copy);
-            if self.readable(plan, &piece, avoids).any(|readable| readable == spot) {
+            if self.readable(plan, &piece, unreadable).any(|readable| readable == spot) {
                 plan.add(context, slot, Phase::Read, Access::Read, spot, piece.count);
                 asked += 1;
             }
         }
         plan.stripe_requests.get_mut(slot).plan.takes_first = asked > 0;
-        if asked == 0 { Err(plan.gone(avoids)) } else { Ok(()) }
+        if asked == 0 { Err(plan.unreadable_outcome(unreadable)) } else { Ok(()) }
     }
 }

@@ -16,13 +16,13 @@ impl Copied {
         piece: &Piece,
         (read, from): (u64, Spot),
     ) {
-        let avoids = plan.stripe_requests.get(stripe_request).avoids;
-        for copy in (0..self.copies()).filter(|_| !avoids.is_empty()) {
+        let unreadable = plan.stripe_requests.get(stripe_request).unreadable;
+        for copy in (0..self.copies()).filter(|_| !unreadable.is_empty()) {
             let spot = self.spot(piece, copy);
             if !plan.is_right(spot, piece.count) || self.is_given_up(plan, copy) {
                 continue;
             }
-            let mut rest = avoids;
+            let mut rest = unreadable;
             while let Some((at, count, others)) = plan.defects.unreadable.first(rest, spot, piece.count) {
                 rest = others;
                 let op = plan.repair(stripe_request, Spot { at, ..spot }, count);

@@ -3,7 +3,7 @@
 use super::{Copied, Piece};
 use crate::command::Access;
 use crate::storage::array::background::Part;
-use crate::storage::array::levels::{Held, Spot};
+use crate::storage::array::levels::{BlockRole, Spot};
 use crate::storage::array::plan::{Planner, Source};
 use crate::storage::array::report::SyncKind;
 use crate::storage::array::stripe_request::{Op, Phase};
@@ -17,7 +17,7 @@ impl Copied {
             while at < part.to {
                 let (held, left) = self.held(Spot { slot, at });
                 let count = left.min(part.to - at);
-                if let Held::Data { first, copy } = held {
+                if let BlockRole::Data { first, copy } = held {
                     let piece = self.piece(first, first + count);
                     match self.other_copy(plan, part, &piece, copy) {
                         Some(from) => {

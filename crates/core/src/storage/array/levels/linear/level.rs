@@ -46,7 +46,7 @@ impl RaidLevel for Linear {
         None
     }
 
-    fn bears(&self, is_there: &[bool]) -> bool {
+    fn can_reconstruct(&self, is_there: &[bool]) -> bool {
         is_there.iter().all(|&is_there| is_there)
     }
 

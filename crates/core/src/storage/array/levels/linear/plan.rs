@@ -9,8 +9,8 @@ use crate::storage::tree::Slot;
 impl Linear {
     pub(crate) fn plan(&self, plan: &mut Planner, context: &mut Context, slot: Slot) -> Result<(), Outcome> {
         let stripe_request = plan.stripe_requests.get(slot);
-        let (mut at, end, access, avoids) =
-            (stripe_request.first, stripe_request.end, stripe_request.access, stripe_request.avoids);
+        let (mut at, end, access, unreadable) =
+            (stripe_request.first, stripe_request.end, stripe_request.access, stripe_request.unreadable);
         let id = plan.command_id(slot);
         let phase = if access == Access::Read { Phase::Read } else { Phase::Write };
         while at < end {
@@ -23,8 +23,8 @@ impl Linear {
             if !can {
                 return Err(Outcome::Lost);
             }
-            if plan.defects.unreadable.has(avoids, spot, count) {
-                return Err(plan.gone(avoids));
+            if plan.defects.unreadable.has(unreadable, spot, count) {
+                return Err(plan.unreadable_outcome(unreadable));
             }
             let op = plan.add(context, slot, phase, access, spot, count);
             let (host, member) = (Source { id, at, factor: 1 }, Source { id: op, at: spot.at, factor: 1 });

@@ -38,7 +38,7 @@ impl Births {
 
     /// Whether a place was taken after the member in a slot joined.
     #[inline]
-    pub fn knows(&self, place: u64, slot: u16) -> bool {
+    pub fn taken_after_join(&self, place: u64, slot: u16) -> bool {
         let born = self.born.get(place / PAGE).map_or(0, |page| page[(place % PAGE) as usize]);
         born >= self.joined[usize::from(slot)]
     }

@@ -51,8 +51,8 @@ impl RaidLevel for Box<RaidZ> {
         self.write(plan, context, slot)
     }
 
-    fn keeper(&mut self, plan: &Planner, slot: Slot, window: Option<(&Job, Range<u64>)>) -> Option<Slot> {
-        (**self).keeper(plan, slot, window)
+    fn blocker(&mut self, plan: &Planner, slot: Slot, window: Option<(&Job, Range<u64>)>) -> Option<Slot> {
+        (**self).blocker(plan, slot, window)
     }
 
     fn settle(&mut self, plan: &mut Planner, slot: Slot) {
@@ -60,7 +60,7 @@ impl RaidLevel for Box<RaidZ> {
     }
 
     /// Once no older stripe request has the records.
-    fn looks_up_losses(&self) -> bool {
+    fn checks_bad_blocks(&self) -> bool {
         true
     }
 
@@ -72,7 +72,7 @@ impl RaidLevel for Box<RaidZ> {
         Some(Redundancy::Parity)
     }
 
-    fn bears(&self, is_there: &[bool]) -> bool {
+    fn can_reconstruct(&self, is_there: &[bool]) -> bool {
         is_there.iter().filter(|&&is_there| !is_there).count() <= self.map().parities().into()
     }
 

@@ -36,7 +36,8 @@ impl View<'_> {
     fn is_unreadable(&self, place: u64, index: usize) -> bool {
         let column = self.pool.column(place, index);
         let (frontier, is_there) = self.members[usize::from(column.slot)];
-        column.at + column.count > frontier && !(is_there && self.pool.births().knows(place, column.slot))
+        column.at + column.count > frontier
+            && !(is_there && self.pool.births().taken_after_join(place, column.slot))
     }
 
     /// Whether the record at a place is lost.

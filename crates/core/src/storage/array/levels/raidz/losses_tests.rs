@@ -10,7 +10,7 @@ fn unreadable(pool: &RaidZ, members: &[(u64, bool)], place: u64) -> Vec<u16> {
     let columns = (0..pool.map().columns()).map(|index| pool.column(place, index));
     let is_unreadable = |&(slot, end): &(u16, u64)| {
         let (frontier, is_there) = members[usize::from(slot)];
-        let has_been_written = is_there && pool.births().knows(place, slot);
+        let has_been_written = is_there && pool.births().taken_after_join(place, slot);
         end > frontier && !has_been_written
     };
     columns
@@ -78,9 +78,9 @@ proptest! {
                     && unreadable(&pool, &after, place).contains(&slot)
             };
             let first = (0..pool.places()).find(stops);
-            let told = views[1].reach(slot);
+            let reached = views[1].reach(slot);
             if !views[1].is_pool_lost() {
-                prop_assert_eq!(first.unwrap_or(ALL), told);
+                prop_assert_eq!(first.unwrap_or(ALL), reached);
             }
         }
     }
@@ -116,8 +116,8 @@ proptest! {
                     }
                 }
                 _ if writes.iter().flatten().all(|&(other, _)| other != record) && writes[at].is_none() => {
-                    if let Some(keeper) = pool.keeper_of_places(1) {
-                        let is_at_work = if keeper < 8 { writes[keeper as usize].is_some() } else { true };
+                    if let Some(blocker) = pool.blocker_of_places(1) {
+                        let is_at_work = if blocker < 8 { writes[blocker as usize].is_some() } else { true };
                         prop_assert!(is_at_work);
                         let at_work = |place| pinned.iter().any(|pinned| pinned.contains(&place));
                         prop_assert!((0..pool.places()).all(|place| pool.is_taken(place) || at_work(place)));

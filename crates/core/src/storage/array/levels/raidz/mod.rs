@@ -192,7 +192,7 @@ impl RaidZ {
 
     /// Takes over the places of the records from a pool of the same shape, as its metadata record them after
     /// a power cut: a record that was being written is still at its old place.
-    pub fn lie_as(&mut self, before: &RaidZ) {
+    pub fn restore_places(&mut self, before: &RaidZ) {
         (self.lies, self.came) = (before.lies.clone(), before.came.clone());
         (self.taken, self.free, self.next) = (before.taken.clone(), before.free, before.next);
         for &first in &before.first_move {
@@ -278,7 +278,7 @@ impl RaidZ {
 
     /// The stripe request that one which is to write this many records must wait for, for lack of free
     /// places.
-    pub fn keeper_of_places(&self, records: u64) -> Option<Slot> {
+    pub fn blocker_of_places(&self, records: u64) -> Option<Slot> {
         // Nearly always many places are free.
         if self.free >= records && (self.pins.is_empty() || self.free - self.kept_free() >= records) {
             return None;

@@ -12,12 +12,12 @@ use super::RaidZ;
 use super::map::{Column, Map};
 use super::sums::Solved;
 use crate::command::{Access, Outcome};
-use crate::storage::array::avoids::Avoids;
 use crate::storage::array::background::Job;
 use crate::storage::array::levels::Spot;
 use crate::storage::array::members::Members;
 use crate::storage::array::plan::{Planner, Source};
 use crate::storage::array::stripe_request::{Owner, Phase, StripeRequest};
+use crate::storage::array::unreadable::UnreadableList;
 use crate::storage::context::Context;
 use crate::storage::tree::Slot;
 use core::ops::Range;
@@ -102,7 +102,7 @@ impl RaidZ {
             let place = self.place(part.record_at / self.record());
             let old = self.read_record(plan, context, slot, place)?;
             self.repair_record(plan, context, slot, &old);
-            if context.keeps.data {
+            if context.enabled.data {
                 let map = *self.map();
                 for column in usize::from(map.parities())..map.columns() {
                     let begins = map.begins(column);
@@ -175,7 +175,7 @@ impl RaidZ {
 
     /// The stripe request that another one must wait for although nobody has its records: see
     /// [`RaidZ::keeper_of_places`], and for a window [`RaidZ::writer_in`].
-    pub(crate) fn keeper(
+    pub(crate) fn blocker(
         &mut self,
         plan: &Planner,
         slot: Slot,
@@ -192,19 +192,25 @@ impl RaidZ {
             return None;
         }
         self.settle(slot, false);
-        self.keeper_of_places(end.div_ceil(self.record()) - first / self.record())
+        self.blocker_of_places(end.div_ceil(self.record()) - first / self.record())
     }
 
     /// Whether a column of the record at a place can be read: on a new member, if it has been rebuilt
     /// already, or written since that member joined.
     pub(crate) fn can_read_column(&self, members: &Members, place: u64, column: &Column) -> bool {
         members.can_read(column.spot(), column.count)
-            || members.can_write(column.slot) && self.births().knows(place, column.slot)
+            || members.can_write(column.slot) && self.births().taken_after_join(place, column.slot)
     }
 
     /// The same for a stripe request with a list of unreadable stretches.
-    fn can_read_column_now(&self, plan: &Planner, place: u64, column: &Column, avoids: Avoids) -> bool {
-        !plan.defects.unreadable.has(avoids, column.spot(), column.count)
+    fn can_read_column_now(
+        &self,
+        plan: &Planner,
+        place: u64,
+        column: &Column,
+        unreadable: UnreadableList,
+    ) -> bool {
+        !plan.defects.unreadable.has(unreadable, column.spot(), column.count)
             && self.can_read_column(&plan.members, place, column)
     }
 
@@ -226,17 +232,17 @@ impl RaidZ {
         slot: Slot,
         place: u64,
     ) -> Result<Old, Outcome> {
-        let avoids = plan.stripe_requests.get(slot).avoids;
+        let unreadable = plan.stripe_requests.get(slot).unreadable;
         let map = *self.map();
         let parities = usize::from(map.parities());
         let mut old = Old::at(place);
         for index in parities..map.columns() {
             let column = self.column(place, index);
-            if self.can_read_column_now(plan, place, &column, avoids) {
+            if self.can_read_column_now(plan, place, &column, unreadable) {
                 old.ops[index] =
                     plan.add(context, slot, Phase::Read, Access::Read, column.spot(), column.count);
             } else if !old.solved.wants(index) {
-                return Err(plan.gone(avoids));
+                return Err(plan.unreadable_outcome(unreadable));
             }
         }
         for index in 0..parities {
@@ -244,16 +250,16 @@ impl RaidZ {
             if !old.solved.is_short() {
                 break;
             }
-            if self.can_read_column_now(plan, place, &column, avoids) {
+            if self.can_read_column_now(plan, place, &column, unreadable) {
                 old.ops[index] =
                     plan.add(context, slot, Phase::Read, Access::Read, column.spot(), column.count);
                 old.solved.has(index);
             }
         }
         if old.solved.is_short() {
-            return Err(plan.gone(avoids));
+            return Err(plan.unreadable_outcome(unreadable));
         }
-        if context.keeps.data {
+        if context.enabled.data {
             old.solved.solve(map.columns());
         }
         Ok(old)
@@ -277,7 +283,7 @@ impl RaidZ {
                 continue;
             }
             let op = plan.add(context, slot, Phase::Write, Access::Write, column.spot(), column.count);
-            if !context.keeps.data {
+            if !context.enabled.data {
                 continue;
             }
             if index >= parities {

@@ -16,12 +16,12 @@ impl RaidZ {
         stripe_request: Slot,
         old: &Old,
     ) {
-        let avoids = plan.stripe_requests.get(stripe_request).avoids;
+        let unreadable = plan.stripe_requests.get(stripe_request).unreadable;
         let map = *self.map();
         let parities = usize::from(map.parities());
         let column = |index| map.column(old.place * map.taken(), index);
-        for index in (0..map.columns()).filter(|_| !avoids.is_empty()) {
-            let (spot, whole, mut rest) = (column(index).spot(), column(index).count, avoids);
+        for index in (0..map.columns()).filter(|_| !unreadable.is_empty()) {
+            let (spot, whole, mut rest) = (column(index).spot(), column(index).count, unreadable);
             while let Some((at, count, others)) = plan.bad_of(rest, spot, whole) {
                 rest = others;
                 let (op, offset) = (plan.repair(stripe_request, Spot { at, ..spot }, count), at - spot.at);

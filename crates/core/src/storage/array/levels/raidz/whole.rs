@@ -50,7 +50,7 @@ impl RaidZ {
                 old.solved.has(index);
             }
         }
-        if context.keeps.data {
+        if context.enabled.data {
             old.solved.solve(map.columns());
         }
         plan.stripe_requests.get_mut(stripe_request).plan.computes += Sectors::new(sectors).bytes().get();
@@ -68,7 +68,7 @@ impl RaidZ {
     ) {
         let map = *self.map();
         let column = self.column(old.place, index);
-        if !context.keeps.data {
+        if !context.enabled.data {
             return;
         }
         let parities = usize::from(map.parities());

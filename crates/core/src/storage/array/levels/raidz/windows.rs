@@ -26,7 +26,7 @@ use core::ops::Range;
 impl RaidZ {
     /// The column of the record at a place that a target of a job should have and does not have yet.
     fn lacks(&self, members: &Members, target: &Target, place: u64) -> Option<usize> {
-        if target.until <= place || self.births().knows(place, target.slot) {
+        if target.until <= place || self.births().taken_after_join(place, target.slot) {
             return None;
         }
         let index = self.map().column_on(place * self.map().taken(), target.slot)?;
@@ -57,18 +57,18 @@ impl RaidZ {
     pub(crate) fn go_over_records(&mut self, plan: &mut Planner, context: &mut Context, part: &mut Part<'_>) {
         let Part { stripe_request, at, to, .. } = *part;
         self.pin(stripe_request, at..to);
-        let avoids = core::mem::take(&mut part.window().avoids);
+        let unreadable = core::mem::take(&mut part.window().unreadable);
         let mut next = at;
         while let Some(place) = self.next_record(plan, part, next) {
             next = place + 1;
-            if !self.go_over_record(plan, context, part, place, &avoids) {
+            if !self.go_over_record(plan, context, part, place, &unreadable) {
                 break;
             }
             if self.next_record(plan, part, next) == Some(next) {
                 self.pass_over_rest(plan, stripe_request, place);
             }
         }
-        part.window().avoids = avoids;
+        part.window().unreadable = unreadable;
         if part.job.kind != SyncKind::Rebuild {
             plan.stripe_requests.get_mut(stripe_request).plan.computes = 0;
         }
@@ -89,18 +89,18 @@ impl RaidZ {
         context: &mut Context,
         part: &mut Part<'_>,
         place: u64,
-        avoids: &[u16],
+        unreadable: &[u16],
     ) -> bool {
         let stripe_request = part.stripe_request;
         let can_read = |members: &Members, column: &Column| {
-            !avoids.contains(&column.slot) && self.can_read_column(members, place, column)
+            !unreadable.contains(&column.slot) && self.can_read_column(members, place, column)
         };
         let map = *self.map();
         let columns = (0..map.columns()).map(|index| self.column(place, index));
-        let unreadable = columns.filter(|column| !can_read(&plan.members, column)).count();
-        if unreadable > map.parities().into() {
+        let missing = columns.filter(|column| !can_read(&plan.members, column)).count();
+        if missing > map.parities().into() {
             let size = self.record();
-            if let Some(record) = self.record_at(place).filter(|_| !avoids.is_empty()) {
+            if let Some(record) = self.record_at(place).filter(|_| !unreadable.is_empty()) {
                 plan.lose_range(context, part.job.group, record * size, size);
             } else if part.job.kind == SyncKind::Rebuild {
                 part.job.stop_at(place);
@@ -124,7 +124,7 @@ impl RaidZ {
                 self.make_column(plan, context, write, &old, index);
             }
         }
-        self.give_back(plan, context, stripe_request, &old, avoids);
+        self.give_back(plan, context, stripe_request, &old, unreadable);
         true
     }
 
@@ -135,12 +135,12 @@ impl RaidZ {
         context: &mut Context,
         stripe_request: Slot,
         old: &Old,
-        avoids: &[u16],
+        unreadable: &[u16],
     ) {
         let map = self.map();
-        for index in (0..map.columns()).filter(|_| !avoids.is_empty()) {
+        for index in (0..map.columns()).filter(|_| !unreadable.is_empty()) {
             let column = self.column(old.place, index);
-            if avoids.contains(&column.slot) && self.can_read_column(&plan.members, old.place, &column) {
+            if unreadable.contains(&column.slot) && self.can_read_column(&plan.members, old.place, &column) {
                 let write = plan.repair(stripe_request, column.spot(), column.count);
                 self.make_column(plan, context, write, old, index);
             }

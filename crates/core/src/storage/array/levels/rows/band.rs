@@ -3,10 +3,10 @@
 use super::super::gf;
 use super::{Row, Rows};
 use crate::command::{Access, Outcome};
-use crate::storage::array::avoids::Avoids;
 use crate::storage::array::levels::Spot;
 use crate::storage::array::plan::{Planner, Source};
 use crate::storage::array::stripe_request::Phase;
+use crate::storage::array::unreadable::UnreadableList;
 use crate::storage::context::Context;
 use crate::storage::tree::Slot;
 use alloc::vec::Vec;
@@ -168,21 +168,28 @@ impl Fetched {
 impl Rows {
     /// A part of a row, and what of it a stripe request with this list of unreadable stretches can read.
     #[inline]
-    pub(crate) fn band(&self, plan: &Planner, row: Row, lo: u64, hi: u64, avoids: Avoids) -> Band {
+    pub(crate) fn band(
+        &self,
+        plan: &Planner,
+        row: Row,
+        lo: u64,
+        hi: u64,
+        unreadable: UnreadableList,
+    ) -> Band {
         let mut band = Band::whole(self, row, lo, hi);
-        if plan.members.impaired > 0 || !avoids.is_empty() {
-            self.look(plan, &mut band, avoids);
+        if plan.members.impaired > 0 || !unreadable.is_empty() {
+            self.find_unreadable(plan, &mut band, unreadable);
         }
         band
     }
 
     /// Determines which units of a band cannot be read.
-    fn look(&self, plan: &Planner, band: &mut Band, avoids: Avoids) {
+    fn find_unreadable(&self, plan: &Planner, band: &mut Band, unreadable: UnreadableList) {
         for column in 0..band.columns() {
             let spot = band.data(column);
             let is_there = plan.members.can_read(spot, band.count);
             band.gone += u32::from(!is_there);
-            if !is_there || plan.defects.unreadable.has(avoids, spot, band.count) {
+            if !is_there || plan.defects.unreadable.has(unreadable, spot, band.count) {
                 if let Some(place) = band.lost_columns.get_mut(band.lost) {
                     *place = column;
                 }
@@ -193,7 +200,7 @@ impl Rows {
             let spot = band.parity(which);
             let is_there = plan.members.can_read(spot, band.count);
             band.gone += u32::from(!is_there);
-            if !is_there || plan.defects.unreadable.has(avoids, spot, band.count) {
+            if !is_there || plan.defects.unreadable.has(unreadable, spot, band.count) {
                 band.readable &= !(1 << which);
             }
             if !plan.members.can_write(spot.slot) {
@@ -251,7 +258,7 @@ impl Rows {
         band: &Band,
     ) -> Result<u64, Outcome> {
         if !band.can_be_computed() {
-            return Err(plan.gone(plan.stripe_requests.get(slot).avoids));
+            return Err(plan.unreadable_outcome(plan.stripe_requests.get(slot).unreadable));
         }
         let mut units = 0;
         for column in 0..band.columns() {
@@ -278,7 +285,7 @@ impl Rows {
         (column, from, factor): (u32, u64, u8),
         count: u64,
     ) {
-        if !context.keeps.data || count == 0 {
+        if !context.enabled.data || count == 0 {
             return;
         }
         if let Some(id) = plan.fetched.get(column) {

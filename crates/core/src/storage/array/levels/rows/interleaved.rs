@@ -56,15 +56,15 @@ impl Rows {
         slot: Slot,
         stretch: &Stretch,
     ) -> Result<(), Outcome> {
-        let avoids = plan.stripe_requests.get(slot).avoids;
-        let band = self.band(plan, self.row(stretch.first_row), 0, stretch.rows, avoids);
+        let unreadable = plan.stripe_requests.get(slot).unreadable;
+        let band = self.band(plan, self.row(stretch.first_row), 0, stretch.rows, unreadable);
         self.bring_nothing(plan, &band);
         let units = self.bring_all(plan, context, slot, &band)?;
         if band.lost > 0 {
             plan.stripe_requests.get_mut(slot).plan.computes += units * band.count * 512;
             self.repair_band(plan, context, slot, &band, 0..0);
         }
-        if context.keeps.data {
+        if context.enabled.data {
             let id = plan.command_id(slot);
             for address in stretch.begin..stretch.end {
                 let (column, at) = place(self, &band, stretch, address);
@@ -81,9 +81,9 @@ impl Rows {
         slot: Slot,
         stretch: &Stretch,
     ) -> Result<(), Outcome> {
-        let avoids = plan.stripe_requests.get(slot).avoids;
+        let unreadable = plan.stripe_requests.get(slot).unreadable;
         let row = self.row(stretch.first_row);
-        let whole = self.band(plan, row, 0, stretch.rows, avoids);
+        let whole = self.band(plan, row, 0, stretch.rows, unreadable);
         if whole.gone > u32::from(self.parities()) {
             return Err(Outcome::Lost);
         }
@@ -96,15 +96,15 @@ impl Rows {
                 continue;
             }
             let from = ragged - first;
-            let band = self.band(plan, row, from, from + 1, avoids);
+            let band = self.band(plan, row, from, from + 1, unreadable);
             self.bring_nothing(plan, &band);
             sectors += self.bring_all(plan, context, slot, &band)?;
-            if context.keeps.data {
+            if context.enabled.data {
                 self.mix_around(plan, context, stretch, ragged * columns, &band);
             }
         }
         plan.stripe_requests.get_mut(slot).plan.computes += sectors * 512;
-        if context.keeps.data {
+        if context.enabled.data {
             let id = plan.command_id(slot);
             for address in stretch.begin..stretch.end {
                 let (column, at) = place(self, &whole, stretch, address);

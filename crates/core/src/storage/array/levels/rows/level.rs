@@ -74,7 +74,7 @@ impl RaidLevel for Rows {
         Some(Redundancy::Parity)
     }
 
-    fn bears(&self, is_there: &[bool]) -> bool {
+    fn can_reconstruct(&self, is_there: &[bool]) -> bool {
         let missing = |group: &[bool]| group.iter().filter(|&&is_there| !is_there).count();
         is_there.chunks(self.members() as usize).all(|group| missing(group) <= self.parities().into())
     }

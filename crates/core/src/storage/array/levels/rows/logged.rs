@@ -2,7 +2,7 @@
 //! a time.
 use super::Rows;
 use super::band::Band;
-use super::write::{Touched, Way};
+use super::write::{ParityMethod, Touched};
 use crate::data::Word;
 use crate::storage::array::levels::Spot;
 use crate::storage::array::logs::Logged;
@@ -42,7 +42,7 @@ impl Rows {
         slot: Slot,
         band: &Band,
         touched: &Touched,
-        way: Way,
+        method: ParityMethod,
     ) {
         let parity = band.parity(0);
         if !plan.members.can_read(parity, band.count) {
@@ -51,7 +51,7 @@ impl Rows {
         let whole = touched.is_whole(band);
         let body = if whole { 0 } else { band.count };
         let is_open = plan.last.has(parity.slot, Phase::Log, plan.stripe_requests.get(slot).plan.serial);
-        if !is_open && (plan.stands_behind(slot) || !plan.may_join(parity.slot)) {
+        if !is_open && (plan.must_queue(slot) || !plan.may_join(parity.slot)) {
             return plan.logs.is_short(parity.slot);
         }
         let member = usize::from(parity.slot);
@@ -62,7 +62,7 @@ impl Rows {
                 return plan.logs.is_short(parity.slot);
             }
             let log = Spot { at: plan.logs.draft.described[member].1, ..parity };
-            self.describe(plan, context, touched, way, (u64::MAX, log, record), band);
+            self.describe(plan, context, touched, method, (u64::MAX, log, record), band);
         }
         let mut done = 0;
         while done < body {
@@ -71,10 +71,10 @@ impl Rows {
             let Some((op, at, count)) = taken else { return plan.logs.is_short(parity.slot) };
             let log = Spot { at, ..parity };
             let piece = Band { at: band.at + done, count, ..*band };
-            self.describe(plan, context, touched, way, (op, log, record), &piece);
+            self.describe(plan, context, touched, method, (op, log, record), &piece);
             done += count;
         }
-        if plan.members.any_forgets() {
+        if plan.members.any_volatile() {
             self.join_unit(plan, band, touched, is_empty);
         }
     }
@@ -85,36 +85,38 @@ impl Rows {
         plan: &Planner,
         context: &mut Context,
         touched: &Touched,
-        way: Way,
+        method: ParityMethod,
         (op, log, record): (u64, Spot, u64),
         band: &Band,
     ) {
-        if !context.keeps.data {
+        if !context.enabled.data {
             return;
         }
         let (of, count, is_whole) = (band.parity(0), band.count, touched.is_whole(band));
         let columns = (touched.first, touched.end);
         let (describes, description) = plan.logs.draft.described[usize::from(of.slot)];
         let logged = Logged { op, log, of, count, columns, is_whole, record };
-        context.tell(describes, description, Word::Logged(logged));
+        context.add_word(describes, description, Word::Logged(logged));
         if is_whole {
             return;
         }
-        if way == Way::Old {
+        if method == ParityMethod::ReadModifyWrite {
             self.mix_parity(plan, context, (op, log.at), band, 0);
         }
         // Either the data that parity loses, or those that stay.
-        for column in (0..band.columns()).filter(|&column| touched.has(column) == (way == Way::Old)) {
+        for column in (0..band.columns())
+            .filter(|&column| touched.has(column) == (method == ParityMethod::ReadModifyWrite))
+        {
             self.mix_old(plan, context, (op, log.at), band, (column, band.at, 1), count);
         }
     }
 
     /// A record of a log on members with a volatile cache: notes the members that it writes to.
     fn join_unit(&self, plan: &mut Planner, band: &Band, touched: &Touched, begins: bool) {
-        let looks = plan.logs.looks();
+        let scans = plan.logs.scans();
         let unit = &mut plan.logs.units[usize::from(band.parity(0).slot)];
         if begins {
-            unit.began = looks;
+            unit.began = scans;
             unit.written.clear();
         }
         let columns = (touched.first..touched.end).map(|column| band.data(column).slot);

@@ -3,10 +3,10 @@
 use super::super::gf;
 use super::Rows;
 use super::band::Band;
-use crate::storage::array::avoids::Avoids;
 use crate::storage::array::levels::Spot;
 use crate::storage::array::plan::Planner;
 use crate::storage::array::stripe_request::{Op, Phase};
+use crate::storage::array::unreadable::UnreadableList;
 use crate::storage::context::Context;
 use crate::storage::tree::Slot;
 
@@ -39,7 +39,7 @@ impl Rows {
     /// A band whose readable units are those that a stripe request has planned to read.
     fn band_of_reads(&self, plan: &mut Planner, stripe_request: Slot, row: u64, at: u64, count: u64) -> Band {
         let lo = at - self.at(row);
-        let mut band = self.band(plan, self.row(row), lo, lo + count, Avoids::NOTHING);
+        let mut band = self.band(plan, self.row(row), lo, lo + count, UnreadableList::NOTHING);
         (band.lost, band.readable) = (0, 0);
         self.bring_nothing(plan, &band);
         for column in 0..band.columns() {

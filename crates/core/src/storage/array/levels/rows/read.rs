@@ -22,7 +22,7 @@ impl Rows {
     ) -> Option<(bool, u64, u64)> {
         let write = stripe_request.access == Access::Write;
         // A read of data only, with nothing unreadable, does not depend on parity.
-        if !write && plan.members.impaired == 0 && stripe_request.avoids.is_empty() {
+        if !write && plan.members.impaired == 0 && stripe_request.unreadable.is_empty() {
             return None;
         }
         let (first, unit) = (self.cell(stripe_request.first, stripe_request.end), self.unit());
@@ -33,7 +33,7 @@ impl Rows {
         }
         let spot =
             || Spot { slot: self.data(first.row, first.column), at: self.at(first.row) + first.offset };
-        if !write && stripe_request.avoids.is_empty() && plan.members.can_read(spot(), first.count) {
+        if !write && stripe_request.unreadable.is_empty() && plan.members.can_read(spot(), first.count) {
             return None;
         }
         let granule = if write { plan.granule() } else { 1 };
@@ -44,8 +44,8 @@ impl Rows {
 
     pub(crate) fn read(&self, plan: &mut Planner, context: &mut Context, slot: Slot) -> Result<(), Outcome> {
         let stripe_request = plan.stripe_requests.get(slot);
-        let (mut at, end, avoids) = (stripe_request.first, stripe_request.end, stripe_request.avoids);
-        if plan.members.impaired == 0 && avoids.is_empty() {
+        let (mut at, end, unreadable) = (stripe_request.first, stripe_request.end, stripe_request.unreadable);
+        if plan.members.impaired == 0 && unreadable.is_empty() {
             self.read_as_it_lies(plan, context, slot);
             return Ok(());
         }
@@ -103,17 +103,17 @@ impl Rows {
         if first == end {
             return Ok(());
         }
-        let avoids = plan.stripe_requests.get(slot).avoids;
+        let unreadable = plan.stripe_requests.get(slot).unreadable;
         let row = self.row(row);
         // The state of the units that are not asked for matters only when they are needed for a computation.
         let mut band = Band::whole(self, row, lo, hi);
         self.bring_nothing(plan, &band);
         let is_there = |column| {
             let spot = band.data(column);
-            plan.can_read(spot, band.count, avoids)
+            plan.can_read(spot, band.count, unreadable)
         };
         if !(first..end).all(is_there) {
-            band = self.band(plan, row, lo, hi, avoids);
+            band = self.band(plan, row, lo, hi, unreadable);
             let units = self.bring_all(plan, context, slot, &band)?;
             plan.stripe_requests.get_mut(slot).plan.computes += units * band.count * 512;
             self.repair_band(plan, context, slot, &band, 0..0);
@@ -122,7 +122,7 @@ impl Rows {
                 self.bring(plan, context, slot, &band, column);
             }
         }
-        if context.keeps.data {
+        if context.enabled.data {
             let id = plan.command_id(slot);
             for column in first..end {
                 let into = (id, reach.address(column, lo));

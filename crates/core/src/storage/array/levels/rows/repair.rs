@@ -19,12 +19,12 @@ impl Rows {
         band: &Band,
         but: Range<u32>,
     ) {
-        let avoids = plan.stripe_requests.get(stripe_request).avoids;
-        if avoids.is_empty() {
+        let unreadable = plan.stripe_requests.get(stripe_request).unreadable;
+        if unreadable.is_empty() {
             return;
         }
         for column in (0..band.columns()).filter(|column| !but.contains(column)) {
-            let (spot, mut rest) = (band.data(column), avoids);
+            let (spot, mut rest) = (band.data(column), unreadable);
             while let Some((at, count, others)) = plan.bad_of(rest, spot, band.count) {
                 rest = others;
                 let op = plan.repair(stripe_request, Spot { at, ..spot }, count);
@@ -32,7 +32,7 @@ impl Rows {
             }
         }
         for which in band.parities().filter(|_| but.is_empty()) {
-            let (spot, mut rest) = (band.parity(which), avoids);
+            let (spot, mut rest) = (band.parity(which), unreadable);
             while let Some((at, count, others)) = plan.bad_of(rest, spot, band.count) {
                 rest = others;
                 let op = plan.repair(stripe_request, Spot { at, ..spot }, count);

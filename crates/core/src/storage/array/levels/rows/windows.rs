@@ -2,7 +2,7 @@
 use super::Rows;
 use crate::command::Access;
 use crate::storage::array::background::Part;
-use crate::storage::array::levels::{Held, Spot};
+use crate::storage::array::levels::{BlockRole, Spot};
 use crate::storage::array::plan::Planner;
 use crate::storage::array::report::SyncKind;
 use crate::storage::array::stripe_request::Phase;
@@ -19,7 +19,7 @@ impl Rows {
             let spot = Spot { slot, at: part.at };
             if part.is_bad(plan, spot, count) {
                 let write = plan.repair(part.stripe_request, spot, count);
-                if context.keeps.data {
+                if context.enabled.data {
                     self.mix_member(plan, context, part, spot, write);
                 }
             }
@@ -64,7 +64,7 @@ impl Rows {
                 Spot { slot, at: from },
                 to - from,
             );
-            if context.keeps.data {
+            if context.enabled.data {
                 self.mix_member(plan, context, part, Spot { slot, at: from }, write);
             }
         }
@@ -101,7 +101,7 @@ impl Rows {
                 let spot = Spot { slot, at };
                 let (held, left) = self.held(spot);
                 let count = left.min(part.to - at);
-                if let Held::Data { first, .. } = held
+                if let BlockRole::Data { first, .. } = held
                     && !part.can_read(plan, spot, count)
                 {
                     plan.lose_range(context, part.job.group, first, count);
@@ -144,7 +144,7 @@ impl Rows {
             for which in 0..self.parities() {
                 let spot = Spot { slot: self.parity(row, which), at };
                 let write = plan.add(context, part.stripe_request, Phase::Write, Access::Write, spot, count);
-                if context.keeps.data {
+                if context.enabled.data {
                     self.mix_made(plan, context, part.stripe_request, (write, row), spot, count);
                 }
             }

@@ -19,15 +19,15 @@ use crate::storage::tree::Slot;
 
 /// How the parity of a band is computed.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Way {
+pub(crate) enum ParityMethod {
     /// From the old data and the old parity.
-    Old,
+    ReadModifyWrite,
     /// From the data that are not written.
-    Rest,
+    ReconstructWrite,
     /// From everything that can be read, after computing what is missing.
-    All,
+    Reconstruct,
     /// No parity member is present.
-    Without,
+    NoParity,
 }
 
 /// The columns of a band that are written, and how.
@@ -137,27 +137,27 @@ impl Rows {
         if touched.count() == 0 {
             return Ok(());
         }
-        let avoids = plan.stripe_requests.get(slot).avoids;
-        let band = self.band(plan, self.row(row), lo, hi, avoids);
+        let unreadable = plan.stripe_requests.get(slot).unreadable;
+        let band = self.band(plan, self.row(row), lo, hi, unreadable);
         if band.gone > u32::from(self.parities()) {
             return Err(Outcome::Lost);
         }
         if band.lost > gf::MOST {
-            return Err(plan.gone(avoids));
+            return Err(plan.unreadable_outcome(unreadable));
         }
-        let way = self.way(plan, &band, reach, &touched, lo);
+        let method = self.parity_method(plan, &band, reach, &touched, lo);
         self.bring_nothing(plan, &band);
-        let units = self.bring_for(plan, context, slot, &band, (reach, &touched, lo), way)?;
-        if way == Way::All {
+        let units = self.bring_for(plan, context, slot, &band, (reach, &touched, lo), method)?;
+        if method == ParityMethod::Reconstruct {
             self.repair_band(plan, context, slot, &band, touched.first..touched.end);
         }
-        if way != Way::Without {
+        if method != ParityMethod::NoParity {
             plan.stripe_requests.get_mut(slot).plan.computes += (units * band.count + touched.new) * 512;
         }
-        self.write_data(plan, context, slot, &band, (reach, &touched, lo), way);
-        self.write_parity(plan, context, slot, &band, (reach, &touched, lo), way);
+        self.write_data(plan, context, slot, &band, (reach, &touched, lo), method);
+        self.write_parity(plan, context, slot, &band, (reach, &touched, lo), method);
         if plan.params.consistency_policy == ConsistencyPolicy::PartialParityLog {
-            self.write_partial_parity(plan, context, slot, &band, &touched, way);
+            self.write_partial_parity(plan, context, slot, &band, &touched, method);
         }
         Ok(())
     }
@@ -167,9 +167,16 @@ impl Rows {
         reach.part(column, lo, lo + count) == (lo, lo + count)
     }
 
-    fn way(&self, plan: &Planner, band: &Band, reach: &Reach, touched: &Touched, lo: u64) -> Way {
+    fn parity_method(
+        &self,
+        plan: &Planner,
+        band: &Band,
+        reach: &Reach,
+        touched: &Touched,
+        lo: u64,
+    ) -> ParityMethod {
         if band.writable == 0 {
-            return Way::Without;
+            return ParityMethod::NoParity;
         }
         let old = touched.count() + band.writable.count_ones();
         let rest = band.columns() - touched.full;
@@ -179,16 +186,16 @@ impl Rows {
             PartialWrites::Rest => false,
         };
         if band.lost == 0 && band.readable == band.writable {
-            return if prefers_old { Way::Old } else { Way::Rest };
+            return if prefers_old { ParityMethod::ReadModifyWrite } else { ParityMethod::ReconstructWrite };
         }
         let columns = 0..band.columns();
         let can_old = band.writable & !band.readable == 0
             && columns.clone().all(|column| !touched.has(column) || band.can_read(column));
         let can_rest = columns.clone().all(|c| band.can_read(c) || Self::is_full(reach, c, lo, band.count));
         match (prefers_old, can_old, can_rest) {
-            (true, true, _) | (false, true, false) => Way::Old,
-            (false, _, true) | (true, false, true) => Way::Rest,
-            (_, false, false) => Way::All,
+            (true, true, _) | (false, true, false) => ParityMethod::ReadModifyWrite,
+            (false, _, true) | (true, false, true) => ParityMethod::ReconstructWrite,
+            (_, false, false) => ParityMethod::Reconstruct,
         }
     }
 
@@ -200,13 +207,13 @@ impl Rows {
         slot: Slot,
         band: &Band,
         (reach, touched, lo): (&Reach, &Touched, u64),
-        way: Way,
+        method: ParityMethod,
     ) -> Result<u64, Outcome> {
         let mut units = 0;
-        match way {
-            Way::Without => {}
-            Way::All => units = self.bring_all(plan, context, slot, band)?,
-            Way::Old => {
+        match method {
+            ParityMethod::NoParity => {}
+            ParityMethod::Reconstruct => units = self.bring_all(plan, context, slot, band)?,
+            ParityMethod::ReadModifyWrite => {
                 for column in touched.first..touched.end {
                     self.bring(plan, context, slot, band, column);
                 }
@@ -215,8 +222,8 @@ impl Rows {
                 }
                 units = u64::from(touched.count() + band.writable.count_ones());
             }
-            Way::Rest if touched.is_whole(band) => {}
-            Way::Rest => {
+            ParityMethod::ReconstructWrite if touched.is_whole(band) => {}
+            ParityMethod::ReconstructWrite => {
                 for column in 0..band.columns() {
                     if !Self::is_full(reach, column, lo, band.count) {
                         self.bring(plan, context, slot, band, column);
@@ -237,7 +244,7 @@ impl Rows {
         slot: Slot,
         band: &Band,
         (reach, touched, lo): (&Reach, &Touched, u64),
-        way: Way,
+        method: ParityMethod,
     ) {
         let hi = lo + band.count;
         for column in touched.first..touched.end {
@@ -247,11 +254,11 @@ impl Rows {
             }
             let (begin, end) = reach.part(column, lo, hi);
             // Without parity there is no need for whole granules.
-            let (from, until) = if way == Way::Without { (begin, end) } else { (lo, hi) };
+            let (from, until) = if method == ParityMethod::NoParity { (begin, end) } else { (lo, hi) };
             let spot = Spot { slot: spot.slot, at: band.at + (from - lo) };
             let op = plan.add(context, slot, Phase::Write, Access::Write, spot, until - from);
             plan.note(context, op, spot, until - from);
-            if context.keeps.data {
+            if context.enabled.data {
                 self.mix_new(plan, context, slot, (op, spot.at), (reach, column, from, until), (band, lo, 1));
             }
         }
@@ -288,18 +295,18 @@ impl Rows {
         slot: Slot,
         band: &Band,
         (reach, touched, lo): (&Reach, &Touched, u64),
-        way: Way,
+        method: ParityMethod,
     ) {
         let hi = lo + band.count;
         for which in band.parities().filter(|which| band.writable >> which & 1 == 1) {
             let spot = band.parity(which);
             let op = plan.add(context, slot, Phase::Write, Access::Write, spot, band.count);
             plan.note(context, op, spot, band.count);
-            if !context.keeps.data {
+            if !context.enabled.data {
                 continue;
             }
             let factor = |column| gf::factor(which, band.rows.index_of(&band.row, column));
-            if way != Way::Old {
+            if method != ParityMethod::ReadModifyWrite {
                 for column in 0..band.columns() {
                     let into = (op, spot.at);
                     self.mix_new(

@@ -29,7 +29,7 @@ pub use own::OwnOrder;
 /// use drivelab_core::storage::drive::params::{DriveModel, DriveParams};
 /// use drivelab_core::storage::drive::seek::SeekParams;
 /// use drivelab_core::storage::drive::protocol::{NcqParams, Protocol};
-/// use drivelab_core::storage::drive::queue::{Knows, Order, QueueParams};
+/// use drivelab_core::storage::drive::queue::{Order, PositionKnowledge, QueueParams};
 /// use drivelab_core::storage::{Target, TargetInput, TargetParams};
 /// use drivelab_core::{Access, Command, Machine};
 /// use drivelab_units::{Instant, Lba, Rpm, Sectors, Span};
@@ -39,7 +39,7 @@ pub use own::OwnOrder;
 ///     let rpm = Rpm::from_milli(7_200_000).unwrap();
 ///     let seek = SeekParams::Table(vec![(1, Span::from_us(800)), (1_000, Span::from_ms(15))]);
 ///     let plain = DriveParams::plain(rpm, GeometryParams::one_zone(4, 1_000, 600), seek);
-///     let queue = QueueParams { depth: 32, order, knows: Knows::Angle, ..QueueParams::NONE };
+///     let queue = QueueParams { depth: 32, order, knows: PositionKnowledge::Angle, ..QueueParams::NONE };
 ///     let model = DriveModel::new(&DriveParams { queue, protocol: Protocol::Ncq(NcqParams::USUAL), ..plain }).unwrap();
 ///     let mut target = Target::new(&TargetParams::Drive(model.into()), 1);
 ///     for id in 0..16 {
@@ -141,7 +141,7 @@ pub struct Rule {
     pub(crate) cost_is: CostIs,
     /// Whether the cost counts rotation, as far as the drive knows the angle.
     pub counts_rotation: bool,
-    /// Whether reads and writes are kept in separate lanes.
+    /// Whether reads and writes are kept in separate lists.
     pub keeps_writes_apart: bool,
     /// The definition: the entry with the least cost goes next, the older one on a tie.
     pub cost: fn(&Entry, &View<'_>) -> i64,

@@ -48,7 +48,7 @@ impl Rule {
     /// use drivelab_core::storage::drive::params::{DriveModel, DriveParams};
     /// use drivelab_core::storage::drive::protocol::{NcqParams, Protocol};
     /// use drivelab_core::storage::drive::queue::orders::{OwnOrder, Rule};
-    /// use drivelab_core::storage::drive::queue::{Entry, Knows, Order, QueueParams, View};
+    /// use drivelab_core::storage::drive::queue::{Entry, Order, PositionKnowledge, QueueParams, View};
     /// use drivelab_core::storage::drive::seek::SeekParams;
     /// use drivelab_core::storage::{Target, TargetInput, TargetParams};
     /// use drivelab_core::{Access, Command, Machine};
@@ -64,7 +64,7 @@ impl Rule {
     /// let rpm = Rpm::from_milli(7_200_000).unwrap();
     /// let seek = SeekParams::Table(vec![(1, Span::from_us(800)), (1_000, Span::from_ms(15))]);
     /// let order = Order::Own(OwnOrder::new(&OUTER_FIRST));
-    /// let queue = QueueParams { depth: 32, order, knows: Knows::Angle, ..QueueParams::NONE };
+    /// let queue = QueueParams { depth: 32, order, knows: PositionKnowledge::Angle, ..QueueParams::NONE };
     /// let drive = DriveParams {
     ///     queue,
     ///     protocol: Protocol::Ncq(NcqParams::USUAL),

@@ -36,7 +36,7 @@ impl Cost for Plain {
     }
 }
 
-/// The entry of one lane with the least cost.
+/// The entry of one list with the least cost.
 pub fn pick_from(slots: &Slots, kind: Kind, view: &View<'_>) -> Option<SlotIndex> {
     if view.is_plain() { pick_plain(slots, kind, view) } else { outward::least(&Sptf, slots, kind, view) }
 }

@@ -5,7 +5,7 @@ use crate::storage::drive::queue::outward::{self, Cost};
 use crate::storage::drive::queue::{Entry, Kind, SlotIndex, Slots, View};
 
 pub fn cost(entry: &Entry, view: &View<'_>) -> i64 {
-    (view.seek(entry) + view.handicap(entry)) as i64
+    (view.seek(entry) + view.write_penalty(entry)) as i64
 }
 
 /// For the search.

@@ -44,7 +44,7 @@ proptest! {
         let mechanism = mechanism(&curve, cylinders, settle);
         for order in orders {
             let params = QueueParams {
-                order, knows: Knows::Angle, age_limit: None, pass_limit: None, considers: None, sorts_from: None,
+                order, knows: PositionKnowledge::Angle, age_limit: None, pass_limit: None, considers: None, sorts_from: None,
                 ..params.clone()
             };
             let mut play = Play::new(&mechanism, params, seed);
@@ -75,8 +75,12 @@ fn looked_at(order: Order, depth: u32, mechanism: &Mechanism, cylinders: u32) ->
         orders::Unit::Share { .. } => 100_000,
         orders::Unit::Time => ages,
     });
-    let params =
-        QueueParams { order: order.weighing(weight), depth, knows: Knows::Angle, ..QueueParams::NONE };
+    let params = QueueParams {
+        order: order.weighing(weight),
+        depth,
+        knows: PositionKnowledge::Angle,
+        ..QueueParams::NONE
+    };
     let mut play = Play::new(mechanism, params, u64::from(depth));
     play.arm.cylinder = cylinders / 2;
     let cylinders = u64::from(cylinders);

@@ -75,7 +75,7 @@ fn queues_of(depth: impl Strategy<Value = u32>) -> impl Strategy<Value = QueuePa
             let (considers, sorts_from) = windows;
             QueueParams {
                 depth,
-                knows: if angle { Knows::Angle } else { Knows::Distance },
+                knows: if angle { PositionKnowledge::Angle } else { PositionKnowledge::Distance },
                 considers,
                 sorts_from,
                 age_limit,
@@ -127,7 +127,7 @@ proptest! {
         let spindle = Spindle::new(Span::from_ns(PERIOD), Span::from_ns(12_345));
         let landing = mechanism.landing(first, Sectors::new(count), access, &spindle);
         let arm = Arm { cylinder: places[1] % cylinders, head: places[2] % HEADS };
-        let params = QueueParams { order: Order::Sptf, knows: Knows::Angle, ..QueueParams::NONE };
+        let params = QueueParams { order: Order::Sptf, knows: PositionKnowledge::Angle, ..QueueParams::NONE };
         let at = Instant::from_ns(now);
         let (mechanism, params, upward) = (&mechanism, &params, true);
         let view = View { mechanism, params, arm, upward, now, turned: spindle.turned(at), period: PERIOD, waiting: 0 };
@@ -189,7 +189,7 @@ fn entry_at(cylinder: u32, start: u64, write: bool) -> Entry {
 fn planned(params: &QueueParams, entry: &Entry, turned: u64) -> (u64, u64) {
     let curve = SeekParams::Table(vec![(1, Span::from_ms(1)), (99, Span::from_ms(4))]);
     let mechanism = &mechanism(&curve, 100, SettleParams::default());
-    let params = &QueueParams { knows: Knows::Angle, ..params.clone() };
+    let params = &QueueParams { knows: PositionKnowledge::Angle, ..params.clone() };
     let (arm, period) = (Arm::default(), PERIOD);
     let view = View { mechanism, params, arm, upward: true, now: 0, turned, period, waiting: 0 };
     (view.positioning(entry), view.seek(entry))
@@ -263,7 +263,8 @@ fn every_policy_finds_the_least_on_every_measured_curve() {
             let mechanism = mechanism(&SeekParams::Table(points.clone()), cylinders, settle);
             for (seed, order) in Order::ALL.into_iter().enumerate() {
                 let order = if order.rule().name == "aged-sptf" { order.weighing(50_000) } else { order };
-                let params = QueueParams { order, depth: 64, knows: Knows::Angle, ..QueueParams::NONE };
+                let params =
+                    QueueParams { order, depth: 64, knows: PositionKnowledge::Angle, ..QueueParams::NONE };
                 let check = |play: &Play<'_>, chosen| {
                     choices += u32::from(play.waiting.len() > 1);
                     play.check(chosen)

@@ -11,7 +11,7 @@ fn thousand_cylinders() -> Mechanism {
 }
 
 fn in_order(order: Order) -> QueueParams {
-    QueueParams { order, depth: 8, knows: Knows::Angle, ..QueueParams::NONE }
+    QueueParams { order, depth: 8, knows: PositionKnowledge::Angle, ..QueueParams::NONE }
 }
 
 /// How many services a command for `far` waits through with the arm first on `from`, while two others are kept waiting,

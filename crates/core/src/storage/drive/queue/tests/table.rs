@@ -1,4 +1,4 @@
-//! The slot table against a list, in one lane and in two.
+//! The slot table against a list, in one list and in two.
 use super::super::*;
 use super::play::PERIOD;
 use alloc::vec::Vec;
@@ -48,14 +48,14 @@ fn check_table(slots: &Slots, list: &[Row], cylinders: u32) -> Result<(), TestCa
     prop_assert_eq!(&ages[..], list);
     prop_assert!(slots.by_age().map(|slot| slots.entry(slot).sequence).is_sorted());
     for kind in [slots.kind(false), slots.kind(true)] {
-        let lane: Vec<Row> =
+        let list: Vec<Row> =
             list.iter().filter(|(_, _, write)| slots.kind(*write) == kind).copied().collect();
-        check_lane(slots, kind, &lane, cylinders)?;
+        check_list(slots, kind, &list, cylinders)?;
     }
     Ok(())
 }
 
-fn check_lane(slots: &Slots, kind: Kind, list: &[Row], cylinders: u32) -> Result<(), TestCaseError> {
+fn check_list(slots: &Slots, kind: Kind, list: &[Row], cylinders: u32) -> Result<(), TestCaseError> {
     prop_assert_eq!(slots.oldest_of(kind), slot_of(list.first()));
     for (i, &(slot, _, _)) in list.iter().enumerate() {
         prop_assert_eq!(slots.younger(slot), slot_of(list.get(i + 1)));

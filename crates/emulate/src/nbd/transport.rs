@@ -1,0 +1,450 @@
+//! The NBD transport: a listening socket and its connections, all nonblocking.
+use super::export::Export;
+use super::handshake::Security;
+use super::session::{Closed, Session};
+use super::stream::{Socket, Stream};
+use super::tls::Certificates;
+use super::wire::Errno;
+use crate::transport::{Answer, Failure, Reply, RequestId, RequestSink, Transport, TransportCounts};
+use rustix::event::{PollFd, PollFlags};
+use std::io::{self, ErrorKind};
+use std::net::{SocketAddr, TcpListener};
+use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Requests in flight at which no more of a connection is read.
+const UNDER_WAY_MAX: u32 = 4_096;
+/// Unsent bytes at which no more of a connection is read.
+const UNSENT_MAX: usize = 64 << 20;
+/// The most connections at a time.
+const CONNECTIONS_MAX: usize = 256;
+/// The longest socket path that the kernel accepts.
+const SOCKET_PATH_MAX: usize = 107;
+/// Reads of one connection before the next connection is served.
+const READS_AT_ONCE: u32 = 64;
+/// The most different reasons for the end of connections that are counted.
+const REASONS_MAX: usize = 20;
+
+/// The socket that listens for clients.
+enum Listener {
+    Unix(UnixListener, PathBuf),
+    Tcp(TcpListener),
+}
+
+struct Connection {
+    client: u64,
+    stream: Stream,
+    /// The certificates, if TLS is required.
+    certificates: Option<Certificates>,
+    session: Session,
+    under_way: u32,
+    /// Why it ends, once the requests in flight are answered.
+    leaves: Option<Closed>,
+    is_gone: bool,
+}
+
+/// See the module.
+pub struct NbdTransport {
+    listener: Listener,
+    /// The certificates of a device that is served over TLS only.
+    certificates: Option<Certificates>,
+    export: Arc<Export>,
+    connections: Vec<Connection>,
+    counts: TransportCounts,
+    is_shut: bool,
+}
+
+/// Binds a Unix socket. A stale socket without a server is replaced; a socket with a server is an error.
+pub(crate) fn bind_unix(path: &Path) -> io::Result<UnixListener> {
+    if path.as_os_str().len() > SOCKET_PATH_MAX {
+        let why = format!("the path of a socket has at most {SOCKET_PATH_MAX} bytes: take a shorter one");
+        return Err(io::Error::new(ErrorKind::InvalidInput, why));
+    }
+    if path.parent().is_some_and(|folder| !folder.as_os_str().is_empty() && !folder.is_dir()) {
+        return Err(io::Error::new(ErrorKind::NotFound, "there is no such folder for it: make that first"));
+    }
+    if UnixStream::connect(path).is_ok() {
+        return Err(io::Error::new(
+            ErrorKind::AddrInUse,
+            "another program serves there: end that first, or take another path",
+        ));
+    }
+    let is_socket = |kind: std::fs::FileType| std::os::unix::fs::FileTypeExt::is_socket(&kind);
+    match std::fs::symlink_metadata(path) {
+        Ok(found) if is_socket(found.file_type()) => std::fs::remove_file(path)?,
+        Ok(_) => {
+            return Err(io::Error::new(
+                ErrorKind::AlreadyExists,
+                "there is a file, and no socket: take another path",
+            ));
+        }
+        Err(_) => {}
+    }
+    let listener = UnixListener::bind(path)?;
+    listener.set_nonblocking(true)?;
+    Ok(listener)
+}
+
+/// A Unix socket that clients can connect to before it is served: they wait until a transport takes it over.
+#[derive(Debug)]
+pub struct Listening {
+    listener: UnixListener,
+    path: PathBuf,
+}
+
+impl Listening {
+    /// # Errors
+    /// When the path cannot be used, or another server listens there.
+    pub fn new(path: &Path) -> io::Result<Self> {
+        Ok(Listening { listener: bind_unix(path)?, path: path.to_owned() })
+    }
+
+    /// Readable as soon as a client has connected.
+    pub fn as_fd(&self) -> BorrowedFd<'_> {
+        self.listener.as_fd()
+    }
+
+    /// The address at which clients connect.
+    pub fn uri(&self) -> String {
+        uri_of(&self.path)
+    }
+}
+
+fn uri_of(path: &Path) -> String {
+    format!("nbd+unix:///?socket={}", escaped(path))
+}
+
+impl NbdTransport {
+    /// Listens at a Unix socket.
+    ///
+    /// # Errors
+    /// When the path cannot be used, or another server listens there.
+    pub fn unix(path: &Path, export: Export) -> io::Result<Self> {
+        Self::listening(&Listening::new(path)?, export)
+    }
+
+    /// Serves at a socket that listens already.
+    ///
+    /// # Errors
+    /// When the process has no descriptor left.
+    pub fn listening(at: &Listening, export: Export) -> io::Result<Self> {
+        let listener = Listener::Unix(at.listener.try_clone()?, at.path.clone());
+        Ok(Self::with(listener, None, export))
+    }
+
+    /// Listens at a port of one of this machine's addresses; port 0 selects any free port.
+    ///
+    /// # Errors
+    /// When the port is in use, the address is not one of this machine, or other machines can reach it and there are
+    /// no certificates.
+    pub fn tcp(at: SocketAddr, certificates: Option<Certificates>, export: Export) -> io::Result<Self> {
+        if !at.ip().is_loopback() && certificates.is_none() {
+            let why = "other machines reach this address: the device is served there with TLS alone";
+            return Err(io::Error::new(ErrorKind::PermissionDenied, why));
+        }
+        let listener = TcpListener::bind(at)?;
+        listener.set_nonblocking(true)?;
+        Ok(Self::with(Listener::Tcp(listener), certificates, export))
+    }
+
+    fn with(listener: Listener, certificates: Option<Certificates>, export: Export) -> Self {
+        let (export, connections, counts) = (Arc::new(export), Vec::new(), TransportCounts::default());
+        NbdTransport { listener, certificates, export, connections, counts, is_shut: false }
+    }
+
+    fn accept(&mut self) {
+        while self.has_room() {
+            let accepted = match &self.listener {
+                Listener::Unix(listener, _) => listener.accept().and_then(|(stream, _)| {
+                    stream.set_nonblocking(true)?;
+                    Ok(Socket::Unix(stream))
+                }),
+                Listener::Tcp(listener) => listener.accept().and_then(|(stream, _)| {
+                    stream.set_nonblocking(true)?;
+                    stream.set_nodelay(true)?;
+                    Ok(Socket::Tcp(stream))
+                }),
+            };
+            // No client is waiting, or it has disconnected already.
+            let Ok(socket) = accepted else { return };
+            self.make_room();
+            let client = self.counts.connections;
+            self.counts.connections += 1;
+            let certificates = self.certificates.clone();
+            let security = if certificates.is_some() { Security::Required } else { Security::Plain };
+            let session = Session::new(Arc::clone(&self.export), security);
+            let stream = Stream::new(socket);
+            let mut connection = Connection {
+                client,
+                stream,
+                certificates,
+                session,
+                under_way: 0,
+                leaves: None,
+                is_gone: false,
+            };
+            connection.send();
+            self.connections.push(connection);
+        }
+    }
+
+    /// Whether another connection may be accepted: if all places are taken, instead of one in its handshake.
+    fn has_room(&self) -> bool {
+        let is_new = |connection: &Connection| !connection.session.is_in_transmission();
+        self.connections.len() < CONNECTIONS_MAX || self.connections.iter().any(is_new)
+    }
+
+    /// If all places are taken, drops the oldest connection in its handshake: a stalled client must not exclude
+    /// others.
+    fn make_room(&mut self) {
+        if self.connections.len() >= CONNECTIONS_MAX {
+            let is_new = |connection: &Connection| !connection.session.is_in_transmission();
+            if let Some(oldest) = self.connections.iter().position(is_new) {
+                self.connections.remove(oldest);
+            }
+        }
+    }
+}
+
+/// Percent-encodes a path for a URI.
+fn escaped(path: &Path) -> String {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/-._~".contains(&byte);
+    let bytes = path.as_os_str().as_encoded_bytes().iter();
+    bytes
+        .map(|&byte| if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") })
+        .collect()
+}
+
+impl Connection {
+    fn may_read(&self) -> bool {
+        self.leaves.is_none()
+            && self.under_way < UNDER_WAY_MAX
+            && self.session.to_send().len() < UNSENT_MAX
+            && !self.session.awaits_tls()
+    }
+
+    /// Reads available input, and passes requests on.
+    fn receive(&mut self, sink: &mut dyn RequestSink) {
+        for _ in 0..READS_AT_ONCE {
+            if !self.may_read() {
+                return;
+            }
+            let room = self.session.room();
+            let wanted = room.len();
+            match self.stream.read(room) {
+                Ok(0) => {
+                    self.is_gone = true;
+                    return;
+                }
+                Ok(count) => {
+                    self.session.filled(count);
+                    self.take_requests(sink);
+                    // A payload follows its header at once.
+                    if count < wanted && !self.session.is_in_payload() {
+                        return;
+                    }
+                }
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return,
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(_) => {
+                    self.leaves = self.leaves.or(self.stream.failed());
+                    self.is_gone = true;
+                    return;
+                }
+            }
+        }
+    }
+
+    fn take_requests(&mut self, sink: &mut dyn RequestSink) {
+        loop {
+            match self.session.poll() {
+                Ok(Some(request)) => {
+                    self.under_way += 1;
+                    sink.submit(RequestId { client: self.client, cookie: request.cookie }, request.asked);
+                }
+                Ok(None) => return self.send(),
+                Err(closed) => {
+                    self.leaves = Some(closed);
+                    return self.send();
+                }
+            }
+        }
+    }
+
+    fn answer(&mut self, reply: &Reply) {
+        let cookie = reply.request_id.cookie;
+        self.under_way = self.under_way.saturating_sub(1);
+        match &reply.answer {
+            Ok(Answer::Done) => self.session.done(cookie),
+            Ok(Answer::Data { offset, found }) => {
+                self.session.data(cookie, *offset, found.len(), |out| found.put(out));
+            }
+            Ok(Answer::Extents(extents)) => {
+                // A hole reads as zeros.
+                let flags = |is_hole| if is_hole { 3 } else { 0 };
+                let extents: Vec<(u32, u32)> =
+                    extents.iter().map(|&(length, is_hole)| (length, flags(is_hole))).collect();
+                self.session.extents(cookie, &extents);
+            }
+            Err(Failure::Io(why)) => self.session.refuse(cookie, Errno::Io, why),
+            Err(Failure::Invalid(why)) => self.session.refuse(cookie, Errno::Invalid, why),
+        }
+    }
+
+    /// Sends as much as the socket accepts without blocking. TLS begins after the reply that has announced it.
+    fn send(&mut self) {
+        self.send_all();
+        if self.session.awaits_tls() && self.session.to_send().is_empty() && !self.is_gone {
+            let begun = self.session.begin_tls();
+            let begun = begun.and_then(|()| match &self.certificates {
+                Some(certificates) => self.stream.begin_tls(certificates),
+                None => Err(Closed::Tls),
+            });
+            self.leaves = begun.err();
+        }
+    }
+
+    fn send_all(&mut self) {
+        while !self.session.to_send().is_empty() {
+            match self.stream.write(self.session.to_send()) {
+                Ok(0) => break,
+                Ok(count) => self.session.sent(count),
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return,
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(_) => {
+                    self.is_gone = true;
+                    return;
+                }
+            }
+        }
+        // Encrypted bytes that the socket has not accepted yet.
+        if self.stream.wants_write()
+            && self.stream.send().is_err_and(|error| error.kind() != ErrorKind::WouldBlock)
+        {
+            self.is_gone = true;
+        }
+    }
+
+    fn waits_to_send(&self) -> bool {
+        !self.session.to_send().is_empty() || self.stream.wants_write()
+    }
+
+    /// Whether the client disconnected after it was told that TLS is required.
+    fn has_left_without_tls(&self) -> bool {
+        self.session.lacks_tls() && matches!(self.leaves, None | Some(Closed::Left))
+    }
+
+    fn is_over(&self) -> bool {
+        let has_left = self.leaves.is_some() && self.under_way == 0 && !self.waits_to_send();
+        self.is_gone || has_left
+    }
+}
+
+impl Transport for NbdTransport {
+    fn uri(&self) -> String {
+        match &self.listener {
+            Listener::Unix(_, path) => uri_of(path),
+            Listener::Tcp(listener) => {
+                let scheme = if self.certificates.is_some() { "nbds" } else { "nbd" };
+                // A listening socket has an address.
+                listener.local_addr().map_or_else(|_| String::new(), |at| format!("{scheme}://{at}"))
+            }
+        }
+    }
+
+    fn wait_for<'a>(&'a self, fds: &mut Vec<PollFd<'a>>) {
+        let listens = !self.is_shut && self.has_room();
+        let listening = if listens { PollFlags::IN } else { PollFlags::empty() };
+        match &self.listener {
+            Listener::Unix(listener, _) => fds.push(PollFd::from_borrowed_fd(listener.as_fd(), listening)),
+            Listener::Tcp(listener) => fds.push(PollFd::from_borrowed_fd(listener.as_fd(), listening)),
+        }
+        for connection in &self.connections {
+            let mut flags = PollFlags::empty();
+            flags.set(PollFlags::IN, connection.may_read());
+            // A writable socket is ready at once, so buffered decrypted data are read without further bytes.
+            let waits = connection.waits_to_send() || (connection.stream.is_full() && connection.may_read());
+            flags.set(PollFlags::OUT, waits);
+            fds.push(PollFd::from_borrowed_fd(connection.stream.as_fd(), flags));
+        }
+    }
+
+    fn receive(&mut self, ready: &[PollFlags], sink: &mut dyn RequestSink) {
+        for (connection, ready) in self.connections.iter_mut().zip(ready.iter().skip(1)) {
+            if ready.contains(PollFlags::OUT) {
+                connection.send();
+            }
+            if ready.intersects(PollFlags::IN)
+                || (ready.contains(PollFlags::OUT) && connection.stream.is_full())
+            {
+                connection.receive(sink);
+            } else if ready.intersects(PollFlags::ERR | PollFlags::HUP) {
+                connection.is_gone = true;
+            }
+        }
+        if ready.first().is_some_and(|ready| ready.contains(PollFlags::IN)) {
+            self.accept();
+        }
+        self.sweep();
+    }
+
+    fn answer(&mut self, reply: Reply) {
+        let client = reply.request_id.client;
+        if let Some(connection) = self.connections.iter_mut().find(|connection| connection.client == client) {
+            connection.answer(&reply);
+        }
+    }
+
+    fn flush(&mut self) {
+        let waits = |connection: &&mut Connection| connection.waits_to_send();
+        self.connections.iter_mut().filter(waits).for_each(Connection::send);
+        if self.connections.iter().any(Connection::is_over) {
+            self.sweep();
+        }
+    }
+
+    fn drop_clients(&mut self) {
+        self.connections.clear();
+    }
+
+    fn shut(&mut self, is_shut: bool) {
+        self.is_shut = is_shut;
+    }
+
+    fn counts(&self) -> TransportCounts {
+        self.counts.clone()
+    }
+}
+
+impl NbdTransport {
+    /// Removes the connections that have ended.
+    fn sweep(&mut self) {
+        let counts = &mut self.counts;
+        self.connections.retain_mut(|connection| {
+            let is_over = connection.is_over();
+            if is_over && !connection.is_gone {
+                connection.stream.end();
+            }
+            counts.left_without_tls += u64::from(is_over && connection.has_left_without_tls());
+            if let Some(closed) = connection.leaves.filter(|closed| is_over && *closed != Closed::Left) {
+                counts.malformed += 1;
+                let why = closed.to_string();
+                if counts.ended.len() < REASONS_MAX || counts.ended.contains_key(&why) {
+                    *counts.ended.entry(why).or_default() += 1;
+                }
+            }
+            !is_over
+        });
+    }
+}
+
+impl Drop for NbdTransport {
+    fn drop(&mut self) {
+        if let Listener::Unix(_, path) = &self.listener {
+            // The file may not exist any more.
+            let _ = std::fs::remove_file(path);
+        }
+    }
+}

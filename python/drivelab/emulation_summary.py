@@ -1,0 +1,95 @@
+"""What a session of an emulated device came to, in lines for a person."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from drivelab.array_summary import counted, duration_text
+
+# Of the stretches that a power cut has taken, so many are named.
+_STRETCHES_NAMED_MAX = 8
+
+
+def lines(record: Mapping[str, Any]) -> Iterator[str]:
+    """The session: what was served, how punctually, what was done to the device."""
+    done = [
+        f"{counted(record[kind]['commands'], one)} ({record[kind]['bytes'] / 1e6:,.1f} MB)"
+        if record[kind]["bytes"]
+        else counted(record[kind]["commands"], one)
+        for kind, one in (
+            ("reads", "read"),
+            ("writes", "write"),
+            ("flushes", "FLUSH command"),
+            ("trims", "TRIM command"),
+        )
+        if record[kind]["commands"]
+    ]
+    spans = f"{short_text(record['model_ns'])} of the model in {short_text(record['real_ns'])}"
+    yield f"served {', '.join(done) or 'nothing'}; {spans}"
+    if errors := sum(record[kind]["errors"] for kind in ("reads", "writes", "flushes")):
+        yield f"{counted(errors, 'command')} not done"
+    yield from _late(record)
+    for cut in record["power_cuts"]:
+        yield from _cut(cut)
+    for event in record["events"]:
+        member = f" (member {event['member']})" if "member" in event else ""
+        yield f"at {short_text(event['at_ns'])}: {event['what']}{member}"
+    if record["malformed"]:
+        why = "; ".join(f"{counted(count, 'time')} {reason}" for reason, count in record["ended"].items())
+        yield (
+            f"{counted(record['malformed'], 'connection')} ended because the client did not keep to the protocol: {why}"
+        )
+    if left := record["left_without_tls"]:
+        yield f"{counted(left, 'client')} left on hearing that the device is served with TLS alone"
+    if record["captured_requests"] is not None:
+        yield f"captured {counted(record['captured_requests'], 'request')}"
+
+
+def short_text(ns: float) -> str:
+    """A length of time that may be far below a millisecond."""
+    return f"{ns / 1e3:.3g} us" if 0 < ns < 1e6 else duration_text(float(f"{ns:.4g}"))
+
+
+def _late(record: Mapping[str, Any]) -> Iterator[str]:
+    late, gaps = record["lateness_ns"], record["gaps"]
+    if not late["n"]:
+        return
+    figures = [
+        f"{name} {short_text(late[key])}"
+        for name, key in (("p50", "p50"), ("p99", "p99"), ("p99.9", "p99_9"), ("max", "max"))
+        if late[key] is not None
+    ]
+    paused = (
+        f"; the machine paused {gaps['count']:,} times, {short_text(gaps['max_ns'])} at most"
+        if gaps["count"]
+        else ""
+    )
+    outside = record["lateness_outside_gaps_ns"]["p99_9"]
+    if gaps["count"] and outside is not None:
+        paused += f", and without the answers behind that p99.9 is {short_text(outside)}"
+    yield f"answers late by {', '.join(figures)}{paused}"
+
+
+def _cut(cut: Mapping[str, Any]) -> Iterator[str]:
+    lost = counted(cut["lost_sectors"], "answered sector")
+    yield (
+        f"power cut at {short_text(cut['at_ns'])}: {lost} lost, "
+        f"{counted(cut['unanswered_writes'], 'write')} under way"
+    )
+    for stretch in cut["lost"][:_STRETCHES_NAMED_MAX]:
+        yield f"  lost: {counted(stretch['sectors'], 'sector')} from {stretch['lba']} on"
+    if len(cut["lost"]) > _STRETCHES_NAMED_MAX:
+        yield f"  and {len(cut['lost']) - _STRETCHES_NAMED_MAX} more stretches: see power_cuts in --json"
+
+
+def late_note(record: Mapping[str, Any]) -> str | None:
+    """A run that was later than its budget is no emulation of that device: say so."""
+    if not record["is_over_budget"]:
+        return None
+    late, budget = record["lateness_ns"]["p99"], record["budget_ns"]
+    return (
+        f"warning: more than 1 in 100 answers were later than the budget of {short_text(budget)} (p99 "
+        f"{short_text(late)}): clients have seen a slower device than the model; free the machine, or take a slower "
+        f"clock"
+    )
