@@ -19,7 +19,7 @@ from drivelab.trace import convert as convert_traces
 from drivelab.trace import head as head_of
 from drivelab.trace import info as info_of
 from drivelab.trace.copying import written_format
-from drivelab.trace.reading import processors_left_out, traces_of
+from drivelab.trace.reading import problem_lines, processors_left_out, traces_of
 
 trace = typer.Typer(
     help="Read a recorded trace of requests: what is in it, its first requests, another format or shape.",
@@ -196,6 +196,9 @@ def head(
         emit(found.csv())
     else:
         emit_table(found.table())
+    if not quiet:
+        for line in problem_lines(found.problems):
+            say(line)
     return Exit.OK
 
 
