@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import bz2
+import csv
 import gzip
+import io
 import json
 import shlex
 import subprocess
@@ -79,7 +81,7 @@ def zstd_stored(data: bytes) -> bytes:
     return header + (len(data) << 3 | 1).to_bytes(3, "little") + data
 
 
-def test_tables_csv_and_a_picture(run, spc, tmp_path):
+def test_tables_and_a_picture(run, spc, tmp_path):
     done = run("trace", "info", "a.spc", "-o", "a.svg", "-o", "b.html")
     assert (done.returncode, done.stderr) == (0, "wrote a.svg\nwrote b.html\n")
     assert "requests              4" in done.stdout
@@ -87,8 +89,20 @@ def test_tables_csv_and_a_picture(run, spc, tmp_path):
     drawing = (tmp_path / "a.svg").read_text()
     assert "a.spc: 4 requests" in drawing
     assert "format spc" in drawing
-    lines = run("trace", "info", "a.spc", "--csv").stdout.splitlines()
-    assert lines[0].startswith("table,figure,value")
+
+
+def test_the_csv_is_one_line_with_the_figures_of_the_json(run, spc):
+    spc.write_text(SPC + "x\n")
+    done = run("trace", "info", "a.spc", "--csv", "--lenient")
+    assert (done.returncode, done.stderr) == (0, "")
+    (row,) = csv.DictReader(io.StringIO(done.stdout))
+    wanted = {name: str(value) for name, value in FIGURES.items() if name != "problems"}
+    assert {name: row[name] for name in wanted} == {**wanted, "records": "5"}
+    found = counted(run, "a.spc", "--lenient")
+    assert float(row["sizes.read.mean_bytes"]) == found["sizes"]["read"]["mean_bytes"] == 6144
+    assert (row["name"], row["compression"], row["problems.malformed"]) == ("a.spc", "", "1")
+    lists = {"device_list", "problems", "responses", "sizes.read.common", "locality.distances", "over_time.reads"}
+    assert not lists & row.keys()
 
 
 def test_depth_is_drawn_where_responses_are_recorded(run, tmp_path):

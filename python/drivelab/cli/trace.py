@@ -13,7 +13,7 @@ from drivelab.cli.output import emit, emit_json, emit_table, say
 from drivelab.cli.pictures import draw
 from drivelab.cli.places import check_file, check_picture, place
 from drivelab.cli.run_options import AsCsv, AsJson, Pictures, Quiet, check_form
-from drivelab.csv_text import tables_csv
+from drivelab.csv_text import rows_csv
 from drivelab.trace import FORMATS, WRITTEN, Reading, Shape
 from drivelab.trace import convert as convert_traces
 from drivelab.trace import head as head_of
@@ -159,7 +159,7 @@ def info(
     if as_json:
         emit_json(found.to_dict())
     elif as_csv:
-        emit(tables_csv(found.tables()))
+        emit(rows_csv([found.row()]))
     else:
         for at, table in enumerate(found.tables()):
             if at:
