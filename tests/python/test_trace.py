@@ -101,7 +101,14 @@ def test_the_csv_is_one_line_with_the_figures_of_the_json(run, spc):
     found = counted(run, "a.spc", "--lenient")
     assert float(row["sizes.read.mean_bytes"]) == found["sizes"]["read"]["mean_bytes"] == 6144
     assert (row["name"], row["compression"], row["problems.malformed"]) == ("a.spc", "", "1")
-    lists = {"device_list", "problems", "responses", "sizes.read.common", "locality.distances", "over_time.reads"}
+    lists = {
+        "device_list",
+        "problems",
+        "responses",
+        "sizes.read.common",
+        "locality.distances",
+        "over_time.reads",
+    }
     assert not lists & row.keys()
 
 
