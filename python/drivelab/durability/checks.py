@@ -71,6 +71,7 @@ NEVER_REPAIRED = (
 )  # fmt: skip
 """Options without effect if the first failure is the loss."""
 
+_STAND_INS = {"afr": "1%", "mttf": "500000h", "drive_life": "500000h", "ure": "1e-15/bit", "scrub": "1w"}
 _FLAGS = frozenset({"serial", "every_loss"})
 _LISTS = frozenset({"level", "rebuild", "common", "outage"})
 
@@ -87,18 +88,32 @@ def check_keys(names: Iterable[str]) -> None:
 
 
 def check_values(options: Options) -> None:
-    """Reject values of the wrong kind for their key. Raises InputError."""
+    """Reject values of the wrong kind for their key; unknown keys have none. Raises InputError."""
     problems = Problems()
     for key, value in options.items():
-        if (wrong := _kind(key, value)) is not None:
+        if key in KEYS and (wrong := _kind(key, value)) is not None:
             problems.found.append(WrongError(f"--{key.replace('_', '-')}", None, *wrong))
     problems.check()
+
+
+def with_stand_ins(options: Options, wrong: Set[str]) -> Options:
+    """The options without keys that are `wrong`, so that the others can be checked beside them.
+
+    Where others have no effect without a key, and its value is wrong, a sound value stands in for it.
+    """
+    sound = {key: value for key, value in options.items() if key not in wrong}
+    return sound | {key: value for key, value in _STAND_INS.items() if key in wrong}
 
 
 def _kind(key: str, value: object) -> tuple[str, str] | None:
     """The error of a value's kind, and the remedy; None if there is none."""
     if key in _FLAGS:
         return None if isinstance(value, bool) else ("it is true or false", "write true, or leave it out")
+    if key == "level":
+        names = value if isinstance(value, list | tuple) else [value]
+        is_named = all(isinstance(name, str) for name in names)
+        remedy = 'such as "raid6", or ["raid5", "raid6"]'
+        return None if is_named else ("it takes the name of a level, or a list of names", remedy)
     if isinstance(value, list | tuple):
         if key not in _LISTS:
             return "it takes one value, not a list", "run it once for each value"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -202,9 +202,19 @@ def solve(
 
 def _checked(options: checks.Options) -> list[str]:
     """The levels, after all options were checked; nothing runs. Raises InputError."""
-    checks.check_keys(options)
-    checks.check_values(options)
     problems = Problems()
+    problems.read(None, checks.check_keys, options)
+    problems.read(None, checks.check_values, options)
+    before, wrong = problems.found, {one.key for one in problems.found}
+    others = Problems()
+    names = _checked_together(checks.with_stand_ins(options, wrong), others, wrong)
+    problems.found = before + [one for one in others.found if one.key not in wrong]
+    problems.check()
+    return names
+
+
+def _checked_together(options: checks.Options, problems: Problems, wrong: Set[str]) -> list[str]:
+    """The levels; what is wrong with the values, and with options beside others, goes to `problems`."""
     names = problems.read([], asked.levels, options)
     if names:
         problems.read(None, checks.check_used, options, names)
@@ -213,14 +223,14 @@ def _checked(options: checks.Options) -> list[str]:
         asked.question(options, "raid6", problems)
     told: list[WrongError] = []
     for level in names:
-        problems.read(None, simulated.check, options, level)
+        if "rebuild" not in wrong:
+            problems.read(None, simulated.check, options, level)
         question = asked.question(options, level, problems)
         if question["array"]["members"] or options.get("members") in {0, "0"}:
             told += _said(_core.durability_problems(json.dumps(question)), options)
     # Options that could not be parsed were replaced by defaults, so errors about them are dropped.
     unread = {one.key for one in problems.found}
     problems.found += [one for one in told if one.key not in unread]
-    problems.check()
     return names
 
 
@@ -288,7 +298,7 @@ def loss(
     found = {} if source is None else asked.of_file(source)
     given = {key: value for key, value in options.items() if value is not None}
     if level is not None:
-        given["level"] = level if isinstance(level, str) else list(level)
+        given["level"] = level if isinstance(level, str) or not isinstance(level, Iterable) else list(level)
     try:
         return solve({**found, **given}, source, given)
     except InputError as error:

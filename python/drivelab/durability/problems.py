@@ -41,7 +41,8 @@ class WrongError(InputError):
         is_named: bool = True,
     ) -> None:
         """Create it with `option` as typed, such as `--rebuild`; `item` is the index in a list of a file."""
-        self.key = "seed" if option == "--randseed" else option.removeprefix("--").replace("-", "_")
+        own = "seed" if option == "--randseed" else option.removeprefix("--").replace("-", "_")
+        self.key = option if is_key else own
         self.message, self.remedy, self.item, self.is_key = message, remedy, item, is_key
         self.is_named = is_named
         before = [] if not is_named else [option if given is None else f"{option} {given}"]

@@ -8,9 +8,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from drivelab.durability import simulated, texts
-from drivelab.durability.checks import BARE, Options, check_keys, check_values
+from drivelab.durability.checks import BARE, Options
 from drivelab.durability.problems import File, Problems, WrongError
-from drivelab.errors import InputError
 from drivelab.levels import counted
 
 METHODS = ("auto", "chain", "monte-carlo", "biasing", "splitting")
@@ -26,27 +25,21 @@ _INTERVAL = re.compile(r"([^()]*)\(([^()]*)\.\.([^()]*)\)")
 
 
 def of_file(file: File) -> dict[str, Any]:
-    """The keys of a file; its paths are relative to its folder. Raises ScenarioError."""
-    found = file.values()
-    try:
-        check_keys(found)
-        check_values(found)
-    except InputError as error:
-        file.tell(error, {})
-    folder = file.path.parent
+    """The keys of a file, unchecked; its paths are relative to its folder. Raises ScenarioError."""
+    found, folder = file.values(), file.path.parent
     for key in ("afr", "drive_life"):
-        if counted.is_counted(str(found.get(key, ""))):
-            found[key] = str(folder / found[key])
-    if str(found.get("drive", "")).endswith(".toml"):
-        found["drive"] = str(folder / found["drive"])
+        if isinstance(given := found.get(key), str) and counted.is_counted(given):
+            found[key] = str(folder / given)
+    if isinstance(drive := found.get("drive"), str) and drive.endswith(".toml"):
+        found["drive"] = str(folder / drive)
     return found
 
 
 def levels(options: Options) -> list[str]:
     """The requested levels. Raises InputError."""
     given = options.get("level")
-    names = given if isinstance(given, list | tuple) else str(given or "").split(",")
-    found = list(dict.fromkeys(str(name).strip().lower() for name in names if str(name).strip()))
+    names = ",".join(map(str, given)) if isinstance(given, list | tuple) else str(given or "")
+    found = list(dict.fromkeys(name.strip().lower() for name in names.split(",") if name.strip()))
     if not found:
         what, remedy = "--level is missing", "give one, raid6, or several, raid5,raid6"
         raise WrongError("--level", None, what, remedy, is_named=False)
