@@ -248,6 +248,20 @@ reads = "270"
     "sound.toml": 'level = "raid6"\nmembers = 8\nafr = "2%"\nrebuild = "20h"\n',
     "twice.toml": 'level = "raid6"\nmembers = 8\nafr = "2%"\nmttf = "9y"\nrebuild = "20h"\n',
     "loaded.toml": 'level = "raid6"\nmembers = 8\nafr = "2%"\nrebuild = "simulated"\nbs = "4k"\ncapacity = "1TB"\n',
+    "load.toml": """level = "raid6"
+members = 8
+afr = "absent.csv:X"
+rebuild = "simulated"
+drive = "wd-wd360gd"
+rw = "random"
+""",
+    "listed.toml": """level = "raid6"
+members = 8
+afr = "2%"
+rebuild = "simulated"
+drive = "wd-wd360gd"
+bs = "4k,8k"
+""",
     "idle.toml": 'level = "raid6"\nmembers = 8\nafr = "2%"\nrebuild = "20h"\ndrive = "wd-4tb-7200"\n',
 }
 """Files with something wrong; one is sound."""

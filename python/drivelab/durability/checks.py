@@ -7,7 +7,8 @@ from difflib import get_close_matches
 from typing import Any
 
 from drivelab.durability import simulated
-from drivelab.durability.problems import Problems, WrongError
+from drivelab.durability.problems import Problems
+from drivelab.errors import OptionError
 from drivelab.levels.level import COPIED, GROUPED, NOTHING_SPARE, PARITIES
 
 Options = Mapping[str, Any]
@@ -83,7 +84,7 @@ def check_keys(names: Iterable[str]) -> None:
         if name not in KEYS:
             near = get_close_matches(name, KEYS, n=2)
             remedy = f"did you mean {' or '.join(near)}?" if near else f"it is one of {', '.join(KEYS)}"
-            problems.found.append(WrongError(name, None, "there is no such key", remedy, is_key=True))
+            problems.found.append(OptionError(name, None, "there is no such key", remedy, is_key=True))
     problems.check()
 
 
@@ -92,7 +93,7 @@ def check_values(options: Options) -> None:
     problems = Problems()
     for key, value in options.items():
         if key in KEYS and (wrong := _kind(key, value)) is not None:
-            problems.found.append(WrongError(f"--{key.replace('_', '-')}", None, *wrong))
+            problems.found.append(OptionError(f"--{key.replace('_', '-')}", None, *wrong))
     problems.check()
 
 
@@ -133,7 +134,7 @@ def check_used(options: Options, names: Sequence[str]) -> None:
     for key, users in USED_BY.items():
         if options.get(key) is not None and not plain & users:
             problems.found.append(
-                WrongError(
+                OptionError(
                     f"--{key}",
                     None,
                     f"it changes nothing with {', '.join(names)}",
@@ -151,14 +152,14 @@ def _check_rebuilds(options: Options, plain: Set[str]) -> None:
     """
     if options.get("serial") and plain <= _ONE_GROUP:
         what = f"it changes nothing with {', '.join(sorted(plain))}: a second failure is the loss"
-        raise WrongError("--serial", None, what, "leave it out")
+        raise OptionError("--serial", None, what, "leave it out")
     given = options.get("rebuild") or ""
     steps = given if isinstance(given, list | tuple) else str(given).split(",")
     most = max(_GROUP_BEARS.get(level, len(steps)) for level in plain) or 1
     if len(steps) > most:
         names = ", ".join(sorted(plain))
         what = f"{len(steps)} times, and no group of {names} is rebuilt with more than {most} missing"
-        raise WrongError(
+        raise OptionError(
             "--rebuild", given if isinstance(given, str) else None, what, f"give {most}", item=most
         )
 
@@ -172,4 +173,4 @@ def check_reads(options: Options) -> None:
         return
     remedy = "it makes a rate by the hour of --ure for --scrub: give both, or leave it out"
     what = "beside --latent, which is such a rate" if has["latent"] else "without --ure and --scrub"
-    raise WrongError("--reads", options["reads"], f"it changes nothing {what}", remedy)
+    raise OptionError("--reads", options["reads"], f"it changes nothing {what}", remedy)

@@ -14,8 +14,8 @@ from drivelab import _core, executors
 from drivelab.arguments import in_arguments
 from drivelab.durability import checks, simulated
 from drivelab.durability import question as asked
-from drivelab.durability.problems import File, Problems, WrongError
-from drivelab.errors import InputError
+from drivelab.durability.problems import File, Problems
+from drivelab.errors import InputError, OptionError
 from drivelab.provenance import line, provenance
 from drivelab.simulation import default_workers
 from drivelab.table import Cell, Table
@@ -221,7 +221,7 @@ def _checked_together(options: checks.Options, problems: Problems, wrong: Set[st
     else:
         # The level is invalid; the other options can still be checked.
         asked.question(options, "raid6", problems)
-    told: list[WrongError] = []
+    told: list[OptionError] = []
     for level in names:
         if "rebuild" not in wrong:
             problems.read(None, simulated.check, options, level)
@@ -234,10 +234,10 @@ def _checked_together(options: checks.Options, problems: Problems, wrong: Set[st
     return names
 
 
-def _said(found: Iterable[Mapping[str, str]], options: checks.Options) -> list[WrongError]:
+def _said(found: Iterable[Mapping[str, str]], options: checks.Options) -> list[OptionError]:
     """The errors of a description, with its options."""
     return [
-        WrongError(
+        OptionError(
             f"--{asked.drive_option(options) if one['place'] == 'drive' else one['place']}",
             None,
             one["message"],

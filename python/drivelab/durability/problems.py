@@ -13,7 +13,7 @@ from typing import Any, ParamSpec, TypeVar
 
 from drivelab import _core
 from drivelab.arguments import in_arguments
-from drivelab.errors import InputError
+from drivelab.errors import InputError, OptionError
 from drivelab.files import read_text
 
 P = ParamSpec("P")
@@ -23,45 +23,12 @@ _GIVEN = re.compile(
     r"--(?P<name>[a-z]+(?:-[a-z]+)*) (?P<value>[\w.%-]*[\dA-Z%][\w%]*|simulated|auto|chain|monte-carlo|biasing)"
 )
 """An option with a value."""
-_OPTION = re.compile(r"--(?P<name>[a-z]+(?:-[a-z]+)*)")
-
-
-class WrongError(InputError):
-    """An error: the option, the given value, the reason, and the remedy."""
-
-    def __init__(
-        self,
-        option: str,
-        given: object,
-        message: str,
-        remedy: str | None = None,
-        *,
-        item: int | None = None,
-        is_key: bool = False,
-        is_named: bool = True,
-    ) -> None:
-        """Create it with `option` as typed, such as `--rebuild`; `item` is the index in a list of a file."""
-        own = "seed" if option == "--randseed" else option.removeprefix("--").replace("-", "_")
-        self.key = option if is_key else own
-        self.message, self.remedy, self.item, self.is_key = message, remedy, item, is_key
-        self.is_named = is_named
-        before = [] if not is_named else [option if given is None else f"{option} {given}"]
-        super().__init__(": ".join([*before, message, *([remedy] if remedy else [])]))
-
-    @classmethod
-    def of(cls, error: InputError) -> WrongError:
-        """Convert any refusal, whose text begins with its option."""
-        if isinstance(error, WrongError):
-            return error
-        text = str(error)
-        match = _OPTION.match(text)
-        return cls(match[0] if match else "", None, text, is_named=False)
 
 
 class SeveralError(InputError):
     """All errors, one line each."""
 
-    def __init__(self, found: Iterable[WrongError]) -> None:
+    def __init__(self, found: Iterable[OptionError]) -> None:
         """Store the errors without duplicates."""
         self.found = list({str(one): one for one in found}.values())
         super().__init__("\n".join(map(str, self.found)))
@@ -71,7 +38,7 @@ class SeveralError(InputError):
 class Problems:
     """Collects errors while the other options are read."""
 
-    found: list[WrongError] = field(default_factory=list)
+    found: list[OptionError] = field(default_factory=list)
 
     def read(self, default: R, function: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
         """The result of a function; its refusal is recorded, and a harmless default returned instead."""
@@ -80,7 +47,7 @@ class Problems:
         except SeveralError as error:
             self.found += error.found
         except InputError as error:
-            self.found.append(WrongError.of(error))
+            self.found.append(_as_of_option(error))
         return default
 
     def check(self) -> None:
@@ -110,13 +77,18 @@ class File:
 
         Raises ScenarioError.
         """
-        found = error.found if isinstance(error, SeveralError) else [WrongError.of(error)]
+        found = error.found if isinstance(error, SeveralError) else [_as_of_option(error)]
         own = self.values()
         _core.toml_problems(self.text, str(self.path), [_placed(one, typed, own) for one in found])
 
 
+def _as_of_option(error: InputError) -> OptionError:
+    """The error with its option; one of no option in particular, such as a file that cannot be read, stays as it is."""
+    return error if isinstance(error, OptionError) else OptionError("", None, str(error), is_named=False)
+
+
 def _placed(
-    one: WrongError, typed: Mapping[str, object], own: Mapping[str, object]
+    one: OptionError, typed: Mapping[str, object], own: Mapping[str, object]
 ) -> tuple[str, int | None, bool, tuple[str, str] | None, str, str | None]:
     option = "--randseed" if one.key == "seed" else f"--{one.key.replace('_', '-')}"
     given = typed.get(one.key)

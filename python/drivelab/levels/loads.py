@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from drivelab.errors import InputError
+from drivelab.errors import OptionError
 from drivelab.levels import rebuild
 from drivelab.scenario import Override
 
@@ -117,7 +117,7 @@ class Loads:
                 _check_recorded({**words, **counts}, trace_option, tables)
             _check_effective(rw, pattern, {**words, "rate_iops": rate_iops}, tables)
         elif pattern is not None and rw is not None:
-            raise InputError(_TWICE)
+            raise _idle("--rw", _TWICE)
         recorded = _trace(trace, remap, of, trace_option, rw=rw, pattern=pattern, rate_iops=rate_iops)
         given = {"rw": rw, "bs": bs, "rwmixread": rwmixread}
         return cls(
@@ -136,19 +136,19 @@ class Loads:
     def __post_init__(self) -> None:
         """Refuse loads on which nothing could be said. Raises InputError."""
         if self.rw not in KINDS:
-            raise InputError(f"--rw {self.rw}: it is {', '.join(KINDS)}")
+            raise OptionError("--rw", self.rw, f"it is {', '.join(KINDS)}")
         depths = self.depths
         if not depths or min(depths) < 1 or len(set(depths)) < len(depths):
-            raise InputError("--iodepth: commands outstanding, each number once and at least 1: 1,4,16,64")
+            what = "commands outstanding, each number once and at least 1"
+            raise OptionError("--iodepth", None, what, "1,4,16,64")
         if not 1 <= self.rwmixread <= 99:
-            raise InputError(
-                f"--rwmixread {self.rwmixread}: between 1 and 99; reads and writes alone run anyway"
-            )
+            what = "between 1 and 99; reads and writes alone run anyway"
+            raise OptionError("--rwmixread", self.rwmixread, what)
         if not self.states:
-            raise InputError(f"--states: which? There are {', '.join(STATES)}")
+            raise OptionError("--states", None, f"which? There are {', '.join(STATES)}")
         for state in self.states:
             if state not in STATES:
-                raise InputError(f"--states {state}: it is {', '.join(STATES)}")
+                raise OptionError("--states", state, f"it is {', '.join(STATES)}")
 
     @property
     def depths(self) -> Sequence[int]:
@@ -304,7 +304,8 @@ def _depths(iodepth: int | str | Iterable[int]) -> tuple[int, ...]:
     try:
         return tuple(int(depth) for depth in (iodepth.split(",") if isinstance(iodepth, str) else iodepth))
     except ValueError as error:
-        raise InputError(f"--iodepth {iodepth}: numbers with commas between them, 1,4,16,64") from error
+        what = "numbers with commas between them, 1,4,16,64"
+        raise OptionError("--iodepth", iodepth, what) from error
 
 
 def _toml(value: object) -> str:
@@ -318,16 +319,21 @@ def _trace(
     if trace is None:
         for name, given in (("remap", remap), ("of", of)):
             if given is not None:
-                raise InputError(f"--{name} changes nothing without {option}, whose addresses it moves")
+                what = f"--{name} changes nothing without {option}, whose addresses it moves"
+                raise _idle(f"--{name}", what)
         return None
     for name, value in others.items():
         if value is not None:
-            raise InputError(
-                f"--{name.replace('_', '-')} changes nothing with {option}, which says what is asked for: keep one of "
-                "the two"
-            )
+            own = f"--{name.replace('_', '-')}"
+            what = f"{own} changes nothing with {option}, which says what is asked for: keep one of the two"
+            raise _idle(own, what)
     found = {"file": trace, "remap": remap, "of": of}
     return {key: value for key, value in found.items() if value is not None}
+
+
+def _idle(option: str, what: str) -> OptionError:
+    """The error of an option that changes nothing beside others, which the text names."""
+    return OptionError(option, None, what, is_named=False)
 
 
 _TWICE = "--rw changes nothing with --pattern, which says what is asked for: keep one of the two"
@@ -337,29 +343,27 @@ def _check_recorded(words: Mapping[str, object], option: str, tables: str) -> No
     """Refuse words that a recorded trace has of its own. Raises InputError."""
     for name, given in words.items():
         if given is not None:
-            raise InputError(
-                f"--{name.replace('_', '-')} changes nothing with {option}, which is replayed whole: leave it "
-                f"out{tables}"
-            )
+            own = f"--{name.replace('_', '-')}"
+            what = f"{own} changes nothing with {option}, which is replayed whole: leave it out{tables}"
+            raise _idle(own, what)
 
 
 def _check_effective(rw: str | None, pattern: str | None, words: Mapping[str, object], tables: str) -> None:
     """Refuse words that change nothing beside others. Raises InputError."""
     given = {name for name, value in words.items() if value is not None}
     if pattern is not None and rw is not None:
-        raise InputError(_TWICE)
+        raise _idle("--rw", _TWICE)
     if pattern is not None:
         for name in ("bs", "rwmixread"):
             if name in given:
-                raise InputError(
-                    f"--{name} changes nothing with --pattern, which has its own: leave it out{tables}"
-                )
+                what = f"--{name} changes nothing with --pattern, which has its own: leave it out{tables}"
+                raise _idle(f"--{name}", what)
     if "rwmixread" in given and rw in KINDS and rw not in {"rw", "randrw"}:
-        raise InputError(
-            f"--rwmixread changes nothing with --rw {rw}: set --rw to rw or randrw, or leave it out"
-        )
+        what = f"--rwmixread changes nothing with --rw {rw}: set --rw to rw or randrw, or leave it out"
+        raise _idle("--rwmixread", what)
     if {"rate_iops", "iodepth"} <= given:
-        raise InputError(
+        what = (
             "--iodepth changes nothing with --rate-iops: a rate issues whatever has finished, a depth waits; keep one "
             f"of the two{tables}"
         )
+        raise _idle("--iodepth", what)
