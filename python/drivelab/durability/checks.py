@@ -7,9 +7,9 @@ from difflib import get_close_matches
 from typing import Any
 
 from drivelab.durability import simulated
-from drivelab.durability.problems import Problems
 from drivelab.errors import OptionError
 from drivelab.levels.level import COPIED, GROUPED, NOTHING_SPARE, PARITIES
+from drivelab.refusals import Problems
 
 Options = Mapping[str, Any]
 

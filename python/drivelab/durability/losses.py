@@ -14,9 +14,10 @@ from drivelab import _core, executors
 from drivelab.arguments import in_arguments
 from drivelab.durability import checks, simulated
 from drivelab.durability import question as asked
-from drivelab.durability.problems import File, Problems
+from drivelab.durability.problems import File
 from drivelab.errors import InputError, OptionError
 from drivelab.provenance import line, provenance
+from drivelab.refusals import Problems
 from drivelab.simulation import default_workers
 from drivelab.table import Cell, Table
 

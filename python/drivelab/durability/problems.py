@@ -1,59 +1,26 @@
-"""Errors in the options of durability: all at once, each with its place and remedy.
+"""A TOML file of durability: its values, and what is wrong with them in its lines.
 
-An error of a command-line option names the option; one of a file is shown in its line, as for a scenario.
+An error of an option that is typed over the file names the option.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ParamSpec, TypeVar
+from typing import Any
 
 from drivelab import _core
 from drivelab.arguments import in_arguments
 from drivelab.errors import InputError, OptionError
 from drivelab.files import read_text
-
-P = ParamSpec("P")
-R = TypeVar("R")
+from drivelab.refusals import errors_of
 
 _GIVEN = re.compile(
     r"--(?P<name>[a-z]+(?:-[a-z]+)*) (?P<value>[\w.%-]*[\dA-Z%][\w%]*|simulated|auto|chain|monte-carlo|biasing)"
 )
 """An option with a value."""
-
-
-class SeveralError(InputError):
-    """All errors, one line each."""
-
-    def __init__(self, found: Iterable[OptionError]) -> None:
-        """Store the errors without duplicates."""
-        self.found = list({str(one): one for one in found}.values())
-        super().__init__("\n".join(map(str, self.found)))
-
-
-@dataclass
-class Problems:
-    """Collects errors while the other options are read."""
-
-    found: list[OptionError] = field(default_factory=list)
-
-    def read(self, default: R, function: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
-        """The result of a function; its refusal is recorded, and a harmless default returned instead."""
-        try:
-            return function(*args, **kwargs)
-        except SeveralError as error:
-            self.found += error.found
-        except InputError as error:
-            self.found.append(_as_of_option(error))
-        return default
-
-    def check(self) -> None:
-        """Raises InputError with all errors."""
-        if self.found:
-            raise SeveralError(self.found)
 
 
 @dataclass(frozen=True)
@@ -77,14 +44,9 @@ class File:
 
         Raises ScenarioError.
         """
-        found = error.found if isinstance(error, SeveralError) else [_as_of_option(error)]
         own = self.values()
-        _core.toml_problems(self.text, str(self.path), [_placed(one, typed, own) for one in found])
-
-
-def _as_of_option(error: InputError) -> OptionError:
-    """The error with its option; one of no option in particular, such as a file that cannot be read, stays as it is."""
-    return error if isinstance(error, OptionError) else OptionError("", None, str(error), is_named=False)
+        found = [_placed(one, typed, own) for one in errors_of(error)]
+        _core.toml_problems(self.text, str(self.path), found)
 
 
 def _placed(

@@ -9,9 +9,10 @@ from typing import Any
 
 from drivelab.durability import simulated, texts
 from drivelab.durability.checks import BARE, Options
-from drivelab.durability.problems import File, Problems
+from drivelab.durability.problems import File
 from drivelab.errors import OptionError
 from drivelab.levels import counted
+from drivelab.refusals import Problems
 
 METHODS = ("auto", "chain", "monte-carlo", "biasing", "splitting")
 HISTORIES = 1_000_000

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from drivelab.durability.problems import Problems
 from drivelab.errors import OptionError
 from drivelab.levels.level import COPIES, GROUPS, LEVELS
 from drivelab.levels.loads import Loads
 from drivelab.levels.measure import Wanted, measure
 from drivelab.levels.planning import Chosen, Entry, checked, drive_bytes, named, planned
 from drivelab.levels.rebuild import hours_with_interval
+from drivelab.refusals import Problems
 from drivelab.scenario import Override
 
 SIMULATED = "simulated"
