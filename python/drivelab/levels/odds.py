@@ -92,6 +92,9 @@ def odds(level: Level, lifetime: Lifetime | None, repair_hours: float | None) ->
     found["loss_in_a_year"] = failures.loss(lifetime.chance)
     found["loss_of_all_in_a_year"] = of_all.loss(lifetime.chance)
     found["loss_in_a_year_after_one"] = failures.loss_after_one(lifetime.chance)
+    if not failures.bears_best:
+        # The first failure is the loss, whatever a repair would take.
+        found["mttdl_years"] = repaired(level.arrangement(), lifetime.per_year, 0.0).mttdl_years
     if repair_hours is not None:
         found["repaired"] = _repaired(level, failures, lifetime, repair_hours)
     return found
