@@ -17,7 +17,8 @@ from typing import Any
 
 from drivelab.plan import answer, choice
 from drivelab.plan.evaluate import Ran, evaluate
-from drivelab.plan.grid import Asked, asked_of, candidates
+from drivelab.plan.grid import Asked, candidates
+from drivelab.plan.options import asked_of
 from drivelab.plan.planned import Plan
 from drivelab.scenario import Override
 

@@ -46,7 +46,7 @@ def speaks_of_arguments(function: Callable[P, R]) -> Callable[P, R]:
         except ScenarioError as error:
             raise _translated(error) from None
         except InputError as error:
-            raise type(error)(in_arguments(str(error))) from error.__cause__
+            raise InputError(in_arguments(str(error))) from error.__cause__
 
     return called
 

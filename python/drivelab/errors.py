@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 __all__ = [
     "InputError",
     "Interrupted",
+    "OptionError",
     "OutputError",
     "RefusedError",
     "RunError",
@@ -23,6 +24,32 @@ __all__ = [
 
 class InputError(ValueError):
     """What was asked for cannot be read or does not exist."""
+
+
+class OptionError(InputError):
+    """A value of an option, or of the same key of a file: the option, the given value, the reason, and the remedy."""
+
+    def __init__(
+        self,
+        option: str,
+        given: object,
+        message: str,
+        remedy: str | None = None,
+        *,
+        item: int | None = None,
+        is_key: bool = False,
+        is_named: bool = True,
+    ) -> None:
+        """Create it with `option` as typed, such as `--rebuild`; `item` is the index in a list of a file.
+
+        `is_key`: the option is the name of a key as a file has it. Without `is_named` the message names the option.
+        """
+        own = "seed" if option == "--randseed" else option.removeprefix("--").replace("-", "_")
+        self.key = option if is_key else own
+        self.message, self.remedy, self.item, self.is_key = message, remedy, item, is_key
+        self.is_named = is_named
+        before = [] if not is_named else [option if given is None else f"{option} {given}"]
+        super().__init__(": ".join([*before, message, *([remedy] if remedy else [])]))
 
 
 class RefusedError(Exception):

@@ -213,6 +213,27 @@ def test_a_repair_takes_what_the_rebuild_of_an_idle_array_takes(run):
     assert raid1["failures"]["repaired"]["loss_during_a_repair"] == pytest.approx(meanwhile**3, rel=0.05)
 
 
+def test_where_the_first_failure_is_the_loss_its_mean_time_needs_no_repair(run):
+    arguments = ("--levels", "jbod,raid0,raid5", "--states", "healthy", "--mttf", "500000h")
+    found = compared(run, *FOUR, *arguments)
+    years = 500_000 / 8760 / 4
+    for bare in found["levels"][:2]:
+        assert bare["failures"]["mttdl_years"] == pytest.approx(years)
+        assert "repaired" not in bare["failures"]
+    assert "mttdl_years" not in found["levels"][2]["failures"]
+    done = run("compare-levels", *FOUR, *arguments)
+    rows = {
+        line.split()[0]: line.split()
+        for line in done.stdout.splitlines()
+        if line.startswith(("jbod", "raid"))
+    }
+    assert [rows[level][-1] for level in ("jbod", "raid0")] == ["14.3", "14.3"]
+    done = run("compare-levels", *FOUR, *arguments, "--csv")
+    assert [float(row["mttdl_years"]) for row in DictReader(done.stdout.splitlines())][:2] == [
+        pytest.approx(years)
+    ] * 2
+
+
 def test_a_pool_is_rebuilt_by_what_lies_in_it(run):
     arguments = ("--levels", "raidz1,raidz2", "--states", "healthy", "--afr", "5%", "--repair", "measured")
     settings = ("--set", "target.array.rebuild.ceiling=20MB/s", "--set", "target.array.fill=30%")
@@ -227,7 +248,7 @@ def test_a_pool_is_rebuilt_by_what_lies_in_it(run):
 def test_a_jbod_loses_some_or_all(run):
     done = run("compare-levels", *FOUR, "--levels", "jbod", "--afr", "5%", "--states", "healthy", "--full")
     assert [line.split() for line in done.stdout.split("\n\n")[3].splitlines()[2:]] == [
-        ["jbod", "18.55", "100", "-", "-", "-", "-"],
+        ["jbod", "18.55", "100", "-", "-", "4.874", "-"],
         ["jbod,", "all", "of", "them", "0.000625", "-", "-", "-", "-", "-"],
     ]
 

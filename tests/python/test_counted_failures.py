@@ -111,7 +111,7 @@ def test_backblazes_survival_is_a_law(run, reference):
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        (("--afr", "none.csv:A"), "--afr none.csv:A: No such file or directory"),
+        (("--afr", "none.csv:A"), "--afr none.csv:A: cannot read none.csv: no such file"),
         (("--afr", "models.csv:ST4000"), "the table has no model ST4000: did you mean st4000dm000?"),
         (("--afr", "models.csv:zzz"), "the table has no model zzz: it has 3 models, such as"),
         (
@@ -137,4 +137,4 @@ def test_what_is_wrong_is_said_with_a_remedy(run, folder: Path, given, said):
 
 def test_without_a_failure_there_is_a_bound_and_no_zero():
     with pytest.raises(InputError, match=r"--afr 2\.95%"):
-        counted.Counted("here", 36_500, 0).rates()
+        counted.Counted(counted.Where("--afr", "here"), 36_500, 0).rates()

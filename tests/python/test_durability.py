@@ -11,6 +11,7 @@ from collections.abc import Iterator
 import pytest
 from messages import held, told
 
+from drivelab import _core
 from drivelab.durability import loss, texts
 from drivelab.errors import InputError, ScenarioError
 
@@ -228,6 +229,17 @@ serial = "no"
 afr = true
 common = [1, [2]]
 """,
+    "several.toml": """level = [["raid5"]]
+membres = 8
+every-loss = true
+members = 2.5
+afr = "2"
+rebuild = [20, "35"]
+serial = 3
+ure = [1]
+scrub = "1w"
+reads = "270"
+""",
     "keys.toml": 'levels = "raid6"\nmember = 8\n',
     "broken.toml": 'level = raid6\nmembers = 8\nafr = "2%"\nafr = "3%"\n',
     "sparse.toml": 'level = "raid6"\n',
@@ -236,6 +248,20 @@ common = [1, [2]]
     "sound.toml": 'level = "raid6"\nmembers = 8\nafr = "2%"\nrebuild = "20h"\n',
     "twice.toml": 'level = "raid6"\nmembers = 8\nafr = "2%"\nmttf = "9y"\nrebuild = "20h"\n',
     "loaded.toml": 'level = "raid6"\nmembers = 8\nafr = "2%"\nrebuild = "simulated"\nbs = "4k"\ncapacity = "1TB"\n',
+    "load.toml": """level = "raid6"
+members = 8
+afr = "absent.csv:X"
+rebuild = "simulated"
+drive = "wd-wd360gd"
+rw = "random"
+""",
+    "listed.toml": """level = "raid6"
+members = 8
+afr = "2%"
+rebuild = "simulated"
+drive = "wd-wd360gd"
+bs = "4k,8k"
+""",
     "idle.toml": 'level = "raid6"\nmembers = 8\nafr = "2%"\nrebuild = "20h"\ndrive = "wd-4tb-7200"\n',
 }
 """Files with something wrong; one is sound."""
@@ -246,6 +272,37 @@ def test_messages(run, tmp_path):
         (tmp_path / name).write_text(text)
     commands = [command for command in wrong() if command != ["durability", "sound.toml"]]
     held("durability-messages.txt", told(run, commands, tmp_path))
+
+
+@pytest.mark.parametrize("option", ["--detection", "--replacement", "--rebuild"])
+def test_a_repair_longer_than_the_life_is_blamed_on_its_longest_part(run, option):
+    given = {"--rebuild": "20h", "--detection": "1h", "--replacement": "1d", option: "10y"}
+    words = [text for pair in given.items() for text in pair]
+    done = run("durability", "--level", "raid6", "--members", "8", "--afr", "1.5%", *words)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith(f"error: {option}: a repair of 876")
+    assert f"give a shorter {option.removeprefix('--')} or a longer life" in done.stderr
+
+
+def test_a_list_of_levels_may_stand_in_a_file_and_in_a_call(run, tmp_path):
+    sound = FILES["sound.toml"].partition("\n")[2]
+    (tmp_path / "list.toml").write_text(f'level = ["raid6", "raid5,raid1"]\n{sound}')
+    found = json.loads(run("durability", "list.toml", "--json").stdout)["levels"]
+    assert [one["array"]["level"] for one in found] == ["raid6", "raid5", "raid1"]
+    with pytest.raises(InputError, match="level: it takes the name of a level, or a list of names"):
+        loss(5, members=8, afr="2%", rebuild="20h")
+
+
+def test_a_cell_has_one_level_and_its_template_is_a_text(run, tmp_path):
+    own = _core.experiments()["durability-references"]
+    for template, said in (
+        ('["{level}"]', "field level: the template of level is a text, such as \"{level}\", not ['{level}']"),
+        ('"{level},raid6"', "level: a cell has one, and here are raid0, raid6; keep one of them"),
+    ):
+        (tmp_path / "own.toml").write_text(own.replace('level = "{level}"', f"level = {template}"))
+        done = run("reproduce", "own.toml")
+        assert (done.returncode, done.stdout) == (2, "")
+        assert said in done.stderr
 
 
 def test_a_file_names_others_from_its_folder(run, tmp_path):

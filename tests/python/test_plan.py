@@ -21,9 +21,10 @@ from drivelab.levels.planning import drive_bytes
 from drivelab.plan import Plan, plan
 from drivelab.plan.bounds import waiting
 from drivelab.plan.evaluate import evaluate, judge_rebuild, loss_value, rebuild_hours
-from drivelab.plan.grid import asked_of, candidates
+from drivelab.plan.grid import candidates
 from drivelab.plan.load import load, scaled
 from drivelab.plan.loss import HISTORIES, times
+from drivelab.plan.options import asked_of
 from drivelab.plan.planned import run as run_plan
 from drivelab.plan.question import laws_by_name
 
@@ -581,6 +582,11 @@ REFUSED: list[dict[str, Any]] = [
     {"budget": "lots"},
     {"controller": "no-controller", "controller_price": "1USD"},
     {"electricity": "1"},
+    {"members": "0", "level": "raid7,raid6,raid8", "copies": 1, "capacity": "60", "states": "broken,lost"},
+    {"drive": f"{SMALL},{OTHER}", "drive_price": f"{SMALL}=80,other=1USD", "afr": f"{SMALL}=3%", "ure": "x"},
+    {"rw": "random", "iodepth": "0", "max_latency": "p98=5ms,p99=-5ms", "min_iops": "0", "budget": "5"},
+    {"afr": None, "max_loss": "2", "ure": "1e-15/bit", "batch": "5%:2", "life": "3", "controller": "none"},
+    {"drive": None, "capacity": "60", "power_price": "1USD", "drive_power": "7", "level": ","},
 ]
 
 

@@ -113,7 +113,10 @@ def test_a_trace_is_not_written_over_itself(run, spc, tmp_path):
 
 @pytest.mark.parametrize(
     ("words", "said"),
-    [(("--from", "5s"), "--from 5s: lies outside of"), (("--device", "7"), "--device 7: lies outside of")],
+    [
+        (("--from", "5s"), "--from 5s: lies outside of"),
+        (("--device", "7"), '--device 7: there is no such device; the trace has "0"'),
+    ],
 )
 def test_nothing_is_written_for_a_window_outside_of_the_trace(run, spc, tmp_path, words, said):
     output = tmp_path / "out.spc"

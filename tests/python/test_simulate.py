@@ -176,6 +176,34 @@ def test_a_run_too_short_for_any_io_says_so(run, tmp_path):
     assert [path.name for path in tmp_path.rglob("*.*")] == ["record.json"]
 
 
+def test_a_run_in_which_every_io_failed_says_so(run):
+    words = ("simulate", "--drive", "seagate-st3250620as", "--rw", "randread", "--runtime", "1s")
+    media = ("--set", 'target.faults.media=[{offset="0B",size="250GB"}]')
+    done = run(*words, "--size", "200GB", *media, "-q")
+    assert done.returncode == 0
+    errors = re.search(
+        r"note: no I/O succeeded: each ended with an error: (\d+) x media-error\n", done.stderr
+    )
+    assert errors is not None, done.stderr
+    assert f" {errors[1]}\n" in done.stdout
+    gone = ",".join(f'{{drive={drive},at="0s"}}' for drive in range(2))
+    array = (
+        "--level",
+        "raid1",
+        "--members",
+        "2",
+        "--iodepth",
+        "1,2",
+        "--set",
+        f"target.faults.fail=[{gone}]",
+    )
+    done = run(*words[:-1], "10ms", *array, "-q")
+    assert done.returncode == 0
+    assert "note: no I/O succeeded at workload.iodepth=1; workload.iodepth=2: each ended" in done.stderr
+    assert " x lost (too many members of the array are gone)\n" in done.stderr
+    assert "no I/O" not in run(*words, "-q").stderr
+
+
 @pytest.mark.parametrize(
     ("name", "start"), [("a.png", b"\x89PNG"), ("a.svg", b"<svg"), ("a.html", b"<!DOCTYPE")]
 )

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import bz2
+import csv
 import gzip
+import io
 import json
 import shlex
 import subprocess
@@ -79,7 +81,7 @@ def zstd_stored(data: bytes) -> bytes:
     return header + (len(data) << 3 | 1).to_bytes(3, "little") + data
 
 
-def test_tables_csv_and_a_picture(run, spc, tmp_path):
+def test_tables_and_a_picture(run, spc, tmp_path):
     done = run("trace", "info", "a.spc", "-o", "a.svg", "-o", "b.html")
     assert (done.returncode, done.stderr) == (0, "wrote a.svg\nwrote b.html\n")
     assert "requests              4" in done.stdout
@@ -87,8 +89,27 @@ def test_tables_csv_and_a_picture(run, spc, tmp_path):
     drawing = (tmp_path / "a.svg").read_text()
     assert "a.spc: 4 requests" in drawing
     assert "format spc" in drawing
-    lines = run("trace", "info", "a.spc", "--csv").stdout.splitlines()
-    assert lines[0].startswith("table,figure,value")
+
+
+def test_the_csv_is_one_line_with_the_figures_of_the_json(run, spc):
+    spc.write_text(SPC + "x\n")
+    done = run("trace", "info", "a.spc", "--csv", "--lenient")
+    assert (done.returncode, done.stderr) == (0, "")
+    (row,) = csv.DictReader(io.StringIO(done.stdout))
+    wanted = {name: str(value) for name, value in FIGURES.items() if name != "problems"}
+    assert {name: row[name] for name in wanted} == {**wanted, "records": "5"}
+    found = counted(run, "a.spc", "--lenient")
+    assert float(row["sizes.read.mean_bytes"]) == found["sizes"]["read"]["mean_bytes"] == 6144
+    assert (row["name"], row["compression"], row["problems.malformed"]) == ("a.spc", "", "1")
+    lists = {
+        "device_list",
+        "problems",
+        "responses",
+        "sizes.read.common",
+        "locality.distances",
+        "over_time.reads",
+    }
+    assert not lists & row.keys()
 
 
 def test_depth_is_drawn_where_responses_are_recorded(run, tmp_path):
@@ -116,6 +137,48 @@ def test_the_first_requests(run, spc):
     assert (found["format"], len(found["requests"])) == ("spc", 4)
     assert found["requests"][2]["offset_bytes"] == 512_000
     assert run("trace", "head", "a.spc", "--csv").stdout.startswith("line,time_ns,device,kind,offset_bytes")
+
+
+def test_what_head_tolerated_is_counted_up_to_its_last_request(run, tmp_path):
+    (tmp_path / "bad.spc").write_text("0,8,4096,W,1.0\nx\ny\n0,8,4096,R,2\n0,8,4096,R,3\nz\n0,8,4096,R,4\n")
+    done = run("trace", "head", "bad.spc", "--format", "spc", "--lenient", "-n", "2")
+    assert (done.returncode, done.stderr) == (0, "malformed: 2, first at 2\n")
+    assert len(done.stdout.splitlines()) == 3
+    done = run("trace", "head", "bad.spc", "--format", "spc", "--lenient", "--json", "-q")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert json.loads(done.stdout)["problems"] == [{"kind": "malformed", "count": 3, "first_line": 2}]
+    assert (
+        json.loads(run("trace", "head", "bad.spc", "--format", "spc", "-n", "1", "--json").stdout)["problems"]
+        == []
+    )
+
+
+def test_a_new_device_smaller_than_a_request_is_told_with_both_sizes(run, spc):
+    options = ("trace", "convert", "a.spc", "-o", "b", "--remap", "wrap", "--capacity", "4KiB")
+    done = run(*options)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == (
+        "error: a.spc: line 3: the request has 8192 bytes, and the new device only 4096; give a larger --capacity, or "
+        "leave such requests out with --lenient\n"
+    )
+    assert run(*options, "--lenient").stderr.startswith("3 of 4 requests written to b (spc)\n")
+    done = run(*options[:-1], "2KiB", "--lenient")
+    assert done.stderr == (
+        "error: a.spc: none of its 4 requests can be written: no bytes, more of them than --capacity 2KiB has, or not "
+        "in this format; `drivelab trace info` says what they are\n"
+    )
+
+
+def test_a_device_that_the_trace_has_not_is_told_with_those_it_has(run, spc, tmp_path):
+    done = run("trace", "convert", "a.spc", "-o", "b", "--device", "sda")
+    assert done.returncode == 2
+    assert done.stderr == 'error: --device sda: there is no such device; the trace has "0", "1"\n'
+    (tmp_path / "many").write_text("".join(f"{at},8,4096,W,{at}\n" for at in range(12)))
+    done = run("trace", "cut", "many", "-o", "b", "--format", "spc", "--device", "sda")
+    assert 'the trace has "0", "1", "2", "3", "4", "5", "6", "7" and 4 more\n' in done.stderr
+    # The trace has it, and the window nothing of it.
+    done = run("trace", "cut", "a.spc", "-o", "b", "--device", "1", "--from", "1s")
+    assert "--device 1 --from 1s: lies outside of a.spc" in done.stderr
 
 
 @pytest.mark.parametrize("to", traces.WRITTEN)

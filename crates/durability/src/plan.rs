@@ -202,15 +202,20 @@ fn checked_times(about: &Description, problems: &mut Problems) {
         problems.law(&step.time, "rebuild", false);
         checked_interval(step, problems);
     }
-    let hours: Vec<f64> = [&repair.detection, &repair.replacement].map(Law::mean).to_vec();
     let longest = repair.rebuild.iter().map(|step| step.time.mean()).fold(0.0, f64::max);
-    let whole = hours.iter().sum::<f64>() + longest;
+    let parts = [
+        ("detection", repair.detection.mean()),
+        ("replacement", repair.replacement.mean()),
+        ("rebuild", longest),
+    ];
+    let whole = parts.iter().map(|(_, hours)| hours).sum::<f64>();
+    let most = parts.iter().max_by(|one, other| one.1.total_cmp(&other.1)).map_or("rebuild", |part| part.0);
     let message = format!("a repair of {whole} h is longer than the life of {} h", about.life_hours);
     problems.hold(
         whole.is_nan() || whole <= about.life_hours || about.life_hours <= 0.0,
-        "rebuild",
+        most,
         message,
-        "give a shorter rebuild or a longer life",
+        &format!("give a shorter {most} or a longer life"),
     );
     if let Some(attended) = &repair.attended {
         let fits = attended.hours_per_day > 0.0 && attended.hours_per_day <= 24.0;

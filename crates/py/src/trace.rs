@@ -118,7 +118,7 @@ struct Row {
     response_ns: Option<u64>,
 }
 
-/// The first requests of a trace, and its format.
+/// The format of a trace, its first requests, and the problems up to there: kind, count, and number of the first line.
 #[pyfunction]
 pub fn trace_head(
     py: Python<'_>,
@@ -134,7 +134,10 @@ pub fn trace_head(
             let Some(record) = found else { break };
             rows.push(row(&reader, &record));
         }
-        Ok((reader.format().name(), rows))
+        let met = reader.problems().met();
+        let problems: Vec<_> =
+            met.map(|(problem, count)| (problem.name(), count.count, count.first)).collect();
+        Ok((reader.format().name(), rows, problems))
     });
     to_python(py, &rows.map_err(Failure::raise)?)
 }

@@ -3,6 +3,7 @@
 use drivelab_core::host::feed::{FedIo, Pace};
 use drivelab_core::host::recording::{Recorded, Recorder, Recording};
 use drivelab_trace::check::Problems;
+use drivelab_trace::devices::listed;
 use drivelab_trace::record::Clock;
 use drivelab_trace::shape::{Remap, Shape, Shaped, Shaper};
 use drivelab_trace::{Kind, Reader, Record, TraceError};
@@ -170,14 +171,10 @@ impl Stream {
         if names.contains(device) {
             return Ok(None);
         }
-        let shown = names.iter().take(DEVICES_NAMED_MAX).map(|name| format!("\"{name}\""));
-        let more = names.len().saturating_sub(DEVICES_NAMED_MAX);
-        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
         Err(format!(
-            "{}: the trace has no device \"{device}\"; it has {}{more}; name one of these: device = \"{}\" \
-             (--trace-device)",
+            "{}: the trace has no device \"{device}\"; it has {}; name one of these: device = \"{}\" (--trace-device)",
             self.name,
-            shown.collect::<Vec<_>>().join(", "),
+            listed(names),
             names[0]
         ))
     }
@@ -277,7 +274,5 @@ impl Stream {
 
 /// Upper bound of a run's length; times up to here can be added without overflow.
 const TIME_MAX_NS: u64 = 1 << 62;
-/// Maximum number of a trace's devices named in a message.
-const DEVICES_NAMED_MAX: usize = 8;
 /// Hosts on one bus, as many as a scenario may have.
 const HOSTS_MAX: u16 = 16;

@@ -1,11 +1,12 @@
 //! Copies traces to one trace: merged, reshaped and written, with counts of what was left out.
 use crate::check::Problem;
-use crate::error::TraceError;
+use crate::devices::listed;
+use crate::error::{Place, TraceError};
 use crate::format::Format;
 use crate::formats::native::{Header, Injected};
 use crate::merge::Merge;
 use crate::reader::Reader;
-use crate::shape::{Shape, Shaped, Shaper};
+use crate::shape::{Remap, Shape, Shaped, Shaper};
 use crate::writer::{RequestContext, Writer};
 use serde::Serialize;
 use std::collections::VecDeque;
@@ -52,6 +53,7 @@ pub fn copy<W: Write>(
     let plain = first.and_then(|reader| reader.header().cloned()).unwrap_or(Header::plain(merge.clock()));
     // drivelab's own format is written in nanoseconds; after a remap the device is another one.
     let device_bytes = if shape.remap.is_none() { plain.device_bytes } else { None };
+    let (wanted, remap) = (shape.device.clone(), shape.remap);
     let mut shaper = Shaper::new(shape, !is_lenient).map_err(Failure::Writing)?;
     let seed = plain.seed.filter(|_| shaper.is_from_the_start());
     let header = Header { unit_ns: 1, clock: merge.clock(), seed, device_bytes, ..plain };
@@ -69,6 +71,7 @@ pub fn copy<W: Write>(
                 .map_err(|error| Failure::Writing(error.into()))?;
             let met: u64 = merge.readers().map(Reader::injected).sum();
             let (injected, injected_left_out) = (faults.written, met - faults.written);
+            check_device(wanted.as_deref(), merge.names()).map_err(Failure::Writing)?;
             let problems = problems(merge);
             let out = writer.finish().map_err(|error| Failure::Writing(error.into()))?;
             let to = to.name();
@@ -93,10 +96,7 @@ pub fn copy<W: Write>(
             }
             Shaped::Dropped => {}
             Shaped::LeftOut if is_lenient => left_out += 1,
-            Shaped::LeftOut => {
-                let problem = if record.length == 0 { Problem::ZeroSize } else { Problem::BeyondDevice };
-                return Err(Failure::Reading(at, TraceError::Problem { place, problem }));
-            }
+            Shaped::LeftOut => return Err(Failure::Reading(at, unfit(place, record.length, remap))),
             Shaped::Over => merge.end(),
         }
     }
@@ -128,6 +128,27 @@ impl Faults {
             self.written += u64::from(writer.inject(injected)?);
         }
         Ok(())
+    }
+}
+
+/// Why a request cannot be kept: it has no bytes, or more than the device that it is remapped to.
+fn unfit(place: Place, length: u64, remap: Option<Remap>) -> TraceError {
+    match remap {
+        Some(remap) if length > 0 => TraceError::TooLarge { place, length, device: remap.to_bytes() },
+        _ => TraceError::Problem { place, problem: Problem::ZeroSize },
+    }
+}
+
+/// Returns an error if no request was of the device that is copied; `met` are those of all requests.
+fn check_device(wanted: Option<&str>, met: &[String]) -> Result<(), TraceError> {
+    match wanted {
+        Some(device) if !met.is_empty() && met.iter().all(|name| name != device) => {
+            let met = listed(met);
+            Err(TraceError::Option(format!(
+                "--device {device}: there is no such device; the trace has {met}"
+            )))
+        }
+        _ => Ok(()),
     }
 }
 

@@ -6,6 +6,16 @@ use std::collections::HashMap;
 pub const DEVICES_MAX: usize = 1 << 16;
 /// The longest name of a device.
 pub const NAME_BYTES_MAX: usize = 255;
+/// The most devices that a message names.
+const LISTED_MAX: usize = 8;
+
+/// The first names, as a message lists them.
+pub fn listed(names: &[String]) -> String {
+    let shown: Vec<String> = names.iter().take(LISTED_MAX).map(|name| format!("\"{name}\"")).collect();
+    let more = names.len().saturating_sub(LISTED_MAX);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    format!("{}{more}", shown.join(", "))
+}
 
 /// The names of devices, each with its index.
 #[derive(Clone, Debug, Default)]

@@ -62,6 +62,12 @@ pub enum TraceError {
     NoFormat(String),
     #[error("{0}")]
     Option(String),
+    /// A request that is larger than the device that addresses are remapped to.
+    #[error(
+        "{place}: the request has {length} bytes, and the new device only {device}; give a larger --capacity, or leave \
+         such requests out with --lenient"
+    )]
+    TooLarge { place: Place, length: u64, device: u64 },
     #[error("{place}: {what}; --lenient leaves it out")]
     Unwritable { place: Place, what: String },
     #[error("{0}")]

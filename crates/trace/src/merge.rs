@@ -125,6 +125,11 @@ impl<'a> Merge<'a> {
         self.names.get(device as usize).map_or("0", String::as_str)
     }
 
+    /// The names of the merged table: the devices of the requests so far.
+    pub fn names(&self) -> &[String] {
+        &self.names
+    }
+
     /// The index of the trace of the last request or error.
     pub fn current(&self) -> usize {
         self.current

@@ -19,6 +19,14 @@ pub enum Remap {
     Scale { from_bytes: u64, to_bytes: u64 },
 }
 
+impl Remap {
+    /// The size of the new device.
+    pub const fn to_bytes(self) -> u64 {
+        let (Remap::Wrap { to_bytes } | Remap::Scale { to_bytes, .. }) = self;
+        to_bytes
+    }
+}
+
 /// The parameters of reshaping.
 #[derive(Clone, Debug)]
 pub struct Shape {

@@ -69,6 +69,8 @@ Pictures = Sequence[tuple[Callable[[], "altair.TopLevelMixin"], Path]]
 
 # Of many points, or reasons, in one remark, so many are named.
 PLACES_NAMED_MAX = 4
+# What an error's outcome means, where its name alone does not say it.
+_OUTCOMES = {"lost": "lost (too many members of the array are gone)", "failed": "failed (the drive is gone)"}
 # An I/O that has waited so many times the longest response time starves.
 STARVED_FACTOR = 10
 # A run so long that nothing finished in it has hardly a load.
@@ -187,6 +189,7 @@ def simulate(
     result = replace(result, subject=subject_of(source, words.overrides_of(options, settings)))
     _print(result, as_json=as_json, as_csv=as_csv, quiet=quiet, breakdown=breakdown)
     is_empty = _tell_empty(result)
+    _note_failed(result)
     _note_starved(result)
     _note_given_up(result)
     note_behind(result.records)
@@ -328,9 +331,7 @@ def _tell_empty(result: Result) -> bool:
     empty = [point for point in result.points if point["latency_ns"]["n"] == 0 and not point["errors"]]
     if not empty:
         return False
-    places = [place for point in empty if (place := _place(point["axes"]))]
-    more = f" and {len(places) - PLACES_NAMED_MAX} more" if len(places) > PLACES_NAMED_MAX else ""
-    at = f" at {'; '.join(places[:PLACES_NAMED_MAX])}{more}" if places else ""
+    at = _at(empty)
     longest_ns = max(point["window_ns"] for point in empty)
     if all("replay" in point and is_over_early(point) for point in empty):
         why = "the trace is over before the warm-up is; lower --ramp-time (run.warmup)"
@@ -344,6 +345,18 @@ def _tell_empty(result: Result) -> bool:
     has_failed = any(point["ended"] == "duration" for point in empty)
     say(f"{'error' if has_failed else 'note'}: no I/O finished{at}: {why}")
     return has_failed
+
+
+def _note_failed(result: Result) -> None:
+    """Points at which every I/O ended with an error have no latency either: say so, and with which errors."""
+    failed = [point for point in result.points if point["latency_ns"]["n"] == 0 and point["errors"]]
+    if not failed:
+        return
+    outcomes = Counter[str]()
+    for point in failed:
+        outcomes.update(point["errors_by_outcome"])
+    told = ", ".join(f"{count:,} x {_OUTCOMES.get(name, name)}" for name, count in outcomes.most_common())
+    say(f"note: no I/O succeeded{_at(failed)}: each ended with an error: {told}")
 
 
 def _is_starved(point: Point) -> bool:
@@ -383,6 +396,13 @@ def _note_given_up(result: Result) -> None:
         say(
             f"note: nor are all data there at {len(lost) - PLACES_NAMED_MAX} more points: see given_up in --json"
         )
+
+
+def _at(points: Sequence[Point]) -> str:
+    """Where in the sweep the first of these points are."""
+    places = [place for point in points if (place := _place(point["axes"]))]
+    more = f" and {len(places) - PLACES_NAMED_MAX} more" if len(places) > PLACES_NAMED_MAX else ""
+    return f" at {'; '.join(places[:PLACES_NAMED_MAX])}{more}" if places else ""
 
 
 def _place(axes: Mapping[str, object]) -> str:

@@ -13,13 +13,13 @@ from drivelab.cli.output import emit, emit_json, emit_table, say
 from drivelab.cli.pictures import draw
 from drivelab.cli.places import check_file, check_picture, place
 from drivelab.cli.run_options import AsCsv, AsJson, Pictures, Quiet, check_form
-from drivelab.csv_text import tables_csv
+from drivelab.csv_text import rows_csv
 from drivelab.trace import FORMATS, WRITTEN, Reading, Shape
 from drivelab.trace import convert as convert_traces
 from drivelab.trace import head as head_of
 from drivelab.trace import info as info_of
 from drivelab.trace.copying import written_format
-from drivelab.trace.reading import processors_left_out, traces_of
+from drivelab.trace.reading import problem_lines, processors_left_out, traces_of
 
 trace = typer.Typer(
     help="Read a recorded trace of requests: what is in it, its first requests, another format or shape.",
@@ -159,7 +159,7 @@ def info(
     if as_json:
         emit_json(found.to_dict())
     elif as_csv:
-        emit(tables_csv(found.tables()))
+        emit(rows_csv([found.row()]))
     else:
         for at, table in enumerate(found.tables()):
             if at:
@@ -196,6 +196,9 @@ def head(
         emit(found.csv())
     else:
         emit_table(found.table())
+    if not quiet:
+        for line in problem_lines(found.problems):
+            say(line)
     return Exit.OK
 
 

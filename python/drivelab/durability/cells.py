@@ -6,9 +6,9 @@ import tomllib
 from dataclasses import dataclass
 from typing import Any, cast
 
-from drivelab.durability.checks import check_keys
+from drivelab.durability.checks import check_keys, check_values
 from drivelab.durability.losses import Losses, solve
-from drivelab.durability.question import question
+from drivelab.durability.question import levels, question
 from drivelab.errors import InputError
 from drivelab.result import Point, Result
 from drivelab.simulation import Progress
@@ -19,6 +19,7 @@ class Question:
     """One array whose losses a cell predicts."""
 
     options: dict[str, Any]
+    level: str
     seed: int
 
     @classmethod
@@ -27,10 +28,14 @@ class Question:
         options = tomllib.loads(text)
         try:
             check_keys(options)
-            asked = question(options, str(options.get("level")))
+            check_values(options)
+            names = levels(options)
+            if len(names) > 1:
+                raise InputError(f"level: a cell has one, and here are {', '.join(names)}; keep one of them")
+            asked = question(options, names[0])
         except InputError as error:
             raise InputError(f"{origin}: {error}") from error
-        return cls(options, int(asked["settings"]["seed"]))
+        return cls(options, names[0], int(asked["settings"]["seed"]))
 
     def __len__(self) -> int:
         """One point."""
@@ -44,7 +49,7 @@ def answered(questions: list[Question], progress: Progress | None) -> list[Resul
         losses = solve(one.options)
         found.append(
             Result(
-                name=str(one.options["level"]),
+                name=one.level,
                 seed=one.seed,
                 scenario_hash=losses.provenance()["scenario_hash"],
                 points=[cast(Point, _point(losses))],

@@ -7,8 +7,9 @@ from difflib import get_close_matches
 from typing import Any
 
 from drivelab.durability import simulated
-from drivelab.durability.problems import Problems, WrongError
+from drivelab.errors import OptionError
 from drivelab.levels.level import COPIED, GROUPED, NOTHING_SPARE, PARITIES
+from drivelab.refusals import Problems
 
 Options = Mapping[str, Any]
 
@@ -71,6 +72,7 @@ NEVER_REPAIRED = (
 )  # fmt: skip
 """Options without effect if the first failure is the loss."""
 
+_STAND_INS = {"afr": "1%", "mttf": "500000h", "drive_life": "500000h", "ure": "1e-15/bit", "scrub": "1w"}
 _FLAGS = frozenset({"serial", "every_loss"})
 _LISTS = frozenset({"level", "rebuild", "common", "outage"})
 
@@ -82,23 +84,37 @@ def check_keys(names: Iterable[str]) -> None:
         if name not in KEYS:
             near = get_close_matches(name, KEYS, n=2)
             remedy = f"did you mean {' or '.join(near)}?" if near else f"it is one of {', '.join(KEYS)}"
-            problems.found.append(WrongError(name, None, "there is no such key", remedy, is_key=True))
+            problems.found.append(OptionError(name, None, "there is no such key", remedy, is_key=True))
     problems.check()
 
 
 def check_values(options: Options) -> None:
-    """Reject values of the wrong kind for their key. Raises InputError."""
+    """Reject values of the wrong kind for their key; unknown keys have none. Raises InputError."""
     problems = Problems()
     for key, value in options.items():
-        if (wrong := _kind(key, value)) is not None:
-            problems.found.append(WrongError(f"--{key.replace('_', '-')}", None, *wrong))
+        if key in KEYS and (wrong := _kind(key, value)) is not None:
+            problems.found.append(OptionError(f"--{key.replace('_', '-')}", None, *wrong))
     problems.check()
+
+
+def with_stand_ins(options: Options, wrong: Set[str]) -> Options:
+    """The options without keys that are `wrong`, so that the others can be checked beside them.
+
+    Where others have no effect without a key, and its value is wrong, a sound value stands in for it.
+    """
+    sound = {key: value for key, value in options.items() if key not in wrong}
+    return sound | {key: value for key, value in _STAND_INS.items() if key in wrong}
 
 
 def _kind(key: str, value: object) -> tuple[str, str] | None:
     """The error of a value's kind, and the remedy; None if there is none."""
     if key in _FLAGS:
         return None if isinstance(value, bool) else ("it is true or false", "write true, or leave it out")
+    if key == "level":
+        names = value if isinstance(value, list | tuple) else [value]
+        is_named = all(isinstance(name, str) for name in names)
+        remedy = 'such as "raid6", or ["raid5", "raid6"]'
+        return None if is_named else ("it takes the name of a level, or a list of names", remedy)
     if isinstance(value, list | tuple):
         if key not in _LISTS:
             return "it takes one value, not a list", "run it once for each value"
@@ -118,7 +134,7 @@ def check_used(options: Options, names: Sequence[str]) -> None:
     for key, users in USED_BY.items():
         if options.get(key) is not None and not plain & users:
             problems.found.append(
-                WrongError(
+                OptionError(
                     f"--{key}",
                     None,
                     f"it changes nothing with {', '.join(names)}",
@@ -136,14 +152,14 @@ def _check_rebuilds(options: Options, plain: Set[str]) -> None:
     """
     if options.get("serial") and plain <= _ONE_GROUP:
         what = f"it changes nothing with {', '.join(sorted(plain))}: a second failure is the loss"
-        raise WrongError("--serial", None, what, "leave it out")
+        raise OptionError("--serial", None, what, "leave it out")
     given = options.get("rebuild") or ""
     steps = given if isinstance(given, list | tuple) else str(given).split(",")
     most = max(_GROUP_BEARS.get(level, len(steps)) for level in plain) or 1
     if len(steps) > most:
         names = ", ".join(sorted(plain))
         what = f"{len(steps)} times, and no group of {names} is rebuilt with more than {most} missing"
-        raise WrongError(
+        raise OptionError(
             "--rebuild", given if isinstance(given, str) else None, what, f"give {most}", item=most
         )
 
@@ -157,4 +173,4 @@ def check_reads(options: Options) -> None:
         return
     remedy = "it makes a rate by the hour of --ure for --scrub: give both, or leave it out"
     what = "beside --latent, which is such a rate" if has["latent"] else "without --ure and --scrub"
-    raise WrongError("--reads", options["reads"], f"it changes nothing {what}", remedy)
+    raise OptionError("--reads", options["reads"], f"it changes nothing {what}", remedy)

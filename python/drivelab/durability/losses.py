@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,9 +14,10 @@ from drivelab import _core, executors
 from drivelab.arguments import in_arguments
 from drivelab.durability import checks, simulated
 from drivelab.durability import question as asked
-from drivelab.durability.problems import File, Problems, WrongError
-from drivelab.errors import InputError
+from drivelab.durability.problems import File
+from drivelab.errors import InputError, OptionError
 from drivelab.provenance import line, provenance
+from drivelab.refusals import Problems
 from drivelab.simulation import default_workers
 from drivelab.table import Cell, Table
 
@@ -202,32 +203,42 @@ def solve(
 
 def _checked(options: checks.Options) -> list[str]:
     """The levels, after all options were checked; nothing runs. Raises InputError."""
-    checks.check_keys(options)
-    checks.check_values(options)
     problems = Problems()
+    problems.read(None, checks.check_keys, options)
+    problems.read(None, checks.check_values, options)
+    before, wrong = problems.found, {one.key for one in problems.found}
+    others = Problems()
+    names = _checked_together(checks.with_stand_ins(options, wrong), others, wrong)
+    problems.found = before + [one for one in others.found if one.key not in wrong]
+    problems.check()
+    return names
+
+
+def _checked_together(options: checks.Options, problems: Problems, wrong: Set[str]) -> list[str]:
+    """The levels; what is wrong with the values, and with options beside others, goes to `problems`."""
     names = problems.read([], asked.levels, options)
     if names:
         problems.read(None, checks.check_used, options, names)
     else:
         # The level is invalid; the other options can still be checked.
         asked.question(options, "raid6", problems)
-    told: list[WrongError] = []
+    told: list[OptionError] = []
     for level in names:
-        problems.read(None, simulated.check, options, level)
+        if "rebuild" not in wrong:
+            problems.read(None, simulated.check, options, level)
         question = asked.question(options, level, problems)
         if question["array"]["members"] or options.get("members") in {0, "0"}:
             told += _said(_core.durability_problems(json.dumps(question)), options)
     # Options that could not be parsed were replaced by defaults, so errors about them are dropped.
     unread = {one.key for one in problems.found}
     problems.found += [one for one in told if one.key not in unread]
-    problems.check()
     return names
 
 
-def _said(found: Iterable[Mapping[str, str]], options: checks.Options) -> list[WrongError]:
+def _said(found: Iterable[Mapping[str, str]], options: checks.Options) -> list[OptionError]:
     """The errors of a description, with its options."""
     return [
-        WrongError(
+        OptionError(
             f"--{asked.drive_option(options) if one['place'] == 'drive' else one['place']}",
             None,
             one["message"],
@@ -288,7 +299,7 @@ def loss(
     found = {} if source is None else asked.of_file(source)
     given = {key: value for key, value in options.items() if value is not None}
     if level is not None:
-        given["level"] = level if isinstance(level, str) else list(level)
+        given["level"] = level if isinstance(level, str) or not isinstance(level, Iterable) else list(level)
     try:
         return solve({**found, **given}, source, given)
     except InputError as error:

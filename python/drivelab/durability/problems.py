@@ -1,91 +1,26 @@
-"""Errors in the options of durability: all at once, each with its place and remedy.
+"""A TOML file of durability: its values, and what is wrong with them in its lines.
 
-An error of a command-line option names the option; one of a file is shown in its line, as for a scenario.
+An error of an option that is typed over the file names the option.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ParamSpec, TypeVar
+from typing import Any
 
 from drivelab import _core
 from drivelab.arguments import in_arguments
-from drivelab.errors import InputError
+from drivelab.errors import InputError, OptionError
 from drivelab.files import read_text
-
-P = ParamSpec("P")
-R = TypeVar("R")
+from drivelab.refusals import errors_of
 
 _GIVEN = re.compile(
     r"--(?P<name>[a-z]+(?:-[a-z]+)*) (?P<value>[\w.%-]*[\dA-Z%][\w%]*|simulated|auto|chain|monte-carlo|biasing)"
 )
 """An option with a value."""
-_OPTION = re.compile(r"--(?P<name>[a-z]+(?:-[a-z]+)*)")
-
-
-class WrongError(InputError):
-    """An error: the option, the given value, the reason, and the remedy."""
-
-    def __init__(
-        self,
-        option: str,
-        given: object,
-        message: str,
-        remedy: str | None = None,
-        *,
-        item: int | None = None,
-        is_key: bool = False,
-        is_named: bool = True,
-    ) -> None:
-        """Create it with `option` as typed, such as `--rebuild`; `item` is the index in a list of a file."""
-        self.key = "seed" if option == "--randseed" else option.removeprefix("--").replace("-", "_")
-        self.message, self.remedy, self.item, self.is_key = message, remedy, item, is_key
-        self.is_named = is_named
-        before = [] if not is_named else [option if given is None else f"{option} {given}"]
-        super().__init__(": ".join([*before, message, *([remedy] if remedy else [])]))
-
-    @classmethod
-    def of(cls, error: InputError) -> WrongError:
-        """Convert any refusal, whose text begins with its option."""
-        if isinstance(error, WrongError):
-            return error
-        text = str(error)
-        match = _OPTION.match(text)
-        return cls(match[0] if match else "", None, text, is_named=False)
-
-
-class SeveralError(InputError):
-    """All errors, one line each."""
-
-    def __init__(self, found: Iterable[WrongError]) -> None:
-        """Store the errors without duplicates."""
-        self.found = list({str(one): one for one in found}.values())
-        super().__init__("\n".join(map(str, self.found)))
-
-
-@dataclass
-class Problems:
-    """Collects errors while the other options are read."""
-
-    found: list[WrongError] = field(default_factory=list)
-
-    def read(self, default: R, function: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
-        """The result of a function; its refusal is recorded, and a harmless default returned instead."""
-        try:
-            return function(*args, **kwargs)
-        except SeveralError as error:
-            self.found += error.found
-        except InputError as error:
-            self.found.append(WrongError.of(error))
-        return default
-
-    def check(self) -> None:
-        """Raises InputError with all errors."""
-        if self.found:
-            raise SeveralError(self.found)
 
 
 @dataclass(frozen=True)
@@ -109,13 +44,13 @@ class File:
 
         Raises ScenarioError.
         """
-        found = error.found if isinstance(error, SeveralError) else [WrongError.of(error)]
         own = self.values()
-        _core.toml_problems(self.text, str(self.path), [_placed(one, typed, own) for one in found])
+        found = [_placed(one, typed, own) for one in errors_of(error)]
+        _core.toml_problems(self.text, str(self.path), found)
 
 
 def _placed(
-    one: WrongError, typed: Mapping[str, object], own: Mapping[str, object]
+    one: OptionError, typed: Mapping[str, object], own: Mapping[str, object]
 ) -> tuple[str, int | None, bool, tuple[str, str] | None, str, str | None]:
     option = "--randseed" if one.key == "seed" else f"--{one.key.replace('_', '-')}"
     given = typed.get(one.key)

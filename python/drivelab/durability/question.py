@@ -8,10 +8,11 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from drivelab.durability import simulated, texts
-from drivelab.durability.checks import BARE, Options, check_keys, check_values
-from drivelab.durability.problems import File, Problems, WrongError
-from drivelab.errors import InputError
+from drivelab.durability.checks import BARE, Options
+from drivelab.durability.problems import File
+from drivelab.errors import OptionError
 from drivelab.levels import counted
+from drivelab.refusals import Problems
 
 METHODS = ("auto", "chain", "monte-carlo", "biasing", "splitting")
 HISTORIES = 1_000_000
@@ -26,30 +27,24 @@ _INTERVAL = re.compile(r"([^()]*)\(([^()]*)\.\.([^()]*)\)")
 
 
 def of_file(file: File) -> dict[str, Any]:
-    """The keys of a file; its paths are relative to its folder. Raises ScenarioError."""
-    found = file.values()
-    try:
-        check_keys(found)
-        check_values(found)
-    except InputError as error:
-        file.tell(error, {})
-    folder = file.path.parent
+    """The keys of a file, unchecked; its paths are relative to its folder. Raises ScenarioError."""
+    found, folder = file.values(), file.path.parent
     for key in ("afr", "drive_life"):
-        if counted.is_counted(str(found.get(key, ""))):
-            found[key] = str(folder / found[key])
-    if str(found.get("drive", "")).endswith(".toml"):
-        found["drive"] = str(folder / found["drive"])
+        if isinstance(given := found.get(key), str) and counted.is_counted(given):
+            found[key] = str(folder / given)
+    if isinstance(drive := found.get("drive"), str) and drive.endswith(".toml"):
+        found["drive"] = str(folder / drive)
     return found
 
 
 def levels(options: Options) -> list[str]:
     """The requested levels. Raises InputError."""
     given = options.get("level")
-    names = given if isinstance(given, list | tuple) else str(given or "").split(",")
-    found = list(dict.fromkeys(str(name).strip().lower() for name in names if str(name).strip()))
+    names = ",".join(map(str, given)) if isinstance(given, list | tuple) else str(given or "")
+    found = list(dict.fromkeys(name.strip().lower() for name in names.split(",") if name.strip()))
     if not found:
         what, remedy = "--level is missing", "give one, raid6, or several, raid5,raid6"
-        raise WrongError("--level", None, what, remedy, is_named=False)
+        raise OptionError("--level", None, what, remedy, is_named=False)
     return found
 
 
@@ -95,7 +90,7 @@ def settings(options: Options, problems: Problems) -> dict[str, Any]:
     method = _text(options, "method", "auto")
     if method not in METHODS:
         problems.found.append(
-            WrongError("--method", method, "there is no such method", f"it is {', '.join(METHODS)}")
+            OptionError("--method", method, "there is no such method", f"it is {', '.join(METHODS)}")
         )
         method = "auto"
     read = problems.read
@@ -115,7 +110,7 @@ def drive(options: Options) -> texts.Law:
     if len(given) != 1:
         what = f"{names} say the same thing twice" if given else "nothing says how often a drive fails"
         remedy = "give one of --afr 1.5%, --mttf 500000h and --drive-life LAW"
-        raise WrongError(names.rpartition(" ")[2], None, what, remedy, is_named=False)
+        raise OptionError(names.rpartition(" ")[2], None, what, remedy, is_named=False)
     text = str(options[given[0]])
     if given[0] == "drive_life":
         return texts.law(counted.life(text, names) if counted.is_counted(text) else text, names)
@@ -143,10 +138,10 @@ def rates(text: str) -> list[float]:
                 f"such as 1.5%, with an interval 1.5%(1.2%..1.9%), or {counted.FORM} for a table of counts"
             )
             what = "the share of drives that fail in a year is between 0 and 100 %"
-            raise WrongError("--afr", text, what, remedy)
+            raise OptionError("--afr", text, what, remedy)
     if match and not found[1] <= found[0] <= found[2]:
         what = "the interval does not hold the rate"
-        raise WrongError("--afr", text, what, "give the low end first, then the high one")
+        raise OptionError("--afr", text, what, "give the low end first, then the high one")
     return found
 
 
@@ -180,7 +175,7 @@ def _rebuilds(options: Options, problems: Problems, *, is_bare: bool) -> list[di
     given = options.get("rebuild")
     if given is None and not is_bare:
         remedy = "give how long one takes, 20h, by missing members, 20h,35h, or simulated, beside a load"
-        problems.found.append(WrongError("--rebuild", None, "--rebuild is missing", remedy, is_named=False))
+        problems.found.append(OptionError("--rebuild", None, "--rebuild is missing", remedy, is_named=False))
     given = NO_REBUILD if given is None or str(given).strip() == simulated.SIMULATED else given
     steps = given if isinstance(given, list | tuple) else str(given).split(",")
     return _read(lambda text: texts.rebuild(text, "--rebuild"), [str(step) for step in steps], problems) or [
@@ -202,7 +197,7 @@ def _read(
     for place, text in enumerate(given):
         try:
             found.append(read(text))
-        except WrongError as error:
+        except OptionError as error:
             error.item = place
             problems.found.append(error)
     return found
@@ -212,7 +207,7 @@ def _attended(text: str) -> dict[str, Any]:
     form = "hours a day x days a week: 8x5"
     a_day, days = texts.parted(text.replace("x", ":"), "--attended", form, [texts.number, texts.number])
     if days != int(days):
-        raise WrongError("--attended", text, "whole days of a week", "such as 8x5")
+        raise OptionError("--attended", text, "whole days of a week", "such as 8x5")
     return {"hours_per_day": a_day, "days_per_week": int(days)}
 
 
@@ -228,7 +223,7 @@ def latent(options: Options) -> dict[str, Any] | None:
         # day.
         per_hour = texts.per_byte(str(ure), "--ure") * reads / 24
         if not per_hour:
-            raise WrongError(
+            raise OptionError(
                 "--scrub", None, "it corrects nothing where --ure or --reads is zero", "leave it out"
             )
         found["arrival"] = {"law": "exponential", "mean_hours": 1 / per_hour}
@@ -268,19 +263,19 @@ def whole(options: Options, key: str, default: int | None) -> int:
     given = default if given is None else given
     option = f"--{key.replace('_', '-')}"
     if given is None:
-        raise WrongError(option, None, f"{option} is missing", f"give a number, {option} 8", is_named=False)
+        raise OptionError(option, None, f"{option} is missing", f"give a number, {option} 8", is_named=False)
     try:
         found = int(given) if not isinstance(given, float | bool) else -1
     except (TypeError, ValueError):
         found = -1
     if not 0 <= found < 2**32:
-        raise WrongError(option, given, "it is a whole number from 0 on", "such as 8")
+        raise OptionError(option, given, "it is a whole number from 0 on", "such as 8")
     return found
 
 
 def _name(text: str, option: str) -> str:
     if not text.strip():
-        raise WrongError(option, None, "a name is missing", "it comes first: shelf:20y:30%")
+        raise OptionError(option, None, "a name is missing", "it comes first: shelf:20y:30%")
     return text.strip()
 
 

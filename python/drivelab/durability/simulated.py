@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from drivelab.durability.problems import Problems, WrongError
+from drivelab.errors import OptionError
 from drivelab.levels.level import COPIES, GROUPS, LEVELS
 from drivelab.levels.loads import Loads
 from drivelab.levels.measure import Wanted, measure
 from drivelab.levels.planning import Chosen, Entry, checked, drive_bytes, named, planned
 from drivelab.levels.rebuild import hours_with_interval
+from drivelab.refusals import Problems
 from drivelab.scenario import Override
 
 SIMULATED = "simulated"
@@ -34,19 +35,19 @@ def check(options: Mapping[str, Any], level: str) -> None:
         if idle := [f"--{key.replace('_', '-')}" for key in KEYS if options.get(key) is not None]:
             what = f"{', '.join(idle)} changes nothing without --rebuild {SIMULATED}"
             problems.found.append(
-                WrongError(idle[0], None, what, "add it, or leave these out", is_named=False)
+                OptionError(idle[0], None, what, "add it, or leave these out", is_named=False)
             )
         problems.check()
         return
     if options.get("drive") is None:
         remedy = "give --drive NAME, of the catalogue or a path"
-        problems.found.append(WrongError("--rebuild", SIMULATED, "no drive is named", remedy))
+        problems.found.append(OptionError("--rebuild", SIMULATED, "no drive is named", remedy))
     if options.get("capacity") is not None:
         what = f"it changes nothing with --rebuild {SIMULATED}: it is that of the drive"
-        problems.found.append(WrongError("--capacity", None, what, "leave it out"))
+        problems.found.append(OptionError("--capacity", None, what, "leave it out"))
     if level.partition(":")[0] not in LEVELS:
         what = f"{level} is known to durability alone, and cannot be simulated"
-        problems.found.append(WrongError("--rebuild", SIMULATED, what, "give its hours: --rebuild 20h"))
+        problems.found.append(OptionError("--rebuild", SIMULATED, what, "give its hours: --rebuild 20h"))
     problems.read(None, _loads, options)
     problems.check()
 
@@ -74,7 +75,7 @@ def simulated(chosen: Chosen, entry: Entry) -> dict[str, Any]:
     found = dict(entry.rebuild or {})
     if not found or found["relative_error"] is None:
         why = f"{entry.level.label}: under {chosen.loads.text()} hosts leave too little to the rebuild"
-        raise WrongError("--rebuild", SIMULATED, why, "ask for less, or give its hours: --rebuild 200h")
+        raise OptionError("--rebuild", SIMULATED, why, "ask for less, or give its hours: --rebuild 200h")
     return {"load": chosen.loads.text(), **found}
 
 

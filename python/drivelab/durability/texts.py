@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from drivelab.durability.problems import WrongError
+from drivelab.errors import OptionError
 
 Law = dict[str, Any]
 Found = TypeVar("Found")
@@ -27,7 +27,7 @@ def hours(text: str, option: str) -> float:
     """A time in hours. Raises InputError."""
     match = _TIME.fullmatch(text.strip())
     if match is None:
-        raise WrongError(option, text, _UNIT, _TIME_REMEDY)
+        raise OptionError(option, text, _UNIT, _TIME_REMEDY)
     return _sound(float(match[1]) * HOURS[match[2].lower()], text, option, "a time", _TIME_REMEDY)
 
 
@@ -35,16 +35,16 @@ def share(text: str, option: str) -> float:
     """A probability from a percentage or a number. Raises InputError."""
     match, remedy = _SHARE.fullmatch(text.strip()), "such as 1.5%"
     if match is None:
-        raise WrongError(option, text, "a chance is a percentage or a number from 0 to 1", remedy)
+        raise OptionError(option, text, "a chance is a percentage or a number from 0 to 1", remedy)
     return _sound(float(match[1]) / (100 if match[2] else 1), text, option, "a chance", remedy)
 
 
 def _sound(found: float, text: str, option: str, what: str, remedy: str) -> float:
     """A finite number, not below zero."""
     if not math.isfinite(found):
-        raise WrongError(option, text, "out of the range of numbers", "give one from 1e-300 to 1e300")
+        raise OptionError(option, text, "out of the range of numbers", "give one from 1e-300 to 1e300")
     if found < 0:
-        raise WrongError(option, text, f"{what} is not below zero", remedy)
+        raise OptionError(option, text, f"{what} is not below zero", remedy)
     return found
 
 
@@ -55,7 +55,7 @@ def number(text: str, option: str) -> float:
     except ValueError:
         found = math.nan
     if not math.isfinite(found):
-        raise WrongError(option, text, "it is a number", "such as 2")
+        raise OptionError(option, text, "it is a number", "such as 2")
     return found
 
 
@@ -63,7 +63,7 @@ def size(text: str, option: str) -> float:
     """The bytes of a capacity. Raises InputError."""
     match, remedy = _SIZE.fullmatch(text.strip()), "such as 16TB or 14.5TiB"
     if match is None:
-        raise WrongError(option, text, "a capacity has its unit", remedy)
+        raise OptionError(option, text, "a capacity has its unit", remedy)
     base = 1024 if match[3] else 1000
     power = " KMGTPE".index(match[2].upper()) if match[2] else 0
     return _sound(float(match[1]) * float(base**power), text, option, "a capacity", remedy)
@@ -73,7 +73,7 @@ def per_byte(text: str, option: str) -> float:
     """Unreadable sectors per byte read. Raises InputError."""
     match, remedy = _RATE.fullmatch(text.strip()), "such as 1e-15/bit"
     if match is None or match[2] in {"h", "y"}:
-        raise WrongError(option, text, "it is a rate for each bit or byte read", remedy)
+        raise OptionError(option, text, "it is a rate for each bit or byte read", remedy)
     return _sound(float(match[1]) * (8 if match[2] == "bit" else 1), text, option, "a rate", remedy)
 
 
@@ -86,7 +86,7 @@ def law(text: str, option: str) -> Law:
     parts = rest.split(":")
     reader = _LAWS.get(name.lower())
     if reader is None or not reader[0] <= len(parts) <= reader[1]:
-        raise WrongError(option, text, "this is no law", f"it is {LAWS}")
+        raise OptionError(option, text, "this is no law", f"it is {LAWS}")
     return {"law": name.lower(), **reader[2](parts, option)}
 
 
@@ -98,7 +98,7 @@ def corrected(text: str, option: str) -> Law:
         return law(text, option)
     period = hours(text, option)
     if not period:
-        raise WrongError(option, text, "the period of a scrub is above zero", "such as 1w")
+        raise OptionError(option, text, "the period of a scrub is above zero", "such as 1w")
     return {"law": "uniform", "low_hours": 0.0, "high_hours": period}
 
 
@@ -109,7 +109,7 @@ def arrival(text: str, option: str) -> Law:
         return law(text, option)
     remedy = f"such as 1.08e-4/h, or {LAWS}"
     if match[2] not in {"h", "y"} or not float(match[1]):
-        raise WrongError(option, text, "it is a rate above zero for each hour or year", remedy)
+        raise OptionError(option, text, "it is a rate above zero for each hour or year", remedy)
     rate = _sound(float(match[1]), text, option, "a rate", remedy)
     return {
         "law": "exponential",
@@ -130,7 +130,7 @@ def parted(text: str, option: str, form: str, readers: list[Callable[[str, str],
     """Values separated by colons. Raises InputError."""
     parts = text.split(":")
     if len(parts) != len(readers):
-        raise WrongError(option, text, f"it is {form}")
+        raise OptionError(option, text, f"it is {form}")
     return [read(part, option) for read, part in zip(readers, parts, strict=True)]
 
 
@@ -160,7 +160,7 @@ def _survival(parts: list[str], option: str) -> Law:
     for part in parts[0].split(","):
         age, equals, left = part.partition("=")
         if not equals:
-            raise WrongError(option, part, "a row of a survival table is AGE=SHARE", "such as 5y=97.9%")
+            raise OptionError(option, part, "a row of a survival table is AGE=SHARE", "such as 5y=97.9%")
         points.append([hours(age, option), share(left, option)])
     return {"points": points}
 

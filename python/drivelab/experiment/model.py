@@ -272,7 +272,13 @@ def _field(name: str, table: dict[str, Any]) -> Field:
         if measure is not None and measure not in MEASURES:
             raise InputError(f"{name} {value}: measure {measure} is none of {', '.join(MEASURES)}")
         values[value] = Value(part.get("scenario", {}), part.get("metric"), measure, part.get("unit"))
-    return Field(name, values, table.get("template", {}))
+    template = table.get("template", {})
+    for key, text in template.items():
+        if not isinstance(text, str):
+            raise InputError(
+                f'field {name}: the template of {key} is a text, such as "{{{name}}}", not {text!r}'
+            )
+    return Field(name, values, template)
 
 
 def _cells(text: str, cell_id: str, names: list[str], calibration: set[str]) -> list[Cell]:

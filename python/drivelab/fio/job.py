@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
 from math import gcd
 from typing import Any
@@ -11,12 +12,23 @@ from drivelab.fio.options import ASYNCHRONOUS, SYNCHRONOUS
 from drivelab.fio.range import range_of
 from drivelab.fio.reader import Built, Reader
 from drivelab.fio.syntax import Job, Problem
-from drivelab.fio.values import WrongError
+from drivelab.fio.values import Value, WrongError
 
-_KINDS = {"read", "write", "randread", "randwrite", "rw", "readwrite", "randrw"}
+_MIXED = {"rw", "readwrite", "randrw"}
+_KINDS = {"read", "write", "randread", "randwrite", *_MIXED}
 _RANGE_MAX = 64
 """The most sizes of a range."""
 _IOS_MIN = 1
+_NOT_OF_EVERY_JOB: dict[str, Callable[[str], Any]] = {
+    "rwmixread": values.percent,
+    "rwmixwrite": values.percent,
+    "percentage_random": lambda text: [values.percent(part) for part in values.pair(text) if part],
+    "random_distribution": values.zones,
+    "fsync": values.whole,
+    "fdatasync": values.whole,
+    "thinktime_blocks": values.whole,
+}
+"""Options that some jobs have no use for, and the form of their values, which is checked in every job."""
 _CENTERED = {"zipf": 2, "pareto": 2}
 """The distributions, with the number of colons that they have if a center is given."""
 
@@ -28,6 +40,8 @@ def build(job: Job, problems: list[Problem], notes: dict[str, None]) -> Built:
     built.lines = {key: option.line for key, option in job.options.items()}
     built.unreadable = reader.unreadable
     built.seed = reader.read("randseed", values.whole, None)
+    for key, parse in _NOT_OF_EVERY_JOB.items():
+        reader.read(key, parse, None)
     _times(reader, built)
     if job.get("read_iolog"):
         _trace(reader, built)
@@ -35,9 +49,9 @@ def build(job: Job, problems: list[Problem], notes: dict[str, None]) -> Built:
     rw = _rw(reader)
     built.keys["rw"] = rw
     mean = _sizes(reader, built, rw)
-    if rw.startswith("rand") or rw == "randrw":
-        _places(reader, built, notes)
-    if rw in {"rw", "readwrite", "randrw"}:
+    if rw.startswith("rand"):
+        _places(reader, built, rw, notes)
+    if rw in _MIXED:
         _mix(reader, built)
     span = range_of(reader, built, rw)
     _arrivals(reader, built, mean, notes)
@@ -104,29 +118,29 @@ def _rw(reader: Reader) -> str:
 
 def _sizes(reader: Reader, built: Built, rw: str) -> Fraction:
     """The sizes of the I/Os; their mean in bytes."""
-    job, of_write = reader.job, rw.endswith("write")
-    mixed = rw in {"rw", "readwrite", "randrw"}
-
-    def one(key: str, text: str) -> str:
-        reads, writes = values.pair(text)
-        if mixed and reads != writes:
-            raise WrongError(f"reads and writes of one job have one {key} here; make two jobs of it")
-        return writes if of_write else reads
-
+    job, kb_base = reader.job, reader.kb_base
     if job.get("bssplit"):
         split = reader.read(
-            "bssplit", lambda text: _split(one("bssplit", text), reader.kb_base), [("4096B", Fraction(4096))]
+            "bssplit",
+            lambda text: _of_one(text, "bssplit", rw, lambda part: _split(part, kb_base)),
+            [("4096B", Fraction(4096))],
         )
         built.keys["bssplit"] = ":".join(text for text, _ in split)
         mean = sum((part for _, part in split), Fraction())
     elif job.get("bsrange"):
         found = reader.read(
-            "bsrange", lambda text: _range_of(one("bsrange", text.replace("/", ",")), reader.kb_base), [4096]
+            "bsrange",
+            lambda text: _of_one(
+                text.replace("/", ","), "bsrange", rw, lambda part: _range_of(part, kb_base)
+            ),
+            [4096],
         )
         built.keys["bssplit"] = ":".join(f"{size}B" for size in found)
         mean = Fraction(sum(found), len(found))
     else:
-        found = reader.read("bs", lambda text: [values.size(one("bs", text), reader.kb_base)], [4096])
+        found = reader.read(
+            "bs", lambda text: [_of_one(text, "bs", rw, lambda part: values.size(part, kb_base))], [4096]
+        )
         built.keys["bs"] = f"{found[0]}B"
         mean = Fraction(found[0])
     if (align := reader.size("ba")) is not None:
@@ -134,11 +148,22 @@ def _sizes(reader: Reader, built: Built, rw: str) -> Fraction:
     return max(mean, Fraction(1))
 
 
+def _of_one(text: str, key: str, rw: str, parse: Callable[[str], Value]) -> Value:
+    """What reads or writes have, of a value for each of them; that of the others is checked too, where it is given."""
+    reads, writes = values.pair(text)
+    if rw in _MIXED and reads != writes:
+        raise WrongError(f"reads and writes of one job have one {key} here; make two jobs of it")
+    own, other = (writes, reads) if rw.endswith("write") else (reads, writes)
+    if other:
+        parse(other)
+    return parse(own)
+
+
 def _split(text: str, kb_base: int) -> list[tuple[str, Fraction]]:
     """Sizes with their shares in percent, in the notation of scenarios, and the contribution of each to the mean."""
     parts = [part.partition("/") for part in text.split(":")]
     sizes = [values.size(size, kb_base) for size, _, _ in parts]
-    shares = [int(share) if share else None for _, _, share in parts]
+    shares = [values.percent(share) if share else None for _, _, share in parts]
     rest = 100 - sum(share for share in shares if share is not None)
     open_ = shares.count(None)
     if rest < 0 or (rest > 0 and not open_):
@@ -178,9 +203,12 @@ def _range_of(text: str, kb_base: int) -> list[int]:
     return [size for size, count in times.items() for _ in range(count)]
 
 
-def _places(reader: Reader, built: Built, notes: dict[str, None]) -> None:
-    if (percent := reader.text("percentage_random")) is not None:
-        built.keys["percentage_random"] = f"{percent.split(',')[0].removesuffix('%')}%"
+def _places(reader: Reader, built: Built, rw: str, notes: dict[str, None]) -> None:
+    def random_share(text: str) -> int:
+        return _of_one(text, "percentage_random", rw, values.percent)
+
+    if (percent := reader.read("percentage_random", random_share, None)) is not None:
+        built.keys["percentage_random"] = f"{percent}%"
     distribution = reader.text("random_distribution")
     if distribution is not None:
         own = [part.strip() for part in distribution.split(",")]
@@ -201,8 +229,8 @@ def _places(reader: Reader, built: Built, notes: dict[str, None]) -> None:
 
 
 def _mix(reader: Reader, built: Built) -> None:
-    reads = reader.read("rwmixread", values.whole, None)
-    writes = reader.read("rwmixwrite", values.whole, None)
+    reads = reader.read("rwmixread", values.percent, None)
+    writes = reader.read("rwmixwrite", values.percent, None)
     # The later one of both applies.
     lines = built.lines
     if writes is not None and (reads is None or lines["rwmixwrite"] > lines["rwmixread"]):
@@ -291,7 +319,7 @@ def _rate_of(text: str, reader: Reader) -> int | None:
 
 def built_is_mixed(reader: Reader) -> bool:
     """Whether the job both reads and writes."""
-    return (reader.text("rw") or "read") in {"rw", "readwrite", "randrw"}
+    return (reader.text("rw") or "read") in _MIXED
 
 
 def _flushes(reader: Reader, built: Built, rw: str) -> None:

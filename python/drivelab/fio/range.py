@@ -35,7 +35,7 @@ def _part(reader: Reader, key: str) -> tuple[int, str] | None:
     """An address or a size as a number with its unit: bytes, or a share of the device."""
     text = reader.text(key)
     if text is not None and text.endswith("%"):
-        share = reader.read(key, lambda text: int(text.removesuffix("%")), None)
+        share = reader.read(key, values.percent, None)
         return None if share is None else (share, "%")
     found = reader.size(key)
     return None if found is None else (found, "B")

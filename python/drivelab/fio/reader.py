@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any
 
 from drivelab.fio import values
 from drivelab.fio.syntax import Job, Option, Problem
-from drivelab.fio.values import WrongError
-
-Value = TypeVar("Value")
+from drivelab.fio.values import Value, WrongError
 
 
 @dataclass

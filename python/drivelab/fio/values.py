@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from fractions import Fraction
+from typing import TypeVar
 
 _NUMBER = re.compile(r"(?P<number>0[xX][0-9a-fA-F]+|\d+(?:\.\d+)?)\s*(?P<unit>[a-zA-Z]*)")
 _POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4, "p": 5}
@@ -18,6 +19,9 @@ _TIMES_US = {
     "us": 1,
     "usec": 1,
 }
+
+
+Value = TypeVar("Value")
 
 
 class WrongError(ValueError):
@@ -71,6 +75,27 @@ def flag(text: str | None) -> bool:
 def whole(text: str | None) -> int:
     """A whole number, also as 0x10 or 4k."""
     return size(text or "")
+
+
+def percent(text: str) -> int:
+    """A whole percentage, with its sign or without."""
+    plain = text.strip().removesuffix("%")
+    try:
+        found = whole(plain)
+    except WrongError:
+        found = -1
+    if not 0 <= found <= 100:
+        raise WrongError(f"{text.strip()} is no whole percentage from 0 to 100; write one such as 70")
+    return found
+
+
+def zones(text: str) -> None:
+    """Check the percentages of a zoned distribution; other distributions have none."""
+    for part in pair(text):
+        name, _, shares = part.partition(":")
+        for share in re.split("[:/]", shares) if name == "zoned" else ():
+            if share:
+                percent(share)
 
 
 def pair(text: str) -> list[str]:

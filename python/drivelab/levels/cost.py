@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from drivelab.errors import InputError
+from drivelab.errors import OptionError
 
 _PRICE = re.compile(r"(?P<amount>[+-]?\d+(?:\.\d+)?) ?(?P<currency>[A-Z]{3})")
 GB, GIB = 10**9, 2**30
@@ -24,11 +24,10 @@ class Price:
         """A price as typed: 140USD. Raises InputError."""
         match = _PRICE.fullmatch(text.strip())
         if match is None:
-            raise InputError(
-                f"{option} {text}: a price is a number and a currency of three capital letters, 140USD"
-            )
+            what = "a price is a number and a currency of three capital letters, 140USD"
+            raise OptionError(option, text, what)
         if float(match["amount"]) < 0:
-            raise InputError(f"{option} {text}: a price is not below zero: 140USD, or 0USD for what is there")
+            raise OptionError(option, text, "a price is not below zero", "140USD, or 0USD for what is there")
         return cls(float(match["amount"]), match["currency"])
 
 
@@ -44,16 +43,16 @@ class Prices:
         """Prices from two options; None without the drive's. Raises InputError."""
         if drive is None:
             if controller is not None:
-                raise InputError("--controller-price changes nothing without --drive-price")
+                what = "--controller-price changes nothing without --drive-price"
+                raise OptionError("--controller-price", None, what, is_named=False)
             return None
         one = Price.parse(drive, "--drive-price")
         if controller is None:
             return cls(one)
         other = Price.parse(controller, "--controller-price")
         if other.currency != one.currency:
-            raise InputError(
-                f"--controller-price {controller}: the drive's price is in {one.currency}; give both in one currency"
-            )
+            what = f"the drive's price is in {one.currency}; give both in one currency"
+            raise OptionError("--controller-price", controller, what)
         return cls(one, other.amount)
 
     def system(self, drives: int) -> float:

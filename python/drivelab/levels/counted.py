@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
 
-from drivelab.errors import InputError
+from drivelab.errors import OptionError
 
 FORM = "FILE.csv:MODEL"
 CONFIDENCE = 0.95
@@ -28,11 +28,22 @@ _FIVE_YEARS, _AGE_OF_97 = "surv_5yr", "years_97pct"
 
 
 @dataclass(frozen=True)
+class Where:
+    """File and model, as typed in an option."""
+
+    option: str
+    text: str
+
+    def wrong(self, what: str) -> OptionError:
+        """The error of what the option names."""
+        return OptionError(self.option, self.text, what)
+
+
+@dataclass(frozen=True)
 class Counted:
     """The counts of a model."""
 
-    where: str
-    """File and model, as typed."""
+    where: Where
     days: float
     failures: int
     survival: tuple[tuple[float, float], ...] = ()
@@ -43,8 +54,8 @@ class Counted:
         years = self.days / 365
         if not self.failures:
             most = -100 * math.expm1(math.log(1 - CONFIDENCE) / years)
-            raise InputError(
-                f"{self.where}: none failed in {self.days:,.0f} drive days: no more than {most:.3g} % fail in a year, "
+            raise self.where.wrong(
+                f"none failed in {self.days:,.0f} drive days: no more than {most:.3g} % fail in a year, "
                 f"with a confidence of 95 %; give that: --afr {most:.3g}%"
             )
         from scipy.special import gammaincinv  # noqa: PLC0415 - it takes long to load
@@ -70,41 +81,39 @@ def life(text: str, option: str) -> str:
     """The survival of a model as a law, `survival:5y=88.83%`. Raises InputError."""
     found = counted(text, option)
     if not found.survival:
-        raise InputError(
-            f"{option} {text}: the table has no survival, a column {_FIVE_YEARS}; give --afr {text} for its counts"
-        )
+        what = f"the table has no survival, a column {_FIVE_YEARS}; give --afr {text} for its counts"
+        raise found.where.wrong(what)
     return "survival:" + ",".join(f"{years:.12g}y={share:.12g}" for years, share in found.survival)
 
 
 def counted(text: str, option: str) -> Counted:
     """The counts of a model. Raises InputError."""
-    match = _TYPED.fullmatch(text.strip())
+    match, where = _TYPED.fullmatch(text.strip()), Where(option, text)
     if match is None:
-        raise InputError(f"{option} {text}: it is {FORM}")
+        raise where.wrong(f"it is {FORM}")
     path, model = Path(match["path"]), match["model"]
-    where = f"{option} {text}"
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
             rows = csv.DictReader(file)
             names = {_plain(name): name for name in rows.fieldnames or ()}
             if "model" not in names:
-                raise InputError(f"{where}: a table has a column model, drive_days and failures by model")
+                raise where.wrong("a table has a column model, drive_days and failures by model")
             if set(names) >= _SNAPSHOT:
                 return _of_days(rows, names, model, where)
             return _of_models(rows, names, model, where)
     except OSError as error:
-        raise InputError(f"{where}: {error.strerror or error}") from error
+        raise where.wrong(f"cannot read {path}: {(error.strerror or str(error)).lower()}") from error
     except (UnicodeDecodeError, csv.Error) as error:
-        raise InputError(f"{where}: it is no CSV: {error}") from error
+        raise where.wrong(f"it is no CSV: {error}") from error
 
 
 def _of_models(
-    rows: Iterable[Mapping[str, str]], names: Mapping[str, str], model: str, where: str
+    rows: Iterable[Mapping[str, str]], names: Mapping[str, str], model: str, where: Where
 ) -> Counted:
     days = next((names[one] for one in _DAYS if one in names), None)
     failures = next((names[one] for one in _FAILURES if one in names), None)
     if days is None or failures is None:
-        raise InputError(f"{where}: a table by model has columns drive_days and failures (or failed)")
+        raise where.wrong("a table by model has columns drive_days and failures (or failed)")
     known: dict[str, Mapping[str, str]] = {}
     for row in rows:
         known[_spoken(row[names["model"]] or "")] = row
@@ -118,7 +127,7 @@ def _of_models(
 
 
 def _survival(
-    row: Mapping[str, str], names: Mapping[str, str], where: str
+    row: Mapping[str, str], names: Mapping[str, str], where: Where
 ) -> tuple[tuple[float, float], ...]:
     if _FIVE_YEARS not in names or not (row[names[_FIVE_YEARS]] or "").strip():
         return ()
@@ -133,7 +142,9 @@ def _survival(
     return tuple(ordered)
 
 
-def _of_days(rows: Iterable[Mapping[str, str]], names: Mapping[str, str], model: str, where: str) -> Counted:
+def _of_days(
+    rows: Iterable[Mapping[str, str]], names: Mapping[str, str], model: str, where: Where
+) -> Counted:
     days, failures = dict[str, int](), 0
     wanted = _spoken(model)
     for row in rows:
@@ -146,13 +157,13 @@ def _of_days(rows: Iterable[Mapping[str, str]], names: Mapping[str, str], model:
     return Counted(where, float(days[wanted]), failures)
 
 
-def _unknown(model: str, known: Iterable[str], where: str) -> Mapping[str, str]:
+def _unknown(model: str, known: Iterable[str], where: Where) -> Mapping[str, str]:
     names = sorted(known)
     near = [name for name in names if _spoken(model) in name][:3] or get_close_matches(_spoken(model), names)
     remedy = (
         f"did you mean {' or '.join(near)}?" if near else f"it has {len(names)} models, such as {names[:3]}"
     )
-    raise InputError(f"{where}: the table has no model {model}: {remedy}")
+    raise where.wrong(f"the table has no model {model}: {remedy}")
 
 
 def _plain(name: str | None) -> str:
@@ -163,13 +174,11 @@ def _spoken(name: str) -> str:
     return " ".join(name.lower().split())
 
 
-def _number(text: str | None, where: str, column: str, *, above_zero: bool = False) -> float:
+def _number(text: str | None, where: Where, column: str, *, above_zero: bool = False) -> float:
     try:
         found = float((text or "").replace(",", ""))
     except ValueError:
         found = math.nan
     if not math.isfinite(found) or found < 0 or (above_zero and not found):
-        raise InputError(
-            f"{where}: {column} is {text!r}: it is a number{' above zero' if above_zero else ''}"
-        )
+        raise where.wrong(f"{column} is {text!r}: it is a number{' above zero' if above_zero else ''}")
     return found

@@ -10,7 +10,7 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from drivelab.errors import InputError
+from drivelab.errors import OptionError
 from drivelab.levels.formulas import Arcs, Arrangement, Groups, Sets
 
 LEVELS = (
@@ -68,15 +68,20 @@ class Level:
     layout: str | None = None
 
     @classmethod
-    def named(cls, text: str, members: int, copies: int = COPIES, groups: int = GROUPS) -> Level:
-        """A level as typed: `raid5`, `raid10:far`. Raises InputError."""
+    def named(
+        cls, text: str, members: int, copies: int = COPIES, groups: int = GROUPS, option: str = "--levels"
+    ) -> Level:
+        """A level as typed: `raid5`, `raid10:far`. Raises InputError, for the option that names it."""
         name, colon, layout = text.strip().lower().partition(":")
+        what = None
         if name not in LEVELS:
-            raise InputError(f"there is no level {text.strip()}: it is {', '.join(LEVELS)}")
-        if colon and name == "raid10" and layout not in LAYOUTS:
-            raise InputError(f"{text.strip()}: the layouts of raid10 are {', '.join(LAYOUTS)}")
-        if colon and name not in _TURNED | {"raid10"}:
-            raise InputError(f"{text.strip()}: {name} has one layout; leave it out")
+            what = f"there is no level {text.strip()}: it is {', '.join(LEVELS)}"
+        elif colon and name == "raid10" and layout not in LAYOUTS:
+            what = f"{text.strip()}: the layouts of raid10 are {', '.join(LAYOUTS)}"
+        elif colon and name not in _TURNED | {"raid10"}:
+            what = f"{text.strip()}: {name} has one layout; leave it out"
+        if what is not None:
+            raise OptionError(option, None, what, is_named=False)
         return cls(name, members, copies, groups, layout if colon else None)
 
     @property

@@ -8,12 +8,13 @@ its place that is being rebuilt.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from drivelab.errors import InputError
+from drivelab.errors import OptionError
 from drivelab.levels import rebuild
+from drivelab.refusals import Problems
 from drivelab.scenario import Override
 
 STATES: Mapping[str, Mapping[str, Any]] = {
@@ -111,44 +112,55 @@ class Loads:
         """
         words = {"bs": bs, "rwmixread": rwmixread, "iodepth": iodepth}
         counts = {"number_ios": number_ios, "ramp_time": ramp_time}
+        problems = Problems()
         if not full:
             tables = ", or add --full, whose tables take it" if has_tables else ""
             if trace is not None:
-                _check_recorded({**words, **counts}, trace_option, tables)
-            _check_effective(rw, pattern, {**words, "rate_iops": rate_iops}, tables)
+                problems.found += _recorded({**words, **counts}, trace_option, tables)
+            problems.found += _ineffective(rw, pattern, {**words, "rate_iops": rate_iops}, tables)
         elif pattern is not None and rw is not None:
-            raise InputError(_TWICE)
-        recorded = _trace(trace, remap, of, trace_option, rw=rw, pattern=pattern, rate_iops=rate_iops)
+            problems.found.append(_idle("--rw", _TWICE))
+        problems.found += _beside_trace(
+            trace, {"remap": remap, "of": of}, trace_option, rw=rw, pattern=pattern, rate_iops=rate_iops
+        )
+        recorded = {"file": trace, "remap": remap, "of": of, **(trace_keys or {})}
         given = {"rw": rw, "bs": bs, "rwmixread": rwmixread}
-        return cls(
-            iodepths=None if iodepth is None else _depths(iodepth),
+        found = problems.read(
+            cls(),
+            cls,
+            iodepths=None if iodepth is None else problems.read(DEPTHS, _depths, iodepth),
             requests=REQUESTS if number_ios is None else number_ios,
             warm_up=WARM_UP if ramp_time is None else ramp_time,
             states=tuple(dict.fromkeys(names_of(states))),
             rate_iops=None if rate_iops is None else str(rate_iops),
             pattern=pattern,
-            trace=None if recorded is None else {**recorded, **(trace_keys or {})},
+            trace=None if trace is None else _given(recorded),
             full=full,
             trace_option=trace_option,
-            **{key: value for key, value in given.items() if value is not None},  # type: ignore[arg-type]
+            **_given(given),
         )
+        problems.check()
+        return found
 
     def __post_init__(self) -> None:
-        """Refuse loads on which nothing could be said. Raises InputError."""
+        """Refuse loads on which nothing could be said. Raises InputError with all errors."""
+        problems, depths = Problems(), self.depths
         if self.rw not in KINDS:
-            raise InputError(f"--rw {self.rw}: it is {', '.join(KINDS)}")
-        depths = self.depths
+            problems.found.append(OptionError("--rw", self.rw, f"it is {', '.join(KINDS)}"))
         if not depths or min(depths) < 1 or len(set(depths)) < len(depths):
-            raise InputError("--iodepth: commands outstanding, each number once and at least 1: 1,4,16,64")
+            what = "commands outstanding, each number once and at least 1"
+            problems.found.append(OptionError("--iodepth", None, what, "1,4,16,64"))
         if not 1 <= self.rwmixread <= 99:
-            raise InputError(
-                f"--rwmixread {self.rwmixread}: between 1 and 99; reads and writes alone run anyway"
-            )
+            what = "between 1 and 99; reads and writes alone run anyway"
+            problems.found.append(OptionError("--rwmixread", self.rwmixread, what))
         if not self.states:
-            raise InputError(f"--states: which? There are {', '.join(STATES)}")
-        for state in self.states:
-            if state not in STATES:
-                raise InputError(f"--states {state}: it is {', '.join(STATES)}")
+            problems.found.append(OptionError("--states", None, f"which? There are {', '.join(STATES)}"))
+        problems.found += [
+            OptionError("--states", state, f"it is {', '.join(STATES)}")
+            for state in self.states
+            if state not in STATES
+        ]
+        problems.check()
 
     @property
     def depths(self) -> Sequence[int]:
@@ -304,62 +316,68 @@ def _depths(iodepth: int | str | Iterable[int]) -> tuple[int, ...]:
     try:
         return tuple(int(depth) for depth in (iodepth.split(",") if isinstance(iodepth, str) else iodepth))
     except ValueError as error:
-        raise InputError(f"--iodepth {iodepth}: numbers with commas between them, 1,4,16,64") from error
+        what = "numbers with commas between them, 1,4,16,64"
+        raise OptionError("--iodepth", iodepth, what) from error
 
 
 def _toml(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def _trace(
-    trace: str | None, remap: str | None, of: str | None, option: str, **others: object
-) -> dict[str, str] | None:
-    """Keys of `workload.trace`. Raises InputError for words that change nothing beside others."""
-    if trace is None:
-        for name, given in (("remap", remap), ("of", of)):
-            if given is not None:
-                raise InputError(f"--{name} changes nothing without {option}, whose addresses it moves")
-        return None
-    for name, value in others.items():
-        if value is not None:
-            raise InputError(
-                f"--{name.replace('_', '-')} changes nothing with {option}, which says what is asked for: keep one of "
-                "the two"
-            )
-    found = {"file": trace, "remap": remap, "of": of}
-    return {key: value for key, value in found.items() if value is not None}
+def _given(keys: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in keys.items() if value is not None}
+
+
+def _option(key: str) -> str:
+    return f"--{key.replace('_', '-')}"
+
+
+def _idle(option: str, what: str) -> OptionError:
+    """The error of an option that changes nothing beside others, which the text names."""
+    return OptionError(option, None, what, is_named=False)
 
 
 _TWICE = "--rw changes nothing with --pattern, which says what is asked for: keep one of the two"
 
 
-def _check_recorded(words: Mapping[str, object], option: str, tables: str) -> None:
-    """Refuse words that a recorded trace has of its own. Raises InputError."""
-    for name, given in words.items():
-        if given is not None:
-            raise InputError(
-                f"--{name.replace('_', '-')} changes nothing with {option}, which is replayed whole: leave it "
-                f"out{tables}"
-            )
+def _beside_trace(
+    trace: str | None, moves: Mapping[str, object], option: str, **others: object
+) -> Iterator[OptionError]:
+    """Words that change nothing without a recorded trace, or with one."""
+    for key in _given(moves) if trace is None else ():
+        yield _idle(
+            _option(key), f"{_option(key)} changes nothing without {option}, whose addresses it moves"
+        )
+    for key in _given(others) if trace is not None else ():
+        what = f"changes nothing with {option}, which says what is asked for: keep one of the two"
+        yield _idle(_option(key), f"{_option(key)} {what}")
 
 
-def _check_effective(rw: str | None, pattern: str | None, words: Mapping[str, object], tables: str) -> None:
-    """Refuse words that change nothing beside others. Raises InputError."""
-    given = {name for name, value in words.items() if value is not None}
+def _recorded(words: Mapping[str, object], option: str, tables: str) -> Iterator[OptionError]:
+    """Words that a recorded trace has of its own."""
+    for key in _given(words):
+        what = f"changes nothing with {option}, which is replayed whole: leave it out{tables}"
+        yield _idle(_option(key), f"{_option(key)} {what}")
+
+
+def _ineffective(
+    rw: str | None, pattern: str | None, words: Mapping[str, object], tables: str
+) -> Iterator[OptionError]:
+    """Words that change nothing beside others."""
+    given = _given(words).keys()
     if pattern is not None and rw is not None:
-        raise InputError(_TWICE)
+        yield _idle("--rw", _TWICE)
     if pattern is not None:
         for name in ("bs", "rwmixread"):
             if name in given:
-                raise InputError(
-                    f"--{name} changes nothing with --pattern, which has its own: leave it out{tables}"
-                )
+                what = f"--{name} changes nothing with --pattern, which has its own: leave it out{tables}"
+                yield _idle(f"--{name}", what)
     if "rwmixread" in given and rw in KINDS and rw not in {"rw", "randrw"}:
-        raise InputError(
-            f"--rwmixread changes nothing with --rw {rw}: set --rw to rw or randrw, or leave it out"
-        )
+        what = f"--rwmixread changes nothing with --rw {rw}: set --rw to rw or randrw, or leave it out"
+        yield _idle("--rwmixread", what)
     if {"rate_iops", "iodepth"} <= given:
-        raise InputError(
+        what = (
             "--iodepth changes nothing with --rate-iops: a rate issues whatever has finished, a depth waits; keep one "
             f"of the two{tables}"
         )
+        yield _idle("--iodepth", what)

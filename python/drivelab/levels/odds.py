@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from drivelab.errors import InputError
+from drivelab.errors import OptionError
 from drivelab.levels import counted
 from drivelab.levels.formulas import (
     HOURS_PER_YEAR,
@@ -41,15 +41,16 @@ class Lifetime:
     def parse(cls, afr: str | None, mttf: str | None) -> Lifetime | None:
         """From an annual failure rate in percent, or a mean time to failure; None without. Raises InputError."""
         if afr is not None and mttf is not None:
-            raise InputError("--afr and --mttf say the same thing twice; give one of them")
+            what = "--afr and --mttf say the same thing twice; give one of them"
+            raise OptionError("--mttf", None, what, is_named=False)
         if afr is not None and counted.is_counted(afr):
             return cls(counted.counted(afr, "--afr").rates()[0])
         if afr is not None:
             match = _PERCENT.fullmatch(afr.strip().lower())
             percent = float(match[1]) if match else -1.0
             if not 0 < percent < 100:
-                raise InputError(
-                    f"--afr {afr}: the share of drives that fail in a year, between 0 and 100: 5%"
+                raise OptionError(
+                    "--afr", afr, "the share of drives that fail in a year, between 0 and 100", "5%"
                 )
             return cls(rate_of_chance(percent / 100))
         return None if mttf is None else cls(rate_of_mttf(parse_hours(mttf, "--mttf")))
@@ -68,7 +69,8 @@ class Repair:
         if text is None:
             return cls(None) if lifetime is not None else None
         if lifetime is None:
-            raise InputError("--repair changes nothing without --afr or --mttf: nothing fails")
+            what = "--repair changes nothing without --afr or --mttf: nothing fails"
+            raise OptionError("--repair", None, what, is_named=False)
         return cls(None if text.strip() == "measured" else parse_hours(text, "--repair"))
 
 
@@ -77,7 +79,7 @@ def parse_hours(text: str, option: str) -> float:
     match = _TIME.fullmatch(text.strip().lower())
     hours = float(match[1]) * _HOURS[match[2]] if match else 0.0
     if hours <= 0:
-        raise InputError(f"{option} {text}: a time above zero with its unit, s, min, h or d: 12h")
+        raise OptionError(option, text, "a time above zero with its unit, s, min, h or d", "12h")
     return hours
 
 
@@ -90,6 +92,9 @@ def odds(level: Level, lifetime: Lifetime | None, repair_hours: float | None) ->
     found["loss_in_a_year"] = failures.loss(lifetime.chance)
     found["loss_of_all_in_a_year"] = of_all.loss(lifetime.chance)
     found["loss_in_a_year_after_one"] = failures.loss_after_one(lifetime.chance)
+    if not failures.bears_best:
+        # The first failure is the loss, whatever a repair would take.
+        found["mttdl_years"] = repaired(level.arrangement(), lifetime.per_year, 0.0).mttdl_years
     if repair_hours is not None:
         found["repaired"] = _repaired(level, failures, lifetime, repair_hours)
     return found

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from drivelab import _core, toml_text
-from drivelab.errors import InputError, ScenarioError
+from drivelab.errors import InputError, OptionError, ScenarioError
 from drivelab.levels import loads as under
 from drivelab.levels import rebuild
 from drivelab.levels.cost import Prices
@@ -142,9 +142,9 @@ def check_used(levels: str | Iterable[str], copies: int | None, groups: int | No
     plain = {name.partition(":")[0].lower() for name in names}
     for option, given, users in (("--copies", copies, COPIED), ("--groups", groups, GROUPED)):
         if given is not None and not plain & users:
-            raise InputError(
-                f"{option} changes nothing with {', '.join(names)}: it is of {', '.join(sorted(users))}; leave it out"
-            )
+            remedy = f"it is of {', '.join(sorted(users))}; leave it out"
+            what = f"{option} changes nothing with {', '.join(names)}: {remedy}"
+            raise OptionError(option, None, what, is_named=False)
 
 
 def named(
@@ -152,21 +152,22 @@ def named(
     members: int,
     copies: int = COPIES,
     groups: int = GROUPS,
+    option: str = "--levels",
 ) -> list[Level]:
-    """The levels by their names, each once. Raises InputError."""
+    """The levels by their names in `option`, each once. Raises InputError."""
     if not isinstance(members, int):
-        raise InputError(
-            f"--members {members}: a comparison has one number of drives; compare once for each number"
+        raise OptionError(
+            "--members", members, "a comparison has one number of drives; compare once for each number"
         )
     if not 1 <= members <= MEMBERS_MAX:
-        raise InputError(f"--members {members}: an array has 1 to {MEMBERS_MAX:,}")
+        raise OptionError("--members", members, f"an array has 1 to {MEMBERS_MAX:,}")
     if copies < 2:
-        raise InputError(f"--copies {copies}: the data and at least one copy of them are 2")
+        raise OptionError("--copies", copies, "the data and at least one copy of them are 2")
     if groups < 1:
-        raise InputError(f"--groups {groups}: a level in groups has at least one")
-    found = [Level.named(name, members, copies, groups) for name in under.names_of(levels)]
+        raise OptionError("--groups", groups, "a level in groups has at least one")
+    found = [Level.named(name, members, copies, groups, option) for name in under.names_of(levels)]
     if not found:
-        raise InputError(f"--levels: which? There are {', '.join(LEVELS)}")
+        raise OptionError(option, None, f"which? There are {', '.join(LEVELS)}")
     return list(dict.fromkeys(found))
 
 
@@ -177,12 +178,10 @@ def checked(drive: str, others: Iterable[Override], level_option: str = "--level
         for key, option in _OWN.items():
             if override.key == key or override.key.startswith(f"{key}."):
                 own = option.replace("--levels", level_option)
-                raise InputError(f"{override.origin}: {key} is not set so; see {own}")
+                raise OptionError(override.origin, None, f"{key} is not set so; see {own}")
         if not override.key.startswith(("target.", *_FREE)):
-            raise InputError(
-                f"{override.origin}: {override.key} is not free here; "
-                f"free are the keys under target, and {', '.join(_FREE)}"
-            )
+            what = f"{override.key} is not free here; free are the keys under target, and {', '.join(_FREE)}"
+            raise OptionError(override.origin, None, what)
         found.append(override)
     return found
 
@@ -196,7 +195,8 @@ def planned(chosen: Chosen) -> list[Entry]:
     possible = [entry for entry in entries if entry.reason is None]
     if not possible:
         reasons = "; ".join(f"{entry.level.label}: {entry.reason}" for entry in entries)
-        raise InputError(f"{chosen.members} members make none of these levels: {reasons}")
+        what = f"{chosen.members} members make none of these levels: {reasons}"
+        raise OptionError("--members", None, what, is_named=False)
     for override in chosen.overrides:
         if all(override in entry.unused for entry in possible):
             raise next(error for error in errors if override in _of_arrays(chosen, error))
@@ -305,23 +305,20 @@ def _plan(
         **dict.fromkeys(under.STREAMS, len(under.STREAM_PLACES)),
     }.get(load, 1)
     if len(found) + len(found.skipped) != own:
-        raise InputError(_sweep(found, overrides, chosen.loads.file))
+        raise _sweep(found, overrides, chosen.loads.file)
     # Windows with the same seed would begin with equal angles between their spindles, and have correlated
     # errors.
     return found.with_own_seeds() if load in _REBUILDS and way is not rebuild.WHOLE else found
 
 
-def _sweep(found: _core.Plan, overrides: Sequence[Override], file: str | None) -> str:
+def _sweep(found: _core.Plan, overrides: Sequence[Override], file: str | None) -> InputError:
     """Which value was given as a list, although a comparison has no column for it."""
     axes = next(iter([*found.axes, *(axes for axes, _ in found.skipped)]), {})
-    lists = [
-        f"{override.origin} {override.value}: "
-        for override in overrides
-        if override.key not in _COLUMNS
-        and any(axis == override.key or axis.startswith(f"{override.key}.") for axis in axes)
-    ]
-    if file is not None and not lists:
-        lists = [f"{file}: {axis} is a list: " for axis in axes if axis.startswith("workload.")]
-    return (
-        f"{lists[0] if lists else ''}levels are compared with one value of each key; run once for each value"
-    )
+    what = "levels are compared with one value of each key; run once for each value"
+    for override in overrides:
+        if override.key not in _COLUMNS and any(
+            axis == override.key or axis.startswith(f"{override.key}.") for axis in axes
+        ):
+            return OptionError(override.origin, override.value, what)
+    lists = [axis for axis in axes if axis.startswith("workload.")] if file is not None else []
+    return InputError(f"{file}: {lists[0]} is a list: {what}" if lists else what)

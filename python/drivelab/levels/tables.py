@@ -64,7 +64,7 @@ def _failures(found: Comparison) -> Table:
         columns += [
             ("repair, h", lambda entry: _of_repair(entry, "repair_hours", _significant)),
             ("replaced", lambda entry: _of_repair(entry, "loss_in_a_year", _percent)),
-            ("MTTDL, years", lambda entry: _of_repair(entry, "mttdl_years", _years)),
+            ("MTTDL, years", _mttdl),
             ("during a repair", lambda entry: _of_repair(entry, "loss_during_a_repair", _percent)),
         ]
     table = _by_level(f"{title}: a drive fails with {_percent(lifetime.chance)} %", found, columns)
@@ -122,6 +122,12 @@ def _of_repair(entry: Entry, key: str, text: Callable[[float], str]) -> str:
     """A figure with repair; none if there is nothing to repair, or the rebuild did not end."""
     figure = entry.odds.get("repaired", {}).get(key)
     return NONE if figure is None else text(figure)
+
+
+def _mttdl(entry: Entry) -> str:
+    """With repair; of a level whose first failure is the loss it needs none."""
+    figure = entry.odds.get("repaired", entry.odds).get("mttdl_years")
+    return NONE if figure is None else _years(figure)
 
 
 def _streams(found: Comparison) -> Table:

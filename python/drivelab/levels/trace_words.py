@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from drivelab.errors import InputError, ScenarioError
+from drivelab.errors import OptionError, ScenarioError
 from drivelab.scenario import Override
 
 if TYPE_CHECKING:
@@ -43,9 +43,8 @@ def split(overrides: Iterable[Override], trace: str | None) -> tuple[list[Overri
             others.append(one)
             continue
         if trace is None:
-            raise InputError(
-                f"{one.origin}: {one.key} changes nothing without a recorded trace; leave it out"
-            )
+            what = f"{one.key} changes nothing without a recorded trace; leave it out"
+            raise OptionError(one.origin, None, what)
         keys[key] = _FLAGS.get(one.value, one.value)
     return others, keys
 

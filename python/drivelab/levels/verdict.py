@@ -111,7 +111,7 @@ def _row(entry: Entry, whole: int, loads: Loads) -> Row:
     found["loss_in_a_year"] = repaired.get("loss_in_a_year")
     if not found["bears_any"]:
         found["loss_in_a_year"] = entry.odds.get("loss_in_a_year")
-    found["mttdl_years"] = repaired.get("mttdl_years")
+    found["mttdl_years"] = repaired.get("mttdl_years", entry.odds.get("mttdl_years"))
     return found
 
 

@@ -13,8 +13,9 @@ from drivelab.levels.compare import failure_texts
 from drivelab.plan import answer, choice, sensitivity, turns
 from drivelab.plan.choice import Binding
 from drivelab.plan.evaluate import Progress, Ran, evaluate
-from drivelab.plan.grid import Asked, Candidate, asked_of, candidates
+from drivelab.plan.grid import Asked, Candidate, candidates
 from drivelab.plan.load import check
+from drivelab.plan.options import asked_of
 from drivelab.plan.sensitivity import Assumption, PriceTurn, Turn
 from drivelab.provenance import line, provenance
 from drivelab.result import combined_digest

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
 from drivelab.durability import texts
-from drivelab.errors import InputError
+from drivelab.errors import OptionError
 from drivelab.levels.cost import Price
 from drivelab.levels.level import MEMBERS_MAX
 from drivelab.levels.loads import SHARES, STATES, Loads, names_of
+from drivelab.refusals import Problems
 
 MEMBERS, LEVELS = "4..12", "raid10,raid5,raid6"
 CANDIDATES_MAX = 2_000
@@ -74,49 +75,78 @@ class Prices:
         return {**found, "total": sum(found.values())}
 
 
-def limits(options: Mapping[str, Any], loads: Loads) -> Limits:
-    """Parse the limits from options. Raises InputError."""
+def limits(options: Mapping[str, Any], loads: Loads | None) -> Limits:
+    """Parse the limits from options; `loads` is None if the load is invalid. Raises InputError with all errors."""
+    problems = Problems()
+    read = problems.read
     states = tuple(dict.fromkeys(names_of(options.get("states") or "healthy")))
-    for state in states:
-        if state not in STATES:
-            raise InputError(f"--states {state}: it is {', '.join(STATES)}")
-    budget = options.get("budget")
-    iops = options.get("min_iops")
-    capacity = texts.size(str(options["capacity"]), "--capacity")
-    if not capacity:
-        raise InputError("--capacity 0: nothing has to fit; give more than 0")
-    return Limits(
-        capacity_bytes=capacity,
-        # The number of requests of a recorded trace is fixed.
-        latencies_ns=latencies(options.get("max_latency"), None if loads.is_recorded else loads.requests),
-        loss_a_year=None if options.get("max_loss") is None else chance(str(options["max_loss"])),
-        cost=None if budget is None else Price.parse(str(budget), "--budget").amount,
-        iops=None if iops is None else _above_zero(texts.number(str(iops), "--min-iops"), "--min-iops"),
+    problems.found += [
+        OptionError("--states", state, f"it is {', '.join(STATES)}")
+        for state in states
+        if state not in STATES
+    ]
+
+    def of(key: str, parse: Callable[[str], float]) -> float | None:
+        given = options.get(key)
+        return None if given is None else read(None, parse, str(given))
+
+    # The number of requests of a recorded trace is fixed.
+    requests = None if loads is None or loads.is_recorded else loads.requests
+    found = Limits(
+        capacity_bytes=of("capacity", capacity) or 0.0,
+        latencies_ns=read({}, latencies, options.get("max_latency"), requests),
+        loss_a_year=of("max_loss", chance),
+        cost=of("budget", lambda text: Price.parse(text, "--budget").amount),
+        iops=of("min_iops", iops),
         states=states or ("healthy",),
     )
+    problems.check()
+    return found
+
+
+def capacity(text: str) -> float:
+    """Parse a capacity above zero. Raises InputError."""
+    found = texts.size(text, "--capacity")
+    if not found:
+        raise OptionError("--capacity", 0, "nothing has to fit; give more than 0")
+    return found
+
+
+def iops(text: str) -> float:
+    """Parse a rate above zero. Raises InputError."""
+    found = texts.number(text, "--min-iops")
+    if found <= 0:
+        raise OptionError("--min-iops", f"{found:g}", "it is above zero")
+    return found
 
 
 def latencies(text: str | None, requests: int | None) -> dict[str, float]:
-    """Parse `p99=50ms,mean=20ms`; `requests` is their number if it is known. Raises InputError."""
-    found: dict[str, float] = {}
-    for part in names_of(text or ""):
-        name, equals, value = (one.strip() for one in part.partition("="))
-        key = name.replace(".", "_")
-        match = _SPAN.fullmatch(value)
-        if key in SHARES and equals and match is not None and float(match[1]) <= 0:
-            raise InputError(
-                f"--max-latency {part}: the most that a latency may be is above zero: {name}=50ms"
-            )
-        if key not in SHARES or not equals or match is None:
-            known = ", ".join(one.replace("_", ".") for one in SHARES)
-            raise InputError(f"--max-latency {part}: a latency is {known}, with the most it may be: p99=50ms")
-        share = SHARES[key]
-        if share is not None and requests is not None and requests * (1 - share) < BEYOND - 1e-6:
-            needed = round(BEYOND / (1 - share))
-            raise InputError(f"--max-latency {part}: that takes {needed:,} requests: --number-ios {needed}")
-        found[key] = float(match[1]) * _NANOSECONDS[match[2]]
+    """Parse `p99=50ms,mean=20ms`; `requests` is their number if it is known. Raises InputError with all errors."""
+    problems = Problems()
+    parts = [problems.read(None, _latency, part, requests) for part in names_of(text or "")]
+    problems.check()
+    found = dict(part for part in parts if part is not None)
     _check_order(found)
     return found
+
+
+def _latency(part: str, requests: int | None) -> tuple[str, float]:
+    name, equals, value = (one.strip() for one in part.partition("="))
+    key = name.replace(".", "_")
+    match = _SPAN.fullmatch(value)
+    if key in SHARES and equals and match is not None and float(match[1]) <= 0:
+        what = "the most that a latency may be is above zero"
+        raise OptionError("--max-latency", part, what, f"{name}=50ms")
+    if key not in SHARES or not equals or match is None:
+        known = ", ".join(one.replace("_", ".") for one in SHARES)
+        what = f"a latency is {known}, with the most it may be"
+        raise OptionError("--max-latency", part, what, "p99=50ms")
+    share = SHARES[key]
+    if share is not None and requests is not None and requests * (1 - share) < BEYOND - 1e-6:
+        needed = round(BEYOND / (1 - share))
+        what = f"that takes {needed:,} requests"
+        raise OptionError("--max-latency", part, what, f"--number-ios {needed}")
+    return key, float(match[1]) * _NANOSECONDS[match[2]]
 
 
 def _check_order(found: Mapping[str, float]) -> None:
@@ -125,10 +155,8 @@ def _check_order(found: Mapping[str, float]) -> None:
     for (low, first), (high, second) in pairwise(ordered):
         if first >= second:
             texts_of = [one.replace("_", ".") for one in (low, high)]
-            raise InputError(
-                f"--max-latency: {texts_of[0]} is never above {texts_of[1]}, and its limit is not below that one's: "
-                f"leave {texts_of[0]} out, or lower it"
-            )
+            what = f"{texts_of[0]} is never above {texts_of[1]}, and its limit is not below that one's"
+            raise OptionError("--max-latency", None, what, f"leave {texts_of[0]} out, or lower it")
 
 
 def chance(text: str) -> float:
@@ -136,7 +164,8 @@ def chance(text: str) -> float:
     match = _LOSS.fullmatch(text.strip())
     found = texts.share(match["chance"], "--max-loss") if match else -1.0
     if not 0 < found < 1:
-        raise InputError(f"--max-loss {text}: the chance of a loss within a year, between 0 and 1: 1e-4/year")
+        what = "the chance of a loss within a year, between 0 and 1"
+        raise OptionError("--max-loss", text, what, "1e-4/year")
     return found
 
 
@@ -151,81 +180,110 @@ def members(text: str) -> list[int]:
         found = []
     if not found or not 1 <= min(found) <= max(found) <= MEMBERS_MAX:
         remedy = "the lower number comes first: 4..12" if match else "4..12, or 4,6,8"
-        raise InputError(f"--members {text}: from 1 to {MEMBERS_MAX:,}; {remedy}")
+        raise OptionError("--members", text, f"from 1 to {MEMBERS_MAX:,}; {remedy}")
     return list(dict.fromkeys(found))
 
 
 def by_name(text: str, names: Sequence[str | None], option: str, example: str) -> dict[str | None, str]:
-    """Parse a value for all names, or one for each: `A=280USD,B=300USD`. Raises InputError."""
+    """Parse a value for all names, or one for each: `A=280USD,B=300USD`. Raises InputError with all errors."""
     parts = names_of(text)
     if len(parts) == 1 and "=" not in parts[0]:
         return dict.fromkeys(names, parts[0])
-    found: dict[str | None, str] = {}
+    pairs = []
     for part in parts:
         name, equals, value = (one.strip() for one in part.rpartition("="))
-        key = None if name == "none" else name
-        if not equals or key not in names:
-            known = ", ".join(one or "none" for one in names)
-            raise InputError(
-                f"{option} {part}: it is NAME={example} for each of {known}, or {example} for all"
-            )
-        found[key] = value
+        pairs.append((part, (None if name == "none" else name) if equals else "", value))
+    return _by_name(pairs, names, option, example)
+
+
+def _by_name(
+    pairs: Iterable[tuple[str, str | None, str]], names: Sequence[str | None], option: str, example: str
+) -> dict[str | None, str]:
+    """Values by name, from each part of a text with its name and its value. Raises InputError with all errors."""
+    problems, found = Problems(), dict[str | None, str]()
+    known = ", ".join(one or "none" for one in names)
+    for part, name, value in pairs:
+        if name in names:
+            found[name] = value
+        else:
+            what = f"it is NAME={example} for each of {known}, or {example} for all"
+            problems.found.append(OptionError(option, part, what))
+    problems.check()
     if missing := [name or "none" for name in names if name not in found]:
-        raise InputError(f"{option}: nothing for {', '.join(missing)}: add {missing[0]}={example}")
+        what = f"nothing for {', '.join(missing)}"
+        raise OptionError(option, None, what, f"add {missing[0]}={example}")
     return found
 
 
 def laws_by_name(text: str, names: Sequence[str], option: str, example: str) -> dict[str | None, str]:
-    """Parse a law for all names, or one for each: `A=survival:1y=98%,5y=89%,B=fixed:5y`. Raises InputError."""
+    """Parse a law for all names, or one for each: `A=survival:1y=98%,5y=89%,B=fixed:5y`.
+
+    Raises InputError with all errors.
+    """
     named = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True))
     # A law may contain commas and equals signs.
     parts = re.split(rf",\s*(?=(?:{named})\s*=)", text.strip())
     if len(parts) == 1 and not re.match(rf"(?:{named})\s*=", parts[0]):
         return dict.fromkeys(names, parts[0])
-    found: dict[str | None, str] = {}
+    pairs = []
     for part in parts:
         name, equals, law = (one.strip() for one in part.partition("="))
-        if not equals or name not in names:
-            known = ", ".join(names)
-            raise InputError(
-                f"{option} {part}: it is NAME={example} for each of {known}, or {example} for all"
-            )
-        found[name] = law
-    if missing := [name for name in names if name not in found]:
-        raise InputError(f"{option}: nothing for {', '.join(missing)}: add {missing[0]}={example}")
-    return found
+        pairs.append((part, name if equals else "", law))
+    return _by_name(pairs, names, option, example)
 
 
 def prices(options: Mapping[str, Any], drives: Sequence[str], controllers: Sequence[str | None]) -> Prices:
-    """Parse the prices from options. Raises InputError, also if a price is missing."""
-    option = "--drive-price"
-    of_drives = {
-        str(name): Price.parse(text, option)
-        for name, text in by_name(str(options["drive_price"]), drives, option, "280USD").items()
-    }
-    option = "--controller-price"
-    given, named = options.get("controller_price"), [name for name in controllers if name is not None]
-    if named and given is None:
-        raise InputError(f"{option} is missing: give {','.join(f'{name}=240USD' for name in named)}, or 0USD")
-    if given is not None and not named:
-        raise InputError(f"{option} changes nothing without --controller")
-    of_controllers = by_name(str(given), named, option, "240USD") if given is not None else {}
-    parsed = {name: Price.parse(text, option) for name, text in of_controllers.items()}
-    per_kwh, watts = _power(options, drives)
-    budget = [] if options.get("budget") is None else [Price.parse(str(options["budget"]), "--budget")]
-    all_of = [*of_drives.values(), *parsed.values(), *budget, *([per_kwh] if per_kwh else [])]
+    """Parse the prices from options; those of drives may be missing. Raises InputError with all errors."""
+    problems = Problems()
+    read = problems.read
+    of_drives = read({}, _of_drives, options, drives)
+    of_controllers = read({}, _of_controllers, options, [name for name in controllers if name is not None])
+    per_kwh, watts = read((None, {}), _power, options, drives)
+    budget = options.get("budget")
+    most = None if budget is None else read(None, Price.parse, str(budget), "--budget")
+    all_of = [*of_drives.values(), *of_controllers.values(), *(price for price in (most, per_kwh) if price)]
     currencies = list(dict.fromkeys(price.currency for price in all_of))
     if len(currencies) > 1:
-        raise InputError(f"prices are in {' and '.join(currencies)}: give all in one currency")
-    life = texts.hours(str(options.get("life") or LIFE), "--life")
+        what = f"prices are in {' and '.join(currencies)}: give all in one currency"
+        problems.found.append(OptionError("", None, what, is_named=False))
+    life = read(0.0, texts.hours, str(options.get("life") or LIFE), "--life")
+    problems.check()
     return Prices(
-        currency=currencies[0],
-        drives={name: price.amount for name, price in of_drives.items()},
-        controllers={None: 0.0, **{name: price.amount for name, price in parsed.items()}},
+        currency=currencies[0] if currencies else "",
+        drives={str(name): price.amount for name, price in of_drives.items()},
+        controllers={None: 0.0, **{name: price.amount for name, price in of_controllers.items()}},
         watts=watts,
         per_kwh=per_kwh.amount if per_kwh else 0.0,
         life_hours=life,
     )
+
+
+def _of_drives(options: Mapping[str, Any], drives: Sequence[str]) -> dict[str | None, Price]:
+    given = options.get("drive_price")
+    if given is None or not drives:
+        return {}
+    return _prices_by_name(str(given), drives, "--drive-price", "280USD")
+
+
+def _of_controllers(options: Mapping[str, Any], names: Sequence[str]) -> dict[str | None, Price]:
+    option, given = "--controller-price", options.get("controller_price")
+    if names and given is None:
+        remedy = f"give {','.join(f'{name}=240USD' for name in names)}, or 0USD"
+        raise OptionError(option, None, f"{option} is missing: {remedy}", is_named=False)
+    if given is not None and not names:
+        raise OptionError(option, None, f"{option} changes nothing without --controller", is_named=False)
+    return {} if given is None else _prices_by_name(str(given), names, option, "240USD")
+
+
+def _prices_by_name(text: str, names: Sequence[str], option: str, example: str) -> dict[str | None, Price]:
+    """The price of each name. Raises InputError with all errors."""
+    problems = Problems()
+    found = {
+        name: problems.read(None, Price.parse, one, option)
+        for name, one in by_name(text, names, option, example).items()
+    }
+    problems.check()
+    return {name: price for name, price in found.items() if price is not None}
 
 
 def _power(options: Mapping[str, Any], drives: Sequence[str]) -> tuple[Price | None, dict[str, float]]:
@@ -233,24 +291,27 @@ def _power(options: Mapping[str, Any], drives: Sequence[str]) -> tuple[Price | N
     if price is None and power is None:
         return None, {}
     if price is None or power is None:
-        missing = (
-            "--power-price 0.30USD/kWh" if price is None else "--drive-power 7W, or NAME=7W for each drive"
-        )
-        raise InputError(f"--power-price and --drive-power belong together: add {missing}")
-    match = _POWER_PRICE.fullmatch(str(price).strip())
+        add = "--power-price 0.30USD/kWh" if price is None else "--drive-power 7W, or NAME=7W for each drive"
+        what = f"--power-price and --drive-power belong together: add {add}"
+        raise OptionError("--power-price", None, what, is_named=False)
+    problems = Problems()
+    per_kwh = problems.read(None, _power_price, str(price))
+    by_drive = problems.read({}, by_name, str(power), drives, "--drive-power", "7W") if drives else {}
+    watts = {str(name): problems.read(0.0, _watts, text) for name, text in by_drive.items()}
+    problems.check()
+    return per_kwh, watts
+
+
+def _power_price(text: str) -> Price:
+    match = _POWER_PRICE.fullmatch(text.strip())
     if match is None:
-        raise InputError(f"--power-price {price}: a price for each kilowatt-hour: 0.30USD/kWh")
-    found = {}
-    for name, text in by_name(str(power), drives, "--drive-power", "7W").items():
-        watts = _POWER.fullmatch(text.strip())
-        if watts is None or float(watts[1]) < 0:
-            what = "it is in watts" if watts is None else "it is not below zero"
-            raise InputError(f"--drive-power {text}: {what}: 7W")
-        found[str(name)] = float(watts[1])
-    return Price.parse(match["price"], "--power-price"), found
+        raise OptionError("--power-price", text, "a price for each kilowatt-hour", "0.30USD/kWh")
+    return Price.parse(match["price"], "--power-price")
 
 
-def _above_zero(found: float, option: str) -> float:
-    if found <= 0:
-        raise InputError(f"{option} {found:g}: it is above zero")
-    return found
+def _watts(text: str) -> float:
+    match = _POWER.fullmatch(text.strip())
+    if match is None or float(match[1]) < 0:
+        what = "it is in watts" if match is None else "it is not below zero"
+        raise OptionError("--drive-power", text, what, "7W")
+    return float(match[1])

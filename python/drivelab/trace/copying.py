@@ -11,7 +11,15 @@ from typing import Any
 
 from drivelab import _core
 from drivelab.errors import InputError, OutputError
-from drivelab.trace.reading import WRITTEN, Reading, reading_options, texts, traces_of
+from drivelab.trace.reading import (
+    WRITTEN,
+    Reading,
+    problem_entries,
+    problem_lines,
+    reading_options,
+    texts,
+    traces_of,
+)
 
 _PACKED_OTHERWISE = (".zst", ".bz2", ".xz")
 
@@ -41,11 +49,7 @@ class Copied:
 
     def to_dict(self) -> dict[str, Any]:
         """What `--json` prints."""
-        problems = [
-            {"kind": kind, "count": count, "first_line": first}
-            for kind, count, first in self.figures["problems"]
-        ]
-        return {"output": self.output, **self.figures, "problems": problems}
+        return {"output": self.output, **self.figures, "problems": problem_entries(self.figures["problems"])}
 
     def remarks(self) -> list[str]:
         """The text output."""
@@ -61,8 +65,7 @@ class Copied:
             lines.append(f"{found['injected']:,} injected faults kept")
         if found["injected_left_out"]:
             lines.append(f"{found['injected_left_out']:,} injected faults left out")
-        lines += [f"{kind}: {count:,}, first at {first}" for kind, count, first in self.figures["problems"]]
-        return lines
+        return lines + problem_lines(self.figures["problems"])
 
 
 def convert(
@@ -122,10 +125,13 @@ def _nothing_written(names: Sequence[str | Path], read: int, shape: Shape) -> st
         return f"{shown}: there is no request in it"
     asked = {"--device": shape.device, "--skip": shape.skip, "--from": shape.from_, "--until": shape.until}
     given = " ".join(f"{option} {value}" for option, value in asked.items() if value)
+    if given:
+        asked_of = "`drivelab trace info` says how long it lasts and what its devices are"
+        return f"{given}: lies outside of {shown}; {asked_of}"
+    larger = "" if shape.remap is None else f", more of them than --capacity {shape.capacity} has"
     return (
-        f"{given}: lies outside of {shown}; `drivelab trace info` says how long it lasts and what its devices are"
-        if given
-        else f"{shown}: none of its {read:,} requests can be written; `drivelab trace info` says what they are"
+        f"{shown}: none of its {read:,} requests can be written: no bytes{larger}, or not in this format; `drivelab "
+        "trace info` says what they are"
     )
 
 

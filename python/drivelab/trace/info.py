@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from drivelab import _core
+from drivelab.csv_text import flat
 from drivelab.errors import InputError
 from drivelab.table import Cell, Table
 from drivelab.trace.reading import NS_PER_MS, NS_PER_S, Reading, one_trace, reading_options, texts
@@ -16,6 +17,11 @@ if TYPE_CHECKING:
     import altair
 
 _DEVICES_SHOWN = 10
+_NOT_FIGURES = frozenset(
+    ["problems", "device_list", "locality.distances", "sizes.read", "sizes.write", "responses"]
+    + [f"responses.{kind}" for kind in ("read", "write", "other")]
+)
+"""Lists, and groups of figures, which stand under their own names where the trace has nothing of them."""
 _UNITS = (("TiB", 2**40), ("GiB", 2**30), ("MiB", 2**20), ("KiB", 2**10))
 
 
@@ -29,6 +35,12 @@ class Info:
     def to_dict(self) -> dict[str, Any]:
         """What `--json` prints."""
         return {"name": self.name, **self.figures}
+
+    def row(self) -> dict[str, Any]:
+        """What `--csv` prints: each figure under its path, a column for each kind of problem, no lists."""
+        figures = {key: value for key, value in self.to_dict().items() if key != "over_time"}
+        row = {key: value for key, value in flat(figures).items() if key not in _NOT_FIGURES}
+        return {**row, **{f"problems.{one['kind']}": one["count"] for one in self.figures["problems"]}}
 
     def tables(self) -> list[Table]:
         """The text output."""

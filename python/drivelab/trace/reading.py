@@ -128,17 +128,37 @@ def reading_options(reading: Reading) -> dict[str, Any]:
     return asdict(reading)
 
 
+Problem = tuple[str, int, int]
+"""What was tolerated: its kind, its count, and the number of the first line."""
+
+
+def problem_entries(problems: Sequence[Problem]) -> list[dict[str, Any]]:
+    """Problems as `--json` has them."""
+    return [{"kind": kind, "count": count, "first_line": first} for kind, count, first in problems]
+
+
+def problem_lines(problems: Sequence[Problem]) -> list[str]:
+    """Problems in text."""
+    return [f"{kind}: {count:,}, first at {first:,}" for kind, count, first in problems]
+
+
 @dataclass(frozen=True)
 class Head:
-    """The first requests of a trace."""
+    """The first requests of a trace, and the problems up to there."""
 
     name: str
     format: str
     rows: Sequence[Mapping[str, Any]]
+    problems: Sequence[Problem] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """What `--json` prints."""
-        return {"name": self.name, "format": self.format, "requests": [dict(row) for row in self.rows]}
+        return {
+            "name": self.name,
+            "format": self.format,
+            "requests": [dict(row) for row in self.rows],
+            "problems": problem_entries(self.problems),
+        }
 
     def table(self) -> Table:
         """The text output; times are relative to the first request."""
@@ -167,7 +187,7 @@ def head(trace: str | Path | Sequence[str | Path], count: int = 10, reading: Rea
     """Read the first requests of a trace. Raises InputError, with the line, if it cannot be read."""
     files = one_trace(trace)
     try:
-        format_, rows = _core.trace_head(texts(files), reading_options(reading or Reading()), count)
+        format_, rows, problems = _core.trace_head(texts(files), reading_options(reading or Reading()), count)
     except _core.TraceError as error:
         raise InputError(str(error)) from error
-    return Head(str(files[0]), format_, rows)
+    return Head(str(files[0]), format_, rows, problems)

@@ -19,6 +19,7 @@ fn everything_that_is_wrong_is_said_at_once() {
             a.common = vec![Common { name: "x".into(), mean_hours: 0.0, share: -0.1 }];
         }),
         ("a rebuild longer than the life", &|a| a.repair.rebuild[0].time = Law::Fixed { hours: 1e6 }),
+        ("a detection longer than the life", &|a| a.repair.detection = Law::Fixed { hours: 1e6 }),
         ("no rebuild", &|a| a.repair.rebuild.clear()),
         ("an interval without its mean", &|a| a.repair.rebuild[0].high_hours = Some(1.0)),
         ("a shape", &|a| a.drive = Law::Weibull { shape: -1.0, scale_hours: 0.0, location_hours: -2.0 }),

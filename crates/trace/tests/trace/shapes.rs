@@ -158,3 +158,34 @@ fn a_copy_of_our_own_keeps_the_seed_and_counts_what_it_leaves_out() {
     let Err(Failure::Reading(0, error)) = copied(false, Shape::default()) else { panic!("it is strict") };
     assert!(error.to_string().starts_with("record 3: a read or write of no bytes"), "{error}");
 }
+
+/// A copy of two requests of 4 KiB, of the devices 0 and 1.
+fn copied(shape: Shape, is_lenient: bool) -> Result<u64, String> {
+    let text = b"0,8,4096,W,0.0\n1,16,4096,R,1.0\n";
+    let reader = Reader::open(Box::new(&text[..]), &Options::default()).unwrap();
+    let mut merge = Merge::new(vec![reader], Align::Clock).unwrap();
+    match copy(&mut merge, (Vec::new(), Format::Spc), shape, is_lenient, &mut |_| true) {
+        Ok((found, _)) => Ok(found.left_out),
+        Err(Failure::Reading(_, error) | Failure::Writing(error)) => Err(error.to_string()),
+        Err(Failure::Stopped) => panic!("nobody stops it"),
+    }
+}
+
+#[test]
+fn a_request_larger_than_the_new_device_is_told_with_both_sizes() {
+    let shape = Shape { remap: Some(Remap::Wrap { to_bytes: 2_048 }), ..Shape::default() };
+    let error = copied(shape.clone(), false).unwrap_err();
+    let told = "line 1: the request has 4096 bytes, and the new device only 2048; give a larger --capacity";
+    assert!(error.starts_with(told), "{error}");
+    assert_eq!(copied(shape, true), Ok(2));
+}
+
+#[test]
+fn a_device_that_no_request_is_of_is_told_with_those_that_there_are() {
+    let shape = |device: &str| Shape { device: Some(device.to_owned()), ..Shape::default() };
+    let told = "--device 2: there is no such device; the trace has \"0\", \"1\"";
+    assert_eq!(copied(shape("2"), false), Err(told.to_owned()));
+    assert_eq!(copied(shape("1"), false), Ok(0));
+    let early = Shape { until_ns: Some(1), ..shape("1") };
+    assert_eq!(copied(early, false), Ok(0), "a window has nothing of it, and the trace has it");
+}
