@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import mmap
 import os
+import re
 import shlex
 import signal
 import subprocess
@@ -567,9 +568,31 @@ def test_the_status_tells_what_is_wrong_with_an_array(serve):
         assert _fault(device, "fail", "--member", "2") == 0
         assert _fault(device, "status") == 0
         assert "; the array has lost data; member 2 is missing" in device.said
+        assert _fault(device, "scrub") == 2
+        assert "the array has lost data: it has stopped, and is not scrubbed" in device.said
         record = device.end()
     lost = "the array has lost data: more members are gone than it survives"
     assert [event["what"] for event in record["events"]].count(lost) == 1
+
+
+def test_the_status_tells_which_drives_hang_and_what_cannot_be_read(serve):
+    with serve(RAID5) as device:
+        assert _fault(device, "media", "--member", "2", "--lba", "64", "--sectors", "8") == 0
+        assert _fault(device, "hang", "--member", "1", "--for", "1h") == 0
+        assert _fault(device, "hang", "--member", "3") == 0
+        assert _fault(device, "status") == 0
+        assert re.search(
+            r"; member 1 hangs for another 3\d{3}(\.\d+)?s; member 2 has 8 unreadable sectors; member 3 hangs\n",
+            device.said,
+        )
+        device.end()
+
+
+def test_a_workload_is_not_run_and_that_is_said(run, tmp_path):
+    (tmp_path / "d.toml").write_text(DRIVE + '[workload]\nrw = "randread"\nbs = "4KiB"\n')
+    done = run("emulate", "d.toml", "--clock", "skip", "--run", "true")
+    assert done.returncode == 0, done.stderr
+    assert "note: [workload] is left out: a client brings that itself" in done.stderr
 
 
 def test_a_drive_without_a_write_cache_has_nothing_to_lie_about(serve):

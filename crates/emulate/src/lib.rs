@@ -70,6 +70,7 @@ mod power;
 pub mod real_time;
 pub mod serve;
 pub mod session;
+mod status;
 pub mod store;
 pub mod transcript;
 pub mod transport;

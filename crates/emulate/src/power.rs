@@ -3,10 +3,10 @@ use crate::action::{Action, Kind};
 use crate::conditions::InForce;
 use crate::engine::{Engine, Model};
 use crate::session::PowerCut;
+use crate::status;
 use crate::store::{Payload, Store, array_of};
 use drivelab_core::storage::array::Array;
 use drivelab_core::storage::array::levels::Layout;
-use drivelab_core::storage::array::members::MemberState;
 use drivelab_core::storage::array::report::Health;
 use drivelab_core::storage::drive::params::TIME_MAX;
 use drivelab_core::storage::write_behind::Piece;
@@ -75,28 +75,7 @@ impl Engine {
         if let Some(until) = self.model.off_until {
             text += &format!("; the power is off until {}", since(until));
         }
-        text + &self.condition() + &self.conditions.describe()
-    }
-
-    /// The condition of the drive, or of the array and its members, as text that is appended to the status.
-    fn condition(&self) -> String {
-        let Some(array) = array_of(&self.model.target) else {
-            return if self.model.has_failed { "; the drive has failed".into() } else { String::new() };
-        };
-        let rebuilt = || drivelab_record::array::progress(array).unwrap_or(0.0) * 100.0;
-        let mut text = match array.health() {
-            Health::Healthy => String::new(),
-            Health::Degraded => "; the array is degraded".into(),
-            Health::Rebuilding => format!("; the array is rebuilding, {:.1} % done", rebuilt()),
-            Health::Broken => "; the array refuses writes".into(),
-            Health::Failed => "; the array has lost data".into(),
-        };
-        for (slot, member) in array.members().iter() {
-            if member.state == MemberState::Missing {
-                text += &format!("; member {slot} is missing");
-            }
-        }
-        text
+        text + &status::of_device(&self.model, now) + &self.conditions.describe()
     }
 
     /// Carries out the scheduled actions that are due, each at its own instant however late this thread is, and
@@ -167,6 +146,10 @@ impl Engine {
         if action.action == Kind::Lie && !self.keeps_writes(action.member) {
             let member = action.member;
             return Err(format!("drive {member} keeps no writes in its cache, and has nothing to lie about"));
+        }
+        let health = array_of(&self.model.target).map(Array::health);
+        if action.action == Kind::Scrub && health == Some(Health::Failed) {
+            return Err("the array has lost data: it has stopped, and is not scrubbed".into());
         }
         let mut conditions = self.conditions.clone();
         if !conditions.note(now, action) {

@@ -90,8 +90,6 @@ def crashtest(
     if system is not None and fs_size is not None:
         check_size(system, fs_size, size_bytes)
     checked = _device(scenario, given, settings)
-    if not quiet:
-        note_served(checked)
     if (removed := remains.sweep()) and not quiet:
         say(f"removed what a campaign that was killed had left ({counted(removed, 'folder')})")
     folder, is_ours = _folder(keep_in, kept_in)
@@ -172,7 +170,8 @@ def _check_words(given: dict[str, Any]) -> None:
 def _device(scenario: Path | None, given: dict[str, Any], settings: list[str]) -> _core.Plan:
     """What is cut: one point. Raises InputError and ScenarioError."""
     source = Source("", "command line") if scenario is None else read_source(scenario)
-    checked = plan(source, words.overrides_of(given, settings), served=True)
+    overrides = words.overrides_of(given, settings)
+    checked = plan(source, overrides, served=True)
     if len(checked) > 1:
         raise InputError(
             f"one device is cut, and this scenario has {len(checked)} points: give each value once"
@@ -182,6 +181,8 @@ def _device(scenario: Path | None, given: dict[str, Any], settings: list[str]) -
     except _core.RunError as error:
         place = f"--dies {given['dies']}: " if str(error).startswith("member ") else ""
         raise InputError(f"{place}{error}") from error
+    if not given["quiet"]:
+        note_served(checked, source, overrides)
     return checked
 
 

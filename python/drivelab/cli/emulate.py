@@ -138,13 +138,14 @@ def emulate(
     options |= {"write_image": write_image, "capture": None if capture is None else str(capture)}
     source = Source("", "command line") if scenario is None else read_source(scenario)
     laid_over = {"drive": drive, "level": level, "members": members, "stripe_unit": stripe_unit}
-    checked = plan(source, words.overrides_of({**laid_over, "randseed": randseed}, settings), served=True)
+    overrides = words.overrides_of({**laid_over, "randseed": randseed}, settings)
+    checked = plan(source, overrides, served=True)
     if len(checked) > 1:
         raise InputError(
             f"one device is served, and this scenario has {len(checked)} points: give each value once"
         )
     if not quiet:
-        note_served(checked)
+        note_served(checked, source, overrides)
     command = emulation.Command(run, emulation.stderr_number() if as_json else None) if run else None
 
     def ready(uri: str, size: int) -> None:

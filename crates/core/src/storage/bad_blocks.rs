@@ -17,6 +17,11 @@ impl BadBlocks {
         self.0.iter().copied()
     }
 
+    /// Number of bad addresses.
+    pub fn count(&self) -> u64 {
+        self.iter().map(|(first, end)| end - first).sum()
+    }
+
     pub fn touch(&self, first: u64, end: u64) -> bool {
         let at = self.0.partition_point(|block| block.1 <= first);
         self.0.get(at).is_some_and(|block| block.0 < end)
@@ -62,6 +67,7 @@ mod tests {
                 if adds { bad.add(first, first + count) } else { bad.fill(first, first + count) }
                 plain[first as usize..(first + count) as usize].fill(adds);
                 prop_assert_eq!(bad.is_empty(), plain.iter().all(|block| !block));
+                prop_assert_eq!(bad.count(), plain.iter().filter(|block| **block).count() as u64);
                 for at in 0..79u64 {
                     prop_assert_eq!(bad.touch(at, at + 1), plain[at as usize], "{}", at);
                     prop_assert_eq!(bad.touch(at, at + 2), plain[at as usize] || plain[at as usize + 1]);

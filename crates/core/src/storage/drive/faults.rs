@@ -71,6 +71,11 @@ impl Faults {
             || self.stubborn.iter().any(is_in_the_way)
     }
 
+    /// Sectors that no attempt can read.
+    pub fn unreadable_sectors(&self) -> Sectors {
+        Sectors::new(self.unreadable.count() + self.lasting.count())
+    }
+
     /// These sectors cannot be read from now on.
     pub fn make_unreadable(&mut self, first: Lba, end: Lba, until: Cure) {
         match until {

@@ -89,6 +89,16 @@ impl Drive {
         self.mechanics.choose_from = self.mechanics.choose_from.max(until);
     }
 
+    /// How much longer it hangs.
+    pub fn hangs_for(&self, now: Instant) -> Span {
+        self.injected.hung_until().max(now) - now
+    }
+
+    /// Sectors that no attempt can read: those that are good again once they are written, and those that never are.
+    pub fn unreadable_sectors(&self) -> Sectors {
+        self.mechanics.unreadable_sectors()
+    }
+
     /// The slow firmware delays the pickup of a command.
     #[cold]
     pub(super) fn is_delayed(&mut self, context: &Context, slot: SlotIndex) {

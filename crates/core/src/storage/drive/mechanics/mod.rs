@@ -372,6 +372,11 @@ impl Mechanics {
         self.faults.get_or_insert_default().make_unreadable(first, end, until);
     }
 
+    /// Sectors that no attempt can read.
+    pub fn unreadable_sectors(&self) -> Sectors {
+        self.faults.as_ref().map_or(Sectors::ZERO, Faults::unreadable_sectors)
+    }
+
     /// Whether a command touches sectors that no attempt can read.
     #[inline]
     pub fn is_unreadable(&self, command: &Command) -> bool {

@@ -1,0 +1,53 @@
+//! The status of a device as text: the condition of its drives and of its array.
+use crate::engine::Model;
+use crate::store::array_of;
+use drivelab_core::storage::array::members::MemberState;
+use drivelab_core::storage::array::report::Health;
+use drivelab_units::{Instant, Span};
+
+/// A hang of this length or more has no end: longer than any session.
+const ENDLESS: Span = Span::from_s(1 << 30);
+
+/// Each condition that differs from sound and idle, after a semicolon.
+pub(crate) fn of_device(model: &Model, now: Instant) -> String {
+    of_array(model) + &of_drives(model, now)
+}
+
+fn of_array(model: &Model) -> String {
+    let Some(array) = array_of(&model.target) else {
+        return if model.has_failed { "; the drive has failed".into() } else { String::new() };
+    };
+    let rebuilt = || drivelab_record::array::progress(array).unwrap_or(0.0) * 100.0;
+    let mut text = match array.health() {
+        Health::Healthy => String::new(),
+        Health::Degraded => "; the array is degraded".into(),
+        Health::Rebuilding => format!("; the array is rebuilding, {:.1} % done", rebuilt()),
+        Health::Broken => "; the array refuses writes".into(),
+        Health::Failed => "; the array has lost data".into(),
+    };
+    for (slot, member) in array.members().iter() {
+        if member.state == MemberState::Missing {
+            text += &format!("; member {slot} is missing");
+        }
+    }
+    text
+}
+
+/// The drives that hang, and those with unreadable sectors.
+fn of_drives(model: &Model, now: Instant) -> String {
+    let Some(system) = model.target.system() else { return String::new() };
+    let (own, mut text) = (model.own(now), String::new());
+    for (member, drive) in system.drives().enumerate() {
+        let (hangs, unreadable) = (drive.hangs_for(own), drive.unreadable_sectors().get());
+        if hangs >= ENDLESS {
+            text += &format!("; member {member} hangs");
+        } else if !hangs.is_zero() {
+            text += &format!("; member {member} hangs for another {hangs}");
+        }
+        if unreadable > 0 {
+            let sectors = if unreadable == 1 { "sector" } else { "sectors" };
+            text += &format!("; member {member} has {unreadable} unreadable {sectors}");
+        }
+    }
+    text
+}
