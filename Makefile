@@ -41,9 +41,10 @@ run: $(VENV)/stamp-package ## Reproduce a published table, with its report, in o
 	$(VENV)/bin/drivelab reproduce lkml-2007 --out out/lkml-2007
 
 # The extension is one long link on one core: it is built beside what is compiled for the Rust tests, in another folder.
+# `determinism` needs that folder too, and comes when the link is done.
 test: $(VENV)/stamp-dev ## Everything that must hold before a commit
 	@$(MAKE) --no-print-directory $(VENV)/stamp-package & built=$$!; \
-	$(MAKE) --no-print-directory determinism lint tidy test-rust; code=$$?; \
+	$(MAKE) --no-print-directory lint tidy test-rust determinism; code=$$?; \
 	wait $$built && exit $$code
 	@$(MAKE) --no-print-directory test-python
 
@@ -90,7 +91,7 @@ plant: $(VENV)/stamp-dev ## Faults planted in a copy of the tree, one at a time:
 test-python: $(VENV)/stamp-dev $(VENV)/stamp-package ## Types, then the tests of package, tools and tables
 	$(PY) -m mypy python/drivelab tools
 	$(PY) -m mypy.stubtest drivelab._core
-	$(PY) -m pytest --numprocesses auto --dist loadgroup
+	$(PY) -m pytest --numprocesses auto --dist loadgroup --durations 15
 
 format: $(VENV)/stamp-dev ## Format everything
 	$(CARGO) fmt --all
