@@ -64,7 +64,7 @@ pub struct Mismatch<C = Stamp> {
     pub what: MismatchKind,
     /// The slot of its member.
     pub slot: u16,
-    /// Its number: see [`What`] for the numbering.
+    /// Its number: see [`MismatchKind`] for the numbering.
     pub sector: u64,
     /// What it should hold if the others are right.
     pub expected: C,
