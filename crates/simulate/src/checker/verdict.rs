@@ -118,7 +118,7 @@ impl Oracle {
     }
 
     /// Whether these contents would be wrong after a cut at this point: durably overwritten, or never
-    /// written. To be called after [`Self::weigh`].
+    /// written. To be called after [`Self::judge_all`].
     pub fn is_wrong_after_cut(&self, sector: u64, found: u64) -> bool {
         let unwritten = Sectors::default();
         let sectors = self.sectors.get(sector).unwrap_or(&unwritten);
