@@ -160,6 +160,26 @@ def test_what_the_host_takes_between_requests_is_not_taken_for_the_platters_spee
             assert model.likelihood(wrong[None])[0] < model.likelihood(right[None])[0] - 3, key
 
 
+@pytest.mark.parametrize("late_us", [0, 30])
+def test_a_machine_that_wakes_up_later_after_a_longer_wait_is_not_taken_for_a_slower_platter(folder, late_us):
+    """Times that are exact decide the speed; times that jitter may also grow with what they measure."""
+    write_chain(folder, "chain.csv", reads=1_000, writes=0)
+    chain = read_chain(folder / "chain.csv")
+    truth = start_of(str(folder / "truth.toml"))
+    draw = np.random.default_rng(4)
+    late_ms = np.abs(draw.normal(0, 1, len(chain)) + 2 * (1 - np.exp(-chain.time / 6))) * late_us / 1e3
+    told = Requests(**{**chain.__dict__, "time": chain.time + late_ms})
+    with Replays(told, held_out(told, 0)) as replays:
+        data = timed(replays, truth)
+    assert data.sharpness > 300
+    parameters = chain_parameters(truth, data, bends=False)
+    model = Model(data, truth, tuple(parameters))
+    place = [one.key for one in parameters].index("rpm")
+    low, high = np.quantile(model.sample(model.best()[0])[:, place], [0.05, 0.95])
+    assert low <= 7180 <= high
+    assert high - low < (60 if late_us else 6)
+
+
 def test_where_tracks_end_is_left_open_unless_the_layout_is_known(folder):
     skewed = {**RATES, "skew": {"track": "0.21rev", "cylinder": "0.27rev"}}
     write_drive(folder, "skewed.toml", skewed)

@@ -28,6 +28,8 @@ SURE = 12.0
 """The smallest n R^2 for angles to be significant (Rayleigh's test: probability e^-12 by chance)."""
 _FAR = 0.02
 _TAIL = 0.5
+_LEAST_JITTER = 2e-4
+"""Of the angles, as a fraction of a revolution."""
 _PERIODS = 401
 _PERIOD_REACH = 0.02
 HOST_MS = (-0.1, 1.0)
@@ -77,6 +79,14 @@ class Timed:
     """The period in ms: the best fit of the angles, otherwise the draft's."""
     sharpness: float
     """n R^2 of all angles: large if the draft's layout is that of the drive."""
+
+    def jitter(self) -> float:
+        """How much the times with a known angle deviate from whole revolutions, as a fraction of a revolution: a robust
+        standard deviation.
+        """
+        which = self.media & self.aligned
+        off = ((self.since[which] + self.host) / self.period - self.turn[which] + 0.5) % 1.0 - 0.5
+        return max(1.4826 * float(np.median(np.abs(off))), _LEAST_JITTER)
 
 
 def timed(replays: Replays, draft: Draft, *, by_command_before: bool = False) -> Timed:

@@ -33,6 +33,7 @@ _ANGLES_RIGHT = 0.95
 _SWITCHES = 0.2
 """The prior deviation of a switch to the next track from the start's value, in ms."""
 _CLOSE = 0.04
+_STRETCH_MAX = 0.02
 _CLOSING_IN = (0.02, 0.012, 0.008, 0.005, 0.003, 0.002, 0.001)
 _GRID = 15
 _NO_ANGLE = 0.1
@@ -45,7 +46,11 @@ HOST = "chain.host"
 """The time of the host from a completion to its next request: it is part of no response time, while the platter
 rotates.
 """
-_ANGLES = ("rpm", TRACK, HOST)
+STRETCH = "chain.stretch"
+"""The share by which measured times are too long: a machine that wakes up later after a longer wait looks like a slower
+platter. Over a revolution it is as large as the jitter of the times may be.
+"""
+_ANGLES = ("rpm", TRACK, HOST, STRETCH)
 FORM = ("seek.single", "seek.average", "seek.full")
 
 
@@ -75,6 +80,8 @@ def chain_parameters(draft: Draft, data: Timed, *, bends: bool) -> list[Paramete
     if data.aligned.any():
         usual = (data.host, 0.1) if data.sharpness >= SURE else HOST_USUAL
         found.append(Parameter(HOST, *usual, *HOST_MS))
+    if data.sharpness >= SURE:
+        found.append(Parameter(STRETCH, 0.0, data.jitter(), -_STRETCH_MAX, _STRETCH_MAX, ""))
     start = number_of(draft, "settle.scatter")
     found.append(Parameter("settle.scatter", start, 0.1 + start, _LEAST_SCATTER, 2.0))
     return found
@@ -205,7 +212,10 @@ class Model:
         if TRACK in column:
             turn = ((turn + 0.5) % 1.0 - 0.5) * column[TRACK][:, None]
         host = column[HOST][:, None] if HOST in column else data.host
-        return np.asarray(((data.since[aligned] + host) / period - turn + 0.5) % 1.0 - 0.5)
+        since = data.since[aligned]
+        if STRETCH in column:
+            since = since * (1 - column[STRETCH][:, None])
+        return np.asarray(((since + host) / period - turn + 0.5) % 1.0 - 0.5)
 
     def _seek(self, column: dict[str, Numbers], rows: int) -> Numbers:
         data, which = self.data, self.data.media
