@@ -113,5 +113,5 @@ class Point(TypedDict):
     logged_from_ns: NotRequired[int]
     platter: NotRequired[dict[str, int] | None]
     commands: NotRequired[Sequence[dict[str, Any]]]
-    """With `log`: what the first commands lived through; rows that are made when they are asked for."""
+    """With `log`: the traces of the first commands; rows that are made when they are asked for."""
     member_commands: NotRequired[Sequence[dict[str, Any]]]

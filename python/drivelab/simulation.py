@@ -51,7 +51,7 @@ def simulate(
     `simulate("raptor.toml", **{"workload.iodepth": [1, 4]})`. `workers` is the number of threads, by default
     one per core, at most 1024, and never more than there are points. `log` is how many commands of each
     point are kept, from the end of the warm-up on: each
-    `point["commands"]` then tells what they lived through. `check_data` holds every read to what was written,
+    `point["commands"]` then has their traces. `check_data` holds every read to what was written,
     at a few times the cost: `point["data"]` tells what was checked, and what is wrong is a RunError. `capture` is a
     file that gets every command of the only point as a trace.
 

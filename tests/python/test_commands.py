@@ -1,4 +1,4 @@
-"""The log of commands and its picture: what a command lived through, who overtook whom, and what that saved."""
+"""The log of commands and its picture: the traces of commands, who overtook whom, and what that saved."""
 
 from __future__ import annotations
 
@@ -181,7 +181,7 @@ def test_out_holds_the_log_and_its_picture(run, tmp_path):
 def test_stations_have_no_log_and_say_so(run, queue):
     done = run("simulate", queue, "--log", "5", "--timeline", "a.svg", "--json")
     assert (done.returncode, done.stderr.count("note: ")) == (0, 1)
-    assert "only drives tell what a command lives through" in done.stderr
+    assert "only drives keep traces of commands" in done.stderr
     assert {len(point["commands"]) for point in json.loads(done.stdout)["points"]} == {0}
 
 

@@ -23,7 +23,7 @@ from drivelab.simulation import run_plan
 SHORT = 64
 BYTES_MAX = 200
 """Of a command in the log, whatever is asked of the drive."""
-# What a command has beside what it lived through: its place among the others in the log.
+# What a command has beside its trace: its place among the others in the log.
 AMONG_OTHERS = {
     "arrival_rank", "service_rank", "reorder_distance", "overtaken_by", "overtook", "overtaken_by_ids", "overtook_ids",
 }  # fmt: skip

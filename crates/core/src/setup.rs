@@ -61,10 +61,10 @@ pub struct Setup {
     pub seed: u64,
     /// Number of commands whose traces are kept, from the end of the warm-up on.
     pub traces: u64,
-    /// Whether the data of every command are followed and checked against what was written.
+    /// Whether the data of every command are checked against what was written.
     pub checks_data: bool,
     /// The faults injected into drives, in order of time.
     pub injections: Arc<[Injection]>,
-    /// When the power is cut and the run ends; its data are then followed in any case.
+    /// When the power is cut and the run ends; its data are then checked in any case.
     pub power_cut: Option<Instant>,
 }

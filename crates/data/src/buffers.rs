@@ -46,7 +46,7 @@ struct Buffer<C> {
     /// References to it from logs: these bring none of its data to a drive.
     logged: u32,
     /// Number of memories that have data of it.
-    holds: u32,
+    memory_refs: u32,
     /// Sectors that drives have accepted, and that are not on their media yet.
     waiting: u64,
     is_over: bool,
@@ -62,7 +62,7 @@ impl<C> Buffer<C> {
             word_sectors,
             uses: 0,
             logged: 0,
-            holds: 0,
+            memory_refs: 0,
             waiting: 0,
             is_over: false,
         }
@@ -165,13 +165,13 @@ impl<C: Cell> Buffers<C> {
 
     /// A memory has data of this buffer from now on.
     pub fn hold(&mut self, id: u64) {
-        self.entry(id).holds += 1;
+        self.entry(id).memory_refs += 1;
     }
 
     /// A memory that had data of it no longer has any.
     pub fn release(&mut self, id: u64) {
         if let Some(buffer) = self.buffers.get_mut(id) {
-            buffer.holds = buffer.holds.saturating_sub(1);
+            buffer.memory_refs = buffer.memory_refs.saturating_sub(1);
             self.idle.push(id);
             self.give_up();
         }
@@ -273,7 +273,7 @@ impl<C: Cell> Buffers<C> {
     fn give_up(&mut self) {
         while let Some(id) = self.idle.pop() {
             let Some(buffer) = self.buffers.get_mut(id) else { continue };
-            if !buffer.is_over || buffer.holds > 0 || buffer.waiting > 0 || buffer.uses > 0 {
+            if !buffer.is_over || buffer.memory_refs > 0 || buffer.waiting > 0 || buffer.uses > 0 {
                 continue;
             }
             // It will not be written any more. Its metadata may refer to the command itself.

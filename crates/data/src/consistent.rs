@@ -103,18 +103,18 @@ impl<C: PartialEq> Comparison<C> {
 
 /// Compares the members with each other, over those slots that have a drive here.
 pub fn compare<C: Cell>(layout: &Layout, drives: &[Option<u16>], media: &Media<C>) -> Comparison<C> {
-    let mut fit = Comparison::default();
+    let mut comparison = Comparison::default();
     match layout {
-        Layout::Rows(rows) => compare_rows(rows, drives, media, &mut fit),
-        Layout::RaidZ(pool) => compare_records(pool, drives, media, &mut fit),
+        Layout::Rows(rows) => compare_rows(rows, drives, media, &mut comparison),
+        Layout::RaidZ(pool) => compare_records(pool, drives, media, &mut comparison),
         _ if layout.redundancy() == Some(Redundancy::Copies) => {
-            compare_copies(layout, drives, media, &mut fit);
+            compare_copies(layout, drives, media, &mut comparison);
         }
         _ => {}
     }
-    fit.mismatched.sort_unstable();
-    fit.mismatched.dedup();
-    fit
+    comparison.mismatched.sort_unstable();
+    comparison.mismatched.dedup();
+    comparison
 }
 
 /// Sectors of the members that any of them has touched.
@@ -126,7 +126,7 @@ fn compare_copies<C: Cell>(
     layout: &Layout,
     drives: &[Option<u16>],
     media: &Media<C>,
-    fit: &mut Comparison<C>,
+    comparison: &mut Comparison<C>,
 ) {
     let (mut chunks, piece) = (Vec::new(), layout.compared_as_one());
     for (slot, drive) in (0..).zip(drives) {
@@ -142,13 +142,13 @@ fn compare_copies<C: Cell>(
             for other in layout.copies_of(address).into_iter().filter(is_other) {
                 let Some(drive_of_other) = drives[usize::from(other.slot)] else { continue };
                 let found = media.get(drive_of_other, other.at);
-                fit.add(chunk, MismatchKind::Copy, (other.slot, address), expected.clone(), found);
+                comparison.add(chunk, MismatchKind::Copy, (other.slot, address), expected.clone(), found);
             }
         }
     }
     chunks.sort_unstable();
     chunks.dedup();
-    fit.rows = chunks.len() as u64;
+    comparison.rows = chunks.len() as u64;
 }
 
 /// Corresponding sectors of all members of a group.
@@ -195,7 +195,12 @@ pub fn index_of(rows: &Rows, row: u64, column: u32) -> u32 {
     ((data + 2 * rows.members() - parity - u64::from(rows.parities())) % rows.members()) as u32
 }
 
-fn compare_rows<C: Cell>(rows: &Rows, drives: &[Option<u16>], media: &Media<C>, fit: &mut Comparison<C>) {
+fn compare_rows<C: Cell>(
+    rows: &Rows,
+    drives: &[Option<u16>],
+    media: &Media<C>,
+    comparison: &mut Comparison<C>,
+) {
     let mut last = None;
     let mut glance = PageView { media, page: None, sectors: vec![None; drives.len()] };
     for stripe in stripes(rows, drives, media) {
@@ -214,12 +219,12 @@ fn compare_rows<C: Cell>(rows: &Rows, drives: &[Option<u16>], media: &Media<C>, 
             });
             let Some(expected) = expected else { continue };
             is_known = true;
-            fit.add(stripe.row, MismatchKind::Parity(which), (slot, stripe.at), expected, found);
+            comparison.add(stripe.row, MismatchKind::Parity(which), (slot, stripe.at), expected, found);
         }
         // In ascending order on the members of a group, the rows of the array ascend too.
         if is_known && last != Some(stripe.row) {
             last = Some(stripe.row);
-            fit.rows += 1;
+            comparison.rows += 1;
         }
     }
 }
@@ -254,13 +259,18 @@ impl<'a, C: Cell> PageView<'a, C> {
     }
 }
 
-fn compare_records<C: Cell>(pool: &RaidZ, drives: &[Option<u16>], media: &Media<C>, fit: &mut Comparison<C>) {
+fn compare_records<C: Cell>(
+    pool: &RaidZ,
+    drives: &[Option<u16>],
+    media: &Media<C>,
+    comparison: &mut Comparison<C>,
+) {
     let map = pool.map();
     let (parities, columns) = (usize::from(map.parities()), map.columns());
     let is_touched = touched_places(pool, drives, media);
     let places = (0..pool.records()).map(|record| (record, pool.place(record)));
     for (record, place) in places.filter(|&(_, place)| is_touched(place)) {
-        fit.rows += 1;
+        comparison.rows += 1;
         let found = |column, offset| {
             let Column { slot, at, count } = pool.column(place, column);
             // A column may be one row shorter than the others.
@@ -277,7 +287,7 @@ fn compare_records<C: Cell>(pool: &RaidZ, drives: &[Option<u16>], media: &Media<
                     Some(sum)
                 });
                 let Some(sum) = sum else { continue };
-                fit.add(record, MismatchKind::Parity(which as u8), (slot, at + offset), sum, parity);
+                comparison.add(record, MismatchKind::Parity(which as u8), (slot, at + offset), sum, parity);
             }
         }
     }

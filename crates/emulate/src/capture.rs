@@ -128,12 +128,12 @@ impl<W: Write> Capture<W> {
             match entry {
                 Entry::Request(_, _, false) if !all => break,
                 Entry::Request(_, record, _) => {
-                    let told = RequestContext {
+                    let context = RequestContext {
                         device: &self.name,
                         clock: Clock::Relative,
                         place: Place::Record(0),
                     };
-                    self.writer.write(&mut self.out, record, &told).map_err(|error| match error {
+                    self.writer.write(&mut self.out, record, &context).map_err(|error| match error {
                         TraceError::Io(error) => error,
                         error => io::Error::other(error.to_string()),
                     })?;

@@ -82,7 +82,7 @@ impl Client {
     fn answer(&mut self, line: &[u8], act: Act<'_>) {
         let action = serde_json::from_slice::<Action>(line).map_err(|error| format!("no action: {error}"));
         let answer = match action.and_then(|action| act(&action)) {
-            Ok(told) => json!({"ok": true, "told": told}),
+            Ok(text) => json!({"ok": true, "told": text}),
             Err(error) => json!({"ok": false, "error": error}),
         };
         // A line is far shorter than a socket's send buffer.

@@ -111,7 +111,7 @@ pub fn open(device: Device, options: &ServeOptions) -> Result<Server, EmulateErr
     let capacity = Target::new(&device.target, device.seed).capacity();
     if options.pace == Pace::Untimed {
         if !options.injections.is_empty() {
-            let why = "the clock untimed is without the model, and without the drives that they strike: take another clock";
+            let why = "the clock untimed is without the model, and without the drives that faults act on: take another clock";
             return Err(EmulateError::Option { what: "target.faults".into(), why: why.into() });
         }
         device.target = TargetParams::Server(ServerParams { capacity, service: None, stations: 1 });

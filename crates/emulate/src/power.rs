@@ -4,7 +4,7 @@ use crate::conditions::InForce;
 use crate::engine::{Engine, Model};
 use crate::session::PowerCut;
 use crate::status;
-use crate::store::{Payload, Store, array_of};
+use crate::store::{Payload, Store};
 use drivelab_core::storage::array::Array;
 use drivelab_core::storage::array::levels::Layout;
 use drivelab_core::storage::array::report::Health;
@@ -139,7 +139,7 @@ impl Engine {
 
     /// Applies an action to the target, unless the condition in force for the member remains the same.
     fn inject(&mut self, now: Instant, action: &Action) -> Result<(), String> {
-        let levels = array_of(&self.model.target).map(Array::layout);
+        let levels = self.model.target.array().map(Array::layout);
         if action.action == Kind::Corrupt && levels.and_then(Layout::record).is_some() {
             return Err("the checksums with which a pool notices corrupted sectors are not modelled".into());
         }
@@ -147,7 +147,7 @@ impl Engine {
             let member = action.member;
             return Err(format!("drive {member} keeps no writes in its cache, and has nothing to lie about"));
         }
-        let health = array_of(&self.model.target).map(Array::health);
+        let health = self.model.target.array().map(Array::health);
         if action.action == Kind::Scrub && health == Some(Health::Failed) {
             return Err("the array has lost data: it has stopped, and is not scrubbed".into());
         }
@@ -307,7 +307,7 @@ impl Engine {
     fn restart(&mut self, began: Instant) {
         let mut device = self.model.device.clone();
         if let Store::Modelled(modelled) = &mut self.store {
-            let array = array_of(&self.model.target);
+            let array = self.model.target.array();
             match (array, &mut device.target) {
                 (Some(array), TargetParams::System(system)) => {
                     if let Some(of_array) = &mut system.array {
@@ -340,12 +340,12 @@ impl Engine {
         else {
             return Vec::new();
         };
-        let look = |piece: Piece| {
+        let contents_of = |piece: Piece| {
             let (first, count) = (piece.first.get(), piece.count.get());
             let cells = modelled.data.peek(piece.write, first, count).ok()?;
             Some((first, cells))
         };
-        cache.unwritten().filter_map(look).collect()
+        cache.unwritten().filter_map(contents_of).collect()
     }
 
     /// Ends the session in order: commands in flight complete, and acknowledged data are written to the images.
@@ -401,7 +401,7 @@ impl Engine {
     /// Resynchronizes the members of an array before any client is served, because the last session did not end in
     /// order.
     pub(crate) fn recover(&mut self) {
-        let (Store::Modelled(modelled), Some(array)) = (&mut self.store, array_of(&self.model.target)) else {
+        let (Store::Modelled(modelled), Some(array)) = (&mut self.store, self.model.target.array()) else {
             return;
         };
         let drives = crate::store::drives(Some(array));
@@ -410,7 +410,7 @@ impl Engine {
 
     /// The array slots without a drive that has all of its data.
     pub(crate) fn missing(&self) -> Vec<u16> {
-        let Some(array) = array_of(&self.model.target) else { return Vec::new() };
+        let Some(array) = self.model.target.array() else { return Vec::new() };
         let drives = crate::store::drives(Some(array));
         (0..).zip(drives).filter(|(_, drive)| drive.is_none()).map(|(slot, _)| slot).collect()
     }

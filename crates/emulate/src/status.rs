@@ -1,6 +1,5 @@
 //! The status of a device as text: the condition of its drives and of its array.
 use crate::engine::Model;
-use crate::store::array_of;
 use drivelab_core::storage::array::members::MemberState;
 use drivelab_core::storage::array::report::Health;
 use drivelab_units::{Instant, Span};
@@ -14,7 +13,7 @@ pub(crate) fn of_device(model: &Model, now: Instant) -> String {
 }
 
 fn of_array(model: &Model) -> String {
-    let Some(array) = array_of(&model.target) else {
+    let Some(array) = model.target.array() else {
         return if model.has_failed { "; the drive has failed".into() } else { String::new() };
     };
     let rebuilt = || drivelab_record::array::progress(array).unwrap_or(0.0) * 100.0;

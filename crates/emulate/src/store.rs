@@ -52,10 +52,6 @@ pub(crate) fn drives(array: Option<&Array>) -> Vec<Option<u16>> {
     array.map_or_else(|| vec![Some(0)], consistent::valid_members)
 }
 
-pub(crate) fn array_of(target: &Target) -> Option<&Array> {
-    target.system()?.array()
-}
-
 impl Store {
     /// A store on these images, one per drive of the target; a target without drives uses the first.
     ///
@@ -173,7 +169,7 @@ impl Store {
                 vec![(0, u64::MAX)]
             }),
             // Any address of an array may depend on any member's data.
-            Store::Modelled(_) if array_of(target).is_some() || target.controller_cache().is_some() => {
+            Store::Modelled(_) if target.array().is_some() || target.controller_cache().is_some() => {
                 vec![(0, u64::MAX)]
             }
             Store::Modelled(modelled) => modelled.extents(),
@@ -247,7 +243,7 @@ impl Modelled {
     /// Records an acknowledged write, which may be lost until it is on the media.
     fn note(&mut self, target: &Target, first: u64, cells: &[Bytes]) {
         let Some(ledger) = &mut self.ledger else { return };
-        let array = array_of(target);
+        let array = target.array();
         let drives = drives(array);
         let media = self.data.media();
         let contents = Contents::new(array.map(Array::layout), &drives, media).without_caches();
@@ -265,7 +261,7 @@ impl Modelled {
         unanswered: &[(u64, Vec<Bytes>)],
     ) -> Vec<Lost> {
         let Some(ledger) = &self.ledger else { return Vec::new() };
-        let array = array_of(target);
+        let array = target.array();
         let drives = drives(array);
         let contents = Contents::new(array.map(Array::layout), &drives, self.data.media());
         let is_unanswered = |at: u64, found: &Bytes| {
@@ -278,7 +274,7 @@ impl Modelled {
     /// The number of acknowledged sectors that are on no image.
     fn unsaved(&self, target: &Target) -> u64 {
         let Some(ledger) = &self.ledger else { return 0 };
-        let array = array_of(target);
+        let array = target.array();
         let drives = drives(array);
         let contents = Contents::new(array.map(Array::layout), &drives, self.data.media()).without_caches();
         ledger.lost(|at| contents.get(at), |_, _| false).iter().map(|lost| lost.sectors).sum()

@@ -22,24 +22,24 @@ const POLL_INTERVAL: Duration = Duration::from_millis(1);
 
 #[derive(Default)]
 struct Queues {
-    wanted: VecDeque<Request>,
+    pending: VecDeque<Request>,
     done: Vec<Done>,
     is_over: bool,
 }
 
 struct Shared {
     file: File,
-    shelf: Mutex<Queues>,
+    queues: Mutex<Queues>,
     /// Signalled when a request is waiting.
-    asked: Condvar,
+    request_ready: Condvar,
     /// Signalled when a request is done.
     answered: Condvar,
 }
 
 impl Shared {
-    fn shelf(&self) -> MutexGuard<'_, Queues> {
+    fn lock_queues(&self) -> MutexGuard<'_, Queues> {
         // No thread panics while it holds the lock.
-        self.shelf.lock().unwrap_or_else(PoisonError::into_inner)
+        self.queues.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -54,12 +54,12 @@ impl Threads {
     /// When the system cannot create more threads.
     pub fn new(file: File, slots: u32, slot_bytes: u32, seed: u64) -> Result<Self, MeasureError> {
         let room = slots as usize;
-        let shelf =
-            Queues { wanted: VecDeque::with_capacity(room), done: Vec::with_capacity(room), is_over: false };
+        let queues =
+            Queues { pending: VecDeque::with_capacity(room), done: Vec::with_capacity(room), is_over: false };
         let shared = Arc::new(Shared {
             file,
-            shelf: Mutex::new(shelf),
-            asked: Condvar::new(),
+            queues: Mutex::new(queues),
+            request_ready: Condvar::new(),
             answered: Condvar::new(),
         });
         // If a thread cannot be created, dropping this value ends those that were.
@@ -82,21 +82,21 @@ fn serve(shared: &Shared, bytes: usize, seed: u64) {
     let buffer = &mut memory[start..start + bytes];
     fill(buffer, seed);
     loop {
-        let mut shelf = shared.shelf();
+        let mut queues = shared.lock_queues();
         let request = loop {
-            if shelf.is_over {
+            if queues.is_over {
                 return;
             }
-            match shelf.wanted.pop_front() {
+            match queues.pending.pop_front() {
                 Some(request) => break request,
-                None => shelf = shared.asked.wait(shelf).unwrap_or_else(PoisonError::into_inner),
+                None => queues = shared.request_ready.wait(queues).unwrap_or_else(PoisonError::into_inner),
             }
         };
-        drop(shelf);
+        drop(queues);
         let result = execute(&shared.file, &request, buffer);
-        let mut shelf = shared.shelf();
-        shelf.done.push(Done { slot: request.slot, result });
-        drop(shelf);
+        let mut queues = shared.lock_queues();
+        queues.done.push(Done { slot: request.slot, result });
+        drop(queues);
         shared.answered.notify_one();
     }
 }
@@ -132,20 +132,20 @@ impl Port for Threads {
 
     fn submit(&mut self) -> Result<(), MeasureError> {
         let count = self.pushed.len();
-        self.shared.shelf().wanted.extend(self.pushed.drain(..));
-        (0..count).for_each(|_| self.shared.asked.notify_one());
+        self.shared.lock_queues().pending.extend(self.pushed.drain(..));
+        (0..count).for_each(|_| self.shared.request_ready.notify_one());
         Ok(())
     }
 
     fn wait(&mut self, most: Duration) -> Result<(), MeasureError> {
-        let shelf = self.shared.shelf();
-        let waited = self.shared.answered.wait_timeout_while(shelf, most, |shelf| shelf.done.is_empty());
+        let queues = self.shared.lock_queues();
+        let waited = self.shared.answered.wait_timeout_while(queues, most, |queues| queues.done.is_empty());
         drop(waited.unwrap_or_else(PoisonError::into_inner));
         Ok(())
     }
 
     fn reap(&mut self, done: &mut Vec<Done>) {
-        done.append(&mut self.shared.shelf().done);
+        done.append(&mut self.shared.lock_queues().done);
     }
 
     fn name(&self) -> &'static str {
@@ -155,8 +155,8 @@ impl Port for Threads {
 
 impl Drop for Threads {
     fn drop(&mut self) {
-        self.shared.shelf().is_over = true;
-        self.shared.asked.notify_all();
+        self.shared.lock_queues().is_over = true;
+        self.shared.request_ready.notify_all();
         let began = Moment::now();
         for worker in self.workers.drain(..) {
             // A thread that the device blocks for longer is left to end by itself; it owns everything that it

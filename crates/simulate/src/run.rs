@@ -7,7 +7,6 @@ use crate::feeding::Feeding;
 use crate::injections::Injections;
 use crate::pending_traces::PendingTraces;
 use drivelab_core::host::{Host, HostInput, HostOutput};
-use drivelab_core::storage::array::Array;
 use drivelab_core::storage::array::report::ReportKind;
 use drivelab_core::storage::{Fault, OutputRef, Target, TargetEvent, TargetOutput, TargetParams};
 use drivelab_core::{Access, Completion, Limit, Machine, Setup};
@@ -67,7 +66,7 @@ pub fn run_captured(
     let closing =
         Closing { window, ended: why, oldest_unfinished, accounts, depth_asked, in_drives_ns, turns, digest };
     let point = Point::new(&clock.collector, &closing);
-    let array = clock.array.and_then(|array| Some(array.close(array_of(&clock.target)?, ended)));
+    let array = clock.array.and_then(|array| Some(array.close(clock.target.array()?, ended)));
     let given_up = clock.target.system().filter(|_| has_memory(&setup.target));
     let given_up = given_up.map(|system| clock.given_up.close(system));
     let log = clock.log.map(|mut log| Log {
@@ -105,10 +104,6 @@ fn defect(error: impl std::fmt::Display) -> RunError {
 /// The capture cannot be written.
 fn uncaptured(error: impl std::fmt::Display) -> RunError {
     RunError::Capture(error.to_string())
-}
-
-fn array_of(target: &Target) -> Option<&Array> {
-    target.system()?.array()
 }
 
 fn platter(target: &TargetParams) -> Option<Platter> {
@@ -157,10 +152,10 @@ impl Clock {
             return Err(RunError::Endless);
         }
         let mut target = Target::new(&setup.target, setup.seed);
-        if until_rebuilt && array_of(&target).is_none() {
+        if until_rebuilt && target.array().is_none() {
             return Err(RunError::NoRebuild);
         }
-        let array = array_of(&target).map(|_| ArrayCollector::default());
+        let array = target.array().map(|_| ArrayCollector::default());
         let log = (setup.traces > 0).then(|| CommandLog::new(setup.warmup, setup.traces));
         if log.is_some() {
             target.keep_traces();
@@ -285,7 +280,7 @@ impl Clock {
         if let Some(array) = &mut self.array
             && array.series.ends_at() < now
         {
-            let seen = array_of(&self.target).map(drivelab_record::array::seen).unwrap_or_default();
+            let seen = self.target.array().map(drivelab_record::array::seen).unwrap_or_default();
             array.series.passes(now, |_| seen);
         }
     }
@@ -338,7 +333,7 @@ impl Clock {
 
     /// Whether the last rebuild has ended.
     fn is_rebuilt(&self, now: Instant) -> Result<bool, RunError> {
-        let Some(array) = array_of(&self.target) else { return Err(RunError::NoRebuild) };
+        let Some(array) = self.target.array() else { return Err(RunError::NoRebuild) };
         if array.awaits_rebuild(now) {
             return Ok(false);
         }
@@ -351,7 +346,7 @@ impl Clock {
         let by_count = self.counted as f64 / ios as f64;
         let by_time =
             end.map_or(0.0, |end| now.since(start).as_ns() as f64 / end.since(start).as_ns().max(1) as f64);
-        let rebuilt = array_of(&self.target).and_then(drivelab_record::array::progress).unwrap_or(0.0);
+        let rebuilt = self.target.array().and_then(drivelab_record::array::progress).unwrap_or(0.0);
         by_count.max(by_time).max(if until_rebuilt { rebuilt } else { 0.0 }).min(1.0)
     }
 

@@ -21,7 +21,7 @@ from drivelab.simulation import check_log
 # What a picture of single commands can show with their numbers.
 LOG_FOR_TIMELINE = 40
 LOG_SUFFIXES = (".csv", ".json")
-LOG_PANEL = "What single commands lived through"
+LOG_PANEL = "Traces of single commands"
 
 Log = Annotated[
     int | None,
@@ -110,6 +110,4 @@ def log_wish(log: int | None, log_to: list[Path], timelines: list[Path]) -> LogW
 def note_unlogged(result: Result) -> None:
     """A log that stays empty because the target keeps none would be a riddle."""
     if any("platter" in point and point["platter"] is None for point in result.points):
-        say(
-            "note: no command is logged where the target is no drive: only drives tell what a command lives through"
-        )
+        say("note: no command is logged where the target is no drive: only drives keep traces of commands")

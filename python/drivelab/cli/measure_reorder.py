@@ -45,7 +45,7 @@ def reorder(
 ) -> int:
     """Tell whether a device reorders queued commands: reorders, in-order or cannot-tell, with the evidence.
 
-    It only reads. With --drive the same judge hears a simulated drive.
+    It only reads. With --drive a simulated drive is analysed in the same way.
     """
     if (target is None) == (drive is None):
         raise InputError("name a TARGET that is measured, or a --drive that is simulated: one of the two")

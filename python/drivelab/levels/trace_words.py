@@ -1,4 +1,4 @@
-"""What is said of a recorded trace, in words that its caller has: the options of `simulate` are keys here.
+"""Messages about a recorded trace, with the options of `simulate` rewritten as the keys that the caller has.
 
 `compare-levels --trace` and `plan --load` take the other keys of `workload.trace` with `--set`; the workload of a file
 has them in the file.

@@ -258,6 +258,11 @@ impl Target {
         if let Body::System(system) = &self.body { Some(system) } else { None }
     }
 
+    /// The array inside, if there is one.
+    pub fn array(&self) -> Option<&array::Array> {
+        self.system()?.array()
+    }
+
     /// Whether the array refuses writes: see [`Array::takes_no_writes`](array::Array::takes_no_writes).
     pub fn refuses_writes(&self) -> bool {
         self.system().is_some_and(System::refuses_writes)

@@ -12,7 +12,7 @@ use crate::engine::{Device, Engine};
 use crate::error::EmulateError;
 use crate::ledger::Lost;
 use crate::session::PowerCut;
-use crate::store::{Payload, Store, array_of};
+use crate::store::{Payload, Store};
 use drivelab_core::Command;
 use drivelab_core::setup::Injection;
 use drivelab_core::storage::array::Array;
@@ -185,7 +185,7 @@ impl Cut {
         let file = File::create(path)?;
         file.set_len(bytes)?;
         let Store::Modelled(modelled) = &self.engine.store else { return Ok(0) };
-        let array = array_of(&self.engine.model.target);
+        let array = self.engine.model.target.array();
         let drives = crate::store::drives(array);
         let contents = Contents::new(array.map(Array::layout), &drives, modelled.data.media());
         let mut gone = 0;

@@ -358,12 +358,12 @@ impl CheckedTarget {
             return Ok(Vec::new());
         }
         let Some(cache) = self.target.controller_cache() else { return Ok(Vec::new()) };
-        let look = |piece: Piece| {
+        let contents_of = |piece: Piece| {
             let (id, first, count) = (piece.write, piece.first.get(), piece.count.get());
             let stamps = self.witness.data.peek(id, first, count);
             stamps.map(|stamps| (first, stamps)).map_err(|fault| self.witness.contradicts(self.now, fault))
         };
-        cache.unwritten().map(look).collect()
+        cache.unwritten().map(contents_of).collect()
     }
 
     /// Writes what a battery has kept: no host is involved. What the array refuses is given up.

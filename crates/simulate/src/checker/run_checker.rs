@@ -31,7 +31,7 @@ const BYTES_MAX: u64 = 2 << 30;
 /// Number of calls between two checks of that.
 const WEIGH_EVERY: u64 = 1 << 6;
 
-/// Follows the data of a run.
+/// Checks the data of a run.
 pub struct RunChecker {
     params: SystemParams,
     witness: Witness,
@@ -47,7 +47,7 @@ pub struct RunChecker {
 
 /// Where an address of the target lies: the drive's number and the address on it.
 fn place_of(target: &Target, address: u64) -> (u16, u64) {
-    let Some(array) = array_of(target) else { return (0, address) };
+    let Some(array) = target.array() else { return (0, address) };
     let (drives, media) = (consistent::valid_members(array), Media::<Stamp>::new(0));
     let layout = Some(array.layout());
     let home = Contents::new(layout, &drives, &media).home(address);
@@ -56,13 +56,9 @@ fn place_of(target: &Target, address: u64) -> (u16, u64) {
 
 /// Where a member's copy of an address of the array lies.
 fn place_of_copy(target: &Target, slot: u16, address: u64) -> Option<(u16, u64)> {
-    let array = array_of(target)?;
+    let array = target.array()?;
     let spot = array.layout().copies_of(address).into_iter().find(|spot| spot.slot == slot)?;
     Some((array.members().get(slot).drive, spot.at))
-}
-
-pub(super) fn array_of(target: &Target) -> Option<&Array> {
-    target.system()?.array()
 }
 
 impl RunChecker {
@@ -83,7 +79,7 @@ impl RunChecker {
         if setup.power_cut.is_none() {
             witness = witness.without_cuts();
         }
-        let mut followed = RunChecker {
+        let mut checker = RunChecker {
             params,
             witness,
             outstanding: Map::default(),
@@ -93,8 +89,8 @@ impl RunChecker {
             most_bytes: BYTES_MAX,
             answered: setup.power_cut.map(|_| Vec::new()),
         };
-        followed.check_for_losses(target);
-        Ok(followed)
+        checker.check_for_losses(target);
+        Ok(checker)
     }
 
     /// The same with another memory limit.
@@ -132,7 +128,7 @@ impl RunChecker {
                 return Err(self.memory_exceeded());
             }
         }
-        if array_of(target).is_some_and(|array| array.members().impaired != self.impaired) {
+        if target.array().is_some_and(|array| array.members().impaired != self.impaired) {
             self.check_for_losses(target);
         }
         Ok(())
@@ -145,7 +141,7 @@ impl RunChecker {
 
     /// The array may have lost members that it needs.
     pub fn check_for_losses(&mut self, target: &Target) {
-        let Some(array) = array_of(target) else { return };
+        let Some(array) = target.array() else { return };
         self.impaired = array.members().impaired;
         if array.health() == Health::Failed
             || !consistent::can_reconstruct(array.layout(), &consistent::valid_members(array))
@@ -222,7 +218,7 @@ fn check_quiesced(
     let (witness, target) = (checked.witness(), checked.target());
     let mut compared = None;
     let mut drives = vec![Some(0)];
-    if let Some(array) = array_of(target) {
+    if let Some(array) = target.array() {
         drives = consistent::valid_members(array);
         match (witness.check_members(checked.now(), array), &mut corrupted) {
             (Ok(None), _) => return Ok((None, None)),
@@ -234,8 +230,9 @@ fn check_quiesced(
             (Err(violation), None) => return Err(violation),
         }
     }
-    let layout = array_of(target).map(Array::layout);
-    let media = array_of(target)
+    let layout = target.array().map(Array::layout);
+    let media = target
+        .array()
         .map_or(Cow::Borrowed(witness.data.media()), |array| without_stale(array, witness.data.media()));
     let contents = Contents::new(layout, &drives, &media);
     let above = checked.in_memories();
@@ -292,7 +289,7 @@ fn describe(target: &Target, violation: &Violation) -> String {
             format!("the copy on member {slot} differs, {}", at_place(found, place))
         }
         Wrong::Parity { slot, which, found } => {
-            let drive = array_of(target).map_or(0, |array| array.members().get(*slot).drive);
+            let drive = target.array().map_or(0, |array| array.members().get(*slot).drive);
             let &Found { sector, found: there, .. } = found;
             let expected = found.expected.first().copied().unwrap_or(BLANK);
             format!(

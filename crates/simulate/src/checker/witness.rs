@@ -123,14 +123,14 @@ impl Witness {
         if !consistent::can_reconstruct(array.layout(), &drives) {
             return Ok(None);
         }
-        let mut fit = consistent::compare(
+        let mut comparison = consistent::compare(
             array.layout(),
             &drives,
             &consistent::without_stale(array, self.data.media()),
         );
-        match fit.first.take() {
+        match comparison.first.take() {
             Some(mismatch) => Err(self.violation(at, wrong_of(&mismatch))),
-            None => Ok(Some(fit)),
+            None => Ok(Some(comparison)),
         }
     }
 }

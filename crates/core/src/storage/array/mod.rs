@@ -7,7 +7,7 @@
 //!   add what must be recorded before the members are written.
 //! - [`stripe_request`] defines stripe requests; [`admission`] counts hosts' commands and queues those that
 //!   wait, this file cuts them and answers hosts, [`claims`] knows which stripe request holds which blocks,
-//!   [`holds`] which one waits for which, [`phases`] takes a stripe request through its phases,
+//!   [`waiting`] which one waits for which, [`phases`] takes a stripe request through its phases,
 //!   [`processors`] has the computing time that this takes, [`below`] hands members' commands over.
 //! - [`members`] knows which drive is in which slot and which of its data are valid; [`errors`] defines what
 //!   happens when a member fails a command, [`health`] handles failures, [`unreadable`] records what could not be
@@ -24,7 +24,6 @@ mod bitmap;
 mod claims;
 mod errors;
 mod health;
-mod holds;
 pub mod levels;
 pub(crate) mod logs;
 pub mod members;
@@ -36,6 +35,7 @@ pub mod report;
 mod stripe_request;
 mod traces;
 mod unreadable;
+mod waiting;
 
 use super::context::Context;
 use super::drive::Drive;
@@ -55,7 +55,6 @@ use claims::Claims;
 use drivelab_units::{Instant, Lba, Sectors};
 use errors::Errors;
 use health::Condition;
-use holds::Blocked;
 use levels::{Layout, LevelError};
 pub use logs::Logged;
 use logs::Logs;
@@ -65,6 +64,7 @@ use plan::Planner;
 use processors::Processors;
 use stripe_request::{Owner, Request, StripeRequest};
 use traces::Traces;
+use waiting::Released;
 
 /// The ids of members' commands begin here, in the range that no host uses.
 const OP_IDS: u64 = OWN_IDS | 1 << 51;
@@ -105,7 +105,7 @@ pub struct Array {
     planner: Planner,
     admission: Admission,
     claims: Claims,
-    holds: Blocked,
+    released: Released,
     bitmap: Option<Bitmap>,
     background: Background,
     errors: Errors,
@@ -132,7 +132,7 @@ impl Array {
             planner: Planner::new(params, Members::new(members, spares, forgets), logs),
             admission: Admission::default(),
             claims: Claims::default(),
-            holds: Blocked::default(),
+            released: Released::default(),
             bitmap: Bitmap::new(params, least),
             background: Background::new(&params.sync),
             errors: Errors::default(),
@@ -250,7 +250,7 @@ impl Array {
         if let Some(blocks) = self.blocks_of(self.planner.stripe_requests.get(slot))
             && let Some(blocker) = self.claim(slot, blocks)
         {
-            return self.block(blocker, slot);
+            return waiting::wait_behind(&mut self.planner.stripe_requests, blocker, slot);
         }
         self.begin(context, slot);
     }
@@ -262,11 +262,6 @@ impl Array {
         self.claims.insert(slot, &claim);
         self.planner.stripe_requests.get_mut(slot).claim = Some(claim);
         blocker
-    }
-
-    /// A stripe request waits until another one is done.
-    fn block(&mut self, blocker: Slot, slot: Slot) {
-        Blocked::block(&mut self.planner.stripe_requests, blocker, slot);
     }
 
     /// A stripe request has gone through all its phases, or has failed.
@@ -316,10 +311,10 @@ impl Array {
     /// overflow the stack.
     #[cold]
     fn release(&mut self, context: &mut Context, held: Slot) {
-        if !self.holds.release(&mut self.planner.stripe_requests, held) {
+        if !self.released.release(&mut self.planner.stripe_requests, held) {
             return;
         }
-        while let Some(slot) = self.holds.next(&mut self.planner.stripe_requests) {
+        while let Some(slot) = self.released.next(&mut self.planner.stripe_requests) {
             self.recheck(context, slot);
         }
     }
@@ -327,7 +322,7 @@ impl Array {
     /// Re-checks a stripe request after the one that held it is done.
     fn recheck(&mut self, context: &mut Context, slot: Slot) {
         match self.planner.stripe_requests.get(slot).claim.and_then(|claim| self.claims.blocker(&claim)) {
-            Some(blocker) => self.block(blocker, slot),
+            Some(blocker) => waiting::wait_behind(&mut self.planner.stripe_requests, blocker, slot),
             None => self.begin(context, slot),
         }
     }

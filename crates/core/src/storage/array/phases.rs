@@ -2,6 +2,7 @@
 //! could not be read is planned anew.
 use super::levels::Blocks;
 use super::stripe_request::{Op, Owner, Phase, StripeRequest};
+use super::waiting;
 use super::{Array, ArrayEvent, background};
 use crate::command::{Access, Attribute, Breakdown, Command, Completion, Content, Outcome, Priority};
 use crate::data::DataOp;
@@ -13,7 +14,7 @@ impl Array {
     /// Plans a stripe request that nothing blocks, and sends it.
     pub(crate) fn begin(&mut self, context: &mut Context, slot: Slot) {
         if let Some(blocker) = self.blocker(slot) {
-            return self.block(blocker, slot);
+            return waiting::wait_behind(&mut self.planner.stripe_requests, blocker, slot);
         }
         let now = context.now;
         let stripe_request = self.planner.stripe_requests.get_mut(slot);

@@ -1,5 +1,5 @@
 //! Commands that end without the drive: their host aborts them, or the drive has failed.
-use super::initiator_queue::{GivenUp, HeldCommand, State};
+use super::initiator_queue::{AbandonedBy, HeldCommand, State};
 use super::{Context, Controller, Drive};
 use crate::command::{Breakdown, Command, Outcome};
 use crate::storage::call::Accepted;
@@ -18,10 +18,10 @@ impl Controller {
             }
             let Some(tag) = queue.tag_of(number) else { continue };
             let is_answered = queue.answers.iter().any(|&(answered, _)| answered == tag);
-            if is_answered || queue.sent(tag).given_up != GivenUp::Nobody {
+            if is_answered || queue.sent(tag).given_up != AbandonedBy::Nobody {
                 return Accepted::GoesOn;
             }
-            queue.sent(tag).given_up = GivenUp::Host;
+            queue.sent(tag).given_up = AbandonedBy::Host;
             drive.abort(context, initiator, tag);
             return Accepted::Aborting;
         }

@@ -21,7 +21,7 @@ pub enum State {
 
 /// Who has given up a command that is at the drive.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum GivenUp {
+pub enum AbandonedBy {
     Nobody,
     /// It has been there longer than the timeout.
     Timeout,
@@ -40,7 +40,7 @@ pub struct HeldCommand {
     pub serial: u32,
     /// How often it has failed. Clearing by another command's error does not count.
     pub tries: u8,
-    pub given_up: GivenUp,
+    pub given_up: AbandonedBy,
     /// Whether it still has its tag.
     is_out: bool,
     /// Whether it has come back from the drive, and is among [`InitiatorQueue::returned`].
@@ -50,7 +50,7 @@ pub struct HeldCommand {
 impl HeldCommand {
     /// A command that has just arrived.
     fn new(command: &Command, submitted: Instant, order: u64) -> Self {
-        let (serial, tries, given_up) = (0, 0, GivenUp::Nobody);
+        let (serial, tries, given_up) = (0, 0, AbandonedBy::Nobody);
         HeldCommand {
             command: *command,
             submitted,
@@ -182,7 +182,7 @@ impl InitiatorQueue {
             self.sent.push(*held);
         }
         self.sent[tag as usize] =
-            HeldCommand { serial: self.serials, given_up: GivenUp::Nobody, is_out: true, ..*held };
+            HeldCommand { serial: self.serials, given_up: AbandonedBy::Nobody, is_out: true, ..*held };
         Some(tag)
     }
 
@@ -199,7 +199,7 @@ impl InitiatorQueue {
         let place = &mut self.sent[tag as usize];
         place.command = *command;
         (place.submitted, place.order, place.serial) = (submitted, order, serial);
-        (place.tries, place.given_up, place.is_out, place.is_back) = (0, GivenUp::Nobody, true, false);
+        (place.tries, place.given_up, place.is_out, place.is_back) = (0, AbandonedBy::Nobody, true, false);
         Some(tag)
     }
 

@@ -35,7 +35,7 @@ use super::drive::protocol::names::Name;
 use crate::command::{Breakdown, Command, Completion, Outcome};
 use alloc::vec::Vec;
 use drivelab_units::Span;
-use initiator_queue::{GivenUp, HeldCommand, InitiatorQueue, State};
+use initiator_queue::{AbandonedBy, HeldCommand, InitiatorQueue, State};
 use params::ControllerParams;
 
 /// How long a queue without a command at the drive waits after TASK SET FULL before it retries.
@@ -179,7 +179,7 @@ impl Controller {
     #[inline(always)]
     fn deliver(&mut self, context: &mut Context, drive: &mut Drive, initiator: u16, tag: u32) {
         let queue = &mut self.queues[usize::from(initiator)];
-        if queue.sent(tag).given_up == GivenUp::Host {
+        if queue.sent(tag).given_up == AbandonedBy::Host {
             return self.ends_on_its_way(context, initiator, tag);
         }
         // A command that was under way when the host learned of an error is held back.
@@ -328,18 +328,18 @@ impl Controller {
         let queue = &mut self.queues[usize::from(initiator)];
         let held = queue.take(answer.tag);
         let goes_again = match outcome {
-            Outcome::MediaError if held.tries < self.params.retries && held.given_up != GivenUp::Host => {
+            Outcome::MediaError if held.tries < self.params.retries && held.given_up != AbandonedBy::Host => {
                 held.tries += 1;
                 true
             }
-            Outcome::Aborted => held.given_up == GivenUp::Nobody,
+            Outcome::Aborted => held.given_up == AbandonedBy::Nobody,
             _ => false,
         };
         if goes_again {
             let held = *held;
             queue.put_back(held);
         } else {
-            let by_time = outcome == Outcome::Aborted && held.given_up == GivenUp::Timeout;
+            let by_time = outcome == Outcome::Aborted && held.given_up == AbandonedBy::Timeout;
             held.address(answer, now, issue);
             answer.outcome = if by_time { Outcome::TimedOut } else { outcome };
         }
@@ -356,8 +356,8 @@ impl Controller {
         let retries = self.params.retries;
         let held = self.queues[usize::from(initiator)].sent(completion.tag);
         match completion.outcome {
-            Outcome::Aborted => held.given_up != GivenUp::Nobody,
-            Outcome::MediaError => held.tries >= retries || held.given_up == GivenUp::Host,
+            Outcome::Aborted => held.given_up != AbandonedBy::Nobody,
+            Outcome::MediaError => held.tries >= retries || held.given_up == AbandonedBy::Host,
             _ => true,
         }
     }
@@ -414,7 +414,7 @@ impl Controller {
             ControllerEvent::TimeOut { initiator, tag, serial } => {
                 let queue = self.queue_of(initiator);
                 if queue.is_sent(tag, serial) {
-                    queue.sent(tag).given_up = GivenUp::Timeout;
+                    queue.sent(tag).given_up = AbandonedBy::Timeout;
                     drive.abort(context, initiator, tag);
                 }
             }

@@ -6,7 +6,7 @@
 //! delivers for it, which may be older. A read that is served by lines gets each part from memory, or from
 //! the fetch that delivers it. What memory keeps of a read's data is a copy: the read goes on to memories
 //! above, which may have newer or older contents. Data that memory gives up are named. It also reports which
-//! buffers it needs (see `holds.rs`), and when one of its own commands ends.
+//! buffers it needs (see `buffer_refs.rs`), and when one of its own commands ends.
 use super::WriteBehind;
 use super::buffer_refs::BufferRefs;
 use super::extents::{Extent, State};
@@ -20,7 +20,7 @@ use drivelab_units::{Lba, Sectors};
 pub struct Data {
     pub ops: Option<VecDeque<DataOp>>,
     /// The buffers that it needs, where they are recorded.
-    holds: BufferRefs,
+    buffer_refs: BufferRefs,
     /// The buffer id of its next copy of a read's data.
     copied: u64,
 }
@@ -28,7 +28,7 @@ pub struct Data {
 impl Data {
     /// The buffers of its copies are numbered from `first_copy` on.
     pub fn new(first_copy: u64) -> Self {
-        Data { ops: None, holds: BufferRefs::default(), copied: first_copy }
+        Data { ops: None, buffer_refs: BufferRefs::default(), copied: first_copy }
     }
 }
 
@@ -45,7 +45,7 @@ impl WriteBehind {
     pub fn poll_data(&mut self) -> Option<DataOp> {
         let ops = self.data.ops.as_mut()?;
         if ops.is_empty() && !(self.extents.changes.is_empty() && self.pieces.changes.is_empty()) {
-            self.data.holds.settle([&mut self.extents.changes, &mut self.pieces.changes], ops);
+            self.data.buffer_refs.settle([&mut self.extents.changes, &mut self.pieces.changes], ops);
         }
         ops.pop_front()
     }

@@ -1,4 +1,4 @@
-//! Stories of an array's commands: what a stripe request has lived through is not told of the next one in its place.
+//! Traces of an array's commands: what a stripe request has recorded is not reported for the next one in its place.
 use super::parity::parity;
 use super::rig::array;
 use crate::common::sorted::Target;

@@ -3,7 +3,7 @@ use super::bytes::{Cursor, put, put_difference, put_text};
 use crate::lines::Fault;
 use crate::record::{Attributes, Kind, Record};
 use drivelab_core::command::{Attribute, Priority};
-use drivelab_core::storage::{Fault as Struck, Slowness};
+use drivelab_core::storage::{Fault as InjectedFault, Slowness};
 use drivelab_units::{Instant, Lba, SECTOR_BYTES, Sectors, Share, Span};
 
 /// An action on the target from outside.
@@ -21,12 +21,12 @@ pub struct Injected {
 
 impl Injected {
     /// The trace entry of a fault at an instant; `None` for bursts, each of which is an entry of its own.
-    pub fn of(at: Instant, fault: &Struck) -> Option<Self> {
+    pub fn of(at: Instant, fault: &InjectedFault) -> Option<Self> {
         let range = |first: Lba, count: Sectors| (first.get() * SECTOR_BYTES, count.bytes().get());
         let (kind, (offset, length)) = match *fault {
-            Struck::MediaError { first, count, .. } => (InjectedKind::Unreadable, range(first, count)),
-            Struck::Corrupt { first, count, .. } => (InjectedKind::Corrupted, range(first, count)),
-            Struck::Slow { how, .. } => match how {
+            InjectedFault::MediaError { first, count, .. } => (InjectedKind::Unreadable, range(first, count)),
+            InjectedFault::Corrupt { first, count, .. } => (InjectedKind::Corrupted, range(first, count)),
+            InjectedFault::Slow { how, .. } => match how {
                 None => (InjectedKind::Slow, (0, 0)),
                 Some(Slowness::Constant(by)) => (InjectedKind::Slow, (by.as_ns(), 0)),
                 Some(Slowness::Ramp { by, over }) => (InjectedKind::Slow, (by.as_ns(), over.as_ns())),
@@ -35,10 +35,10 @@ impl Injected {
                 }
                 Some(Slowness::Bursts { .. }) => return None,
             },
-            Struck::Hang { lasts, .. } => (InjectedKind::Hung, (0, lasts.as_ns())),
-            Struck::LinkReset { .. } => (InjectedKind::LinkReset, (0, 0)),
-            Struck::LyingFlush { lies: true, .. } => (InjectedKind::LyingFlush, (0, 0)),
-            Struck::LyingFlush { lies: false, .. } => (InjectedKind::HonestFlush, (0, 0)),
+            InjectedFault::Hang { lasts, .. } => (InjectedKind::Hung, (0, lasts.as_ns())),
+            InjectedFault::LinkReset { .. } => (InjectedKind::LinkReset, (0, 0)),
+            InjectedFault::LyingFlush { lies: true, .. } => (InjectedKind::LyingFlush, (0, 0)),
+            InjectedFault::LyingFlush { lies: false, .. } => (InjectedKind::HonestFlush, (0, 0)),
         };
         Some(Injected { time_ns: at.as_ns(), kind, device: fault.drive().into(), offset, length })
     }

@@ -62,7 +62,7 @@ pub struct Tasks {
     names: Names,
     /// Commands held, dormant ones and those in service included.
     held: u32,
-    holds: Occupancy,
+    occupancy: Occupancy,
     /// Commands that go before the order of the queue.
     pub ahead: Precedence,
     /// The conditions that keep commands out of the queue.
@@ -101,7 +101,7 @@ impl Tasks {
             overlaps: protocol.keeps_overlaps().then(|| Overlaps::new(depth as usize)),
             names: Names::default(),
             held: 0,
-            holds: Occupancy::Several,
+            occupancy: Occupancy::Several,
             ahead: Precedence::default(),
             allegiances: Allegiances::new(protocol.keeps_sets_apart()),
             log: None,
@@ -123,7 +123,7 @@ impl Tasks {
             && command.priority == Priority::Normal
             && command.access != Access::Flush;
         let calm = log.is_none() && attentions.is_empty() && allegiances.is_empty();
-        let mixed = self.holds == Occupancy::OneAlone;
+        let mixed = self.occupancy == Occupancy::OneAlone;
         let named = name.tag >= self.tags || self.names.find(name.initiator, name.tag).is_some();
         plain && calm && !mixed && !named
     }
@@ -152,7 +152,7 @@ impl Tasks {
             return Some(Refusal::Only(Outcome::Invalid));
         }
         let in_use = self.names.find(initiator, tag).is_some();
-        let mixed = self.held > 0 && (self.holds == Occupancy::OneAlone || protocol.is_alone(command));
+        let mixed = self.held > 0 && (self.occupancy == Occupancy::OneAlone || protocol.is_alone(command));
         let outcome = if in_use { Outcome::DuplicateTag } else { Outcome::Aborted };
         let scsi = matches!(protocol, Protocol::ScsiTcq(_));
         let error = if scsi { Refusal::Overlapped(outcome) } else { Refusal::Queue(outcome) };
@@ -196,7 +196,7 @@ impl Tasks {
             self.names.set(name.initiator, name.tag, slot);
         }
         self.held += 1;
-        self.holds = if protocol.is_alone(command) { Occupancy::OneAlone } else { Occupancy::Several };
+        self.occupancy = if protocol.is_alone(command) { Occupancy::OneAlone } else { Occupancy::Several };
         let attribute = protocol.acts_as(command.attribute);
         Some((slot, self.sets.of(name.initiator).arrives(slot, attribute)))
     }
@@ -365,7 +365,7 @@ impl Tasks {
             self.names.clear(initiator, tag);
         }
         self.held -= 1;
-        self.holds = Occupancy::Several;
+        self.occupancy = Occupancy::Several;
         self.flights.end(slot);
         if state != TaskState::Dormant || self.is_filed(slot) {
             self.sets.of(initiator).ends(slot, self.protocol.acts_as(attribute));

@@ -289,7 +289,7 @@ impl RaidZ {
     /// Takes a place for a record that a stripe request writes.
     pub fn take(&mut self, stripe_request: Slot, record: u64) -> u64 {
         let Some(to) = self.free_place() else {
-            unreachable!("a stripe_request waits until there are places enough")
+            unreachable!("a stripe request waits until enough places are free")
         };
         self.next = (to + 1) % self.places;
         self.turn(to);

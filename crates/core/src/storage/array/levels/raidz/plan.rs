@@ -174,7 +174,7 @@ impl RaidZ {
     }
 
     /// The stripe request that another one must wait for although nobody has its records: see
-    /// [`RaidZ::keeper_of_places`], and for a window [`RaidZ::writer_in`].
+    /// [`RaidZ::blocker_of_places`], and for a window [`RaidZ::writer_in`].
     pub(crate) fn blocker(
         &mut self,
         plan: &Planner,

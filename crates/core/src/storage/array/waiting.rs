@@ -3,27 +3,27 @@ use super::stripe_request::StripeRequest;
 use crate::storage::slab::Slab;
 use crate::storage::tree::{NONE, Slot};
 
-/// Those that are no longer held and not re-checked yet.
-pub struct Blocked {
+/// A stripe request waits until another one is done.
+pub fn wait_behind(stripe_requests: &mut Slab<StripeRequest>, blocker: Slot, slot: Slot) {
+    let held = core::mem::replace(&mut stripe_requests.get_mut(blocker).held, slot);
+    stripe_requests.get_mut(slot).next_held = held;
+}
+
+/// Those that nothing blocks any more, and that are not re-checked yet.
+pub struct Released {
     /// The first of a chain through `next_held`.
     released: Slot,
     /// Whether a re-check of them is under way.
     releases: bool,
 }
 
-impl Default for Blocked {
+impl Default for Released {
     fn default() -> Self {
-        Blocked { released: NONE, releases: false }
+        Released { released: NONE, releases: false }
     }
 }
 
-impl Blocked {
-    /// A stripe request waits until another one is done.
-    pub fn block(stripe_requests: &mut Slab<StripeRequest>, blocker: Slot, slot: Slot) {
-        let held = core::mem::replace(&mut stripe_requests.get_mut(blocker).held, slot);
-        stripe_requests.get_mut(slot).next_held = held;
-    }
-
+impl Released {
     /// Releases all of a chain. Returns whether the caller is to re-check them: not while a re-check is under
     /// way already.
     pub fn release(&mut self, stripe_requests: &mut Slab<StripeRequest>, held: Slot) -> bool {
