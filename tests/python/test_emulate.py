@@ -588,6 +588,17 @@ def test_the_status_tells_which_drives_hang_and_what_cannot_be_read(serve):
         device.end()
 
 
+def test_a_hang_without_an_end_is_not_skipped(serve):
+    with serve(DRIVE, clock="skip") as device:
+        assert _fault(device, "hang") == 0
+        client = device.client()
+        client.send(nbd.READ, 0, 4096)
+        time.sleep(0.3)
+        assert _fault(device, "status") == 0
+        assert "; member 0 hangs\n" in device.said
+        device.end()
+
+
 def test_a_workload_is_not_run_and_that_is_said(run, tmp_path):
     (tmp_path / "d.toml").write_text(DRIVE + '[workload]\nrw = "randread"\nbs = "4KiB"\n')
     done = run("emulate", "d.toml", "--clock", "skip", "--run", "true")

@@ -10,6 +10,7 @@ use crate::error::EmulateError;
 use crate::pending::{PendingRequest, answer, command_of};
 use crate::power::DelayedAction;
 use crate::session::SessionLog;
+use crate::status::ENDLESS;
 use crate::store::{Payload, Store};
 use crate::transport::{Answer, DeviceRequest, Reply, RequestId};
 use drivelab_core::storage::{Target, TargetEvent, TargetInput, TargetOutput, TargetParams};
@@ -107,7 +108,10 @@ impl Engine {
 
     /// The instant of the next event.
     pub fn next_due(&self) -> Option<Instant> {
-        let of_target = || self.model.target.poll_timeout().map(|due| self.model.session(due));
+        // The end of a hang without an end is never waited for.
+        let is_reached = |due: &Instant| *due < Instant::ZERO + ENDLESS;
+        let of_target =
+            || self.model.target.poll_timeout().map(|due| self.model.session(due)).filter(is_reached);
         let own = self.model.off_until.or_else(of_target);
         let later = self.later.first().map(|(at, _)| *at);
         let planned = self.planned.front().map(|(at, _)| *at);

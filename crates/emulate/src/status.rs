@@ -4,8 +4,8 @@ use drivelab_core::storage::array::members::MemberState;
 use drivelab_core::storage::array::report::Health;
 use drivelab_units::{Instant, Span};
 
-/// A hang of this length or more has no end: longer than any session.
-const ENDLESS: Span = Span::from_s(1 << 30);
+/// Longer than any session: a hang of this length or more has no end.
+pub(crate) const ENDLESS: Span = Span::from_s(1 << 30);
 
 /// Each condition that differs from sound and idle, after a semicolon.
 pub(crate) fn of_device(model: &Model, now: Instant) -> String {

@@ -55,7 +55,8 @@ section! {
 
 section! {
     facts: true,
-    /// The identity of the drive: for people, except for `interface` where no other key states it.
+    /// The identity of a drive or a controller: for people, except for `interface` of a drive where no other key
+    /// states it.
     pub struct IdentityRaw {
         /// The manufacturer.
         maker: String = "",
@@ -63,7 +64,7 @@ section! {
         model: String = "",
         /// The year of its release, or of its measurement.
         year: Count<1956, 2100> = "",
-        /// Its interface. If `link.standard` is not set, it determines the defaults where queue, cache and
+        /// Its interface. If a drive's `link.standard` is not set, it determines the defaults where queue, cache and
         /// write cache are left out.
         interface: String = "",
         /// Capacity, or a class of drives, in words.
