@@ -216,8 +216,9 @@ class _Judge:
         most = max(known, key=lambda row: row["loss_in_a_year"])
         other = "" if most is least else f", {most['level']} most ({_percent(most['loss_in_a_year'])} %)"
         return [
-            f"data lost within a year ({_percent(lifetime.chance)} % of drives fail, repair: "
-            f"{self._repair()}): {least['level']} least ({_percent(least['loss_in_a_year'])} %){other}"
+            "data lost within a year, of levels that bear a failure "
+            f"({_percent(lifetime.chance)} % of drives fail, repair: {self._repair()}): "
+            f"{least['level']} least ({_percent(least['loss_in_a_year'])} %){other}"
         ]
 
     def _repair(self) -> str:
