@@ -28,8 +28,8 @@ SURE = 12.0
 """The smallest n R^2 for angles to be significant (Rayleigh's test: probability e^-12 by chance)."""
 _FAR = 0.02
 _TAIL = 0.5
-_LEAST_JITTER = 2e-4
-"""Of the angles, as a fraction of a revolution."""
+LEAST_JITTER = 2e-4
+"""The smallest jitter of angles, as a fraction of a revolution."""
 _PERIODS = 401
 _PERIOD_REACH = 0.02
 HOST_MS = (-0.1, 1.0)
@@ -85,8 +85,8 @@ class Timed:
         standard deviation.
         """
         which = self.media & self.aligned
-        off = ((self.since[which] + self.host) / self.period - self.turn[which] + 0.5) % 1.0 - 0.5
-        return max(1.4826 * float(np.median(np.abs(off))), _LEAST_JITTER)
+        off = off_whole_turns(self.since[which] + self.host, self.turn[which], self.period)
+        return max(1.4826 * float(np.median(np.abs(off))), LEAST_JITTER)
 
 
 def timed(replays: Replays, draft: Draft, *, by_command_before: bool = False) -> Timed:
@@ -119,7 +119,7 @@ def timed(replays: Replays, draft: Draft, *, by_command_before: bool = False) ->
     pause = np.roll(requests.gap, 1)
     # The last data of a read must be transferred over the link, those of a write need not: the draft's replay gives the
     # difference.
-    tail = ((simulated + pause) / period - turn + 0.5) % 1.0 - 0.5
+    tail = off_whole_turns(simulated + pause, turn, period)
     tail = np.where(np.abs(tail) * period < _TAIL, tail * period, 0.0)
     since = requests.time + pause - tail
     sharp, found, host = _period(since, turn, served & far, period)
@@ -163,6 +163,11 @@ def timed(replays: Replays, draft: Draft, *, by_command_before: bool = False) ->
         period=found,
         sharpness=sharp,
     )
+
+
+def off_whole_turns(time: Numbers, turn: Numbers, period: float | Numbers) -> Numbers:
+    """The deviation of times from an angle and whole revolutions, as a fraction of a revolution."""
+    return np.asarray((time / period - turn + 0.5) % 1.0 - 0.5)
 
 
 def _is_described(draft: Draft) -> bool:

@@ -16,7 +16,7 @@ import numpy as np
 from scipy import optimize
 from scipy.special import ndtr
 
-from drivelab.fit.chain import HOST_MS, HOST_USUAL, RPM_DOUBT, SURE, Timed
+from drivelab.fit.chain import HOST_MS, HOST_USUAL, LEAST_JITTER, RPM_DOUBT, SURE, Timed, off_whole_turns
 from drivelab.fit.draft import Draft
 from drivelab.fit.inputs import Flags, Numbers
 from drivelab.fit.parameters import KNOTS, Parameter, hats, lee, number_of, overhead, seek_points
@@ -96,7 +96,7 @@ class Model:
     parameters: tuple[Parameter, ...]
     blur: float = 0.0
     """The additional scatter of arrivals in ms."""
-    jitter: float = 2e-4
+    jitter: float = LEAST_JITTER
     """The smallest blur of angles as a fraction of a revolution."""
 
     def prior(self, rows: Numbers) -> Numbers:
@@ -215,7 +215,7 @@ class Model:
         since = data.since[aligned]
         if STRETCH in column:
             since = since * (1 - column[STRETCH][:, None])
-        return np.asarray(((since + host) / period - turn + 0.5) % 1.0 - 0.5)
+        return off_whole_turns(since + host, turn, period)
 
     def _seek(self, column: dict[str, Numbers], rows: int) -> Numbers:
         data, which = self.data, self.data.media

@@ -10,7 +10,7 @@ use drivelab_core::storage::array::report::{Health, Report, ReportKind};
 use drivelab_core::storage::system::SystemParams;
 use drivelab_core::storage::write_behind::{Piece, WriteBehind};
 use drivelab_core::storage::{Fault, Target, TargetEvent, TargetInput, TargetOutput, TargetParams};
-use drivelab_core::{Access, Attribute, Command, Completion, Content, Machine, Outcome, Priority};
+use drivelab_core::{Access, Command, Completion, Machine, Outcome};
 use drivelab_data::{Recovery, consistent};
 use drivelab_units::{Instant, Lba, Sectors};
 use std::collections::{HashMap, VecDeque};
@@ -383,21 +383,5 @@ impl CheckedTarget {
 
 /// A command that no job has issued.
 pub(super) fn own(id: u64, access: Access, first: u64, count: u64) -> Command {
-    Command {
-        id,
-        initiator: 0,
-        logical_unit: 0,
-        tag: id as u32,
-        attribute: Attribute::Simple,
-        priority: Priority::Normal,
-        force_unit_access: false,
-        direct: true,
-        attempt: 0,
-        process: 0,
-        synchronous: true,
-        access,
-        content: Content::Data,
-        first: Lba::new(first),
-        count: Sectors::new(count),
-    }
+    Command { direct: true, ..Command::new(id, access, Lba::new(first), Sectors::new(count)) }
 }
