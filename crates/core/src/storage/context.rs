@@ -68,8 +68,14 @@ impl InDrives {
     /// One command leaves its drive.
     #[inline]
     pub fn drop_one(&mut self, now: Instant) {
+        self.drop(now, 1);
+    }
+
+    /// Several commands leave their drive at once.
+    #[inline]
+    pub fn drop(&mut self, now: Instant, count: u32) {
         self.integral = self.until(now);
-        self.count -= 1;
+        self.count -= u64::from(count);
         self.changed = now;
     }
 

@@ -127,6 +127,11 @@ impl Drive {
         Arc::clone(&self.model)
     }
 
+    /// Number of commands that it has accepted and not answered.
+    pub fn commands_held(&self) -> u32 {
+        self.tasks.held()
+    }
+
     /// Sectors that the host can address.
     pub fn capacity(&self) -> Sectors {
         self.model.capacity()

@@ -38,7 +38,13 @@ impl System {
         context.answers.retain(|(from, _)| *from != drive);
         context.refused.retain(|(from, _)| *from != drive);
         context.traces.retain(|(of, _)| *of != drive);
-        !core::mem::replace(&mut self.dead[usize::from(drive)], true)
+        let is_new = !core::mem::replace(&mut self.dead[usize::from(drive)], true);
+        if is_new {
+            // It ends none of its commands any more.
+            let held = self.devices[usize::from(drive)].drive.commands_held();
+            context.in_drives.drop(context.now, held);
+        }
+        is_new
     }
 
     /// Drops the drives that the array has given up.

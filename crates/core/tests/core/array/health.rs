@@ -360,3 +360,25 @@ proptest! {
         prop_assert_eq!(health == Health::Failed, !observer.lost().is_empty());
     }
 }
+
+#[test]
+fn a_drive_that_has_failed_holds_no_commands_any_more() {
+    use crate::common::command;
+    use drivelab_core::Machine;
+    use drivelab_core::storage::{Target, TargetInput};
+    let params = ArrayParams::plain(Level::Mirrored, 2);
+    let mut target = Target::new(&array_of(params, &small()), 1);
+    for id in 0..4 {
+        target.handle(Instant::ZERO, TargetInput::Submit(command(id, Access::Write, 100 * id, 8))).unwrap();
+    }
+    let at = Instant::ZERO + ms(1);
+    let before = target.in_drives_ns(at).unwrap();
+    assert!(before > 0);
+    for drive in 0..2 {
+        target.handle(at, TargetInput::Fail { drive }).unwrap();
+    }
+    while let Some(due) = target.poll_timeout() {
+        target.handle(due, TargetInput::Tick).unwrap();
+    }
+    assert_eq!(target.in_drives_ns(Instant::ZERO + ms(1_000)).unwrap(), before);
+}

@@ -356,6 +356,11 @@ impl Tasks {
         Some(state)
     }
 
+    /// Number of commands held.
+    pub fn held(&self) -> u32 {
+        self.held
+    }
+
     /// A command has ended, in whatever way: its slot and its name become free. `state` is the state that it
     /// was in.
     #[inline]
