@@ -1,11 +1,13 @@
-//! The search for orders whose cost decreases with age: down from the oldest entry, or outward from the arm
-//! as well.
+//! The search for orders whose cost decreases with age: down from the oldest entry, by angle or outward from
+//! the arm as well.
 //!
 //! An entry that a walk has not reached is at least a certain distance out or at most a certain age, which
 //! bounds its cost from below; once that bound is above the best cost found, the search is over. Where age
 //! outweighs distance in a long queue, the few oldest entries decide, and the walk is down from them. Else it
 //! goes both ways at once: far fewer entries are examined than by either walk alone; of n entries whose place
-//! and age are independent, about the square root of n at most.
+//! and age are independent, about the square root of n at most. In a short queue every entry is visited, from
+//! the oldest down, but most are rejected by the time at which their first sector passes the head, without a
+//! look into the seek curve.
 //! Source: R. Fagin, A. Lotem, M. Naor, "Optimal aggregation algorithms for middleware", PODS 2001 (the threshold
 //! algorithm).
 use super::crowd::Search;
@@ -13,7 +15,7 @@ use super::outward::{Best, Cost, by_angle, sides};
 use super::polar::Walk;
 use super::{Kind, SlotIndex, Slots, View};
 
-/// With no more entries than this the oldest are too large a share to search by age alone.
+/// With no more entries than this a visit of all of them is faster than two walks.
 const FEW: usize = 64;
 
 /// The entry with the least (cost, sequence), of all in the main list.
@@ -28,7 +30,7 @@ pub fn least<C: Cost>(
     bound: impl Fn(u64, u64) -> i64,
 ) -> Option<SlotIndex> {
     if slots.len() <= FEW {
-        return least_of_many(cost, slots, view, Best::NONE, bound);
+        return least_of_few(cost, slots, view, bound);
     }
     let oldest = slots.oldest_of(Kind::Main)?;
     let entry = slots.entry(oldest);
@@ -46,6 +48,29 @@ pub fn least<C: Cost>(
         return Some(found);
     }
     least_of_many(cost, slots, view, best, bound)
+}
+
+/// Down from the oldest, all of them.
+#[inline(always)]
+fn least_of_few<C: Cost>(
+    cost: &C,
+    slots: &Slots,
+    view: &View<'_>,
+    bound: impl Fn(u64, u64) -> i64,
+) -> Option<SlotIndex> {
+    let (mut best, mut next) = (Best::NONE, slots.oldest_of(Kind::Main));
+    while let Some(slot) = next {
+        let entry = slots.entry(slot);
+        let age = view.now - entry.arrived;
+        if bound(0, age) > best.cost {
+            break;
+        }
+        if bound(view.least_positioning(entry), age) <= best.cost {
+            best.offer(slot, entry, cost.of(entry, view));
+        }
+        next = slots.younger(slot);
+    }
+    best.found()
 }
 
 /// In the order in which entries pass the head and down from the oldest at once; `None` when a revolution

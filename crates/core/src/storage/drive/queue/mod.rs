@@ -102,13 +102,26 @@ impl View<'_> {
         self.begins(moved, moved, entry)
     }
 
+    /// A lower bound of [`Self::positioning`] without the seek: when the first sector next passes the head, or the
+    /// longest wait of an access that may begin in its middle.
+    #[inline(always)]
+    fn least_positioning(&self, entry: &Entry) -> u64 {
+        let passes = self.passes(entry).min(entry.longest_wait.into());
+        when(self.params.knows == PositionKnowledge::Angle, passes)
+    }
+
+    /// When the entry's first sector next passes the head's angle, wherever the arm is.
+    #[inline(always)]
+    fn passes(&self, entry: &Entry) -> u64 {
+        let start = u64::from(entry.start);
+        start + when(start < self.turned, self.period) - self.turned
+    }
+
     /// When the entry's first sector is under the head, in nanoseconds from now, if the arm takes `moved` and
     /// the drive plans with `planned`.
     #[inline(always)]
     fn begins(&self, moved: u64, planned: u64, entry: &Entry) -> u64 {
-        // When the first sector next passes the head's angle, wherever the arm is.
-        let start = u64::from(entry.start);
-        let mut passes = start + when(start < self.turned, self.period) - self.turned;
+        let mut passes = self.passes(entry);
         // A seek rarely lasts longer than two turns: adding without a branch beats looping and dividing.
         passes += when(passes < planned, self.period);
         passes += when(passes < planned, self.period);
