@@ -80,8 +80,8 @@ impl<K: Ord + Copy + Default> Index<K> {
     }
 
     /// Whether it is empty.
-    #[inline]
-    pub fn is_empty(&self) -> bool {
+    #[cfg(test)]
+    fn is_empty(&self) -> bool {
         self.levels == 0 && self.leaves[self.root as usize].len == 0
     }
 

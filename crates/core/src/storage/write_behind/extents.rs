@@ -2,8 +2,9 @@
 //!
 //! Three indexes over the same slots: all extents by address; those that may be flushed now by address; those
 //! that may be flushed, those that may not yet, and those that may be dropped, each by age. Every step costs
-//! O(log n). Slots are allocated only while more extents are held than ever before. In front of an array with
+//! O(log n), amortized. Slots are allocated only while more extents are held than ever before. In front of an array with
 //! parity, extents that may be flushed are also counted by row.
+use super::ages::{Aged, Ages};
 use super::buffer_refs::RefChanges;
 use super::rows::Rows;
 use crate::storage::index::Index;
@@ -70,7 +71,7 @@ pub struct Extents {
     by_address: Index<u64>,
     to_flush: Index<u64>,
     /// By [`Set`], each by age and then by address.
-    by_age: [Index<(u64, u64)>; 3],
+    by_age: [Ages; 3],
     /// Sums of sectors, by [`sum_of`] their state.
     sectors: [u64; 4],
     rows: Option<Rows>,
@@ -98,6 +99,12 @@ fn sum_of(state: State) -> usize {
     }
 }
 
+/// Whether an entry by age is that of an extent in this set.
+fn is_in(extents: &[Extent], set: Set, entry: &Aged) -> bool {
+    let Extent { first, age, state, .. } = extents[entry.slot as usize];
+    set_of(state) == Some(set) && (age, first.get()) == (entry.age, entry.place)
+}
+
 impl Extents {
     /// Empty; collected by rows of `stripe` sectors, if at all.
     pub fn new(stripe: Option<Sectors>) -> Self {
@@ -106,7 +113,7 @@ impl Extents {
             free: Vec::new(),
             by_address: Index::new(),
             to_flush: Index::new(),
-            by_age: [Index::new(), Index::new(), Index::new()],
+            by_age: [Ages::default(), Ages::default(), Ages::default()],
             sectors: [0; 4],
             rows: stripe.map(|stripe| Rows::new(stripe.get())),
             changes: RefChanges::default(),
@@ -171,6 +178,8 @@ impl Extents {
         self.changes.adjust(self.get(slot).command, false);
         self.unfile(slot);
         self.by_address.remove(self.get(slot).first.get());
+        // In no set by age.
+        self.extents[slot as usize].state = State::Sent;
         self.free.push(slot);
     }
 
@@ -197,7 +206,9 @@ impl Extents {
     fn file(&mut self, slot: Slot) {
         let Extent { first, age, since, state, .. } = *self.get(slot);
         if let Some(set) = set_of(state) {
-            self.by_age[set as usize].insert((age, first.get()), slot);
+            let extents = &self.extents;
+            let entry = Aged { age, place: first.get(), slot };
+            self.by_age[set as usize].insert(entry, |entry| is_in(extents, set, entry));
         }
         if state == State::Dirty {
             self.to_flush.insert(first.get(), slot);
@@ -210,7 +221,9 @@ impl Extents {
     fn unfile(&mut self, slot: Slot) {
         let Extent { first, age, state, .. } = *self.get(slot);
         if let Some(set) = set_of(state) {
-            self.by_age[set as usize].remove((age, first.get()));
+            let extents = &self.extents;
+            let entry = Aged { age, place: first.get(), slot };
+            self.by_age[set as usize].remove(entry, |entry| is_in(extents, set, entry));
         }
         if state == State::Dirty {
             self.to_flush.remove(first.get());
@@ -270,7 +283,7 @@ impl Extents {
 
     /// The oldest of a set.
     pub fn oldest(&self, set: Set) -> Option<Slot> {
-        self.by_age[set as usize].first()
+        self.by_age[set as usize].oldest()
     }
 
     /// The next extent upward that may be flushed.

@@ -26,6 +26,7 @@
 //! Sources: the Linux kernel, Documentation/admin-guide/sysctl/vm.rst (dirty_bytes, dirty_background_bytes,
 //! dirty_expire_centisecs), for the levels; INCITS, "SCSI Block Commands-3" (T10/1799-D), 4.11, for what FUA
 //! and SYNCHRONIZE CACHE require of a volatile and a non-volatile cache.
+mod ages;
 mod buffer_refs;
 mod collect;
 mod data_ops;

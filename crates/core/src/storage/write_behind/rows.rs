@@ -3,8 +3,9 @@
 //!
 //! A row that has data to be flushed is in one of three sets: whole; *young*, when it was written to
 //! recently; *ripe*, when the rest has not arrived in time. Extents do not cross the end of a row, so each
-//! belongs to one. Every step costs O(log n) of the rows that wait; the row that was last looked up is found
+//! belongs to one. Every step costs O(log n) of the rows that wait, amortized; the row that was last looked up is found
 //! at once.
+use super::ages::{Aged, Ages};
 use super::params::FlushOrder;
 use crate::storage::index::Index;
 use crate::storage::tree::{NONE, Slot};
@@ -39,7 +40,7 @@ pub struct Rows {
     /// By [`Fill`], upward; not used for young rows.
     by_place: [Index<u64>; 3],
     /// By [`Fill`], by age; young rows by the time of their last write.
-    by_age: [Index<(u64, u64)>; 3],
+    by_age: [Ages; 3],
     /// The row that was last looked up.
     last: Slot,
 }
@@ -52,7 +53,7 @@ impl Rows {
             free: Vec::new(),
             by_number: Index::new(),
             by_place: [Index::new(), Index::new(), Index::new()],
-            by_age: [Index::new(), Index::new(), Index::new()],
+            by_age: [Ages::default(), Ages::default(), Ages::default()],
             last: NONE,
         }
     }
@@ -141,7 +142,7 @@ impl Rows {
             Fill::Whole => Fill::Young,
             other => other,
         };
-        if row.fill == before.fill && key(&row) == key(&before) {
+        if row.fill == before.fill && age(&row) == age(&before) {
             self.rows[slot as usize] = row;
             return;
         }
@@ -152,7 +153,9 @@ impl Rows {
 
     fn file(&mut self, slot: Slot) {
         let row = self.rows[slot as usize];
-        self.by_age[row.fill as usize].insert(key(&row), slot);
+        let entry = Aged { age: age(&row), place: row.number, slot };
+        let rows = &self.rows;
+        self.by_age[row.fill as usize].insert(entry, |entry| is_in(rows, row.fill, entry));
         if row.fill != Fill::Young {
             self.by_place[row.fill as usize].insert(row.number, slot);
         }
@@ -160,7 +163,9 @@ impl Rows {
 
     fn unfile(&mut self, slot: Slot) {
         let row = self.rows[slot as usize];
-        self.by_age[row.fill as usize].remove(key(&row));
+        let entry = Aged { age: age(&row), place: row.number, slot };
+        let rows = &self.rows;
+        self.by_age[row.fill as usize].remove(entry, |entry| is_in(rows, row.fill, entry));
         if row.fill != Fill::Young {
             self.by_place[row.fill as usize].remove(row.number);
         }
@@ -183,7 +188,7 @@ impl Rows {
     }
 
     fn youngest(&self) -> Option<(Slot, Instant)> {
-        let slot = self.by_age[Fill::Young as usize].first()?;
+        let slot = self.by_age[Fill::Young as usize].oldest()?;
         Some((slot, self.rows[slot as usize].touched))
     }
 
@@ -200,7 +205,7 @@ impl Rows {
     pub fn next(&self, fill: Fill, order: FlushOrder, from: Lba) -> Option<(u64, u64)> {
         debug_assert!(fill != Fill::Young);
         let slot = match order {
-            FlushOrder::Age => self.by_age[fill as usize].first(),
+            FlushOrder::Age => self.by_age[fill as usize].oldest(),
             FlushOrder::Address => {
                 let places = &self.by_place[fill as usize];
                 places.at_or_above(&self.number(from)).or_else(|| places.first())
@@ -215,6 +220,13 @@ impl Rows {
     }
 }
 
-fn key(row: &Row) -> (u64, u64) {
-    (if row.fill == Fill::Young { row.touched.as_ns() } else { row.age }, row.number)
+/// The age by which a row is found.
+fn age(row: &Row) -> u64 {
+    if row.fill == Fill::Young { row.touched.as_ns() } else { row.age }
+}
+
+/// Whether an entry by age is that of a row in this set.
+fn is_in(rows: &[Row], fill: Fill, entry: &Aged) -> bool {
+    let row = &rows[entry.slot as usize];
+    row.ready > 0 && row.fill == fill && (age(row), row.number) == (entry.age, entry.place)
 }
