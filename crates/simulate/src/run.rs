@@ -191,6 +191,12 @@ impl Clock {
         let is_cut = setup.power_cut.is_some_and(|cut| end.is_none_or(|end| cut <= end));
         let end = if is_cut { setup.power_cut } else { end };
         let ios = setup.limit.ios.unwrap_or(u64::MAX);
+        // Whether something else than the host must be asked at every instant.
+        let steps_instants = self.feeding.is_some()
+            || self.checker.is_some()
+            || self.log.is_some()
+            || setup.limit.until_rebuilt
+            || !setup.injections.is_empty();
         let mut steps = 0u32;
         let mut now = Instant::ZERO;
         loop {
@@ -225,10 +231,11 @@ impl Clock {
             }
             now = due;
             self.pass_to(now);
+            let quiet_until = if steps_instants { now } else { self.quiet_until(end) };
             if injected.is_some_and(|at| at <= now) {
                 self.inject_due(now, setup)?;
             }
-            self.step(now, ios)?;
+            now = self.step(now, quiet_until, ios)?;
             self.drain_outputs();
             if self.counted >= ios {
                 return Ok((now, Ended::Ios));
@@ -350,9 +357,27 @@ impl Clock {
         by_count.max(by_time).max(if until_rebuilt { rebuilt } else { 0.0 }).min(1.0)
     }
 
-    /// Processes everything that is due at `now`, in both machines, until neither has an output left.
-    fn step(&mut self, now: Instant, ios: u64) -> Result<(), RunError> {
-        self.target.pass_to(now).map_err(defect)?;
+    /// Until when the target may run on by itself, unless it has an output: nothing else is due before.
+    #[inline]
+    fn quiet_until(&self, end: Option<Instant>) -> Instant {
+        let mut until = self.collector.piece_ends_at().min(end.unwrap_or(HORIZON));
+        if let Some(due) = self.host.poll_timeout() {
+            until = until.min(due);
+        }
+        if let Some(array) = &self.array {
+            until = until.min(array.series.ends_at());
+        }
+        if self.before.is_none() {
+            until = until.min(self.start);
+        }
+        until
+    }
+
+    /// Processes everything that is due at `now`, in both machines, until neither has an output left; without an
+    /// output at `now`, the same at the first instant at which there is one, up to `quiet_until`. Returns that
+    /// instant.
+    fn step(&mut self, now: Instant, quiet_until: Instant, ios: u64) -> Result<Instant, RunError> {
+        let now = self.target.pass_on(now, quiet_until).map_err(defect)?;
         self.follow()?;
         if self.host.poll_timeout().is_some_and(|due| due <= now) {
             self.host.handle(now, HostInput::Tick).map_err(defect)?;
@@ -392,13 +417,13 @@ impl Clock {
                         let counts = io.access != Access::Flush || self.flushes_count;
                         self.counted += u64::from(in_window && counts);
                         if self.counted >= ios {
-                            return Ok(());
+                            return Ok(now);
                         }
                     }
                 }
                 self.host.drop_output();
             }
-            let Some(output) = self.target.output() else { return Ok(()) };
+            let Some(output) = self.target.output() else { return Ok(now) };
             let OutputRef::Completed(completion) = output else {
                 self.take_next_output(now)?;
                 continue;

@@ -58,6 +58,9 @@ pub enum TargetParams {
 /// Maximum number of events at one instant that cause each other: more of them are a programming error.
 const AT_ONCE_MAX: u32 = 1 << 22;
 
+/// Maximum number of instants without an output before the driver is called back.
+const INSTANTS_AT_ONCE: u32 = 64;
+
 /// Later than any run should last; sums with it still fit.
 const LAST: Instant = Instant::from_ns(1 << 62);
 
@@ -372,6 +375,29 @@ impl Target {
         self.run_until(now);
         self.now = now;
         Ok(())
+    }
+
+    /// As [`Self::pass_to`] with `now`, and from there on through the instants at which events are due, up to
+    /// `until` and to the first one that leaves an output. Returns the last of them: the driver is called back
+    /// now and then although there is no output. For a driver to whom nothing matters before `until` but
+    /// outputs.
+    ///
+    /// # Errors
+    /// As [`Self::pass_to`].
+    #[inline]
+    pub fn pass_on(&mut self, now: Instant, until: Instant) -> Result<Instant, CallError> {
+        self.pass_to(now)?;
+        let until = until.min(LAST);
+        for _ in 0..INSTANTS_AT_ONCE {
+            match self.context.agenda.next_due() {
+                Some(due) if due <= until && self.context.outputs.front().is_none() => {
+                    self.run_events(due);
+                    self.now = due;
+                }
+                _ => break,
+            }
+        }
+        Ok(self.now)
     }
 
     #[cold]

@@ -7,7 +7,7 @@ use crate::common::trace::{CommandTrace, Until, trace};
 use crate::common::{Probe, drive, job, outstanding, poisson, random_job, setup, stations, target};
 use drivelab_core::host::params::{JobParams, SizeShare};
 use drivelab_core::host::{Host, HostInput, HostOutput};
-use drivelab_core::storage::TargetInput;
+use drivelab_core::storage::{self, TargetInput, TargetOutput};
 use drivelab_core::{Access, Command, Completion, Machine, Setup};
 use drivelab_units::{Instant, Sectors, Share, Span};
 use proptest::prelude::*;
@@ -28,6 +28,26 @@ fn replay(setup: &Setup, log: &CommandTrace, wake: impl Fn(usize) -> bool) -> (V
     (answers, target.digest().value())
 }
 
+/// Runs a target up to an instant, and takes its outputs at each instant that leaves any; returns the instant.
+fn run_on(
+    target: &mut storage::Target,
+    mut now: Instant,
+    until: Instant,
+    outputs: &mut Vec<TargetOutput>,
+) -> Instant {
+    loop {
+        now = target.pass_on(now, until).unwrap();
+        let new = outputs.len();
+        outputs.extend(std::iter::from_fn(|| target.poll_output()));
+        let all_now = outputs[new..].iter().filter_map(|output| output.completed());
+        assert!(all_now.into_iter().all(|completion| completion.completed == now), "at {now:?}");
+        if target.poll_timeout().is_none_or(|due| due > until) {
+            target.pass_to(until).unwrap();
+            return until;
+        }
+    }
+}
+
 proptest! {
     #[test]
     fn superfluous_ticks_change_nothing(setup in setups(), ticks in 1u64..5) {
@@ -45,6 +65,25 @@ proptest! {
             prop_assert_eq!(digest, log.digest);
             prop_assert_eq!(&answers, &log.completions);
         }
+    }
+
+    /// From one instant with an output to the next is the same as one late tick.
+    #[test]
+    fn a_target_that_runs_on_gives_the_same_outputs_one_instant_at_a_time(setup in setups()) {
+        let log = trace(&setup, Until::Finished(120), 0);
+        let end = log.end + Span::from_s(1_000);
+        let fresh = || storage::Target::new(&setup.target, setup.seed);
+        let (mut late, mut stepped) = (fresh(), fresh());
+        let (mut now, mut outputs) = (Instant::ZERO, Vec::new());
+        for &(at, command) in &log.commands {
+            now = run_on(&mut stepped, now, at, &mut outputs);
+            late.take(at, &command).unwrap();
+            stepped.take(at, &command).unwrap();
+        }
+        run_on(&mut stepped, now, end, &mut outputs);
+        late.pass_to(end).unwrap();
+        prop_assert_eq!(std::iter::from_fn(|| late.poll_output()).collect::<Vec<_>>(), outputs);
+        prop_assert_eq!(late.digest(), stepped.digest());
     }
 
     #[test]
