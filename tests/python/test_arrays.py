@@ -146,3 +146,15 @@ def test_results_load_with_an_array_of_the_record_and_without(sweep):
 def test_keyword_arguments_are_the_same_words():
     result = drivelab.simulate({"run": {"ios": 50}}, drive=RAPTOR, level=["raid0", "raid1"], members=2)
     assert [point["axes"]["target.array.level"] for point in result.points] == ["raid0", "raid1"]
+
+
+def test_an_array_that_fails_in_the_course_of_a_run_is_told_as_such(run):
+    fails = "[{drive=0,at='1s'},{drive=1,at='2s'}]"
+    done = run(
+        *("simulate", "--drive", "wd-4tb-7200", "--level", "raid5", "--members", "3", "--rw", "randread"),
+        *("--iodepth", "4", "--runtime", "4s", "--set", f"target.faults.fail={fails}"),
+    )
+    assert done.returncode == 0
+    assert "note: the array has failed, and " in done.stderr
+    # A longer ramp time would not make it steady.
+    assert "is not steady" not in done.stderr

@@ -190,6 +190,7 @@ def simulate(
     _print(result, as_json=as_json, as_csv=as_csv, quiet=quiet, breakdown=breakdown)
     is_empty = _tell_empty(result)
     _note_failed(result)
+    lost = _note_lost(result)
     _note_starved(result)
     _note_given_up(result)
     note_behind(result.records)
@@ -197,7 +198,7 @@ def simulate(
     note_uncut(result.records)
     note_unstruck(result.records)
     note_unlogged(result)
-    if unsteady := steady.note(result.points):
+    if unsteady := steady.note([point for point in result.points if point not in lost]):
         say(unsteady)
     pictures: Pictures = [
         *((result.chart, path) for path in chart),
@@ -357,6 +358,22 @@ def _note_failed(result: Result) -> None:
         outcomes.update(point["errors_by_outcome"])
     told = ", ".join(f"{count:,} x {_OUTCOMES.get(name, name)}" for name, count in outcomes.most_common())
     say(f"note: no I/O succeeded{_at(failed)}: each ended with an error: {told}")
+
+
+def _note_lost(result: Result) -> list[Point]:
+    """Returns the points at which the array has failed in the course of the run: their figures are of both times."""
+    lost = [
+        point
+        for point in result.points
+        if point.get("array", {}).get("state") == "failed" and point["errors"] and point["latency_ns"]["n"]
+    ]
+    if lost:
+        errors = sum(point["errors"] for point in lost)
+        say(
+            f"note: the array has failed{_at(lost)}, and {errors:,} I/Os ended with an error: IOPS and latencies are those of "
+            "the others, before and after; --over-time FILE draws the course"
+        )
+    return lost
 
 
 def _is_starved(point: Point) -> bool:
