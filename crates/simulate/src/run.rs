@@ -1,4 +1,6 @@
 //! One run in virtual time.
+mod closing;
+
 use crate::capture::Capture;
 use crate::checker::RunChecker;
 use crate::counters::Before;
@@ -8,10 +10,10 @@ use crate::injections::Injections;
 use crate::pending_traces::PendingTraces;
 use drivelab_core::host::{Host, HostInput, HostOutput};
 use drivelab_core::storage::array::report::ReportKind;
-use drivelab_core::storage::{Fault, OutputRef, Target, TargetEvent, TargetOutput, TargetParams};
+use drivelab_core::storage::{Fault, OutputRef, Target, TargetEvent, TargetOutput};
 use drivelab_core::{Access, Completion, Limit, Machine, Setup};
-use drivelab_record::point::{Closing, Ended, Point};
-use drivelab_record::{ArrayCollector, Collector, CommandLog, GivenUpCollector, Log, Platter};
+use drivelab_record::point::{Ended, Point};
+use drivelab_record::{ArrayCollector, Collector, CommandLog, GivenUpCollector};
 use drivelab_units::Instant;
 use std::io::Write;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -52,48 +54,7 @@ pub fn run_captured(
         }
         capture.finish().map_err(uncaptured)?;
     }
-    let depth_asked = clock.host.depth_asked();
-    let accounts = clock.collector.close(ended);
-    if !accounts.agree() {
-        return Err(RunError::Accounts(format!("{accounts:?}")));
-    }
-    let window = ended.since(Instant::ZERO + setup.warmup);
-    let digest = clock.target.digest().value();
-    let replay = clock.feeding.as_mut().and_then(|feeding| feeding.close(&clock.host, ended));
-    let oldest_unfinished = clock.host.oldest_unfinished().map(|intended| ended.since(intended));
-    let before = clock.before.unwrap_or_else(|| Before::of(&clock.target, clock.start));
-    let (in_drives_ns, turns) = (before.in_drives_ns(&clock.target, ended), before.turns(&clock.target));
-    let closing =
-        Closing { window, ended: why, oldest_unfinished, accounts, depth_asked, in_drives_ns, turns, digest };
-    let point = Point::new(&clock.collector, &closing);
-    let array = clock.array.and_then(|array| Some(array.close(clock.target.array()?, ended)));
-    let given_up = clock.target.system().filter(|_| has_memory(&setup.target));
-    let given_up = given_up.map(|system| clock.given_up.close(system));
-    let log = clock.log.map(|mut log| Log {
-        logged_from_ns: setup.warmup.as_ns(),
-        platter: platter(&setup.target),
-        member_commands: array.is_some().then(|| log.members()),
-        commands: log.records(),
-    });
-    let series = clock.collector.into_series(ended);
-    let (data, power_cut) = match clock.checker {
-        Some(checker) if why == Ended::PowerCut => {
-            let (data, cut) = checker.cut(clock.target, ended)?;
-            (Some(data), Some(Some(cut)))
-        }
-        Some(checker) => {
-            let data = checker.close(clock.target, ended)?;
-            (Some(data), setup.power_cut.map(|_| None))
-        }
-        None => (None, None),
-    };
-    let injections = clock.injections.close();
-    Ok(Point { series, array, given_up, replay, data, injections, power_cut, log, ..point })
-}
-
-/// Whether there is a memory before the target.
-fn has_memory(target: &TargetParams) -> bool {
-    matches!(target, TargetParams::System(system) if system.host_cache.or(system.controller.cache).is_some())
+    clock.close(setup, ended, why)
 }
 
 /// Host and target disagree, which is a defect.
@@ -104,16 +65,6 @@ fn defect(error: impl std::fmt::Display) -> RunError {
 /// The capture cannot be written.
 fn uncaptured(error: impl std::fmt::Display) -> RunError {
     RunError::Capture(error.to_string())
-}
-
-fn platter(target: &TargetParams) -> Option<Platter> {
-    let model = match target {
-        TargetParams::Server(_) => return None,
-        TargetParams::Drive(model) | TargetParams::Wire(model) => model,
-        TargetParams::System(system) => &system.drives[0],
-    };
-    let cylinders = model.mechanism.geometry.cylinders();
-    Some(Platter { rotation_ns: model.period.as_ns(), cylinders })
 }
 
 struct Clock {

@@ -1,13 +1,15 @@
 //! An ordered index of a very large number of slots: finds the nearest to a key, with few cache misses.
 //!
 //! A B+ tree: nodes of [`WIDTH`] keys, all entries in the leaves, leaves chained in order. Each set is a
-//! separate tree. A full leaf is split in halves; at the upper end of the set it stays full, so that
+//! separate tree. The last leaf that was found is tried first, since a search is often followed by an insertion
+//! or a removal next to it. A full leaf is split in halves; at the upper end of the set it stays full, so that
 //! ascending keys fill their leaves. A nearly empty leaf is joined with a neighbour. Nodes are allocated only
 //! while there are more than ever before.
 //! For few entries, or where subtrees must carry summaries, see [`tree`](super::tree).
 //! Source: D. Comer, "The ubiquitous B-tree", ACM Computing Surveys 11(2), 1979.
 use super::tree::{NONE, Slot};
 use alloc::vec::Vec;
+use core::cell::Cell;
 
 /// Keys of a node.
 const WIDTH: usize = 32;
@@ -18,38 +20,47 @@ const ROOMY: usize = WIDTH * 3 / 4;
 /// full.
 const LEVELS: usize = 16;
 
-struct Leaf<K> {
+struct Leaf {
     len: usize,
     before: u32,
     behind: u32,
-    keys: [K; WIDTH],
+    keys: [u64; WIDTH],
     slots: [Slot; WIDTH],
 }
 
-struct Inner<K> {
+struct Inner {
     len: usize,
     /// Lower bounds of the children; that of the first is unused.
-    keys: [K; WIDTH],
+    keys: [u64; WIDTH],
     children: [u32; WIDTH],
 }
 
 /// The path down to a leaf: at each level the inner node and the index of the child.
 type Path = [(u32, usize); LEVELS];
 
-pub struct Index<K> {
-    leaves: Vec<Leaf<K>>,
+/// A leaf, and the keys that are or would be in it: from `low` on, this many.
+#[derive(Clone, Copy)]
+struct Reach {
+    low: u64,
+    keys: u64,
+    leaf: u32,
+}
+
+impl Reach {
+    /// No key is in it.
+    const NOWHERE: Reach = Reach { low: 0, keys: 0, leaf: NONE };
+}
+
+pub struct Index {
+    leaves: Vec<Leaf>,
     free_leaves: Vec<u32>,
-    inners: Vec<Inner<K>>,
+    inners: Vec<Inner>,
     free_inners: Vec<u32>,
     root: u32,
     /// Levels of inner nodes; with none the root is a leaf.
     levels: usize,
-}
-
-impl<K: Ord + Copy + Default> Default for Index<K> {
-    fn default() -> Self {
-        Self::new()
-    }
+    /// The leaf that was found last, until leaves change.
+    last: Cell<Reach>,
 }
 
 /// Inserts an item at an index of the first `len`.
@@ -65,7 +76,7 @@ fn cut<T: Copy>(items: &mut [T; WIDTH], len: usize, at: usize) {
     items.copy_within(at + 1..len, at);
 }
 
-impl<K: Ord + Copy + Default> Index<K> {
+impl Index {
     pub fn new() -> Self {
         let mut index = Index {
             leaves: Vec::new(),
@@ -74,6 +85,7 @@ impl<K: Ord + Copy + Default> Index<K> {
             free_inners: Vec::new(),
             root: 0,
             levels: 0,
+            last: Cell::new(Reach::NOWHERE),
         };
         index.root = index.add_leaf();
         index
@@ -86,8 +98,7 @@ impl<K: Ord + Copy + Default> Index<K> {
     }
 
     fn add_leaf(&mut self) -> u32 {
-        let leaf =
-            Leaf { len: 0, before: NONE, behind: NONE, keys: [K::default(); WIDTH], slots: [NONE; WIDTH] };
+        let leaf = Leaf { len: 0, before: NONE, behind: NONE, keys: [0; WIDTH], slots: [NONE; WIDTH] };
         if let Some(at) = self.free_leaves.pop() {
             self.leaves[at as usize] = leaf;
             return at;
@@ -97,7 +108,7 @@ impl<K: Ord + Copy + Default> Index<K> {
     }
 
     fn add_inner(&mut self) -> u32 {
-        let inner = Inner { len: 0, keys: [K::default(); WIDTH], children: [NONE; WIDTH] };
+        let inner = Inner { len: 0, keys: [0; WIDTH], children: [NONE; WIDTH] };
         if let Some(at) = self.free_inners.pop() {
             self.inners[at as usize] = inner;
             return at;
@@ -108,22 +119,36 @@ impl<K: Ord + Copy + Default> Index<K> {
 
     /// The leaf in which a key is or would be.
     #[inline]
-    fn leaf_of(&self, key: &K) -> u32 {
-        let mut at = self.root;
+    fn leaf_of(&self, key: u64) -> u32 {
+        let Reach { low, keys, leaf } = self.last.get();
+        if key.wrapping_sub(low) < keys { leaf } else { self.find_leaf(key) }
+    }
+
+    #[inline(never)]
+    fn find_leaf(&self, key: u64) -> u32 {
+        let (mut at, mut low, mut end) = (self.root, 0, u64::MAX);
         for _ in 0..self.levels {
             let inner = &self.inners[at as usize];
-            at = inner.children[inner.keys[1..inner.len].partition_point(|bound| bound <= key)];
+            let child = inner.keys[1..inner.len].partition_point(|bound| *bound <= key);
+            if child > 0 {
+                low = inner.keys[child];
+            }
+            if child + 1 < inner.len {
+                end = inner.keys[child + 1];
+            }
+            at = inner.children[child];
         }
+        self.last.set(Reach { low, keys: end - low, leaf: at });
         at
     }
 
     /// The path to that leaf.
     #[cold]
-    fn path_to(&self, key: &K) -> Path {
+    fn path_to(&self, key: u64) -> Path {
         let (mut at, mut path) = (self.root, [(NONE, 0); LEVELS]);
         for step in &mut path[..self.levels] {
             let inner = &self.inners[at as usize];
-            let child = inner.keys[1..inner.len].partition_point(|bound| bound <= key);
+            let child = inner.keys[1..inner.len].partition_point(|bound| *bound <= key);
             *step = (at, child);
             at = inner.children[child];
         }
@@ -131,8 +156,8 @@ impl<K: Ord + Copy + Default> Index<K> {
     }
 
     /// Inserts a slot under a key that is not in the set yet.
-    pub fn insert(&mut self, key: K, slot: Slot) {
-        let at = self.leaf_of(&key);
+    pub fn insert(&mut self, key: u64, slot: Slot) {
+        let at = self.leaf_of(key);
         let leaf = &mut self.leaves[at as usize];
         let place = leaf.keys[..leaf.len].partition_point(|other| *other < key);
         debug_assert!(place == leaf.len || leaf.keys[place] != key, "nothing has this key");
@@ -142,7 +167,8 @@ impl<K: Ord + Copy + Default> Index<K> {
             leaf.len += 1;
             return;
         }
-        let path = self.path_to(&key);
+        self.last.set(Reach::NOWHERE);
+        let path = self.path_to(key);
         let is_last = self.leaves[at as usize].behind == NONE;
         let stay = if is_last && place == WIDTH { WIDTH } else { WIDTH / 2 };
         let new = self.split_leaf(at, stay);
@@ -173,7 +199,7 @@ impl<K: Ord + Copy + Default> Index<K> {
     }
 
     /// A node has a new one after it: the inner node above `level` on the path gets it as a child.
-    fn add_child(&mut self, path: &Path, level: usize, bound: K, child: u32) {
+    fn add_child(&mut self, path: &Path, level: usize, bound: u64, child: u32) {
         if level == 0 {
             let (old, root) = (self.root, self.add_inner());
             let inner = &mut self.inners[root as usize];
@@ -214,8 +240,8 @@ impl<K: Ord + Copy + Default> Index<K> {
     ///
     /// # Panics
     /// When there is none.
-    pub fn remove(&mut self, key: K) {
-        let at = self.leaf_of(&key);
+    pub fn remove(&mut self, key: u64) {
+        let at = self.leaf_of(key);
         let leaf = &mut self.leaves[at as usize];
         let place = leaf.keys[..leaf.len].partition_point(|other| *other < key);
         assert!(place < leaf.len && leaf.keys[place] == key, "the key is in this set");
@@ -225,7 +251,8 @@ impl<K: Ord + Copy + Default> Index<K> {
         if leaf.len >= FEW || self.levels == 0 {
             return;
         }
-        let path = self.path_to(&key);
+        self.last.set(Reach::NOWHERE);
+        let path = self.path_to(key);
         let (above, child) = path[self.levels - 1];
         let inner = &self.inners[above as usize];
         let (len, left, right) = (inner.len, child.checked_sub(1), child + 1);
@@ -302,9 +329,9 @@ impl<K: Ord + Copy + Default> Index<K> {
 
     /// The slot with the lowest key that is not below this one.
     #[inline]
-    pub fn at_or_above(&self, key: &K) -> Option<Slot> {
+    pub fn at_or_above(&self, key: u64) -> Option<Slot> {
         let leaf = &self.leaves[self.leaf_of(key) as usize];
-        let place = leaf.keys[..leaf.len].partition_point(|other| other < key);
+        let place = leaf.keys[..leaf.len].partition_point(|other| *other < key);
         if place < leaf.len {
             return Some(leaf.slots[place]);
         }
@@ -314,9 +341,9 @@ impl<K: Ord + Copy + Default> Index<K> {
 
     /// The slot with the highest key below this one.
     #[inline]
-    pub fn below(&self, key: &K) -> Option<Slot> {
+    pub fn below(&self, key: u64) -> Option<Slot> {
         let leaf = &self.leaves[self.leaf_of(key) as usize];
-        let place = leaf.keys[..leaf.len].partition_point(|other| other < key);
+        let place = leaf.keys[..leaf.len].partition_point(|other| *other < key);
         if place > 0 {
             return Some(leaf.slots[place - 1]);
         }
@@ -338,11 +365,11 @@ mod tests {
     use proptest::prelude::*;
 
     /// Compares the answers of both about everything near a key.
-    fn agree(index: &Index<u64>, map: &BTreeMap<u64, Slot>, key: u64) {
+    fn agree(index: &Index, map: &BTreeMap<u64, Slot>, key: u64) {
         assert_eq!(index.is_empty(), map.is_empty());
         assert_eq!(index.first(), map.values().next().copied());
-        assert_eq!(index.at_or_above(&key), map.range(key..).next().map(|(_, &slot)| slot));
-        assert_eq!(index.below(&key), map.range(..key).next_back().map(|(_, &slot)| slot));
+        assert_eq!(index.at_or_above(key), map.range(key..).next().map(|(_, &slot)| slot));
+        assert_eq!(index.below(key), map.range(..key).next_back().map(|(_, &slot)| slot));
     }
 
     proptest! {

@@ -2,7 +2,7 @@
 use super::queue::SlotIndex;
 use super::{Drive, DriveEvent};
 use crate::rng::{self, Stream};
-use crate::storage::LAST;
+use crate::storage::driving::LAST;
 use crate::storage::call::{Cure, Slowness};
 use crate::storage::context::Context;
 use alloc::format;

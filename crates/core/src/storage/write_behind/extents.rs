@@ -68,8 +68,8 @@ pub enum Set {
 pub struct Extents {
     extents: Vec<Extent>,
     free: Vec<Slot>,
-    by_address: Index<u64>,
-    to_flush: Index<u64>,
+    by_address: Index,
+    to_flush: Index,
     /// By [`Set`], each by age and then by address.
     by_age: [Ages; 3],
     /// Sums of sectors, by [`sum_of`] their state.
@@ -236,10 +236,8 @@ impl Extents {
     /// The extent with the lowest address that ends after this block.
     #[inline]
     fn at_or_behind(&self, lba: Lba) -> Option<Slot> {
-        let below = self.by_address.below(&(lba.get() + 1));
-        below
-            .filter(|&slot| self.get(slot).end > lba)
-            .or_else(|| self.by_address.at_or_above(&(lba.get() + 1)))
+        let below = self.by_address.below(lba.get() + 1);
+        below.filter(|&slot| self.get(slot).end > lba).or_else(|| self.by_address.at_or_above(lba.get() + 1))
     }
 
     /// The lowest extent that overlaps these blocks.
@@ -252,7 +250,7 @@ impl Extents {
 
     /// Whether any extent overlaps these blocks: most often none does, and one lookup is enough.
     fn is_touched(&self, first: Lba, end: Lba) -> bool {
-        let below = self.by_address.below(&end.get());
+        let below = self.by_address.below(end.get());
         below.is_some_and(|slot| self.get(slot).end > first)
     }
 
@@ -288,12 +286,12 @@ impl Extents {
 
     /// The next extent upward that may be flushed.
     pub fn next_dirty(&self, from: Lba) -> Option<Slot> {
-        self.to_flush.at_or_above(&from.get())
+        self.to_flush.at_or_above(from.get())
     }
 
     /// The next extent downward that may be flushed.
     pub fn dirty_below(&self, at: Lba) -> Option<Slot> {
-        self.to_flush.below(&at.get())
+        self.to_flush.below(at.get())
     }
 
     /// Whether memory has all of these blocks.

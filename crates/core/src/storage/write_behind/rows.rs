@@ -36,9 +36,9 @@ pub struct Rows {
     stripe: u64,
     rows: Vec<Row>,
     free: Vec<Slot>,
-    by_number: Index<u64>,
+    by_number: Index,
     /// By [`Fill`], upward; not used for young rows.
-    by_place: [Index<u64>; 3],
+    by_place: [Index; 3],
     /// By [`Fill`], by age; young rows by the time of their last write.
     by_age: [Ages; 3],
     /// The row that was last looked up.
@@ -78,7 +78,7 @@ impl Rows {
         {
             return Some(self.last);
         }
-        let found = self.by_number.at_or_above(&number)?;
+        let found = self.by_number.at_or_above(number)?;
         (self.rows[found as usize].number == number).then_some(found)
     }
 
@@ -208,7 +208,7 @@ impl Rows {
             FlushOrder::Age => self.by_age[fill as usize].oldest(),
             FlushOrder::Address => {
                 let places = &self.by_place[fill as usize];
-                places.at_or_above(&self.number(from)).or_else(|| places.first())
+                places.at_or_above(self.number(from)).or_else(|| places.first())
             }
         }?;
         let Row { number, age, .. } = self.rows[slot as usize];
