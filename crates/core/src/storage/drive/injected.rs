@@ -2,9 +2,9 @@
 use super::queue::SlotIndex;
 use super::{Drive, DriveEvent};
 use crate::rng::{self, Stream};
-use crate::storage::driving::LAST;
 use crate::storage::call::{Cure, Slowness};
 use crate::storage::context::Context;
+use crate::storage::driving::LAST;
 use alloc::format;
 use drivelab_units::{Instant, Lba, Sectors, Span};
 
