@@ -13,6 +13,26 @@ from drivelab.refusals import Problems
 
 Options = Mapping[str, Any]
 
+LIVES = ("afr", "mttf", "drive_life")
+"""The three ways to give the life of a drive."""
+
+FAILURES = (
+    "life",
+    "batch",
+    "ure",
+    "latent",
+    "scrub",
+    "reads",
+    "detection",
+    "replacement",
+    "attended",
+    "spares",
+    "wrong_drive",
+    "common",
+    "outage",
+)
+"""What fails beside the drives, and what a repair waits for; a plan passes them on as typed."""
+
 KEYS = (
     "level",
     "members",
@@ -23,24 +43,10 @@ KEYS = (
     "width",
     "stripes",
     "capacity",
-    "life",
-    "afr",
-    "mttf",
-    "drive_life",
-    "batch",
-    "ure",
-    "latent",
-    "scrub",
-    "reads",
-    "detection",
-    "replacement",
+    *LIVES,
+    *FAILURES,
     "rebuild",
     "serial",
-    "attended",
-    "spares",
-    "wrong_drive",
-    "common",
-    "outage",
     "method",
     "seed",
     "histories",

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from drivelab.durability import simulated, texts
-from drivelab.durability.checks import BARE, Options
+from drivelab.durability.checks import BARE, LIVES, Options
 from drivelab.durability.problems import File
 from drivelab.errors import OptionError
 from drivelab.levels import counted
@@ -105,7 +105,7 @@ def settings(options: Options, problems: Problems) -> dict[str, Any]:
 
 def drive(options: Options) -> texts.Law:
     """The life of a drive, given in one of three ways. Raises InputError."""
-    given = [key for key in ("afr", "mttf", "drive_life") if options.get(key) is not None]
+    given = [key for key in LIVES if options.get(key) is not None]
     names = ", ".join(f"--{key.replace('_', '-')}" for key in given)
     if len(given) != 1:
         what = f"{names} say the same thing twice" if given else "nothing says how often a drive fails"
@@ -121,9 +121,7 @@ def drive(options: Options) -> texts.Law:
 
 def drive_option(options: Options) -> str:
     """The option that gives the life of a drive."""
-    return next(
-        key.replace("_", "-") for key in ("afr", "mttf", "drive_life") if options.get(key) is not None
-    )
+    return next(key.replace("_", "-") for key in LIVES if options.get(key) is not None)
 
 
 def rates(text: str) -> list[float]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from drivelab.durability.checks import BARE, check_reads
+from drivelab.durability.checks import BARE, FAILURES, check_reads
 from drivelab.durability.losses import solve
 from drivelab.durability.question import whole
 from drivelab.errors import OptionError
@@ -20,23 +20,6 @@ from drivelab.plan.load import is_trace, load
 from drivelab.plan.question import CANDIDATES_MAX, Limits, Prices
 from drivelab.refusals import Problems
 from drivelab.scenario import Override
-
-FAILURES = (
-    "batch",
-    "ure",
-    "latent",
-    "scrub",
-    "reads",
-    "detection",
-    "replacement",
-    "attended",
-    "spares",
-    "common",
-    "wrong_drive",
-    "outage",
-    "life",
-)
-"""Options that are passed on to the package `durability` as typed."""
 
 _FORMS = {"afr": "1.5%", "mttf": "500000h", "drive_life": "weibull:1.12:461386h"}
 """The three ways to give the life of a drive, each with an example."""

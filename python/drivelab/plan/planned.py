@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from drivelab.arguments import in_arguments
+from drivelab.durability.checks import FAILURES, LIVES
 from drivelab.errors import InputError, RunError
 from drivelab.levels.compare import failure_texts
 from drivelab.plan import answer, choice, sensitivity, turns
@@ -32,9 +33,7 @@ if TYPE_CHECKING:
 KEYS = (
     "capacity", "load", "rw", "pattern", "bs", "iodepth", "rwmixread", "rate_iops", "number_ios", "ramp_time",
     "max_latency", "min_iops", "max_loss", "budget", "states", "drive", "level", "members", "controller", "copies",
-    "groups", "drive_price", "controller_price", "power_price", "drive_power", "life", "afr", "mttf", "drive_life",
-    "batch", "ure", "latent", "scrub", "reads", "detection", "replacement", "attended", "spares", "common",
-    "wrong_drive", "outage",
+    "groups", "drive_price", "controller_price", "power_price", "drive_power", *LIVES, *FAILURES,
 )  # fmt: skip
 """The options of a plan, which are also its arguments."""
 
