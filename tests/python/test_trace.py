@@ -142,7 +142,7 @@ def test_the_first_requests(run, spc):
 def test_what_head_tolerated_is_counted_up_to_its_last_request(run, tmp_path):
     (tmp_path / "bad.spc").write_text("0,8,4096,W,1.0\nx\ny\n0,8,4096,R,2\n0,8,4096,R,3\nz\n0,8,4096,R,4\n")
     done = run("trace", "head", "bad.spc", "--format", "spc", "--lenient", "-n", "2")
-    assert (done.returncode, done.stderr) == (0, "malformed: 2, first at 2\n")
+    assert (done.returncode, done.stderr) == (0, "bad.spc: malformed: 2, first at 2\n")
     assert len(done.stdout.splitlines()) == 3
     done = run("trace", "head", "bad.spc", "--format", "spc", "--lenient", "--json", "-q")
     assert (done.returncode, done.stderr) == (0, "")
@@ -151,6 +151,35 @@ def test_what_head_tolerated_is_counted_up_to_its_last_request(run, tmp_path):
         json.loads(run("trace", "head", "bad.spc", "--format", "spc", "-n", "1", "--json").stdout)["problems"]
         == []
     )
+
+
+def test_what_was_skipped_is_said_with_the_file_that_has_it(run, spc, tmp_path):
+    (tmp_path / "bad.spc").write_text("0,8,4096,W,1.0\nx\n0,8,4096,R,2\n")
+    done = run("trace", "convert", "bad.spc", "-o", "b", "--format", "spc", "--lenient")
+    assert done.stderr == "2 of 2 requests written to b (spc)\nbad.spc: malformed: 1, first at 2\n"
+    both = ("trace", "convert", "a.spc", "bad.spc", "-o", "b", "--format", "spc", "--merge", "start", "--lenient")
+    assert run(*both).stderr.splitlines()[1:] == ["a.spc and bad.spc: malformed: 1, first at 2"]
+
+
+def test_a_time_before_that_of_the_first_request_is_said_to_be_written_at_0(run, tmp_path):
+    (tmp_path / "late.spc").write_text("0,8,4096,R,5\n1,8,4096,R,15\n1,16,4096,R,4\n1,24,4096,R,25\n")
+    asked = ("trace", "convert", "late.spc", "-o", "b.spc", "--device", "1")
+    done = run(*asked, "--lenient")
+    assert [line.rpartition(",")[2] for line in (tmp_path / "b.spc").read_text().split()] == [
+        "0.000000000", "0.000000000", "10.000000000",
+    ]  # fmt: skip
+    assert done.stderr.splitlines()[1:] == [
+        "late.spc: unsorted: 1, first at 3",
+        "times of spc count from the first request: one that is before it in time is written with it, at 0; --sort "
+        "puts requests in order",
+    ]
+    # A format with times of its own keeps them.
+    assert "at 0" not in run(*asked[:4], "b.csv", "--to", "msr", "--lenient").stderr
+    done = run(*asked, "--sort")
+    assert [line.rpartition(",")[2] for line in (tmp_path / "b.spc").read_text().split()] == [
+        "0.000000000", "11.000000000", "21.000000000",
+    ]  # fmt: skip
+    assert "at 0" not in done.stderr
 
 
 def test_a_new_device_smaller_than_a_request_is_told_with_both_sizes(run, spc):

@@ -197,7 +197,7 @@ def head(
     else:
         emit_table(found.table())
     if not quiet:
-        for line in problem_lines(found.problems):
+        for line in problem_lines(traces, found.problems):
             say(line)
     return Exit.OK
 

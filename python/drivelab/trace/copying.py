@@ -21,6 +21,8 @@ from drivelab.trace.reading import (
     traces_of,
 )
 
+_RELATIVE = frozenset({"iolog2", "iolog3", "blkparse", "disksim", "spc"})
+"""Formats whose times count from the first request, and are never below zero."""
 _PACKED_OTHERWISE = (".zst", ".bz2", ".xz")
 
 
@@ -46,6 +48,8 @@ class Copied:
 
     output: str
     figures: dict[str, Any]
+    names: Sequence[str | Path] = ()
+    """The traces that were read, as named."""
 
     def to_dict(self) -> dict[str, Any]:
         """What `--json` prints."""
@@ -65,7 +69,13 @@ class Copied:
             lines.append(f"{found['injected']:,} injected faults kept")
         if found["injected_left_out"]:
             lines.append(f"{found['injected_left_out']:,} injected faults left out")
-        return lines + problem_lines(self.figures["problems"])
+        lines += problem_lines(self.names, found["problems"])
+        if found["to"] in _RELATIVE and any(kind == "unsorted" for kind, _, _ in found["problems"]):
+            lines.append(
+                f"times of {found['to']} count from the first request: one that is before it in time is written with "
+                "it, at 0; --sort puts requests in order"
+            )
+        return lines
 
 
 def convert(
@@ -114,8 +124,8 @@ def convert(
 
     # A pipe or a device is written directly.
     if target.exists() and not target.is_file():
-        return Copied(str(target), copy(target))
-    return Copied(str(target), _replaced(target, copy))
+        return Copied(str(target), copy(target), names)
+    return Copied(str(target), _replaced(target, copy), names)
 
 
 def _nothing_written(names: Sequence[str | Path], read: int, shape: Shape) -> str:

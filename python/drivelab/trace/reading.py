@@ -137,9 +137,10 @@ def problem_entries(problems: Sequence[Problem]) -> list[dict[str, Any]]:
     return [{"kind": kind, "count": count, "first_line": first} for kind, count, first in problems]
 
 
-def problem_lines(problems: Sequence[Problem]) -> list[str]:
-    """Problems in text."""
-    return [f"{kind}: {count:,}, first at {first:,}" for kind, count, first in problems]
+def problem_lines(names: Sequence[str | Path], problems: Sequence[Problem]) -> list[str]:
+    """Problems in text, with the traces that have them; those of several traces are counted together."""
+    where = " and ".join(map(str, names))
+    return [f"{where}: {kind}: {count:,}, first at {first:,}" for kind, count, first in problems]
 
 
 @dataclass(frozen=True)
