@@ -149,6 +149,12 @@ def test_options_and_their_keys(lines, keys):
         (["rw=read", "loops=5"], 9, "time_based"),
         (["rw=read", "bs=4q"], 9, "no unit `q`"),
         (["rw=read", "bs"], 9, "the value is missing"),
+        (["rw=randrw", "rwmixread="], 9, "rwmixread=: the value is missing"),
+        (["rw="], 8, "rw=: the value is missing"),
+        (["rw=read", "io_size=50%"], 9, "io_size=50%: a part of a range whose bytes are not given"),
+        (["rw=read", "size=50%", "io_size=50%"], 10, "write size in bytes, such as size=10g"),
+        (["rw=read", "size=1g", "io_size=half"], 10, "io_size=half: no number; write a size such as 64k"),
+        (["rw=read", "size=1g", "io_size=150%"], 10, "150% is no whole percentage from 0 to 100"),
         (["rw=read", "iodepth=many"], 9, "no number"),
         (["rw=read", "runtime=5x"], 9, "no unit `x`"),
         (["rw=rw", "bs=4k,64k"], 9, "two jobs"),
@@ -253,6 +259,8 @@ def test_without_time_based_a_job_ends_after_its_size():
     text = "[a]\nrw=read\nbs=64k\nsize=1m\n"
     assert workload(text)["number_ios"] == 16
     assert workload(text + "io_size=512k\nnumjobs=2\n")["number_ios"] == 16
+    assert workload(text + "io_size=50%\n")["number_ios"] == workload(text)["number_ios"] // 2
+    assert workload(text + "io_size=0\n")["number_ios"] == workload(text)["number_ios"]
     assert workload(text + "runtime=5\n") | {"number_ios": 16, "runtime": "5000000us"} == workload(
         text + "runtime=5\n"
     )

@@ -343,9 +343,8 @@ def _flushes(reader: Reader, built: Built, rw: str) -> None:
 def _end(reader: Reader, built: Built, amount: tuple[int | None, Fraction], copies: int) -> None:
     """The number of I/Os after which fio ends the job."""
     span, mean = amount
-    total = reader.size("io_size") if reader.job.get("io_size") else span
     number = reader.read("number_ios", values.whole, None)
     found = [number] if number else []
-    if total:
-        found.append(max(int(total / mean), _IOS_MIN))
+    if span:
+        found.append(max(int(span / mean), _IOS_MIN))
     built.duration.ios = min(found) * copies if found else None

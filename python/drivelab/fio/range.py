@@ -28,7 +28,23 @@ def range_of(reader: Reader, built: Built, rw: str) -> int | None:
     built.step = _step(reader, begin)
     # If the file size is given, `size` is only the amount to transfer.
     amount = total or span
-    return amount[0] if amount is not None and amount[1] == "B" and amount[0] else None
+    in_bytes = amount[0] if amount is not None and amount[1] == "B" and amount[0] else None
+    return _transferred(reader, in_bytes)
+
+
+def _transferred(reader: Reader, amount: int | None) -> int | None:
+    """The bytes of io_size, if it is set: with a percentage, that part of the amount that `size` gives."""
+    if (total := _part(reader, "io_size")) is None or not total[0]:
+        return amount
+    if total[1] == "B":
+        return total[0]
+    if amount is None:
+        reader.wrong(
+            reader.job.get("io_size"),
+            "a part of a range whose bytes are not given; write size in bytes, such as size=10g, or io_size in bytes",
+        )
+        return None
+    return amount * total[0] // 100
 
 
 def _part(reader: Reader, key: str) -> tuple[int, str] | None:

@@ -62,6 +62,9 @@ _OPTIONS = {
 }
 """Keys whose options have other names."""
 
+_MAY_BE_EMPTY = frozenset({"name", "filename", "file_service_type"})
+"""Options whose empty value is the default."""
+
 
 class Reader:
     """Reads the options of a job one by one; an invalid value is a problem in its line."""
@@ -78,7 +81,7 @@ class Reader:
         if option is None:
             return default
         try:
-            if option.value is None:
+            if option.value is None or (not option.value and key not in _MAY_BE_EMPTY):
                 raise WrongError("the value is missing")
             return parse(option.value)
         except (WrongError, ValueError) as wrong:
