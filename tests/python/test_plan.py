@@ -500,11 +500,11 @@ def test_what_durability_knows_of_failures_is_asked_here_too():
 
 def test_laws_are_given_by_drive():
     laws = laws_by_name(
-        f"{SMALL}=survival:1y=98%,5y=89%, {OTHER}=fixed:5y", [SMALL, OTHER], "--drive-life", "fixed:5y"
+        f"{SMALL}=survival:1y=98%,5y=89%, {OTHER}=fixed:5y", [SMALL, OTHER], str, "--drive-life", "fixed:5y"
     )
     assert laws == {SMALL: "survival:1y=98%,5y=89%", OTHER: "fixed:5y"}
     law = "survival:1y=98%,5y=89%"
-    assert laws_by_name(law, [SMALL, OTHER], "--drive-life", "fixed:5y") == {SMALL: law, OTHER: law}
+    assert laws_by_name(law, [SMALL, OTHER], str, "--drive-life", "fixed:5y") == {SMALL: law, OTHER: law}
 
 
 REFUSED: list[dict[str, Any]] = [
@@ -587,6 +587,14 @@ REFUSED: list[dict[str, Any]] = [
     {"rw": "random", "iodepth": "0", "max_latency": "p98=5ms,p99=-5ms", "min_iops": "0", "budget": "5"},
     {"afr": None, "max_loss": "2", "ure": "1e-15/bit", "batch": "5%:2", "life": "3", "controller": "none"},
     {"drive": None, "capacity": "60", "power_price": "1USD", "drive_power": "7", "level": ","},
+    {"groups": "x", "copies": "y", "spares": "-1", "number_ios": "many", "rwmixread": "0.5", "budget": "lots"},
+    {"drive": "wd-4tb-720,wd-wd36gd", "budget": "lots"},
+    {"controller": "intel-ich9"},
+    {"controller": "intel-ich9,intel-ich9r,intel-ich6"},
+    {"rwmixread": "300", "ramp_time": "5x", "number_ios": "0", "bs": "1x"},
+    {"level": "raid7,raid50", "groups": 0, "copies": 1},
+    {"ure": "x", "latent": "y", "scrub": "z", "batch": "a:b", "attended": "axb"},
+    {"drive": f"{SMALL},{OTHER}", "drive_price": f"{SMALL}=80", "afr": f"{SMALL}=x,{OTHER}=y"},
 ]
 
 
@@ -600,6 +608,25 @@ def test_what_is_wrong_is_said_with_a_remedy(run, tmp_path):
         ["plan", *options({key: value for key, value in each.items() if value is not None})] for each in asked
     ]
     held("plan-messages.txt", told(run, commands, tmp_path))
+
+
+def test_what_a_drive_file_lacks_may_be_set(tmp_path):
+    drive = tmp_path / "part.toml"
+    drive.write_text(
+        'seek = { single = "1ms", average = "8ms", full = "16ms" }\n'
+        'geometry = { heads = 4, capacity = "500GB", outer_rate = "100MB/s", inner_to_outer = "50%" }\n'
+    )
+    asked = {**QUICK, "drive": str(drive), "budget": "lots"}
+    with pytest.raises(InputError, match=r"no `rpm`: add(.|\n)*budget lots"):
+        plan(**asked)
+    with pytest.raises(InputError) as error:
+        plan(**asked, **{"target.drive.rpm": "7200rpm"})
+    assert "rpm" not in str(error.value)
+    drive.write_text('rmp = "7200rpm"\n')
+    with pytest.raises(
+        InputError, match=r"part.toml:1:1: unknown key `rmp`: did you mean `rpm`\?\nbudget lots"
+    ):
+        plan(**asked)
 
 
 def test_what_is_wrong_is_said_in_the_callers_words():

@@ -103,10 +103,10 @@ def plan(
         str | None, _load("A workload of the catalogue in place of it", "NAME", completion.patterns)
     ] = None,
     bs: Annotated[str | None, _load("Size of a request [4KiB]", "SIZE")] = None,
-    rwmixread: Annotated[int | None, _load("Share of reads where both are mixed [70]", "PERCENT")] = None,
+    rwmixread: Annotated[str | None, _load("Share of reads where both are mixed [70]", "PERCENT")] = None,
     iodepth: Annotated[str | None, _load("Requests outstanding [16]", "N")] = None,
     rate_iops: Annotated[str | None, _load("So many requests a second instead", "N")] = None,
-    number_ios: Annotated[int | None, _load(f"Requests for each figure [{REQUESTS}]", "N")] = None,
+    number_ios: Annotated[str | None, _load(f"Requests for each figure [{REQUESTS}]", "N")] = None,
     ramp_time: Annotated[str | None, _load(f"Time before they count [{WARM_UP}]", "TIME")] = None,
     randseed: words.Randseed = None,
     drive: Annotated[
@@ -119,9 +119,9 @@ def plan(
     controller: Annotated[
         str | None, _grid("Adapters of the host, none among them [none]", "NAMES", completion.controllers)
     ] = None,
-    copies: Annotated[int | None, _grid(f"Copies in raid01 and raid10 [{COPIES}]", "N")] = None,
-    groups: Annotated[int | None, _grid(f"Groups in raid30, raid50, raid60 [{GROUPS}]", "N")] = None,
-    spares: Annotated[int | None, _grid("Hot spares, which cost too [0]", "N")] = None,
+    copies: Annotated[str | None, _grid(f"Copies in raid01 and raid10 [{COPIES}]", "N")] = None,
+    groups: Annotated[str | None, _grid(f"Groups in raid30, raid50, raid60 [{GROUPS}]", "N")] = None,
+    spares: Annotated[str | None, _grid("Hot spares, which cost too [0]", "N")] = None,
     drive_price: Annotated[str | None, _price("280USD, or A=280USD,B=300USD", "PRICES")] = None,
     controller_price: Annotated[str | None, _price("Of each controller", "PRICES")] = None,
     power_price: Annotated[str | None, _price("Of power over the life: 0.30USD/kWh", "PRICE")] = None,

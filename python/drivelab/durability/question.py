@@ -10,9 +10,9 @@ from typing import Any
 from drivelab.durability import simulated, texts
 from drivelab.durability.checks import BARE, LIVES, Options
 from drivelab.durability.problems import File
-from drivelab.errors import OptionError
+from drivelab.errors import InputError, OptionError
 from drivelab.levels import counted
-from drivelab.refusals import Problems
+from drivelab.refusals import Problems, errors_of
 
 METHODS = ("auto", "chain", "monte-carlo", "biasing", "splitting")
 HISTORIES = 1_000_000
@@ -195,9 +195,10 @@ def _read(
     for place, text in enumerate(given):
         try:
             found.append(read(text))
-        except OptionError as error:
-            error.item = place
-            problems.found.append(error)
+        except InputError as error:
+            for one in errors_of(error):
+                one.item = place
+                problems.found.append(one)
     return found
 
 
@@ -210,25 +211,28 @@ def _attended(text: str) -> dict[str, Any]:
 
 
 def latent(options: Options) -> dict[str, Any] | None:
-    """Unreadable sectors. Raises InputError."""
+    """Unreadable sectors. Raises InputError with all errors."""
     found: dict[str, Any] = {}
-    ure = options.get("ure")
-    reads = texts.size(_text(options, "reads", READS), "--reads")
-    if ure is not None and (options.get("scrub") is None or options.get("latent") is not None):
-        found["per_byte"] = texts.per_byte(str(ure), "--ure")
-    elif ure is not None:
+    has = {key: options.get(key) is not None for key in ("ure", "latent", "scrub")}
+    problems = Problems()
+    read = problems.read
+    reads = read(None, texts.size, _text(options, "reads", READS), "--reads")
+    per_byte = read(None, texts.per_byte, str(options["ure"]), "--ure") if has["ure"] else None
+    if has["ure"] and (has["latent"] or not has["scrub"]):
+        found["per_byte"] = per_byte
+    elif per_byte is not None and reads is not None:
         # A scrub can only find defects that exist before a rebuild reads them: defects arise with the reads of each
         # day.
-        per_hour = texts.per_byte(str(ure), "--ure") * reads / 24
-        if not per_hour:
-            raise OptionError(
-                "--scrub", None, "it corrects nothing where --ure or --reads is zero", "leave it out"
-            )
-        found["arrival"] = {"law": "exponential", "mean_hours": 1 / per_hour}
-    if options.get("latent") is not None:
-        found["arrival"] = texts.arrival(str(options["latent"]), "--latent")
-    if options.get("scrub") is not None:
-        found["scrub"] = texts.corrected(str(options["scrub"]), "--scrub")
+        if per_hour := per_byte * reads / 24:
+            found["arrival"] = {"law": "exponential", "mean_hours": 1 / per_hour}
+        else:
+            what = "it corrects nothing where --ure or --reads is zero"
+            problems.found.append(OptionError("--scrub", None, what, "leave it out"))
+    if has["latent"]:
+        found["arrival"] = read(None, texts.arrival, str(options["latent"]), "--latent")
+    if has["scrub"]:
+        found["scrub"] = read(None, texts.corrected, str(options["scrub"]), "--scrub")
+    problems.check()
     return found or None
 
 

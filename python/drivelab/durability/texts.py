@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from drivelab.errors import OptionError
+from drivelab.refusals import Problems
 
 Law = dict[str, Any]
 Found = TypeVar("Found")
@@ -122,8 +123,18 @@ def rebuild(text: str, option: str) -> dict[str, Any]:
     match = _INTERVAL.fullmatch(text.strip())
     if match is None:
         return {"time": law(text, option)}
-    low, high = hours(match["low"], option), hours(match["high"], option)
-    return {"time": law(match["law"], option), "low_hours": low, "high_hours": high}
+    low, high, time = all_of(
+        (hours, match["low"], option), (hours, match["high"], option), (law, match["law"], option)
+    )
+    return {"time": time, "low_hours": low, "high_hours": high}
+
+
+def all_of(*wanted: tuple[Callable[[str, str], Any], str, str]) -> list[Any]:
+    """What each reader makes of its text and option. Raises InputError with all errors."""
+    problems = Problems()
+    found = [problems.read(None, read, text, option) for read, text, option in wanted]
+    problems.check()
+    return found
 
 
 def parted(text: str, option: str, form: str, readers: list[Callable[[str, str], Found]]) -> list[Found]:
@@ -131,7 +142,7 @@ def parted(text: str, option: str, form: str, readers: list[Callable[[str, str],
     parts = text.split(":")
     if len(parts) != len(readers):
         raise OptionError(option, text, f"it is {form}")
-    return [read(part, option) for read, part in zip(readers, parts, strict=True)]
+    return all_of(*((read, part, option) for read, part in zip(readers, parts, strict=True)))
 
 
 def _exponential(parts: list[str], option: str) -> Law:
@@ -143,26 +154,25 @@ def _fixed(parts: list[str], option: str) -> Law:
 
 
 def _weibull(parts: list[str], option: str) -> Law:
-    location = hours(parts[2], option) if len(parts) > 2 else 0.0
-    return {
-        "shape": number(parts[0], option),
-        "scale_hours": hours(parts[1], option),
-        "location_hours": location,
-    }
+    readers = (number, hours, hours)
+    shape, scale, location = all_of(*zip(readers, (*parts, "0h")[:3], [option] * 3, strict=True))
+    return {"shape": shape, "scale_hours": scale, "location_hours": location}
 
 
 def _uniform(parts: list[str], option: str) -> Law:
-    return {"low_hours": hours(parts[0], option), "high_hours": hours(parts[1], option)}
+    low, high = all_of((hours, parts[0], option), (hours, parts[1], option))
+    return {"low_hours": low, "high_hours": high}
 
 
 def _survival(parts: list[str], option: str) -> Law:
-    points = []
-    for part in parts[0].split(","):
-        age, equals, left = part.partition("=")
-        if not equals:
-            raise OptionError(option, part, "a row of a survival table is AGE=SHARE", "such as 5y=97.9%")
-        points.append([hours(age, option), share(left, option)])
-    return {"points": points}
+    return {"points": all_of(*((_survival_row, part, option) for part in parts[0].split(",")))}
+
+
+def _survival_row(text: str, option: str) -> list[float]:
+    age, equals, left = text.partition("=")
+    if not equals:
+        raise OptionError(option, text, "a row of a survival table is AGE=SHARE", "such as 5y=97.9%")
+    return all_of((hours, age, option), (share, left, option))
 
 
 _LAWS: dict[str, tuple[int, int, Callable[[list[str], str], Law]]] = {

@@ -16,6 +16,7 @@ from drivelab.levels.level import COPIED, COPIES, GROUPED, GROUPS, LEVELS, MEMBE
 from drivelab.levels.loads import Loads
 from drivelab.levels.odds import Lifetime, Repair
 from drivelab.levels.trace_words import in_words_of
+from drivelab.refusals import Problems
 from drivelab.scenario import Override, Source, plan
 
 # What a caller may set besides the target: the rest is the comparison's own.
@@ -154,21 +155,25 @@ def named(
     groups: int = GROUPS,
     option: str = "--levels",
 ) -> list[Level]:
-    """The levels by their names in `option`, each once. Raises InputError."""
+    """The levels by their names in `option`, each once. Raises InputError with all errors."""
     if not isinstance(members, int):
         raise OptionError(
             "--members", members, "a comparison has one number of drives; compare once for each number"
         )
+    problems = Problems()
+    refuse = problems.found.append
     if not 1 <= members <= MEMBERS_MAX:
-        raise OptionError("--members", members, f"an array has 1 to {MEMBERS_MAX:,}")
+        refuse(OptionError("--members", members, f"an array has 1 to {MEMBERS_MAX:,}"))
+    names = under.names_of(levels)
+    if not names:
+        refuse(OptionError(option, None, f"which? There are {', '.join(LEVELS)}"))
+    found = [problems.read(None, Level.named, name, members, copies, groups, option) for name in names]
     if copies < 2:
-        raise OptionError("--copies", copies, "the data and at least one copy of them are 2")
+        refuse(OptionError("--copies", copies, "the data and at least one copy of them are 2"))
     if groups < 1:
-        raise OptionError("--groups", groups, "a level in groups has at least one")
-    found = [Level.named(name, members, copies, groups, option) for name in under.names_of(levels)]
-    if not found:
-        raise OptionError(option, None, f"which? There are {', '.join(LEVELS)}")
-    return list(dict.fromkeys(found))
+        refuse(OptionError("--groups", groups, "a level in groups has at least one"))
+    problems.check()
+    return list(dict.fromkeys(level for level in found if level is not None))
 
 
 def checked(drive: str, others: Iterable[Override], level_option: str = "--levels") -> list[Override]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from drivelab.durability.question import whole
 from drivelab.levels.level import COPIES, GROUPS, Level
 from drivelab.levels.loads import Loads
 from drivelab.levels.planning import Chosen, Entry, checked, laid_out, named
@@ -101,7 +102,7 @@ def candidates(asked_: Asked, options: Mapping[str, Any]) -> list[Candidate]:
     """
     members = asked.members(str(options.get("members") or asked.MEMBERS))
     levels = options.get("level") or asked.LEVELS
-    copies, groups = options.get("copies") or COPIES, options.get("groups") or GROUPS
+    copies, groups = whole(options, "copies", COPIES), whole(options, "groups", GROUPS)
     found = []
     for drive in asked_.drives:
         for controller in asked_.controllers:

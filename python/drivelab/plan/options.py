@@ -1,30 +1,36 @@
-"""The options of a plan as its question: everything that is wrong with them is told at once."""
+"""The options of a plan as its question: everything that is wrong with them is reported at once."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from drivelab import toml_text
 from drivelab.durability.checks import BARE, FAILURES, check_reads
 from drivelab.durability.losses import solve
 from drivelab.durability.question import whole
-from drivelab.errors import OptionError
+from drivelab.errors import OptionError, ScenarioError
 from drivelab.levels import counted
 from drivelab.levels.level import COPIES, GROUPS
-from drivelab.levels.loads import Loads, names_of
+from drivelab.levels.loads import LOAD, Loads, names_of
 from drivelab.levels.planning import check_used, checked, named
 from drivelab.levels.trace_words import PREFIX, split
 from drivelab.plan import question as asked
 from drivelab.plan.grid import Asked
 from drivelab.plan.load import is_trace, load
 from drivelab.plan.question import CANDIDATES_MAX, Limits, Prices
+from drivelab.problem import Problem
 from drivelab.refusals import Problems
-from drivelab.scenario import Override
+from drivelab.scenario import Override, Source, plan
 
 _FORMS = {"afr": "1.5%", "mttf": "500000h", "drive_life": "weibull:1.12:461386h"}
 """The three ways to give the life of a drive, each with an example."""
 _LOAD, _RATES = Loads(), {"": {"afr": "1%"}}
 """They stand in for a load and for lives of drives that are wrong, while the other options are checked."""
+_DRIVE = "wd-4tb-7200"
+"""It stands in for drives that are wrong."""
+NUMBERS = ("rwmixread", "number_ios", "copies", "groups", "spares")
+"""Options that are whole numbers."""
 _LIMITS = Limits(0.0, {}, None, None, None, ())
 _PRICES = Prices("", {}, {}, {}, 0.0, 0.0)
 
@@ -33,6 +39,8 @@ def asked_of(options: Mapping[str, Any], overrides: Sequence[Override]) -> Asked
     """Parse the question of a plan from options. Raises InputError with all errors."""
     problems = Problems()
     read = problems.read
+    numbers = {key: read(None, whole, options, key, None) for key in NUMBERS if options.get(key) is not None}
+    options = {key: value for key, value in {**options, **numbers}.items() if value is not None}
     drives = list(dict.fromkeys(names_of(options.get("drive") or "")))
     controllers: list[str | None] = [
         None if name == "none" else name
@@ -42,18 +50,25 @@ def asked_of(options: Mapping[str, Any], overrides: Sequence[Override]) -> Asked
     read(None, _check_levels, options)
     read(None, _check_count, options, len(drives) * len(controllers))
     others, trace_keys = read(([], {}), _of_trace, options, overrides)
+    refused = _refused_names(drives, controllers, others)
+    before = len(problems.found)
     loads = read(_LOAD, load, options, trace_keys)
+    wrong = {one.key for one in problems.found[before:]}
     limits = read(_LIMITS, asked.limits, options, None if loads is _LOAD else loads)
     rates = read(_RATES, _rates, options, drives)
-    prices = read(_PRICES, asked.prices, options, drives, controllers)
+    prices = read(_PRICES, asked.prices, options, drives, controllers, frozenset(refused))
     given = {key: options[key] for key in FAILURES if options.get(key) is not None}
     read(None, check_reads, options)
     if loads is not _LOAD:
         problems.found += _idle_states(options, loads)
     problems.found += _idle_failures(options, given, rates)
     read(None, _check_failures, given, rates)
-    spares = read(0, whole, options, "spares", 0)
-    problems.check()
+    if loads is _LOAD:
+        # The other words of the load are checked without those that are wrong.
+        words = {key: value for key, value in options.items() if key not in wrong}
+        loads = Problems().read(_LOAD, load, words, trace_keys)
+    of_load = _refused_load(loads, [drive for drive in drives if drive not in refused])
+    _check_with(problems, [*refused.values(), *of_load])
     return Asked(
         loads=loads,
         limits=limits,
@@ -62,7 +77,7 @@ def asked_of(options: Mapping[str, Any], overrides: Sequence[Override]) -> Asked
         controllers=controllers,
         failures=given,
         rates=rates,
-        spares=spares,
+        spares=options.get("spares", 0),
         overrides=others,
     )
 
@@ -90,15 +105,89 @@ def _check_given(options: Mapping[str, Any], drives: Sequence[str]) -> None:
     raise OptionError(names[0], None, f"{what} ({reasons}): give {remedy}", is_named=False)
 
 
+def _refused_names(
+    drives: Sequence[str], controllers: Sequence[str | None], settings: Sequence[Override]
+) -> dict[str, ScenarioError]:
+    """Drives and controllers that do not exist, or cannot be used, each with its error."""
+    found = {}
+    of_settings = {one.origin for one in settings}
+    for key, names in (("drive", drives), ("controller", controllers)):
+        others = [] if key == "drive" else [Override("target.drive", _DRIVE, "--drive")]
+        for name in names:
+            if name is None:
+                continue
+            wanted = [*others, Override(f"target.{key}", name, f"--{key}")]
+            error = _refusal("", wanted)
+            # What a file lacks may be set.
+            if error is not None and _origins(_refusal("", [*wanted, *settings])) - of_settings:
+                found[name] = error
+    return found
+
+
+def _refused_load(loads: Loads, drives: Sequence[str]) -> list[ScenarioError]:
+    """What is wrong with the words of a load; those of a file and of a trace are checked with the candidates."""
+    if loads.file is not None or loads.trace is not None:
+        return []
+    words = loads.overrides(LOAD)
+    text = toml_text.dumps(loads.documents()[LOAD])
+    error = _refusal(text, [Override("target.drive", [*drives, _DRIVE][0], "--drive"), *words])
+    return [error] if error is not None and _origins(error) & {word.origin for word in words} else []
+
+
+def _refusal(text: str, overrides: Sequence[Override]) -> ScenarioError | None:
+    try:
+        plan(Source(text, "plan"), overrides)
+    except ScenarioError as error:
+        return error
+    return None
+
+
+def _origins(error: ScenarioError | None) -> set[str]:
+    """The options and files that an error is about."""
+    return set() if error is None else {problem["origin"] for problem in error.problems}
+
+
+def _check_with(problems: Problems, refused: Sequence[ScenarioError]) -> None:
+    """Raise all errors: a single ScenarioError as it is, with the place of its problem; several in a line each.
+
+    Raises InputError and ScenarioError.
+    """
+    if len(refused) == 1 and not problems.found:
+        raise refused[0]
+    of_names = [
+        OptionError(
+            problem["origin"],
+            None,
+            f"{_place(problem)}: {problem['message']}",
+            problem["remedy"],
+            is_named=False,
+        )
+        for error in refused
+        for problem in error.problems
+    ]
+    problems.found = of_names + problems.found
+    problems.check()
+
+
+def _place(problem: Problem) -> str:
+    """The option of a problem, or its place in a file."""
+    origin = problem["origin"]
+    return origin if origin.startswith("--") else f"{origin}:{problem['line']}:{problem['column']}"
+
+
 def _check_levels(options: Mapping[str, Any]) -> None:
     """Reject names that are no levels, and copies and groups without one that has any. Raises InputError."""
     problems = Problems()
     levels = options.get("level") or asked.LEVELS
     copies, groups = options.get("copies"), options.get("groups")
-    for name in names_of(levels) or [levels]:
-        problems.read([], named, name, 1, option="--level")
     problems.read(
-        [], named, "jbod", 1, COPIES if copies is None else copies, GROUPS if groups is None else groups
+        [],
+        named,
+        levels,
+        1,
+        COPIES if copies is None else copies,
+        GROUPS if groups is None else groups,
+        "--level",
     )
     problems.read(None, check_used, levels, copies, None)
     problems.read(None, check_used, levels, None, groups)
@@ -179,21 +268,16 @@ def _rates(options: Mapping[str, Any], drives: Sequence[str]) -> dict[str, dict[
     if not drives:
         return _RATES
     key, text = given[0], str(options[given[0]])
-    if key == "drive_life":
-        texts_of = asked.laws_by_name(text, drives, names[0], _FORMS[key])
-    else:
-        texts_of = asked.by_name(text, drives, names[0], _FORMS[key])
     # A survival table is read only once.
     reader = {"afr": counted.afr, "drive_life": counted.life}.get(key)
-    problems = Problems()
-    found = {
-        str(name): {
-            key: problems.read("", reader, text, names[0]) if reader and counted.is_counted(text) else text
-        }
-        for name, text in texts_of.items()
+
+    def parse(text: str) -> str:
+        return reader(text, names[0]) if reader and counted.is_counted(text) else text
+
+    by_name = asked.laws_by_name if key == "drive_life" else asked.by_name
+    return {
+        str(name): {key: life} for name, life in by_name(text, drives, parse, names[0], _FORMS[key]).items()
     }
-    problems.check()
-    return found
 
 
 def _check_failures(given: Mapping[str, Any], rates: Mapping[str, Mapping[str, str]]) -> None:

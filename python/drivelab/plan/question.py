@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import Any, TypeVar
 
 from drivelab.durability import texts
 from drivelab.errors import OptionError
@@ -14,6 +14,8 @@ from drivelab.levels.cost import Price
 from drivelab.levels.level import MEMBERS_MAX
 from drivelab.levels.loads import SHARES, STATES, Loads, names_of
 from drivelab.refusals import Problems
+
+Value = TypeVar("Value")
 
 MEMBERS, LEVELS = "4..12", "raid10,raid5,raid6"
 CANDIDATES_MAX = 2_000
@@ -184,38 +186,48 @@ def members(text: str) -> list[int]:
     return list(dict.fromkeys(found))
 
 
-def by_name(text: str, names: Sequence[str | None], option: str, example: str) -> dict[str | None, str]:
+def by_name(
+    text: str, names: Sequence[str | None], parse: Callable[[str], Value], option: str, example: str
+) -> dict[str | None, Value]:
     """Parse a value for all names, or one for each: `A=280USD,B=300USD`. Raises InputError with all errors."""
     parts = names_of(text)
     if len(parts) == 1 and "=" not in parts[0]:
-        return dict.fromkeys(names, parts[0])
+        return dict.fromkeys(names, parse(parts[0]))
     pairs = []
     for part in parts:
         name, equals, value = (one.strip() for one in part.rpartition("="))
         pairs.append((part, (None if name == "none" else name) if equals else "", value))
-    return _by_name(pairs, names, option, example)
+    return _by_name(pairs, names, parse, option, example)
 
 
 def _by_name(
-    pairs: Iterable[tuple[str, str | None, str]], names: Sequence[str | None], option: str, example: str
-) -> dict[str | None, str]:
+    pairs: Sequence[tuple[str, str | None, str]],
+    names: Sequence[str | None],
+    parse: Callable[[str], Value],
+    option: str,
+    example: str,
+) -> dict[str | None, Value]:
     """Values by name, from each part of a text with its name and its value. Raises InputError with all errors."""
-    problems, found = Problems(), dict[str | None, str]()
+    problems, found = Problems(), dict[str | None, Value | None]()
     known = ", ".join(one or "none" for one in names)
     for part, name, value in pairs:
         if name in names:
-            found[name] = value
+            found[name] = problems.read(None, parse, value)
         else:
             what = f"it is NAME={example} for each of {known}, or {example} for all"
             problems.found.append(OptionError(option, part, what))
-    problems.check()
-    if missing := [name or "none" for name in names if name not in found]:
+    missing = [name or "none" for name in names if name not in found]
+    # A wrong name stands for one that is missing.
+    if missing and all(name in names for _, name, _ in pairs):
         what = f"nothing for {', '.join(missing)}"
-        raise OptionError(option, None, what, f"add {missing[0]}={example}")
-    return found
+        problems.found.append(OptionError(option, None, what, f"add {missing[0]}={example}"))
+    problems.check()
+    return {name: value for name, value in found.items() if value is not None}
 
 
-def laws_by_name(text: str, names: Sequence[str], option: str, example: str) -> dict[str | None, str]:
+def laws_by_name(
+    text: str, names: Sequence[str], parse: Callable[[str], Value], option: str, example: str
+) -> dict[str | None, Value]:
     """Parse a law for all names, or one for each: `A=survival:1y=98%,5y=89%,B=fixed:5y`.
 
     Raises InputError with all errors.
@@ -224,20 +236,29 @@ def laws_by_name(text: str, names: Sequence[str], option: str, example: str) -> 
     # A law may contain commas and equals signs.
     parts = re.split(rf",\s*(?=(?:{named})\s*=)", text.strip())
     if len(parts) == 1 and not re.match(rf"(?:{named})\s*=", parts[0]):
-        return dict.fromkeys(names, parts[0])
+        return dict.fromkeys(names, parse(parts[0]))
     pairs = []
     for part in parts:
         name, equals, law = (one.strip() for one in part.partition("="))
         pairs.append((part, name if equals else "", law))
-    return _by_name(pairs, names, option, example)
+    return _by_name(pairs, names, parse, option, example)
 
 
-def prices(options: Mapping[str, Any], drives: Sequence[str], controllers: Sequence[str | None]) -> Prices:
-    """Parse the prices from options; those of drives may be missing. Raises InputError with all errors."""
+def prices(
+    options: Mapping[str, Any],
+    drives: Sequence[str],
+    controllers: Sequence[str | None],
+    unknown: Set[str] = frozenset(),
+) -> Prices:
+    """Parse the prices from options; those of drives may be missing, and those of `unknown` controllers.
+
+    Raises InputError with all errors.
+    """
     problems = Problems()
     read = problems.read
     of_drives = read({}, _of_drives, options, drives)
-    of_controllers = read({}, _of_controllers, options, [name for name in controllers if name is not None])
+    named = [name for name in controllers if name is not None]
+    of_controllers = read({}, _of_controllers, options, named, unknown)
     per_kwh, watts = read((None, {}), _power, options, drives)
     budget = options.get("budget")
     most = None if budget is None else read(None, Price.parse, str(budget), "--budget")
@@ -265,10 +286,12 @@ def _of_drives(options: Mapping[str, Any], drives: Sequence[str]) -> dict[str | 
     return _prices_by_name(str(given), drives, "--drive-price", "280USD")
 
 
-def _of_controllers(options: Mapping[str, Any], names: Sequence[str]) -> dict[str | None, Price]:
+def _of_controllers(
+    options: Mapping[str, Any], names: Sequence[str], unknown: Set[str]
+) -> dict[str | None, Price]:
     option, given = "--controller-price", options.get("controller_price")
-    if names and given is None:
-        remedy = f"give {','.join(f'{name}=240USD' for name in names)}, or 0USD"
+    if given is None and (unpriced := [name for name in names if name not in unknown]):
+        remedy = f"give {','.join(f'{name}=240USD' for name in unpriced)}, or 0USD"
         raise OptionError(option, None, f"{option} is missing: {remedy}", is_named=False)
     if given is not None and not names:
         raise OptionError(option, None, f"{option} changes nothing without --controller", is_named=False)
@@ -277,13 +300,7 @@ def _of_controllers(options: Mapping[str, Any], names: Sequence[str]) -> dict[st
 
 def _prices_by_name(text: str, names: Sequence[str], option: str, example: str) -> dict[str | None, Price]:
     """The price of each name. Raises InputError with all errors."""
-    problems = Problems()
-    found = {
-        name: problems.read(None, Price.parse, one, option)
-        for name, one in by_name(text, names, option, example).items()
-    }
-    problems.check()
-    return {name: price for name, price in found.items() if price is not None}
+    return by_name(text, names, lambda one: Price.parse(one, option), option, example)
 
 
 def _power(options: Mapping[str, Any], drives: Sequence[str]) -> tuple[Price | None, dict[str, float]]:
@@ -296,10 +313,14 @@ def _power(options: Mapping[str, Any], drives: Sequence[str]) -> tuple[Price | N
         raise OptionError("--power-price", None, what, is_named=False)
     problems = Problems()
     per_kwh = problems.read(None, _power_price, str(price))
-    by_drive = problems.read({}, by_name, str(power), drives, "--drive-power", "7W") if drives else {}
-    watts = {str(name): problems.read(0.0, _watts, text) for name, text in by_drive.items()}
+    # by_name has no type of its own where it is passed on.
+    watts: dict[str | None, float] = (
+        problems.read({}, lambda: by_name(str(power), drives, _watts, "--drive-power", "7W"))
+        if drives
+        else {}
+    )
     problems.check()
-    return per_kwh, watts
+    return per_kwh, {str(name): value for name, value in watts.items()}
 
 
 def _power_price(text: str) -> Price:
