@@ -185,7 +185,7 @@ WRONG = """
 --serial --level raid5,raidz1|--rebuild 20h,35h,40h|--rebuild 20h,35h --level raid5,raid50
 --rebuild simulated --drive wd-4tb-7200 --pattern iometer/file-server --bs 8k
 --rebuild simulated --drive wd-4tb-7200 --iodepth 4 --rate-iops 60
---members x --copies y --spares z --histories w --life v
+--latent 20h|--latent often|--members x --copies y --spares z --histories w --life v
 --ure x --latent y --scrub z|--outage x:y:z --common a:b:c --rebuild 2h(a..b)|--batch a:b --attended axb
 --rebuild 20 --afr 0% --ure 1 --common shelf:20y --spares -1 --outage x:1y --members 3
 """

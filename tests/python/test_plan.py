@@ -594,6 +594,7 @@ REFUSED: list[dict[str, Any]] = [
     {"rwmixread": "300", "ramp_time": "5x", "number_ios": "0", "bs": "1x"},
     {"level": "raid7,raid50", "groups": 0, "copies": 1},
     {"ure": "x", "latent": "y", "scrub": "z", "batch": "a:b", "attended": "axb"},
+    {"latent": "20h"},
     {"drive": f"{SMALL},{OTHER}", "drive_price": f"{SMALL}=80", "afr": f"{SMALL}=x,{OTHER}=y"},
 ]
 

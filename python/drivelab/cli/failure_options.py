@@ -11,7 +11,7 @@ FAILS, REPAIR = "What fails", "The repair"
 
 
 def option(text: str, metavar: str, panel: str) -> typer.models.OptionInfo:
-    """An option of a panel; the default is told in its text."""
+    """An option of a panel; the default is given in its text."""
     found: typer.models.OptionInfo = typer.Option(
         help=text, metavar=metavar, rich_help_panel=panel, show_default=False
     )
@@ -23,7 +23,7 @@ Batch = Annotated[
 ]
 Ure = Annotated[str | None, option("Unreadable sectors for what is read: 1e-15/bit", "RATE", FAILS)]
 Latent = Annotated[
-    str | None, option("Latent defects of a drive by the hour: 1.08e-4/h, or a law", "RATE", FAILS)
+    str | None, option("Latent defects of a drive by the hour: 1.08e-4/h, or a law by its name", "RATE", FAILS)
 ]
 Reads = Annotated[
     str | None, option(f"Read from a drive in a day, for --ure with --scrub [{READS}]", "SIZE", FAILS)

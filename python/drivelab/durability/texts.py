@@ -20,7 +20,8 @@ _SHARE = re.compile(_NUMBER + r" ?(%?)", re.IGNORECASE)
 _SIZE = re.compile(_NUMBER + r" ?([kKMGTPE]?)(i?)B")
 _RATE = re.compile(_NUMBER + r" ?/ ?(bit|byte|B|h|y)")
 _INTERVAL = re.compile(r"(?P<law>.*)\((?P<low>[^()]*)\.\.(?P<high>[^()]*)\)")
-LAWS = "20h, fixed:20h, weibull:SHAPE:SCALE:LOCATION, uniform:LOW:HIGH or survival:AGE=SHARE,.."
+_NAMED_LAWS = "fixed:20h, weibull:SHAPE:SCALE:LOCATION, uniform:LOW:HIGH or survival:AGE=SHARE,.."
+LAWS = f"20h, {_NAMED_LAWS}"
 _UNIT, _TIME_REMEDY = "a time has its unit, s, min, h, d, w or y", "such as 20h"
 
 
@@ -104,11 +105,20 @@ def corrected(text: str, option: str) -> Law:
 
 
 def arrival(text: str, option: str) -> Law:
-    """Latent defects: a rate per hour or year, or a law. Raises InputError."""
+    """Latent defects: a rate per hour or year, or a law with its name. Raises InputError.
+
+    A bare time would be the inverse of the rate that the option asks for, so it is rejected.
+    """
     match = _RATE.fullmatch(text.strip())
-    if match is None:
+    if match is None and ":" in text:
         return law(text, option)
-    remedy = f"such as 1.08e-4/h, or {LAWS}"
+    remedy = f"such as 1.08e-4/h, or exponential:9259h, {_NAMED_LAWS}"
+    if match is None:
+        if mean := hours(text, option) if _TIME.fullmatch(text.strip()) else 0.0:
+            what = "a bare time is no rate"
+            remedy = f"a defect in {text.strip()} is {1 / mean:.3g}/h, or exponential:{text.strip()} as a law"
+            raise OptionError(option, text, what, remedy)
+        raise OptionError(option, text, "it is a rate for each hour or year, or a law", remedy)
     if match[2] not in {"h", "y"} or not float(match[1]):
         raise OptionError(option, text, "it is a rate above zero for each hour or year", remedy)
     rate = _sound(float(match[1]), text, option, "a rate", remedy)
