@@ -75,18 +75,19 @@ def catalogue_kinds() -> list[str]:
     return list(_core.kinds())
 
 
-def catalogue_entry(name: str) -> dict[str, Any]:
+def catalogue_entry(name: str, wanted: str | None = None) -> dict[str, Any]:
     """What is called `name`, of any kind, or the user's own file at a path (see `own_entry`).
 
-    Raises InputError for a name that is not there, with the nearest that are, and ScenarioError for a bad file.
+    Raises InputError for a name that is not there, with the nearest that are, of the kind that is `wanted` if there is
+    one, and ScenarioError for a bad file.
     """
     if name.endswith(".toml") or name.startswith(("./", "../", "/")):
         return own_entry(Path(name))
-    entries = [entry for kind in catalogue_kinds() for entry in catalogue(kind)]
-    for entry in entries:
+    entries = {kind: catalogue(kind) for kind in catalogue_kinds()}
+    for entry in (entry for kind in entries.values() for entry in kind):
         if entry["name"] == name:
             return entry
-    names = [entry["name"] for entry in entries]
+    names = [entry["name"] for kind in entries if wanted in (None, kind) for entry in entries[kind]]
     close = get_close_matches(name[:NAME_SHOWN], names, cutoff=0.4)
     remedy = f"did you mean {' or '.join(close)}?" if close else f"there is {', '.join(names)}"
     raise InputError(f"nothing in the catalogue is called {name[:NAME_SHOWN]}: {remedy}")

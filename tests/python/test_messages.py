@@ -57,6 +57,9 @@ fit sheet.toml
 fit sheet.toml -o out.toml
 fit absent.toml -o out.toml --sweep sweep.csv
 fit wd-4tb-720 -o out.toml --sweep sweep.csv
+fit nodrive -o out.toml --sweep sweep.csv
+fit nodrive.toml -o out.toml --sweep sweep.csv
+fit iometer/file-serve -o out.toml --sweep sweep.csv
 fit intel-ich9r -o out.toml --sweep sweep.csv
 fit wrong.toml -o out.toml --sweep sweep.csv
 fit no-seek.toml -o out.toml --sweep sweep.csv

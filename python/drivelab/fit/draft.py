@@ -105,7 +105,7 @@ def start_of(name: str) -> Draft:
     """The start of a fit: a drive of the catalogue or a drive file. Raises InputError, ScenarioError."""
     path = Path(name)
     is_file = path.suffix == ".toml" or path.exists()
-    entry = catalogue_entry(str(path.absolute()) if is_file else name)
+    entry = catalogue_entry(str(path.absolute()) if is_file else name, "drives")
     facts = {
         fact["key"]: {part: fact[part] for part in ("value", "mark", "source")} for fact in entry["facts"]
     }
