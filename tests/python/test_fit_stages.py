@@ -4,6 +4,8 @@ sampler, surface, losses."""
 from __future__ import annotations
 
 import json
+import tomllib
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -17,14 +19,28 @@ from drivelab.fit.chain import _on_one_track, timed
 from drivelab.fit.draft import start_of
 from drivelab.fit.inputs import Requests, Surface, read_chain, read_sweep, read_trace
 from drivelab.fit.mechanics import Model, chain_parameters
-from drivelab.fit.parameters import KNOTS, average_seek, bent, cylinders_of, hats, laid_over, lee, seek_points
+from drivelab.fit.output import drive_file
+from drivelab.fit.parameters import (
+    KNOTS,
+    ONE_OF_MANY,
+    Fitted,
+    Parameter,
+    average_seek,
+    bent,
+    cylinders_of,
+    hats,
+    laid_over,
+    lee,
+    seek_points,
+)
 from drivelab.fit.policy import scaled
 from drivelab.fit.policy_numbers import best_numbers
 from drivelab.fit.quantities import data_bytes, rate_bytes, share, spindle_rpm, time_ms, time_text
 from drivelab.fit.replaying import TRACE_BLOCK, Replays, held_out
 from drivelab.fit.sampling import ensemble
+from drivelab.fit.stages import Found
 from drivelab.fit.sweeping import Sweeps, _whitened
-from drivelab.fit.trace_intervals import _minimum
+from drivelab.fit.trace_intervals import _minimum, _one
 from drivelab.fit.tracing import fit_trace
 from drivelab.fit.zones import fit_surface, rate_at
 
@@ -277,6 +293,42 @@ def test_an_error_that_all_rates_have_in_common_counts_once():
     assert _whitened(gains) == pytest.approx(gains)
     # Three rates that are all off by one error: as likely as one that is off by sqrt(3 / 4) of it.
     assert np.sum(_whitened(np.ones(3)) ** 2) == pytest.approx(3 / 4)
+
+
+def test_the_source_of_a_bent_curve_names_its_intervals_if_it_has_some(folder):
+    write_drive(folder, "sheet.toml", SHEET)
+    draft = start_of(str(folder / "sheet.toml")).having({"seek.table": [[1, "1ms"], [9999, "16ms"]]})
+    found = Found(draft)
+
+    def source() -> str:
+        return tomllib.loads(drive_file("sheet.toml", found, {}))["seek"]["table"]["source"]
+
+    # A trace alone bends the curve without an interval of it.
+    assert source() == "FIT: a curve bent to the measurement"
+    found.add([Fitted("seek.single", 1.0, 0.9, 1.1, "fitted")])
+    assert source() == "FIT: a curve bent to the measurement; seek.single 90 % from 0.9 to 1.1 ms"
+
+
+def test_an_interval_of_a_trace_that_is_as_wide_as_the_range_decides_nothing():
+    class Random:
+        """Simulated times that have nothing to do with the parameter."""
+
+        requests = SimpleNamespace(time=np.random.default_rng(1).uniform(0, 30, 200))
+
+        def __init__(self, *_: object) -> None:
+            self.calls = 0
+
+        def simulated(self, _draft: object) -> np.ndarray:
+            self.calls += 1
+            return np.random.default_rng(self.calls).uniform(0, 30, 200)
+
+    draw = np.random.default_rng(2)
+    draws = [draw.integers(0, 200, 200) for _ in range(40)]
+    one = Parameter("firmware.read_miss.after_read", 0.3, 0.4, 0.0, 3.3)
+    base = SimpleNamespace(get=lambda _key: None, having=lambda _values: None)
+    found = _one(Random(), base, {one.key: 1.5}, one, draws)
+    assert found.high - found.low > 0.66
+    assert (found.mark, found.note) == ("undecided", ONE_OF_MANY)
 
 
 def test_a_parabolas_minimum():

@@ -157,7 +157,19 @@ def test_what_was_skipped_is_said_with_the_file_that_has_it(run, spc, tmp_path):
     (tmp_path / "bad.spc").write_text("0,8,4096,W,1.0\nx\n0,8,4096,R,2\n")
     done = run("trace", "convert", "bad.spc", "-o", "b", "--format", "spc", "--lenient")
     assert done.stderr == "2 of 2 requests written to b (spc)\nbad.spc: malformed: 1, first at 2\n"
-    both = ("trace", "convert", "a.spc", "bad.spc", "-o", "b", "--format", "spc", "--merge", "start", "--lenient")
+    both = (
+        "trace",
+        "convert",
+        "a.spc",
+        "bad.spc",
+        "-o",
+        "b",
+        "--format",
+        "spc",
+        "--merge",
+        "start",
+        "--lenient",
+    )
     assert run(*both).stderr.splitlines()[1:] == ["a.spc and bad.spc: malformed: 1, first at 2"]
 
 

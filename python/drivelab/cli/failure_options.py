@@ -23,7 +23,8 @@ Batch = Annotated[
 ]
 Ure = Annotated[str | None, option("Unreadable sectors for what is read: 1e-15/bit", "RATE", FAILS)]
 Latent = Annotated[
-    str | None, option("Latent defects of a drive by the hour: 1.08e-4/h, or a law by its name", "RATE", FAILS)
+    str | None,
+    option("Latent defects of a drive by the hour: 1.08e-4/h, or a law by its name", "RATE", FAILS),
 ]
 Reads = Annotated[
     str | None, option(f"Read from a drive in a day, for --ure with --scrub [{READS}]", "SIZE", FAILS)

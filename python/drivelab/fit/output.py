@@ -10,7 +10,7 @@ import numpy as np
 
 from drivelab import _core, toml_text
 from drivelab.fit.draft import SEEK_FORMS, Draft
-from drivelab.fit.parameters import Fitted
+from drivelab.fit.parameters import ONE_OF_MANY, Fitted
 from drivelab.fit.replaying import Group, Replays, held_out, scored
 from drivelab.fit.stages import Found, Measured, held_out_of, joined
 from drivelab.table import Cell, Table
@@ -167,11 +167,13 @@ def _fact(draft: Draft, found: Found, key: str, value: object, given: Mapping[st
         return {
             "value": value,
             "mark": "fitted",
-            "source": f"{SOURCE}: a curve bent to the measurement; {_told(_curve(found))}",
+            "source": f"{SOURCE}: {'; '.join(['a curve bent to the measurement', *_intervals(_curve(found))])}",
         }
-    told = [one for one in of if one.mark == "fitted"]
-    if told:
-        return {"value": value, "mark": "fitted", "source": f"{SOURCE}: {_told(told)}"}
+    fitted = [one for one in of if one.mark == "fitted"]
+    if fitted:
+        return {"value": value, "mark": "fitted", "source": f"{SOURCE}: {'; '.join(_intervals(fitted))}"}
+    if any(one.note == ONE_OF_MANY for one in of):
+        return {"value": value, "source": f"{SOURCE}: {ONE_OF_MANY}; {UNDECIDED}"}
     if key in found.rules:
         return {"value": value, "mark": "fitted", "source": f"{SOURCE}: explains the measurement best"}
     if key in draft.values and before.get("value") != value and not of:
@@ -188,11 +190,11 @@ def _curve(found: Found) -> list[Fitted]:
     return [found.fitted[key] for key in (f"seek.{form}" for form in SEEK_FORMS) if key in found.fitted]
 
 
-def _told(fitted: Sequence[Fitted]) -> str:
-    return "; ".join(
+def _intervals(fitted: Sequence[Fitted]) -> list[str]:
+    return [
         f"{one.key} 90 % from {one.low:.5g} to {one.high:.5g}{' ' if one.unit else ''}{one.unit}"
         for one in fitted
-    )
+    ]
 
 
 def _text(facts: Mapping[str, Mapping[str, Any]], sources: Mapping[str, str]) -> str:

@@ -35,6 +35,10 @@ class Parameter:
     unit: str = "ms"
 
 
+ONE_OF_MANY = "one of the values that explain the measurement"
+"""The note of an undecided parameter that is not the start's value."""
+
+
 @dataclass(frozen=True)
 class Fitted:
     """The result for a parameter."""
@@ -44,7 +48,7 @@ class Fitted:
     low: float
     high: float
     mark: str
-    """`fitted`, `undecided` (the data do not determine it: the start's value remains) or `known`."""
+    """`fitted`, `undecided` (the data do not determine it: the start's value remains, or has the note) or `known`."""
     unit: str = "ms"
     note: str = ""
 

@@ -18,7 +18,7 @@ from scipy import optimize
 
 from drivelab.fit.draft import Draft
 from drivelab.fit.inputs import Numbers, Sweep
-from drivelab.fit.parameters import Fitted, laid_over, number_of
+from drivelab.fit.parameters import ONE_OF_MANY, Fitted, laid_over, number_of
 from drivelab.fit.policy_numbers import AGES, BY_TIME, Candidate, best_numbers, parameters_of
 from drivelab.fit.quantities import time_text
 from drivelab.fit.sweeping import Sweeps
@@ -201,8 +201,9 @@ def _intervals(
     for place, one in enumerate(parameters):
         half = _NORMAL * float(np.sqrt(covariance[place, place]))
         low, high = max(point[one.key] - half, one.low), min(point[one.key] + half, one.high)
-        sure = high - low < 0.8 * (one.high - one.low)
-        found.append(Fitted(one.key, point[one.key], low, high, "fitted" if sure else "undecided", one.unit))
+        sure = high - low < 0.5 * (one.high - one.low)
+        mark, note = ("fitted", "") if sure else ("undecided", ONE_OF_MANY)
+        found.append(Fitted(one.key, point[one.key], low, high, mark, one.unit, note))
     correlation = None
     if "queue.read_margin" in point:
         scatter = max(number_of(best.draft, "settle.scatter"), 0.05)

@@ -13,7 +13,8 @@ import numpy as np
 
 from drivelab.fit.draft import Draft
 from drivelab.fit.inputs import Whole
-from drivelab.fit.parameters import Fitted, Parameter, laid_over, trace_parameters
+from drivelab.fit.mechanics import decided
+from drivelab.fit.parameters import ONE_OF_MANY, Fitted, Parameter, laid_over, trace_parameters
 from drivelab.fit.replaying import TRACE_BLOCK, Replays
 
 _DRAWS = 40
@@ -23,7 +24,7 @@ _STEP = 0.25
 def trace_intervals(
     replays: Replays, base: Draft, point: Mapping[str, float], known: Sequence[str]
 ) -> list[Fitted]:
-    """Each parameter with its 90 % interval; undecided if it was left at the start's value."""
+    """Each parameter with its 90 % interval; undecided if it was left at the start's value, or the interval is wide."""
     requests = replays.requests
     blocks = np.arange(len(requests)) // TRACE_BLOCK
     fitted = np.unique(blocks[~replays.held])
@@ -65,7 +66,9 @@ def _one(
         losses = [float(np.mean((np.sort(times_at[chosen]) - real) ** 2)) for times_at in times]
         least.append(_minimum(at, losses, (value - 2 * one.spread, value + 2 * one.spread)))
     low, high = (float(x) for x in np.quantile(least, [0.05, 0.95]))
-    return Fitted(one.key, value, max(min(low, value), one.low), max(high, value), "fitted", one.unit)
+    low, high = max(min(low, value), one.low), max(high, value)
+    mark, note = ("fitted", "") if decided(one, low, high) else ("undecided", ONE_OF_MANY)
+    return Fitted(one.key, value, low, high, mark, one.unit, note)
 
 
 def _minimum(at: Sequence[float], losses: Sequence[float], within: tuple[float, float]) -> float:
