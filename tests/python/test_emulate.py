@@ -606,6 +606,13 @@ def test_a_workload_is_not_run_and_that_is_said(run, tmp_path):
     assert "note: [workload] is left out: a client brings that itself" in done.stderr
 
 
+def test_the_clock_x1_is_the_machines_time(run, tmp_path):
+    (tmp_path / "d.toml").write_text(DRIVE)
+    done = run("emulate", "d.toml", "--clock", "x1", "--run", "true", "--json")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["clock"] == "real"
+
+
 def test_a_drive_without_a_write_cache_has_nothing_to_lie_about(serve):
     with serve(DRIVE.replace("write_cache = true", "write_cache = false")) as device:
         assert _fault(device, "lie") == 2
