@@ -254,13 +254,13 @@ def _fit(folder: Path) -> dict[str, Any]:
         "1",
         "--quiet",
     ]
-    said = io.StringIO()
+    printed = io.StringIO()
     sys.argv = ["drivelab", *arguments]
-    with contextlib.redirect_stdout(said), contextlib.suppress(SystemExit):
+    with contextlib.redirect_stdout(printed), contextlib.suppress(SystemExit):
         cli.main()
-    if not said.getvalue():
+    if not printed.getvalue():
         raise RuntimeError(f"no fit of the files in {folder}: the reason stands above")
-    found: dict[str, Any] = json.loads(said.getvalue())
+    found: dict[str, Any] = json.loads(printed.getvalue())
     return found
 
 
@@ -285,12 +285,12 @@ def table(rows: list[dict[str, Any]]) -> str:
         if not some:
             continue
         errors = np.abs([error for row in some for error in row["errors"].values()])
-        told = [one for row in some for one in row["parameters"].values() if one["mark"] == "fitted"]
-        share = np.mean([one["inside"] for one in told]) if told else float("nan")
+        decided = [one for row in some for one in row["parameters"].values() if one["mark"] == "fitted"]
+        share = np.mean([one["inside"] for one in decided]) if decided else float("nan")
         lines.append(
             f"{name}: {len(some)} drives; error on other loads: median {100 * np.median(errors):.2f} %, "
             f"worst {100 * errors.max():.2f} %; "
-            f"{100 * share:.1f} % of {len(told)} decided parameters in their intervals; "
+            f"{100 * share:.1f} % of {len(decided)} decided parameters in their intervals; "
             f"fit {np.median([r['seconds'] for r in some]):.0f} s"
         )
     keys = sorted({key for row in rows for key in row["parameters"]})

@@ -33,7 +33,7 @@ MOUNTED_FILE = "disk"
 
 _ANSWER_MAX_BYTES = 1 << 20
 _CONTROL_TIMEOUT_S = 60.0
-# A client that was told to end gets so long.
+# A command that is to end gets so long.
 _END_S = 5.0
 # In the environment of a command and of all that it starts.
 _MARK = "DRIVELAB_COMMAND"
@@ -52,7 +52,7 @@ class Session:
 
 
 def in_words(uri: str, mount: str | None = None) -> dict[str, str]:
-    """What a command is told of the device, as nbdkit tells it and under names of our own."""
+    """What a command is given about the device, as nbdkit gives it and under names of our own."""
     parts = urllib.parse.urlsplit(uri)
     query = urllib.parse.parse_qs(parts.query)
     where = {"unixsocket": query["socket"][0]} if "socket" in query else {"port": str(parts.port)}

@@ -20,7 +20,7 @@ _SIZE_MAX_BYTES = 16 * 2**20
 
 
 def read_text(path: Path, most_bytes: int = _SIZE_MAX_BYTES, what: str = "scenario") -> str:
-    """The text of a UTF-8 file (at most 16 MiB unless said otherwise), or of what is piped in. Raises InputError."""
+    """The text of a UTF-8 file (at most 16 MiB by default), or of what is piped in. Raises InputError."""
     try:
         check_kind(path)
         with path.open("rb") as file:

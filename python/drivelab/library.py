@@ -62,7 +62,7 @@ def _bases(kind: str, text: str) -> list[tuple[str, str]]:
 
 
 def _sources(text: str) -> dict[str, str]:
-    """The sources of a file; none where it cannot be read, which is told elsewhere."""
+    """The sources of a file; none where it cannot be read, which is reported elsewhere."""
     try:
         found: dict[str, str] = tomllib.loads(text).get("sources", {})
     except tomllib.TOMLDecodeError:
@@ -118,7 +118,7 @@ _OF_KIND = {
 
 
 def own_entry(path: Path) -> dict[str, Any]:
-    """A drive, controller or workload file of the user's own, as the catalogue's are told, once it can be used.
+    """A drive, controller or workload file of the user's own, described as the catalogue's are, once it can be used.
 
     `assumed` lists what a drive file leaves out and drivelab assumes. Raises InputError, ScenarioError.
     """
@@ -126,7 +126,7 @@ def own_entry(path: Path) -> dict[str, Any]:
     try:
         keys = tomllib.loads(text)
     except tomllib.TOMLDecodeError:
-        keys = {}  # told below, with line and remedy
+        keys = {}  # reported below, with line and remedy
     kind = next((kind for kind, known in _OF_KIND.items() if known & keys.keys()), "drives")
     # A name is a path if it has this ending, or a slash.
     place = str(path if path.suffix == ".toml" else path.absolute())

@@ -24,7 +24,7 @@ from drivelab.simulation import run_plans
 from drivelab.table import Cell, Table
 
 SEEDS = 8
-"""Simulations of each point, each with a seed of its own: from them the scatter of one run is told."""
+"""Simulations of each point, each with a seed of its own: from them the scatter of one run is known."""
 FAR_ERRORS = 3.0
 """A difference of more standard errors than this is no scatter."""
 

@@ -17,7 +17,7 @@ _LATENCIES = ("mean", "p50", "p99", "max")
 _MISSING = "-"
 # The parts of a response time in the order in which a command meets them.
 PARTS = ("queue", "overhead", "seek", "rotation", "transfer", "link", "wait")
-# How many commands the drives had is told with an array, or where it is a smaller share of those in the system.
+# How many commands the drives had is shown with an array, or where it is a smaller share of those in the system.
 _OUTSIDE_SHARE = 0.95
 # What a point holds beside its figures.
 _NOT_FIGURES = {"axes", "in_force", "logged_from_ns", "platter", "commands", "member_commands"}

@@ -52,14 +52,14 @@ def end(root: int, mark: str, grace_s: float) -> None:
 
     They get SIGTERM, and after a grace SIGKILL. The child is not waited for.
     """
-    told = dict[Process, int]()
+    signalled = dict[Process, int]()
     grace = time.monotonic() + grace_s
-    while found := _of(root, mark, told):
+    while found := _of(root, mark, signalled):
         is_late = time.monotonic() >= grace
         number = signal.SIGKILL if is_late else signal.SIGTERM
         for one in found:
-            if told.get(one) != number:
-                told[one] = number
+            if signalled.get(one) != number:
+                signalled[one] = number
                 with suppress(ProcessLookupError, PermissionError):
                     os.kill(one.pid, number)
                     # Who is stopped hears nothing else.
@@ -69,9 +69,9 @@ def end(root: int, mark: str, grace_s: float) -> None:
         time.sleep(_LOOK_S)
 
 
-def _of(root: int, mark: str, told: Iterable[Process]) -> list[Process]:
+def _of(root: int, mark: str, signalled: Iterable[Process]) -> list[Process]:
     among = living()
-    tree = {*below([root], among), *told}
+    tree = {*below([root], among), *signalled}
     return [one for one in among if one.pid == root or one in tree or _has(one.pid, mark)]
 
 

@@ -1,4 +1,4 @@
-"""Collects what is refused of several options, so that all of it is told at once, each with its place and remedy."""
+"""Collects the errors of several options, so that all are reported at once, each with its place and remedy."""
 
 from __future__ import annotations
 

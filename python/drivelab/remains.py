@@ -73,16 +73,16 @@ def _remove(place: Path) -> None:
 
 
 def _started(place: Path) -> list[int]:
-    """The processes that were told of a device in a folder: a workload or a checker, and what they have started."""
+    """The processes that know of a device in a folder: a workload or a checker, and what they have started."""
     within = f"{place}/".encode()
 
-    def is_told(pid: int) -> bool:
+    def knows_it(pid: int) -> bool:
         with suppress(OSError):
             words = (Path("/proc") / str(pid) / "environ").read_bytes().split(b"\0")
             return any(word.startswith(b"DRIVELAB_") and within in word for word in words)
         return False
 
-    return [one.pid for one in processes.living() if one.pid != os.getpid() and is_told(one.pid)]
+    return [one.pid for one in processes.living() if one.pid != os.getpid() and knows_it(one.pid)]
 
 
 def _mounts(place: Path) -> list[Path]:

@@ -51,8 +51,8 @@ def ending(point: Mapping[str, Any]) -> Ending | None:
     latency_change = latency / mean - 1 if latency is not None and mean else None
     rate_differs = not ios or abs(change) > _rate_threshold(point)
     # Without an interval of the rate there are too few I/Os for a quarter's latency to tell.
-    is_told = latency_change is not None and point.get("iops_relative_error") is not None
-    latency_differs = is_told and abs(latency_change or 0) > LATENCY_SHARE
+    is_known = latency_change is not None and point.get("iops_relative_error") is not None
+    latency_differs = is_known and abs(latency_change or 0) > LATENCY_SHARE
     return Ending(iops, latency, change, latency_change, not (rate_differs or latency_differs))
 
 

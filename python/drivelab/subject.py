@@ -21,7 +21,7 @@ KINDS = {
     "randwrite": "random writes",
     "randrw": "random reads and writes",
 }
-# These are said by the title itself; what is below them goes under their names.
+# These are in the title itself; what is below them goes under their names.
 _SAID = {"target.drive", "target.array.level", "target.array.members"}
 # More than so many settings make a title that nobody reads.
 _SETTINGS_MAX = 5

@@ -282,12 +282,12 @@ def replay(
         all=groups.pop("all"),
         groups=groups,
         hits_told_by="trace" if tags else "model",
-        hits={name: told for name, told in agreed.items() if told is not None},
+        hits={name: counts for name, counts in agreed.items() if counts is not None},
     )
 
 
 def _tags(path: Path, requests: int) -> list[str] | None:
-    """The word in each line of a trace that has been read; None where hits cannot be told by them."""
+    """The word in each line of a trace that has been read; None where they do not show hits."""
     lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
     tags = [fields[1] for line in lines if len(fields := line.split()) > 1]
     return tags if len(tags) == requests and telling(tags) else None

@@ -27,7 +27,7 @@ JUDGED_FROM = 50
 """A group of fewer requests has no verdict."""
 
 MARGIN_PERCENT = 5.0
-"""An error of the mean that a group may have, unless it is said otherwise."""
+"""An error of the mean that a group may have, unless another one is given."""
 
 _BLOCKS = 100
 _DRAWS = 2_000
@@ -94,8 +94,8 @@ def intervals(measured: Samples, simulated: Samples, groups: Mapping[str, Chosen
             continue
         drawn = [draws @ part for part in sums]
         # A draw without any request of the group says nothing.
-        told = drawn[0] > 0
-        errors = drawn[1][told] / drawn[0][told] - 1
+        is_drawn = drawn[0] > 0
+        errors = drawn[1][is_drawn] / drawn[0][is_drawn] - 1
         tail = (1 - _CONFIDENCE) / 2
         low, high = (float(np.quantile(errors, share)) for share in (tail, 1 - tail))
         found[name] = Interval(whole[1] / whole[0] - 1, low, high)
@@ -147,11 +147,11 @@ def telling(tags: Sequence[str]) -> bool:
 def agreement(columns: Mapping[str, Any], tags: Sequence[str], chosen: Chosen) -> Agreement | None:
     """How often both agree, of the chosen requests; None where the trace tells of none of these."""
     (was_hit, was_miss), (hit, _) = measured_hits(tags), simulated_hits(columns)
-    told = chosen & (was_hit | was_miss)
-    if not told.any():
+    tagged = chosen & (was_hit | was_miss)
+    if not tagged.any():
         return None
 
     def both(measured: Chosen, simulated: Chosen) -> int:
-        return int(np.sum(told & measured & simulated))
+        return int(np.sum(tagged & measured & simulated))
 
     return Agreement(both(was_hit, hit), both(was_miss, ~hit), both(was_hit, ~hit), both(was_miss, hit))

@@ -190,8 +190,8 @@ def _notes(plan: Mapping[str, Any]) -> list[str]:
     marks = {
         _mark(one) for one in plan["candidates"] if one["usable_bytes"] and _value(one, "loss_in_a_year")
     }
-    if said := [words[mark] for mark in words if mark in marks]:
-        notes.append(f"Triangle {'; '.join(said)}")
+    if meanings := [words[mark] for mark in words if mark in marks]:
+        notes.append(f"Triangle {'; '.join(meanings)}")
     missing = sum(1 for one in plan["candidates"] if one["usable_bytes"] and not one["iops_healthy"])
     if missing:
         notes.append(
@@ -228,8 +228,8 @@ def tornado(plan: Mapping[str, Any]) -> Panel:
         if value:
             rule = alt.Chart(inline([{"value": value}])).mark_rule(stroke=INK, strokeDash=dash)
             layers.append(rule.encode(x=x))
-    if untold := [one["name"] for one in known if not one["is_told"]]:
-        text = f"Half and twice of these change less than the intervals show: {', '.join(untold)}"
+    if unresolved := [one["name"] for one in known if not one["is_told"]]:
+        text = f"Half and twice of these change less than the intervals show: {', '.join(unresolved)}"
         notes += textwrap.wrap(text, _LINE_MAX)
     return dress(
         alt.layer(*layers).properties(

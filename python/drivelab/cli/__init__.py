@@ -18,7 +18,7 @@ from drivelab.cli.output import emit, version_text
 
 def main() -> NoReturn:
     """Run the command line and exit with its code."""
-    # Started without a stdout or stderr (`>&-`), Python has None there. What cannot be said is not missed,
+    # Started without a stdout or stderr (`>&-`), Python has None there. What cannot be printed is not missed,
     # lost data are; `nowhere` also keeps a file opened later from getting the number of stdout.
     with open(os.devnull, "w", encoding="utf-8") as nowhere:  # noqa: PTH123
         sys.stdout = sys.stdout or _Closed()

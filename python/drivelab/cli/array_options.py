@@ -16,7 +16,7 @@ from drivelab.cli.workload_options import ARRAY_PANEL
 from drivelab.errors import InputError
 from drivelab.points_table import axis_text
 
-# The events of so many points are told; of more the table tells enough.
+# The events of so many points are listed; of more the table shows enough.
 TIMELINES_MAX = 4
 
 Rebuild = Annotated[

@@ -1,4 +1,4 @@
-"""What a drive file leaves out and its interface tells, said wherever a drive is used.
+"""What a drive file leaves out and its interface determines, reported wherever a drive is used.
 
 Which key tells the interface, and what follows from it, is in docs/own-drive.md.
 """
@@ -34,7 +34,7 @@ def note_served(checked: _core.Plan, source: Source, overrides: Iterable[Overrid
 
 
 def note_assumed_of(overrides: Sequence[Override], name: str | None = None) -> None:
-    """The same for the target that these overrides describe; what is wrong with it is told by whoever runs it."""
+    """The same for the target that these overrides describe; what is wrong with it is reported by whoever runs it."""
     # A block at a time fits any drive.
     block = Override("workload.bs", "512B", "the workload")
     try:

@@ -213,17 +213,19 @@ def described(record: Record) -> str:
 
 def _apart(found: Compared) -> str:
     """What tells the records apart: facts that both state, and what is no place."""
-    told: dict[str, None] = {}
+    distinctions: dict[str, None] = {}
     first = next(iter(found.records.values()))
     for beside in found.besides:
         for name, (one, other) in beside.subjects.items():
-            told[f"{name} ({beside.first} {one}, {beside.other} {other})"] = None
+            distinctions[f"{name} ({beside.first} {one}, {beside.other} {other})"] = None
         facts = found.records[beside.other].facts
         for name in first.facts.keys() & facts.keys() - _UNSPOKEN:
             if first.facts[name] != facts[name]:
-                told[f"{name} ({beside.first} {first.facts[name]}, {beside.other} {facts[name]})"] = None
-    shown = sorted(told)[:_FACTS_MAX]
-    more = f" and {len(told) - len(shown)} more" if len(told) > len(shown) else ""
+                distinctions[f"{name} ({beside.first} {first.facts[name]}, {beside.other} {facts[name]})"] = (
+                    None
+                )
+    shown = sorted(distinctions)[:_FACTS_MAX]
+    more = f" and {len(distinctions) - len(shown)} more" if len(distinctions) > len(shown) else ""
     return f"told apart by {', '.join(shown)}{more}" if shown else ""
 
 

@@ -149,7 +149,7 @@ def emulate(
     command = emulation.Command(run, emulation.stderr_number() if as_json else None) if run else None
 
     def ready(uri: str, size: int) -> None:
-        # What a command is to read is told to it alone.
+        # What a command is to read is passed to it alone.
         if command is None and not as_json:
             emit(uri)
         if not quiet:

@@ -102,7 +102,7 @@ def fit(
     if restart:
         state.unlink(missing_ok=True)
     with _progress(quiet=quiet) as tell:
-        told, text = fit_drive(
+        report, text = fit_drive(
             drive,
             measured,
             known=known,
@@ -114,13 +114,13 @@ def fit(
     write_text(out, text)
     state.unlink(missing_ok=True)
     if as_json:
-        emit_json(told.to_dict())
+        emit_json(report.to_dict())
     elif as_csv:
-        emit(tables_csv(told.tables()))
+        emit(tables_csv(report.tables()))
     else:
-        _print(told, quiet=quiet)
+        _print(report, quiet=quiet)
     for path in chart:
-        draw(told.chart, path, told.provenance(), Look(None, None, None, False))
+        draw(report.chart, path, report.provenance(), Look(None, None, None, False))
     if not quiet:
         for path in (out, *chart):
             say(f"wrote {path}")
@@ -165,28 +165,28 @@ def _held(text: str) -> float:
 def _progress(*, quiet: bool) -> Iterator[Callable[[str, float], object]]:
     """What is being done, each once on stderr; on a terminal a bar with the time that is left."""
     with progress_bar(_STEPS, "fit", quiet=quiet) as bar:
-        said = ""
+        stage_before = ""
 
         def tell(text: str, done: float) -> None:
-            nonlocal said
+            nonlocal stage_before
             if bar is not None:
                 bar(_STEPS * done)
-            elif not quiet and (stage := text.partition(":")[0]) != said:
-                said = stage
+            elif not quiet and (stage := text.partition(":")[0]) != stage_before:
+                stage_before = stage
                 say(f"{stage} ..")
 
         yield tell
 
 
-def _print(told: Report, *, quiet: bool) -> None:
-    for number, table in enumerate(told.tables()):
+def _print(report: Report, *, quiet: bool) -> None:
+    for number, table in enumerate(report.tables()):
         if number:
             emit("")
         emit_table(table)
     if quiet:
         return
     lines = [""]
-    for one in told.scored:
+    for one in report.scored:
         demerit, error = (one.held_out[key] for key in ("demerit_ms", "mean_error"))
         if demerit is not None and error is not None:
             request = (
@@ -195,19 +195,20 @@ def _print(told: Report, *, quiet: bool) -> None:
             lines.append(
                 f"held out of {one.name}: demerit {demerit:.3f} ms, mean {100 * error:+.2f} %{request}"
             )
-    found = told.found
+    found = report.found
     lines += [f"rule: {key} = {value}" for key, value in found.rules.items()]
     if as_good := [f"{one['order']}, {one['chooses']}" for one in found.candidates[1:] if one["as_good"]]:
         lines.append(f"explain the sweep as well: {'; '.join(as_good)}")
     traded = found.guard_and_scatter
     if traded:
         correlation = traded["correlation"]
-        told_by = "not known" if correlation is None else f"{correlation:+.2f}"
+        correlation_text = "not known" if correlation is None else f"{correlation:+.2f}"
         lines.append(
-            f"guard and scatter: correlation {told_by}; error of the sweep in units of 1 % {traded['error']:.2f}, "
-            f"without guard {traded['error_without_guard']:.2f}, without scatter {traded['error_without_scatter']:.2f}"
+            f"guard and scatter: correlation {correlation_text}; error of the sweep in units of 1 % "
+            f"{traded['error']:.2f}, without guard {traded['error_without_guard']:.2f}, without scatter "
+            f"{traded['error_without_scatter']:.2f}"
         )
     lines += found.notes
-    facts = told.provenance()
+    facts = report.provenance()
     lines.append(f"drivelab {facts['version']}, model {facts['model_version']}, seed {facts['seed']}")
     emit("\n".join(lines))

@@ -49,8 +49,8 @@ def import_drive(
         if not quiet:
             say(f"wrote {out}")
     if not quiet:
-        for told in drive.left_out:
-            say(f"left out: {told}")
+        for omission in drive.left_out:
+            say(f"left out: {omission}")
     if as_json:
         left_out = {"left_out": drive.left_out} if drive.left_out else {}
         emit_json({"format": kind, "name": drive.name, "drive": drive.keys, **left_out})

@@ -90,7 +90,7 @@ ROUNDS_MAX = 60
 
 @dataclass(frozen=True)
 class Destroy:
-    """What the user has said about writing."""
+    """What the user has stated about writing."""
 
     write: bool = False
     named: str | None = None

@@ -1,4 +1,4 @@
-"""Traces as a verb's options: where a run is captured to, and what is said of a replayed one."""
+"""Traces as a verb's options: where a run is captured to, and what is reported of a replayed one."""
 
 from __future__ import annotations
 

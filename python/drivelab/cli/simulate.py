@@ -356,8 +356,8 @@ def _note_failed(result: Result) -> None:
     outcomes = Counter[str]()
     for point in failed:
         outcomes.update(point["errors_by_outcome"])
-    told = ", ".join(f"{count:,} x {_OUTCOMES.get(name, name)}" for name, count in outcomes.most_common())
-    say(f"note: no I/O succeeded{_at(failed)}: each ended with an error: {told}")
+    counts = ", ".join(f"{count:,} x {_OUTCOMES.get(name, name)}" for name, count in outcomes.most_common())
+    say(f"note: no I/O succeeded{_at(failed)}: each ended with an error: {counts}")
 
 
 def _note_lost(result: Result) -> list[Point]:
@@ -370,8 +370,8 @@ def _note_lost(result: Result) -> list[Point]:
     if lost:
         errors = sum(point["errors"] for point in lost)
         say(
-            f"note: the array has failed{_at(lost)}, and {errors:,} I/Os ended with an error: IOPS and latencies are those of "
-            "the others, before and after; --over-time FILE draws the course"
+            f"note: the array has failed{_at(lost)}, and {errors:,} I/Os ended with an error: IOPS and latencies are "
+            "those of the others, before and after; --over-time FILE draws the course"
         )
     return lost
 

@@ -106,12 +106,12 @@ def _hits(found: Validation) -> str:
     """What is known of hits and misses request by request."""
     if not found.hits:
         return "hits and misses: by the model; the trace does not tell them apart\n"
-    told = "; ".join(
+    shares = "; ".join(
         f"{name} {100 * agreed.share:.1f} % agreed, {agreed.both_hit} hits and {agreed.both_miss} misses, "
         f"{agreed.only_measured_hit} hits only as measured, {agreed.only_simulated_hit} only as simulated"
         for name, agreed in found.hits.items()
     )
-    return f"hits and misses: by the trace; {told}\n"
+    return f"hits and misses: by the trace; {shares}\n"
 
 
 def _print(found: Validation, *, quiet: bool) -> None:

@@ -175,8 +175,8 @@ class Compared:
 
     def provenance(self) -> dict[str, Any]:
         """For a picture: the program, the origin of the records, and the digest of what was compared."""
-        told = {key: value for key, value in self.to_dict().items() if key not in {"version", "records"}}
-        text = json.dumps(told, sort_keys=True)
+        content = {key: value for key, value in self.to_dict().items() if key not in {"version", "records"}}
+        text = json.dumps(content, sort_keys=True)
         return {
             "version": _core.VERSION,
             "digest": hashlib.sha256(text.encode()).hexdigest()[:_DIGEST_DIGITS],
@@ -321,8 +321,8 @@ def _beside(first: tuple[str, Record], other: tuple[str, Record], choice: Choice
         others = [pair for pair in found.pairs if not any(_both(pair, name) for name in names)]
         names = (*names, *(name for name in _NAMED if any(_both(pair, name) for pair in others)))
     by_figure = {name: _differences(found.pairs, name, levels.judged) for name in names}
-    besides = [one for told in by_figure.values() for one in told]
-    missing = [name for name, told in by_figure.items() if not told]
+    besides = [one for differences in by_figure.values() for one in differences]
+    missing = [name for name, differences in by_figure.items() if not differences]
     if not besides:
         there = ([pair.first for pair in found.pairs], [pair.other for pair in found.pairs])
         listed = [

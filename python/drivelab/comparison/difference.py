@@ -116,10 +116,10 @@ def difference(
     return made(math.expm1(log), ends, math.hypot(first.error, other.error), shown)
 
 
-def varying(told: Sequence[Difference]) -> list[str]:
+def varying(differences: Sequence[Difference]) -> list[str]:
     """Axes in which the places differ; the depth is omitted if iodepth is among them."""
-    names = dict.fromkeys(name for one in told for name in one.place)
-    found = [name for name in names if len({axis_text(one.place.get(name)) for one in told}) > 1]
+    names = dict.fromkeys(name for one in differences for name in one.place)
+    found = [name for name in names if len({axis_text(one.place.get(name)) for one in differences}) > 1]
     return [name for name in found if name != "depth" or "iodepth" not in found]
 
 

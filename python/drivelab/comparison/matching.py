@@ -192,8 +192,8 @@ def _reason(axes: dict[str, Any], fitting: list[dict[str, Any]], others: list[di
         names = _without_depth(names)
         if len(fitting) == 1:
             return SHARED
-        told = f" that differ in {', '.join(names)}" if names else ""
-        return f"it fits {len(fitting)} points of the other{told}"
+        apart = f" that differ in {', '.join(names)}" if names else ""
+        return f"it fits {len(fitting)} points of the other{apart}"
     fewest: list[str] = min((_conflicts(axes, place) for place in others), key=len)
     if not fewest:
         return "the point of the other that it fits states the same axes as another point, and is matched with that"

@@ -27,9 +27,9 @@ def tables(compared: Compared) -> list[Table]:
     found = []
     for beside in compared.besides:
         for name in beside.figures():
-            told = [one for one in beside.differences if one.figure == name]
-            if told:
-                found.append(_figure_table(compared, beside, name, told))
+            differences = [one for one in beside.differences if one.figure == name]
+            if differences:
+                found.append(_figure_table(compared, beside, name, differences))
     return found + [_shift_table(beside) for beside in compared.besides if _has_more(beside)]
 
 
@@ -38,9 +38,9 @@ def _has_more(beside: Beside) -> bool:
     return bool({one.figure for one in beside.shifts} - set(beside.figures()))
 
 
-def _figure_table(compared: Compared, beside: Beside, name: str, told: Sequence[Difference]) -> Table:
-    axes = varying(told)
-    unit, scale = _unit(name, told)
+def _figure_table(compared: Compared, beside: Beside, name: str, differences: Sequence[Difference]) -> Table:
+    axes = varying(differences)
+    unit, scale = _unit(name, differences)
     choice = compared.choice
     columns = [
         *axes,
@@ -51,7 +51,7 @@ def _figure_table(compared: Compared, beside: Beside, name: str, told: Sequence[
         "shown",
     ]
     rows = []
-    for one in told:
+    for one in differences:
         cells = [Cell(axis_text(one.place.get(axis, _MISSING))) for axis in axes]
         cells += [Cell(rate_text(value / scale)) for value in (one.first, one.other)]
         cells.append(Cell(_MISSING if one.share is None else percent(one.share)))
@@ -83,14 +83,14 @@ def _interval(one: Difference) -> str:
     return f"{percent(one.low)} to {percent(one.high)}"
 
 
-def _unit(name: str, told: Sequence[Difference]) -> tuple[str, float]:
+def _unit(name: str, differences: Sequence[Difference]) -> tuple[str, float]:
     """The unit of a figure, and the divisor to convert to it."""
     last = name.rpartition(".")[2]
     if last == "bytes_per_s":
         return " MB/s", 1e6
     if last in {"iops", "figure"}:
         return "", 1.0
-    return (" ms", 1e6) if max(max(one.first, one.other) for one in told) >= 1e6 else (" us", 1e3)
+    return (" ms", 1e6) if max(max(one.first, one.other) for one in differences) >= 1e6 else (" us", 1e3)
 
 
 def _shift_table(beside: Beside) -> Table:

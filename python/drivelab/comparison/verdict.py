@@ -69,7 +69,9 @@ class Verdict:
                 name: [one for one in beside.differences if one.figure == name] for name in beside.figures()
             }
             lines += [
-                _line(beside, name, told, choice.confidence) for name, told in by_figure.items() if told
+                _line(beside, name, differences, choice.confidence)
+                for name, differences in by_figure.items()
+                if differences
             ]
             counts["not_matched"] += len(beside.lonely)
             if choice.threshold is not None:
@@ -82,45 +84,45 @@ class Verdict:
         return cls(lines, holds=not beyond, counts=counts)
 
 
-def _line(beside: Beside, name: str, told: Sequence[Difference], confidence: float) -> str:
+def _line(beside: Beside, name: str, differences: Sequence[Difference], confidence: float) -> str:
     """One figure at all places."""
     who, of = beside.other, beside.first
     before = f"{title(name)}: "
-    if all(one.shown == "identical" for one in told):
+    if all(one.shown == "identical" for one in differences):
         return f"{before}no difference: {who} is the same as {of}"
     groups = {
-        shown: [one for one in told if one.shown == shown]
+        shown: [one for one in differences if one.shown == shown]
         for shown in ("more", "less", "none", "unknown", "identical")
     }
-    if len(groups["none"]) + len(groups["identical"]) == len(told):
-        widest = max(max(abs(one.low or 0), abs(one.high or 0)) for one in told)
-        at = f" at any of {len(told)} points" if len(told) > 1 else ""
+    if len(groups["none"]) + len(groups["identical"]) == len(differences):
+        widest = max(max(abs(one.low or 0), abs(one.high or 0)) for one in differences)
+        at = f" at any of {len(differences)} points" if len(differences) > 1 else ""
         return f"{before}no difference shown{at}; up to {percent(widest).lstrip('+')} is not excluded"
     parts = []
     for shown, word in (("more", "above"), ("less", "below")):
         if found := groups[shown]:
             better = {True: " (better)", False: " (worse)", None: ""}[found[0].is_better]
-            parts.append(f"{who} {word} {of}{better}{_at(found, told)} by {_range(found)}")
+            parts.append(f"{who} {word} {of}{better}{_at(found, differences)} by {_range(found)}")
     if groups["unknown"]:
         parts.append(
-            f"{who} against {of}{_at(groups['unknown'], told)} {_range(groups['unknown'])}, without interval"
+            f"{who} against {of}{_at(groups['unknown'], differences)} {_range(groups['unknown'])}, without interval"
         )
     if found := groups["none"]:
-        parts.append(f"no difference shown{_at(found, told)}")
+        parts.append(f"no difference shown{_at(found, differences)}")
     if found := groups["identical"]:
-        parts.append(f"the same{_at(found, told)}")
-    if (mean := _mean(told, confidence)) and len(told) > 1:
+        parts.append(f"the same{_at(found, differences)}")
+    if (mean := _mean(differences, confidence)) and len(differences) > 1:
         parts.append(mean)
     return before + "; ".join(parts)
 
 
-def _at(found: Sequence[Difference], told: Sequence[Difference]) -> str:
+def _at(found: Sequence[Difference], differences: Sequence[Difference]) -> str:
     """The places, by name if they are few."""
-    if len(told) == 1:
+    if len(differences) == 1:
         return ""
-    axes = varying(told)
-    if len(found) > _NAMED_MAX or len(found) == len(told) or not axes:
-        return f" at {len(found)} of {len(told)} points"
+    axes = varying(differences)
+    if len(found) > _NAMED_MAX or len(found) == len(differences) or not axes:
+        return f" at {len(found)} of {len(differences)} points"
     places = [
         " ".join(f"{name} {axis_text(one.place[name])}" for name in axes if name in one.place)
         for one in found
@@ -139,17 +141,19 @@ def _range(found: Sequence[Difference]) -> str:
     return " to ".join(texts)
 
 
-def _mean(told: Sequence[Difference], confidence: float) -> str:
+def _mean(differences: Sequence[Difference], confidence: float) -> str:
     """The geometric mean of the ratios, with an interval if each of them has an error."""
-    shares = [one.share for one in told if one.share is not None and one.share > -1]
-    if len(shares) < len(told):
+    shares = [one.share for one in differences if one.share is not None and one.share > -1]
+    if len(shares) < len(differences):
         return ""
     mean = math.fsum(math.log1p(share) for share in shares) / len(shares)
     text = f"geometric mean {percent(math.expm1(mean))}"
-    if not all(one.is_uncertain for one in told):
+    if not all(one.is_uncertain for one in differences):
         return text
     # Points of one record share random numbers, so their errors are treated as fully correlated.
-    half = math.fsum((one.error or 0.0) * student(one.freedom, confidence) for one in told) / len(told)
+    half = math.fsum((one.error or 0.0) * student(one.freedom, confidence) for one in differences) / len(
+        differences
+    )
     return f"{text} ({percent(math.expm1(mean - half))} to {percent(math.expm1(mean + half))})"
 
 

@@ -42,8 +42,8 @@ class Campaign:
 
     def digest(self) -> str:
         """A digest that is equal for the same cuts with the same outcomes."""
-        told = [(one.at_ns, one.verdict, one.committed, one.lost) for one in self.cuts]
-        return hashlib.sha256(json.dumps(told).encode()).hexdigest()[:16]
+        outcomes = [(one.at_ns, one.verdict, one.committed, one.lost) for one in self.cuts]
+        return hashlib.sha256(json.dumps(outcomes).encode()).hexdigest()[:16]
 
 
 def drawn(log: _core.CrashLog, kept: Kept, count: int, seed: int) -> list[int]:

@@ -108,7 +108,7 @@ def _given(checker: Checker, folder: Path, image: Path) -> Iterator[dict[str, st
 
 
 def _judge(checker: Checker, folder: Path, at_ns: int, words: dict[str, str]) -> tuple[str, str]:
-    noise = folder / "said"
+    noise = folder / "output"
     judge = Judge(checker.command, words, noise, checker.timeout_s, checker.stop)
     listener = _core.Listener(str(folder / "nbd.socket"))
     try:
@@ -120,10 +120,10 @@ def _judge(checker: Checker, folder: Path, at_ns: int, words: dict[str, str]) ->
         status = judge.end()
     if judge.has_timed_out:
         return ERROR, f"the checker has not ended after {checker.timeout_s:g} s"
-    said = noise.read_text(encoding="utf-8", errors="replace").strip()[-_NOISE_MAX:]
+    output = noise.read_text(encoding="utf-8", errors="replace").strip()[-_NOISE_MAX:]
     if status == 0:
         return GOOD, ""
-    return (LOSS, said) if status == 1 else (ERROR, f"the checker ended with status {status}: {said}")
+    return (LOSS, output) if status == 1 else (ERROR, f"the checker ended with status {status}: {output}")
 
 
 def _serve(checker: Checker, folder: Path, at_ns: int, listener: _core.Listener, judge: Judge) -> None:

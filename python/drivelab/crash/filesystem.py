@@ -86,8 +86,8 @@ def check_size(system: FileSystem, text: str, size_bytes: int) -> None:
             with image.open("wb") as file:
                 file.truncate(size)
             done = _done([*system.make, str(image)], system.make[0])
-            said = (done.stderr.strip() or done.stdout.strip() or "it fails").splitlines()
-            return said[0] if done.returncode else ""
+            lines = (done.stderr.strip() or done.stdout.strip() or "it fails").splitlines()
+            return lines[0] if done.returncode else ""
 
         why = refusal(size_bytes)
         if not why:
@@ -105,8 +105,8 @@ def run(command: list[str], what: str) -> str:
     """The output of a command. Raises RunError with the first line of its error output if it fails."""
     done = _done(command, what)
     if done.returncode:
-        said = (done.stderr.strip() or done.stdout.strip() or f"status {done.returncode}").splitlines()
-        raise RunError(f"{what}: {said[0]}")
+        lines = (done.stderr.strip() or done.stdout.strip() or f"status {done.returncode}").splitlines()
+        raise RunError(f"{what}: {lines[0]}")
     return done.stdout
 
 

@@ -42,10 +42,10 @@ class Stop:
                 _signal(group, signal.SIGTERM)
 
     def start(
-        self, command: list[str], environment: Mapping[str, str], said: Path
+        self, command: list[str], environment: Mapping[str, str], output: Path
     ) -> subprocess.Popen[bytes]:
         """Start a checker in a process group of its own. Raises StoppedError."""
-        with self._lock, said.open("wb") as stdout:
+        with self._lock, output.open("wb") as stdout:
             if self.is_set:
                 raise StoppedError
             process = subprocess.Popen(
@@ -64,12 +64,12 @@ class Judge(emulation.Command):
     """One run of the checker. Its output goes to a file."""
 
     def __init__(
-        self, text: str, environment: Mapping[str, str], said: Path, timeout_s: float, stop: Stop
+        self, text: str, environment: Mapping[str, str], output: Path, timeout_s: float, stop: Stop
     ) -> None:
         """Store the command, the environment beyond the location of the device, and the timeout."""
         super().__init__(text)
         self.environment = environment
-        self.said = said
+        self.output = output
         self.timeout_s = timeout_s
         self.stop = stop
         self.has_timed_out = False
@@ -81,7 +81,7 @@ class Judge(emulation.Command):
         if self.process is not None:
             return
         environment = {**os.environ, **emulation.with_program(), **words, **self.environment}
-        self.process = self.stop.start(["/bin/sh", "-c", self.text], environment, self.said)
+        self.process = self.stop.start(["/bin/sh", "-c", self.text], environment, self.output)
         self._pidfd = os.pidfd_open(self.process.pid)
         self._end = time.monotonic() + self.timeout_s
 

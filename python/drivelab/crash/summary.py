@@ -93,10 +93,10 @@ class CampaignResult:
         what, first = "loss" if one.verdict == LOSS else "not judged", ""
         if one is self.found.earliest:
             first = ", the earliest, found by bisection" if self.found.is_bisected() else ", the earliest"
-        said = "nothing was committed" if one.committed is None else f"committed {one.committed}"
+        committed_text = "nothing was committed" if one.committed is None else f"committed {one.committed}"
         gone = f"{_are(one.lost_sectors, 'answered sector', 'is', 'are')} gone"
         under_way = f"{_are(one.unanswered_writes, 'write', 'was', 'were')} under way"
-        yield f"\n{what} at {one.at_ns / 1e9:.9f} s{first}: {said}; {gone}; {under_way}"
+        yield f"\n{what} at {one.at_ns / 1e9:.9f} s{first}: {committed_text}; {gone}; {under_way}"
         if one.unreadable_sectors:
             yield f"  too few members are left to read {counted(one.unreadable_sectors, 'sector')}"
         if hint := _hint(self.checker, one):

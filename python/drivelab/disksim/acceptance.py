@@ -16,7 +16,7 @@ from drivelab.scenario import Source, plan
 
 _HEADER = re.compile(r"\[\[?target\.drive\.(\w+)(\.zones)?")
 # Maximum number of reported problems.
-_TOLD_MAX = 5
+_PROBLEMS_MAX = 5
 
 
 def check_accepted(drive: Drive) -> None:
@@ -28,15 +28,17 @@ def check_accepted(drive: Drive) -> None:
         plan(Source(text, "drive file"))
     except ScenarioError as error:
         lines = text.splitlines()
-        told = [
-            _told(drive, lines[: problem["line"]], problem["message"], problem["remedy"])
-            for problem in error.problems[:_TOLD_MAX]
+        problems = [
+            _placed(drive, lines[: problem["line"]], problem["message"], problem["remedy"])
+            for problem in error.problems[:_PROBLEMS_MAX]
         ]
-        more = len(error.problems) - len(told)
-        raise DisksimError("; ".join(dict.fromkeys(told)) + (f"; and {more} more" if more else "")) from error
+        more = len(error.problems) - len(problems)
+        raise DisksimError(
+            "; ".join(dict.fromkeys(problems)) + (f"; and {more} more" if more else "")
+        ) from error
 
 
-def _told(drive: Drive, above: list[str], message: str, remedy: str | None) -> str:
+def _placed(drive: Drive, above: list[str], message: str, remedy: str | None) -> str:
     """A problem at the place from which its section, or its zone, was converted."""
     headers = [found for line in above if (found := _HEADER.match(line))]
     section, zone = headers[-1].groups() if headers else ("", None)

@@ -164,7 +164,7 @@ def _source(files: Sequence[Path]) -> str:
 def _text(name: str, keys: Mapping[str, Any], left_out: Sequence[str]) -> Iterator[str]:
     shown = name if name.isprintable() else ascii(name)
     yield f"# {shown}, imported from its description for DiskSim by `drivelab import disksim`."
-    yield from (f"# Left out: {told}" for told in left_out)
+    yield from (f"# Left out: {omission}" for omission in left_out)
     for key, value in keys.items():
         if not isinstance(value, Mapping) or "value" in value:
             yield f"{key} = {value_text(value)}"

@@ -155,10 +155,10 @@ class Losses:
         if self.given and not self.given & {"capacity", "drive"}:
             found.append("capacities and bytes are those of drives of 1 TB: --capacity says what they hold")
         for name, one in self._named():
-            if one["method"] == "chain" and (said := self._said("histories", "error", "seed")):
-                found.append(f"{name}: {said} changes nothing: its chain of states is exact")
-            if name in checks.BARE and (said := self._said(*checks.NEVER_REPAIRED)):
-                found.append(f"{name}: {said} changes nothing: its first failed drive is the loss")
+            if one["method"] == "chain" and (idle := self._given_of("histories", "error", "seed")):
+                found.append(f"{name}: {idle} changes nothing: its chain of states is exact")
+            if name in checks.BARE and (idle := self._given_of(*checks.NEVER_REPAIRED)):
+                found.append(f"{name}: {idle} changes nothing: its first failed drive is the loss")
             if one["reason"]:
                 found.append(f"{name}: no chain, for {one['reason']}")
             found += [f"{name}: {text}" for text in _reservations(one)]
@@ -175,7 +175,7 @@ class Losses:
                 found.append(f"{name} is known to durability alone: it cannot be simulated")
         return found
 
-    def _said(self, *keys: str) -> str:
+    def _given_of(self, *keys: str) -> str:
         """The given ones of these keys, as options."""
         names = {"seed": "--randseed"}
         return ", ".join(names.get(key, f"--{key.replace('_', '-')}") for key in keys if key in self.given)
@@ -222,20 +222,20 @@ def _checked_together(options: checks.Options, problems: Problems, wrong: Set[st
     else:
         # The level is invalid; the other options can still be checked.
         asked.question(options, "raid6", problems)
-    told: list[OptionError] = []
+    refused: list[OptionError] = []
     for level in names:
         if "rebuild" not in wrong:
             problems.read(None, simulated.check, options, level)
         question = asked.question(options, level, problems)
         if question["array"]["members"] or options.get("members") in {0, "0"}:
-            told += _said(_core.durability_problems(json.dumps(question)), options)
+            refused += _option_errors(_core.durability_problems(json.dumps(question)), options)
     # Options that could not be parsed were replaced by defaults, so errors about them are dropped.
     unread = {one.key for one in problems.found}
-    problems.found += [one for one in told if one.key not in unread]
+    problems.found += [one for one in refused if one.key not in unread]
     return names
 
 
-def _said(found: Iterable[Mapping[str, str]], options: checks.Options) -> list[OptionError]:
+def _option_errors(found: Iterable[Mapping[str, str]], options: checks.Options) -> list[OptionError]:
     """The errors of a description, with its options."""
     return [
         OptionError(
@@ -263,12 +263,12 @@ def _solved(options: checks.Options, names: Sequence[str]) -> Losses:
     for one in questions:
         answer = _core.durability(json.dumps(one), histories)
         # Some errors, such as a chain that is too large, are known only now.
-        problems.found += _said(answer.get("problems", []), options)
+        problems.found += _option_errors(answer.get("problems", []), options)
         found = answer.get("outcome", {})
         outcomes.append({**found, **(_over_failures(one, found, ends, histories) if found else {})})
     problems.check()
-    said = frozenset(key for key, value in options.items() if value is not None)
-    return Losses(questions, outcomes, rebuilds, said)
+    given_keys = frozenset(key for key, value in options.items() if value is not None)
+    return Losses(questions, outcomes, rebuilds, given_keys)
 
 
 def _over_failures(
@@ -358,12 +358,12 @@ def _years(estimate: Estimate) -> str:
 
 def _reservations(found: dict[str, Any]) -> list[str]:
     """Limitations of a result."""
-    said = []
+    remarks = []
     year, histories = found["loss_in_a_year"], f"{found['histories']:,.0f} histories"
     if found["instead_of"]:
-        said.append(f"not by {found['instead_of']}: {found['instead_because']}; by {found['method']}")
+        remarks.append(f"not by {found['instead_of']}: {found['instead_because']}; by {found['method']}")
     if year["value"] is None:
-        said.append(
+        remarks.append(
             f"no loss was seen in {histories}; the chance is below the bound with a confidence of 95 %, and may be far "
             "below it: exponential times have a chain, which is exact"
         )
@@ -373,8 +373,8 @@ def _reservations(found: dict[str, Any]) -> list[str]:
             if found["method"] == "splitting"
             else f"few of {histories} carry the figure, which may be several times too small"
         )
-        said.append(f"{what}: give --histories {4 * found['histories']:.0f}")
-    return said
+        remarks.append(f"{what}: give --histories {4 * found['histories']:.0f}")
+    return remarks
 
 
 def _method(found: dict[str, Any]) -> str:

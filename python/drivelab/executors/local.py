@@ -8,7 +8,7 @@ from typing import Any
 
 from drivelab import _core
 from drivelab.errors import RunError
-from drivelab.executors.tasks import PointTask, Task, told
+from drivelab.executors.tasks import PointTask, Task, outcome_of
 
 Done = Callable[[int, Any], object]
 """Called with the index of a task and its result, in order of completion."""
@@ -50,7 +50,7 @@ def _run_points(tasks: Sequence[PointTask], done: Done, workers: int) -> None:
         if entry is None:
             interrupted = True
         else:
-            done(place, told(entry, plans[place]))
+            done(place, outcome_of(entry, plans[place]))
 
     plans = [task.alone() for task in tasks]
     _core.run(plans, workers, None, tasks[0].log, tasks[0].check_data, taken)

@@ -64,10 +64,10 @@ class PointTask:
         found = _core.run([plan], 1, None, self.log, self.check_data)[0][0]
         if found is None:
             raise KeyboardInterrupt
-        return told(found, plan)
+        return outcome_of(found, plan)
 
 
-def told(entry: dict[str, Any] | RunError, plan: _core.Plan) -> dict[str, Any]:
+def outcome_of(entry: dict[str, Any] | RunError, plan: _core.Plan) -> dict[str, Any]:
     """The outcome of a plan's only point, as the result of its task."""
     if isinstance(entry, RunError):
         return {"error": str(entry), "is_unfit": isinstance(entry, UnfitError)}

@@ -49,10 +49,10 @@ def fit(
     try:
         found = run(replace(measured, known=tuple(values)), start, workers, state, tell)
         found.notes = notes + found.notes
-        told = report(drive, found, measured)
+        summary = report(drive, found, measured)
     except _core.TraceError as error:
         raise InputError(str(error)) from error
-    return told, drive_file(drive, found, origins)
+    return summary, drive_file(drive, found, origins)
 
 
 def _given(
@@ -66,9 +66,11 @@ def _given(
     notes: list[str] = []
     if geometry is not None:
         row = read_geometry(geometry, str(values.get("identity.model", model or "")) or None)
-        taken, told = of_geometry(row)
+        taken, remarks = of_geometry(row)
         # Layouts that are known otherwise need no table.
-        notes = [note for note in told if "the layout" not in note or "geometry.surface_order" not in values]
+        notes = [
+            note for note in remarks if "the layout" not in note or "geometry.surface_order" not in values
+        ]
         for key, value in taken.items():
             if key not in values:
                 values[key], origins[key] = value, f"{geometry.name}, {row['model']}"

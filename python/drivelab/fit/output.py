@@ -110,7 +110,7 @@ def report(start: str, found: Found, measured: Measured) -> Report:
     lists = [(one, held_out(one, measured.hold_out)) for one in measured.traces]
     if measured.chains:
         lists.append((joined(measured.chains), held_out_of(measured.chains, measured.hold_out)))
-    told = []
+    replayed = []
     for requests, held in lists:
         with Replays(requests, held) as replays:
             groups, figures, simulated = scored(replays, found.draft)
@@ -118,8 +118,10 @@ def report(start: str, found: Found, measured: Measured) -> Report:
         real, model = requests.time[part], simulated[part]
         flat = np.std(real) == 0 or np.std(model) == 0
         correlation = None if flat else float(np.corrcoef(real, model)[0, 1])
-        told.append(Scored(requests.name, requests.kind, groups, figures, correlation, _deciles(real, model)))
-    return Report(start, found, told)
+        replayed.append(
+            Scored(requests.name, requests.kind, groups, figures, correlation, _deciles(real, model))
+        )
+    return Report(start, found, replayed)
 
 
 def _deciles(real: Any, model: Any) -> list[dict[str, float]]:  # noqa: ANN401 - arrays

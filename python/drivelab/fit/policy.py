@@ -122,7 +122,7 @@ def fit_policy(
     fitted, correlation = _intervals(sweeps, best, known, doubts or {})
     traded = _traded(sweeps, best, correlation) if best.order in BY_TIME else {}
     ranked = sorted(found, key=lambda one: one.criterion)
-    told = [
+    ranking = [
         {
             "order": one.order,
             "chooses": one.chooses,
@@ -132,7 +132,7 @@ def fit_policy(
         for one in ranked
     ]
     by_class = best.order if best.by_class else None
-    return Policy(draft, fitted, rows_of(sweeps, draft), told, traded, by_class)
+    return Policy(draft, fitted, rows_of(sweeps, draft), ranking, traded, by_class)
 
 
 def _with_queue(sweeps: Sweeps, start: Draft, known: Sequence[str]) -> Draft:

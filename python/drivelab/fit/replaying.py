@@ -156,11 +156,11 @@ def scored(replays: Replays, draft: Draft) -> tuple[list[Group], dict[str, float
         for name, which in replays.groups(draft).items()
     ]
     held = replays.held
-    told: dict[str, float | None] = {
+    scores: dict[str, float | None] = {
         "demerit_ms": demerit(measured[held], simulated[held]) if held.any() else None,
         "mean_error": _error(measured, simulated, held),
     }
-    return groups, told, simulated
+    return groups, scores, simulated
 
 
 def _error(measured: Numbers, simulated: Numbers, which: Flags) -> float | None:

@@ -180,7 +180,7 @@ def _chain(found: Found, measured: Measured, _workers: int, tell: Tell) -> None:
             found.draft = _with_numbers(found.draft, model.parameters, centre)
         tell("intervals", 0.6)
         data = timed(replays, found.draft)
-        _told(found, data, model)
+        _decide(found, data, model)
         found.notes.append(_ANGLES if data.sharpness >= SURE else _NO_ANGLES)
         _hits(found, replays, data, measured.known)
 
@@ -234,7 +234,7 @@ def _laid(draft: Draft, point: Mapping[str, float]) -> Draft:
     return laid_over(draft, point)
 
 
-def _told(found: Found, data: Timed, model: Model) -> None:
+def _decide(found: Found, data: Timed, model: Model) -> None:
     """Intervals of all parameters; undetermined ones return to the start's value, and the others are refitted."""
     bends = any(one.key.startswith("seek.bend.") for one in model.parameters)
     # The draft contains the numbers already: the model is built on them again, with the start's prior.
@@ -311,11 +311,11 @@ def _curve(draft: Draft, model: Model, draws: Numbers, cylinders: int) -> list[F
     """A bent curve summarized by three seek times: over one cylinder, on average, full stroke."""
     at, time = seek_points(draft, cylinders)
     some = draws[np.linspace(0, len(draws) - 1, _DRAWN).astype(int)]
-    told = []
+    seeks = []
     for row in some:
         point = dict(zip((one.key for one in model.parameters), row.tolist(), strict=True))
-        told.append(_three(*seek_points(_laid(model.draft, point), cylinders), cylinders))
-    low, high = np.quantile(np.array(told), [0.05, 0.95], axis=0)
+        seeks.append(_three(*seek_points(_laid(model.draft, point), cylinders), cylinders))
+    low, high = np.quantile(np.array(seeks), [0.05, 0.95], axis=0)
     return [
         Fitted(key, value, float(low[place]), float(high[place]), "fitted", "ms", "of seek.table")
         for place, (key, value) in enumerate(zip(FORM, _three(at, time, cylinders), strict=True))

@@ -55,8 +55,10 @@ class Sweeps:
             rates = np.array([entry["iops"] for entry in entries])
             tails = np.array([(entry["latency_ns"]["p99"] or np.nan) / 1e6 for entry in entries])
             found.append(_whitened(np.log(rates / sweep.iops) / RATE_ERROR))
-            told = np.isfinite(sweep.p99) & np.isfinite(tails)
-            found.append(np.where(told, np.log(tails / np.where(told, sweep.p99, 1)), 0.0) / TAIL_ERROR)
+            has_tails = np.isfinite(sweep.p99) & np.isfinite(tails)
+            found.append(
+                np.where(has_tails, np.log(tails / np.where(has_tails, sweep.p99, 1)), 0.0) / TAIL_ERROR
+            )
         return np.concatenate(found)
 
     def loss(self, draft: Draft) -> float:

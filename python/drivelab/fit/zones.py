@@ -110,7 +110,7 @@ def of_geometry(row: Mapping[str, str]) -> tuple[dict[str, Any], list[str]]:
         _positive(row, key) for key in ("rpm", "sector_bytes", "spt_outer", "spt_inner", "surfaces")
     )
     skew, notes = _skew(row)
-    order, told = _order(row.get("layout", ""))
+    order, order_notes = _order(row.get("layout", ""))
     found: dict[str, Any] = {
         "rpm": f"{rpm:g}rpm",
         "geometry.heads": int(heads),
@@ -122,7 +122,7 @@ def of_geometry(row: Mapping[str, str]) -> tuple[dict[str, Any], list[str]]:
         found |= {"skew.track": f"{skew:.6f}rev", "skew.cylinder": f"{skew:.6f}rev", "skew.margin": None}
     if row.get("capacity"):
         found["geometry.capacity"] = row["capacity"].replace(" ", "")
-    return found, notes + told
+    return found, notes + order_notes
 
 
 def _positive(row: Mapping[str, str], key: str) -> float:

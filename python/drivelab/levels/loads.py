@@ -143,7 +143,7 @@ class Loads:
         return found
 
     def __post_init__(self) -> None:
-        """Refuse loads on which nothing could be said. Raises InputError with all errors."""
+        """Reject loads that could have no result. Raises InputError with all errors."""
         problems, depths = Problems(), self.depths
         if self.rw not in KINDS:
             problems.found.append(OptionError("--rw", self.rw, f"it is {', '.join(KINDS)}"))

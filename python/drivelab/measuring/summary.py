@@ -80,9 +80,9 @@ def notes(result: MeasuredResult) -> Iterator[str]:
             yield f"warning: {at}not steady after {len(steady['rounds_iops'])} rounds: {steady['criterion']}"
     for failure in result.failures:
         yield f"error: {failure.message}"
-    told = any(map(never_answered, result.records))
+    is_reported = any(map(never_answered, result.records))
     for warning in result.warnings:
-        if told and warning["code"] == "unanswered":
+        if is_reported and warning["code"] == "unanswered":
             continue
         yield f"warning: {warning['text']}"
 

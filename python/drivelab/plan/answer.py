@@ -149,7 +149,7 @@ def notes(found: Plan) -> list[str]:
     for one in found.candidates:
         if one.failings:
             stages[one.failings[0].stage] += 1
-    said = [
+    remarks = [
         f"candidates: {len(found.candidates)}, of which {stages['rule']} are out by rules, capacity or price, "
         f"{stages['bound']} by closed forms, {stages['simulated']} once simulated",
         f"load: {found.asked.loads.text()}; limits apply {', '.join(found.asked.limits.states)}; "
@@ -157,32 +157,34 @@ def notes(found: Plan) -> list[str]:
         *_of_trace(found),
     ]
     if found.asked.knows_failures and (left := turns.left_out(found)):
-        said.append(f"assumed for the chance of loss: {', '.join(f'{name} {value}' for name, value in left)}")
+        remarks.append(
+            f"assumed for the chance of loss: {', '.join(f'{name} {value}' for name, value in left)}"
+        )
     if any(one.entry.rebuild for one in found.candidates):
-        said.append(
+        remarks.append(
             f"a rebuild is simulated until its hours are known to {ERROR_WANTED:.0%}, what it came to is its own ± "
             f"(compare-levels and durability: to {ERROR_ELSEWHERE:.0%})"
         )
-    said += _equals(found, found.pick) if found.pick else []
+    remarks += _equals(found, found.pick) if found.pick else []
     if found.pick and (near := _near(found, found.pick)):
-        said.append(
+        remarks.append(
             f"the limit lies within the interval of the pick's {near}: another seed may turn the pick"
         )
     if found.assumptions and found.assumptions[0].is_told:
-        said.append(f"the chance of loss depends most on: {found.assumptions[0].name}")
-    if untold := [one.name for one in found.assumptions if one.high is not None and not one.is_told]:
-        said.append(
-            f"~: half and twice of {', '.join(untold)} change the chance by less than its interval shows"
+        remarks.append(f"the chance of loss depends most on: {found.assumptions[0].name}")
+    if unresolved := [one.name for one in found.assumptions if one.high is not None and not one.is_told]:
+        remarks.append(
+            f"~: half and twice of {', '.join(unresolved)} change the chance by less than its interval shows"
         )
-    said += [
+    remarks += [
         f"over the interval of the {one.name}, {one.interval.low} to {one.interval.high}, the pick loses data within a "
         f"year with a chance of {one.interval.loss_low:.3g} to {one.interval.loss_high:.3g}"
         for one in found.assumptions
         if one.interval and one.interval.loss_low and one.interval.loss_high
     ]
     if found.pick and not any(one.key == "load" for one in found.assumptions):
-        said.append("the load was not varied: no rate or depth in it is a number")
-    return said
+        remarks.append("the load was not varied: no rate or depth in it is a number")
+    return remarks
 
 
 def _equals(found: Plan, one: Candidate) -> list[str]:

@@ -5,7 +5,7 @@
 - *Rotation.* A sector at random is anywhere on the turn T, so a read waits for a uniform part of it or longer, whatever
   the arm does; of c copies the nearest comes after the least of c such parts. So a share (1 - x/T)^c of reads takes
   longer than x. Of that the p-th quantile, the mean T/(c+1), and of d requests outstanding at most d over the mean by
-  the second. Of hits in caches of drives 1 % is taken off; with a memory of host or controller nothing is said.
+  the second. Of hits in caches of drives 1 % is taken off; with a memory of host or controller there is no bound.
 - *Loss.* A repair is no shorter than writing a member's share of the data at the rate of the outer zone; chances of
   loss rise with it.
 

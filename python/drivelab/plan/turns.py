@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 NONE = "-"
 _NOTHING = "no candidate that was tried"
-_SAID = 4
+_CHANGES_MAX = 4
 """The number of changes that the answer names."""
 LEFT_OUT = {
     "ure": ("unreadable sectors", "none", ("ure", "latent")),
@@ -36,14 +36,14 @@ _NOT_VARIED = {"attended": "attended hours", "spares": "hot spares", "outage": "
 
 def changes(found: Plan) -> str:
     """The changes that replace the pick, the nearest first; the capacity last."""
-    said = [(turn.factor, _turn(one, turn)) for one in found.assumptions for turn in one.turns]
+    by_factor = [(turn.factor, _turn(one, turn)) for one in found.assumptions for turn in one.turns]
     for price in found.prices:
         now = found.asked.prices.drives[price.drive]
         side = "above" if price.price > now else "below"
         amount = money(price.price, found.asked.prices.currency)
-        said.append((price.price / now, f"price of {price.drive} {side} {amount}: {price.other}"))
-    ordered = sorted(said, key=lambda one: max(one[0], 1 / one[0]))
-    parts = [text for _, text in ordered[:_SAID]]
+        by_factor.append((price.price / now, f"price of {price.drive} {side} {amount}: {price.other}"))
+    ordered = sorted(by_factor, key=lambda one: max(one[0], 1 / one[0]))
+    parts = [text for _, text in ordered[:_CHANGES_MAX]]
     parts += [] if parts else [_nothing(found)]
     return "; ".join([*parts, *_capacity(found)])
 

@@ -206,12 +206,12 @@ _REMEDIES = {
 
 def _reason(error: BaseException) -> str:
     """The reason in plain words, with a remedy if one is known. PostgreSQL's driver has a dictionary of fields."""
-    told = error.args[0] if error.args else error
-    if isinstance(told, dict):
-        text = str(told.get("M", told))
+    detail = error.args[0] if error.args else error
+    if isinstance(detail, dict):
+        text = str(detail.get("M", detail))
     elif isinstance(error, OSError) and error.strerror:
         text = error.strerror.lower()
     else:
-        text = str(told).partition(" (timeout is ")[0]
+        text = str(detail).partition(" (timeout is ")[0]
     remedy = next((words for part, words in _REMEDIES.items() if part in text), "")
     return f"{text}: {remedy}" if remedy else text

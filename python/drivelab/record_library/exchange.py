@@ -96,7 +96,7 @@ def _checked(table: object, place: str) -> tuple[Entry, str]:
     if not isinstance(tags, list) or not all(isinstance(tag, str) for tag in tags):
         raise InputError(f"{place}.tags is no list of texts")
     try:
-        told = entry_from(dict(table), tags=[checked_tag(tag) for tag in tags])
+        given = entry_from(dict(table), tags=[checked_tag(tag) for tag in tags])
     except (KeyError, TypeError, AttributeError) as error:
         raise InputError(f"{place}: {error} is missing or not what it should be") from error
     except ValueError as error:
@@ -106,11 +106,11 @@ def _checked(table: object, place: str) -> tuple[Entry, str]:
     return (
         replace(
             known,
-            source=told.source,
-            added=told.added,
-            is_anonymous=told.is_anonymous,
-            tags=told.tags,
-            notes=told.notes,
+            source=given.source,
+            added=given.added,
+            is_anonymous=given.is_anonymous,
+            tags=given.tags,
+            notes=given.notes,
         ),
         text,
     )

@@ -203,8 +203,8 @@ def _figures(
     figures: dict[str, Figure] = {}
     for name, found in there.items():
         before = "" if len(there) == 1 else f"{name}."
-        told = _direction(found, before, crowd, is_single=is_single, is_open=is_open, notes=notes)
-        figures.update(told)
+        of_direction = _direction(found, before, crowd, is_single=is_single, is_open=is_open, notes=notes)
+        figures.update(of_direction)
     if len(there) == 2:
         for name in ("iops", "bytes_per_s"):
             figures[name] = Figure(sum(figures[f"{one}.{name}"].value for one in there))

@@ -210,11 +210,11 @@ def _with_repeats(figures: dict[str, Figure], point: Mapping[str, Any], place: s
         values = _table(repeats, key, f"{place}.repeats").get("values")
         if not isinstance(values, list) or len(values) < 2:
             continue
-        told = [_required({"value": value}, "value", f"{place}.repeats.{key}.values") for value in values]
+        numbers = [_required({"value": value}, "value", f"{place}.repeats.{key}.values") for value in values]
         if name == "iops" and (rate := figures.get("bytes_per_s")) is not None and figures["iops"].value:
             share = rate.value / figures["iops"].value
-            figures["bytes_per_s"] = precision.of_repeats([value * share for value in told])
-        figures[name] = precision.of_repeats(told)
+            figures["bytes_per_s"] = precision.of_repeats([value * share for value in numbers])
+        figures[name] = precision.of_repeats(numbers)
     return figures
 
 

@@ -47,21 +47,21 @@ def of_batches(
     if window_ns and len(pieces) >= _STRETCHES:
         begins = [piece.get("start_ns") or 0 for piece in pieces]
         lengths = [end - begin for begin, end in pairwise([*begins, begins[0] + window_ns])]
-        told = _spread(
+        spread = _spread(
             [(length, piece.get("ios") or 0) for length, piece in zip(lengths, pieces, strict=True)]
         )
-        if told is not None and told[0] > error:
-            error, freedom = told
+        if spread is not None and spread[0] > error:
+            error, freedom = spread
     return Figure(value, error, freedom, basis="batches")
 
 
 def of_series(value: float, pieces: Sequence[Mapping[str, Any]]) -> Figure:
     """A mean response time: the ratio of two sums over stretches of the run."""
     ios = [piece.get("ios") or 0 for piece in pieces]
-    told = _spread(
+    spread = _spread(
         [(n, n * (piece.get("mean_latency_ns") or 0.0)) for n, piece in zip(ios, pieces, strict=True)]
     )
-    return Figure(value) if told is None else Figure(value, *told, basis="series")
+    return Figure(value) if spread is None else Figure(value, *spread, basis="series")
 
 
 def _spread(pieces: Sequence[tuple[float, float]]) -> tuple[float, float] | None:

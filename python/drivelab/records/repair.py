@@ -76,7 +76,7 @@ def documents(text: str, origin: str) -> Documents:
     if lines := [line for line in (outside + rest).splitlines() if line.strip()]:
         result.notes.insert(0, _left_out(lines))
     if pairs.twice:
-        result.notes.append(_told(pairs.twice))
+        result.notes.append(_note_of_twice(pairs.twice))
     return result
 
 
@@ -120,7 +120,7 @@ def _left_out(lines: list[str]) -> str:
     return f"text beside the JSON is left out: {_short(lines[0])}{more}"
 
 
-def _told(twice: dict[str, int]) -> str:
+def _note_of_twice(twice: dict[str, int]) -> str:
     names = [f"`{name}`" for name in list(twice)[:_KEYS_NAMED_MAX]]
     more = f" and {len(twice) - len(names)} more keys are" if len(twice) > len(names) else " is"
     return f"{', '.join(names)}{more} there more than once: the last one counts, of files all of them"
