@@ -11,7 +11,8 @@ const INSTANTS_AT_ONCE: u32 = 64;
 pub(super) const LAST: Instant = Instant::from_ns(1 << 62);
 
 impl Target {
-    /// As [`Machine::handle`] with this command. Returns its number: see [`Accepted::Submitted`].
+    /// As [`Machine::handle`](crate::Machine::handle) with this command. Returns its number: see
+    /// [`Accepted::Submitted`](super::Accepted::Submitted).
     ///
     /// # Errors
     /// When one with its id is under way, when time goes back, and when the power is off.
@@ -24,7 +25,7 @@ impl Target {
         Ok(number)
     }
 
-    /// As [`Machine::handle`] with only the time.
+    /// As [`Machine::handle`](crate::Machine::handle) with only the time.
     ///
     /// # Errors
     /// When time goes back, or so far that nothing can be added to it.
