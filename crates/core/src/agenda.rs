@@ -8,7 +8,7 @@ use drivelab_units::Instant;
 pub type Class = u8;
 
 #[derive(Clone, Copy)]
-struct Entry<E> {
+struct Scheduled<E> {
     due: Instant,
     /// Class in the top byte, sequence number below: together with `due` this is the total order (due, class,
     /// sequence).
@@ -22,25 +22,25 @@ fn key(due: Instant, rank: u64) -> u128 {
     u128::from(due.as_ns()) << 64 | u128::from(rank)
 }
 
-impl<E> Entry<E> {
+impl<E> Scheduled<E> {
     #[inline]
     fn key(&self) -> u128 {
         key(self.due, self.rank)
     }
 }
 
-impl<E> PartialEq for Entry<E> {
+impl<E> PartialEq for Scheduled<E> {
     fn eq(&self, other: &Self) -> bool {
         self.cmp(other) == Ordering::Equal
     }
 }
-impl<E> Eq for Entry<E> {}
-impl<E> PartialOrd for Entry<E> {
+impl<E> Eq for Scheduled<E> {}
+impl<E> PartialOrd for Scheduled<E> {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
-impl<E> Ord for Entry<E> {
+impl<E> Ord for Scheduled<E> {
     fn cmp(&self, other: &Self) -> Ordering {
         self.key().cmp(&other.key())
     }
@@ -52,9 +52,9 @@ impl<E> Ord for Entry<E> {
 /// whose last entry is the next event of all. Later events are in a heap.
 pub struct Agenda<E> {
     /// The next events, the latest first: at most [`NEAR`].
-    near: Vec<Entry<E>>,
+    near: Vec<Scheduled<E>>,
     /// Events after all of those; empty until there are more than that.
-    far: BinaryHeap<Reverse<Entry<E>>>,
+    far: BinaryHeap<Reverse<Scheduled<E>>>,
     sequence: u64,
 }
 
@@ -75,12 +75,12 @@ impl<E: Copy> Agenda<E> {
         let rank = (u64::from(class) << 56) | self.sequence;
         self.sequence += 1;
         if self.near.is_empty() {
-            self.near.push(Entry { due, rank, event });
+            self.near.push(Scheduled { due, rank, event });
         } else if self.near.len() == NEAR || !self.far.is_empty() {
-            self.insert_in_long(Entry { due, rank, event });
+            self.insert_in_long(Scheduled { due, rank, event });
         } else {
             let at = self.make_place(due, rank);
-            self.near[at] = Entry { due, rank, event };
+            self.near[at] = Scheduled { due, rank, event };
         }
     }
 
@@ -98,7 +98,7 @@ impl<E: Copy> Agenda<E> {
     }
 
     #[inline(never)]
-    fn insert_in_long(&mut self, entry: Entry<E>) {
+    fn insert_in_long(&mut self, entry: Scheduled<E>) {
         if self.far.peek().is_some_and(|Reverse(far)| *far < entry) {
             return self.far.push(Reverse(entry));
         }

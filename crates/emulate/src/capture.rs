@@ -17,7 +17,7 @@ use std::fs::File;
 use std::io::{self, BufWriter, Write};
 
 /// An entry that has not been written yet.
-enum Entry {
+enum Pending {
     /// A request: the number of its command, its record, and whether it has completed.
     Request(u64, Record, bool),
     Injected(Injected),
@@ -28,7 +28,7 @@ pub struct Capture<W: Write = BufWriter<File>> {
     out: W,
     writer: NativeWriter,
     name: String,
-    waiting: VecDeque<Entry>,
+    waiting: VecDeque<Pending>,
     requests: u64,
     /// The writer for the data of writes, if they are recorded.
     data: Option<DataWriter>,
@@ -81,7 +81,7 @@ impl<W: Write> Capture<W> {
         };
         let record = Record { attributes, ..Record::new(at.as_ns(), 0, kind, first, count) };
         self.requests += 1;
-        self.waiting.push_back(Entry::Request(command.id, record, false));
+        self.waiting.push_back(Pending::Request(command.id, record, false));
         match (&mut self.data, data) {
             (Some(kept), Some(data)) => kept.wrote(data),
             _ => Ok(()),
@@ -93,7 +93,7 @@ impl<W: Write> Capture<W> {
         let record =
             Record { response_ns: Some(0), ..Record::new(at.as_ns(), 0, Kind::Discard, offset, length) };
         self.requests += 1;
-        self.waiting.push_back(Entry::Request(u64::MAX, record, true));
+        self.waiting.push_back(Pending::Request(u64::MAX, record, true));
     }
 
     /// Records the completion of a command.
@@ -102,7 +102,7 @@ impl<W: Write> Capture<W> {
     /// When the trace cannot be written.
     pub fn answered(&mut self, id: u64, response: Span) -> io::Result<()> {
         for entry in &mut self.waiting {
-            if let Entry::Request(found, record, is_answered) = entry
+            if let Pending::Request(found, record, is_answered) = entry
                 && *found == id
             {
                 record.response_ns = Some(response.as_ns());
@@ -118,7 +118,7 @@ impl<W: Write> Capture<W> {
     /// # Errors
     /// When the trace cannot be written.
     pub fn injected(&mut self, injected: Injected) -> io::Result<()> {
-        self.waiting.push_back(Entry::Injected(injected));
+        self.waiting.push_back(Pending::Injected(injected));
         self.write(false)
     }
 
@@ -126,8 +126,8 @@ impl<W: Write> Capture<W> {
     fn write(&mut self, all: bool) -> io::Result<()> {
         while let Some(entry) = self.waiting.front() {
             match entry {
-                Entry::Request(_, _, false) if !all => break,
-                Entry::Request(_, record, _) => {
+                Pending::Request(_, _, false) if !all => break,
+                Pending::Request(_, record, _) => {
                     let context = RequestContext {
                         device: &self.name,
                         clock: Clock::Relative,
@@ -138,7 +138,7 @@ impl<W: Write> Capture<W> {
                         error => io::Error::other(error.to_string()),
                     })?;
                 }
-                Entry::Injected(injected) => self.writer.inject(&mut self.out, *injected)?,
+                Pending::Injected(injected) => self.writer.inject(&mut self.out, *injected)?,
             }
             self.waiting.pop_front();
         }

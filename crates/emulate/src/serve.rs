@@ -47,8 +47,8 @@ impl RequestSink for Counter<'_> {
     }
 }
 
-/// A session in progress.
-struct Session<'a> {
+/// The loop that serves a session.
+struct ServeLoop<'a> {
     server: &'a mut Server,
     clock: Clock,
     lateness: Lateness,
@@ -78,9 +78,9 @@ impl Server {
             clock.is_watched();
         }
         let (lateness, ready) = (Lateness::default(), Vec::new());
-        let mut session = Session { server: &mut self, clock, lateness, ready, cuts: 0 };
-        let failure = session.serve(stop).err();
-        let Session { clock, lateness, .. } = session;
+        let mut serving = ServeLoop { server: &mut self, clock, lateness, ready, cuts: 0 };
+        let failure = serving.run(stop).err();
+        let ServeLoop { clock, lateness, .. } = serving;
         self.end(clock, &lateness, scheduling, failure)
     }
 
@@ -131,8 +131,8 @@ impl Server {
     }
 }
 
-impl Session<'_> {
-    fn serve(&mut self, stop: &AtomicBool) -> Result<(), EmulateError> {
+impl ServeLoop<'_> {
+    fn run(&mut self, stop: &AtomicBool) -> Result<(), EmulateError> {
         while !stop.load(Ordering::Relaxed) {
             let now = self.clock.now();
             self.server.engine.run(now)?;
@@ -210,7 +210,7 @@ impl Session<'_> {
     }
 
     fn receive(&mut self) {
-        let Session { server, clock, ready, .. } = self;
+        let ServeLoop { server, clock, ready, .. } = self;
         let mut fds: Vec<PollFd<'_>> = Vec::new();
         server.transport.wait_for(&mut fds);
         let of_door = fds.len();

@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 use serde::Serialize;
 
 #[derive(Serialize)]
-struct Entry {
+struct CatalogueFile {
     name: &'static str,
     /// The file's path in the repository.
     path: &'static str,
@@ -44,11 +44,11 @@ pub fn entries<'py>(py: Python<'py>, kind: &str) -> PyResult<Bound<'py, PyAny>> 
     if !catalogue::KINDS.contains(&kind) {
         return Err(PyValueError::new_err(format!("the catalogue has no {kind}")));
     }
-    let entry = |entry: catalogue::Entry| {
-        let catalogue::Entry { name, path, text } = entry;
-        Entry { name, path, text }
+    let entry = |entry: catalogue::CatalogueFile| {
+        let catalogue::CatalogueFile { name, path, text } = entry;
+        CatalogueFile { name, path, text }
     };
-    let entries: Vec<Entry> = catalogue::entries(kind).into_iter().map(entry).collect();
+    let entries: Vec<CatalogueFile> = catalogue::entries(kind).into_iter().map(entry).collect();
     to_python(py, &entries)
 }
 

@@ -15,7 +15,7 @@ static FILES: Dir<'static> = include_dir!("$CARGO_MANIFEST_DIR/../../catalogue")
 
 /// One file of the catalogue.
 #[derive(Clone, Copy, Debug, serde::Serialize)]
-pub struct Entry {
+pub struct CatalogueFile {
     /// The file's name without its extension, with its subfolder if it is in one: the name that a scenario
     /// uses.
     pub name: &'static str,
@@ -25,7 +25,7 @@ pub struct Entry {
 }
 
 /// The TOML files of one kind (`drives`, `controllers`, `workloads`, `experiments`), by name.
-pub fn entries(kind: &str) -> Vec<Entry> {
+pub fn entries(kind: &str) -> Vec<CatalogueFile> {
     let mut found = Vec::new();
     if let Some(folder) = FILES.get_dir(kind) {
         gather(folder, kind, &mut found);
@@ -34,14 +34,14 @@ pub fn entries(kind: &str) -> Vec<Entry> {
     found
 }
 
-fn gather(folder: &Dir<'static>, kind: &str, found: &mut Vec<Entry>) {
+fn gather(folder: &Dir<'static>, kind: &str, found: &mut Vec<CatalogueFile>) {
     for file in folder.files() {
         let Some(path) = file.path().to_str() else { continue };
         let name = path.strip_prefix(kind).and_then(|name| name.strip_prefix('/'));
         if let (Some(name), Some(text)) =
             (name.and_then(|name| name.strip_suffix(".toml")), file.contents_utf8())
         {
-            found.push(Entry { name, path, text });
+            found.push(CatalogueFile { name, path, text });
         }
     }
     folder.dirs().for_each(|inner| gather(inner, kind, found));

@@ -31,7 +31,7 @@ impl Chain {
 
 /// One command as it arrived.
 #[derive(Clone, Copy)]
-pub struct Entry {
+pub struct QueuedCommand {
     pub command: Command,
     pub submitted: Instant,
     /// The order of arrival.
@@ -69,7 +69,7 @@ impl Request {
 
 #[derive(Default)]
 pub struct Table {
-    entries: Vec<Entry>,
+    entries: Vec<QueuedCommand>,
     requests: Vec<Request>,
     free: Vec<Slot>,
     sequence: u64,
@@ -81,7 +81,7 @@ impl Table {
         let sequence = self.sequence;
         self.sequence += 1;
         let slot = self.free.pop().unwrap_or(self.entries.len() as Slot);
-        let entry = Entry { command, submitted, sequence, next: NONE };
+        let entry = QueuedCommand { command, submitted, sequence, next: NONE };
         let request = Request {
             access: command.access,
             first: command.first,
@@ -111,7 +111,7 @@ impl Table {
     }
 
     #[inline]
-    pub fn entry(&self, slot: Slot) -> &Entry {
+    pub fn entry(&self, slot: Slot) -> &QueuedCommand {
         &self.entries[slot as usize]
     }
 
@@ -220,7 +220,7 @@ impl Table {
     fn is_sorted(&self, chain: Chain) -> bool {
         let mut at = chain.first;
         while at != NONE {
-            let Entry { sequence, next, .. } = *self.entry(at);
+            let QueuedCommand { sequence, next, .. } = *self.entry(at);
             if next != NONE && self.entry(next).sequence < sequence {
                 return false;
             }

@@ -10,17 +10,17 @@ use drivelab_units::{Instant, Sectors};
 /// combined.
 const COLLECTED_LEAST: u64 = 32;
 
-pub struct Cache {
+pub struct CacheStage {
     pub memory: WriteBehind,
     /// The next copy and the next flush that are on the agenda.
     wakes: [Option<Instant>; 2],
 }
 
-impl Cache {
+impl CacheStage {
     pub fn new(params: &WriteBehindParams, place: Place, capacity: Sectors) -> Self {
         let mut memory = WriteBehind::new(params, place);
         memory.bound(capacity);
-        Cache { memory, wakes: [None; 2] }
+        CacheStage { memory, wakes: [None; 2] }
     }
 
     /// The controller's cache, in front of this array if there is one: its flushes are collected by the

@@ -1,5 +1,5 @@
 //! Drives that have failed for good, or were given up by the array; and new ones in their place.
-use super::{Parts, System};
+use super::{ReplacementParams, System};
 use crate::data::DataOp;
 use crate::storage::array::params::ArrayParams;
 use crate::storage::array::report::SyncKind;
@@ -88,7 +88,7 @@ impl System {
             Event::Elevator(Before::Drive(of)) => of != drive,
             _ => true,
         });
-        let Parts { seed, controller, before_drive, .. } = &self.parts;
+        let ReplacementParams { seed, controller, before_drive, .. } = &self.replacement;
         let params = self.array.as_ref().map(|array| array.params());
         let new = self.devices[at].drive.new_drive(params, *seed);
         self.devices[at] = Device::new(new, controller, before_drive.as_ref());

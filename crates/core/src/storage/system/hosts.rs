@@ -1,5 +1,5 @@
 //! The hosts' end of a system: what a host issues, and its own cache.
-use super::{Cache, Host, System};
+use super::{CacheStage, HostPath, System};
 use crate::command::Command;
 use crate::storage::context::{Context, Event};
 use crate::storage::device::Scheduler;
@@ -16,11 +16,11 @@ impl System {
         while self.hosts.len() <= initiator {
             let place = Place::Host(self.hosts.len() as u16);
             let scheduler = self.elevator.as_ref().map(Scheduler::new);
-            let mut cache = self.host_cache.map(|params| Cache::new(&params, place, self.capacity()));
+            let mut cache = self.host_cache.map(|params| CacheStage::new(&params, place, self.capacity()));
             if let Some(cache) = cache.as_mut().filter(|_| context.enabled.data) {
                 cache.memory.keep_data();
             }
-            self.hosts.push(Host { cache, scheduler });
+            self.hosts.push(HostPath { cache, scheduler });
         }
         match &mut self.hosts[initiator].cache {
             Some(cache) => {
@@ -53,6 +53,6 @@ impl System {
 }
 
 /// The I/O scheduler of a host, where there is one before everything else.
-pub(super) fn host_scheduler(hosts: &mut [Host], initiator: u16) -> Option<&mut Scheduler> {
+pub(super) fn host_scheduler(hosts: &mut [HostPath], initiator: u16) -> Option<&mut Scheduler> {
     hosts.get_mut(usize::from(initiator))?.scheduler.as_mut()
 }

@@ -44,12 +44,12 @@ use crate::trace::CommandTrace;
 use alloc::boxed::Box;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
-use cache::Cache;
+use cache::CacheStage;
 use hosts::host_scheduler;
 pub use params::SystemParams;
 
 /// What is needed to build a replacement drive.
-struct Parts {
+struct ReplacementParams {
     seed: u64,
     controller: ControllerParams,
     /// The I/O scheduler before each drive.
@@ -57,20 +57,20 @@ struct Parts {
 }
 
 /// The boxes of one initiator, above the controller.
-struct Host {
-    cache: Option<Cache>,
+struct HostPath {
+    cache: Option<CacheStage>,
     scheduler: Option<Scheduler>,
 }
 
 /// All boxes behind a host, wired up: memories, I/O schedulers, array, controllers and drives.
 pub struct System {
     /// By initiator; none without a cache or an I/O scheduler.
-    hosts: Vec<Host>,
+    hosts: Vec<HostPath>,
     host_cache: Option<WriteBehindParams>,
     /// The I/O scheduler before everything else.
     elevator: Option<ElevatorParams>,
     /// The controller's.
-    cache: Option<Cache>,
+    cache: Option<CacheStage>,
     array: Option<Box<Array>>,
     devices: Vec<Device>,
     /// By drive: whether it has failed for good and is ignored. Contiguous, because it is read at every
@@ -82,7 +82,7 @@ pub struct System {
     /// Whether there is neither a cache nor an I/O scheduler before the array, or before the one drive's
     /// controller.
     is_open: bool,
-    parts: Parts,
+    replacement: ReplacementParams,
 }
 
 impl System {
@@ -104,7 +104,7 @@ impl System {
             Box::new(Array::new(array, &drives))
         });
         let capacity = array.as_ref().map_or_else(|| devices[0].drive.capacity(), |array| array.capacity());
-        let of_controller = |cache| Cache::of_controller(cache, array.as_deref(), capacity);
+        let of_controller = |cache| CacheStage::of_controller(cache, array.as_deref(), capacity);
         let cache = params.controller.cache.as_ref().map(of_controller);
         let is_open = params.host_cache.is_none() && elevator.is_none() && cache.is_none();
         System {
@@ -117,7 +117,7 @@ impl System {
             devices,
             attempts: Vec::new(),
             is_open,
-            parts: Parts { seed, controller: params.controller, before_drive: before_drive.copied() },
+            replacement: ReplacementParams { seed, controller: params.controller, before_drive: before_drive.copied() },
         }
     }
 
@@ -289,7 +289,7 @@ impl System {
         while let Some(command) = self.cache.as_mut().and_then(|cache| cache.memory.poll_below()) {
             self.enter_array(context, &command);
         }
-        let next = |cache: &mut Cache| cache.memory.poll_answer();
+        let next = |cache: &mut CacheStage| cache.memory.poll_answer();
         while let Some(Answer { completion, in_memory }) = self.cache.as_mut().and_then(next) {
             if let Some(command) = in_memory
                 && context.enabled.traces
@@ -404,7 +404,7 @@ impl System {
     /// A request that a scheduler dispatched is done: its host gets an answer to each command that was merged
     /// into it.
     fn leave_cache(&mut self, context: &mut Context, answer: &Completion) {
-        let Some(Host { cache, scheduler }) = self.hosts.get_mut(usize::from(answer.initiator)) else {
+        let Some(HostPath { cache, scheduler }) = self.hosts.get_mut(usize::from(answer.initiator)) else {
             return context.complete(*answer);
         };
         let mut received = |context: &mut Context, completion: Completion| match cache {

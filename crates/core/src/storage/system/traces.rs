@@ -1,5 +1,5 @@
 //! Traces of commands on their path up.
-use super::{Cache, System};
+use super::{CacheStage, System};
 use crate::command::Completion;
 use crate::storage::context::Context;
 use crate::trace::CommandTrace;
@@ -24,7 +24,7 @@ impl System {
     /// commands can be made.
     #[cold]
     pub(super) fn receive_trace(&mut self, context: &mut Context, trace: CommandTrace) {
-        let flushes = |cache: &Cache| cache.memory.has_issued(trace.command.id);
+        let flushes = |cache: &CacheStage| cache.memory.has_issued(trace.command.id);
         let of_cache = self.cache.as_ref().is_some_and(flushes);
         if self.elevator.is_some() && !of_cache {
             // By its number only: a drive with one port does not report the initiator.

@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 use drivelab_units::{Instant, Lba, Span};
 
 #[derive(Clone, Copy)]
-pub struct Entry {
+pub struct CommandEntry {
     /// As it arrived from above.
     pub command: Command,
     pub submitted: Instant,
@@ -39,7 +39,7 @@ pub struct Entry {
     next: Slot,
 }
 
-impl Entry {
+impl CommandEntry {
     /// Its claim on the blocks that it writes, against everything older.
     pub fn claim(&self) -> Claim {
         let Command { first, .. } = self.command;
@@ -49,13 +49,13 @@ impl Entry {
 
 #[derive(Default)]
 pub struct Table {
-    entries: Vec<Entry>,
+    entries: Vec<CommandEntry>,
     free: Vec<Slot>,
 }
 
 impl Table {
     pub fn add(&mut self, command: &Command, submitted: Instant) -> Slot {
-        let entry = Entry {
+        let entry = CommandEntry {
             command: *command,
             submitted,
             copy: Span::ZERO,
@@ -90,12 +90,12 @@ impl Table {
     }
 
     #[inline]
-    pub fn get(&self, slot: Slot) -> &Entry {
+    pub fn get(&self, slot: Slot) -> &CommandEntry {
         &self.entries[slot as usize]
     }
 
     #[inline]
-    pub fn get_mut(&mut self, slot: Slot) -> &mut Entry {
+    pub fn get_mut(&mut self, slot: Slot) -> &mut CommandEntry {
         &mut self.entries[slot as usize]
     }
 

@@ -2,14 +2,14 @@
 //! commands.
 //!
 //! The protocol in force is the one that controller and drive share. Each is one file that opens with its
-//! rules and their source; [`task_set`] enforces the task attributes, [`overlap`] restricted reordering. The
+//! rules and their source; [`task_set`] enforces the task attributes, [`conflicts`] restricted reordering. The
 //! costs of an exchange are in [`ExchangeParams`]. A further protocol, such as one with several submission
 //! queues, is one more variant with its own file.
 pub(crate) mod ata_tcq;
 pub(crate) mod names;
 pub(crate) mod ncq;
 pub(crate) mod none;
-pub(crate) mod overlap;
+pub(crate) mod conflicts;
 pub(crate) mod scsi_tcq;
 pub(crate) mod task_set;
 

@@ -9,7 +9,7 @@ pub(crate) mod flight;
 pub(crate) mod precedence;
 
 use super::protocol::names::{Name, Names};
-use super::protocol::overlap::Overlaps;
+use super::protocol::conflicts::Conflicts;
 use super::protocol::task_set::InitiatorSets;
 use super::protocol::{Clears, Protocol};
 use super::queue::SlotIndex;
@@ -58,7 +58,7 @@ pub struct Tasks {
     tags: u32,
     flights: Flights,
     sets: InitiatorSets,
-    overlaps: Option<Overlaps>,
+    conflicts: Option<Conflicts>,
     names: Names,
     /// Commands held, dormant ones and those in service included.
     held: u32,
@@ -98,7 +98,7 @@ impl Tasks {
             tags: if protocol.is_tagged() { protocol.tags() } else { u32::MAX },
             flights: Flights::new(depth),
             sets: InitiatorSets::new(protocol.keeps_sets_apart()),
-            overlaps: protocol.keeps_overlaps().then(|| Overlaps::new(depth as usize)),
+            conflicts: protocol.keeps_overlaps().then(|| Conflicts::new(depth as usize)),
             names: Names::default(),
             held: 0,
             occupancy: Occupancy::Several,
@@ -205,12 +205,12 @@ impl Tasks {
     /// does.
     #[inline]
     pub fn passes_overlaps(&mut self, slot: SlotIndex) -> bool {
-        let Some(overlaps) = &mut self.overlaps else { return true };
+        let Some(conflicts) = &mut self.conflicts else { return true };
         let Command { initiator, first, count, access, attribute, .. } = self.flights[slot].command;
         if is_head_of_queue(attribute) || access == Access::Flush {
             return true;
         }
-        overlaps.arrives(slot, initiator, (first, first + count), access == Access::Write)
+        conflicts.arrives(slot, initiator, (first, first + count), access == Access::Write)
     }
 
     /// The deadline of this command, at which the drive must abort everything if it has not ended; `None`
@@ -380,15 +380,15 @@ impl Tasks {
     /// Whether others may wait for this command because they overlap it.
     #[inline]
     pub fn is_filed(&self, slot: SlotIndex) -> bool {
-        self.overlaps.as_ref().is_some_and(|overlaps| overlaps.holds(slot))
+        self.conflicts.as_ref().is_some_and(|conflicts| conflicts.holds(slot))
     }
 
     /// Releases the overlapping commands that waited for this one. Returns those that waited for it alone,
     /// oldest first.
     pub fn unfile(&mut self, slot: SlotIndex) -> Vec<SlotIndex> {
         let mut freed = Vec::new();
-        if let Some(overlaps) = &mut self.overlaps {
-            overlaps.leaves(slot, |slot| freed.push(slot));
+        if let Some(conflicts) = &mut self.conflicts {
+            conflicts.leaves(slot, |slot| freed.push(slot));
         }
         freed
     }

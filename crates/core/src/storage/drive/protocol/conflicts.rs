@@ -17,7 +17,7 @@ const NONE: SlotIndex = SlotIndex::MAX;
 const SHIFT: u32 = 11;
 
 #[derive(Clone, Copy)]
-struct Filed {
+struct TrackedCommand {
     initiator: u16,
     first: Lba,
     end: Lba,
@@ -32,8 +32,8 @@ struct Filed {
     behind: SlotIndex,
 }
 
-/// An entry without a command: no blocks.
-const FREE: Filed = Filed {
+/// A free slot: no sectors.
+const FREE: TrackedCommand = TrackedCommand {
     initiator: 0,
     first: Lba::ZERO,
     end: Lba::ZERO,
@@ -45,8 +45,8 @@ const FREE: Filed = Filed {
     behind: NONE,
 };
 
-pub struct Overlaps {
-    filed: Vec<Filed>,
+pub struct Conflicts {
+    tracked: Vec<TrackedCommand>,
     /// The first command of each bucket; a power of two of buckets.
     places: Vec<SlotIndex>,
     longest: u64,
@@ -56,12 +56,12 @@ pub struct Overlaps {
     ended: Vec<(u64, SlotIndex)>,
 }
 
-impl Overlaps {
+impl Conflicts {
     /// For `depth` slots.
     pub fn new(depth: usize) -> Self {
         let places = (4 * depth).next_power_of_two().clamp(64, 1 << 16);
-        Overlaps {
-            filed: vec![FREE; depth],
+        Conflicts {
+            tracked: vec![FREE; depth],
             places: vec![NONE; places],
             longest: 0,
             writes: 0,
@@ -70,10 +70,10 @@ impl Overlaps {
         }
     }
 
-    /// Whether a command is filed here.
+    /// Whether a command is tracked here.
     #[inline]
     pub fn holds(&self, slot: SlotIndex) -> bool {
-        let Filed { first, end, .. } = self.filed[slot as usize];
+        let TrackedCommand { first, end, .. } = self.tracked[slot as usize];
         first < end
     }
 
@@ -88,22 +88,22 @@ impl Overlaps {
         from..=to.min(from + self.places.len() as u64 - 1)
     }
 
-    /// Calls `each` with every filed command that conflicts with this one.
+    /// Calls `each` with every tracked command that conflicts with this one.
     fn conflicting(
         &mut self,
         initiator: u16,
         (first, end): (Lba, Lba),
         write: bool,
-        mut each: impl FnMut(SlotIndex, &mut Filed),
+        mut each: impl FnMut(SlotIndex, &mut TrackedCommand),
     ) {
         for stretch in self.stretches(first, end) {
             let mut next = self.places[self.place(stretch)];
             while next != NONE {
-                let (slot, filed) = (next, &mut self.filed[next as usize]);
-                next = filed.behind;
-                let own = filed.initiator == initiator;
-                if own && (write || filed.write) && filed.first < end && first < filed.end {
-                    each(slot, filed);
+                let (slot, tracked) = (next, &mut self.tracked[next as usize]);
+                next = tracked.behind;
+                let own = tracked.initiator == initiator;
+                if own && (write || tracked.write) && tracked.first < end && first < tracked.end {
+                    each(slot, tracked);
                 }
             }
         }
@@ -127,10 +127,10 @@ impl Overlaps {
         let place = self.place(first.get() >> SHIFT);
         let behind = self.places[place];
         let sequence = self.sequence;
-        self.filed[slot as usize] =
-            Filed { initiator, first, end, write, waits_for, holds_up: 0, sequence, before: NONE, behind };
+        self.tracked[slot as usize] =
+            TrackedCommand { initiator, first, end, write, waits_for, holds_up: 0, sequence, before: NONE, behind };
         if behind != NONE {
-            self.filed[behind as usize].before = slot;
+            self.tracked[behind as usize].before = slot;
         }
         self.places[place] = slot;
         self.sequence += 1;
@@ -142,31 +142,31 @@ impl Overlaps {
     /// A command has begun, or is given up: calls `enable` with every younger one that now has nothing to
     /// wait for, oldest first.
     pub fn leaves(&mut self, slot: SlotIndex, enable: impl FnMut(SlotIndex)) {
-        let Filed { initiator, first, end, write, waits_for, holds_up, sequence, before, behind } =
-            core::mem::replace(&mut self.filed[slot as usize], FREE);
+        let TrackedCommand { initiator, first, end, write, waits_for, holds_up, sequence, before, behind } =
+            core::mem::replace(&mut self.tracked[slot as usize], FREE);
         match before {
             NONE => {
                 let place = self.place(first.get() >> SHIFT);
                 self.places[place] = behind;
             }
-            before => self.filed[before as usize].behind = behind,
+            before => self.tracked[before as usize].behind = behind,
         }
         if behind != NONE {
-            self.filed[behind as usize].before = before;
+            self.tracked[behind as usize].before = before;
         }
         self.writes -= u32::from(write);
         if waits_for == 0 && holds_up == 0 {
             return;
         }
         let mut enabled = core::mem::take(&mut self.ended);
-        self.conflicting(initiator, (first, end), write, |other, filed| {
-            if filed.sequence < sequence {
-                filed.holds_up -= 1;
+        self.conflicting(initiator, (first, end), write, |other, tracked| {
+            if tracked.sequence < sequence {
+                tracked.holds_up -= 1;
                 return;
             }
-            filed.waits_for -= 1;
-            if filed.waits_for == 0 {
-                enabled.push((filed.sequence, other));
+            tracked.waits_for -= 1;
+            if tracked.waits_for == 0 {
+                enabled.push((tracked.sequence, other));
             }
         });
         enabled.sort_unstable();
