@@ -110,7 +110,7 @@ impl OutputRef<'_> {
 
 /// The kind of an output other than a completion.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum OutputKind {
     Data,
     Trace,
     Event,
@@ -122,7 +122,7 @@ pub struct Outputs {
     /// Number of completions that have been taken.
     taken: u64,
     /// The other outputs: the number of completions before each, counted from the very first.
-    others: VecDeque<(u64, Kind)>,
+    others: VecDeque<(u64, OutputKind)>,
     /// That number for the first of them, or one that is never reached.
     next_other: u64,
     data: VecDeque<DataOp>,
@@ -152,21 +152,21 @@ impl Outputs {
 
     #[inline]
     pub fn data(&mut self, op: DataOp) {
-        self.note(Kind::Data);
+        self.note(OutputKind::Data);
         self.data.push_back(op);
     }
 
     pub fn trace(&mut self, trace: CommandTrace) {
-        self.note(Kind::Trace);
+        self.note(OutputKind::Trace);
         self.traces.push_back(trace);
     }
 
     pub fn event(&mut self, what: TargetEvent) {
-        self.note(Kind::Event);
+        self.note(OutputKind::Event);
         self.events.push_back(what);
     }
 
-    fn note(&mut self, kind: Kind) {
+    fn note(&mut self, kind: OutputKind) {
         let before = self.taken + self.completions.len() as u64;
         self.next_other = self.next_other.min(before);
         self.others.push_back((before, kind));
@@ -213,24 +213,24 @@ impl Outputs {
     }
 
     /// The kind of the first output other than a completion.
-    fn other(&self) -> Option<Kind> {
+    fn other(&self) -> Option<OutputKind> {
         self.others.front().map(|&(_, kind)| kind)
     }
 
-    fn at(&self, kind: Kind, place: usize) -> Option<OutputRef<'_>> {
+    fn at(&self, kind: OutputKind, place: usize) -> Option<OutputRef<'_>> {
         match kind {
-            Kind::Data => self.data.get(place).map(OutputRef::Data),
-            Kind::Trace => self.traces.get(place).map(OutputRef::Trace),
-            Kind::Event => self.events.get(place).map(OutputRef::Event),
+            OutputKind::Data => self.data.get(place).map(OutputRef::Data),
+            OutputKind::Trace => self.traces.get(place).map(OutputRef::Trace),
+            OutputKind::Event => self.events.get(place).map(OutputRef::Event),
         }
     }
 
     #[inline(never)]
     fn drop_other(&mut self) {
         match self.others.pop_front().map(|(_, kind)| kind) {
-            Some(Kind::Data) => _ = self.data.pop_front(),
-            Some(Kind::Trace) => _ = self.traces.pop_front(),
-            Some(Kind::Event) => _ = self.events.pop_front(),
+            Some(OutputKind::Data) => _ = self.data.pop_front(),
+            Some(OutputKind::Trace) => _ = self.traces.pop_front(),
+            Some(OutputKind::Event) => _ = self.events.pop_front(),
             None => {}
         }
         self.next_other = self.others.front().map_or(u64::MAX, |&(before, _)| before);

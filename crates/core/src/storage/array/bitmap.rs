@@ -64,7 +64,7 @@ struct Granule {
     idle: Vec<u32>,
 }
 
-pub struct Bitmap {
+pub struct IntentBitmap {
     region: u64,
     /// Bits in a granule.
     bits: u64,
@@ -77,7 +77,7 @@ pub struct Bitmap {
     woken: Vec<Slot>,
 }
 
-impl Bitmap {
+impl IntentBitmap {
     pub fn new(params: &ArrayParams, least: u64) -> Option<Self> {
         let ConsistencyPolicy::Bitmap { region, clears_after } = params.consistency_policy else {
             return None;
@@ -92,7 +92,7 @@ impl Bitmap {
             changing: Vec::new(),
             idle: Vec::new(),
         };
-        Some(Bitmap {
+        Some(IntentBitmap {
             region: region.get().max(1),
             bits,
             clears_after,

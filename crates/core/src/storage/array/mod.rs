@@ -50,7 +50,7 @@ use alloc::vec::Vec;
 use background::Background;
 use below::Below;
 pub use bitmap::Bit;
-use bitmap::Bitmap;
+use bitmap::IntentBitmap;
 use claims::Claims;
 use drivelab_units::{Instant, Lba, Sectors};
 use errors::Errors;
@@ -106,7 +106,7 @@ pub struct Array {
     admission: Admission,
     claims: Claims,
     released: Released,
-    bitmap: Option<Bitmap>,
+    bitmap: Option<IntentBitmap>,
     background: Background,
     errors: Errors,
     condition: Condition,
@@ -133,7 +133,7 @@ impl Array {
             admission: Admission::default(),
             claims: Claims::default(),
             released: Released::default(),
-            bitmap: Bitmap::new(params, least),
+            bitmap: IntentBitmap::new(params, least),
             background: Background::new(&params.sync),
             errors: Errors::default(),
             condition: Condition::new(members..members + spares),
@@ -247,8 +247,8 @@ impl Array {
     /// A stripe request begins, unless it must wait for an older one that has some of its blocks.
     #[inline(always)]
     fn enter(&mut self, context: &mut Context, slot: Slot) {
-        if let Some(blocks) = self.blocks_of(self.planner.stripe_requests.get(slot))
-            && let Some(blocker) = self.claim(slot, blocks)
+        if let Some(claim_range) = self.claim_range_of(self.planner.stripe_requests.get(slot))
+            && let Some(blocker) = self.claim(slot, claim_range)
         {
             return waiting::wait_behind(&mut self.planner.stripe_requests, blocker, slot);
         }

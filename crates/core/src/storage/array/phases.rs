@@ -1,6 +1,6 @@
 //! How a stripe request goes through its phases: it is planned, its commands go to the members and come back, and what
 //! could not be read is planned anew.
-use super::levels::Blocks;
+use super::levels::ClaimRange;
 use super::stripe_request::{Op, Owner, Phase, StripeRequest};
 use super::waiting;
 use super::{Array, ArrayEvent, background};
@@ -276,11 +276,11 @@ impl Array {
 impl Array {
     /// The blocks that a stripe request must hold exclusively.
     #[inline]
-    pub(crate) fn blocks_of(&self, stripe_request: &StripeRequest) -> Option<Blocks> {
+    pub(crate) fn claim_range_of(&self, stripe_request: &StripeRequest) -> Option<ClaimRange> {
         match (stripe_request.access, stripe_request.owner) {
             (Access::Flush, _) => None,
-            (_, Owner::Background) => self.layout.blocks_of_window(stripe_request.first, stripe_request.end),
-            _ => self.layout.blocks(&self.planner, stripe_request),
+            (_, Owner::Background) => self.layout.window_claim(stripe_request.first, stripe_request.end),
+            _ => self.layout.claim_range(&self.planner, stripe_request),
         }
     }
 

@@ -23,7 +23,7 @@ impl UnreadableList {
 
 /// A stretch of a member that could not be read.
 #[derive(Clone, Copy)]
-struct Stretch {
+struct UnreadableRange {
     slot: u16,
     at: u64,
     end: u64,
@@ -33,13 +33,13 @@ struct Stretch {
 
 /// The lists of all stripe requests.
 #[derive(Default)]
-pub struct Unreadable(Slab<Stretch>);
+pub struct Unreadable(Slab<UnreadableRange>);
 
 impl Unreadable {
     /// Adds to a stripe request's list the `count` sectors of a read that ended with the outcome `why`.
     pub fn add(&mut self, unreadable: &mut UnreadableList, spot: Spot, count: u64, why: Outcome) {
         let Spot { slot, at } = spot;
-        unreadable.0 = self.0.add(Stretch { slot, at, end: at + count, why, next: unreadable.0 });
+        unreadable.0 = self.0.add(UnreadableRange { slot, at, end: at + count, why, next: unreadable.0 });
     }
 
     /// The outcome of the unreadable read added last; [`Outcome::Lost`] where the list is empty.
@@ -73,7 +73,7 @@ impl Unreadable {
     ) -> Option<(u64, u64, UnreadableList)> {
         let mut place = unreadable.0;
         while place != NONE {
-            let Stretch { slot, at, end, next, .. } = *self.0.get(place);
+            let UnreadableRange { slot, at, end, next, .. } = *self.0.get(place);
             place = next;
             let (at, end) = (at.max(spot.at), end.min(spot.at + count));
             if slot == spot.slot && at < end {

@@ -14,7 +14,7 @@ use drivelab_units::Sectors;
 
 /// What must be equal for two requests to become one.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Kind {
+struct MergeKey {
     queue: u32,
     initiator: u16,
     logical_unit: u16,
@@ -25,9 +25,9 @@ struct Kind {
     priority: (u8, u64),
 }
 
-impl Kind {
+impl MergeKey {
     fn of(command: &Command, queue: u32) -> Self {
-        Kind {
+        MergeKey {
             queue,
             initiator: command.initiator,
             logical_unit: command.logical_unit,
@@ -47,7 +47,7 @@ impl Kind {
 pub struct Merges {
     limit: Option<Sectors>,
     /// By kind, first address and order of admission.
-    tree: Tree<(Kind, u64, u64)>,
+    tree: Tree<(MergeKey, u64, u64)>,
     root: Slot,
 }
 
@@ -60,8 +60,8 @@ impl Merges {
         self.limit.is_some() && command.attribute == Attribute::Simple
     }
 
-    fn kind(table: &Table, slot: Slot) -> Kind {
-        Kind::of(&table.entry(slot).command, table.request(slot).queue)
+    fn kind(table: &Table, slot: Slot) -> MergeKey {
+        MergeKey::of(&table.entry(slot).command, table.request(slot).queue)
     }
 
     pub fn insert(&mut self, table: &Table, slot: Slot) {

@@ -117,7 +117,11 @@ impl System {
             devices,
             attempts: Vec::new(),
             is_open,
-            replacement: ReplacementParams { seed, controller: params.controller, before_drive: before_drive.copied() },
+            replacement: ReplacementParams {
+                seed,
+                controller: params.controller,
+                before_drive: before_drive.copied(),
+            },
         }
     }
 

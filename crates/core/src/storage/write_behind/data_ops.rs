@@ -10,7 +10,7 @@
 use super::WriteBehind;
 use super::buffer_refs::BufferRefs;
 use super::extents::{Extent, State};
-use super::pieces::{Chain, Piece};
+use super::pieces::{Piece, PieceChain};
 use crate::data::DataOp;
 use crate::storage::tree::Slot;
 use alloc::collections::VecDeque;
@@ -111,7 +111,7 @@ impl WriteBehind {
     }
 
     /// The pieces of a flush have been determined.
-    pub(super) fn compose(&mut self, flush: u64, pieces: Chain) {
+    pub(super) fn compose(&mut self, flush: u64, pieces: PieceChain) {
         let Some(ops) = &mut self.data.ops else { return };
         ops.extend(self.pieces.iter(pieces).map(|piece| mix(flush, piece)));
     }
@@ -133,9 +133,9 @@ impl WriteBehind {
         }
     }
 
-    fn held_now(&mut self, slot: Slot) -> Chain {
+    fn held_now(&mut self, slot: Slot) -> PieceChain {
         let claim = self.table.get(slot).claim();
-        let mut chain = Chain::EMPTY;
+        let mut chain = PieceChain::EMPTY;
         for place in self.extents.touching(claim.first, claim.end) {
             let &Extent { first, end, command: write, state, .. } = self.extents.get(place);
             if matches!(state, State::Coming(_)) {
@@ -149,7 +149,7 @@ impl WriteBehind {
     }
 
     /// What memory had replaces what the device has delivered for a read.
-    pub(super) fn overlay(&mut self, slot: Slot, chain: Chain) {
+    pub(super) fn overlay(&mut self, slot: Slot, chain: PieceChain) {
         if chain.is_empty() {
             return;
         }

@@ -3,7 +3,7 @@ use crate::storage::tree::Slot;
 use alloc::vec::Vec;
 use drivelab_units::{Lba, Sectors};
 
-pub struct Flights {
+pub struct FlushesInFlight {
     slots: Vec<Slot>,
     /// Sectors in all of them.
     sectors: u64,
@@ -11,10 +11,10 @@ pub struct Flights {
     hand: Lba,
 }
 
-impl Flights {
+impl FlushesInFlight {
     /// With capacity for `outstanding` flushes.
     pub fn with_capacity(outstanding: u32) -> Self {
-        Flights { slots: Vec::with_capacity(outstanding as usize), sectors: 0, hand: Lba::ZERO }
+        FlushesInFlight { slots: Vec::with_capacity(outstanding as usize), sectors: 0, hand: Lba::ZERO }
     }
 
     /// A flush of these blocks goes to the device.

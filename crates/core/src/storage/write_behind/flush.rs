@@ -2,7 +2,7 @@
 use super::WriteBehind;
 use super::extents::{Extent, Set, State};
 use super::params::FlushOrder;
-use super::pieces::{Chain, Piece};
+use super::pieces::{Piece, PieceChain};
 use crate::command::{Access, Command, Outcome};
 use crate::storage::overlap::Claim;
 use crate::storage::tree::Slot;
@@ -254,7 +254,7 @@ impl WriteBehind {
         let command = self.own_command(Access::Write, first);
         let flush = self.table.add(&command, now);
         let (age, limit) = (self.tick_clock(), self.end_of_flush(first));
-        let (mut pieces, mut oldest, mut end, mut next) = (Chain::EMPTY, age, first, Some(slot));
+        let (mut pieces, mut oldest, mut end, mut next) = (PieceChain::EMPTY, age, first, Some(slot));
         while let Some(slot) = next {
             if self.extents.get(slot).end > limit {
                 self.extents.cut(slot, limit);

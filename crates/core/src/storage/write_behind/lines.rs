@@ -24,7 +24,7 @@ use drivelab_units::{Instant, Lba, Sectors};
 
 /// A part of a read that waits for a line, and the next one that waits for the same.
 #[derive(Clone, Copy)]
-struct Part {
+struct ReadPart {
     read: Slot,
     count: Sectors,
     next: Slot,
@@ -32,14 +32,14 @@ struct Part {
 
 /// The waiting parts. Places are allocated only while more wait than ever before.
 #[derive(Default)]
-struct Parts {
-    parts: Vec<Part>,
+struct ReadParts {
+    parts: Vec<ReadPart>,
     free: Vec<Slot>,
 }
 
-impl Parts {
+impl ReadParts {
     fn push(&mut self, chain: Slot, read: Slot, count: Sectors) -> Slot {
-        let part = Part { read, count, next: chain };
+        let part = ReadPart { read, count, next: chain };
         if let Some(place) = self.free.pop() {
             self.parts[place as usize] = part;
             return place;
@@ -50,7 +50,7 @@ impl Parts {
 
     fn pop(&mut self, chain: &mut Slot) -> Option<(Slot, Sectors)> {
         let place = *chain;
-        let &Part { read, count, next } = self.parts.get(place as usize)?;
+        let &ReadPart { read, count, next } = self.parts.get(place as usize)?;
         *chain = next;
         self.free.push(place);
         Some((read, count))
@@ -66,7 +66,7 @@ pub struct Lines {
     /// Reads that are served line by line and have not reached their ends.
     readers: VecDeque<Slot>,
     /// Parts of reads that wait for fetches.
-    parts: Parts,
+    parts: ReadParts,
     streams: Streams,
     /// Fetches of lines at the device.
     fetching: u32,
@@ -77,7 +77,7 @@ impl Lines {
     pub fn new(params: Option<&ReadAhead>) -> Self {
         Lines {
             readers: VecDeque::new(),
-            parts: Parts::default(),
+            parts: ReadParts::default(),
             streams: Streams::new(params),
             fetching: 0,
             device_end: Lba::new(u64::MAX),
@@ -106,7 +106,7 @@ impl Lines {
 }
 
 /// Where a part of a read comes from.
-enum Source {
+enum PartSource {
     Memory,
     /// A fetch that is under way.
     Coming(Slot),
@@ -152,15 +152,15 @@ impl WriteBehind {
         let part_end = end.min(Lba::new(line.get().saturating_add(params.unit.get())));
         let count = part_end - at;
         let fetch = match self.source(at, part_end) {
-            Source::Memory => {
+            PartSource::Memory => {
                 self.use_memory(at, part_end);
                 self.give(read, at, part_end, None);
                 self.copy_part(now, read, count);
                 None
             }
-            Source::Coming(fetch) => Some(fetch),
-            Source::Device if self.lines.fetching == params.outstanding => return false,
-            Source::Device => {
+            PartSource::Coming(fetch) => Some(fetch),
+            PartSource::Device if self.lines.fetching == params.outstanding => return false,
+            PartSource::Device => {
                 let fetch = self.line(now, line, params, true);
                 let end = self.table.get(fetch).command.end();
                 self.reserve(fetch, line, end);
@@ -180,23 +180,23 @@ impl WriteBehind {
     }
 
     /// The source of these blocks.
-    fn source(&self, first: Lba, end: Lba) -> Source {
+    fn source(&self, first: Lba, end: Lba) -> PartSource {
         let (mut at, mut coming) = (first, None);
         for slot in self.extents.touching(first, end) {
             let extent = self.extents.get(slot);
             let other = |fetch: Slot| coming.is_some_and(|known| known != fetch);
             match extent.state {
-                _ if extent.first > at => return Source::Device,
-                State::Coming(fetch) if other(fetch) => return Source::Device,
+                _ if extent.first > at => return PartSource::Device,
+                State::Coming(fetch) if other(fetch) => return PartSource::Device,
                 State::Coming(fetch) => coming = Some(fetch),
                 _ => {}
             }
             at = extent.end;
         }
         match coming {
-            _ if at < end => Source::Device,
-            Some(fetch) => Source::Coming(fetch),
-            None => Source::Memory,
+            _ if at < end => PartSource::Device,
+            Some(fetch) => PartSource::Coming(fetch),
+            None => PartSource::Memory,
         }
     }
 

@@ -55,7 +55,7 @@ use drivelab_units::{Instant, Lba, Sectors};
 use extents::{Extent, Extents, Set, State};
 use failures::Failures;
 pub use failures::GivenUp;
-use flights::Flights;
+use flights::FlushesInFlight;
 use flush::Barriers;
 use lines::Lines;
 use memory::Memory;
@@ -103,7 +103,7 @@ pub struct WriteBehind {
     barriers: Barriers,
     /// The blocks of flushes at the device, and of writes that are there or wait for it.
     claims: Overlaps,
-    flights: Flights,
+    flights: FlushesInFlight,
     failures: Failures,
     lines: Lines,
     /// Incremented with each write that memory accepts and each that claims blocks.
@@ -143,7 +143,7 @@ impl WriteBehind {
             writes: Writes { waiting: VecDeque::with_capacity(64), reserved: 0 },
             barriers: Barriers::default(),
             claims: Overlaps::new(),
-            flights: Flights::with_capacity(params.outstanding),
+            flights: FlushesInFlight::with_capacity(params.outstanding),
             failures: Failures::default(),
             lines: Lines::new(params.read_ahead.as_ref()),
             // Age 0 is reserved for data that a command waits for: see `flush::DEMANDED`.

@@ -17,13 +17,13 @@ pub struct Piece {
 
 /// The pieces of one flush, upward.
 #[derive(Clone, Copy)]
-pub struct Chain {
+pub struct PieceChain {
     first: Slot,
     last: Slot,
 }
 
-impl Chain {
-    pub const EMPTY: Chain = Chain { first: NONE, last: NONE };
+impl PieceChain {
+    pub const EMPTY: PieceChain = PieceChain { first: NONE, last: NONE };
 
     pub fn is_empty(self) -> bool {
         self.first == NONE
@@ -47,7 +47,7 @@ impl Pieces {
         self.pieces.len()
     }
 
-    pub fn push(&mut self, chain: &mut Chain, piece: Piece) {
+    pub fn push(&mut self, chain: &mut PieceChain, piece: Piece) {
         self.changes.adjust(piece.write, true);
         let place = if let Some(place) = self.free.pop() {
             self.pieces[place as usize] = (piece, NONE);
@@ -63,7 +63,7 @@ impl Pieces {
         chain.last = place;
     }
 
-    pub fn iter(&self, chain: Chain) -> impl Iterator<Item = Piece> + '_ {
+    pub fn iter(&self, chain: PieceChain) -> impl Iterator<Item = Piece> + '_ {
         let mut at = chain.first;
         core::iter::from_fn(move || {
             let &(piece, next) = self.pieces.get(at as usize)?;
@@ -73,7 +73,7 @@ impl Pieces {
     }
 
     /// Frees the places of a chain.
-    pub fn free(&mut self, chain: Chain) {
+    pub fn free(&mut self, chain: PieceChain) {
         let mut at = chain.first;
         while at != NONE {
             self.free.push(at);

@@ -2,7 +2,7 @@
 //! where the parameters say so.
 use super::WriteBehind;
 use super::extents::{Extent, State};
-use super::pieces::Chain;
+use super::pieces::PieceChain;
 use crate::command::Command;
 use crate::storage::tree::Slot;
 use drivelab_units::{Instant, Lba};
@@ -62,7 +62,7 @@ impl WriteBehind {
     /// The device has answered a read.
     pub(super) fn read_done(&mut self, slot: Slot, done: bool) {
         let entry = self.table.get_mut(slot);
-        let (fills, pieces) = (entry.fills, core::mem::replace(&mut entry.pieces, Chain::EMPTY));
+        let (fills, pieces) = (entry.fills, core::mem::replace(&mut entry.pieces, PieceChain::EMPTY));
         self.overlay(slot, pieces);
         if fills {
             self.fill(slot, done);

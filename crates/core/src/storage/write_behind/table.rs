@@ -1,6 +1,6 @@
 //! The commands in the memory: those from above, and its own flushes and fetches. A command's slot is its tag
 //! at the device. Slots are allocated only while more commands are here than ever before.
-use super::pieces::Chain;
+use super::pieces::PieceChain;
 use crate::command::{Breakdown, Command};
 use crate::storage::overlap::Claim;
 use crate::storage::tree::{NONE, Slot};
@@ -20,7 +20,7 @@ pub struct CommandEntry {
     pub oldest: u64,
     /// For a flush: the writes whose data it carries. For a read, with data operations: what memory had at
     /// its arrival.
-    pub pieces: Chain,
+    pub pieces: PieceChain,
     /// For a read: whether memory keeps the data that it fetches.
     pub fills: bool,
     /// For a read by lines: everything before this address has been handled, and this many parts of that are
@@ -61,7 +61,7 @@ impl Table {
             copy: Span::ZERO,
             age: 0,
             oldest: 0,
-            pieces: Chain::EMPTY,
+            pieces: PieceChain::EMPTY,
             fills: false,
             cursor: command.first,
             parts: 0,

@@ -1,6 +1,6 @@
 //! Where copies lie, against worked examples of md(4) and against what must hold for every size; and what a user is told
 //! when a level cannot be built.
-use drivelab_core::storage::array::levels::{BlockRole, Copied, Layout, Spot};
+use drivelab_core::storage::array::levels::{Copied, Layout, SectorRole, Spot};
 use drivelab_core::storage::array::params::{
     ArrayParams, ConsistencyPolicy, Copies, Failure, Level, Rotation, SplitReads, When,
 };
@@ -12,7 +12,7 @@ use std::collections::HashSet;
 fn rows(copied: &Copied, members: u16, rows: u64) -> Vec<Vec<Option<u64>>> {
     let unit = copied.unit();
     let held = |slot, row| match copied.held(Spot { slot, at: row * unit }).0 {
-        BlockRole::Data { first, .. } => Some(first / unit),
+        SectorRole::Data { first, .. } => Some(first / unit),
         _ => None,
     };
     (0..rows).map(|row| (0..members).map(|slot| held(slot, row)).collect()).collect()
@@ -42,7 +42,7 @@ fn of_the_last_unit_of_an_odd_number_of_places_no_copy_is_kept() {
     // Nine places hold four stripe units twice; the ninth has half of a fifth.
     let copied = spread(3, 2, Copies::Near, 3);
     assert_eq!(copied.capacity(), 4 * 8);
-    assert_eq!(copied.held(Spot { slot: 2, at: 2 * 8 }).0, BlockRole::Nothing);
+    assert_eq!(copied.held(Spot { slot: 2, at: 2 * 8 }).0, SectorRole::Nothing);
 }
 
 #[test]
@@ -109,7 +109,7 @@ proptest! {
                 prop_assert!(slots.insert(spot.slot), "two copies on member {}", spot.slot);
                 for inside in [0, piece.count - 1] {
                     let spot = Spot { at: spot.at + inside, ..spot };
-                    prop_assert_eq!(copied.held(spot).0, BlockRole::Data { first: at + inside, copy });
+                    prop_assert_eq!(copied.held(spot).0, SectorRole::Data { first: at + inside, copy });
                     prop_assert_eq!(copied.held(spot).1, copied.unit() - inside);
                 }
                 prop_assert!(taken.insert(spot));
@@ -121,7 +121,7 @@ proptest! {
         for slot in 0..members {
             for row in 0..copied.used() / copied.unit() + 3 {
                 let spot = Spot { slot, at: row * copied.unit() };
-                data += usize::from(copied.held(spot).0 != BlockRole::Nothing);
+                data += usize::from(copied.held(spot).0 != SectorRole::Nothing);
             }
         }
         prop_assert_eq!(data, taken.len());

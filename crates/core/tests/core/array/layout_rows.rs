@@ -1,5 +1,5 @@
 //! Where rows of stripe units lie: md's formulas, and every place held once.
-use drivelab_core::storage::array::levels::{BlockRole, Rows, Spot};
+use drivelab_core::storage::array::levels::{Rows, SectorRole, Spot};
 use drivelab_core::storage::array::params::{ArrayParams, ConsistencyPolicy, Level, Rotation};
 use drivelab_units::{Sectors, Span};
 use proptest::prelude::*;
@@ -85,9 +85,9 @@ fn left_symmetric_is_as_the_manual_draws_it() {
     let drawn: Vec<String> = (0..5)
         .map(|row| {
             let at = |slot| match rows.held(Spot { slot, at: row }).0 {
-                BlockRole::Data { first, .. } => first.to_string(),
-                BlockRole::Parity { .. } => "P".into(),
-                BlockRole::Nothing => "-".into(),
+                SectorRole::Data { first, .. } => first.to_string(),
+                SectorRole::Parity { .. } => "P".into(),
+                SectorRole::Nothing => "-".into(),
             };
             (0..5).map(at).collect::<Vec<_>>().join(" ")
         })
@@ -141,7 +141,7 @@ fn is_a_bijection(rows: &Rows, least: u64) {
         let cell = rows.cell(address, address + 1);
         let spot = Spot { slot: rows.data(cell.row, cell.column), at: rows.at(cell.row) + cell.offset };
         assert!(taken.insert((spot.slot, spot.at)), "{spot:?} is taken");
-        assert_eq!(rows.held(spot).0, BlockRole::Data { first: address, copy: 0 });
+        assert_eq!(rows.held(spot).0, SectorRole::Data { first: address, copy: 0 });
     }
     let (mut parity, mut nothing) = (0, 0);
     for slot in 0..(rows.members() * rows.groups()) as u16 {
@@ -152,18 +152,18 @@ fn is_a_bijection(rows: &Rows, least: u64) {
             assert!(left > 0);
             for at in at..least.min(at + left) {
                 match held {
-                    BlockRole::Data { first, copy } => {
+                    SectorRole::Data { first, copy } => {
                         let (here, _) = rows.held(Spot { slot, at });
-                        assert_eq!(here, BlockRole::Data { first: first + (at - spot.at), copy });
+                        assert_eq!(here, SectorRole::Data { first: first + (at - spot.at), copy });
                         assert!(taken.contains(&(slot, at)));
                     }
-                    BlockRole::Parity { which } => {
+                    SectorRole::Parity { which } => {
                         parity += 1;
                         assert!(which < rows.parities() && !taken.contains(&(slot, at)));
                     }
-                    BlockRole::Nothing => nothing += 1,
+                    SectorRole::Nothing => nothing += 1,
                 }
-                assert!(held != BlockRole::Nothing || at < rows.at(0) || at >= rows.used());
+                assert!(held != SectorRole::Nothing || at < rows.at(0) || at >= rows.used());
             }
             at += left;
         }

@@ -1,14 +1,14 @@
 //! One pass over the members: its windows, in order, and its progress.
-use super::super::levels::Stretch;
+use super::super::levels::WindowRange;
 use super::super::report::SyncKind;
-use super::pace::Pace;
+use super::pace::SyncPace;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 use drivelab_units::Instant;
 
 /// A slot that a rebuild writes to.
 #[derive(Clone, Copy)]
-pub struct Target {
+pub struct RebuildTarget {
     pub slot: u16,
     /// From here on, in the job's numbers, the slot cannot be rebuilt: too many other members are missing.
     pub until: u64,
@@ -47,7 +47,7 @@ pub struct Window {
 }
 
 impl Window {
-    pub fn new(Stretch { first, end, count }: Stretch) -> Self {
+    pub fn new(WindowRange { first, end, count }: WindowRange) -> Self {
         Window {
             first,
             end,
@@ -74,11 +74,11 @@ pub struct Done {
     pub ended: Option<Instant>,
 }
 
-pub struct Job {
+pub struct SyncJob {
     pub kind: SyncKind,
     pub group: u16,
     pub stage: JobStage,
-    pub targets: Vec<Target>,
+    pub targets: Vec<RebuildTarget>,
     /// Incremented when the job starts over; stripe requests of older sweeps no longer belong to it.
     pub sweep: u32,
     /// The start of the first window, the start of the next one, and the end of the last.
@@ -91,12 +91,12 @@ pub struct Job {
     /// The number of the first of these windows.
     pub number: u64,
     pub done: Done,
-    pub pace: Pace,
+    pub pace: SyncPace,
     /// Whether a stretch was skipped, because it timed out again and again.
     pub has_skipped: bool,
 }
 
-impl Job {
+impl SyncJob {
     pub fn new(
         kind: SyncKind,
         group: u16,
@@ -104,7 +104,7 @@ impl Job {
         (begin, end): (u64, u64),
         (now, asked): (Instant, u64),
     ) -> Self {
-        Job {
+        SyncJob {
             kind,
             group,
             stage: JobStage::Sweeping,
@@ -117,7 +117,7 @@ impl Job {
             windows: VecDeque::new(),
             number: 0,
             done: Done { before: 0, swept: 0, began: now, ended: None },
-            pace: Pace::beginning(now, asked),
+            pace: SyncPace::beginning(now, asked),
             has_skipped: false,
         }
     }

@@ -23,7 +23,7 @@ mod pace;
 mod part;
 mod windows;
 
-use super::levels::Stretch;
+use super::levels::WindowRange;
 use super::members::MemberState;
 use super::params::{GivesWay, SyncParams};
 use super::report::{Progress, ReportKind, SyncKind, UnderLoad};
@@ -32,9 +32,9 @@ use crate::command::{Access, Attribute, Command, Content, Priority};
 use crate::storage::context::{Context, Event};
 use alloc::vec::Vec;
 use drivelab_units::{Instant, Lba, Rate, Sectors, Share};
-pub use job::{Job, JobStage, Target};
+pub use job::{JobStage, RebuildTarget, SyncJob};
 use job::{Window, WindowRef};
-pub use part::Part;
+pub use part::WindowPart;
 
 /// The fields of the array's own commands other than their addresses.
 pub const COMMAND: Command = Command {
@@ -58,7 +58,7 @@ pub const COMMAND: Command = Command {
 pub struct Background {
     params: SyncParams,
     /// All jobs that ever began, in that order.
-    jobs: Vec<Job>,
+    jobs: Vec<SyncJob>,
     /// By stripe request.
     tickets: Vec<WindowRef>,
     /// The next wake-up, if one is on the agenda.
@@ -100,7 +100,7 @@ impl Background {
             .iter()
             .enumerate()
             .filter(|(_, other)| !other.is_over() && other.group == job.group && !other.is_empty());
-        let rank = |(at, job): (usize, &Job)| (job.kind != SyncKind::Rebuild, at);
+        let rank = |(at, job): (usize, &SyncJob)| (job.kind != SyncKind::Rebuild, at);
         others.map(rank).min() == Some(rank((at, job)))
     }
 }
@@ -182,8 +182,8 @@ impl Array {
     pub(crate) fn join_rebuild(&mut self, context: &mut Context, slot: u16) {
         self.layout.joins(slot);
         let group = self.group_of(slot);
-        let target = Target { slot, until: u64::MAX };
-        let runs = |job: &Job| job.kind == SyncKind::Rebuild && job.group == group && !job.is_over();
+        let target = RebuildTarget { slot, until: u64::MAX };
+        let runs = |job: &SyncJob| job.kind == SyncKind::Rebuild && job.group == group && !job.is_over();
         if let Some(job) = self.background.jobs.iter_mut().find(|job| runs(job)) {
             job.targets.push(target);
             job.begin_anew();
@@ -220,8 +220,9 @@ impl Array {
             if job.is_over() || job.targets.is_empty() {
                 continue;
             }
-            let is_new =
-                |target: &Target| matches!(members.get(target.slot).state, MemberState::Rebuilding { .. });
+            let is_new = |target: &RebuildTarget| {
+                matches!(members.get(target.slot).state, MemberState::Rebuilding { .. })
+            };
             job.targets.retain(is_new);
             for i in 0..job.targets.len() {
                 let reach =
@@ -251,7 +252,7 @@ impl Array {
 
     fn begin_job(&mut self, context: &mut Context, kind: SyncKind, group: u16) {
         let (step, range) = self.layout.range(kind, self.background.params.request.get().max(1));
-        self.background.jobs.push(Job::new(
+        self.background.jobs.push(SyncJob::new(
             kind,
             group,
             step,
@@ -305,11 +306,11 @@ impl Array {
         // Nothing was written, so there is nothing to flush.
         if job.stage == JobStage::Sweeping && job.kind != SyncKind::Scrub && !job.is_empty() {
             job.stage = JobStage::Flushing;
-            let nothing = Stretch { first: job.end, end: job.end, count: 0 };
+            let nothing = WindowRange { first: job.end, end: job.end, count: 0 };
             return job.windows.push_back(Window::new(nothing));
         }
         let targets = core::mem::take(&mut job.targets);
-        let is_made = |target: &&Target| target.until == u64::MAX;
+        let is_made = |target: &&RebuildTarget| target.until == u64::MAX;
         let made = targets.iter().filter(is_made).count();
         for target in targets.iter().filter(is_made) {
             self.planner.members.set(target.slot, MemberState::Whole);

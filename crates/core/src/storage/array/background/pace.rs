@@ -32,7 +32,7 @@ impl Hosts {
 
 /// When the next window may begin, by either rate, and how well the floor has been kept.
 #[derive(Default)]
-pub struct Pace {
+pub struct SyncPace {
     floor: Instant,
     ceiling: Instant,
     /// When the last window of this job's turn began, and how many sectors of each member it covers.
@@ -49,10 +49,10 @@ fn go_on(due: Instant, now: Instant, rate: Option<Rate>, count: Sectors) -> Inst
     rate.map_or(Instant::ZERO, |rate| due.max(earliest) + rate.time_for(count.bytes()))
 }
 
-impl Pace {
+impl SyncPace {
     /// A job begins when hosts have `asked` for this many sectors.
     pub fn beginning(now: Instant, asked: u64) -> Self {
-        Pace { floor: now, ceiling: now, hosts: Hosts(asked), ..Pace::default() }
+        SyncPace { floor: now, ceiling: now, hosts: Hosts(asked), ..SyncPace::default() }
     }
 
     /// When the next window may begin. `idle_from` is when the array will be idle, or has become so, if

@@ -1,12 +1,12 @@
 //! The part of a window that a level plans.
-use super::job::{Job, Window};
+use super::job::{SyncJob, Window};
 use crate::storage::array::levels::Spot;
 use crate::storage::array::plan::Planner;
 use crate::storage::tree::Slot;
 
 /// The part of a window that is under way.
-pub struct Part<'a> {
-    pub job: &'a mut Job,
+pub struct WindowPart<'a> {
+    pub job: &'a mut SyncJob,
     /// Which of the job's windows it belongs to.
     pub window: usize,
     pub stripe_request: Slot,
@@ -15,7 +15,7 @@ pub struct Part<'a> {
     pub to: u64,
 }
 
-impl Part<'_> {
+impl WindowPart<'_> {
     pub fn window(&mut self) -> &mut Window {
         &mut self.job.windows[self.window]
     }

@@ -3,8 +3,8 @@
 use super::super::levels::Spot;
 use super::super::report::SyncKind;
 use super::super::stripe_request::{Op, Owner, Phase};
-use super::job::{Job, JobStage, WindowRef};
-use super::part::Part;
+use super::job::{JobStage, SyncJob, WindowRef};
+use super::part::WindowPart;
 use super::{Array, Context};
 use crate::command::{Access, Outcome};
 use crate::storage::tree::Slot;
@@ -44,7 +44,7 @@ impl Array {
             return Ok(());
         }
         let window = (window_ref.number - job.number) as usize;
-        let mut part = Part { job, window, stripe_request, at, to };
+        let mut part = WindowPart { job, window, stripe_request, at, to };
         self.layout.plan_window(&mut self.planner, context, &mut part);
         Ok(())
     }
@@ -137,7 +137,7 @@ impl Array {
     }
 }
 
-impl Job {
+impl SyncJob {
     /// None of its new members can be rebuilt from here on.
     pub(crate) fn stop_at(&mut self, first: u64) {
         for target in &mut self.targets {

@@ -1,11 +1,11 @@
 //! The level that an array has: builds it from the parameters, and delegates each question of [`RaidLevel`]
 //! to it.
 use super::{
-    Blocks, Copied, LevelError, Linear, RaidLevel, RaidZ, Redundancy, Rows, Spot, Stretch, check, name,
-    reserved,
+    ClaimRange, Copied, LevelError, Linear, RaidLevel, RaidZ, Redundancy, Rows, Spot, WindowRange, check,
+    name, reserved,
 };
 use crate::command::{Access, Outcome};
-use crate::storage::array::background::{Job, Part};
+use crate::storage::array::background::{SyncJob, WindowPart};
 use crate::storage::array::members::Members;
 use crate::storage::array::params::{ArrayParams, Level};
 use crate::storage::array::plan::Planner;
@@ -118,8 +118,8 @@ impl Layout {
     }
 
     #[inline(always)]
-    pub(crate) fn blocks(&self, plan: &Planner, stripe_request: &StripeRequest) -> Option<Blocks> {
-        ask!(self, level => RaidLevel::blocks(level, plan, stripe_request))
+    pub(crate) fn claim_range(&self, plan: &Planner, stripe_request: &StripeRequest) -> Option<ClaimRange> {
+        ask!(self, level => RaidLevel::claim_range(level, plan, stripe_request))
     }
 
     #[inline(always)]
@@ -152,7 +152,7 @@ impl Layout {
         &mut self,
         plan: &Planner,
         slot: Slot,
-        window: Option<(&Job, Range<u64>)>,
+        window: Option<(&SyncJob, Range<u64>)>,
     ) -> Option<Slot> {
         ask!(self, level => RaidLevel::blocker(level, plan, slot, window))
     }
@@ -242,19 +242,24 @@ impl Layout {
         ask!(self, level => RaidLevel::range(level, kind, request))
     }
 
-    pub(crate) fn around(&self, job: &Job, at: u64, to: u64) -> (u64, u64) {
+    pub(crate) fn around(&self, job: &SyncJob, at: u64, to: u64) -> (u64, u64) {
         ask!(self, level => RaidLevel::around(level, job, at, to))
     }
 
-    pub(crate) fn blocks_of_window(&self, first: u64, end: u64) -> Option<Blocks> {
-        ask!(self, level => RaidLevel::blocks_of_window(level, first, end))
+    pub(crate) fn window_claim(&self, first: u64, end: u64) -> Option<ClaimRange> {
+        ask!(self, level => RaidLevel::window_claim(level, first, end))
     }
 
-    pub(crate) fn next_stretch(&self, members: &Members, job: &Job) -> Option<Stretch> {
+    pub(crate) fn next_stretch(&self, members: &Members, job: &SyncJob) -> Option<WindowRange> {
         ask!(self, level => RaidLevel::next_stretch(level, members, job))
     }
 
-    pub(crate) fn plan_window(&mut self, plan: &mut Planner, context: &mut Context, part: &mut Part<'_>) {
+    pub(crate) fn plan_window(
+        &mut self,
+        plan: &mut Planner,
+        context: &mut Context,
+        part: &mut WindowPart<'_>,
+    ) {
         ask!(self, level => RaidLevel::plan_window(level, plan, context, part));
     }
 
@@ -270,11 +275,11 @@ impl Layout {
         ask!(self, level => RaidLevel::smallest_window(level, granule))
     }
 
-    pub(crate) fn filled(&self, job: &Job) -> u64 {
+    pub(crate) fn filled(&self, job: &SyncJob) -> u64 {
         ask!(self, level => RaidLevel::filled(level, job))
     }
 
-    pub(crate) fn length(&self, job: &Job) -> u64 {
+    pub(crate) fn length(&self, job: &SyncJob) -> u64 {
         ask!(self, level => RaidLevel::length(level, job))
     }
 }

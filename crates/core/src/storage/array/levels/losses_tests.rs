@@ -1,6 +1,6 @@
 //! What is lost, against looking at every sector of small arrays.
 use super::ALL;
-use crate::storage::array::levels::{BlockRole, Layout, Spot};
+use crate::storage::array::levels::{Layout, SectorRole, Spot};
 use crate::storage::array::params::{ArrayParams, Copies, Level, Rotation};
 use crate::storage::array::report::Run;
 use alloc::vec;
@@ -97,7 +97,7 @@ proptest! {
         if let Layout::Copied(copied) = &layout {
             for slot in 0..members {
                 let place = |at: u64| match copied.held(Spot { slot, at }).0 {
-                    BlockRole::Data { first, .. } => is_lost(&layout, &after, first),
+                    SectorRole::Data { first, .. } => is_lost(&layout, &after, first),
                     _ => false,
                 };
                 let first = (0..copied.used()).find(|&at| place(at));
@@ -121,7 +121,7 @@ proptest! {
         let (from, to) = copied.around(first, end);
         for slot in 0..members {
             for at in first..end {
-                if let (BlockRole::Data { first, .. }, _) = copied.held(Spot { slot, at }) {
+                if let (SectorRole::Data { first, .. }, _) = copied.held(Spot { slot, at }) {
                     prop_assert!((from..to).contains(&first));
                 }
             }

@@ -18,7 +18,7 @@ pub mod raidz;
 pub mod reserved;
 pub(crate) mod rows;
 
-use super::background::{Job, Part};
+use super::background::{SyncJob, WindowPart};
 use super::members::Members;
 use super::plan::Planner;
 use super::report::{Run, SyncKind};
@@ -48,7 +48,7 @@ pub struct Spot {
 
 /// What a place on a member holds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum BlockRole {
+pub enum SectorRole {
     /// A copy of these addresses of the array.
     Data {
         /// First address of the array that is held.
@@ -65,10 +65,10 @@ pub enum BlockRole {
     Nothing,
 }
 
-impl BlockRole {
+impl SectorRole {
     /// The first of the addresses, if it is data.
     pub fn address(self) -> Option<u64> {
-        if let BlockRole::Data { first, .. } = self { Some(first) } else { None }
+        if let SectorRole::Data { first, .. } = self { Some(first) } else { None }
     }
 }
 
@@ -83,7 +83,7 @@ pub enum Redundancy {
 
 /// What a window of background work covers, in the numbers of its job.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Stretch {
+pub struct WindowRange {
     /// First block.
     pub first: u64,
     /// The block after the last.
@@ -94,7 +94,7 @@ pub struct Stretch {
 
 /// The blocks that a stripe request must hold exclusively: whether it writes, and the first and the end of
 /// them in the level's own numbers.
-pub type Blocks = (bool, u64, u64);
+pub type ClaimRange = (bool, u64, u64);
 
 /// What an array asks of its level.
 pub trait RaidLevel {
@@ -126,7 +126,7 @@ pub trait RaidLevel {
     // Requests of hosts.
 
     /// The blocks that a stripe request of a host must hold exclusively.
-    fn blocks(&self, plan: &Planner, stripe_request: &StripeRequest) -> Option<Blocks>;
+    fn claim_range(&self, plan: &Planner, stripe_request: &StripeRequest) -> Option<ClaimRange>;
 
     /// The end of the first stripe request of a command for `at` to `end`.
     #[inline]
@@ -148,7 +148,12 @@ pub trait RaidLevel {
 
     /// The stripe request that another one must wait for although nobody has its blocks. For a stripe request
     /// of background work, its job and its window are given.
-    fn blocker(&mut self, _plan: &Planner, _slot: Slot, _window: Option<(&Job, Range<u64>)>) -> Option<Slot> {
+    fn blocker(
+        &mut self,
+        _plan: &Planner,
+        _slot: Slot,
+        _window: Option<(&SyncJob, Range<u64>)>,
+    ) -> Option<Slot> {
         None
     }
 
@@ -235,21 +240,21 @@ pub trait RaidLevel {
 
     /// The range of addresses that contains everything a job's window touches; the same numbers where the
     /// level does not count by addresses.
-    fn around(&self, _job: &Job, at: u64, to: u64) -> (u64, u64) {
+    fn around(&self, _job: &SyncJob, at: u64, to: u64) -> (u64, u64) {
         (at, to)
     }
 
     /// The blocks that a window's stripe request must hold exclusively.
-    fn blocks_of_window(&self, first: u64, end: u64) -> Option<Blocks>;
+    fn window_claim(&self, first: u64, end: u64) -> Option<ClaimRange>;
 
     /// What a job's next window is to cover.
-    fn next_stretch(&self, _members: &Members, job: &Job) -> Option<Stretch> {
+    fn next_stretch(&self, _members: &Members, job: &SyncJob) -> Option<WindowRange> {
         let (first, end) = (job.next, (job.next + job.step).min(job.end));
-        (first < end).then_some(Stretch { first, end, count: end - first })
+        (first < end).then_some(WindowRange { first, end, count: end - first })
     }
 
     /// Makes the commands of a window.
-    fn plan_window(&mut self, plan: &mut Planner, context: &mut Context, part: &mut Part<'_>);
+    fn plan_window(&mut self, plan: &mut Planner, context: &mut Context, part: &mut WindowPart<'_>);
 
     /// The sector of each member below which a job has processed everything.
     fn edge(&self, numbers: u64) -> u64 {
@@ -268,12 +273,12 @@ pub trait RaidLevel {
     }
 
     /// Where the range of a job ends on an array that nothing has been written to yet.
-    fn filled(&self, job: &Job) -> u64 {
+    fn filled(&self, job: &SyncJob) -> u64 {
         job.end
     }
 
     /// How many numbers a job covers in total.
-    fn length(&self, job: &Job) -> u64 {
+    fn length(&self, job: &SyncJob) -> u64 {
         job.end - job.begin
     }
 }

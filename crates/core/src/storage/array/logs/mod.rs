@@ -57,7 +57,7 @@ pub struct LogWrite {
 }
 
 /// A stripe request that waits for room.
-struct Waiting {
+struct WaitingRequest {
     stripe_request: Slot,
     /// The log that had no room.
     ring: u16,
@@ -75,7 +75,7 @@ struct Journal {
 
 /// The numbers of records.
 #[derive(Default)]
-struct Numbers {
+struct RecordNumbers {
     /// By stripe request: the number of its record, or zero.
     records: Vec<u64>,
     /// The number of the newest record.
@@ -96,8 +96,8 @@ pub struct Draft {
 }
 
 /// Stripe requests that wait for room.
-struct Queue {
-    waiting: VecDeque<Waiting>,
+struct WaitQueue {
+    waiting: VecDeque<WaitingRequest>,
     /// The one that is being examined.
     scanned: Slot,
     /// Whether a scan of them is under way, the number of the scan, and whether another one must follow.
@@ -114,9 +114,9 @@ pub struct Logs {
     pub(crate) rings: Vec<Ring>,
     /// By partial parity log.
     pub(crate) units: Vec<partial_parity::Unit>,
-    numbers: Numbers,
+    numbers: RecordNumbers,
     pub(crate) draft: Draft,
-    queue: Queue,
+    queue: WaitQueue,
 }
 
 impl Logs {
@@ -142,7 +142,7 @@ impl Logs {
             journal: Journal { drive: journal, is_lost: false, reclaims: false },
             units: (0..members).map(|_| Default::default()).collect(),
             rings,
-            numbers: Numbers::default(),
+            numbers: RecordNumbers::default(),
             draft: Draft {
                 sectors: 0,
                 log_writes: Vec::new(),
@@ -150,7 +150,7 @@ impl Logs {
                 described: alloc::vec![(0, 0); usize::from(members)],
                 short: None,
             },
-            queue: Queue {
+            queue: WaitQueue {
                 waiting: VecDeque::new(),
                 scanned: NONE,
                 is_scanning: false,
@@ -318,7 +318,7 @@ impl Array {
             self.planner.logs.draft.short = Some(ring);
             return true;
         }
-        self.planner.logs.queue.waiting.push_back(Waiting { stripe_request: slot, ring, passed: 0 });
+        self.planner.logs.queue.waiting.push_back(WaitingRequest { stripe_request: slot, ring, passed: 0 });
         self.make_room(context, ring);
         // Its own given-up records may have been in its way.
         self.admit_to_logs(context);
@@ -337,7 +337,7 @@ impl Array {
             // Those that start to wait meanwhile queue behind.
             let (mut at, count) = (0, self.planner.logs.queue.waiting.len());
             for _ in 0..count {
-                let Waiting { stripe_request, ring, .. } = self.planner.logs.queue.waiting[at];
+                let WaitingRequest { stripe_request, ring, .. } = self.planner.logs.queue.waiting[at];
                 let is_held = at > 0 && self.planner.logs.is_held();
                 let short = if is_held || !self.planner.may_join(ring) {
                     Some(ring)

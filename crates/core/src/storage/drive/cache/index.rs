@@ -17,15 +17,15 @@ pub const EMPTY: Bounds = Bounds { start: u64::MAX, limit: 0 };
 /// With more segments than this a grid is faster than a scan.
 const FEW: u32 = 64;
 
-pub struct Index {
+pub struct SegmentRanges {
     bounds: Vec<Bounds>,
     grid: Option<Grid>,
 }
 
-impl Index {
+impl SegmentRanges {
     /// An index for at most `most` segments.
     pub fn new(most: u32) -> Self {
-        Index { bounds: Vec::new(), grid: (most > FEW).then(Grid::default) }
+        SegmentRanges { bounds: Vec::new(), grid: (most > FEW).then(Grid::default) }
     }
 
     #[inline]

@@ -1,7 +1,7 @@
 //! All segments of the cache: which of them covers a read, which one is replaced next.
 //!
 //! The least recently used segment is replaced. At most one has a head behind it.
-use super::index::{Bounds, EMPTY, Index};
+use super::index::{Bounds, EMPTY, SegmentRanges};
 use super::params::{CacheParams, Reach};
 use super::recency::Recency;
 use super::segment::{Cover, Ended, Motion, Segment};
@@ -37,7 +37,7 @@ pub struct Segments {
     /// The size of a segment, precomputed: a division is slow.
     segment: u64,
     segments: Vec<Segment>,
-    index: Index,
+    index: SegmentRanges,
     /// Result of the last search.
     found: Vec<SegmentIndex>,
     recency: Recency,
@@ -63,7 +63,7 @@ impl Segments {
             params: *params,
             segment: params.segment().get(),
             segments: Vec::new(),
-            index: Index::new(params.segments),
+            index: SegmentRanges::new(params.segments),
             found: Vec::new(),
             recency: Recency::default(),
             empty: Vec::new(),

@@ -54,7 +54,7 @@ impl Turns {
 }
 
 /// The scatter of the arm's movements: its draws, and what it has cost.
-struct Scatter {
+struct ScatterDraws {
     key: u64,
     turns: Turns,
 }
@@ -90,7 +90,7 @@ pub struct Mechanics {
     /// The commands that wait for the mechanism in the order of the queue.
     pub slots: Slots,
     faults: Option<Faults>,
-    scatter: Scatter,
+    scatter: ScatterDraws,
     pub last: LastAccess,
     /// Commands that the mechanism or the buffer has started to serve.
     turned_to: u64,
@@ -113,7 +113,7 @@ impl Mechanics {
             choose_from: Instant::ZERO,
             choose_scheduled: None,
             slots: Slots::new(&model.queue, model.mechanism.geometry.cylinders(), model.period.as_ns()),
-            scatter: Scatter {
+            scatter: ScatterDraws {
                 key: Stream::named(seed, &format!("drive/{index}/scatter")).bits(),
                 turns: Turns::default(),
             },

@@ -127,8 +127,17 @@ impl Conflicts {
         let place = self.place(first.get() >> SHIFT);
         let behind = self.places[place];
         let sequence = self.sequence;
-        self.tracked[slot as usize] =
-            TrackedCommand { initiator, first, end, write, waits_for, holds_up: 0, sequence, before: NONE, behind };
+        self.tracked[slot as usize] = TrackedCommand {
+            initiator,
+            first,
+            end,
+            write,
+            waits_for,
+            holds_up: 0,
+            sequence,
+            before: NONE,
+            behind,
+        };
         if behind != NONE {
             self.tracked[behind as usize].before = slot;
         }

@@ -6,10 +6,10 @@
 //! costs of an exchange are in [`ExchangeParams`]. A further protocol, such as one with several submission
 //! queues, is one more variant with its own file.
 pub(crate) mod ata_tcq;
+pub(crate) mod conflicts;
 pub(crate) mod names;
 pub(crate) mod ncq;
 pub(crate) mod none;
-pub(crate) mod conflicts;
 pub(crate) mod scsi_tcq;
 pub(crate) mod task_set;
 

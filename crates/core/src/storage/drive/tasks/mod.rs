@@ -8,8 +8,8 @@ pub(crate) mod allegiance;
 pub(crate) mod flight;
 pub(crate) mod precedence;
 
-use super::protocol::names::{Name, Names};
 use super::protocol::conflicts::Conflicts;
+use super::protocol::names::{Name, Names};
 use super::protocol::task_set::InitiatorSets;
 use super::protocol::{Clears, Protocol};
 use super::queue::SlotIndex;

@@ -14,7 +14,7 @@ use drivelab_units::{Instant, Span};
 
 /// A waiting command with a deadline.
 #[derive(Clone, Copy)]
-struct Deadline {
+struct CommandDeadline {
     due: Instant,
     slot: SlotIndex,
     /// The longest time from its choice until it is reported to the host.
@@ -41,7 +41,7 @@ pub struct Precedence {
     interrupted: VecDeque<SlotIndex>,
     /// Waiting commands of high priority.
     high: Vec<SlotIndex>,
-    deadlines: Vec<Deadline>,
+    deadlines: Vec<CommandDeadline>,
 }
 
 impl Precedence {
@@ -111,7 +111,11 @@ impl Precedence {
             Priority::Normal => {}
             Priority::High => self.high.push(slot),
             Priority::Isochronous(within) => {
-                self.deadlines.push(Deadline { due: deadline(accepted, within), slot, longest: longest() });
+                self.deadlines.push(CommandDeadline {
+                    due: deadline(accepted, within),
+                    slot,
+                    longest: longest(),
+                });
             }
         }
     }

@@ -1,8 +1,8 @@
 //! RAID 0, 1, 01 and 10 as a level.
 use super::Copied;
 use crate::command::{Access, Outcome};
-use crate::storage::array::background::{Job, Part};
-use crate::storage::array::levels::{Blocks, RaidLevel, Redundancy, Spot};
+use crate::storage::array::background::{SyncJob, WindowPart};
+use crate::storage::array::levels::{ClaimRange, RaidLevel, Redundancy, Spot};
 use crate::storage::array::members::Members;
 use crate::storage::array::plan::Planner;
 use crate::storage::array::report::{Run, SyncKind};
@@ -32,7 +32,7 @@ impl RaidLevel for Copied {
         self.held(spot).0.address()
     }
 
-    fn blocks(&self, _plan: &Planner, stripe_request: &StripeRequest) -> Option<Blocks> {
+    fn claim_range(&self, _plan: &Planner, stripe_request: &StripeRequest) -> Option<ClaimRange> {
         let StripeRequest { access, first, end, unreadable, .. } = *stripe_request;
         // The data written back must not be older than what a host writes meanwhile.
         if self.copies() == 1 || access == Access::Read && unreadable.is_empty() {
@@ -120,15 +120,15 @@ impl RaidLevel for Copied {
         (request * columns.max(1), (0, self.capacity()))
     }
 
-    fn around(&self, job: &Job, at: u64, to: u64) -> (u64, u64) {
+    fn around(&self, job: &SyncJob, at: u64, to: u64) -> (u64, u64) {
         if job.kind == SyncKind::Rebuild { self.around(at, to) } else { (at, to) }
     }
 
-    fn blocks_of_window(&self, first: u64, end: u64) -> Option<Blocks> {
+    fn window_claim(&self, first: u64, end: u64) -> Option<ClaimRange> {
         (self.copies() > 1).then_some((true, first, end))
     }
 
-    fn plan_window(&mut self, plan: &mut Planner, context: &mut Context, part: &mut Part<'_>) {
+    fn plan_window(&mut self, plan: &mut Planner, context: &mut Context, part: &mut WindowPart<'_>) {
         match part.job.kind {
             SyncKind::Rebuild => self.rebuild_copies(plan, context, part),
             SyncKind::Resync | SyncKind::Scrub => self.compare_copies(plan, context, part),

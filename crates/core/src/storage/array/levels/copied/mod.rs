@@ -17,12 +17,12 @@ mod plan;
 mod repair;
 mod windows;
 
-use super::{BlockRole, Spot};
+use super::{SectorRole, Spot};
 use crate::storage::array::params::Copies;
 use core::ops::Range;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Kind {
+enum CopyLayout {
     Near,
     Far,
     Offset,
@@ -43,7 +43,7 @@ pub struct Piece {
 /// The layout of RAID 0, 1, 01 and 10: where each copy of each stripe unit lies. All sizes in sectors.
 #[derive(Clone, Copy, Debug)]
 pub struct Copied {
-    kind: Kind,
+    kind: CopyLayout,
     members: u64,
     copies: u64,
     unit: u64,
@@ -58,36 +58,36 @@ pub struct Copied {
 impl Copied {
     /// RAID 0 over `members`, of which the smallest has `least` sectors, in stripe units of `unit`.
     pub fn striped(members: u64, unit: u64, least: u64) -> Self {
-        Self::new(Kind::Near, members, 1, unit, least)
+        Self::new(CopyLayout::Near, members, 1, unit, least)
     }
 
     /// RAID 1: each of `members` holds everything.
     pub fn mirrored(members: u64, least: u64) -> Self {
-        Self::new(Kind::Near, members, members, least, least)
+        Self::new(CopyLayout::Near, members, members, least, least)
     }
 
     /// RAID 01: `copies` striped sets of `members / copies` members each.
     pub fn sets(members: u64, copies: u64, unit: u64, least: u64) -> Self {
-        Self::new(Kind::Sets, members, copies, unit, least)
+        Self::new(CopyLayout::Sets, members, copies, unit, least)
     }
 
     /// RAID 10 in md's near, far or offset layout.
     pub fn spread(members: u64, copies: u64, layout: Copies, unit: u64, least: u64) -> Self {
         let kind = match layout {
-            Copies::Near => Kind::Near,
-            Copies::Far => Kind::Far,
-            Copies::Offset => Kind::Offset,
+            Copies::Near => CopyLayout::Near,
+            Copies::Far => CopyLayout::Far,
+            Copies::Offset => CopyLayout::Offset,
         };
         Self::new(kind, members, copies, unit, least)
     }
 
-    fn new(kind: Kind, members: u64, copies: u64, unit: u64, least: u64) -> Self {
+    fn new(kind: CopyLayout, members: u64, copies: u64, unit: u64, least: u64) -> Self {
         let whole = least / unit;
         let (rows, chunks) = match kind {
-            Kind::Near => (whole, whole * members / copies),
+            CopyLayout::Near => (whole, whole * members / copies),
             // Each part, and each repeated row, must be whole.
-            Kind::Far | Kind::Offset => (whole / copies * copies, whole / copies * members),
-            Kind::Sets => (whole, whole * (members / copies)),
+            CopyLayout::Far | CopyLayout::Offset => (whole / copies * copies, whole / copies * members),
+            CopyLayout::Sets => (whole, whole * (members / copies)),
         };
         Copied { kind, members, copies, unit, rows, chunks, start: 0 }
     }
@@ -127,7 +127,7 @@ impl Copied {
     #[inline]
     pub fn set(&self, copy: u16) -> Option<Range<u16>> {
         let columns = (self.members / self.copies) as u16;
-        (self.kind == Kind::Sets).then(|| copy * columns..(copy + 1) * columns)
+        (self.kind == CopyLayout::Sets).then(|| copy * columns..(copy + 1) * columns)
     }
 
     /// Sectors of each member that the array uses.
@@ -147,13 +147,13 @@ impl Copied {
     pub fn spot(&self, piece: &Piece, copy: u16) -> Spot {
         let (n, k, copy) = (self.members, self.copies, u64::from(copy));
         let (slot, row) = match self.kind {
-            Kind::Near => {
+            CopyLayout::Near => {
                 let place = piece.chunk * k + copy;
                 (place % n, place / n)
             }
-            Kind::Far => ((piece.chunk + copy) % n, copy * (self.rows / k) + piece.chunk / n),
-            Kind::Offset => ((piece.chunk + copy) % n, piece.chunk / n * k + copy),
-            Kind::Sets => {
+            CopyLayout::Far => ((piece.chunk + copy) % n, copy * (self.rows / k) + piece.chunk / n),
+            CopyLayout::Offset => ((piece.chunk + copy) % n, piece.chunk / n * k + copy),
+            CopyLayout::Sets => {
                 let columns = n / k;
                 (copy * columns + piece.chunk % columns, piece.chunk / columns)
             }
@@ -162,32 +162,32 @@ impl Copied {
     }
 
     /// What a place holds, and how many sectors of its stripe unit follow from there.
-    pub fn held(&self, spot: Spot) -> (BlockRole, u64) {
+    pub fn held(&self, spot: Spot) -> (SectorRole, u64) {
         let (n, k, slot) = (self.members, self.copies, u64::from(spot.slot));
         let Some(at) = spot.at.checked_sub(self.start) else {
-            return (BlockRole::Nothing, self.start - spot.at);
+            return (SectorRole::Nothing, self.start - spot.at);
         };
         let (row, offset) = (at / self.unit, at % self.unit);
         let left = self.unit - offset;
         // The member `copy` places before this one.
         let before = |copy: u64| (slot + n - copy % n) % n;
         let (chunk, copy) = match self.kind {
-            Kind::Near => ((row * n + slot) / k, (row * n + slot) % k),
-            Kind::Far => {
+            CopyLayout::Near => ((row * n + slot) / k, (row * n + slot) % k),
+            CopyLayout::Far => {
                 let part = self.rows / k;
                 let copy = row / part.max(1);
                 (row % part.max(1) * n + before(copy), copy)
             }
-            Kind::Offset => (row / k * n + before(row % k), row % k),
-            Kind::Sets => {
+            CopyLayout::Offset => (row / k * n + before(row % k), row % k),
+            CopyLayout::Sets => {
                 let columns = n / k;
                 (row * columns + slot % columns, slot / columns)
             }
         };
         if row >= self.rows || chunk >= self.chunks || copy >= k {
-            return (BlockRole::Nothing, left);
+            return (SectorRole::Nothing, left);
         }
-        (BlockRole::Data { first: chunk * self.unit + offset, copy: copy as u16 }, left)
+        (SectorRole::Data { first: chunk * self.unit + offset, copy: copy as u16 }, left)
     }
 
     /// The first and the end of the address range that contains everything stored on any member from `first`
@@ -198,15 +198,15 @@ impl Copied {
         let (from, to) = (first / self.unit, end.div_ceil(self.unit));
         let (from, to) = match self.kind {
             // Every member has the same at the same place.
-            Kind::Near if n == k => return (first, end.min(self.capacity())),
-            Kind::Near => (from * n / k, (to * n).div_ceil(k)),
-            Kind::Far => {
+            CopyLayout::Near if n == k => return (first, end.min(self.capacity())),
+            CopyLayout::Near => (from * n / k, (to * n).div_ceil(k)),
+            CopyLayout::Far => {
                 let part = (self.rows / k).max(1);
                 let is_one = from / part == (to - 1) / part;
                 if is_one { (from % part * n, ((to - 1) % part + 1) * n) } else { (0, part * n) }
             }
-            Kind::Offset => (from / k * n, to.div_ceil(k) * n),
-            Kind::Sets => (from * (n / k), to * (n / k)),
+            CopyLayout::Offset => (from / k * n, to.div_ceil(k) * n),
+            CopyLayout::Sets => (from * (n / k), to * (n / k)),
         };
         (from * self.unit, (to * self.unit).min(self.capacity()))
     }
@@ -220,7 +220,7 @@ impl Copied {
                 let (held, left) = self.held(spot);
                 let count = left.min(end - at);
                 at += count;
-                let BlockRole::Data { first, .. } = held else { return None };
+                let SectorRole::Data { first, .. } = held else { return None };
                 Some((self.piece(first, first + count), spot.at))
             })
         };

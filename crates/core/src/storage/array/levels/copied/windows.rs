@@ -2,8 +2,8 @@
 //! all copies.
 use super::{Copied, Piece};
 use crate::command::Access;
-use crate::storage::array::background::Part;
-use crate::storage::array::levels::{BlockRole, Spot};
+use crate::storage::array::background::WindowPart;
+use crate::storage::array::levels::{SectorRole, Spot};
 use crate::storage::array::plan::{Planner, Source};
 use crate::storage::array::report::SyncKind;
 use crate::storage::array::stripe_request::{Op, Phase};
@@ -11,13 +11,18 @@ use crate::storage::context::Context;
 use crate::storage::tree::Slot;
 
 impl Copied {
-    pub(super) fn rebuild_copies(&self, plan: &mut Planner, context: &mut Context, part: &mut Part<'_>) {
+    pub(super) fn rebuild_copies(
+        &self,
+        plan: &mut Planner,
+        context: &mut Context,
+        part: &mut WindowPart<'_>,
+    ) {
         for i in 0..part.job.targets.len() {
             let Some((slot, mut at)) = part.needs(plan, i) else { continue };
             while at < part.to {
                 let (held, left) = self.held(Spot { slot, at });
                 let count = left.min(part.to - at);
-                if let BlockRole::Data { first, copy } = held {
+                if let SectorRole::Data { first, copy } = held {
                     let piece = self.piece(first, first + count);
                     match self.other_copy(plan, part, &piece, copy) {
                         Some(from) => {
@@ -39,7 +44,7 @@ impl Copied {
     }
 
     /// Where a piece can be read other than from the copy `but`.
-    fn other_copy(&self, plan: &Planner, part: &Part<'_>, piece: &Piece, but: u16) -> Option<Spot> {
+    fn other_copy(&self, plan: &Planner, part: &WindowPart<'_>, piece: &Piece, but: u16) -> Option<Spot> {
         let copies = (0..self.copies()).filter(|&copy| copy != but);
         for copy in copies {
             let spot = self.spot(piece, copy);
@@ -69,7 +74,12 @@ impl Copied {
     }
 
     /// Reads every copy; a resync reads the first that is present and writes the others.
-    pub(super) fn compare_copies(&self, plan: &mut Planner, context: &mut Context, part: &mut Part<'_>) {
+    pub(super) fn compare_copies(
+        &self,
+        plan: &mut Planner,
+        context: &mut Context,
+        part: &mut WindowPart<'_>,
+    ) {
         let mut at = part.at;
         while at < part.to {
             let piece = self.piece(at, part.to);
@@ -104,7 +114,7 @@ impl Copied {
         &self,
         plan: &mut Planner,
         context: &mut Context,
-        part: &mut Part<'_>,
+        part: &mut WindowPart<'_>,
         piece: &Piece,
         from: Spot,
     ) {

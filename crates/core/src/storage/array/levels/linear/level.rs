@@ -1,10 +1,10 @@
 //! JBOD as a level: no member can be reconstructed from others, and there is nothing to compare or to
 //! restore.
 use super::super::losses::{Runs, Units};
-use super::super::{Blocks, RaidLevel, Redundancy, Spot};
+use super::super::{ClaimRange, RaidLevel, Redundancy, Spot};
 use super::Linear;
 use crate::command::Outcome;
-use crate::storage::array::background::Part;
+use crate::storage::array::background::WindowPart;
 use crate::storage::array::members::Members;
 use crate::storage::array::plan::Planner;
 use crate::storage::array::report::{Run, SyncKind};
@@ -30,7 +30,7 @@ impl RaidLevel for Linear {
         Some(self.address(spot))
     }
 
-    fn blocks(&self, _plan: &Planner, _stripe_request: &StripeRequest) -> Option<Blocks> {
+    fn claim_range(&self, _plan: &Planner, _stripe_request: &StripeRequest) -> Option<ClaimRange> {
         None
     }
 
@@ -70,11 +70,11 @@ impl RaidLevel for Linear {
         (request, (0, 0))
     }
 
-    fn blocks_of_window(&self, _first: u64, _end: u64) -> Option<Blocks> {
+    fn window_claim(&self, _first: u64, _end: u64) -> Option<ClaimRange> {
         None
     }
 
-    fn plan_window(&mut self, _plan: &mut Planner, _context: &mut Context, _part: &mut Part<'_>) {}
+    fn plan_window(&mut self, _plan: &mut Planner, _context: &mut Context, _part: &mut WindowPart<'_>) {}
 }
 
 impl Linear {

@@ -1,8 +1,8 @@
 //! RAID-Z as a level.
 use super::RaidZ;
 use crate::command::{Access, Outcome};
-use crate::storage::array::background::{Job, JobStage, Part};
-use crate::storage::array::levels::{Blocks, RaidLevel, Redundancy, Spot, Stretch};
+use crate::storage::array::background::{JobStage, SyncJob, WindowPart};
+use crate::storage::array::levels::{ClaimRange, RaidLevel, Redundancy, Spot, WindowRange};
 use crate::storage::array::members::Members;
 use crate::storage::array::plan::Planner;
 use crate::storage::array::report::{Run, SyncKind};
@@ -34,7 +34,7 @@ impl RaidLevel for Box<RaidZ> {
     }
 
     /// Block numbers count records. A read keeps its records from being moved.
-    fn blocks(&self, _plan: &Planner, stripe_request: &StripeRequest) -> Option<Blocks> {
+    fn claim_range(&self, _plan: &Planner, stripe_request: &StripeRequest) -> Option<ClaimRange> {
         let StripeRequest { access, first, end, .. } = *stripe_request;
         Some((access == Access::Write, first / (**self).record(), (end - 1) / (**self).record() + 1))
     }
@@ -51,7 +51,12 @@ impl RaidLevel for Box<RaidZ> {
         self.write(plan, context, slot)
     }
 
-    fn blocker(&mut self, plan: &Planner, slot: Slot, window: Option<(&Job, Range<u64>)>) -> Option<Slot> {
+    fn blocker(
+        &mut self,
+        plan: &Planner,
+        slot: Slot,
+        window: Option<(&SyncJob, Range<u64>)>,
+    ) -> Option<Slot> {
         (**self).blocker(plan, slot, window)
     }
 
@@ -111,15 +116,15 @@ impl RaidLevel for Box<RaidZ> {
     }
 
     /// A window pins its places instead.
-    fn blocks_of_window(&self, _first: u64, _end: u64) -> Option<Blocks> {
+    fn window_claim(&self, _first: u64, _end: u64) -> Option<ClaimRange> {
         None
     }
 
-    fn next_stretch(&self, members: &Members, job: &Job) -> Option<Stretch> {
+    fn next_stretch(&self, members: &Members, job: &SyncJob) -> Option<WindowRange> {
         self.stretch(job.next, job.step, |place| self.is_wanted(members, job, place))
     }
 
-    fn plan_window(&mut self, plan: &mut Planner, context: &mut Context, part: &mut Part<'_>) {
+    fn plan_window(&mut self, plan: &mut Planner, context: &mut Context, part: &mut WindowPart<'_>) {
         self.go_over_records(plan, context, part);
     }
 
@@ -136,12 +141,12 @@ impl RaidLevel for Box<RaidZ> {
     }
 
     /// While nobody has written to the pool yet, all records lie at its beginning.
-    fn filled(&self, _job: &Job) -> u64 {
+    fn filled(&self, _job: &SyncJob) -> u64 {
         self.records()
     }
 
     /// Records that hosts have written since are skipped.
-    fn length(&self, job: &Job) -> u64 {
+    fn length(&self, job: &SyncJob) -> u64 {
         if job.stage == JobStage::Ended {
             job.done.before + job.done.swept
         } else if job.is_empty() {

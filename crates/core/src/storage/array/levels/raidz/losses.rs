@@ -13,7 +13,7 @@ use crate::storage::array::report::Run;
 use alloc::vec::Vec;
 
 /// What can be read of the members of a pool, at one instant.
-struct View<'a> {
+struct PoolView<'a> {
     pool: &'a RaidZ,
     /// By slot: its frontier, and whether there is a drive.
     members: Vec<(u64, bool)>,
@@ -27,7 +27,7 @@ struct Series {
     times: u64,
 }
 
-impl View<'_> {
+impl PoolView<'_> {
     fn is_pool_lost(&self) -> bool {
         let missing = self.members.iter().filter(|&&(_, is_there)| !is_there).count();
         missing > usize::from(self.pool.map().parities())
@@ -119,7 +119,7 @@ fn common_divisor(a: u64, b: u64) -> u64 {
 }
 
 /// What is lost with the members as in `after` and was not as in `before`.
-fn losses_between(before: &View<'_>, after: &View<'_>) -> Vec<Run> {
+fn losses_between(before: &PoolView<'_>, after: &PoolView<'_>) -> Vec<Run> {
     let mut cuts: Vec<u64> = before.cuts().chain(after.cuts()).collect();
     cuts.sort_unstable();
     cuts.dedup();
@@ -141,7 +141,7 @@ impl RaidZ {
             (frontier, is_there || now == slot || frontier == ALL)
         };
         let members = (0..).zip(before).zip(&after.members).map(was_there).collect();
-        losses_between(&View { pool: self, members }, &after)
+        losses_between(&PoolView { pool: self, members }, &after)
     }
 
     /// Up to which place the others have everything that belongs on a slot.
@@ -149,9 +149,9 @@ impl RaidZ {
         if members.impaired <= self.map().parities().into() { ALL } else { self.view(members).reach(slot) }
     }
 
-    fn view(&self, members: &Members) -> View<'_> {
+    fn view(&self, members: &Members) -> PoolView<'_> {
         let of = |slot| (members.frontier(slot), members.can_write(slot));
-        View { pool: self, members: (0..members.count()).map(of).collect() }
+        PoolView { pool: self, members: (0..members.count()).map(of).collect() }
     }
 }
 

@@ -1,5 +1,5 @@
 //! What a pool has lost, against looking at every record.
-use super::{ALL, View, losses_between};
+use super::{ALL, PoolView, losses_between};
 use crate::storage::array::levels::RaidZ;
 use alloc::vec;
 use alloc::vec::Vec;
@@ -58,7 +58,7 @@ proptest! {
         let before: Vec<(u64, bool)> = states.iter().map(|&(kind, frontier)| drawn(kind, frontier)).collect();
         let mut after = before.clone();
         after[usize::from(fails % members as u16)] = (0, false);
-        let views = [&before, &after].map(|members| View { pool: &pool, members: members.clone() });
+        let views = [&before, &after].map(|members| PoolView { pool: &pool, members: members.clone() });
         let mut lost = vec![0; pool.capacity() as usize];
         for run in losses_between(&views[0], &views[1]) {
             for (first, count) in run.ranges() {

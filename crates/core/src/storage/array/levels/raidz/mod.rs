@@ -18,7 +18,7 @@ mod sums;
 mod whole;
 mod windows;
 
-use super::{Spot, Stretch};
+use super::{Spot, WindowRange};
 use crate::storage::slab::Slab;
 use crate::storage::tree::{NONE, Slot};
 use alloc::vec::Vec;
@@ -368,11 +368,11 @@ impl RaidZ {
     }
 
     /// The next places to process, from `from` on: up to `most` taken places that are `wanted`.
-    pub fn stretch(&self, from: u64, most: u64, wanted: impl Fn(u64) -> bool) -> Option<Stretch> {
+    pub fn stretch(&self, from: u64, most: u64, wanted: impl Fn(u64) -> bool) -> Option<WindowRange> {
         let mut places = self.taken_from(from).filter(|&place| wanted(place)).take(most as usize);
         let first = places.next()?;
         let (end, count) = places.fold((first + 1, 1), |(_, count), place| (place + 1, count + 1));
-        Some(Stretch { first, end, count })
+        Some(WindowRange { first, end, count })
     }
 }
 

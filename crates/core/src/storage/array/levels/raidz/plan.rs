@@ -12,7 +12,7 @@ use super::RaidZ;
 use super::map::{Column, Map};
 use super::sums::Solved;
 use crate::command::{Access, Outcome};
-use crate::storage::array::background::Job;
+use crate::storage::array::background::SyncJob;
 use crate::storage::array::levels::Spot;
 use crate::storage::array::members::Members;
 use crate::storage::array::plan::{Planner, Source};
@@ -179,7 +179,7 @@ impl RaidZ {
         &mut self,
         plan: &Planner,
         slot: Slot,
-        window: Option<(&Job, Range<u64>)>,
+        window: Option<(&SyncJob, Range<u64>)>,
     ) -> Option<Slot> {
         let StripeRequest { owner, access, first, end, .. } = *plan.stripe_requests.get(slot);
         // This may be a re-plan.

@@ -14,7 +14,7 @@ use super::RaidZ;
 use super::map::Column;
 use super::plan::Old;
 use crate::command::Access;
-use crate::storage::array::background::{Job, JobStage, Part, Target};
+use crate::storage::array::background::{JobStage, RebuildTarget, SyncJob, WindowPart};
 use crate::storage::array::members::Members;
 use crate::storage::array::plan::Planner;
 use crate::storage::array::report::SyncKind;
@@ -25,7 +25,7 @@ use core::ops::Range;
 
 impl RaidZ {
     /// The column of the record at a place that a target of a job should have and does not have yet.
-    fn lacks(&self, members: &Members, target: &Target, place: u64) -> Option<usize> {
+    fn lacks(&self, members: &Members, target: &RebuildTarget, place: u64) -> Option<usize> {
         if target.until <= place || self.births().taken_after_join(place, target.slot) {
             return None;
         }
@@ -36,7 +36,7 @@ impl RaidZ {
 
     /// Whether a place is to be processed, if it has a record: for a scrub every record that can be read at
     /// all.
-    pub(super) fn is_wanted(&self, members: &Members, job: &Job, place: u64) -> bool {
+    pub(super) fn is_wanted(&self, members: &Members, job: &SyncJob, place: u64) -> bool {
         if job.kind == SyncKind::Rebuild {
             return job.targets.iter().any(|target| self.lacks(members, target, place).is_some());
         }
@@ -45,7 +45,7 @@ impl RaidZ {
 
     /// A host's write to a place of this window that began before a new member joined: the window waits for
     /// it.
-    pub(super) fn writer_in(&self, members: &Members, job: &Job, places: Range<u64>) -> Option<Slot> {
+    pub(super) fn writer_in(&self, members: &Members, job: &SyncJob, places: Range<u64>) -> Option<Slot> {
         if job.kind != SyncKind::Rebuild || job.stage == JobStage::Flushing {
             return None;
         }
@@ -54,8 +54,13 @@ impl RaidZ {
 
     /// Processes the records of a window: reads all that is readable of them, and writes what the new members
     /// lack.
-    pub(crate) fn go_over_records(&mut self, plan: &mut Planner, context: &mut Context, part: &mut Part<'_>) {
-        let Part { stripe_request, at, to, .. } = *part;
+    pub(crate) fn go_over_records(
+        &mut self,
+        plan: &mut Planner,
+        context: &mut Context,
+        part: &mut WindowPart<'_>,
+    ) {
+        let WindowPart { stripe_request, at, to, .. } = *part;
         self.pin(stripe_request, at..to);
         let unreadable = core::mem::take(&mut part.window().unreadable);
         let mut next = at;
@@ -75,7 +80,7 @@ impl RaidZ {
     }
 
     /// The next place of a window with a record that is to be processed.
-    fn next_record(&self, plan: &Planner, part: &Part<'_>, from: u64) -> Option<u64> {
+    fn next_record(&self, plan: &Planner, part: &WindowPart<'_>, from: u64) -> Option<u64> {
         let job = &*part.job;
         let lies =
             |&place: &u64| self.record_at(place).is_some() && self.is_wanted(&plan.members, job, place);
@@ -87,7 +92,7 @@ impl RaidZ {
         &self,
         plan: &mut Planner,
         context: &mut Context,
-        part: &mut Part<'_>,
+        part: &mut WindowPart<'_>,
         place: u64,
         unreadable: &[u16],
     ) -> bool {

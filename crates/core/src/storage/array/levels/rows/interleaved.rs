@@ -13,7 +13,7 @@ use crate::storage::tree::Slot;
 
 /// Whole rows of one group, and which of their addresses a command covers.
 #[derive(Clone, Copy)]
-struct Stretch {
+struct RowRange {
     first_row: u64,
     rows: u64,
     begin: u64,
@@ -38,7 +38,7 @@ impl Rows {
                 end_row = end_row.min((first_row / self.turn() + 1) * self.turn());
             }
             let until = end.min(end_row * columns);
-            let stretch = Stretch { first_row, rows: end_row - first_row, begin: at, end: until };
+            let stretch = RowRange { first_row, rows: end_row - first_row, begin: at, end: until };
             if access == Access::Read {
                 self.read_stretch(plan, context, slot, &stretch)?;
             } else {
@@ -54,7 +54,7 @@ impl Rows {
         plan: &mut Planner,
         context: &mut Context,
         slot: Slot,
-        stretch: &Stretch,
+        stretch: &RowRange,
     ) -> Result<(), Outcome> {
         let unreadable = plan.stripe_requests.get(slot).unreadable;
         let band = self.band(plan, self.row(stretch.first_row), 0, stretch.rows, unreadable);
@@ -79,7 +79,7 @@ impl Rows {
         plan: &mut Planner,
         context: &mut Context,
         slot: Slot,
-        stretch: &Stretch,
+        stretch: &RowRange,
     ) -> Result<(), Outcome> {
         let unreadable = plan.stripe_requests.get(slot).unreadable;
         let row = self.row(stretch.first_row);
@@ -149,7 +149,7 @@ impl Rows {
         &self,
         plan: &Planner,
         context: &mut Context,
-        stretch: &Stretch,
+        stretch: &RowRange,
         row_begin: u64,
         band: &Band,
     ) {
@@ -166,7 +166,7 @@ impl Rows {
 }
 
 /// Where an address of a stretch lies: its column, and the place on the member.
-fn place(rows: &Rows, band: &Band, stretch: &Stretch, address: u64) -> (u32, u64) {
+fn place(rows: &Rows, band: &Band, stretch: &RowRange, address: u64) -> (u32, u64) {
     let columns = rows.row_data();
     ((address % columns) as u32, band.at + (address / columns - stretch.first_row))
 }

@@ -1,8 +1,8 @@
 //! Levels with rows of stripe units and parity, behind the trait.
 use super::Rows;
 use crate::command::{Access, Outcome};
-use crate::storage::array::background::{Job, Part};
-use crate::storage::array::levels::{Blocks, RaidLevel, Redundancy, Spot};
+use crate::storage::array::background::{SyncJob, WindowPart};
+use crate::storage::array::levels::{ClaimRange, RaidLevel, Redundancy, Spot};
 use crate::storage::array::members::Members;
 use crate::storage::array::plan::Planner;
 use crate::storage::array::report::{Run, SyncKind};
@@ -39,7 +39,7 @@ impl RaidLevel for Rows {
     }
 
     #[inline]
-    fn blocks(&self, plan: &Planner, stripe_request: &StripeRequest) -> Option<Blocks> {
+    fn claim_range(&self, plan: &Planner, stripe_request: &StripeRequest) -> Option<ClaimRange> {
         self.blocks_of_rows(plan, stripe_request)
     }
 
@@ -109,18 +109,18 @@ impl RaidLevel for Rows {
         (request, (self.start(), self.used()))
     }
 
-    fn around(&self, job: &Job, at: u64, to: u64) -> (u64, u64) {
+    fn around(&self, job: &SyncJob, at: u64, to: u64) -> (u64, u64) {
         let row = |place| self.row_at(job.group.into(), place);
         (row(at) * self.row_data(), (row(to - 1) + 1) * self.row_data())
     }
 
     /// Windows must exclude writes, but not each other; their row numbers apply to all groups.
-    fn blocks_of_window(&self, first: u64, end: u64) -> Option<Blocks> {
+    fn window_claim(&self, first: u64, end: u64) -> Option<ClaimRange> {
         let row = self.row_data();
         Some((false, first / row * self.unit(), end.div_ceil(row) * self.unit()))
     }
 
-    fn plan_window(&mut self, plan: &mut Planner, context: &mut Context, part: &mut Part<'_>) {
+    fn plan_window(&mut self, plan: &mut Planner, context: &mut Context, part: &mut WindowPart<'_>) {
         match part.job.kind {
             SyncKind::Rebuild => self.rebuild_rows(plan, context, part),
             SyncKind::Resync | SyncKind::Scrub => self.compare_rows(plan, context, part),

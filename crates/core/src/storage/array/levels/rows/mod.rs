@@ -24,7 +24,7 @@ mod repair;
 mod windows;
 mod write;
 
-use super::{BlockRole, Spot};
+use super::{SectorRole, Spot};
 use crate::storage::array::params::Rotation;
 pub(crate) use band::Fetched;
 
@@ -268,24 +268,24 @@ impl Rows {
     }
 
     /// What a place holds, and how many sectors of its stripe unit follow from there.
-    pub fn held(&self, spot: Spot) -> (BlockRole, u64) {
+    pub fn held(&self, spot: Spot) -> (SectorRole, u64) {
         let Some(at) = spot.at.checked_sub(self.start) else {
-            return (BlockRole::Nothing, self.start - spot.at);
+            return (SectorRole::Nothing, self.start - spot.at);
         };
         let (group, member) = (u64::from(spot.slot) / self.members, u64::from(spot.slot) % self.members);
         let (inside, offset) = (at / self.unit, at % self.unit);
         let row = self.row_at(group, spot.at);
         let left = self.unit - offset;
         if row >= self.rows {
-            return (BlockRole::Nothing, left);
+            return (SectorRole::Nothing, left);
         }
         let first = self.first_parity(inside);
         let which = (member + self.members - first) % self.members;
         if which < self.parities {
-            return (BlockRole::Parity { which: which as u8 }, left);
+            return (SectorRole::Parity { which: which as u8 }, left);
         }
         let column = (0..self.columns()).find(|&column| self.data(row, column) == spot.slot);
         let column = u64::from(column.unwrap_or(0));
-        (BlockRole::Data { first: row * self.row_data() + column * self.unit + offset, copy: 0 }, left)
+        (SectorRole::Data { first: row * self.row_data() + column * self.unit + offset, copy: 0 }, left)
     }
 }

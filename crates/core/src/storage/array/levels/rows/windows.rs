@@ -1,8 +1,8 @@
 //! Windows of levels with parity: a rebuild reads all other members of the group, a resync and a scrub all of them.
 use super::Rows;
 use crate::command::Access;
-use crate::storage::array::background::Part;
-use crate::storage::array::levels::{BlockRole, Spot};
+use crate::storage::array::background::WindowPart;
+use crate::storage::array::levels::{SectorRole, Spot};
 use crate::storage::array::plan::Planner;
 use crate::storage::array::report::SyncKind;
 use crate::storage::array::stripe_request::Phase;
@@ -13,7 +13,7 @@ use drivelab_units::Sectors;
 impl Rows {
     /// Writes what could not be read of the part back to its members, computed from what was read of the
     /// others.
-    fn rewrite_rows(&self, plan: &mut Planner, context: &mut Context, part: &mut Part<'_>) {
+    fn rewrite_rows(&self, plan: &mut Planner, context: &mut Context, part: &mut WindowPart<'_>) {
         let count = part.to - part.at;
         for slot in self.slots(part.job.group) {
             let spot = Spot { slot, at: part.at };
@@ -33,8 +33,8 @@ impl Rows {
     }
 
     /// Reads every other member of the group, and writes the computed contents to the new ones.
-    pub(super) fn rebuild_rows(&self, plan: &mut Planner, context: &mut Context, part: &mut Part<'_>) {
-        let Part { stripe_request, at, to, .. } = *part;
+    pub(super) fn rebuild_rows(&self, plan: &mut Planner, context: &mut Context, part: &mut WindowPart<'_>) {
+        let WindowPart { stripe_request, at, to, .. } = *part;
         let count = to - at;
         let slots = self.slots(part.job.group);
         let parities = usize::from(self.parities());
@@ -80,7 +80,7 @@ impl Rows {
         &self,
         plan: &mut Planner,
         context: &mut Context,
-        part: &mut Part<'_>,
+        part: &mut WindowPart<'_>,
         into: Spot,
         write: u64,
     ) {
@@ -94,14 +94,14 @@ impl Rows {
     }
 
     /// Reports as lost the unreadable parts of rows with too many of them.
-    fn lose_rows(&self, plan: &mut Planner, context: &mut Context, part: &mut Part<'_>) {
+    fn lose_rows(&self, plan: &mut Planner, context: &mut Context, part: &mut WindowPart<'_>) {
         for slot in self.slots(part.job.group) {
             let mut at = part.at;
             while at < part.to {
                 let spot = Spot { slot, at };
                 let (held, left) = self.held(spot);
                 let count = left.min(part.to - at);
-                if let BlockRole::Data { first, .. } = held
+                if let SectorRole::Data { first, .. } = held
                     && !part.can_read(plan, spot, count)
                 {
                     plan.lose_range(context, part.job.group, first, count);
@@ -112,8 +112,8 @@ impl Rows {
     }
 
     /// Reads every member of the group; a resync then writes all parity, computed from what was read.
-    pub(super) fn compare_rows(&self, plan: &mut Planner, context: &mut Context, part: &mut Part<'_>) {
-        let Part { stripe_request, at, to, .. } = *part;
+    pub(super) fn compare_rows(&self, plan: &mut Planner, context: &mut Context, part: &mut WindowPart<'_>) {
+        let WindowPart { stripe_request, at, to, .. } = *part;
         let (slots, parities) = (self.slots(part.job.group), usize::from(self.parities()));
         let mut unreadable = 0;
         for slot in slots.clone() {
@@ -136,7 +136,7 @@ impl Rows {
     }
 
     /// Writes all parity of the part, computed from its data.
-    fn write_all_parity(&self, plan: &mut Planner, context: &mut Context, part: &mut Part<'_>) {
+    fn write_all_parity(&self, plan: &mut Planner, context: &mut Context, part: &mut WindowPart<'_>) {
         let mut at = part.at;
         while at < part.to {
             let row = self.row_at(part.job.group.into(), at);
