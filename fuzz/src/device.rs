@@ -106,7 +106,7 @@ impl Served {
         let mut answers = Vec::new();
         loop {
             answers.extend(self.engine.take_replies().into_iter().map(|reply| reply.answer));
-            if !self.engine.is_asked() {
+            if !self.engine.is_busy() {
                 return answers;
             }
             let due = self.engine.next_due().expect("something is due while somebody waits");

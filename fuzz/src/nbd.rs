@@ -23,7 +23,7 @@ pub fn server(bytes: &[u8]) {
         rest = &rest[count..];
         loop {
             match session.poll() {
-                Ok(Some(request)) => answer(&mut session, request.cookie, &request.asked),
+                Ok(Some(request)) => answer(&mut session, request.cookie, &request.operation),
                 Ok(None) => break,
                 Err(_) => return,
             }

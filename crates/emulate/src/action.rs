@@ -343,7 +343,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_wrong_with_a_wish_is_told_with_a_remedy() {
+    fn an_invalid_action_is_reported_with_a_remedy() {
         let range = |kind, sectors| Action { lba: Some(0), sectors: Some(sectors), ..Action::of(kind) };
         let slow = Action { by_ns: Some(1), ..Action::of(Kind::Slow) };
         let lasts = |kind| Action { for_ns: Some(1), ..Action::of(kind) };

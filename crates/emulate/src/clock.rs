@@ -124,14 +124,14 @@ impl Clock {
         }
     }
 
-    /// How to wait for the event at an instant. `is_asked` tells whether a request is in flight.
-    pub fn wait(&mut self, due: Option<Instant>, is_asked: bool) -> Wait {
+    /// How to wait for the event at an instant. `is_busy` tells whether a request is in flight.
+    pub fn wait(&mut self, due: Option<Instant>, is_busy: bool) -> Wait {
         let Some(due) = due else { return Wait::Sleep(POLL_INTERVAL) };
         let now = self.now();
         if due <= now {
             return Wait::Spin;
         }
-        if self.pace == Pace::Skip && is_asked {
+        if self.pace == Pace::Skip && is_busy {
             if self.last_input.elapsed() >= self.quiet {
                 self.skipped += due - now;
             }
@@ -141,7 +141,7 @@ impl Clock {
         let left = Duration::from_nanos((due - now).as_ns()) / factor;
         match left.checked_sub(SPIN) {
             // No client waits for this event: its consequences get their own due instants, however late we are.
-            None if is_asked => Wait::Spin,
+            None if is_busy => Wait::Spin,
             Some(sleep) if !sleep.is_zero() => Wait::Sleep(sleep.min(POLL_INTERVAL)),
             _ => Wait::Sleep(left.min(POLL_INTERVAL)),
         }
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn real_time_sleeps_until_shortly_before_and_then_looks_without_sleeping() {
+    fn real_time_sleeps_until_shortly_before_and_then_polls() {
         let mut clock = Clock::new(Pace::Times(1));
         assert_eq!(clock.wait(None, false), Wait::Sleep(POLL_INTERVAL));
         let soon = clock.now() + Span::from_us(100);

@@ -119,7 +119,7 @@ impl Engine {
     }
 
     /// Whether a request is in flight or the power is off.
-    pub fn is_asked(&self) -> bool {
+    pub fn is_busy(&self) -> bool {
         !self.orders.is_empty() || self.model.off_until.is_some()
     }
 

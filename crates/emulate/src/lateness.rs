@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_gap_delays_is_told_apart() {
+    fn what_a_gap_delays_is_counted_separately() {
         let mut lateness = Lateness::default();
         lateness.answered(at(10), at(20), Span::from_us(10));
         lateness.gap(at(400), Span::from_us(300));

@@ -138,8 +138,8 @@ impl ServeLoop<'_> {
             self.server.engine.run(now)?;
             self.drop_clients_after_cut();
             self.send();
-            let (due, is_asked) = (self.server.engine.next_due(), self.server.engine.is_asked());
-            let wait = self.clock.wait(due, is_asked);
+            let (due, is_busy) = (self.server.engine.next_due(), self.server.engine.is_busy());
+            let wait = self.clock.wait(due, is_busy);
             if self.wait_for_input(wait)? {
                 self.clock.input_arrived();
                 self.receive();

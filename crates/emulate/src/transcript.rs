@@ -84,7 +84,7 @@ mod tests {
     use std::io::Write;
 
     #[test]
-    fn a_line_has_the_time_at_which_its_end_is_heard() {
+    fn a_line_has_the_time_at_which_its_end_is_received() {
         let transcript = Transcript::new().expect("a pipe");
         let [first, second, third] = [1, 2, 3].map(Instant::from_ns);
         transcript.read_available(first);

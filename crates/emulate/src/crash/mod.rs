@@ -133,7 +133,7 @@ impl CrashLog {
         }
         // Commands that are still in flight were never answered in the session, except those that were aborted at its
         // end.
-        while replay.engine.is_asked()
+        while replay.engine.is_busy()
             && let Some(due) = replay.engine.next_due()
         {
             instants.insert(due);

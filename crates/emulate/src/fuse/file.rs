@@ -102,13 +102,13 @@ impl Folder {
         if node != ROOT {
             return Err(Errno::NOTDIR);
         }
-        let asked = Transfer::read(body).ok_or(Errno::INVAL)?;
+        let transfer = Transfer::read(body).ok_or(Errno::INVAL)?;
         let mut out = Vec::new();
         let entries = [(ROOT, IS_FOLDER, "."), (ROOT, IS_FOLDER, ".."), (DISK, IS_FILE, FILE)];
-        for (next, (node, mode, name)) in (1..).zip(entries).skip(asked.offset.min(3) as usize) {
+        for (next, (node, mode, name)) in (1..).zip(entries).skip(transfer.offset.min(3) as usize) {
             let before = out.len();
             wire::put_name(&mut out, node, next, mode, name);
-            if out.len() > asked.size as usize {
+            if out.len() > transfer.size as usize {
                 out.truncate(before);
                 break;
             }
@@ -188,10 +188,10 @@ mod tests {
     #[test]
     fn transfers_are_of_whole_blocks_on_the_device() {
         let read = |offset, size| taken(opcode::READ, DISK, &transfer(offset, size, 0, &[]));
-        let asked = |offset, length| Taken::Ask(DeviceRequest::Read { offset, length }, To::Read);
-        assert_eq!(read(512, 4096), asked(512, 4096));
-        // What is asked for beyond the end is less than that.
-        assert_eq!(read((1 << 20) - 512, 4096), asked((1 << 20) - 512, 512));
+        let expected = |offset, length| Taken::Ask(DeviceRequest::Read { offset, length }, To::Read);
+        assert_eq!(read(512, 4096), expected(512, 4096));
+        // A read that extends beyond the end is cut off there.
+        assert_eq!(read((1 << 20) - 512, 4096), expected((1 << 20) - 512, 512));
         assert_eq!(answer(read(1 << 20, 512)), Ok(Vec::new()));
         assert_eq!(answer(read(u64::MAX, 512)), Ok(Vec::new()));
         for (offset, size) in [(1, 512), (512, 100)] {
@@ -199,11 +199,11 @@ mod tests {
         }
         let data = vec![7; 1024];
         let write = |offset, flags| taken(opcode::WRITE, DISK, &transfer(offset, 1024, flags, &data));
-        let asked = |offset, fua| {
+        let expected = |offset, fua| {
             Taken::Ask(DeviceRequest::Write { offset, data: data.clone(), fua }, To::Write(1024))
         };
-        assert_eq!(write(512, 0), asked(512, false));
-        assert_eq!(write(0, rustix::fs::OFlags::SYNC.bits()), asked(0, true));
+        assert_eq!(write(512, 0), expected(512, false));
+        assert_eq!(write(0, rustix::fs::OFlags::SYNC.bits()), expected(0, true));
         assert_eq!(answer(write(1 << 20, 0)), Err(Errno::NOSPC));
         assert_eq!(answer(write((1 << 20) - 512, 0)), Err(Errno::INVAL));
         let short = transfer(0, 1024, 0, &data[..512]);
@@ -217,8 +217,8 @@ mod tests {
         assert_eq!((found.len(), wire::u64_at(&found, 0)), (128, Some(DISK)));
         assert_eq!(wire::u64_at(&found, 48), Some(1 << 20), "its size");
         assert_eq!(answer(taken(opcode::LOOKUP, ROOT, b"disc\0")), Err(Errno::NOENT));
-        let told = answer(taken(opcode::GETATTR, ROOT, &[0; 16])).expect("it is there");
-        assert_eq!((told.len(), wire::u32_at(&told, 16 + 60)), (104, Some(IS_FOLDER | 0o700)));
+        let reply = answer(taken(opcode::GETATTR, ROOT, &[0; 16])).expect("it is there");
+        assert_eq!((reply.len(), wire::u32_at(&reply, 16 + 60)), (104, Some(IS_FOLDER | 0o700)));
         assert_eq!(answer(taken(opcode::GETATTR, 3, &[0; 16])), Err(Errno::NOENT));
         let names = |offset, size| answer(taken(opcode::READDIR, ROOT, &transfer(offset, size, 0, &[])));
         let all = names(0, 4096).expect("it is a folder");

@@ -158,9 +158,9 @@ impl Transport for FuseTransport {
             let Some(head) = Head::read(bytes) else { continue };
             match self.folder.take(&head, bytes) {
                 Taken::Ask(..) if self.is_shut => self.reply(head.unique, Err(Errno::IO)),
-                Taken::Ask(asked, to) => {
+                Taken::Ask(request, to) => {
                     self.waiting.insert(head.unique, to);
-                    sink.submit(RequestId { client: 0, cookie: head.unique }, asked);
+                    sink.submit(RequestId { client: 0, cookie: head.unique }, request);
                 }
                 Taken::Answer(Ok(found)) => self.reply(head.unique, Ok(&found)),
                 Taken::Answer(Err(errno)) => self.reply(head.unique, Err(errno)),

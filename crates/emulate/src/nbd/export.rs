@@ -35,7 +35,7 @@ impl Export {
     }
 
     /// The payloads of the replies to INFO and GO. Size, flags and block sizes are always included.
-    pub fn infos(&self, asked: &[u16]) -> Vec<Vec<u8>> {
+    pub fn infos(&self, requested: &[u16]) -> Vec<Vec<u8>> {
         let begin = |kind: u16| kind.to_be_bytes().to_vec();
         let mut export = begin(info::EXPORT);
         export.extend(self.size.to_be_bytes());
@@ -45,10 +45,10 @@ impl Export {
             sizes.extend(size.to_be_bytes());
         }
         let mut all = vec![export, sizes];
-        if asked.contains(&info::NAME) {
+        if requested.contains(&info::NAME) {
             all.push(begin(info::NAME));
         }
-        if asked.contains(&info::DESCRIPTION) {
+        if requested.contains(&info::DESCRIPTION) {
             let mut text = begin(info::DESCRIPTION);
             text.extend(self.description.as_bytes());
             all.push(text);

@@ -147,7 +147,7 @@ fn list(export: &Export, out: &mut Vec<u8>) {
 }
 
 fn go(export: &Export, option: u32, data: &[u8], out: &mut Vec<u8>) -> Next {
-    let Some((name, asked)) = asked(data) else {
+    let Some((name, requested)) = info_request(data) else {
         put_reply(out, option, reply::ERR_INVALID, b"its lengths do not fit its data");
         return Next::Option;
     };
@@ -155,13 +155,13 @@ fn go(export: &Export, option: u32, data: &[u8], out: &mut Vec<u8>) -> Next {
         put_reply(out, option, reply::ERR_UNKNOWN, b"the one export here has no name: leave the name empty");
         return Next::Option;
     }
-    export.infos(&asked).iter().for_each(|info| put_reply(out, option, reply::INFO, info));
+    export.infos(&requested).iter().for_each(|info| put_reply(out, option, reply::INFO, info));
     put_reply(out, option, reply::ACK, &[]);
     if option == option::GO { Next::Transmission } else { Next::Option }
 }
 
 /// The export name and the requested kinds of information in INFO and GO; `None` if the lengths do not match.
-fn asked(data: &[u8]) -> Option<(&[u8], Vec<u16>)> {
+fn info_request(data: &[u8]) -> Option<(&[u8], Vec<u16>)> {
     let length = u32_at(data, 0)? as usize;
     let rest = data.get(4..)?;
     let (name, rest) = rest.split_at_checked(length)?;

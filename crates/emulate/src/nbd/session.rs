@@ -49,7 +49,7 @@ pub enum Closed {
 pub struct Request {
     /// The client's id of the request, which the reply repeats.
     pub cookie: u64,
-    pub asked: DeviceRequest,
+    pub operation: DeviceRequest,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -183,8 +183,8 @@ impl Session {
                     }
                     let data = std::mem::take(&mut self.payload);
                     self.phase = Phase::Request;
-                    let asked = request::write(&self.export, flags, offset, data);
-                    if let Some(request) = self.checked(cookie, asked) {
+                    let checked = request::write(&self.export, flags, offset, data);
+                    if let Some(request) = self.accept(cookie, checked) {
                         return Ok(Some(request));
                     }
                 }
@@ -290,7 +290,7 @@ impl Session {
             }
             command::WRITE if length > PAYLOAD_MAX => {
                 self.skips = length.into();
-                self.checked(cookie, Err((Errno::Invalid, "a write of more than 32 MiB")))
+                self.accept(cookie, Err((Errno::Invalid, "a write of more than 32 MiB")))
             }
             command::WRITE => {
                 self.begin_payload(length as usize);
@@ -298,15 +298,15 @@ impl Session {
                 None
             }
             _ => {
-                let asked = request::check(&self.export, self.agreed, &head);
-                self.checked(cookie, asked)
+                let checked = request::check(&self.export, self.agreed, &head);
+                self.accept(cookie, checked)
             }
         }
     }
 
-    fn checked(&mut self, cookie: u64, asked: Result<DeviceRequest, request::Refused>) -> Option<Request> {
-        match asked {
-            Ok(asked) => Some(Request { cookie, asked }),
+    fn accept(&mut self, cookie: u64, checked: Result<DeviceRequest, request::Refused>) -> Option<Request> {
+        match checked {
+            Ok(operation) => Some(Request { cookie, operation }),
             Err((errno, why)) => {
                 self.refuse(cookie, errno, why);
                 None

@@ -331,12 +331,12 @@ lX/r6A7SDvQCIQDaR3MvP5eikm+dt1f3ztirR/6QUec58T2sQ8ez2+Qc8A==
 
     #[test]
     fn a_certificate_that_no_client_takes_is_not_served() {
-        let told = |why: &str| Some(why.to_owned());
+        let expected = |why: &str| Some(why.to_owned());
         let now = SIGNED_S + YEAR_S / 2;
         assert_eq!(why(SERVER, AUTHORITY, now), None);
-        assert_eq!(why(SERVER, AUTHORITY, SIGNED_S - 1), told("it is not valid yet"));
-        assert_eq!(why(SERVER, AUTHORITY, SIGNED_S + YEAR_S + 1), told("it has expired"));
-        assert_eq!(why(SERVER, OTHER, now), told("it is not of the authority in ca-cert.pem"));
-        assert_eq!(why(CLIENT, AUTHORITY, now), told("it is not for servers"));
+        assert_eq!(why(SERVER, AUTHORITY, SIGNED_S - 1), expected("it is not valid yet"));
+        assert_eq!(why(SERVER, AUTHORITY, SIGNED_S + YEAR_S + 1), expected("it has expired"));
+        assert_eq!(why(SERVER, OTHER, now), expected("it is not of the authority in ca-cert.pem"));
+        assert_eq!(why(CLIENT, AUTHORITY, now), expected("it is not for servers"));
     }
 }

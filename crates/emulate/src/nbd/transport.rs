@@ -262,7 +262,7 @@ impl Connection {
             match self.session.poll() {
                 Ok(Some(request)) => {
                     self.under_way += 1;
-                    sink.submit(RequestId { client: self.client, cookie: request.cookie }, request.asked);
+                    sink.submit(RequestId { client: self.client, cookie: request.cookie }, request.operation);
                 }
                 Ok(None) => return self.send(),
                 Err(closed) => {

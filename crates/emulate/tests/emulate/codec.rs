@@ -246,7 +246,7 @@ fn with_tls_the_handshake_begins_anew() {
     let refused = [(option::STARTTLS, reply::ERR_INVALID), (option::SET_META_CONTEXT, reply::ERR_INVALID)];
     assert_eq!(kinds[1..3], refused);
     assert_eq!(kinds.last(), Some(&(option::GO, reply::ACK)));
-    assert_eq!(talk.requests, [Request { cookie: 6, asked: DeviceRequest::Flush }]);
+    assert_eq!(talk.requests, [Request { cookie: 6, operation: DeviceRequest::Flush }]);
 }
 
 /// Somebody between the two ends could have said it.
@@ -299,7 +299,7 @@ fn what_is_wrong_with_a_request_is_told_and_the_next_one_served() {
         talk.send(&next, 5);
         assert_eq!(
             talk.requests,
-            [Request { cookie: 6, asked: DeviceRequest::Read { offset: 512, length: 1_024 } }]
+            [Request { cookie: 6, operation: DeviceRequest::Read { offset: 512, length: 1_024 } }]
         );
     }
     // The payload of a write that is refused is read over.
@@ -313,7 +313,7 @@ fn what_is_wrong_with_a_request_is_told_and_the_next_one_served() {
         put_request(&mut said, (command::FLUSH, 0), 6, 0, 0);
         talk.send(&said, 100_000);
         assert_eq!(errno_of(&talk), errno);
-        assert_eq!(talk.requests, [Request { cookie: 6, asked: DeviceRequest::Flush }]);
+        assert_eq!(talk.requests, [Request { cookie: 6, operation: DeviceRequest::Flush }]);
     }
     let mut talk = Talk::new();
     talk.send(&[opening(), vec![1; REQUEST_BYTES]].concat(), 64);
@@ -384,7 +384,7 @@ proptest! {
         let mut talk = Talk::new();
         talk.send(&bytes_of(&all), usize::MAX);
         for request in &talk.requests {
-            let (offset, length) = match &request.asked {
+            let (offset, length) = match &request.operation {
                 DeviceRequest::Read { offset, length } | DeviceRequest::Trim { offset, length, .. } | DeviceRequest::Zero { offset, length, .. }
                 | DeviceRequest::Cache { offset, length } | DeviceRequest::Status { offset, length, .. } => (*offset, u64::from(*length)),
                 DeviceRequest::Write { offset, data, .. } => (*offset, data.len() as u64),
@@ -421,7 +421,7 @@ proptest! {
         talk.send(&bytes, 777);
         // Whatever was made of it, it is on the device.
         for request in &talk.requests {
-            if let DeviceRequest::Read { offset, length } = request.asked {
+            if let DeviceRequest::Read { offset, length } = request.operation {
                 prop_assert!(offset + u64::from(length) <= SIZE);
             }
         }

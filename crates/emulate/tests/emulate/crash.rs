@@ -15,7 +15,7 @@ use std::path::PathBuf;
 const BYTES: u64 = 1 << 20;
 const BLOCK: u64 = 4_096;
 
-/// What a session asked for, and when.
+/// The requests of a session, with their times.
 type Script = Vec<(Instant, DeviceRequest)>;
 
 fn script(seed: u64) -> Script {
@@ -26,23 +26,23 @@ fn script(seed: u64) -> Script {
         let offset = dice.below(BYTES / BLOCK - 8) * BLOCK;
         let length = (1 + dice.below(8)) * BLOCK;
         let fua = dice.below(8) == 0;
-        let asked = match dice.below(10) {
+        let request = match dice.below(10) {
             0..=6 => DeviceRequest::Write { offset, data: vec![1 + number as u8; length as usize], fua },
             7 => DeviceRequest::Zero { offset, length: length as u32, fua },
             8 => DeviceRequest::Read { offset, length: length as u32 },
             _ => DeviceRequest::Flush,
         };
-        (now, asked)
+        (now, request)
     };
     (0..150).map(&mut one).collect()
 }
 
 /// Plays a script up to an instant.
 fn play(rig: &mut Rig, script: &Script, until: Instant) {
-    for (at, asked) in script.iter().take_while(|(at, _)| *at <= until) {
+    for (at, request) in script.iter().take_while(|(at, _)| *at <= until) {
         rig.now = *at;
         rig.engine.run(rig.now).expect("it goes on");
-        rig.submit(asked.clone());
+        rig.submit(request.clone());
     }
     rig.now = until;
     rig.engine.run(until).expect("it goes on");

@@ -38,9 +38,9 @@ impl Rig {
         Rig { engine: Engine::new(device, store, None), now: Instant::ZERO, replies: Vec::new(), cookies: 0 }
     }
 
-    pub fn submit(&mut self, asked: DeviceRequest) -> u64 {
+    pub fn submit(&mut self, request: DeviceRequest) -> u64 {
         self.cookies += 1;
-        self.engine.submit(self.now, RequestId { client: 0, cookie: self.cookies }, asked);
+        self.engine.submit(self.now, RequestId { client: 0, cookie: self.cookies }, request);
         self.take();
         self.cookies
     }
@@ -58,7 +58,7 @@ impl Rig {
 
     /// Until nobody waits for anything.
     pub fn settle(&mut self) {
-        while self.engine.is_asked() {
+        while self.engine.is_busy() {
             let due = self.engine.next_due().expect("something is due");
             self.now = self.now.max(due);
             self.engine.run(self.now).expect("it goes on");
