@@ -392,7 +392,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sum_is_computed_when_it_is_looked_at() {
+    fn a_sum_is_computed_when_it_is_read() {
         let mut buffers = Buffers::<Stamp>::default();
         buffers.mix(&mix(9, 100, 1, 8, 4, 3));
         buffers.mix(&mix(9, 102, 2, 0, 2, 1));

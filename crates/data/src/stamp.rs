@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stamp_tells_its_write_to_whoever_knows_the_sector() {
+    fn a_stamp_identifies_its_write_given_the_sector() {
         for sector in [0, 1, 5, 1 << 40] {
             for write in [0, 1, 877, 1 << 48, 1 << 52] {
                 assert_eq!(write_of(stamp(write, sector), sector), write);

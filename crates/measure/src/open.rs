@@ -58,8 +58,8 @@ pub fn open(
 ) -> Result<Opened, MeasureError> {
     let failed = |error: io::Error| MeasureError::Open { path: path.into(), error };
     let wrong = |why: &str| MeasureError::Target { path: path.into(), why: why.into() };
-    let looked_at = std::fs::metadata(path).map_err(failed)?;
-    let kind = looked_at.file_type();
+    let metadata = std::fs::metadata(path).map_err(failed)?;
+    let kind = metadata.file_type();
     let is_block_device = kind.is_block_device();
     if kind.is_dir() {
         return Err(wrong("is a directory; name a file in it, or a block device"));
@@ -81,7 +81,7 @@ pub fn open(
     };
     // Between the check and the opening the path may have come to lead elsewhere.
     let found = Identity::of(&file.metadata().map_err(failed)?);
-    if found != expected.unwrap_or(Identity::of(&looked_at)) {
+    if found != expected.unwrap_or(Identity::of(&metadata)) {
         return Err(wrong(
             "is not what it was a moment ago: another file or device has its name now; nothing was done",
         ));
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_tells_its_size_and_what_its_reads_must_be_multiples_of() {
+    fn a_file_reports_its_size_and_the_alignment_of_its_reads() {
         let path = std::env::temp_dir().join(format!("drivelab-open-{}", std::process::id()));
         std::fs::write(&path, vec![1; 1 << 16]).unwrap();
         let opened = open(&path, true, true, None).unwrap();
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_taken_the_place_of_what_was_looked_at_is_not_opened() {
+    fn what_has_replaced_the_file_that_was_checked_is_not_opened() {
         let path = std::env::temp_dir().join(format!("drivelab-replaced-{}", std::process::id()));
         let other = path.with_extension("other");
         std::fs::write(&path, vec![1; 1 << 16]).unwrap();

@@ -18,12 +18,12 @@ struct Scripted<F: FnMut(&Request) -> i32> {
     rule: F,
     pushed: Vec<Done>,
     submitted: Vec<Done>,
-    asked: Vec<Request>,
+    requests: Vec<Request>,
 }
 
 impl<F: FnMut(&Request) -> i32> Scripted<F> {
     fn new(rule: F) -> Self {
-        Scripted { rule, pushed: Vec::new(), submitted: Vec::new(), asked: Vec::new() }
+        Scripted { rule, pushed: Vec::new(), submitted: Vec::new(), requests: Vec::new() }
     }
 }
 
@@ -33,7 +33,7 @@ impl<F: FnMut(&Request) -> i32> Port for Scripted<F> {
     }
 
     fn push(&mut self, request: &Request) -> Result<(), MeasureError> {
-        self.asked.push(*request);
+        self.requests.push(*request);
         self.pushed.push(Done { slot: request.slot, result: (self.rule)(request) });
         Ok(())
     }
@@ -128,7 +128,7 @@ fn setup(ios: u64) -> Setup {
 }
 
 #[test]
-fn what_a_device_never_answers_is_told_with_how_long_it_had() {
+fn what_a_device_never_answers_is_reported_with_how_long_it_had() {
     let setup = Setup { limit: Limit { duration: Some(Span::from_ms(300)), ..Limit::default() }, ..setup(0) };
     let options = MeasureOptions::default();
     let stop = AtomicBool::new(false);
@@ -150,7 +150,7 @@ fn what_a_device_never_answers_is_told_with_how_long_it_had() {
 }
 
 #[test]
-fn an_answer_behind_the_end_is_waited_for_and_told_apart() {
+fn an_answer_after_the_end_is_waited_for_and_counted_separately() {
     let setup = Setup { limit: Limit { duration: Some(Span::from_ms(50)), ..Limit::default() }, ..setup(0) };
     let options = MeasureOptions::default();
     let stop = AtomicBool::new(false);
@@ -193,11 +193,11 @@ fn what_was_done_in_part_goes_on_where_it_ended() {
     assert_eq!((found.point.read.ios, found.point.read.bytes), (100, 100 * (64 << 10)));
     assert_eq!((found.measured.failures.count, found.point.ended), (0, Ended::Ios));
     let of_one: Vec<_> = port
-        .asked
+        .requests
         .iter()
-        .filter(|request| request.slot == port.asked[0].slot)
+        .filter(|request| request.slot == port.requests[0].slot)
         .take(3)
-        .map(|request| (request.offset - port.asked[0].offset, request.bytes))
+        .map(|request| (request.offset - port.requests[0].offset, request.bytes))
         .collect();
     assert_eq!(of_one, [(0, 64 << 10), (24 << 10, 40 << 10), (48 << 10, 16 << 10)]);
 }
@@ -219,7 +219,7 @@ fn bad_places_are_counted_and_located_and_the_rest_is_measured() {
         Scripted::new(|request: &Request| if is_bad(request) { -EIO } else { request.bytes as i32 });
     let found = run(400, OnError::GoOn, &mut port);
     let failures = &found.measured.failures;
-    let bad = port.asked.iter().filter(|request| is_bad(request)).count() as u64;
+    let bad = port.requests.iter().filter(|request| is_bad(request)).count() as u64;
     assert!(bad > 50);
     // The last ones may be outstanding at the end.
     assert!((bad - 4..=bad).contains(&failures.count), "{} of {bad}", failures.count);
@@ -229,7 +229,7 @@ fn bad_places_are_counted_and_located_and_the_rest_is_measured() {
 }
 
 #[test]
-fn a_full_disk_in_the_middle_of_a_transfer_is_told_as_that() {
+fn a_full_disk_in_the_middle_of_a_transfer_is_reported_as_that() {
     const ENOSPC: i32 = 28;
     let mut room = 300 << 10;
     let mut port = Scripted::new(|request: &Request| {
@@ -249,5 +249,5 @@ fn a_run_by_count_counts_from_when_the_device_was_steady() {
     let found = run_so(100, &options, &mut port);
     assert_eq!((found.point.read.ios, found.point.ended), (100, Ended::Ios));
     assert!(found.measured.steady.is_some());
-    assert!(port.asked.len() > 200, "{} in all rounds", port.asked.len());
+    assert!(port.requests.len() > 200, "{} in all rounds", port.requests.len());
 }

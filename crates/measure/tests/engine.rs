@@ -111,7 +111,7 @@ fn is_whole(found: &MeasuredPoint) {
 }
 
 #[test]
-fn both_doors_do_what_was_asked_on_a_file() {
+fn both_engines_do_what_was_requested_on_a_file() {
     let target = Target::new("doors");
     for (io_engine, name) in [(IoEngine::Auto, "io_uring"), (IoEngine::Threads, "threads")] {
         let mut wanted = setup(job(8), ios(500));
@@ -133,7 +133,7 @@ fn both_doors_do_what_was_asked_on_a_file() {
 }
 
 #[test]
-fn the_same_seed_asks_for_the_same_blocks_through_every_door() {
+fn the_same_seed_requests_the_same_sectors_through_every_engine() {
     let target = Target::new("same");
     // One at a time: the order of issue is then that of the draws.
     let digest = |options: &MeasureOptions| run(&setup(job(1), ios(200)), options).unwrap().point.digest;

@@ -315,7 +315,7 @@ fn the_whole_depth_is_in_flight_and_answers_come_in_any_order() {
 }
 
 #[test]
-fn writes_have_data_of_their_own_and_fua_and_flushes_are_asked_for() {
+fn writes_have_data_of_their_own_and_fua_and_flushes_are_sent() {
     let mut server = Server::new("writes", Manners { batch: 4, ..Manners::default() });
     let mut wanted = writes(4);
     wanted.marking.force_unit_access = true;
@@ -437,18 +437,18 @@ fn what_the_server_does_not_offer_is_refused_with_its_remedy() {
     ];
     for (name, manners, job, why) in cases {
         let server = Server::new(name, manners);
-        let said = run(&server, job, ios(1), &MeasureOptions::default()).unwrap_err().to_string();
-        assert!(said.contains(why) && said.contains(&server.address()), "{said}");
+        let message = run(&server, job, ios(1), &MeasureOptions::default()).unwrap_err().to_string();
+        assert!(message.contains(why) && message.contains(&server.address()), "{message}");
     }
     let server = Server::new("door", Manners::default());
-    let said = run(
+    let message = run(
         &server,
         job(1),
         ios(1),
         &MeasureOptions { io_engine: IoEngine::Uring, ..MeasureOptions::default() },
     )
     .unwrap_err();
-    assert!(said.to_string().contains("is an address, which the engine nbd measures"), "{said}");
+    assert!(message.to_string().contains("is an address, which the engine nbd measures"), "{message}");
     // So that its thread ends.
     drop(UnixStream::connect(&server.socket));
 }
@@ -462,6 +462,6 @@ fn a_path_is_nothing_for_this_engine() {
     };
     let stop = AtomicBool::new(false);
     let control = Control { stop: &stop, progress: &|_| {} };
-    let said = measure(&setup(job(1), ios(1)), &options, &control).unwrap_err().to_string();
-    assert!(said.contains("is no NBD address; the engine nbd takes one"), "{said}");
+    let message = measure(&setup(job(1), ios(1)), &options, &control).unwrap_err().to_string();
+    assert!(message.contains("is no NBD address; the engine nbd takes one"), "{message}");
 }

@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_address_is_told() {
+    fn what_is_no_address_is_refused() {
         for (text, why) in [
             ("nbd:localhost:1", "is no NBD address; write"),
             ("http://host", "is no NBD address; write"),
@@ -178,8 +178,8 @@ mod tests {
             ("nbd://host/%zz", "two hexadecimal digits"),
             ("nbd://host/%f", "two hexadecimal digits"),
         ] {
-            let said = text.parse::<Address>().unwrap_err().to_string();
-            assert!(said.contains(why), "{text}: {said}");
+            let message = text.parse::<Address>().unwrap_err().to_string();
+            assert!(message.contains(why), "{text}: {message}");
         }
     }
 }

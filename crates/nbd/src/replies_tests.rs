@@ -51,7 +51,7 @@ fn feed(replies: &mut Replies, bytes: &[u8], step: usize) -> (Vec<(u64, u32)>, V
 }
 
 #[test]
-fn replies_of_every_form_are_told_apart_however_they_are_cut() {
+fn replies_of_every_form_are_distinguished_however_they_are_cut() {
     for step in [1, 3, 7, 16, 20, 4_096] {
         let mut replies = Replies::new(2);
         let read = replies.begin(10, 512, 8);
@@ -88,7 +88,7 @@ fn an_error_in_the_middle_of_a_read_ends_it_with_the_last_chunk() {
 }
 
 #[test]
-fn what_a_server_may_not_say_is_an_error() {
+fn what_a_server_may_not_send_is_an_error() {
     type Say = fn(u64) -> Vec<u8>;
     let cases: [(&str, Say); 9] = [
         ("a request that was not made", |cookie| simple(cookie + (1 << 32), 0, b"")),

@@ -69,11 +69,11 @@ pub fn durability<'py>(
     question: &str,
     histories: Option<Py<PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let asked: Question = serde_json::from_str(question).map_err(|error| unreadable(&error))?;
+    let question: Question = serde_json::from_str(question).map_err(|error| unreadable(&error))?;
     let called = histories.map(|function| PythonRunner { function, raised: Mutex::new(None) });
     let answer = py.detach(|| {
         let runner = called.as_ref().map(|called| -> &dyn ChunkRunner { called });
-        Plan::check(asked.array).and_then(|plan| solve_with(&plan, &asked.settings, runner))
+        Plan::check(question.array).and_then(|plan| solve_with(&plan, &question.settings, runner))
     });
     let raised = called.and_then(|called| called.raised.into_inner().unwrap_or_default());
     if let Some(error) = raised {
@@ -88,8 +88,8 @@ pub fn durability<'py>(
 /// Raises `ValueError` where the text is no question.
 #[pyfunction]
 pub fn durability_problems<'py>(py: Python<'py>, question: &str) -> PyResult<Bound<'py, PyAny>> {
-    let asked: Question = serde_json::from_str(question).map_err(|error| unreadable(&error))?;
-    let found = Plan::check(asked.array).and_then(|plan| check(&plan, &asked.settings));
+    let question: Question = serde_json::from_str(question).map_err(|error| unreadable(&error))?;
+    let found = Plan::check(question.array).and_then(|plan| check(&plan, &question.settings));
     to_python(py, &found.err().unwrap_or_default())
 }
 

@@ -1,7 +1,7 @@
 //! The drive files that a scenario names by path. The scenario room touches no file system, so it asks here.
 use crate::recording::{files_of, fingerprint, found};
 use drivelab_nbd::in_words;
-use drivelab_scenario::{Loader, TraceAsked, TraceFound};
+use drivelab_scenario::{Loader, TraceFound, TraceRequest};
 use drivelab_simulate::recorded::Replayed;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -62,8 +62,8 @@ impl Loader for Folder {
         Ok(text)
     }
 
-    fn trace(&self, asked: &TraceAsked) -> Result<TraceFound, String> {
-        let path = self.base.join(&asked.file);
+    fn trace(&self, request: &TraceRequest) -> Result<TraceFound, String> {
+        let path = self.base.join(&request.file);
         let files = files_of(&path)?;
         let known = self.fingerprints.borrow().get(&path).cloned();
         let identity = match known {
@@ -75,7 +75,7 @@ impl Loader for Folder {
             }
         };
         self.trace_files.borrow_mut().extend(files.iter().cloned());
-        let (replayed, found) = found(asked, files, identity)?;
+        let (replayed, found) = found(request, files, identity)?;
         self.replayed.borrow_mut().push(replayed);
         Ok(found)
     }

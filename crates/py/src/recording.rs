@@ -1,7 +1,7 @@
 //! The traces that a scenario names by path: opened for each run, with what identifies their bytes.
 use drivelab_core::digest::Digest;
 use drivelab_nbd::in_words;
-use drivelab_scenario::{RemapAsked, TraceAsked, TraceFound};
+use drivelab_scenario::{RemapRequest, TraceFound, TraceRequest};
 use drivelab_simulate::recorded::{Replayed, Replaying, trace_error_message};
 use drivelab_trace::shape::Remap;
 use drivelab_trace::{Format, Options, Reader, TraceError};
@@ -13,7 +13,7 @@ use std::sync::Arc;
 /// The files of the trace at a path: the file itself, or for a folder the files that blktrace wrote, one per
 /// processor.
 pub fn files_of(path: &Path) -> Result<Vec<PathBuf>, String> {
-    let said = |error: std::io::Error| in_words(&error);
+    let message = |error: std::io::Error| in_words(&error);
     if !path.exists()
         && let Some(name) = path.file_name().and_then(|name| name.to_str())
     {
@@ -22,7 +22,7 @@ pub fn files_of(path: &Path) -> Result<Vec<PathBuf>, String> {
             return Ok(beside.into_iter().map(|(_, _, file)| file).collect());
         }
     }
-    let kind = fs::metadata(path).map_err(said)?.file_type();
+    let kind = fs::metadata(path).map_err(message)?.file_type();
     if kind.is_file() {
         return Ok(vec![path.to_path_buf()]);
     }
@@ -31,7 +31,7 @@ pub fn files_of(path: &Path) -> Result<Vec<PathBuf>, String> {
             "it is a pipe or a device, and each run reads it again; write it to a file first".to_owned()
         );
     }
-    let found = processors(path, None).map_err(said)?;
+    let found = processors(path, None).map_err(message)?;
     match (found.first(), found.last()) {
         (Some((one, ..)), Some((other, ..))) if one == other => {
             Ok(found.into_iter().map(|(_, _, file)| file).collect())
@@ -84,50 +84,50 @@ pub fn fingerprint(files: &[PathBuf]) -> Result<String, String> {
 
 /// The trace that a scenario asks for, ready to be opened.
 pub fn found(
-    asked: &TraceAsked,
+    request: &TraceRequest,
     files: Vec<PathBuf>,
     fingerprint: String,
 ) -> Result<(Arc<Replayed>, TraceFound), String> {
-    let said = |error: TraceError| trace_error_message(&error);
-    let options = options(asked).map_err(said)?;
-    let first = open(&files, &options).map_err(said)?;
+    let message = |error: TraceError| trace_error_message(&error);
+    let options = options(request).map_err(message)?;
+    let first = open(&files, &options).map_err(message)?;
     let seed = first.header().and_then(|header| header.seed);
-    let remap = remap(asked, first.header().and_then(|header| header.device_bytes))?;
+    let remap = remap(request, first.header().and_then(|header| header.device_bytes))?;
     drop(first);
     let params = Replaying {
-        pace: asked.pace,
-        device: asked.device.clone(),
-        scale_time: (asked.scale_time, 1_000_000),
+        pace: request.pace,
+        device: request.device.clone(),
+        scale_time: (request.scale_time, 1_000_000),
         remap,
-        direct: asked.direct,
-        is_lenient: asked.is_lenient,
-        capacity: asked.capacity,
-        takes_hosts: asked.takes_hosts,
+        direct: request.direct,
+        is_lenient: request.is_lenient,
+        capacity: request.capacity,
+        takes_hosts: request.takes_hosts,
     };
-    let name = asked.file.clone();
+    let name = request.file.clone();
     let replayed = Arc::new(Replayed::new(name, Box::new(move || open(&files, &options)), params));
     Ok((Arc::clone(&replayed), TraceFound { recording: replayed, fingerprint, seed }))
 }
 
-fn options(asked: &TraceAsked) -> Result<Options, TraceError> {
-    let among = asked.format.as_deref().and_then(Format::family).unwrap_or(&[]);
+fn options(request: &TraceRequest) -> Result<Options, TraceError> {
+    let among = request.format.as_deref().and_then(Format::family).unwrap_or(&[]);
     let named = |name: &String| Format::named(name).ok_or_else(|| TraceError::NoFormat(name.clone()));
-    let format = asked.format.as_ref().filter(|_| among.is_empty()).map(named).transpose()?;
+    let format = request.format.as_ref().filter(|_| among.is_empty()).map(named).transpose()?;
     Ok(Options {
         format,
         among,
-        is_lenient: asked.is_lenient,
-        is_sorted: asked.is_sorted,
+        is_lenient: request.is_lenient,
+        is_sorted: request.is_sorted,
         ..Options::default()
     })
 }
 
-fn remap(asked: &TraceAsked, recorded_bytes: Option<u64>) -> Result<Option<Remap>, String> {
-    let to_bytes = asked.capacity.bytes().get();
-    match asked.remap {
-        RemapAsked::None => Ok(None),
-        RemapAsked::Wrap => Ok(Some(Remap::Wrap { to_bytes })),
-        RemapAsked::Scale(of) => {
+fn remap(request: &TraceRequest, recorded_bytes: Option<u64>) -> Result<Option<Remap>, String> {
+    let to_bytes = request.capacity.bytes().get();
+    match request.remap {
+        RemapRequest::None => Ok(None),
+        RemapRequest::Wrap => Ok(Some(Remap::Wrap { to_bytes })),
+        RemapRequest::Scale(of) => {
             let from_bytes = of.map(|of| of.bytes().get()).or(recorded_bytes).ok_or(
                 "it does not say how large its device was; give workload.trace.of, such as \"500GB\" (--of)",
             )?;

@@ -78,12 +78,12 @@ pub fn run<'py>(
 ) -> PyResult<Vec<Py<PyAny>>> {
     let lengths: Vec<usize> = plans.iter().map(|plan| plan.inner.points.len()).collect();
     let points = plans.iter().flat_map(|plan| &plan.inner.points);
-    let asked = |setup: &Setup| Setup {
+    let with_options = |setup: &Setup| Setup {
         traces: setup.traces.max(log),
         checks_data: check_data || setup.checks_data,
         ..setup.clone()
     };
-    let setups: Vec<Setup> = points.map(|point| asked(&point.setup)).collect();
+    let setups: Vec<Setup> = points.map(|point| with_options(&point.setup)).collect();
     drop(plans);
     let on_progress = on_progress.map(|callback| callback.clone().unbind());
     let on_plan = on_plan.map(|callback| callback.clone().unbind());

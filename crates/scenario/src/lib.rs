@@ -20,7 +20,7 @@ mod sweep;
 mod text;
 
 pub use check::resolve::{Loader, NoFiles};
-pub use check::trace::{RemapAsked, TraceAsked, TraceFound};
+pub use check::trace::{RemapRequest, TraceFound, TraceRequest};
 pub use keys::Mark;
 pub use plan::{
     ArrayInForce, Assumed, Bounds, Firmware, InForce, Plan, Point, Skipped, Source, plan, plan_served,

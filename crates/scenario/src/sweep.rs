@@ -83,14 +83,14 @@ fn name(path: &[Step]) -> String {
 /// The number of points; one without axes. `None`, with a problem, when they are too many.
 pub fn points(axes: &[Axis], root_size: usize, log: &mut Log) -> Option<usize> {
     let count = axes.iter().try_fold(1usize, |count, axis| count.checked_mul(axis.values.len()));
-    let asked = count.map_or("far more".to_owned(), |count| count.to_string());
+    let total = count.map_or("far more".to_owned(), |count| count.to_string());
     match count {
         Some(count) if count <= POINTS_MAX && count.saturating_mul(root_size) <= COPIED_MAX => Some(count),
         _ => {
             let place = axes.last().map_or_else(Place::default, |axis| axis.place);
             let lists: Vec<String> =
                 axes.iter().map(|axis| format!("{} x{}", axis.key, axis.values.len())).collect();
-            let message = format!("the grid has {asked} points; at most {POINTS_MAX} are possible");
+            let message = format!("the grid has {total} points; at most {POINTS_MAX} are possible");
             log.fault(place, message, format!("shorten a list, or split the scenario: {}", lists.join(", ")));
             None
         }

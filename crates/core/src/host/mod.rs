@@ -129,12 +129,12 @@ impl Host {
         if let Some(feed) = &self.feed {
             return feed.depth();
         }
-        let asked = self.jobs.iter().map(|job| match job.params.arrivals {
+        let depths = self.jobs.iter().map(|job| match job.params.arrivals {
             Arrivals::Closed { outstanding, .. } => Some(u64::from(outstanding)),
             Arrivals::Bursts { outstanding, burst, .. } => Some(u64::from(outstanding.min(burst))),
             Arrivals::Poisson { .. } | Arrivals::Fixed { .. } => None,
         });
-        asked.sum()
+        depths.sum()
     }
 
     /// Schedules a job's first issues.

@@ -184,7 +184,7 @@ pub enum JobError {
     /// All jobs together would keep more than [`OUTSTANDING_MAX`] commands outstanding.
     TooManyOutstanding {
         /// Commands outstanding at most, as the jobs ask.
-        asked: u64,
+        requested: u64,
     },
     /// The largest size makes more than [`PARTS_MAX`] commands.
     TooManyParts {
@@ -206,8 +206,8 @@ impl fmt::Display for JobError {
             Self::FlushInOpenLoop { job } => {
                 write!(f, "job {job} is to wait for a flush and issues whatever has completed")
             }
-            Self::TooManyOutstanding { asked } => {
-                write!(f, "{asked} commands outstanding at once; at most {OUTSTANDING_MAX} are possible")
+            Self::TooManyOutstanding { requested } => {
+                write!(f, "{requested} commands outstanding at once; at most {OUTSTANDING_MAX} are possible")
             }
             Self::TooManyParts { job } => {
                 write!(f, "job {job}'s largest transfer is more than {PARTS_MAX} commands")
@@ -227,14 +227,13 @@ pub fn check(jobs: &[JobParams]) -> Result<(), JobError> {
     for (job, params) in jobs.iter().enumerate() {
         check_job(job, params)?;
         outstanding += match params.arrivals {
-            Arrivals::Closed { outstanding: asked, .. } | Arrivals::Bursts { outstanding: asked, .. } => {
-                u64::from(asked) * params.parts_max()
-            }
+            Arrivals::Closed { outstanding: requested, .. }
+            | Arrivals::Bursts { outstanding: requested, .. } => u64::from(requested) * params.parts_max(),
             Arrivals::Poisson { .. } | Arrivals::Fixed { .. } => 0,
         };
     }
     if outstanding > OUTSTANDING_MAX {
-        return Err(JobError::TooManyOutstanding { asked: outstanding });
+        return Err(JobError::TooManyOutstanding { requested: outstanding });
     }
     Ok(())
 }

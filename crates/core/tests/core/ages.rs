@@ -67,7 +67,7 @@ fn so_many_go_past_a_command_as_the_pass_limit_says() {
 }
 
 #[test]
-fn a_drive_looks_at_so_many_of_the_oldest() {
+fn a_drive_examines_so_many_of_the_oldest() {
     for window in 1..6 {
         for older in 0..6 {
             let queue = QueueParams { considers: Some(window), ..nearest_first() };
@@ -97,7 +97,7 @@ fn a_drive_puts_commands_in_order_from_so_many_on() {
 }
 
 #[test]
-fn the_firmware_takes_its_time_for_each_command_that_it_looks_at() {
+fn the_firmware_takes_its_time_for_each_command_that_it_examines() {
     for window in [None, Some(1), Some(3), Some(100)] {
         for waiting in 1..8_u64 {
             let queue = QueueParams { considers: window, look_time: us(7), ..nearest_first() };
@@ -105,8 +105,8 @@ fn the_firmware_takes_its_time_for_each_command_that_it_looks_at() {
             reads.extend((1..=waiting).map(|far| (us(10), 100 * far)));
             let second = served(&growing(queue), &reads)[1].1;
             // With one alone there is nothing to look at.
-            let looked_at = if waiting == 1 { 0 } else { waiting.min(window.map_or(u64::MAX, u64::from)) };
-            assert_eq!(second.breakdown.overhead, us(7 * looked_at), "{waiting}, {window:?}");
+            let examined = if waiting == 1 { 0 } else { waiting.min(window.map_or(u64::MAX, u64::from)) };
+            assert_eq!(second.breakdown.overhead, us(7 * examined), "{waiting}, {window:?}");
         }
     }
 }

@@ -289,8 +289,8 @@ fn play(params: &DriveParams, drafts: &[Draft]) -> Result<Stamps, TestCaseError>
 }
 
 fn cases() -> ProptestConfig {
-    let asked = std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok());
-    ProptestConfig { cases: asked.unwrap_or(500), ..ProptestConfig::default() }
+    let cases = std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok());
+    ProptestConfig { cases: cases.unwrap_or(500), ..ProptestConfig::default() }
 }
 
 /// Under restricted reordering all data are as if the drive had served the commands one after the other.
@@ -507,10 +507,10 @@ fn flush_beside_a_stream(outstanding: u64, least: u64) -> Span {
         probe.answer();
         read(&mut probe);
     }
-    let (asked, flush) = (probe.now, probe.send(Access::Flush, 0, 0));
+    let (submitted, flush) = (probe.now, probe.send(Access::Flush, 0, 0));
     for _ in 0..3_000 {
         if probe.answer().is_some_and(|answer| answer.id == flush) {
-            return probe.now - asked;
+            return probe.now - submitted;
         }
         read(&mut probe);
     }

@@ -178,7 +178,7 @@ fn a_command_that_is_served_counts_no_more() {
 }
 
 #[test]
-fn a_deadline_that_passes_ends_the_command_where_the_host_asked_for_that() {
+fn a_deadline_that_passes_ends_the_command_where_the_host_requested_that() {
     for aborts in [true, false] {
         let late = command(1, Access::Read, Priority::Isochronous(us(1_500)));
         let commands = [(Instant::ZERO, command(0, Access::Read, Priority::Normal)), (Instant::ZERO, late)];

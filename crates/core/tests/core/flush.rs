@@ -55,9 +55,9 @@ fn accesses(trace: &CommandTrace) -> Vec<Access> {
 
 /// When each was sent and done, as far as the host has heard of it.
 fn flushes(trace: &CommandTrace) -> Vec<(Instant, Instant)> {
-    let asked = trace.commands.iter().filter(|(_, command)| command.access == Access::Flush);
+    let flushes = trace.commands.iter().filter(|(_, command)| command.access == Access::Flush);
     let ended = |id| trace.completions.iter().find(|done| done.id == id).map(|done| done.completed);
-    let all = asked.filter_map(|(at, command)| Some((*at, ended(command.id)?)));
+    let all = flushes.filter_map(|(at, command)| Some((*at, ended(command.id)?)));
     all.filter(|(_, ended)| *ended < trace.end).collect()
 }
 
@@ -149,8 +149,8 @@ proptest! {
         let trace = trace(&run, Until::Finished(150), 0);
         let waits = flushes(&trace);
         prop_assert!(waits.len() > 2);
-        for (asked, ended) in waits {
-            let meanwhile = trace.commands.iter().filter(|(at, _)| *at > asked && *at < ended);
+        for (submitted, ended) in waits {
+            let meanwhile = trace.commands.iter().filter(|(at, _)| *at > submitted && *at < ended);
             prop_assert_eq!(meanwhile.count(), 0);
             // What is out just behind its end: all the depth, unless that has a FLUSH in it again.
             let sent = trace.commands.iter().filter(|(at, _)| *at <= ended).count();
@@ -165,7 +165,7 @@ proptest! {
     fn a_flush_takes_as_long_as_the_media_need(writes in 1u32..10) {
         let target = target(&caching());
         let trace = run(writer(&target, 1, writes), target, 100);
-        let times: Vec<Span> = flushes(&trace).iter().map(|(asked, ended)| *ended - *asked).collect();
+        let times: Vec<Span> = flushes(&trace).iter().map(|(submitted, ended)| *ended - *submitted).collect();
         let whole = us(50) + us(50);
         // Each piece costs a seek at least, or what the arm finds on its way.
         prop_assert!(times.iter().all(|time| *time > whole + us(80)), "{times:?}");
@@ -197,6 +197,6 @@ fn a_flush_passes_the_hosts_scheduler() {
         let waits = flushes(&trace);
         assert!(waits.len() > 5, "{order:?}");
         // Two requests are with the drive; each takes a turn and what one sweep of merged writes takes.
-        assert!(waits.iter().all(|(asked, ended)| *ended - *asked < ms(40)), "{order:?}: {waits:?}");
+        assert!(waits.iter().all(|(submitted, ended)| *ended - *submitted < ms(40)), "{order:?}: {waits:?}");
     }
 }

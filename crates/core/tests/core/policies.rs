@@ -294,7 +294,7 @@ fn busy(queue: QueueParams, ios: usize) -> CommandTrace {
 }
 
 #[test]
-fn a_drive_that_looks_at_one_command_serves_as_they_come() {
+fn a_drive_that_examines_one_command_serves_in_order_of_arrival() {
     let fcfs = busy(queue(16, Order::Fcfs), 2_000);
     for order in Order::ALL {
         let one = busy(QueueParams { considers: Some(1), ..queue(16, order) }, 2_000);

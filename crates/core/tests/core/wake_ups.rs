@@ -223,7 +223,7 @@ fn write_back(idle: Span, age: Option<Span>) -> WriteBackParams {
 
 /// A drive empties its cache when it has been idle, or when data are old, whichever comes first; and again the next time.
 #[test]
-fn a_drive_looks_after_its_cache_when_the_first_of_its_reasons_comes() {
+fn a_drive_manages_its_cache_at_the_first_of_its_deadlines() {
     for (idle, age, wait) in
         [(ms(200), None, ms(200)), (ms(200), Some(ms(50)), ms(50)), (ms(50), Some(ms(200)), ms(50))]
     {

@@ -29,11 +29,11 @@ fn a_cut_keeps_exactly_what_was_persisted() {
         let mut play = Play::new(&setups::alone(drive), seed);
         // By sector: the write whose data came to the media last.
         let model: Rc<RefCell<BTreeMap<u64, u64>>> = Rc::default();
-        let heard = Rc::clone(&model);
+        let persisted = Rc::clone(&model);
         play.ear = Box::new(move |op| {
             if let DataOp::Persist { write, first, count, .. } = op {
                 let sectors = first.get()..(first + count).get();
-                heard.borrow_mut().extend(sectors.map(|sector| (sector, write)));
+                persisted.borrow_mut().extend(sectors.map(|sector| (sector, write)));
             }
         });
         busy(&mut play, seed, 50);

@@ -122,7 +122,7 @@ fn a_drive_that_stands_alone_takes_its_own_data_with_it() {
 }
 
 #[test]
-fn nothing_is_told_of_what_nothing_was_said_of() {
+fn figures_of_what_is_not_described_are_absent() {
     let mut about = exponential("raid5", 8, 5e5, 24.0);
     let found = solved(about.clone(), Method::Chain, 1000);
     assert_eq!((found.unavailability, found.share_by_sectors), (None, None));

@@ -7,7 +7,7 @@ use drivelab_durability::{Method, Plan, solve};
 type Change = &'static dyn Fn(&mut Description);
 
 #[test]
-fn everything_that_is_wrong_is_said_at_once() {
+fn everything_that_is_wrong_is_reported_at_once() {
     let wrong: Vec<(&str, Change)> = vec![
         ("no level", &|a| a.level = "raid7".into()),
         ("no members", &|a| a.members = 0),
@@ -36,17 +36,17 @@ fn everything_that_is_wrong_is_said_at_once() {
         ("a code of odd groups", &|a| (a.level, a.members) = ("lrc".into(), 7)),
         ("no life", &|a| a.life_hours = 0.0),
     ];
-    let mut said = String::new();
+    let mut listing = String::new();
     for (name, change) in wrong {
         let mut about = exponential("raid5", 8, 1e5, 20.0);
         change(&mut about);
         let problems = Plan::check(about).expect_err(name);
-        said += &format!("{name}\n");
+        listing += &format!("{name}\n");
         for problem in problems {
-            said += &format!("  {problem}\n");
+            listing += &format!("  {problem}\n");
         }
     }
-    insta::assert_snapshot!(said);
+    insta::assert_snapshot!(listing);
 }
 
 #[test]
@@ -54,9 +54,9 @@ fn a_method_that_the_array_does_not_allow_says_why() {
     let mut about = exponential("raid5", 8, 1e5, 20.0);
     about.repair.rebuild[0].time = Law::Fixed { hours: 20.0 };
     let plan = Plan::check(about).unwrap();
-    let said = solve(&plan, &settings(Method::Chain, 1000)).unwrap_err();
+    let problems = solve(&plan, &settings(Method::Chain, 1000)).unwrap_err();
     assert_eq!(
-        said[0].to_string(),
+        problems[0].to_string(),
         "method: there is no chain: the rebuild is not exponential: give --method auto, or exponential times"
     );
     let plan = Plan::check(exponential("raid0", 2, 1e5, 20.0)).unwrap();
@@ -65,9 +65,9 @@ fn a_method_that_the_array_does_not_allow_says_why() {
     );
     let mut about = exponential("raid6", 8, 1e5, 20.0);
     about.common = vec![Common { name: "shelf".into(), mean_hours: 1e5, share: 0.1 }];
-    let said = solve(&Plan::check(about).unwrap(), &settings(Method::Splitting, 1000)).unwrap_err();
+    let problems = solve(&Plan::check(about).unwrap(), &settings(Method::Splitting, 1000)).unwrap_err();
     assert_eq!(
-        said[0].to_string(),
+        problems[0].to_string(),
         "method: a common cause takes several drives at once, past the stages of splitting: give --method biasing"
     );
 }

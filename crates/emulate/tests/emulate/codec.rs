@@ -18,7 +18,7 @@ struct Talk {
     session: Session,
     requests: Vec<Request>,
     closed: Option<Closed>,
-    heard: Vec<u8>,
+    received: Vec<u8>,
 }
 
 impl Talk {
@@ -28,7 +28,7 @@ impl Talk {
 
     fn with(security: Security) -> Self {
         let session = Session::new(export(), security);
-        Talk { session, requests: Vec::new(), closed: None, heard: Vec::new() }
+        Talk { session, requests: Vec::new(), closed: None, received: Vec::new() }
     }
 
     fn send(&mut self, bytes: &[u8], piece: usize) {
@@ -61,7 +61,7 @@ impl Talk {
     fn receive(&mut self) {
         let to_send = self.session.to_send().to_vec();
         self.session.sent(to_send.len());
-        self.heard.extend(to_send);
+        self.received.extend(to_send);
     }
 }
 
@@ -100,40 +100,40 @@ fn put_request(out: &mut Vec<u8>, (kind, flags): (u16, u16), cookie: u64, offset
 
 /// Flags, structured replies, allocation, and GO.
 fn opening() -> Vec<u8> {
-    let mut said = 3_u32.to_be_bytes().to_vec();
-    put_option(&mut said, option::STRUCTURED_REPLY, &[]);
-    put_option(&mut said, option::SET_META_CONTEXT, &contexts(&[b"base:allocation"]));
-    put_option(&mut said, option::GO, &go(&[3]));
-    said
+    let mut sent = 3_u32.to_be_bytes().to_vec();
+    put_option(&mut sent, option::STRUCTURED_REPLY, &[]);
+    put_option(&mut sent, option::SET_META_CONTEXT, &contexts(&[b"base:allocation"]));
+    put_option(&mut sent, option::GO, &go(&[3]));
+    sent
 }
 
 /// Replies to options, as (option, kind, data), behind the greeting.
-fn replies(heard: &[u8]) -> Vec<(u32, u32, Vec<u8>)> {
+fn replies(received: &[u8]) -> Vec<(u32, u32, Vec<u8>)> {
     let (mut at, mut found) = (18, Vec::new());
-    while let Some(magic) = u64_at(heard, at) {
+    while let Some(magic) = u64_at(received, at) {
         if magic != wire::REPLY_MAGIC {
             break;
         }
-        let word = |place| u32_at(heard, at + place).unwrap();
+        let word = |place| u32_at(received, at + place).unwrap();
         let (option, kind, length) = (word(8), word(12), word(16) as usize);
-        found.push((option, kind, heard[at + 20..at + 20 + length].to_vec()));
+        found.push((option, kind, received[at + 20..at + 20 + length].to_vec()));
         at += 20 + length;
     }
     found
 }
 
 #[test]
-fn a_handshake_tells_what_the_device_can_do() {
+fn a_handshake_advertises_what_the_device_supports() {
     let mut talk = Talk::new();
-    let mut said = 3_u32.to_be_bytes().to_vec();
-    put_option(&mut said, option::LIST, &[]);
-    put_option(&mut said, option::INFO, &go(&[1, 2, 3]));
-    put_option(&mut said, 77, b"what is that");
-    put_option(&mut said, option::STARTTLS, &[]);
-    put_option(&mut said, option::GO, &go(&[]));
-    talk.send(&said, usize::MAX);
-    assert_eq!(&talk.heard[..18], b"NBDMAGICIHAVEOPT\x00\x03");
-    let found = replies(&talk.heard);
+    let mut sent = 3_u32.to_be_bytes().to_vec();
+    put_option(&mut sent, option::LIST, &[]);
+    put_option(&mut sent, option::INFO, &go(&[1, 2, 3]));
+    put_option(&mut sent, 77, b"what is that");
+    put_option(&mut sent, option::STARTTLS, &[]);
+    put_option(&mut sent, option::GO, &go(&[]));
+    talk.send(&sent, usize::MAX);
+    assert_eq!(&talk.received[..18], b"NBDMAGICIHAVEOPT\x00\x03");
+    let found = replies(&talk.received);
     let kinds: Vec<(u32, u32)> = found.iter().map(|(option, kind, _)| (*option, *kind)).collect();
     let info = [(option::INFO, reply::INFO); 4];
     let mut expected = vec![(option::LIST, reply::SERVER), (option::LIST, reply::ACK)];
@@ -170,41 +170,41 @@ fn what_is_wrong_in_a_handshake_gets_the_right_answer() {
         (option::SET_META_CONTEXT, &contexts(&[b"base:allocation"]), reply::ERR_INVALID),
     ] {
         let mut talk = Talk::new();
-        let mut said = 3_u32.to_be_bytes().to_vec();
-        put_option(&mut said, option, data);
-        put_option(&mut said, option::LIST, &[]);
-        talk.send(&said, 1_000);
-        let found = replies(&talk.heard);
+        let mut sent = 3_u32.to_be_bytes().to_vec();
+        put_option(&mut sent, option, data);
+        put_option(&mut sent, option::LIST, &[]);
+        talk.send(&sent, 1_000);
+        let found = replies(&talk.received);
         assert_eq!((found[0].0, found[0].1), (option, kind));
         // The next one is heard.
         assert_eq!((found[1].0, found[1].1), (option::LIST, reply::SERVER));
     }
-    for (said, closed) in [
+    for (sent, closed) in [
         (0_u32.to_be_bytes().to_vec(), Closed::NotNewstyle),
         (5_u32.to_be_bytes().to_vec(), Closed::Flags(5)),
         ([&3_u32.to_be_bytes()[..], &[7; 16]].concat(), Closed::NoOption),
     ] {
         let mut talk = Talk::new();
-        talk.send(&said, 3);
+        talk.send(&sent, 3);
         assert_eq!(talk.closed, Some(closed));
     }
-    let mut said = 3_u32.to_be_bytes().to_vec();
-    put_option(&mut said, option::EXPORT_NAME, b"other");
+    let mut sent = 3_u32.to_be_bytes().to_vec();
+    put_option(&mut sent, option::EXPORT_NAME, b"other");
     let mut talk = Talk::new();
-    talk.send(&said, 7);
+    talk.send(&sent, 7);
     assert_eq!(talk.closed, Some(Closed::NoSuchExport));
 }
 
 #[test]
 fn nothing_but_tls_is_talked_about_where_it_is_required() {
     let mut talk = Talk::with(Security::Required);
-    let mut said = 3_u32.to_be_bytes().to_vec();
+    let mut sent = 3_u32.to_be_bytes().to_vec();
     let others =
         [option::LIST, option::INFO, option::GO, option::STRUCTURED_REPLY, option::SET_META_CONTEXT, 77];
-    others.iter().for_each(|&option| put_option(&mut said, option, &go(&[])));
-    put_option(&mut said, option::STARTTLS, b"now");
-    talk.send(&said, 9);
-    let found = replies(&talk.heard);
+    others.iter().for_each(|&option| put_option(&mut sent, option, &go(&[])));
+    put_option(&mut sent, option::STARTTLS, b"now");
+    talk.send(&sent, 9);
+    let found = replies(&talk.received);
     let kinds: Vec<(u32, u32)> = found.iter().map(|(option, kind, _)| (*option, *kind)).collect();
     let mut expected: Vec<(u32, u32)> = others.iter().map(|&option| (option, reply::ERR_TLS_REQD)).collect();
     expected.push((option::STARTTLS, reply::ERR_INVALID));
@@ -217,9 +217,9 @@ fn nothing_but_tls_is_talked_about_where_it_is_required() {
     assert_eq!(talk.closed, Some(Closed::NoTls));
     // Who leaves may do so without it.
     let mut leaves = Talk::with(Security::Required);
-    let mut said = 3_u32.to_be_bytes().to_vec();
-    put_option(&mut said, option::ABORT, &[]);
-    leaves.send(&said, 9);
+    let mut sent = 3_u32.to_be_bytes().to_vec();
+    put_option(&mut sent, option::ABORT, &[]);
+    leaves.send(&sent, 9);
     assert_eq!(leaves.closed, Some(Closed::Left));
     assert!(!leaves.session.lacks_tls(), "nobody has told it");
 }
@@ -227,22 +227,22 @@ fn nothing_but_tls_is_talked_about_where_it_is_required() {
 #[test]
 fn with_tls_the_handshake_begins_anew() {
     let mut talk = Talk::with(Security::Required);
-    let mut said = 3_u32.to_be_bytes().to_vec();
-    put_option(&mut said, option::STARTTLS, &[]);
-    talk.send(&said, 9);
-    assert_eq!(replies(&talk.heard), [(option::STARTTLS, reply::ACK, Vec::new())]);
+    let mut sent = 3_u32.to_be_bytes().to_vec();
+    put_option(&mut sent, option::STARTTLS, &[]);
+    talk.send(&sent, 9);
+    assert_eq!(replies(&talk.received), [(option::STARTTLS, reply::ACK, Vec::new())]);
     assert!(talk.session.awaits_tls());
     talk.session.begin_tls().expect("nothing was said too early");
     assert!(!talk.session.lacks_tls());
-    let mut said = Vec::new();
-    put_option(&mut said, option::STARTTLS, &[]);
+    let mut sent = Vec::new();
+    put_option(&mut sent, option::STARTTLS, &[]);
     // Nothing was agreed on before: without structured replies there are no contexts.
-    put_option(&mut said, option::SET_META_CONTEXT, &contexts(&[b"base:allocation"]));
-    put_option(&mut said, option::GO, &go(&[]));
-    put_request(&mut said, (command::FLUSH, 0), 6, 0, 0);
-    talk.send(&said, 9);
+    put_option(&mut sent, option::SET_META_CONTEXT, &contexts(&[b"base:allocation"]));
+    put_option(&mut sent, option::GO, &go(&[]));
+    put_request(&mut sent, (command::FLUSH, 0), 6, 0, 0);
+    talk.send(&sent, 9);
     let kinds: Vec<(u32, u32)> =
-        replies(&talk.heard).iter().map(|(option, kind, _)| (*option, *kind)).collect();
+        replies(&talk.received).iter().map(|(option, kind, _)| (*option, *kind)).collect();
     let refused = [(option::STARTTLS, reply::ERR_INVALID), (option::SET_META_CONTEXT, reply::ERR_INVALID)];
     assert_eq!(kinds[1..3], refused);
     assert_eq!(kinds.last(), Some(&(option::GO, reply::ACK)));
@@ -251,12 +251,12 @@ fn with_tls_the_handshake_begins_anew() {
 
 /// Somebody between the two ends could have said it.
 #[test]
-fn what_is_said_before_tls_has_begun_ends_the_connection() {
+fn what_is_sent_before_tls_has_begun_ends_the_connection() {
     let mut talk = Talk::with(Security::Required);
-    let mut said = 3_u32.to_be_bytes().to_vec();
-    put_option(&mut said, option::STARTTLS, &[]);
-    put_option(&mut said, option::GO, &go(&[]));
-    talk.send(&said, usize::MAX);
+    let mut sent = 3_u32.to_be_bytes().to_vec();
+    put_option(&mut sent, option::STARTTLS, &[]);
+    put_option(&mut sent, option::GO, &go(&[]));
+    talk.send(&sent, usize::MAX);
     assert!(talk.session.awaits_tls() && talk.requests.is_empty());
     assert_eq!(talk.session.begin_tls(), Err(Closed::Tls));
     assert_eq!(talk.session.poll(), Err(Closed::Tls));
@@ -264,15 +264,15 @@ fn what_is_said_before_tls_has_begun_ends_the_connection() {
 
 /// The error of the one reply behind the handshake.
 fn errno_of(talk: &Talk) -> u32 {
-    let heard = &talk.heard[talk.heard.len() - talk.heard.len().min(200)..];
+    let received = &talk.received[talk.received.len() - talk.received.len().min(200)..];
     let magic = wire::STRUCTURED_REPLY_MAGIC.to_be_bytes();
-    let at = heard.windows(4).position(|word| word == magic).expect("there is a reply");
-    assert_eq!(heard[at + 6..at + 8], chunk::ERROR.to_be_bytes());
-    u32_at(heard, at + 20).unwrap()
+    let at = received.windows(4).position(|word| word == magic).expect("there is a reply");
+    assert_eq!(received[at + 6..at + 8], chunk::ERROR.to_be_bytes());
+    u32_at(received, at + 20).unwrap()
 }
 
 #[test]
-fn what_is_wrong_with_a_request_is_told_and_the_next_one_served() {
+fn an_invalid_request_is_refused_and_the_next_one_served() {
     let invalid = Errno::Invalid as u32;
     for (request, offset, length, errno) in [
         ((command::READ, 0), SIZE, 512, invalid),
@@ -290,9 +290,9 @@ fn what_is_wrong_with_a_request_is_told_and_the_next_one_served() {
         ((9, 0), 0, 512, invalid),
     ] {
         let mut talk = Talk::new();
-        let mut said = opening();
-        put_request(&mut said, request, 5, offset, length);
-        talk.send(&said, 11);
+        let mut sent = opening();
+        put_request(&mut sent, request, 5, offset, length);
+        talk.send(&sent, 11);
         assert_eq!(errno_of(&talk), errno, "{request:?} at {offset}, {length} bytes");
         let mut next = Vec::new();
         put_request(&mut next, (command::READ, flag::DF), 6, 512, 1_024);
@@ -307,11 +307,11 @@ fn what_is_wrong_with_a_request_is_told_and_the_next_one_served() {
         [(SIZE, 512_u32, Errno::NoSpace as u32), (0, 100, invalid), (0, wire::PAYLOAD_MAX + 512, invalid)]
     {
         let mut talk = Talk::new();
-        let mut said = opening();
-        put_request(&mut said, (command::WRITE, flag::FUA), 5, offset, length);
-        said.extend(vec![0x25; length as usize]);
-        put_request(&mut said, (command::FLUSH, 0), 6, 0, 0);
-        talk.send(&said, 100_000);
+        let mut sent = opening();
+        put_request(&mut sent, (command::WRITE, flag::FUA), 5, offset, length);
+        sent.extend(vec![0x25; length as usize]);
+        put_request(&mut sent, (command::FLUSH, 0), 6, 0, 0);
+        talk.send(&sent, 100_000);
         assert_eq!(errno_of(&talk), errno);
         assert_eq!(talk.requests, [Request { cookie: 6, operation: DeviceRequest::Flush }]);
     }
@@ -321,30 +321,30 @@ fn what_is_wrong_with_a_request_is_told_and_the_next_one_served() {
 }
 
 #[derive(Clone, Debug)]
-enum Said {
+enum Sent {
     Request(u16, u16, u64, u64, u32),
     Write(u16, u64, u64, Vec<u8>),
 }
 
-fn said() -> impl Strategy<Value = Said> {
+fn sent() -> impl Strategy<Value = Sent> {
     let at = (0_u64..2_100).prop_map(|sector| sector * 512);
     let length = prop_oneof![(0_u32..20).prop_map(|sectors| sectors * 512), any::<u32>()];
     let request = (0_u16..12, 0_u16..32, any::<u64>(), at.clone(), length)
         .prop_filter("no payload", |(kind, ..)| *kind != command::WRITE && *kind != command::DISC)
-        .prop_map(|(kind, flags, cookie, offset, length)| Said::Request(kind, flags, cookie, offset, length));
+        .prop_map(|(kind, flags, cookie, offset, length)| Sent::Request(kind, flags, cookie, offset, length));
     let data = prop::collection::vec(any::<u8>(), 0..3_000);
     let write = (0_u16..3, any::<u64>(), at, data);
-    prop_oneof![request, write.prop_map(|(flags, cookie, at, data)| Said::Write(flags, cookie, at, data))]
+    prop_oneof![request, write.prop_map(|(flags, cookie, at, data)| Sent::Write(flags, cookie, at, data))]
 }
 
-fn bytes_of(all: &[Said]) -> Vec<u8> {
+fn bytes_of(all: &[Sent]) -> Vec<u8> {
     let mut out = opening();
     for one in all {
         match one {
-            Said::Request(kind, flags, cookie, offset, length) => {
+            Sent::Request(kind, flags, cookie, offset, length) => {
                 put_request(&mut out, (*kind, *flags), *cookie, *offset, *length);
             }
-            Said::Write(flags, cookie, offset, data) => {
+            Sent::Write(flags, cookie, offset, data) => {
                 put_request(&mut out, (command::WRITE, *flags), *cookie, *offset, data.len() as u32);
                 out.extend(data);
             }
@@ -358,7 +358,7 @@ proptest! {
 
     #[test]
     fn how_bytes_come_in_pieces_does_not_matter(
-        all in prop::collection::vec(said(), 0..20),
+        all in prop::collection::vec(sent(), 0..20),
         pieces in prop::collection::vec(1_usize..5_000, 1..40),
     ) {
         let bytes = bytes_of(&all);
@@ -372,15 +372,15 @@ proptest! {
             rest = &rest[count..];
         }
         prop_assert_eq!(&whole.requests, &parts.requests);
-        prop_assert_eq!(&whole.heard, &parts.heard);
+        prop_assert_eq!(&whole.received, &parts.received);
         prop_assert_eq!(whole.closed, parts.closed);
         // Each request is served or refused, in order; none is lost.
-        let refused = whole.heard.windows(4).filter(|word| *word == wire::STRUCTURED_REPLY_MAGIC.to_be_bytes()).count();
+        let refused = whole.received.windows(4).filter(|word| *word == wire::STRUCTURED_REPLY_MAGIC.to_be_bytes()).count();
         prop_assert!(whole.requests.len() + refused >= all.len());
     }
 
     #[test]
-    fn requests_are_on_the_device_and_in_whole_blocks(all in prop::collection::vec(said(), 0..30)) {
+    fn requests_are_on_the_device_and_in_whole_blocks(all in prop::collection::vec(sent(), 0..30)) {
         let mut talk = Talk::new();
         talk.send(&bytes_of(&all), usize::MAX);
         for request in &talk.requests {
@@ -407,7 +407,7 @@ proptest! {
 
     #[test]
     fn a_damaged_conversation_ends_or_goes_on(
-        all in prop::collection::vec(said(), 1..10),
+        all in prop::collection::vec(sent(), 1..10),
         damage in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..6),
         cut in any::<prop::sample::Index>(),
     ) {

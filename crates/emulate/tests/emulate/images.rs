@@ -106,25 +106,25 @@ fn port() -> Address {
 }
 
 #[test]
-fn what_cannot_be_opened_is_told_with_its_place_and_a_remedy() {
+fn what_cannot_be_opened_is_reported_with_its_place_and_a_remedy() {
     let place = Place::new("refused");
     let image = place.0.join("image");
     std::fs::write(&image, [0; 1_000]).unwrap();
     let file = |is_written| Bytes::File { path: image.clone(), is_written };
-    let told = refused(DRIVE, &options(&place, file(true)));
-    assert!(told.contains("image: it has 1000 bytes, and the device"), "{told}");
-    let told = refused(RAID5, &options(&place, file(false)));
-    assert!(told.contains("an image is of one drive"), "{told}");
+    let message = refused(DRIVE, &options(&place, file(true)));
+    assert!(message.contains("image: it has 1000 bytes, and the device"), "{message}");
+    let message = refused(RAID5, &options(&place, file(false)));
+    assert!(message.contains("an image is of one drive"), "{message}");
     let folder = Bytes::Folder(place.0.join("folder"));
     let first = open(device(DRIVE, 1), &options(&place, folder.clone())).expect("it can be had");
-    let told = refused(DRIVE, &ServeOptions { at: port(), ..options(&place, folder.clone()) });
-    assert!(told.contains("another program uses it"), "{told}");
-    let told = refused(DRIVE, &options(&place, Bytes::Memory));
-    assert!(told.contains("another program serves there"), "{told}");
+    let message = refused(DRIVE, &ServeOptions { at: port(), ..options(&place, folder.clone()) });
+    assert!(message.contains("another program uses it"), "{message}");
+    let message = refused(DRIVE, &options(&place, Bytes::Memory));
+    assert!(message.contains("another program serves there"), "{message}");
     drop(first);
     assert!(!place.0.join("socket").exists());
-    let told = refused(RAID5, &options(&place, folder));
-    assert!(told.contains("images of another target"), "{told}");
+    let message = refused(RAID5, &options(&place, folder));
+    assert!(message.contains("images of another target"), "{message}");
     assert!(matches!(
         open(device(DRIVE, 1), &options(&place, Bytes::Memory)),
         Ok(_) | Err(EmulateError::Bind { .. })
@@ -159,7 +159,7 @@ fn memory_stays_as_it_is_however_much_is_written() {
 }
 
 #[test]
-fn a_session_tells_what_it_was_over_before() {
+fn a_session_reports_the_faults_that_it_ended_before() {
     let place = Place::new("unreached");
     let at = |s| Instant::ZERO + Span::from_s(s);
     let hang = Fault::Hang { drive: 0, lasts: Span::from_s(1) };
@@ -168,9 +168,9 @@ fn a_session_tells_what_it_was_over_before() {
     let record = open(device(DRIVE, 1), &options).expect("it can be had").run(&AtomicBool::new(true));
     let events: Vec<_> =
         record.log.events.iter().map(|event| (event.at_ns, event.member, &*event.what)).collect();
-    let told = [
+    let expected = [
         (60_000_000_000, Some(0), "faults.hang was not done: the session was over before"),
         (90_000_000_000, None, "faults.power_cut was not done: the session was over before"),
     ];
-    assert_eq!(events, told);
+    assert_eq!(events, expected);
 }

@@ -251,8 +251,8 @@ fn what_a_person_does_ends_nothing_of_the_scenario() {
     assert_eq!(flush_ms(&mut rig), 30, "a person's has ended by itself");
     act(&mut rig, &slow_by(60, false));
     assert_eq!(flush_ms(&mut rig), 60);
-    let said = act(&mut rig, &slow_by(0, false));
-    assert_eq!(said, "done; what the scenario has put down for member 0 goes on");
+    let reply = act(&mut rig, &slow_by(0, false));
+    assert_eq!(reply, "done; what the scenario has put down for member 0 goes on");
     assert_eq!(flush_ms(&mut rig), 30, "a person has ended it");
     act(&mut rig, &slow_by(60, false));
     rig.pass(Span::from_ms(4_000));

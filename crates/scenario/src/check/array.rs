@@ -102,8 +102,8 @@ pub fn params(known: &ArrayContext<'_>, log: &mut Log) -> Option<ArrayParams> {
 }
 
 /// An amount of data in whole sectors, or the default.
-fn amount(at: Option<&At<Bytes>>, key: &str, unasked: Sectors, log: &mut Log) -> Sectors {
-    at.and_then(|at| size(at.value, at.place, key, log)).unwrap_or(unasked)
+fn amount(at: Option<&At<Bytes>>, key: &str, default: Sectors, log: &mut Log) -> Sectors {
+    at.and_then(|at| size(at.value, at.place, key, log)).unwrap_or(default)
 }
 
 fn level_of(known: &ArrayContext<'_>, log: &mut Log) -> Option<Level> {
@@ -142,9 +142,9 @@ fn spread(known: &ArrayContext<'_>, log: &mut Log) -> Option<Copies> {
 
 fn rotation(known: &ArrayContext<'_>, log: &mut Log) -> Option<Rotation> {
     let raid4 = known.level == LevelName::Raid4;
-    let unasked = if raid4 { LayoutName::ParityLast } else { LayoutName::LeftSymmetric };
-    let asked = given(known.raw.layout.as_ref()).unwrap_or(unasked);
-    match asked {
+    let default = if raid4 { LayoutName::ParityLast } else { LayoutName::LeftSymmetric };
+    let requested = given(known.raw.layout.as_ref()).unwrap_or(default);
+    match requested {
         LayoutName::ParityFirst => Some(Rotation::First),
         LayoutName::ParityLast => Some(Rotation::Last),
         other if raid4 => another_layout(known, other, "parity-first and parity-last", log),
@@ -262,7 +262,7 @@ fn split(known: &ArrayContext<'_>, log: &mut Log) -> Option<SplitReads> {
 
 fn sync(at: Option<&At<RebuildRaw>>, usual: SyncParams, log: &mut Log) -> SyncParams {
     let Some(At { value: raw, place, .. }) = at else { return usual };
-    let bound = |at: &Option<At<OrNone<Rate>>>, unasked| given(at.as_ref()).map_or(unasked, |rate| rate.0);
+    let bound = |at: &Option<At<OrNone<Rate>>>, default| given(at.as_ref()).map_or(default, |rate| rate.0);
     let (floor, ceiling) = (bound(&raw.floor, usual.floor), bound(&raw.ceiling, usual.ceiling));
     if let (Some(low), Some(high)) = (floor, ceiling)
         && low > high

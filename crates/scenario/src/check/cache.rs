@@ -30,13 +30,13 @@ pub fn cache(above: &Overrides<'_>, raw: &DriveRaw, afresh: Span, log: &mut Log)
     let switch = pick(above.cache, raw.cache.as_ref());
     let clear = above.clear && raw.readable("cache") && raw.readable("write_cache");
     if switch.as_ref().is_none_or(|switch| matches!(switch.at.value, Switch::Off)) {
-        let asked = writes.filter(|writes| writes.at.value);
-        if let Some(asked) = unless_displaced(asked, &[decider(switch.as_ref())], log)
+        let requested = writes.filter(|writes| writes.at.value);
+        if let Some(requested) = unless_displaced(requested, &[decider(switch.as_ref())], log)
             && clear
         {
             let message = "write_cache = true: there is no cache that could take a write";
             let remedy = "add cache = { size = \"8MiB\" }, or set write_cache = false";
-            log.contradiction(asked.at.place, message, remedy);
+            log.contradiction(requested.at.place, message, remedy);
         }
         return None;
     }
@@ -98,12 +98,12 @@ fn within(
     log: &mut Log,
 ) -> Option<Sectors> {
     let key = key?;
-    let asked = key.at.value.0;
-    if asked <= most {
-        return Some(asked);
+    let requested = key.at.value.0;
+    if requested <= most {
+        return Some(requested);
     }
     let key = unless_displaced(Some(key), by, log)?;
-    let message = format!("`{name}` of {} is more than {whose}, {}", asked.bytes(), most.bytes());
+    let message = format!("`{name}` of {} is more than {whose}, {}", requested.bytes(), most.bytes());
     log.contradiction(key.at.place, message, format!("lower {name}, or {raise}"));
     None
 }
@@ -239,9 +239,9 @@ impl Layers<'_> {
             ..reads_on
         };
         let limited = if reach == Reach::NextTrack { unlimited } else { reads_on };
-        let mut flag = |name, key, unasked| {
+        let mut flag = |name, key, default| {
             let key: Option<Layered<bool>> = reads_on.of(name, key, log);
-            key.map_or(unasked, |key| key.at.value)
+            key.map_or(default, |key| key.at.value)
         };
         let when_queued = flag("read_ahead_when_queued", self.key(|raw| &raw.read_ahead_when_queued), false);
         let sequential = self.key(|raw| &raw.read_ahead_when_sequential);
@@ -347,12 +347,12 @@ impl Layers<'_> {
 fn write_segments(key: Option<Layered<Segments>>, memory: &Memory, log: &mut Log) -> u32 {
     let all = memory.params.segments;
     let Some(key) = key else { return all };
-    let asked = key.at.value.0;
-    if asked <= all.into() {
-        return asked as u32;
+    let requested = key.at.value.0;
+    if requested <= all.into() {
+        return requested as u32;
     }
     if let Some(key) = unless_displaced(Some(key), &memory.by, log) {
-        let message = format!("`write_segments` of {asked} is more than the cache's {all}");
+        let message = format!("`write_segments` of {requested} is more than the cache's {all}");
         log.contradiction(key.at.place, message, "lower write_segments, or raise segments");
     }
     all

@@ -259,8 +259,8 @@ fn managed_by(
     log: &mut Log,
 ) -> ManagedBy {
     let names_levels = offer.raid.as_ref().is_some_and(|levels| !levels.is_empty());
-    let unasked = if names_levels { ManagedBy::Controller } else { ManagedBy::Host };
-    let managed_by = given(array.kept_by.as_ref()).unwrap_or(unasked);
+    let default = if names_levels { ManagedBy::Controller } else { ManagedBy::Host };
+    let managed_by = given(array.kept_by.as_ref()).unwrap_or(default);
     let place = array.kept_by.as_ref().map_or(level.place, |at| at.place);
     if let (ManagedBy::Controller, Some(levels)) = (managed_by, &offer.raid)
         && !levels.contains(&level.value)

@@ -187,23 +187,25 @@ fn check_protocol(
     log: &mut Log,
 ) {
     if let Some(depth) = depth.filter(|depth| depth.at.value.0 > depth_max(spoken).into()) {
-        let asked = depth.at.value.0;
+        let requested = depth.at.value.0;
         let (message, remedy) = match spoken {
             Protocol::None => (
                 format!(
-                    "a depth of {asked} needs a protocol that queues; without one a drive holds one command"
+                    "a depth of {requested} needs a protocol that queues; without one a drive holds one command"
                 ),
                 "set protocol to ncq, ata-tcq or scsi-tcq",
             ),
             Protocol::ScsiTcq(_) => (
                 format!(
-                    "a depth of {asked}: a drive that may not disconnect keeps the bus, one command at a time"
+                    "a depth of {requested}: a drive that may not disconnect keeps the bus, one command at a time"
                 ),
                 "set scsi.disconnects = true, or depth to 1",
             ),
-            Protocol::Ncq(_) => (format!("a depth of {asked}: NCQ has 32 tags"), "set depth to 32 or less"),
+            Protocol::Ncq(_) => {
+                (format!("a depth of {requested}: NCQ has 32 tags"), "set depth to 32 or less")
+            }
             Protocol::AtaTcq => {
-                (format!("a depth of {asked}: ATA TCQ has 32 tags"), "set depth to 32 or less")
+                (format!("a depth of {requested}: ATA TCQ has 32 tags"), "set depth to 32 or less")
             }
         };
         log.contradiction(depth.at.place, message, remedy);

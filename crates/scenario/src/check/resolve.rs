@@ -1,6 +1,6 @@
 //! Looks up drives, controllers and patterns: a name of the catalogue, a path, or a table based on either.
 use crate::catalogue;
-use crate::check::trace::{TraceAsked, TraceFound};
+use crate::check::trace::{TraceFound, TraceRequest};
 use crate::keys::At;
 use crate::raw::choice::{CatalogueItem, Choice};
 use crate::text::problem::{Log, Place};
@@ -15,7 +15,7 @@ pub trait Loader {
     fn load(&self, path: &str) -> Result<String, String>;
 
     /// The requested trace, its path relative to the scenario's folder; otherwise the error.
-    fn trace(&self, _asked: &TraceAsked) -> Result<TraceFound, String> {
+    fn trace(&self, _request: &TraceRequest) -> Result<TraceFound, String> {
         Err("traces cannot be read here".to_owned())
     }
 }

@@ -49,8 +49,8 @@ pub fn run(
     let ios = listed.or(ios.map(|ios| ios.value.0));
     let until_rebuilt = raw.until.is_some();
     let is_recorded = workload.is_some_and(|workload| workload.trace.is_some());
-    let unasked = (!is_recorded && ios.is_none() && !until_rebuilt && cut.is_none()).then_some(DURATION);
-    let duration = duration.map(|duration| duration.value.0).or(unasked);
+    let default = (!is_recorded && ios.is_none() && !until_rebuilt && cut.is_none()).then_some(DURATION);
+    let duration = duration.map(|duration| duration.value.0).or(default);
     Run {
         warmup: warmup.map_or(Span::ZERO, |warmup| warmup.value.0),
         limit: Limit { duration, ios, until_rebuilt },

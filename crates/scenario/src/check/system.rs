@@ -243,7 +243,7 @@ fn wakes_error_handler(protocol: Protocol, interface: Option<Interface>) -> bool
 
 /// The controller's depth exceeds the number of tags of the protocol.
 fn check_depth(depth: &At<Depth>, interface: Option<Interface>, protocol: Protocol, log: &mut Log) {
-    let (asked, tags) = (depth.value.0, protocol.tags());
+    let (requested, tags) = (depth.value.0, protocol.tags());
     let spelled = interface.map(|interface| {
         let mut name = String::new();
         interface.write(&mut name);
@@ -252,20 +252,20 @@ fn check_depth(depth: &At<Depth>, interface: Option<Interface>, protocol: Protoc
     let (message, remedy) = match (protocol, spelled) {
         (Protocol::None, Some(interface)) => (
             format!(
-                "a controller depth of {asked}: {interface} and this drive share no queueing, one command at a time"
+                "a controller depth of {requested}: {interface} and this drive share no queueing, one command at a time"
             ),
             "set depth to 1, or interface to one that speaks the drive's protocol".to_owned(),
         ),
         (Protocol::None, None) => (
-            format!("a controller depth of {asked}: this drive holds one command"),
+            format!("a controller depth of {requested}: this drive holds one command"),
             "set depth to 1, or queue.protocol to ncq, ata-tcq or scsi-tcq".to_owned(),
         ),
         (Protocol::ScsiTcq(_), _) => (
-            format!("a controller depth of {asked}: an initiator has {tags} tags here"),
+            format!("a controller depth of {requested}: an initiator has {tags} tags here"),
             "set queue.scsi.tags = 65536, or a smaller depth".to_owned(),
         ),
         _ => (
-            format!("a controller depth of {asked}: {} has {tags} tags", protocol_name(protocol)),
+            format!("a controller depth of {requested}: {} has {tags} tags", protocol_name(protocol)),
             format!("set depth to {tags} or less"),
         ),
     };
@@ -273,8 +273,8 @@ fn check_depth(depth: &At<Depth>, interface: Option<Interface>, protocol: Protoc
 }
 
 /// A time that is added for each command, limited to what the core allows.
-pub fn bounded(at: Option<&At<Span>>, key: &str, unasked: Span, log: &mut Log) -> Span {
-    let Some(at) = at else { return unasked };
+pub fn bounded(at: Option<&At<Span>>, key: &str, default: Span, log: &mut Log) -> Span {
+    let Some(at) = at else { return default };
     if at.value > TIME_MAX {
         log.fault(at.place, format!("`{key}` is too long"), format!("write a time up to \"{TIME_MAX}\""));
     }
@@ -293,8 +293,8 @@ fn elevator(raw: &ElevatorRaw, holds: u32, log: &mut Log) -> Option<ElevatorPara
             Switch::On(bytes) => size(bytes, at.place, "merge", log),
         },
     };
-    let count = |at: Option<u64>, unasked: u32| at.map_or(unasked, |count| count as u32);
-    let span = |at: &Option<At<Span>>, unasked| given(at.as_ref()).unwrap_or(unasked);
+    let count = |at: Option<u64>, default: u32| at.map_or(default, |count| count as u32);
+    let span = |at: &Option<At<Span>>, default| given(at.as_ref()).unwrap_or(default);
     let (deadline, fair) = (DeadlineParams::DEFAULT, FairParams::DEFAULT);
     Some(ElevatorParams {
         order,

@@ -17,14 +17,14 @@ use std::sync::Arc;
 
 /// A trace that a scenario names.
 #[derive(Clone, Debug)]
-pub struct TraceAsked {
+pub struct TraceRequest {
     pub file: String,
     pub format: Option<String>,
     pub device: Option<String>,
     pub pace: Pace,
     /// The factor of times, in millionths.
     pub scale_time: u64,
-    pub remap: RemapAsked,
+    pub remap: RemapRequest,
     pub is_lenient: bool,
     pub is_sorted: bool,
     pub direct: Option<bool>,
@@ -36,7 +36,7 @@ pub struct TraceAsked {
 
 /// How its addresses are mapped to the target.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum RemapAsked {
+pub enum RemapRequest {
     None,
     Wrap,
     /// Scaled from a device of this size; if `None`, from the size that the trace itself gives.
@@ -96,7 +96,7 @@ pub fn fed(
     if log.count() > problems {
         return None;
     }
-    let asked = TraceAsked {
+    let request = TraceRequest {
         file: file.value.0.clone(),
         format: given(raw.format.as_ref()).map(|name| name.0),
         device: given(raw.device.as_ref()).map(|name| name.0),
@@ -109,23 +109,23 @@ pub fn fed(
         capacity: served.capacity,
         takes_hosts: matches!(served.drive, Some(Protocol::ScsiTcq(_))),
     };
-    found(&asked, file.place, command_limit, run, loader, log)
+    found(&request, file.place, command_limit, run, loader, log)
 }
 
 fn found(
-    asked: &TraceAsked,
+    request: &TraceRequest,
     place: Place,
     command_limit: Option<Sectors>,
     run: &Run,
     loader: &dyn Loader,
     log: &mut Log,
 ) -> Option<(Fed, String)> {
-    let TraceFound { recording, fingerprint, seed } = match loader.trace(asked) {
+    let TraceFound { recording, fingerprint, seed } = match loader.trace(request) {
         Ok(found) => found,
         Err(why) => {
             let remedy =
                 "`drivelab trace info` says what is in a trace; its path is seen from the scenario's folder";
-            log.fault(place, format!("the trace \"{}\" cannot be replayed: {why}", asked.file), remedy);
+            log.fault(place, format!("the trace \"{}\" cannot be replayed: {why}", request.file), remedy);
             return None;
         }
     };
@@ -133,10 +133,10 @@ fn found(
         log.note(format!(
             "{} was captured from a run with seed {seed}, and this one has {}: platters begin at other angles; run.seed \
              = {seed} (--randseed) begins with the same",
-            asked.file, run.seed
+            request.file, run.seed
         ));
     }
-    let params = FeedParams { pace: asked.pace, command_limit };
+    let params = FeedParams { pace: request.pace, command_limit };
     Some((Fed { params, ios: Arc::new([]), recording: Some(recording) }, fingerprint))
 }
 
@@ -161,7 +161,7 @@ fn pace(raw: &TraceRaw, workload: &WorkloadRaw, log: &mut Log) -> Pace {
     }
 }
 
-fn remap(raw: &TraceRaw, log: &mut Log) -> RemapAsked {
+fn remap(raw: &TraceRaw, log: &mut Log) -> RemapRequest {
     let remap = given(raw.remap.as_ref()).unwrap_or(RemapName::None);
     if let Some(of) = raw.of.as_ref() {
         if remap == RemapName::Scale {
@@ -175,9 +175,9 @@ fn remap(raw: &TraceRaw, log: &mut Log) -> RemapAsked {
         }
     }
     match remap {
-        RemapName::None => RemapAsked::None,
-        RemapName::Wrap => RemapAsked::Wrap,
-        RemapName::Scale => RemapAsked::Scale(given(raw.of.as_ref()).map(|of| of.0)),
+        RemapName::None => RemapRequest::None,
+        RemapName::Wrap => RemapRequest::Wrap,
+        RemapName::Scale => RemapRequest::Scale(given(raw.of.as_ref()).map(|of| of.0)),
     }
 }
 

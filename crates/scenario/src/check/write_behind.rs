@@ -167,9 +167,9 @@ fn read_ahead(
         None => usual.line.min(all),
         Some(at) => fitting(size(at.value, at.place, "unit", log)?, at, "unit", within, log),
     };
-    let unasked = if usual.window > Sectors::ZERO { usual.window } else { Sectors::new(LINES * unit.get()) };
+    let default = if usual.window > Sectors::ZERO { usual.window } else { Sectors::new(LINES * unit.get()) };
     let window = match &raw.window {
-        None => unasked.min(all),
+        None => default.min(all),
         Some(at) => fitting(at.value.0, at, "window", within, log),
     };
     let lines = (window.get() / unit.get()).clamp(1, WriteBehindParams::OUTSTANDING_MAX.into()) as u32;
@@ -185,18 +185,18 @@ fn read_ahead(
 /// A size that must fit into the memory; a value of a file is reduced if the scenario made the memory
 /// smaller.
 fn fitting<T: Clone>(
-    asked: Sectors,
+    requested: Sectors,
     at: &At<T>,
     name: &str,
     (all, by): (Sectors, Place),
     log: &mut Log,
 ) -> Sectors {
     let own = Layered { at: at.clone(), above: false };
-    if asked > all && unless_displaced(Some(own), &[Some((false, by))], log).is_some() {
-        let message = format!("`{name}` of {} is more than the cache, {}", asked.bytes(), all.bytes());
+    if requested > all && unless_displaced(Some(own), &[Some((false, by))], log).is_some() {
+        let message = format!("`{name}` of {} is more than the cache, {}", requested.bytes(), all.bytes());
         log.contradiction(at.place, message, format!("lower {name}, or enlarge the cache"));
     }
-    asked.min(all)
+    requested.min(all)
 }
 
 /// A limit on dirty data: a part of the size, and no more than `most`; a value of a file is dropped if the
@@ -208,20 +208,20 @@ fn level(
     (all, most, whose, by): (Sectors, Sectors, &str, Place),
     log: &mut Log,
 ) -> Sectors {
-    let unasked = Sectors::new((all.get() * percent).div_ceil(100)).min(most);
-    let Some(at) = at else { return unasked };
-    let asked = match at.value {
+    let default = Sectors::new((all.get() * percent).div_ceil(100)).min(most);
+    let Some(at) = at else { return default };
+    let requested = match at.value {
         Part::Extent(extent) => extent.0,
         Part::Share(share) => Sectors::new(((u128::from(all.get()) * u128::from(share.bits())) >> 32) as u64),
     };
-    if asked <= most {
-        return asked;
+    if requested <= most {
+        return requested;
     }
     let own = Layered { at: at.clone(), above: false };
     if unless_displaced(Some(own), &[Some((false, by))], log).is_some() {
-        let message = format!("`{name}` of {} is more than {whose}, {}", asked.bytes(), most.bytes());
+        let message = format!("`{name}` of {} is more than {whose}, {}", requested.bytes(), most.bytes());
         log.contradiction(at.place, message, format!("lower {name}, or enlarge {whose}"));
         return most;
     }
-    unasked
+    default
 }

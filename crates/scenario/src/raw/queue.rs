@@ -161,7 +161,7 @@ mod tests {
 
     /// The text of the reference and the schema for a parameter of some orders: which orders, its range, its default.
     #[test]
-    fn what_orders_weigh_is_said_as_their_rules_say_it() {
+    fn the_weights_of_orders_are_documented_as_in_their_rules() {
         let kind = QueueRaw::kind();
         let keys = &kind.section().unwrap().keys;
         for rule in Order::ALL.map(Order::rule) {

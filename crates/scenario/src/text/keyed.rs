@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_that_is_no_toml_is_told_at_its_place() {
+    fn a_text_that_is_no_toml_is_reported_at_its_place() {
         let problems = KeyedFile::read("shelf.toml", "level = raid5\nlevel = 3\n").err().unwrap();
         assert_eq!(problems.0[0].line, 1);
         assert!(KeyedFile::read("shelf.toml", TEXT).unwrap().into_problems(Vec::new()).is_none());

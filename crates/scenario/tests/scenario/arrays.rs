@@ -28,9 +28,9 @@ fn what_faults_at_run_time_begin_has_keys_with_an_effect() {
     );
     let source = Source { origin: "a.toml".into(), text };
     let problems = plan(&source, &[], &NoFiles).expect_err("a run has an end, and no faults");
-    let said = problems.to_string();
+    let message = problems.to_string();
     for key in ["spares", "replaced_after", "scrub_at"] {
-        assert!(said.contains(&format!("`{key}` has no effect")), "{said}");
+        assert!(message.contains(&format!("`{key}` has no effect")), "{message}");
     }
     let served = plan_served(&source, &[], &NoFiles).expect("they begin when somebody asks for it");
     let system = systems(&served)[0];
@@ -88,7 +88,7 @@ fn levels_have_their_usual_names_and_defaults() {
 }
 
 #[test]
-fn an_array_of_which_nothing_else_is_said_is_as_linux_has_it() {
+fn an_array_without_further_keys_has_the_defaults_of_linux() {
     let found = array("level = \"raid5\"\nmembers = 4", "");
     let raid5 = Level::Parity { parities: 1, rotation: Rotation::LeftSymmetric, groups: 1 };
     let plain = ArrayParams::plain(raid5, 4);
@@ -404,7 +404,7 @@ fn what_is_in_force_says_what_the_array_is_and_bears() {
 }
 
 #[test]
-fn what_a_level_of_a_sweep_has_no_use_for_is_not_asked_of_it() {
+fn what_a_level_of_a_sweep_has_no_use_for_is_not_required_of_it() {
     let fail = "faults.fail = [{ drive = 0, at = \"1s\" }]";
     let keys =
         "level = [\"raid0\", \"raid5\"]\nmembers = 4\nspares = 1\nwrite_hole = \"bitmap\"\nscrub_at = \"2s\"";

@@ -142,7 +142,7 @@ fn a_write_that_the_cache_takes_has_a_time_of_its_own() {
 }
 
 #[test]
-fn what_bounds_more_than_there_is_gives_way_where_the_drive_said_it() {
+fn a_limit_of_a_drive_file_larger_than_the_cache_is_reduced() {
     let small = "write_cache = true\ncache = { segments = 1, segment_size = \"64KiB\" }";
     let small = cache("drives/mine.toml", small).unwrap();
     let written = small.write_back.unwrap();

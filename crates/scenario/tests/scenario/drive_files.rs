@@ -41,7 +41,7 @@ fn model(plan: &Plan, point: usize) -> Arc<DriveModel> {
 }
 
 #[test]
-fn all_that_is_missing_or_impossible_is_told_at_once() {
+fn all_that_is_missing_or_impossible_is_reported_at_once() {
     let mut out = String::new();
     for (title, text) in [
         ("nothing but a name", "identity.model = \"X\"\n"),

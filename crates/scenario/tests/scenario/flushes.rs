@@ -17,7 +17,7 @@ fn flushes(workload: &str) -> Vec<Flushes> {
 }
 
 #[test]
-fn fsync_asks_for_a_flush_after_so_many_writes() {
+fn fsync_requests_a_flush_after_so_many_writes() {
     let after = Flushes::After;
     assert_eq!(flushes("rw = \"randwrite\"\nfsync = [0, 1, 32]"), [Flushes::Never, after(1), after(32)]);
     assert_eq!(flushes("rw = \"randwrite\""), [Flushes::Never]);
@@ -41,7 +41,7 @@ fn a_listed_flush_names_no_block_and_counts_as_a_command() {
 }
 
 #[test]
-fn fio_is_told_of_flushes_as_far_as_it_can_do_them() {
+fn fio_jobs_have_flushes_as_far_as_fio_supports_them() {
     let fio =
         |workload: &str| planned(workload).points.iter().map(|point| point.fio.clone()).collect::<Vec<_>>();
     let [never, often] = &fio("rw = \"randwrite\"\nfsync = [0, 4]")[..] else { panic!("two points") };

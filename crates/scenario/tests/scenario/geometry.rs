@@ -135,7 +135,7 @@ runs = [{ pattern = 0, count = 3, step = 2, skew = "0.25rev" }]
 }
 
 #[test]
-fn patterns_that_cannot_be_are_told_at_their_keys() {
+fn impossible_patterns_are_reported_at_their_keys() {
     let refused = |keys: &str| {
         let text = format!(
             "[target.drive]\nrpm = \"6000rpm\"\nseek = {{ table = [[1, \"1ms\"], [9, \"2ms\"]] }}\n\
@@ -175,7 +175,7 @@ fn patterns_that_cannot_be_are_told_at_their_keys() {
         ),
         ("patterns = [{ runs = [{ pattern = 0, head = 1 }] }]", "head"),
     ] {
-        let told = refused(keys);
-        assert!(told.contains(message), "{keys}: {told}");
+        let refusal = refused(keys);
+        assert!(refusal.contains(message), "{keys}: {refusal}");
     }
 }

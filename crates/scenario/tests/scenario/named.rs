@@ -282,7 +282,7 @@ fn a_list_of_patterns_is_a_sweep() {
 }
 
 #[test]
-fn names_that_are_none_are_told() {
+fn names_that_are_unknown_are_reported() {
     let errors = |text: &str| {
         let problems = read(text, &[]).unwrap_err().0;
         problems.iter().map(|problem| problem.message.clone()).collect::<Vec<_>>()

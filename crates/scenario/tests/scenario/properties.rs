@@ -446,7 +446,7 @@ fn each_order_takes_the_keys_that_count_with_it() {
 }
 
 #[test]
-fn what_an_order_weighs_has_its_recommended_value_unasked() {
+fn what_an_order_weighs_has_its_recommended_value_by_default() {
     let queue = |queue: &str| {
         let text = format!("[target]\ndrive = \"samsung-f1-1tb\"\nqueue = {queue}\n");
         match &planned(&text).points[0].setup.target {
@@ -471,7 +471,7 @@ fn what_an_order_weighs_has_its_recommended_value_unasked() {
 }
 
 #[test]
-fn no_file_is_read_unasked() {
+fn a_loader_without_files_refuses_them() {
     let source = Source { origin: "a.toml".to_owned(), text: "target.drive = \"./a.toml\"".to_owned() };
     let problems = plan(&source, &[], &NoFiles).unwrap_err();
     assert!(problems.to_string().contains("files cannot be read here"));

@@ -14,7 +14,7 @@ fn writes(oracle: &mut Oracle, ids: &[u64]) {
 }
 
 #[test]
-fn of_writes_at_once_either_is_the_last_until_a_read_has_told() {
+fn of_concurrent_writes_either_is_the_last_until_a_read_decides() {
     let mut oracle = Oracle::new(true);
     writes(&mut oracle, &[1, 2]);
     assert!(!reads(&mut oracle, 10, BLANK) && !reads(&mut oracle, 11, stamp(1, 6)));
@@ -33,7 +33,7 @@ fn a_read_may_see_what_is_overwritten_meanwhile_and_none_that_comes_later() {
 }
 
 #[test]
-fn a_read_that_ends_late_tells_nothing_of_what_was_written_since_it_began() {
+fn a_read_that_ends_late_constrains_nothing_that_was_written_since_it_began() {
     let mut oracle = Oracle::new(true);
     oracle.submitted(&own(7, Access::Write, 5, 1));
     writes(&mut oracle, &[1]);
@@ -49,7 +49,7 @@ fn a_read_that_ends_late_tells_nothing_of_what_was_written_since_it_began() {
 
 /// The same of a write that was answered after that began: neither it nor what came then is overwritten by what was before.
 #[test]
-fn what_a_late_read_tells_may_be_overwritten_by_now() {
+fn what_a_late_read_returns_may_be_overwritten_by_now() {
     let mut oracle = Oracle::new(true);
     [1, 2, 4].iter().for_each(|&id| oracle.submitted(&own(id, Access::Write, 5, 1)));
     [1, 2].iter().for_each(|&id| assert!(oracle.completed(id, Outcome::Done, &[]).is_ok()));

@@ -22,14 +22,14 @@ fn hash(text: &str) -> u64 {
 /// and checks.
 fn line(seed: u64, at: usize, draft: u64, setup: &Setup) -> String {
     let watched = Setup { traces: 40, checks_data: true, ..setup.clone() };
-    let told = |setup: &Setup| match try_run(setup) {
+    let outcome = |setup: &Setup| match try_run(setup) {
         Ok(point) => {
             let record = serde_json::to_string(&point).expect("a record is JSON");
             format!("{} {:016x}", point.digest, hash(&record))
         }
         Err(error) => format!("{error} -").replace('\n', " "),
     };
-    format!("{seed} {at} draft={draft:016x} {} | {}", told(setup), told(&watched))
+    format!("{seed} {at} draft={draft:016x} {} | {}", outcome(setup), outcome(&watched))
 }
 
 #[test]

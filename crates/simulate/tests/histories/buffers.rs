@@ -57,8 +57,8 @@ fn what_a_buffer_answers_is_what_was_written_last() {
     for drive in setups::WITH_BUFFERS {
         let hits = Rc::new(Cell::new(0));
         for seed in 0..SEEDS {
-            let told = play(&setups::alone(drive), seed, Some(counted(&hits)));
-            told.unwrap_or_else(|wrong| panic!("drive {drive}: {wrong}"));
+            let checked = play(&setups::alone(drive), seed, Some(counted(&hits)));
+            checked.unwrap_or_else(|wrong| panic!("drive {drive}: {wrong}"));
         }
         assert!(hits.get() > 2 * SEEDS, "drive {drive}: {} hits", hits.get());
     }

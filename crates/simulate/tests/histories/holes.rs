@@ -110,11 +110,11 @@ fn without_a_cure_a_cut_changes_what_was_not_written_and_only_in_rows_that_were(
 fn a_resync_closes_the_hole_for_a_member_that_fails_later() {
     let params = setups::bare(raid5());
     for seed in 0..300 {
-        let told = cut_while_writing(&params, seed, &[], &mut Resync::all()).and_then(|(_, mut after)| {
+        let checked = cut_while_writing(&params, seed, &[], &mut Resync::all()).and_then(|(_, mut after)| {
             after.read_back()?;
             after.cut_power(&[(seed % 4) as u16], &mut Nothing)?.read_back()
         });
-        told.unwrap_or_else(|wrong| panic!("{wrong}"));
+        checked.unwrap_or_else(|wrong| panic!("{wrong}"));
     }
 }
 
@@ -155,10 +155,11 @@ fn with_a_partial_parity_log_no_cut_changes_what_was_not_being_written() {
             let (writing, watched) = writing(&params, seed, None)?;
             Ok((writing, watched.cut_power(missing, &mut PolicyRecovery::default())?))
         };
-        let told = cut(&[(seed % 4) as u16]).and_then(|(writing, mut after)| read_rest(&mut after, &writing));
+        let checked =
+            cut(&[(seed % 4) as u16]).and_then(|(writing, mut after)| read_rest(&mut after, &writing));
         // With all members the log makes parity fit everywhere.
-        let told = told.and_then(|()| cut(&[])).and_then(|(_, mut after)| after.read_back());
-        told.unwrap_or_else(|wrong| panic!("{wrong}"));
+        let checked = checked.and_then(|()| cut(&[])).and_then(|(_, mut after)| after.read_back());
+        checked.unwrap_or_else(|wrong| panic!("{wrong}"));
     }
 }
 
@@ -196,8 +197,8 @@ fn a_journal_that_is_written_behind_the_data_is_found() {
     let found = (0..300).filter(|&seed| {
         let (_, watched) = writing(&params, seed, Some(late_journal())).expect("no cut so far");
         let after = watched.cut_power(&[(seed % 4) as u16], &mut PolicyRecovery::default());
-        let told = after.and_then(|mut after| after.read_back());
-        matches!(told, Err(Violation { wrong: Wrong::Read { .. }, .. }))
+        let checked = after.and_then(|mut after| after.read_back());
+        matches!(checked, Err(Violation { wrong: Wrong::Read { .. }, .. }))
     });
     assert!(found.count() > 30);
 }

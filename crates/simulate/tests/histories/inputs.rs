@@ -64,7 +64,7 @@ impl Inputs {
         match watched.inject(fault) {
             // It has failed for good, or the array has given it up.
             Err(Violation { wrong: Wrong::Refused(CallError::DriveHasFailed { .. }), .. }) => Ok(()),
-            told => told,
+            other => other,
         }
     }
 }

@@ -103,8 +103,8 @@ fn play(seed: u64, tally: &mut Tally) -> Result<(), Violation> {
     let mut inputs = Inputs::new(seed);
     let mut drafts = drafts_of(&mut dice, count, 0);
     inputs.draw_contents(&mut drafts);
-    let is_told = numbered("DRIVELAB_HISTORY_SEED").is_some();
-    if is_told {
+    let is_replayed = numbered("DRIVELAB_HISTORY_SEED").is_some();
+    if is_replayed {
         let SystemParams { array, controller, elevator, host_cache, .. } = &params;
         println!("{array:#?}\n{controller:?}\n{elevator:?}\n{host_cache:?}");
         let caches = params.drives.iter().map(|drive| drive.cache.map(|cache| cache.write_back));
@@ -137,7 +137,7 @@ fn play(seed: u64, tally: &mut Tally) -> Result<(), Violation> {
         watched = watched.cut_power(missing.as_slice(), &mut PolicyRecovery::default())?;
         let mut drafts = drafts_of(&mut dice, 10, count);
         inputs.draw_contents(&mut drafts);
-        if is_told {
+        if is_replayed {
             println!("the power was cut, and is back; when all is read:");
             drafts.iter().for_each(|draft| println!("{:?} {}", draft.gap, describe(&draft.command)));
         }

@@ -69,7 +69,7 @@ fn give_up(watched: &mut CheckedTarget) -> Result<[Vec<u64>; 2], Violation> {
 }
 
 #[test]
-fn what_a_battery_keeps_and_no_array_takes_is_given_up_and_the_next_flush_says_so() {
+fn what_a_battery_keeps_and_no_array_takes_is_given_up_and_the_next_flush_reports_it() {
     let mut watched = CheckedTarget::new(&degraded(), 1);
     let mut play = || {
         let [before, after] = give_up(&mut watched)?;

@@ -77,13 +77,13 @@ fn cut(
 fn holds(params: &SystemParams, missing: impl Fn(u64) -> Option<u16>) -> usize {
     let mut entries = 0;
     for seed in 0..SEEDS {
-        let told =
+        let checked =
             cut(params, seed, None, missing(seed).as_slice()).and_then(|(policy_recovery, mut after)| {
                 entries += policy_recovery.entries();
                 after.check_members()?;
                 after.read_back()
             });
-        told.unwrap_or_else(|wrong| {
+        checked.unwrap_or_else(|wrong| {
             panic!("{:?}: {wrong}", params.array.as_ref().map(|array| array.consistency_policy))
         });
     }
@@ -94,12 +94,12 @@ fn holds(params: &SystemParams, missing: impl Fn(u64) -> Option<u16>) -> usize {
 fn found(params: &SystemParams, missing: impl Fn(u64) -> Option<u16>, fault: impl Fn() -> Tap) -> u64 {
     let mut found = 0;
     for seed in 0..SEEDS {
-        let told = cut(params, seed, Some(fault()), missing(seed).as_slice());
-        let told = told.and_then(|(_, mut after)| {
+        let checked = cut(params, seed, Some(fault()), missing(seed).as_slice());
+        let checked = checked.and_then(|(_, mut after)| {
             after.check_members()?;
             after.read_back()
         });
-        if let Err(Violation { wrong, .. }) = told {
+        if let Err(Violation { wrong, .. }) = checked {
             let kinds = matches!(wrong, Wrong::Parity { .. } | Wrong::Copy { .. } | Wrong::Read { .. });
             assert!(kinds, "{wrong}");
             found += 1;
@@ -142,9 +142,9 @@ fn only_what_a_bitmap_marks_is_made_alike_again() {
                 let (policy_recovery, _) = cut(&params, seed, None, &[]).expect("a cut alone is no lie");
                 most = most.max(policy_recovery.regions().map_or(usize::MAX, <[_]>::len));
                 // Without a recovery.
-                let told =
+                let checked =
                     cut(&params, seed, Some(forgotten_bits()), &[]).map(|(_, after)| after.check_members());
-                spoilt += u32::from(told.expect("a cut alone is no lie").is_err());
+                spoilt += u32::from(checked.expect("a cut alone is no lie").is_err());
             }
             // Of 16 sectors each: 34 writes touch two regions each at the most, and most are clear again.
             assert!(spoilt > 5 && (1..50).contains(&most), "{:?}: {spoilt}, {most}", array.level);
@@ -279,7 +279,7 @@ fn an_entry_that_is_not_all_there_is_none() {
 fn cut_as_a_log_comes_round(
     params: &SystemParams,
     seed: u64,
-    tells_tails: bool,
+    keeps_tails: bool,
 ) -> Result<Option<CheckedTarget>, Violation> {
     const ROWS: u64 = 8;
     const ROW: u64 = 3 * 8;
@@ -296,7 +296,7 @@ fn cut_as_a_log_comes_round(
             seen.borrow_mut().insert(first.get() / 4);
         }
         let is_tail = matches!(op, DataOp::AddWord { word: Word::Tail { .. }, .. });
-        (tells_tails || !is_tail).then_some(op)
+        (keeps_tails || !is_tail).then_some(op)
     }));
     // One granule says that all of it is written.
     for _ in 0..4 {
@@ -346,12 +346,12 @@ fn what_a_log_that_comes_round_leaves_behind_does_not_count() {
     let (mut cuts, mut found) = (0, 0);
     for params in [setups::reordering(array.clone()), setups::forgetful(array)] {
         for seed in 0..SEEDS {
-            let told = |tells_tails| match cut_as_a_log_comes_round(&params, seed, tells_tails)? {
+            let checked = |keeps_tails| match cut_as_a_log_comes_round(&params, seed, keeps_tails)? {
                 Some(after) => after.check_members().map(|()| 1),
                 None => Ok(0),
             };
-            cuts += told(true).unwrap_or_else(|wrong| panic!("{wrong}"));
-            found += u32::from(told(false).is_err());
+            cuts += checked(true).unwrap_or_else(|wrong| panic!("{wrong}"));
+            found += u32::from(checked(false).is_err());
         }
     }
     assert!(cuts > 0 && found > 0, "{found} of {cuts}");

@@ -140,11 +140,11 @@ fn bounded(most_bytes: u64) -> Result<(), RunError> {
 }
 
 #[test]
-fn the_memory_of_a_check_has_a_bound_that_is_looked_at_soon() {
+fn the_memory_of_a_check_has_a_bound_that_is_checked_soon() {
     assert_eq!(bounded(1 << 20), Ok(()));
     let Err(RunError::TooMuchData { mib: 0, writes, .. }) = bounded(40_000) else { panic!("no bound") };
     // Some 250 bytes each, and looked at every few commands.
     assert!((100..400).contains(&writes), "{writes}");
-    let told = RunError::TooMuchData { mib: 2_048, writes: 3, sectors_written: 24 }.to_string();
-    assert!(told.contains("2048 MiB") && told.contains("workload.size"), "{told}");
+    let message = RunError::TooMuchData { mib: 2_048, writes: 3, sectors_written: 24 }.to_string();
+    assert!(message.contains("2048 MiB") && message.contains("workload.size"), "{message}");
 }

@@ -217,15 +217,15 @@ fn listed_commands_are_issued_at_their_times_and_obey_their_attributes() {
          { at = \"0.6ms\", offset = \"41GB\" },\n{ at = \"0.7ms\", offset = \"1GB\", attribute = \"head-of-queue\" },\n\
          { at = \"0.8ms\", offset = \"70GB\", attribute = \"head-of-queue\" },\n]\n",
     );
-    let told: Vec<(u64, u64)> =
+    let order: Vec<(u64, u64)> =
         commands.iter().map(|command| (command.submitted_ns / 100_000, command.id)).collect();
-    assert_eq!(told, [(0, 0), (8, 4), (7, 3), (5, 1), (6, 2)]);
+    assert_eq!(order, [(0, 0), (8, 4), (7, 3), (5, 1), (6, 2)]);
 }
 
 /// One deadline that can be met and one that cannot: with aborts the second takes the rest with it, and the host sends
 /// those again.
 #[test]
-fn a_deadline_that_passes_ends_its_command_where_the_drive_is_told_so() {
+fn a_deadline_that_passes_ends_its_command_where_the_drive_enforces_deadlines() {
     let text = |aborts: bool| {
         format!(
             "[target]\ndrive = \"wd-4tb-7200\"\nqueue.ncq.rdnc = {aborts}\n[workload]\ncommands = [\n\

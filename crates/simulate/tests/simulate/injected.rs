@@ -42,7 +42,7 @@ fn records(point: &Point) -> &[InjectionRecord] {
 }
 
 #[test]
-fn a_slow_drive_takes_each_command_up_later_by_what_was_said() {
+fn a_slow_drive_delays_each_command_by_the_injected_time() {
     let plain = overhead_ms(&go(&one_drive("", ONE_AT_A_TIME)));
     let slow = go(&one_drive("faults.slow = [{ by = \"7ms\" }]", ONE_AT_A_TIME));
     assert!((overhead_ms(&slow) - plain - 7.0).abs() < 1e-6, "{} after {plain}", overhead_ms(&slow));
@@ -121,7 +121,7 @@ fn what_cannot_be_read_any_more_can_be_read_once_it_is_written() {
 }
 
 #[test]
-fn nobody_is_told_of_corrupted_sectors_and_the_check_counts_them() {
+fn corrupted_sectors_are_not_reported_to_hosts_and_the_check_counts_them() {
     let mixed = "[workload]\nrw = \"randrw\"\nbs = \"4k\"\nsize = \"1MiB\"\n[run]\nios = 20000";
     let corrupt = "faults.corrupt = [{ at = \"1s\", size = \"1MiB\" }]";
     let one = checked(&one_drive(corrupt, mixed), true).unwrap();
@@ -177,7 +177,7 @@ fn a_reset_link_sends_again_what_was_not_answered() {
 }
 
 #[test]
-fn what_the_run_does_not_reach_changes_nothing_and_what_a_dead_drive_does_not_take_is_told() {
+fn what_the_run_does_not_reach_changes_nothing_and_what_a_dead_drive_does_not_take_is_reported() {
     let array = "array = { level = \"raid6\", members = 5 }";
     let late = format!("faults.slow = [{{ drive = 2, at = \"1h\", by = \"1s\" }}]\n{array}");
     let (plain, late) = (go(&one_drive(array, ONE_AT_A_TIME)), go(&one_drive(&late, ONE_AT_A_TIME)));

@@ -128,14 +128,15 @@ fn swallowed(which: usize) -> Result<(), RunError> {
 }
 
 #[test]
-fn a_read_of_older_data_is_told_with_its_place() {
+fn a_read_of_older_data_is_reported_with_its_place() {
     assert_eq!(swallowed(usize::MAX), Ok(()));
-    let told: Vec<String> = (1..200).filter_map(|which| Some(swallowed(which).err()?.to_string())).collect();
+    let messages: Vec<String> =
+        (1..200).filter_map(|which| Some(swallowed(which).err()?.to_string())).collect();
     let expected = "sector 128 (drive 1, its sector 0): expected write 1, found write 0";
-    assert!(told.iter().any(|message| message.contains(expected)), "{told:#?}");
+    assert!(messages.iter().any(|message| message.contains(expected)), "{messages:#?}");
     assert!(
-        told.iter().all(|message| message.starts_with("the data of the run are wrong, at ")),
-        "{told:#?}"
+        messages.iter().all(|message| message.starts_with("the data of the run are wrong, at ")),
+        "{messages:#?}"
     );
 }
 
@@ -172,13 +173,14 @@ fn unequal_copies(which: usize) -> Result<(), RunError> {
 }
 
 #[test]
-fn a_copy_that_differs_is_told_with_its_own_place() {
+fn a_copy_that_differs_is_reported_with_its_own_place() {
     assert_eq!(unequal_copies(usize::MAX), Ok(()));
-    let told: Vec<String> = (1..200).filter_map(|at| Some(unequal_copies(at).err()?.to_string())).collect();
+    let messages: Vec<String> =
+        (1..200).filter_map(|at| Some(unequal_copies(at).err()?.to_string())).collect();
     // The first copy lies on drive 1, at its beginning; the other on the second half of the next.
     let place = "the copy on member 2 differs, sector 128 (drive 2, its sector 3862836736): ";
-    assert!(told.iter().any(|message| message.contains(place)), "{told:#?}");
-    assert!(told.iter().all(|message| !message.contains("drive 1, ")), "{told:#?}");
+    assert!(messages.iter().any(|message| message.contains(place)), "{messages:#?}");
+    assert!(messages.iter().all(|message| !message.contains("drive 1, ")), "{messages:#?}");
 }
 
 #[test]

@@ -256,7 +256,7 @@ fn littles_law_holds_in_every_run() {
 
 /// What is not finished is in no latency: its age is told.
 #[test]
-fn the_oldest_that_is_not_finished_is_told_with_its_age() {
+fn the_oldest_that_is_not_finished_is_reported_with_its_age() {
     let service = Service::Fixed(ms(8));
     for (jobs, oldest) in [(1, 4), (3, 20)] {
         let job = JobParams { arrivals: outstanding(jobs), ..job() };

@@ -39,7 +39,7 @@ fn failing(drive: u16, ms: u64) -> Failure {
 }
 
 #[test]
-fn a_run_until_rebuilt_ends_with_the_rebuild_and_tells_of_it() {
+fn a_run_until_rebuilt_ends_with_the_rebuild_and_reports_it() {
     let setup = mirror(1, vec![failing(0, 1_000)]);
     let limit = Limit { until_rebuilt: true, ..Limit::default() };
     let point = go(&Setup { limit, ..setup.clone() }).unwrap();
@@ -64,7 +64,7 @@ fn a_run_until_rebuilt_ends_with_the_rebuild_and_tells_of_it() {
 }
 
 #[test]
-fn a_rebuild_that_goes_on_tells_what_was_there_before() {
+fn a_rebuild_that_continues_reports_what_was_there_before() {
     let Setup { target: TargetParams::System(system), jobs, .. } = mirror(0, Vec::new()) else {
         panic!("no system")
     };
@@ -146,7 +146,7 @@ fn a_run_that_waits_for_a_rebuild_that_cannot_come_says_so() {
 }
 
 #[test]
-fn a_host_that_asks_at_once_of_an_array_that_is_gone_hears_errors_to_the_end_of_the_run() {
+fn a_closed_loop_on_a_failed_array_receives_errors_to_the_end_of_the_run() {
     let mut lost = mirror(0, vec![failing(0, 1_000), failing(1, 1_500)]);
     lost.jobs[0].arrivals = drivelab_core::host::params::Arrivals::Closed { outstanding: 4, think: ms(0) };
     lost.limit = Limit { duration: Some(ms(2_000)), ..Limit::default() };

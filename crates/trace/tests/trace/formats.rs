@@ -1,5 +1,5 @@
 //! What a line or record of each format means; that formats are told apart; that packed ones are unpacked.
-use crate::tools::{read, read_with, said, written};
+use crate::tools::{message, read, read_with, written};
 use drivelab_trace::{Clock, Format, Kind, Options, Record};
 use std::io::Write;
 
@@ -179,7 +179,7 @@ pub fn vscsi(version: u16, opcode: u16, bytes: u32, sector: u64, us: u64) -> Vec
 }
 
 #[test]
-fn both_versions_of_cloudphysics_are_told_apart() {
+fn both_versions_of_cloudphysics_are_distinguished() {
     let first: Vec<u8> =
         [vscsi(1, 0x2a, 512, 8, 5), vscsi(1, 0x12, 36, 0, 6), vscsi(1, 0x28, 1_024, 16, 7)].concat();
     let (found, reader) = read_with(&first, &Options::default()).unwrap();
@@ -217,13 +217,13 @@ fn each_text_is_recognised() {
 }
 
 #[test]
-fn what_two_formats_claim_is_asked_for() {
+fn what_two_formats_claim_needs_an_option() {
     // A flag of 0 or 1, and a volume; or an opcode 28, and an address.
     let both = "1,33898,28,1,7\n";
-    let text = said(both.as_bytes(), &Options::default());
+    let text = message(both.as_bytes(), &Options::default());
     assert!(text.contains("--format tencent or --format vscsi-csv"), "{text}");
     for five in ["13.5 0 8 8 1\n", "13 0 8 8 0\n"] {
-        let text = said(five.as_bytes(), &Options::default());
+        let text = message(five.as_bytes(), &Options::default());
         assert!(text.contains("--format disksim or --format mqsim, and --read-flag 0"), "{text}");
     }
     let kind = |format, read_flag| {
@@ -257,7 +257,7 @@ fn a_name_of_several_formats_is_settled_by_the_first_bytes() {
 }
 
 #[test]
-fn packed_data_that_are_cut_off_are_told_from_damaged_ones() {
+fn compressed_data_that_are_cut_off_are_distinguished_from_damaged_ones() {
     let text: String = (0..9_000u64).map(|at| format!("0,{},4096,R,{at}.5\n", at * at % 7_919_993)).collect();
     let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
     gzip.write_all(text.as_bytes()).unwrap();
@@ -268,10 +268,11 @@ fn packed_data_that_are_cut_off_are_told_from_damaged_ones() {
     for packed in [gzip.finish().unwrap(), bzip.finish().unwrap(), zstd] {
         for length in [5, 20, packed.len() / 2, packed.len() - 1] {
             let cut = &packed[..length];
-            let said = crate::tools::said(cut, &Options::default());
+            let message = crate::tools::message(cut, &Options::default());
             assert!(
-                said.ends_with("data are cut off; fetch it again, or take what came before with --lenient"),
-                "{said}"
+                message
+                    .ends_with("data are cut off; fetch it again, or take what came before with --lenient"),
+                "{message}"
             );
             // What came before may be less than a line, of which no format is known.
             let options = Options { format: Some(Format::Spc), is_lenient: true, ..Options::default() };
@@ -302,7 +303,7 @@ fn packed_traces_are_unpacked_by_their_first_bytes() {
         let twice = [&packed[..], &packed].concat();
         let options = Options { is_lenient: true, ..Options::default() };
         assert_eq!(read_with(&twice, &options).unwrap().0.len(), 4);
-        assert!(said(&twice, &Options::default()).starts_with("line 3: the time is before"));
+        assert!(message(&twice, &Options::default()).starts_with("line 3: the time is before"));
     }
 }
 

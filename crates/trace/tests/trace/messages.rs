@@ -1,7 +1,7 @@
 //! Every message of the room, as a person reads it.
 use crate::formats as texts;
 use crate::pairs::raw;
-use crate::tools::{said, written};
+use crate::tools::{message, written};
 use drivelab_trace::error::Place;
 use drivelab_trace::formats::native::Header;
 use drivelab_trace::merge::{Align, Merge};
@@ -44,7 +44,8 @@ fn lines_that_are_no_requests() {
     let mut all = String::new();
     for (format, text) in cases {
         let shown = &text[..text.len().min(40)];
-        writeln!(all, "{}: {shown:?}\n  {}", format.name(), said(text.as_bytes(), &given(format))).unwrap();
+        writeln!(all, "{}: {shown:?}\n  {}", format.name(), message(text.as_bytes(), &given(format)))
+            .unwrap();
     }
     insta::assert_snapshot!(all);
 }
@@ -74,7 +75,7 @@ fn records_that_are_none() {
     ];
     let mut all = String::new();
     for (what, format, bytes) in cases {
-        writeln!(all, "{what}: {}", said(&bytes, &given(format))).unwrap();
+        writeln!(all, "{what}: {}", message(&bytes, &given(format))).unwrap();
     }
     insta::assert_snapshot!(all);
 }
@@ -98,13 +99,13 @@ fn problems_of_requests() {
     ];
     let mut all = String::new();
     for (problem, options, text) in cases {
-        writeln!(all, "{}: {}", problem.name(), said(text.as_bytes(), &options)).unwrap();
+        writeln!(all, "{}: {}", problem.name(), message(text.as_bytes(), &options)).unwrap();
         let options = Options { is_lenient: true, ..options };
         let (_, reader) = crate::tools::read_with(text.as_bytes(), &options).unwrap();
         let met: Vec<_> = reader.problems().met().collect();
         assert_eq!((met.len(), met[0].0, met[0].1.count), (1, problem, 1));
     }
-    writeln!(all, "length: {}", said(b"0,8,2147483648,R,1\n", &given(Format::Spc))).unwrap();
+    writeln!(all, "length: {}", message(b"0,8,2147483648,R,1\n", &given(Format::Spc))).unwrap();
     insta::assert_snapshot!(all);
 }
 
@@ -112,14 +113,14 @@ fn problems_of_requests() {
 fn formats_and_options() {
     let mut all = String::new();
     let mut say = |what: &str, text: &str| writeln!(all, "{what}: {text}").unwrap();
-    say("empty", &said(b"", &Options::default()));
-    say("text", &said(b"to be or not\nto be\n", &Options::default()));
-    say("in another unit", &said(b"12816637200306162900,hm,0,Read,0,4096,10\n", &Options::default()));
-    say("a field", &said(b"1477895623.1,0.001,R,0,-8,4096\n", &Options::default()));
-    say("several formats", &said(b"0,99999999999999999999,4096,R,0.0\n", &Options::default()));
-    say("binary", &said(&[0; 100], &Options::default()));
-    say("flag", &said(b"1 0 8 8 1\n", &Options::default()));
-    say("two", &said(b"1,33898,28,1,7\n", &Options::default()));
+    say("empty", &message(b"", &Options::default()));
+    say("text", &message(b"to be or not\nto be\n", &Options::default()));
+    say("in another unit", &message(b"12816637200306162900,hm,0,Read,0,4096,10\n", &Options::default()));
+    say("a field", &message(b"1477895623.1,0.001,R,0,-8,4096\n", &Options::default()));
+    say("several formats", &message(b"0,99999999999999999999,4096,R,0.0\n", &Options::default()));
+    say("binary", &message(&[0; 100], &Options::default()));
+    say("flag", &message(b"1 0 8 8 1\n", &Options::default()));
+    say("two", &message(b"1,33898,28,1,7\n", &Options::default()));
     let mut tar = [b'a'; 512];
     tar[257..262].copy_from_slice(b"ustar");
     for (what, bytes) in [
@@ -132,17 +133,17 @@ fn formats_and_options() {
         ("UTF-16", b"\xff\xfe0\0,\0"),
         ("UTF-16", b"\xfe\xff\x000\0,"),
     ] {
-        say(what, &said(bytes, &Options::default()));
-        assert_eq!(said(bytes, &given(Format::Spc)), said(bytes, &Options::default()));
-        assert_ne!(said(bytes, &given(Format::Vscsi1)), said(bytes, &Options::default()));
+        say(what, &message(bytes, &Options::default()));
+        assert_eq!(message(bytes, &given(Format::Spc)), message(bytes, &Options::default()));
+        assert_ne!(message(bytes, &given(Format::Vscsi1)), message(bytes, &Options::default()));
     }
-    say("gzip", &said(&[0x1f, 0x8b, 8, 0, 1], &Options::default()));
-    say("zstd", &said(&[0x28, 0xb5, 0x2f, 0xfd, 1, 2], &Options::default()));
-    say("bzip2", &said(b"BZh9 is a name", &Options::default()));
+    say("gzip", &message(&[0x1f, 0x8b, 8, 0, 1], &Options::default()));
+    say("zstd", &message(&[0x28, 0xb5, 0x2f, 0xfd, 1, 2], &Options::default()));
+    say("bzip2", &message(b"BZh9 is a name", &Options::default()));
     let flagged = Options { read_flag: Some(0), ..given(Format::Msr) };
-    say("read flag", &said(texts::MSR.as_bytes(), &flagged));
+    say("read flag", &message(texts::MSR.as_bytes(), &flagged));
     let own = written(&[Record::new(0, 0, Kind::Read, 0, 512)], Format::Drivelab, |_| "x".to_owned());
-    say("unit", &said(&own, &Options { unit_ns: Some(100), ..Options::default() }));
+    say("unit", &message(&own, &Options { unit_ns: Some(100), ..Options::default() }));
     let to = Writer::new(Vec::new(), Format::Mqsim, Header::plain(Clock::Relative), false).err().unwrap();
     say("to", &to.to_string());
     for (format, kind) in

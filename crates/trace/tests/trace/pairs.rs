@@ -1,5 +1,5 @@
 //! Events in pairs: merged, split, unpaired, without a Q; the files of several processors.
-use crate::tools::{read, said};
+use crate::tools::{message, read};
 use drivelab_trace::{Format, Kind, Options, Reader, Record};
 
 /// A text of blkparse: (microseconds, action, flags, sector, sectors).
@@ -45,7 +45,7 @@ fn without_a_queue_event_a_request_begins_as_it_is_issued() {
     assert_eq!(responses(&events), [(10, Some(20)), (11, None)]);
     // A completion of what began before the trace is no request.
     assert_eq!(responses(&[(1, 'C', "R", 0, 8), (2, 'Q', "R", 0, 8)]), [(2, None)]);
-    assert_eq!(said(text(&[(1, 'C', "R", 0, 8)]).as_bytes(), &Options::default()), "fine");
+    assert_eq!(message(text(&[(1, 'C', "R", 0, 8)]).as_bytes(), &Options::default()), "fine");
 }
 
 #[test]
@@ -114,11 +114,11 @@ fn files_of_several_processors_are_one_trace_in_either_byte_order() {
 }
 
 #[test]
-fn a_file_that_ends_within_a_record_is_told() {
+fn a_file_that_ends_within_a_record_is_reported() {
     let whole = [raw(true, 1, 8, 512, QUEUE_WRITE, b""), raw(true, 2, 8, 512, COMPLETE_WRITE, b"")].concat();
     let cut = &whole[..whole.len() - 1];
-    assert!(said(cut, &Options::default()).contains("the file ends within a record; --lenient"));
+    assert!(message(cut, &Options::default()).contains("the file ends within a record; --lenient"));
     let options = Options { is_lenient: true, ..Options::default() };
-    assert_eq!(said(cut, &options), "fine");
-    assert_eq!(said(&whole, &Options::default()), "fine");
+    assert_eq!(message(cut, &options), "fine");
+    assert_eq!(message(&whole, &Options::default()), "fine");
 }

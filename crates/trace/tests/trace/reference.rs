@@ -61,7 +61,7 @@ fn msr_cambridge() {
 fn systor_is_out_of_order_and_can_be_sorted() {
     let Some(path) = path("systor17-sample.csv.gz") else { return };
     let bytes = std::fs::read(path).unwrap();
-    let strict = crate::tools::said(&bytes, &STRICT);
+    let strict = crate::tools::message(&bytes, &STRICT);
     assert!(strict.starts_with("line 3: the time is before that of the request above; --sort"), "{strict}");
     for (is_lenient, is_sorted) in [(true, false), (false, true)] {
         let found = report(&bytes, &Options { is_lenient, is_sorted, ..STRICT });

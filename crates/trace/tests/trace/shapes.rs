@@ -172,19 +172,20 @@ fn copied(shape: Shape, is_lenient: bool) -> Result<u64, String> {
 }
 
 #[test]
-fn a_request_larger_than_the_new_device_is_told_with_both_sizes() {
+fn a_request_larger_than_the_new_device_is_reported_with_both_sizes() {
     let shape = Shape { remap: Some(Remap::Wrap { to_bytes: 2_048 }), ..Shape::default() };
     let error = copied(shape.clone(), false).unwrap_err();
-    let told = "line 1: the request has 4096 bytes, and the new device only 2048; give a larger --capacity";
-    assert!(error.starts_with(told), "{error}");
+    let expected =
+        "line 1: the request has 4096 bytes, and the new device only 2048; give a larger --capacity";
+    assert!(error.starts_with(expected), "{error}");
     assert_eq!(copied(shape, true), Ok(2));
 }
 
 #[test]
-fn a_device_that_no_request_is_of_is_told_with_those_that_there_are() {
+fn a_device_without_requests_is_reported_with_those_that_there_are() {
     let shape = |device: &str| Shape { device: Some(device.to_owned()), ..Shape::default() };
-    let told = "--device 2: there is no such device; the trace has \"0\", \"1\"";
-    assert_eq!(copied(shape("2"), false), Err(told.to_owned()));
+    let expected = "--device 2: there is no such device; the trace has \"0\", \"1\"";
+    assert_eq!(copied(shape("2"), false), Err(expected.to_owned()));
     assert_eq!(copied(shape("1"), false), Ok(0));
     let early = Shape { until_ns: Some(1), ..shape("1") };
     assert_eq!(copied(early, false), Ok(0), "a window has nothing of it, and the trace has it");

@@ -21,7 +21,7 @@ pub fn read(bytes: &[u8], format: Format) -> Result<Vec<Record>, String> {
 }
 
 /// What is said of a trace; "fine" where nothing is wrong.
-pub fn said(bytes: &[u8], options: &Options) -> String {
+pub fn message(bytes: &[u8], options: &Options) -> String {
     read_with(bytes, options).map_or_else(|error| error.to_string(), |_| "fine".to_owned())
 }
 

@@ -132,12 +132,12 @@ impl Scatter {
 fn quantile(share: f64) -> i32 {
     let below = |x: f64| 0.5 * erfc(-x / core::f64::consts::SQRT_2);
     let (least, most) = (below(-CUT), below(CUT));
-    let asked = least + share * (most - least);
+    let wanted = least + share * (most - least);
     let (mut low, mut high) = (-CUT, CUT);
     // Each bisection gains a bit; the remainder is far below the table's unit.
     for _ in 0..48 {
         let middle = 0.5 * (low + high);
-        if below(middle) < asked { low = middle } else { high = middle }
+        if below(middle) < wanted { low = middle } else { high = middle }
     }
     let found = low * UNIT;
     (if found < 0.0 { found - 0.5 } else { found + 0.5 }) as i32

@@ -177,7 +177,7 @@ fn a_large_read_is_shared_in_turns_and_a_small_one_is_not() {
 }
 
 #[test]
-fn all_copies_are_asked_and_the_first_answer_counts() {
+fn all_copies_are_read_and_the_first_answer_counts() {
     for level in
         [Level::Mirrored, raid10(Copies::Near), raid10(Copies::Far), Level::MirroredStripes { copies: 2 }]
     {
@@ -267,7 +267,7 @@ fn a_copy_is_avoided_where_it_cannot_be_read_and_nowhere_else() {
 }
 
 #[test]
-fn a_drive_that_fails_while_all_are_asked_changes_nothing() {
+fn a_drive_that_fails_while_all_copies_are_read_changes_nothing() {
     for drives in [&[0_u16][..], &[1], &[0, 1]] {
         let mut mirror =
             probe(ArrayParams { reads: ReadChoice::AskAll, ..failing(Level::Mirrored, 2, drives) });

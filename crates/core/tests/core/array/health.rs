@@ -161,7 +161,7 @@ fn a_flush_of_an_array_that_has_lost_data_fails() {
 
 /// Two failures of a small array, then every stripe unit is read: it is lost where it was said to be, and only there.
 #[test]
-fn what_is_said_to_be_lost_and_nothing_else_cannot_be_read() {
+fn what_is_reported_lost_and_nothing_else_cannot_be_read() {
     let mirrors = |layout| Level::StripedMirrors { copies: 2, layout };
     for (level, members) in [
         (Level::Linear, 3),
@@ -184,8 +184,8 @@ fn what_is_said_to_be_lost_and_nothing_else_cannot_be_read() {
                 for (i, first) in (0..capacity).step_by(64).enumerate() {
                     let is_lost = lost.iter().any(|&(from, end)| from <= first && first < end);
                     let outcome = observer.read(100 + 20 * i as u64, first, 8).0;
-                    let told = if is_lost { Outcome::Lost } else { Outcome::Done };
-                    assert_eq!(outcome, told, "{level:?} without {one} and {other}: {first}");
+                    let expected = if is_lost { Outcome::Lost } else { Outcome::Done };
+                    assert_eq!(outcome, expected, "{level:?} without {one} and {other}: {first}");
                 }
             }
         }
@@ -280,7 +280,7 @@ fn all_lost(params: ArrayParams, access: Access, place: impl Fn(u64) -> u64) {
 }
 
 #[test]
-fn what_cannot_be_had_is_said_one_command_after_the_other() {
+fn what_cannot_be_read_is_reported_one_command_after_the_other() {
     let refusal = Span::from_us(25);
     let failures = (0..2).map(|drive| fails(drive, 1)).collect();
     let params = ArrayParams { failures, refusal, ..ArrayParams::plain(Level::Mirrored, 2) };
@@ -296,7 +296,7 @@ fn what_cannot_be_had_is_said_one_command_after_the_other() {
 }
 
 #[test]
-fn a_journal_that_fails_is_told_of_once() {
+fn a_journal_that_fails_is_reported_once() {
     let level = Level::Parity { parities: 1, rotation: Rotation::LeftSymmetric, groups: 1 };
     let params = ArrayParams {
         consistency_policy: drivelab_core::storage::array::params::ConsistencyPolicy::Journal,

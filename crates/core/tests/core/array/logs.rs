@@ -46,7 +46,7 @@ struct Ledger {
     /// By place of a log: the entry that lies there.
     entries: HashMap<(u16, u64), Rc<Lying>>,
     /// Entries that are on their way to their log, by the command that brings them.
-    told: HashMap<u64, Vec<Logged>>,
+    announced: HashMap<u64, Vec<Logged>>,
     journal: Option<u16>,
     overwritten: u64,
 }
@@ -64,7 +64,7 @@ impl Ledger {
             accepted: HashMap::new(),
             persisted: HashMap::new(),
             entries: HashMap::new(),
-            told: HashMap::new(),
+            announced: HashMap::new(),
             journal,
             overwritten: 0,
         }
@@ -90,7 +90,7 @@ impl Ledger {
         while let Some(op) = self.target.poll_data() {
             match op {
                 DataOp::AddWord { word: Word::Logged(entry), .. } => {
-                    self.told.entry(entry.op).or_default().push(entry);
+                    self.announced.entry(entry.op).or_default().push(entry);
                 }
                 DataOp::Accept { write, member, first, count } => {
                     for at in first.get()..(first + count).get() {
@@ -105,7 +105,7 @@ impl Ledger {
                         }
                         self.accepted.entry((member, at)).or_default().push(write);
                     }
-                    for entry in self.told.remove(&write).into_iter().flatten() {
+                    for entry in self.announced.remove(&write).into_iter().flatten() {
                         let drive = self.drive_of(entry.log.slot);
                         let places = entry.log.at..entry.log.at + entry.count;
                         let lying = self.lying(entry);
@@ -355,7 +355,7 @@ fn reads_that_end_pass_nobody_who_waits_for_room() {
     let row = 3 * 512;
     (0..5).for_each(|i| ledger.send(40 + i, Access::Write, 4 * row * i, 500));
     let logs = |ledger: &Ledger, slot: u16| {
-        ledger.told.values().flatten().filter(|entry| entry.of.slot == slot).count()
+        ledger.announced.values().flatten().filter(|entry| entry.of.slot == slot).count()
     };
     // In two bands each.
     assert_eq!(logs(&ledger, 3), 8);

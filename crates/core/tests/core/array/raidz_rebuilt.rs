@@ -159,7 +159,7 @@ proptest! {
     /// However many fail, and whenever: every command is answered, what can be read was written last, and what cannot was
     /// told.
     #[test]
-    fn what_cannot_be_read_was_told(
+    fn what_cannot_be_read_was_reported(
         params in pools(),
         failing in prop::collection::btree_map(0u16..12, 0u64..700, 1..9),
         (spares, missing, rebuilding) in (0u16..5, prop::option::of(0u16..4), any::<bool>()),
@@ -198,8 +198,8 @@ proptest! {
                 Outcome::Done => {}
                 outcome => {
                     prop_assert_eq!(outcome, Outcome::Lost);
-                    let was_told = lost.iter().any(|&(first, count)| (first.get()..(first + count).get()).contains(&at));
-                    prop_assert!(was_told, "{} of {:?}", at, lost);
+                    let was_reported = lost.iter().any(|&(first, count)| (first.get()..(first + count).get()).contains(&at));
+                    prop_assert!(was_reported, "{} of {:?}", at, lost);
                 }
             }
         }

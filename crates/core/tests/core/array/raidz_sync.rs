@@ -98,8 +98,8 @@ fn a_resilver_that_was_interrupted_goes_on_where_it_was() {
     let (took, expected) = (duration(&observer), 2 * TURN + 19 * 4 * TURN);
     assert!((expected..expected + 5 * TURN).contains(&took), "{took} against {expected}");
     let progress = observer.array().progress().next().unwrap();
-    let told = (progress.before.get(), progress.swept.get(), progress.of.get());
-    assert_eq!(told, (20 * TRACK, 20 * TRACK, 40 * TRACK));
+    let reported = (progress.before.get(), progress.swept.get(), progress.of.get());
+    assert_eq!(reported, (20 * TRACK, 20 * TRACK, 40 * TRACK));
 }
 
 #[test]

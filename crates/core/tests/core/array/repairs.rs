@@ -54,7 +54,7 @@ fn levels() -> Vec<(Level, u16)> {
 
 /// Each member in turn has bad sectors, here and there; all of the array is read, twice.
 #[test]
-fn every_level_puts_right_what_it_knows_from_others() {
+fn every_level_repairs_what_it_can_compute_from_others() {
     for (level, members) in levels() {
         for reads in [ReadChoice::RoundRobin, ReadChoice::AskAll] {
             let mut params =
@@ -108,7 +108,7 @@ fn a_repair_takes_the_time_of_its_write() {
 }
 
 #[test]
-fn a_scrub_puts_right_what_no_host_has_asked_for() {
+fn a_scrub_repairs_what_no_host_has_read() {
     for (level, members) in levels() {
         let scheduled = vec![Scheduled { kind: SyncKind::Scrub, at: at_ms(10) }];
         let mut params =

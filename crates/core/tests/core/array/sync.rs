@@ -180,7 +180,7 @@ fn beside_hosts_a_rebuild_goes_on_when_what_is_under_way_is_done() {
 }
 
 #[test]
-fn a_floor_that_busy_members_cannot_keep_is_told_of_and_one_that_they_keep_is_not() {
+fn a_floor_that_busy_members_cannot_keep_is_reported_and_one_that_they_keep_is_not() {
     // Hosts keep eight reads with the members for 10 s, of which a rebuild gets a track now and then.
     let beside_hosts = |tracks_per_s| {
         let mut params = rebuilding(plain(Level::Mirrored, 3));
@@ -223,7 +223,7 @@ fn an_idle_array_has_no_floor_to_miss() {
 }
 
 #[test]
-fn a_second_new_member_makes_a_rebuild_begin_anew_and_that_is_told() {
+fn a_second_new_member_restarts_a_rebuild_and_that_is_reported() {
     let level = Level::Parity { parities: 2, rotation: Rotation::LeftSymmetric, groups: 1 };
     let params = ArrayParams { spares: 1, failures: vec![fails(1, 600)], ..rebuilding(plain(level, 5)) };
     let mut observer = Observer::new(params, &small());

@@ -35,9 +35,9 @@ fn what_is_refused_has_not_the_story_of_the_stripe_request_before_it() {
     }
     let refused: Vec<_> = std::iter::from_fn(|| target.poll_output()).collect();
     assert!(refused.len() == 8 && refused.iter().all(|answer| answer.outcome == Outcome::Lost));
-    let told: Vec<_> = std::iter::from_fn(|| target.poll_trace()).collect();
-    assert_eq!(told.len(), 8);
-    for trace in told {
+    let traces: Vec<_> = std::iter::from_fn(|| target.poll_trace()).collect();
+    assert_eq!(traces.len(), 8);
+    for trace in traces {
         assert_eq!(
             (trace.served, trace.begun),
             (Served::Memory, trace.submitted),

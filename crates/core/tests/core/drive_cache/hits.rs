@@ -27,10 +27,10 @@ fn a_head_that_has_stopped_waits_until_its_block_comes_round() {
         let mut rig = Rig::new(&cached(reading_on(100, |params| params)));
         rig.read(0, 8);
         rig.wait(us(700 * pause));
-        let (asked, read) = (rig.now, rig.go(Read, 108, 1));
+        let (submitted, read) = (rig.now, rig.go(Read, 108, 1));
         assert_eq!(read.trace.served, Served::Met);
         // Its way to the block began when the read came.
-        assert_eq!(read.trace.ended, fresh(asked, 108, 1), "{pause}");
+        assert_eq!(read.trace.ended, fresh(submitted, 108, 1), "{pause}");
     }
 }
 

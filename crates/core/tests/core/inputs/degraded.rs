@@ -142,15 +142,21 @@ fn corruption_is_silent() {
 #[test]
 fn what_makes_no_sense_is_refused() {
     let mut target = drivelab_core::storage::Target::new(&target(&small()), 1);
-    let mut told = |fault| target.handle(Instant::ZERO, TargetInput::Inject(fault)).unwrap_err();
+    let mut refusal = |fault| target.handle(Instant::ZERO, TargetInput::Inject(fault)).unwrap_err();
     let bursts = Slowness::Bursts { by: ms(1), every: Span::ZERO, lasts: ms(1) };
-    assert_eq!(told(Fault::Slow { drive: 0, how: Some(bursts) }), CallError::EndlessBursts);
+    assert_eq!(refusal(Fault::Slow { drive: 0, how: Some(bursts) }), CallError::EndlessBursts);
     let by = Span::from_s(11);
-    assert_eq!(told(Fault::Slow { drive: 0, how: Some(Slowness::Constant(by)) }), CallError::TooSlow { by });
-    assert_eq!(told(Fault::Hang { drive: 1, lasts: ms(1) }), CallError::NoSuchDrive { drive: 1, drives: 1 });
+    assert_eq!(
+        refusal(Fault::Slow { drive: 0, how: Some(Slowness::Constant(by)) }),
+        CallError::TooSlow { by }
+    );
+    assert_eq!(
+        refusal(Fault::Hang { drive: 1, lasts: ms(1) }),
+        CallError::NoSuchDrive { drive: 1, drives: 1 }
+    );
     let (first, count) = (Lba::new(0), Sectors::ZERO);
     assert_eq!(
-        told(Fault::Corrupt { drive: 0, first, count }),
+        refusal(Fault::Corrupt { drive: 0, first, count }),
         CallError::NotOnDrive { drive: 0, first, count }
     );
 }

@@ -133,12 +133,12 @@ fn a_drive_alone_fails_with_all_that_it_has_and_can_be_replaced() {
         run_out(&mut target);
         let answer = target.poll_output().unwrap();
         assert_eq!((answer.id, answer.outcome, target.poll_output()), (13, Outcome::Done, None));
-        let told: Vec<TargetEvent> = std::iter::from_fn(|| target.poll_happened()).collect();
+        let events: Vec<TargetEvent> = std::iter::from_fn(|| target.poll_happened()).collect();
         let (failed, replaced) = (
             TargetEvent::DriveFailed { at: at_ms(5), drive: 0 },
             TargetEvent::DriveReplaced { at: at_ms(7), drive: 0 },
         );
-        assert_eq!(told, [failed, replaced]);
+        assert_eq!(events, [failed, replaced]);
         assert!(std::iter::from_fn(|| target.poll_data()).any(|op| op == DataOp::Replace { member: 0 }));
     }
 }

@@ -51,7 +51,7 @@ fn time_goes_forward_only_and_not_for_ever() {
 
 #[test]
 #[allow(clippy::too_many_lines, reason = "a table of inputs")]
-fn an_input_that_this_target_cannot_do_is_told_with_what_it_takes() {
+fn an_input_that_this_target_cannot_do_is_refused_with_what_it_takes() {
     let drive = target(&small());
     let (read, begin) = (command(7, Access::Read, 0, 8), |work| TargetInput::Begin { work });
     let fail = |drive| TargetInput::Fail { drive };

@@ -110,18 +110,18 @@ fn an_id_may_come_again_and_its_number_never_does() {
 #[test]
 fn an_id_that_is_under_way_is_refused_and_nothing_happens() {
     let drive = target(&small());
-    let (mut plain, mut told_twice) = (Target::new(&drive, 1), Target::new(&drive, 1));
+    let (mut plain, mut resubmitted) = (Target::new(&drive, 1), Target::new(&drive, 1));
     for id in [3, 9] {
         let command = command(id, Access::Read, 300, 8);
         plain.submit(Instant::ZERO, command);
-        told_twice.submit(Instant::ZERO, command);
+        resubmitted.submit(Instant::ZERO, command);
         let again = Command { first: drivelab_units::Lba::new(8), ..command };
-        assert_eq!(told_twice.take(Instant::ZERO, &again), Err(CallError::IdUnderWay { id }));
+        assert_eq!(resubmitted.take(Instant::ZERO, &again), Err(CallError::IdUnderWay { id }));
     }
     run_out(&mut plain);
-    run_out(&mut told_twice);
-    assert_eq!(plain.digest(), told_twice.digest());
-    let answers: Vec<Completion> = std::iter::from_fn(|| told_twice.poll_output()).collect();
+    run_out(&mut resubmitted);
+    assert_eq!(plain.digest(), resubmitted.digest());
+    let answers: Vec<Completion> = std::iter::from_fn(|| resubmitted.poll_output()).collect();
     assert_eq!(answers.len(), 2);
 }
 

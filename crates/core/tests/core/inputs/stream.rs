@@ -56,7 +56,7 @@ fn what_one_call_brings_keeps_its_order() {
 
 /// Nothing but completions and what happens is told unless somebody asks.
 #[test]
-fn traces_and_data_are_told_on_request() {
+fn traces_and_data_are_reported_on_request() {
     let outputs = outputs_of(Target::new(&target(&small()), 1), &[(0, Access::Write), (1, Access::Read)]);
     assert!(outputs.iter().all(|output| matches!(output, TargetOutput::Completed(_))), "{outputs:?}");
     assert_eq!(outputs.len(), 2);
@@ -125,7 +125,7 @@ fn what_was_merged_is_answered_oldest_first() {
         target.take(Instant::ZERO, &command(id, Access::Read, first, 8)).unwrap();
     }
     target.pass_to(Instant::from_ns(1 << 40)).unwrap();
-    let said: Vec<(char, u64)> = std::iter::from_fn(|| target.poll_output())
+    let outputs: Vec<(char, u64)> = std::iter::from_fn(|| target.poll_output())
         .map(|output| match output {
             TargetOutput::Data(DataOp::Deliver { read, .. }) => ('d', read),
             TargetOutput::Data(DataOp::Keep { kept, .. }) => ('k', kept),
@@ -134,7 +134,7 @@ fn what_was_merged_is_answered_oldest_first() {
         })
         .collect();
     let expected = [('d', 0), ('c', 0), ('d', 1), ('c', 1), ('k', 2), ('c', 2), ('k', 3), ('c', 3)];
-    assert_eq!(said, expected);
+    assert_eq!(outputs, expected);
 }
 
 /// What is heard by reference is what is polled.

@@ -113,8 +113,8 @@ impl<'a> Follower<'a> {
 
     /// What an error clears.
     fn clear(&mut self, at: Instant, by: u16) -> Checked {
-        let told = (!self.scsi.task_aborted).then_some(by);
-        self.ledger.clear(at, told, |command| is_cleared_by(&self.scsi, by, command))
+        let by_other = (!self.scsi.task_aborted).then_some(by);
+        self.ledger.clear(at, by_other, |command| is_cleared_by(&self.scsi, by, command))
     }
 
     fn failed(&mut self, at: Instant, failed: &Command) -> Checked {

@@ -264,7 +264,7 @@ fn rdnc_is_about_reads_and_wdnc_about_writes() {
 }
 
 #[test]
-fn fua_asks_the_media_for_what_the_buffer_holds() {
+fn a_fua_read_goes_to_the_media_for_what_the_buffer_holds() {
     let size = Sectors::new(1_000);
     let read_ahead = Some(CacheParams::reading_on(size).when(true, false));
     let params =

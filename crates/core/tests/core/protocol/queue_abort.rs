@@ -177,7 +177,7 @@ proptest! {
     }
 
     #[test]
-    fn a_deadline_that_passes_aborts_all_outstanding_when_the_drive_is_told_so(
+    fn a_deadline_that_passes_aborts_all_outstanding_when_the_drive_enforces_deadlines(
         params in with_bad_sectors(drives_under(ncq_with_deadlines())),
         steps in steps(prop_oneof![
             3 => normal(),

@@ -37,8 +37,8 @@ proptest! {
                         attention.or_else(|| ledger.is_in_use(command).then_some(Outcome::DuplicateTag));
                     if refusal == Some(Outcome::DuplicateTag) {
                         ledger.clear(*at, None, |other| other.initiator == by)?;
-                        let told = (!scsi.task_aborted).then_some(by);
-                        ledger.clear(*at, told, |other| is_cleared_by(&scsi, by, other))?;
+                        let by_other = (!scsi.task_aborted).then_some(by);
+                        ledger.clear(*at, by_other, |other| is_cleared_by(&scsi, by, other))?;
                     }
                     ledger.sent(command, refusal)?;
                 }

@@ -58,7 +58,7 @@ fn what_failed_goes_again_alone_and_the_data_stay_dirty() {
 }
 
 #[test]
-fn data_that_never_come_are_given_up_and_the_next_flush_says_so() {
+fn data_that_never_come_are_given_up_and_the_next_flush_reports_it() {
     let mut rig = Rig::new(&params(), HOST, refusing(50));
     rig.go(write(0, 0, 8));
     rig.go(write(1, 100, 8));
@@ -68,14 +68,14 @@ fn data_that_never_come_are_given_up_and_the_next_flush_says_so() {
     assert_eq!(answer.breakdown.queue, us(5 * 100 + 4 * 1_000 + 100));
     assert_eq!(rig.cache.dirty(), Sectors::ZERO);
     let (first, count) = (Lba::ZERO, Sectors::new(8));
-    let told = GivenUp { write: 0, first, count, outcome: Outcome::TimedOut };
-    assert_eq!((rig.cache.poll_given_up(), rig.cache.poll_given_up()), (Some(told), None));
+    let expected = GivenUp { write: 0, first, count, outcome: Outcome::TimedOut };
+    assert_eq!((rig.cache.poll_given_up(), rig.cache.poll_given_up()), (Some(expected), None));
     assert_eq!(rig.go(flush(3)).outcome, Outcome::Done, "it is said once");
     assert!(rig.go(read(4, 0, 8)).breakdown.transfer > Span::ZERO, "memory has them no more");
 }
 
 #[test]
-fn a_flush_that_a_battery_answers_says_what_was_given_up() {
+fn a_flush_that_a_battery_answers_reports_what_was_given_up() {
     let params = WriteBehindParams { battery: true, background: Sectors::ZERO, ..params() };
     let mut rig = Rig::new(&params, Place::Controller, refusing(u64::MAX));
     rig.go(write(0, 0, 8));

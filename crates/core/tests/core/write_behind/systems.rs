@@ -135,7 +135,7 @@ fn what_is_forced_or_direct_passes_the_caches_that_must_let_it_pass() {
 }
 
 #[test]
-fn the_lives_of_flushes_are_told_and_those_of_what_memory_answers() {
+fn flushes_are_traced_and_so_is_what_memory_answers() {
     for params in systems(WriteBehindParams { background: Sectors::new(40), ..params() }) {
         let mut target = Target::new(&params, 1);
         target.keep_traces();
@@ -181,8 +181,8 @@ fn what_was_merged_on_its_way_to_a_cache_has_a_life_each() {
     };
     // One is with the controller when the two others come, which are neighbours.
     let commands = [write(0, 500, 8), write(1, 100, 8), write(2, 108, 8)];
-    let told = |trace: &CommandTrace| (trace.command.id, trace.carried_by, trace.command.count.get());
-    let of = |traces: &[CommandTrace]| traces.iter().map(told).collect::<Vec<_>>();
+    let summary = |trace: &CommandTrace| (trace.command.id, trace.carried_by, trace.command.count.get());
+    let of = |traces: &[CommandTrace]| traces.iter().map(summary).collect::<Vec<_>>();
     assert_eq!(of(&traces(None, &commands)), [(0, 0, 8), (1, 1, 8), (2, 1, 8)]);
     // A host's flushes that the controller's cache must let pass, in pieces of four sectors.
     let host = WriteBehindParams {

@@ -244,7 +244,7 @@ pub struct Best {
 
 // Number of entries that searches of this thread have examined.
 #[cfg(test)]
-std::thread_local! { pub static LOOKED_AT: core::cell::Cell<u32> = const { core::cell::Cell::new(0) }; }
+std::thread_local! { pub static EXAMINED: core::cell::Cell<u32> = const { core::cell::Cell::new(0) }; }
 
 impl Best {
     pub const NONE: Best = Best { cost: CLOSED >> 1, sequence: u64::MAX, slot: NONE };
@@ -258,7 +258,7 @@ impl Best {
     #[inline]
     pub fn offer(&mut self, slot: SlotIndex, entry: &Entry, cost: i64) {
         #[cfg(test)]
-        LOOKED_AT.set(LOOKED_AT.get() + 1);
+        EXAMINED.set(EXAMINED.get() + 1);
         // Whether it is better is unpredictable: no branch.
         let better = (cost < self.cost) | ((cost == self.cost) & (entry.sequence < self.sequence));
         self.cost = select_unpredictable(better, cost, self.cost);

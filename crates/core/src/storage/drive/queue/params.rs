@@ -256,7 +256,7 @@ impl QueueParams {
     /// How long the firmware examines entries before it chooses, with this many waiting.
     pub fn examination_time(&self, waiting: usize) -> Span {
         let window = if self.sorts(waiting) { self.considers.unwrap_or(u32::MAX) } else { 1 };
-        let looked_at = waiting.min(window as usize);
-        Span::from_ns(self.look_time.as_ns().saturating_mul(looked_at as u64))
+        let examined = waiting.min(window as usize);
+        Span::from_ns(self.look_time.as_ns().saturating_mul(examined as u64))
     }
 }

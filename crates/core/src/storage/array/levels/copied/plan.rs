@@ -178,15 +178,15 @@ impl Copied {
     fn ask_all(&self, plan: &mut Planner, context: &mut Context, slot: Slot) -> Result<(), Outcome> {
         let StripeRequest { first, end, unreadable, .. } = *plan.stripe_requests.get(slot);
         let piece = self.piece(first, end);
-        let mut asked = 0;
+        let mut issued = 0;
         for copy in 0..self.copies() {
             let spot = self.spot(&piece, copy);
             if self.readable(plan, &piece, unreadable).any(|readable| readable == spot) {
                 plan.add(context, slot, Phase::Read, Access::Read, spot, piece.count);
-                asked += 1;
+                issued += 1;
             }
         }
-        plan.stripe_requests.get_mut(slot).plan.takes_first = asked > 0;
-        if asked == 0 { Err(plan.unreadable_outcome(unreadable)) } else { Ok(()) }
+        plan.stripe_requests.get_mut(slot).plan.takes_first = issued > 0;
+        if issued == 0 { Err(plan.unreadable_outcome(unreadable)) } else { Ok(()) }
     }
 }

@@ -1,5 +1,5 @@
 //! Deep queues: every policy finds the naive choice there too, and looks at about the root of what waits.
-use super::super::outward::LOOKED_AT;
+use super::super::outward::EXAMINED;
 use super::*;
 use proptest::test_runner::Config;
 
@@ -66,7 +66,7 @@ proptest! {
 
 /// How many entries a choice looks at, the mean over some choices from a queue that is kept full with commands for the
 /// first so many cylinders.
-fn looked_at(order: Order, depth: u32, mechanism: &Mechanism, cylinders: u32) -> u32 {
+fn examined(order: Order, depth: u32, mechanism: &Mechanism, cylinders: u32) -> u32 {
     // A queue takes some 3 ms a command.
     let ages = Span::from_ms(20 * u64::from(depth)).as_ns();
     let weight = order.rule().weighs.map_or(0, |weighs| match weighs.unit {
@@ -89,14 +89,14 @@ fn looked_at(order: Order, depth: u32, mechanism: &Mechanism, cylinders: u32) ->
         play.arrive_anywhere(cylinder);
     }
     const CHOICES: u32 = 100;
-    LOOKED_AT.set(0);
+    EXAMINED.set(0);
     for _ in 0..CHOICES {
         let chosen = play.chosen().unwrap();
         play.carry_out(chosen);
         let cylinder = play.below(cylinders) as u32;
         play.arrive_anywhere(cylinder);
     }
-    LOOKED_AT.get() / CHOICES
+    EXAMINED.get() / CHOICES
 }
 
 /// A choice looks at no more than four times the root of the depth, and so many. Where the credit of age
@@ -108,7 +108,7 @@ fn check_growth(cylinders: u32, used: u32, depths: &[u32], more: u32) {
         for &depth in depths {
             let times =
                 if order.rule().weighs.is_some_and(|weighs| weighs.key == "age_share") { 8 } else { 4 };
-            let found = looked_at(order, depth, &mechanism, used);
+            let found = examined(order, depth, &mechanism, used);
             // A short queue is visited entry by entry where age counts.
             let most = if depth <= 64 { depth } else { times * depth.isqrt() + more };
             println!("{order:?}, {used} of {cylinders} cylinders, depth {depth}: {found} of at most {most}");
@@ -118,7 +118,7 @@ fn check_growth(cylinders: u32, used: u32, depths: &[u32], more: u32) {
 }
 
 #[test]
-fn what_a_choice_looks_at_grows_with_the_root_of_the_depth_at_most() {
+fn what_a_choice_examines_grows_with_the_root_of_the_depth_at_most() {
     for cylinders in [7_000, 310_000] {
         check_growth(cylinders, cylinders, &[32, 256, 2_048, 16_384, DEPTH_MAX], 0);
     }
@@ -126,7 +126,7 @@ fn what_a_choice_looks_at_grows_with_the_root_of_the_depth_at_most() {
 
 /// Also where all commands crowd on a few cylinders, or on one.
 #[test]
-fn a_crowd_on_few_cylinders_is_not_looked_at_one_by_one() {
+fn a_crowd_on_few_cylinders_is_not_examined_one_by_one() {
     for used in [1, 2, 64, 1_000] {
         check_growth(310_000, used, &[2_048, 16_384, DEPTH_MAX], 200);
     }
@@ -143,6 +143,6 @@ fn a_command_of_the_maximum_age_is_served_without_a_search() {
         play.arrive();
     }
     play.params.order = Order::WeightedSptf(AgeFull::new(Span::from_ns(play.age(&play.waiting[0]))));
-    LOOKED_AT.set(0);
-    assert_eq!((play.chosen(), LOOKED_AT.get()), (Some(0), 0));
+    EXAMINED.set(0);
+    assert_eq!((play.chosen(), EXAMINED.get()), (Some(0), 0));
 }
