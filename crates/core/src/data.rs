@@ -91,7 +91,7 @@ pub enum DataOp {
         /// Segment whose contents it takes over.
         joins: Option<u32>,
     },
-    /// A segment gets these blocks as they pass the head: as they are on the media now, overlaid with the
+    /// A segment gets these sectors as they pass the head: as they are on the media now, overlaid with the
     /// written data that wait in the cache.
     Load {
         /// Drive whose buffer it is.
@@ -103,7 +103,7 @@ pub enum DataOp {
         /// Sectors, at least one.
         count: Sectors,
     },
-    /// A segment gets another one's contents of these blocks.
+    /// A segment gets another one's contents of these sectors.
     Copy {
         /// Drive whose buffer it is.
         member: u16,

@@ -85,7 +85,7 @@ impl<C: Cell> Executor<C> {
             let Some(cache) = &drive.cache else { return 0 };
             let ahead = match cache.read_ahead.reach {
                 // Its own limit is the end of a track further on; the first track is about as long as any.
-                Reach::NextTrack => 8 * drive.mechanism.geometry.track_blocks(Lba::ZERO).1.get(),
+                Reach::NextTrack => 8 * drive.mechanism.geometry.track_range(Lba::ZERO).1.get(),
                 _ => cache.read_ahead.limit.get(),
             };
             4 * cache.size.get() + ahead

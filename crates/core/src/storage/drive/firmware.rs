@@ -9,7 +9,7 @@ use drivelab_units::{Instant, Lba, Span};
 /// What the buffer can do for a command.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct BufferAnswer {
-    /// For a read: which of its blocks are in the buffer.
+    /// For a read: which of its sectors are in the buffer.
     pub cover: Cover,
     /// For a write: whether the cache accepts the data and completes it.
     pub takes: bool,

@@ -378,27 +378,27 @@ impl Geometry {
     }
 
     /// The blocks of this block's track: the first, and the one after the last.
-    pub fn track_blocks(&self, lba: Lba) -> (Lba, Lba) {
+    pub fn track_range(&self, lba: Lba) -> (Lba, Lba) {
         let SectorSlot { zone, track, .. } = self.locate(lba);
         if let Some(patterns) = &self.patterns {
-            let (first, end) = patterns.track_blocks(track);
+            let (first, end) = patterns.track_range(track);
             return (Lba::new(first), Lba::new(end.min(self.capacity)));
         }
-        let first = if track == 0 { self.zone_start(zone) } else { self.next_block(zone, track - 1) };
-        (first, self.next_block(zone, track).min(Lba::new(self.capacity)))
+        let first = if track == 0 { self.zone_start(zone) } else { self.lba_after_track(zone, track - 1) };
+        (first, self.lba_after_track(zone, track).min(Lba::new(self.capacity)))
     }
 
     /// The block after the last one of this block's cylinder, in block order.
     pub fn cylinder_end(&self, lba: Lba) -> Lba {
         let own = self.locate(lba);
         let cylinder = self.track(own.zone, own.track).cylinder;
-        let mut end = self.track_blocks(lba).1;
+        let mut end = self.track_range(lba).1;
         while end.get() < self.capacity {
             let next = self.locate(end);
             if self.track(next.zone, next.track).cylinder != cylinder {
                 break;
             }
-            end = self.track_blocks(end).1;
+            end = self.track_range(end).1;
         }
         end
     }
@@ -422,9 +422,9 @@ impl Geometry {
     }
 
     /// The first block after a track, or the drive's end.
-    pub fn next_block(&self, zone: u32, track: u32) -> Lba {
+    pub fn lba_after_track(&self, zone: u32, track: u32) -> Lba {
         if let Some(patterns) = &self.patterns {
-            return Lba::new(patterns.track_blocks(track).1);
+            return Lba::new(patterns.track_range(track).1);
         }
         let laid = &self.zones[zone as usize];
         Lba::new(laid.first_lba + u64::from(laid.blocks_before(track + 1)))

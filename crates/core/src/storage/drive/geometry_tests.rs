@@ -175,7 +175,7 @@ proptest! {
             let SectorSlot { zone, track, .. } = block.slot;
             let is_on_it = |block: &Block| (block.slot.zone, block.slot.track) == (zone, track);
             let next = lba + blocks[lba..].iter().take_while(|&block| is_on_it(block)).count();
-            prop_assert_eq!(geometry.next_block(zone, track), Lba::new(next as u64));
+            prop_assert_eq!(geometry.lba_after_track(zone, track), Lba::new(next as u64));
             prop_assert_eq!(geometry.track_end(zone, track), blocks[next - 1].slot.sector + 1);
             prop_assert_eq!(geometry.next_slot(zone, track), blocks.get(next).map(|block| block.slot));
         }

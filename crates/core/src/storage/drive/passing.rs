@@ -30,7 +30,7 @@ impl Drive {
         }
         let Some(passing) = self.in_passing(nearest, now) else { return false };
         if let Passing::Coming(_, at) = passing {
-            let begins = self.mechanics.time_to_first_block(&self.tasks[nearest], at, now);
+            let begins = self.mechanics.time_to_first_sector(&self.tasks[nearest], at, now);
             let (view, slots) = (self.mechanics.view(from), &self.mechanics.slots);
             if !is_cheaper_so(slots.entry(nearest), begins, slots.entry(chosen), &view) {
                 self.mechanics.stop_reading_on(&mut self.buffer, now);

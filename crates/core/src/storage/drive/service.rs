@@ -19,7 +19,7 @@ impl Drive {
     #[inline]
     pub(super) fn choose(&mut self, context: &mut Context) {
         // A command that the buffer answers leaves the arm free. Any number of commands may wait for the same
-        // blocks: no recursion.
+        // sectors: no recursion.
         while self.mechanics.sweep.is_none() && self.choose_next(context) {}
     }
 
@@ -354,7 +354,7 @@ impl Drive {
             self.mechanics.last.read_end = end;
             self.mechanics.stop_reading_on(&mut self.buffer, now);
             if service.served == Served::Met {
-                // The buffer was to have these blocks.
+                // The buffer was to have these sectors.
                 self.buffer.forget(first, end);
             }
             return (done, now);

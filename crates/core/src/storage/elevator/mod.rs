@@ -3,7 +3,7 @@
 //!
 //! Each policy is one file that opens with its rule: [`noop`], [`deadline`], [`clook`], [`fair`]. What is
 //! common to all is here and in the files beside: `requests` holds the commands, `merge` finds neighbours.
-//! Addresses are blocks; a host does not know cylinders and angles.
+//! Addresses are LBAs; a host does not know cylinders and angles.
 //!
 //! - **Ordered** commands are barriers here too: dispatched when everything earlier has been, before
 //!   everything later. The device keeps their order from there. Commands behind one are not yet with the

@@ -125,7 +125,7 @@ impl WriteBehind {
         self.overlay(slot, chain);
     }
 
-    /// Records what memory holds of a read's blocks, although the device is to answer it: for
+    /// Records what memory holds of a read's sectors, although the device is to answer it: for
     /// [`Self::overlay`] when it has.
     pub(super) fn remember(&mut self, slot: Slot) {
         if self.data.ops.is_some() {

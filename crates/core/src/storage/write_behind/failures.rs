@@ -86,7 +86,7 @@ impl WriteBehind {
         self.failures.goes_through
     }
 
-    /// The device has failed to write these blocks.
+    /// The device has failed to write these sectors.
     pub(super) fn not_taken(&mut self, now: Instant, (first, end): (Lba, Lba), outcome: Outcome) {
         self.failures.flushes += 1;
         self.failures.goes_alone = true;

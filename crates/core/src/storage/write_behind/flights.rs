@@ -17,7 +17,7 @@ impl FlushesInFlight {
         FlushesInFlight { slots: Vec::with_capacity(outstanding as usize), sectors: 0, hand: Lba::ZERO }
     }
 
-    /// A flush of these blocks goes to the device.
+    /// A flush of these sectors goes to the device.
     pub fn begin(&mut self, flush: Slot, first: Lba, end: Lba) {
         self.slots.push(flush);
         self.sectors += (end - first).get();

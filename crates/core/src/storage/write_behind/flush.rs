@@ -12,7 +12,7 @@ use drivelab_units::{Instant, Lba, Sectors};
 /// The age of data that a command waits for, or whose flush has failed: they go before all others.
 pub(super) const DEMANDED: u64 = 0;
 
-/// A command that waits until older data have been flushed: all of them, or those of its blocks.
+/// A command that waits until older data have been flushed: all of them, or those of its sectors.
 #[derive(Clone, Copy)]
 struct Barrier {
     slot: Slot,
@@ -42,7 +42,7 @@ impl WriteBehind {
         self.barriers.waiting.push_back(Barrier { slot, age: self.clock });
     }
 
-    /// A read that the device must answer: it waits until the device has all older data of its blocks.
+    /// A read that the device must answer: it waits until the device has all older data of its sectors.
     pub(super) fn read_through(&mut self, slot: Slot) {
         let claim = self.table.get(slot).claim();
         self.extents.each(claim.first, claim.end, |extents, slot| {
@@ -54,7 +54,7 @@ impl WriteBehind {
         if self.is_over(&barrier) { self.send(slot) } else { self.barriers.waiting.push_back(barrier) }
     }
 
-    /// A write that memory does not accept: it goes when no older command claims its blocks.
+    /// A write that memory does not accept: it goes when no older command claims its sectors.
     pub(super) fn write_through(&mut self, slot: Slot) {
         self.table.get_mut(slot).age = self.tick_clock();
         let claim = self.table.get(slot).claim();
@@ -72,7 +72,7 @@ impl WriteBehind {
         }
     }
 
-    /// A write that went through is done: data that waited for its blocks before it arrived are obsolete.
+    /// A write that went through is done: data that waited for its sectors before it arrived are obsolete.
     pub(super) fn written_through(&mut self, slot: Slot, done: bool) {
         let Claim { first, end, age, .. } = self.table.get(slot).claim();
         self.extents.carve(first, end, |extent| match extent.state {
@@ -83,12 +83,12 @@ impl WriteBehind {
         self.release(slot);
     }
 
-    /// Whether a flush or a write that goes through claims some of these blocks.
+    /// Whether a flush or a write that goes through claims some of these sectors.
     pub(super) fn is_claimed(&self, first: Lba, end: Lba) -> bool {
         self.claims.blocker(&Claim { write: true, first, end, age: u64::MAX }).is_some()
     }
 
-    /// A flush, or a write that went through, releases its blocks: what waited for them may go.
+    /// A flush, or a write that went through, releases its sectors: what waited for them may go.
     fn release(&mut self, slot: Slot) {
         let Claim { first, end, write, .. } = self.table.get(slot).claim();
         self.claims.remove(slot, write);
@@ -101,7 +101,7 @@ impl WriteBehind {
         self.unblock(first, end);
     }
 
-    /// Something has changed at these blocks: extents that no longer wait for others to write them may be
+    /// Something has changed at these sectors: extents that no longer wait for others to write them may be
     /// flushed. Adjacent extents may be remainders of ones that were cut there.
     pub(super) fn unblock(&mut self, first: Lba, end: Lba) {
         if self.extents.is_empty(Set::Behind) {

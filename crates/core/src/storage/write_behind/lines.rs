@@ -10,7 +10,7 @@
 //! first, and data to be flushed never.
 //!
 //! What memory has of a part when the read gets to it is newer than what a fetch brings, and is used. A read
-//! waits for a fetch that was under way before it only for blocks that have not been written since. If a
+//! waits for a fetch that was under way before it only for sectors that have not been written since. If a
 //! fetch fails, its reads go to the device directly, because the faulty sector may be none of theirs.
 use super::WriteBehind;
 use super::extents::State;
@@ -179,7 +179,7 @@ impl WriteBehind {
         true
     }
 
-    /// The source of these blocks.
+    /// The source of these sectors.
     fn source(&self, first: Lba, end: Lba) -> PartSource {
         let (mut at, mut coming) = (first, None);
         for slot in self.extents.touching(first, end) {

@@ -3,7 +3,7 @@
 //!
 //! - A **write** waits until there is room for it below the limit, first come first served, is copied to
 //!   memory, and is done. It replaces older waiting data that it covers and inherits their age.
-//! - A **read** whose blocks are all in memory is copied from there. Any other goes to the device as a whole;
+//! - A **read** whose sectors are all in memory is copied from there. Any other goes to the device as a whole;
 //!   the parts that memory has at its arrival are taken from memory, because the device may not have them.
 //! - **Flushes** take data to the device, upward by address or the oldest first, adjacent data together. Data
 //!   are flushed while more than the background level waits, when they have waited long enough, and while a
@@ -11,7 +11,7 @@
 //!   flushed again once the older data have arrived.
 //! - Commands that must not stay in memory go **through**: `direct` ones past a host's cache, those with
 //!   force unit access unless a battery keeps the data, and writes larger than the limit. A read that goes
-//!   through first has its blocks flushed. A write that goes through replaces waiting data of its blocks,
+//!   through first has its sectors flushed. A write that goes through replaces waiting data of its sectors,
 //!   once it is done; no two flushes or such writes at the device ever overlap. Memory may also pass every
 //!   write through, and keep only what is read.
 //! - Before an array with parity flushes are collected by **row** of stripe units: see `collect.rs`. With read-ahead, reads
@@ -101,12 +101,12 @@ pub struct WriteBehind {
     memory: Memory,
     writes: Writes,
     barriers: Barriers,
-    /// The blocks of flushes at the device, and of writes that are there or wait for it.
+    /// The sectors of flushes at the device, and of writes that are there or wait for it.
     claims: Overlaps,
     flights: FlushesInFlight,
     failures: Failures,
     lines: Lines,
-    /// Incremented with each write that memory accepts and each that claims blocks.
+    /// Incremented with each write that memory accepts and each that claims sectors.
     clock: u64,
     own: Own,
     out: Out,
@@ -392,7 +392,7 @@ impl WriteBehind {
         self.pieces.iter(self.table.get(tag).pieces)
     }
 
-    /// What memory has of these blocks, upward; each piece with the command whose data it is, a write or a
+    /// What memory has of these sectors, upward; each piece with the command whose data it is, a write or a
     /// read.
     pub fn held_pieces(&self, first: Lba, end: Lba) -> impl Iterator<Item = Piece> + '_ {
         let there = |extent: &&Extent| !matches!(extent.state, State::Coming(_));

@@ -1,4 +1,4 @@
-//! Reads at a memory: from its blocks if it has them all, otherwise from the device; fetched data are kept
+//! Reads at a memory: from its sectors if it has them all, otherwise from the device; fetched data are kept
 //! where the parameters say so.
 use super::WriteBehind;
 use super::extents::{Extent, State};
@@ -30,7 +30,7 @@ impl WriteBehind {
         self.copy(now, slot);
     }
 
-    /// Marks what memory has of these blocks as used now.
+    /// Marks what memory has of these sectors as used now.
     pub(super) fn use_memory(&mut self, first: Lba, end: Lba) {
         if !self.params.keeps_reads && self.params.read_ahead.is_none() {
             return;
@@ -43,7 +43,7 @@ impl WriteBehind {
         });
     }
 
-    /// Reserves room for those blocks of a read that memory does not have.
+    /// Reserves room for those sectors of a read that memory does not have.
     pub(super) fn reserve(&mut self, slot: Slot, first: Lba, end: Lba) {
         let command = self.table.get(slot).command.id;
         let mut at = first;

@@ -34,13 +34,13 @@ pub struct CommandEntry {
     pub way: Breakdown,
     /// For the fetch of a line: the parts of reads that wait for it, in a chain.
     pub waiting: Slot,
-    /// The writes that wait until this one releases its blocks, in a chain through `next`.
+    /// The writes that wait until this one releases its sectors, in a chain through `next`.
     held: Slot,
     next: Slot,
 }
 
 impl CommandEntry {
-    /// Its claim on the blocks that it writes, against everything older.
+    /// Its claim on the sectors that it writes, against everything older.
     pub fn claim(&self) -> Claim {
         let Command { first, .. } = self.command;
         Claim { write: true, first, end: self.command.end(), age: self.age }

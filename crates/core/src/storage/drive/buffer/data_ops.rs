@@ -15,12 +15,12 @@ impl Buffer {
         }
     }
 
-    /// A read gets these blocks from the media.
+    /// A read gets these sectors from the media.
     pub fn deliver_read(&self, context: &mut Context, read: u64, first: Lba, end: Lba) {
         self.deliver(context, read, first, end, Source::Media);
     }
 
-    /// A read gets these blocks from the buffer: the first of them from written data that wait, as far as
+    /// A read gets these sectors from the buffer: the first of them from written data that wait, as far as
     /// those reach, and the others from a segment.
     #[inline]
     pub fn deliver_held(
@@ -36,8 +36,8 @@ impl Buffer {
         }
     }
 
-    /// A read gets these blocks as the head passes them for a segment. Where the read is larger than the
-    /// segment, the blocks that were displaced went to the host straight from the media.
+    /// A read gets these sectors as the head passes them for a segment. Where the read is larger than the
+    /// segment, the sectors that were displaced went to the host straight from the media.
     #[inline]
     pub fn deliver_met(
         &self,
@@ -70,7 +70,7 @@ impl Buffer {
         self.deliver(context, read, at, end, Source::Segment(segment));
     }
 
-    /// The head will read, or has read, these blocks for a segment.
+    /// The head will read, or has read, these sectors for a segment.
     #[inline]
     pub fn loads(&self, context: &mut Context, segment: SegmentIndex, first: Lba, end: Lba) {
         if first < end {
@@ -87,7 +87,7 @@ impl Buffer {
     }
 
     /// Reports the segment that a read has left, appended to the contents of `joined`: from `begin` on the
-    /// head has read it, but the blocks between `held` and `sought` were in the buffer before: in the segment
+    /// head has read it, but the sectors between `held` and `sought` were in the buffer before: in the segment
     /// `holder`, or among the written data.
     #[inline]
     pub fn report_segment(

@@ -134,7 +134,7 @@ impl Buffer {
         cache.cover(first, end, now, motion)
     }
 
-    /// From which block on the buffer, at the end of a read, still holds what it held for it: data written
+    /// From which sector on the buffer, at the end of a read, still holds what it held for it: data written
     /// meanwhile may have displaced it, and may be on the media by now. And the segment that holds it.
     #[inline]
     pub fn held_before(
@@ -166,7 +166,7 @@ impl Buffer {
         }
     }
 
-    /// Invalidates these blocks in the buffer.
+    /// Invalidates these sectors in the buffer.
     #[inline]
     pub fn forget(&mut self, first: Lba, end: Lba) {
         self.cache.iter_mut().for_each(|cache| cache.segments.forget(first, end));
@@ -219,7 +219,7 @@ impl Buffer {
     }
 
     /// A write has gone to the media past the cache: its data are newer than what waits in the cache for the
-    /// same blocks.
+    /// same sectors.
     pub fn overwrite(&mut self, context: &mut Context, first: Lba, end: Lba, motion: Motion<'_>) {
         let member = self.drive;
         let Some(cache) = &mut self.cache else { return };
@@ -332,7 +332,7 @@ impl Buffer {
             let DirtyPiece { write, first, .. } = *piece;
             context.data_op(DataOp::Persist { write, member, first, count: piece.count() });
         });
-        // Data read of these blocks while newer ones waited here are older than what is on the media now.
+        // Data read of these sectors while newer ones waited here are older than what is on the media now.
         cache.segments.forget(first, end);
         let kept = if dirty.touches(first, end) { NONE } else { cache.segments.keep(first, end, now) };
         if dirty.is_still() {

@@ -1,9 +1,9 @@
 //! Written data that are not on the media yet: what a power cut loses.
 //!
 //! The data are kept as pieces, each of one write and without overlaps: a newer write replaces what it
-//! covers. Pieces are ordered by address (who holds this block, what is adjacent behind), by age, and by
+//! covers. Pieces are ordered by address (who holds this sector, what is adjacent behind), by age, and by
 //! cylinder in [`Slots`] of their own, so that the drive can choose among them as it chooses among commands.
-//! What the arm is writing at present is kept apart: newer data may arrive for the same blocks meanwhile and
+//! What the arm is writing at present is kept apart: newer data may arrive for the same sectors meanwhile and
 //! must not be taken for written.
 use super::grid::Grid;
 use super::params::WriteBackParams;
@@ -127,7 +127,7 @@ impl Dirty {
             && (self.runs < self.params.segments || self.continues(first))
     }
 
-    /// Whether this block follows data that wait.
+    /// Whether this sector follows data that wait.
     #[inline]
     pub fn continues(&self, first: Lba) -> bool {
         self.by_address.ending_at(first.get()).is_some()
@@ -140,7 +140,7 @@ impl Dirty {
         &self.kept.get(slot).piece
     }
 
-    /// The waiting piece that begins at exactly this block.
+    /// The waiting piece that begins at exactly this sector.
     #[inline]
     pub fn at(&self, first: Lba) -> Option<Slot> {
         self.by_address.beginning_at(first.get())
@@ -162,13 +162,13 @@ impl Dirty {
         })
     }
 
-    /// The waiting piece with the lowest address of those that have one of these blocks.
+    /// The waiting piece with the lowest address of those that have one of these sectors.
     #[inline]
     fn lowest(&self, first: Lba, end: Lba) -> Option<Slot> {
         self.by_address.lowest(first.get(), end.get())
     }
 
-    /// The block up to which the data from `first` on are here without a gap at `now`; `first` itself if its
+    /// The sector up to which the data from `first` on are here without a gap at `now`; `first` itself if its
     /// own data are not here.
     pub fn held_from(&self, first: Lba, end: Lba, now: Instant) -> Lba {
         let mut at = first;
@@ -181,7 +181,7 @@ impl Dirty {
         at
     }
 
-    /// The write whose data a read of this block finds here at `now`, and the block up to which it covers
+    /// The write whose data a read of this sector finds here at `now`, and the sector up to which it covers
     /// them: newer waiting data take precedence over data in flight.
     pub fn newest(&self, at: Lba, now: Instant) -> Option<(u64, Lba)> {
         let DirtyPiece { write, end, .. } = *self.holder(at, now)?;
@@ -197,17 +197,17 @@ impl Dirty {
         waits.filter(holds).or(flies.filter(holds))
     }
 
-    /// Whether data of these blocks wait for the arm.
+    /// Whether data of these sectors wait for the arm.
     pub fn is_dirty(&self, first: Lba, end: Lba) -> bool {
         self.lowest(first, end).is_some()
     }
 
-    /// Whether data of these blocks are waiting or in flight.
+    /// Whether data of these sectors are waiting or in flight.
     pub fn touches(&self, first: Lba, end: Lba) -> bool {
         self.is_dirty(first, end) || self.flying.iter().any(|piece| piece.first < end && first < piece.end)
     }
 
-    /// Accepts a write: older data of its blocks are replaced. `file` files a piece in the slots; the
+    /// Accepts a write: older data of its sectors are replaced. `file` files a piece in the slots; the
     /// sequence number is set here.
     pub fn accept(
         &mut self,
@@ -223,7 +223,7 @@ impl Dirty {
         slot
     }
 
-    /// Removes these blocks from what waits: newer data have replaced them.
+    /// Removes these sectors from what waits: newer data have replaced them.
     pub fn carve(
         &mut self,
         first: Lba,
@@ -270,7 +270,7 @@ impl Dirty {
         slot
     }
 
-    /// How many of the two blocks adjacent to a piece are waiting too.
+    /// How many of the two sectors adjacent to a piece are waiting too.
     fn neighbours(&self, piece: &DirtyPiece) -> u32 {
         let before = self.by_address.ending_at(piece.first.get()).is_some();
         u32::from(before) + u32::from(self.at(piece.end).is_some())
@@ -315,7 +315,7 @@ impl Dirty {
         (first, end)
     }
 
-    /// What was in flight is on the media: its first block, and the one after its last.
+    /// What was in flight is on the media: its first sector, and the one after its last.
     ///
     /// # Panics
     /// When nothing was in flight.

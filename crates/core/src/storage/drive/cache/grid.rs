@@ -1,8 +1,8 @@
-//! Stretches of blocks by address: finds those that meet others, in a time independent of their number.
+//! Stretches of sectors by address: finds those that meet others, in a time independent of their number.
 //!
 //! A stretch is filed by its length: its level is the power of two above it, and the addresses are divided
-//! into granules of that size. It is in a hash table under its first block's granule, so that insertion and
-//! removal cost a link each. A stretch that meets some blocks begins in one of their granules or in the one
+//! into granules of that size. It is in a hash table under its first sector's granule, so that insertion and
+//! removal cost a link each. A stretch that meets some sectors begins in one of their granules or in the one
 //! before, at each level that is in use; as a rule those are two or three.
 //! Source: the hierarchical hash grid of collision detection: B. Mirtich, "Efficient algorithms for two-phase collision
 //! detection", TR-97-23, Mitsubishi Electric Research Laboratory, 1997.
@@ -15,7 +15,7 @@ const LEAST_LEVEL: u32 = 4;
 /// The level of a slot that is not filed.
 const FREE: u32 = u32::MAX;
 
-/// A stretch: no block before `start`, or at or after `limit`, is in it.
+/// A stretch: no sector before `start`, or at or after `limit`, is in it.
 #[derive(Clone, Copy)]
 struct Node {
     start: u64,
@@ -41,7 +41,7 @@ impl Default for Grid {
     }
 }
 
-/// The level of a stretch of this length: its start is less than a granule before any block in it, and before
+/// The level of a stretch of this length: its start is less than a granule before any sector in it, and before
 /// its limit.
 #[inline]
 fn level_of(length: u64) -> u32 {
@@ -162,7 +162,7 @@ impl Grid {
     }
 
     /// A stretch for which `is_it` holds, among those of a level that begin in the granules of these two
-    /// blocks or between.
+    /// sectors or between.
     #[inline(always)]
     fn find(
         &self,
@@ -173,7 +173,7 @@ impl Grid {
     ) -> Option<Slot> {
         let (from, to) = (granule(from, level), granule(to, level));
         if to.saturating_sub(from) > u64::from(self.len) {
-            // For so many blocks a scan of all stretches is cheaper than one of all granules.
+            // For so many sectors a scan of all stretches is cheaper than one of all granules.
             let mut all = (0..).zip(&self.nodes);
             return all.find(|&(slot, node)| node.level == level && is_it(slot, node)).map(|(slot, _)| slot);
         }
@@ -191,7 +191,7 @@ impl Grid {
         None
     }
 
-    /// The stretch that begins first, among those that contain one of these blocks.
+    /// The stretch that begins first, among those that contain one of these sectors.
     #[inline]
     pub fn lowest(&self, first: u64, end: u64) -> Option<Slot> {
         let (mut found, mut lowest) = (None, u64::MAX);
@@ -203,29 +203,29 @@ impl Grid {
         found
     }
 
-    /// A stretch, not empty, that ends just before this block.
+    /// A stretch, not empty, that ends just before this sector.
     // Not inlined, so that its callers stay small.
     #[inline(never)]
-    pub fn ending_at(&self, block: u64) -> Option<Slot> {
-        let last = block.checked_sub(1)?;
+    pub fn ending_at(&self, address: u64) -> Option<Slot> {
+        let last = address.checked_sub(1)?;
         let mut levels = self.levels();
         levels.find_map(|level| {
-            let from = block.saturating_sub(longest(level));
-            self.find(level, from, last, |_, node| node.limit == block && node.start < block)
+            let from = address.saturating_sub(longest(level));
+            self.find(level, from, last, |_, node| node.limit == address && node.start < address)
         })
     }
 
-    /// A stretch that begins with this block.
+    /// A stretch that begins with this sector.
     #[inline(never)]
-    pub fn beginning_at(&self, block: u64) -> Option<Slot> {
-        self.levels().find_map(|level| self.find(level, block, block, |_, node| node.start == block))
+    pub fn beginning_at(&self, address: u64) -> Option<Slot> {
+        self.levels().find_map(|level| self.find(level, address, address, |_, node| node.start == address))
     }
 }
 
-/// The granule of a level that a block lies in.
+/// The granule of a level that a sector lies in.
 #[inline]
-fn granule(block: u64, level: u32) -> u64 {
-    block.checked_shr(level).unwrap_or(0)
+fn granule(address: u64, level: u32) -> u64 {
+    address.checked_shr(level).unwrap_or(0)
 }
 
 /// The longest stretch of a level.

@@ -1,10 +1,10 @@
-//! Which segments meet a stretch of blocks. A few are found by a scan; for many there is a grid by address.
+//! Which segments meet a stretch of sectors. A few are found by a scan; for many there is a grid by address.
 use super::grid::Grid;
 use super::segments::SegmentIndex;
 use alloc::vec::Vec;
 use drivelab_units::Lba;
 
-/// The part of a segment that a scan needs: no block outside is in it. An empty place has `start` after
+/// The part of a segment that a scan needs: no sector outside is in it. An empty place has `start` after
 /// `limit`.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Bounds {
@@ -53,7 +53,7 @@ impl SegmentRanges {
         old
     }
 
-    /// Collects each segment that holds one of the blocks `first .. end`, or ends just before `first`: from
+    /// Collects each segment that holds one of the sectors `first .. end`, or ends just before `first`: from
     /// the scan in order of their places, from the grid those that begin lowest first.
     #[inline]
     pub fn meeting(&self, first: Lba, end: Lba, found: &mut Vec<SegmentIndex>) {

@@ -51,7 +51,7 @@ impl Cache {
         found
     }
 
-    /// The block up to which a read is answered by written data that wait.
+    /// The sector up to which a read is answered by written data that wait.
     #[inline]
     pub fn written(&self, first: Lba, end: Lba, now: Instant) -> Lba {
         match &self.dirty {

@@ -15,7 +15,7 @@ pub enum Reach {
     Track,
     /// To the end of the cylinder at most.
     Cylinder,
-    /// To the end of the track; to the end of the next one when the segment already held the blocks just
+    /// To the end of the track; to the end of the next one when the segment already held the sectors just
     /// before this track. No other limit applies.
     NextTrack,
 }
@@ -25,7 +25,7 @@ pub enum Reach {
 pub struct ReadAheadParams {
     /// The rule for how far.
     pub reach: Reach,
-    /// The limit behind the last block asked for.
+    /// The limit behind the last requested sector.
     pub limit: Sectors,
     /// Minimum that it reads before another command may have the arm.
     pub least: Sectors,
@@ -35,7 +35,7 @@ pub struct ReadAheadParams {
     pub when_sequential: bool,
     /// Whether a hit makes an idle arm continue reading behind what the buffer holds.
     pub on_hit: bool,
-    /// Whether a read that begins with exactly the block that the head is about to read counts as covered.
+    /// Whether a read that begins with exactly the sector that the head is about to read counts as covered.
     pub covers_front: bool,
     /// With that: a read that begins so little ahead of the head that the head gets there within this time is
     /// covered too. A new access would take the firmware that long, and then cost a revolution.
@@ -82,7 +82,7 @@ pub struct WriteBackParams {
 pub struct CacheParams {
     /// Its total size.
     pub size: Sectors,
-    /// Maximum number of stretches of blocks that it holds.
+    /// Maximum number of stretches of sectors that it holds.
     pub segments: u32,
     /// Whether all segments have one size (`size / segments`), or each takes what it needs.
     pub fixed: bool,
@@ -94,7 +94,7 @@ pub struct CacheParams {
     pub send_from: Share,
     /// A write goes to the media once this share of its data (of a segment at most) is in the buffer.
     pub write_from: Share,
-    /// Whether a read keeps the sectors that pass the head on its track before its first block.
+    /// Whether a read keeps the sectors that pass the head on its track before its first sector.
     pub keeps_passing: bool,
     /// Whether a hit is answered while the arm destages.
     pub hits_while_busy: bool,

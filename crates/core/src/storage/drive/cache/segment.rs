@@ -1,4 +1,4 @@
-//! One segment: a stretch of blocks in the buffer, and the head that may still be reading on behind it.
+//! One segment: a stretch of sectors in the buffer, and the head that may still be reading on behind it.
 //!
 //! Nothing is scheduled: the state records the head's position at some instant, and what it has read since
 //! follows from the rotation.
@@ -15,7 +15,7 @@ pub struct Ended {
     pub arm: Arm,
     /// Time until its track has passed.
     pub track_left: Span,
-    /// Blocks of the same track that the head has read already: the first one, and the one after the last.
+    /// Sectors of the same track that the head has read already: the first one, and the one after the last.
     pub ahead: (Lba, Lba),
 }
 
@@ -26,7 +26,7 @@ pub enum Cover {
     Miss,
     /// All of it is in the buffer.
     Hit,
-    /// All blocks before this one are in the buffer, and the head is not on its way to the rest.
+    /// All sectors before this one are in the buffer, and the head is not on its way to the rest.
     Partial(Lba),
     /// The head is reading towards it without a gap and will have read all of it at this instant.
     Coming(Instant),
@@ -61,14 +61,14 @@ impl Motion<'_> {
         match params.reach {
             Reach::Nothing => end,
             Reach::Limit => far,
-            Reach::Track => far.min(geometry.track_blocks(last).1).max(end),
+            Reach::Track => far.min(geometry.track_range(last).1).max(end),
             Reach::Cylinder => far.min(geometry.cylinder_end(last)).max(end),
             Reach::NextTrack => {
-                let (begin, track_end) = geometry.track_blocks(end);
+                let (begin, track_end) = geometry.track_range(end);
                 if start >= begin || track_end >= capacity {
                     track_end
                 } else {
-                    geometry.track_blocks(track_end).1
+                    geometry.track_range(track_end).1
                 }
             }
         }
@@ -77,9 +77,9 @@ impl Motion<'_> {
 
 #[derive(Clone, Copy, Debug)]
 pub struct Segment {
-    /// The oldest block kept; where the window is full, older blocks have been displaced by newer ones.
+    /// The oldest sector kept; where the window is full, older sectors have been displaced by newer ones.
     pub start: Lba,
-    /// All blocks before this one are in the buffer from `held` on; the head will begin to read this one at
+    /// All sectors before this one are in the buffer from `held` on; the head will begin to read this one at
     /// `at`.
     next: Lba,
     held: Instant,
@@ -89,14 +89,14 @@ pub struct Segment {
     track_ends: Instant,
     /// Where reading on ends by itself.
     pub limit: Lba,
-    /// Blocks that are present before the head reaches them: the first one, and the one after the last.
+    /// Sectors that are present before the head reaches them: the first one, and the one after the last.
     ahead: (Lba, Lba),
     /// When the arm was called away; still reading on when `None`.
     stopped: Option<Instant>,
 }
 
 impl Segment {
-    /// A segment of these blocks without a head behind it.
+    /// A segment of these sectors without a head behind it.
     pub fn at_rest(start: Lba, end: Lba, now: Instant) -> Self {
         let arm = Arm::default();
         let (at, held, track_ends, stopped) = (now, now, now, Some(now));
@@ -104,11 +104,11 @@ impl Segment {
         Segment { start, next: end, held, at, arm, track_ends, limit: end, ahead, stopped }
     }
 
-    /// The media transfer of a read of the blocks before `end` has just ended: the head reads on.
+    /// The media transfer of a read of the sectors before `end` has just ended: the head reads on.
     pub fn reading_on(start: Lba, end: Lba, limit: Lba, ended: &Ended) -> Self {
         let Ended { at, arm, track_left, ahead } = *ended;
         let track_ends = at + track_left;
-        // Blocks that are present already count, provided that the head gets to them.
+        // Sectors that are present already count, provided that the head gets to them.
         let reaches = ahead.0 <= limit && ahead.1 > ahead.0;
         let (limit, ahead) =
             if reaches { (limit.max(ahead.1), ahead) } else { (limit, (Lba::ZERO, Lba::ZERO)) };
@@ -119,7 +119,7 @@ impl Segment {
         self.stopped.is_none()
     }
 
-    /// When the head has read all blocks before `end` (at most `limit`).
+    /// When the head has read all sectors before `end` (at most `limit`).
     #[inline]
     fn time_of(&self, end: Lba, motion: Motion<'_>) -> Instant {
         if end <= self.next {
@@ -134,7 +134,7 @@ impl Segment {
         if end <= there.next { there.held } else { motion.read(there.at, there.arm, there.next, end).end }
     }
 
-    /// Moves the head up to the blocks that are present already, and past them.
+    /// Moves the head up to the sectors that are present already, and past them.
     fn skip(&mut self, motion: Motion<'_>) {
         let (from, to) = core::mem::replace(&mut self.ahead, (Lba::ZERO, Lba::ZERO));
         if from > self.next {
@@ -144,7 +144,7 @@ impl Segment {
         (self.next, self.track_ends) = (to, self.at);
     }
 
-    /// When the head has read all blocks before `end`, or everything that it reads by itself.
+    /// When the head has read all sectors before `end`, or everything that it reads by itself.
     pub fn read_by(&self, end: Lba, motion: Motion<'_>) -> Instant {
         self.time_of(end.min(self.limit), motion)
     }
@@ -161,7 +161,7 @@ impl Segment {
         }
     }
 
-    /// Moves the limit out. A head that had stopped for lack of room waits for its block again.
+    /// Moves the limit out. A head that had stopped for lack of room waits for its sector again.
     pub fn extend(&mut self, limit: Lba, now: Instant, motion: Motion<'_>) {
         if limit <= self.limit {
             return;
@@ -182,7 +182,7 @@ impl Segment {
         let geometry = &motion.mechanism.geometry;
         while self.track_ends <= now && self.next < self.limit {
             let slot = geometry.locate(self.next);
-            let end = geometry.next_block(slot.zone, slot.track).min(self.limit);
+            let end = geometry.lba_after_track(slot.zone, slot.track).min(self.limit);
             if self.time_of(end, motion) > now {
                 // The arm is on this track or on its way there.
                 let track = geometry.track(slot.zone, slot.track);
@@ -193,7 +193,7 @@ impl Segment {
         self.arm
     }
 
-    /// The block after the last one that the head has read by `now`.
+    /// The sector after the last one that the head has read by `now`.
     fn front(&mut self, now: Instant, motion: Motion<'_>) -> Lba {
         self.follow(now, motion);
         // What a read has been promised counts as read.
@@ -202,8 +202,9 @@ impl Segment {
         }
         let geometry = &motion.mechanism.geometry;
         let slot = geometry.locate(self.next);
-        let (mut low, mut high) = (self.next, geometry.next_block(slot.zone, slot.track).min(self.limit));
-        // All blocks before `low` are present, and not all before `high + 1`.
+        let (mut low, mut high) =
+            (self.next, geometry.lba_after_track(slot.zone, slot.track).min(self.limit));
+        // All sectors before `low` are present, and not all before `high + 1`.
         while low < high {
             let middle = Lba::new((low.get() + high.get()).div_ceil(2));
             if self.time_of(middle, motion) <= now {
@@ -251,7 +252,7 @@ impl Segment {
                 return Cover::Miss;
             }
         }
-        // The window may have moved past the oldest blocks.
+        // The window may have moved past the oldest sectors.
         if self.limit.get() > first.get() + window.get() {
             let front = self.front(until, motion);
             if front.get() > first.get() + window.get() {
@@ -289,7 +290,7 @@ impl Segment {
         }
     }
 
-    /// The part that the head still has to read: its next block, and its limit.
+    /// The part that the head still has to read: its next sector, and its limit.
     pub fn ahead_of_head(&self) -> (Lba, Lba) {
         (self.next, self.limit)
     }
@@ -318,7 +319,7 @@ impl Segment {
         }
     }
 
-    /// The block that the head begins to read at exactly this instant, if any.
+    /// The sector that the head begins to read at exactly this instant, if any.
     pub fn is_about_to_read(&self, now: Instant) -> Option<Lba> {
         (self.at == now).then_some(self.next)
     }

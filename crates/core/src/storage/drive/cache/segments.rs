@@ -20,13 +20,13 @@ pub struct Front {
     pub start: Lba,
     /// Where reading on would end by itself.
     pub limit: Lba,
-    /// The block that the head is just about to read, if it is at the start of one.
+    /// The sector that the head is just about to read, if it is at the start of one.
     next: Option<Lba>,
     pub has_stopped: bool,
 }
 
 impl Front {
-    /// Whether the head is just about to read this block.
+    /// Whether the head is just about to read this sector.
     pub fn is_at(&self, first: Lba) -> bool {
         self.next == Some(first)
     }
@@ -44,15 +44,15 @@ pub struct Segments {
     empty: Vec<SegmentIndex>,
     /// Segments in use.
     kept: u32,
-    /// Blocks in them, including those that the head is on its way to.
-    blocks: u64,
+    /// Sectors in them, including those that the head is on its way to.
+    sectors: u64,
     /// The one with a head behind it.
     active: SegmentIndex,
     /// The last one that had a head behind it.
     left: SegmentIndex,
     /// A segment that was dropped while the head was reading on behind it: the arm is still there.
     given_up: Option<Segment>,
-    /// Maximum segments and blocks that may be kept at present.
+    /// Maximum segments and sectors that may be kept at present.
     most: u32,
     room: u64,
 }
@@ -68,7 +68,7 @@ impl Segments {
             recency: Recency::default(),
             empty: Vec::new(),
             kept: 0,
-            blocks: 0,
+            sectors: 0,
             active: NONE,
             left: NONE,
             given_up: None,
@@ -84,18 +84,18 @@ impl Segments {
         Sectors::new(self.segment.min(self.room))
     }
 
-    /// Written data take this many segments and blocks: the rest is for reads.
+    /// Written data take this many segments and sectors: the rest is for reads.
     #[inline]
-    pub fn make_room(&mut self, segments: u32, blocks: u64) {
+    pub fn make_room(&mut self, segments: u32, sectors: u64) {
         let CacheParams { segments: all, size, .. } = self.params;
         if let Some(reserved) = self.params.reserved() {
             self.most = all.saturating_sub(1);
             self.room = size.get() - reserved.get();
         } else {
             self.most = all.saturating_sub(segments);
-            self.room = size.get().saturating_sub(blocks);
+            self.room = size.get().saturating_sub(sectors);
         }
-        while self.kept > self.most || self.kept > self.least_kept() && self.blocks > self.room {
+        while self.kept > self.most || self.kept > self.least_kept() && self.sectors > self.room {
             self.clear(self.recency.oldest());
         }
     }
@@ -117,7 +117,7 @@ impl Segments {
         best
     }
 
-    /// Collects the segments that hold one of these blocks, or end just before the first.
+    /// Collects the segments that hold one of these sectors, or end just before the first.
     #[inline]
     fn find(&mut self, first: Lba, end: Lba) {
         self.index.meeting(first, end, &mut self.found);
@@ -136,10 +136,10 @@ impl Segments {
         let Segment { start, limit, .. } = self.segments[place as usize];
         let new = Bounds { start: start.get(), limit: limit.get() };
         let old = self.index.set(place, new);
-        self.blocks = self.blocks + self.held(new) - self.held(old);
+        self.sectors = self.sectors + self.held(new) - self.held(old);
     }
 
-    /// Maximum number of blocks that a segment may hold.
+    /// Maximum number of sectors that a segment may hold.
     #[inline]
     fn held(&self, bounds: Bounds) -> u64 {
         bounds.limit.saturating_sub(bounds.start).min(self.segment)
@@ -153,7 +153,7 @@ impl Segments {
 
     fn clear(&mut self, place: SegmentIndex) {
         let old = self.index.set(place, EMPTY);
-        self.blocks -= self.held(old);
+        self.sectors -= self.held(old);
         self.kept -= 1;
         self.recency.unlink(place);
         self.empty.push(place);
@@ -209,14 +209,14 @@ impl Segments {
     /// Drops the least recently used segments until everything fits. `place` is the most recent.
     #[inline]
     fn fit(&mut self, place: SegmentIndex) -> SegmentIndex {
-        while self.blocks > self.room && self.kept > self.least_kept() {
+        while self.sectors > self.room && self.kept > self.least_kept() {
             self.clear(self.recency.oldest());
         }
         place
     }
 
     /// The media transfer of the read `first .. end` has just ended: the head reads on, as far as the cache
-    /// permits. Where only the blocks from `sought` on had to be fetched, the blocks before them are joined
+    /// permits. Where only the sectors from `sought` on had to be fetched, the sectors before them are joined
     /// with it into one segment. Returns the new segment's place, and the place of the segment that it
     /// continues.
     pub fn start(
@@ -248,7 +248,7 @@ impl Segments {
         (self.active, joined)
     }
 
-    /// Whether a segment at rest holds the block just before this one.
+    /// Whether a segment at rest holds the sector just before this one.
     fn continues(&mut self, place: SegmentIndex, first: Lba, now: Instant, motion: Motion<'_>) -> bool {
         if first == Lba::ZERO || place == self.active {
             return false;
@@ -309,7 +309,7 @@ impl Segments {
         ahead
     }
 
-    /// When the head has read everything before this block, or everything that it reads by itself.
+    /// When the head has read everything before this sector, or everything that it reads by itself.
     pub fn read_by(&self, end: Lba, motion: Motion<'_>) -> Instant {
         self.reading().map_or(Instant::ZERO, |segment| segment.read_by(end, motion))
     }
@@ -360,7 +360,7 @@ impl Segments {
         (self.active, self.given_up) = (place, None);
     }
 
-    /// Invalidates these blocks in the buffer.
+    /// Invalidates these sectors in the buffer.
     #[inline]
     pub fn forget(&mut self, first: Lba, end: Lba) {
         self.find(first, end);
@@ -371,8 +371,8 @@ impl Segments {
         }
     }
 
-    /// Segments and blocks in use for reads.
+    /// Segments and sectors in use for reads.
     pub fn kept(&self) -> (u32, u64) {
-        (self.kept, self.blocks.min(self.room))
+        (self.kept, self.sectors.min(self.room))
     }
 }

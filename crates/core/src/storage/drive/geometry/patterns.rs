@@ -292,7 +292,7 @@ impl Patterns {
 
     /// The first block of a track, and the one after its last; for a track without blocks, both are the next
     /// track's first.
-    pub fn track_blocks(&self, track: u32) -> (u64, u64) {
+    pub fn track_range(&self, track: u32) -> (u64, u64) {
         let found = self.search(By::Track, track.into());
         (self.blocks_before(found.first_slot), self.blocks_before(found.end_slot))
     }
@@ -310,7 +310,7 @@ impl Patterns {
     #[cold]
     #[inline(never)]
     pub fn next_slot(&self, track: u32) -> Option<SectorSlot> {
-        let next = self.track_blocks(track).1;
+        let next = self.track_range(track).1;
         (next < self.blocks()).then(|| self.locate(next))
     }
 }

@@ -120,9 +120,9 @@ proptest! {
             prop_assert_eq!(found.start, angle.at_period(PERIOD));
             let of_track = || (0u64..).zip(&slots).filter(|(_, other)| other.0 == track);
             let (first, last) = (of_track().next().unwrap().0, of_track().last().unwrap());
-            prop_assert_eq!(geometry.track_blocks(Lba::new(block)), (Lba::new(first), Lba::new(last.0 + 1)));
+            prop_assert_eq!(geometry.track_range(Lba::new(block)), (Lba::new(first), Lba::new(last.0 + 1)));
             prop_assert_eq!(geometry.track_end(slot.zone, slot.track), last.1.3 + 1);
-            prop_assert_eq!(geometry.next_block(slot.zone, slot.track), Lba::new(last.0 + 1));
+            prop_assert_eq!(geometry.lba_after_track(slot.zone, slot.track), Lba::new(last.0 + 1));
             let next = geometry.next_slot(slot.zone, slot.track).map(|next| (next.track, next.sector));
             prop_assert_eq!(next, slots.get(last.0 as usize + 1).map(|next| (next.0, next.3)));
         }

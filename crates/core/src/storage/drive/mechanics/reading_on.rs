@@ -29,7 +29,7 @@ pub enum Passing {
 #[derive(Clone, Copy, Debug)]
 pub struct ReadEnd {
     pub first: Lba,
-    /// The first block that came from the media.
+    /// The first sector that came from the media.
     pub sought: Lba,
     pub end: Lba,
     /// From here up to `sought` the buffer still has its earlier contents, in the segment `holder`.
@@ -48,7 +48,7 @@ impl Mechanics {
         self.waiting_from(start, self.arm.cylinder)
     }
 
-    /// The waiting read on a cylinder that begins at this block or nearest after it, among the first few
+    /// The waiting read on a cylinder that begins at this sector or nearest after it, among the first few
     /// there.
     fn waiting_from(&self, start: Lba, cylinder: u32) -> Option<SlotIndex> {
         let kind = self.slots.kind(false);
@@ -70,9 +70,9 @@ impl Mechanics {
         nearest.map(|(_, slot)| slot)
     }
 
-    /// When the head reaches the first block of a read that it will have read at this instant: nanoseconds
+    /// When the head reaches the first sector of a read that it will have read at this instant: nanoseconds
     /// from now.
-    pub fn time_to_first_block(&self, flight: &InFlight, at: Instant, now: Instant) -> u64 {
+    pub fn time_to_first_sector(&self, flight: &InFlight, at: Instant, now: Instant) -> u64 {
         let sector = self.model.mechanism.sector_time(&flight.landing).as_ns();
         at.since(now).as_ns().saturating_sub(sector * flight.command.count.get())
     }
@@ -177,7 +177,7 @@ impl Mechanics {
         self.waiting_from(end, landing.cylinder).is_some_and(soon)
     }
 
-    /// What the buffer has got on the track beside a read's blocks from `first` on: the block from which it
+    /// What the buffer has got on the track beside a read's sectors from `first` on: the sector from which it
     /// is contiguous with them, and the range that the head passed behind them.
     fn passed_by(&self, flight: &InFlight, first: Lba) -> (Lba, (Lba, Lba)) {
         let none = (first, (Lba::ZERO, Lba::ZERO));
@@ -190,7 +190,7 @@ impl Mechanics {
         let at = geometry.locate(sought);
         let per_track = u64::from(geometry.sectors_per_track(at.zone));
         let passed = flight.media.passed * per_track / self.spindle.period();
-        let (track, track_end) = geometry.track_blocks(sought);
+        let (track, track_end) = geometry.track_range(sought);
         let before = passed.min(at.sector.into());
         let begin = Lba::new(sought.get().saturating_sub(before)).max(track).min(first);
         let behind = passed - before;
@@ -201,7 +201,7 @@ impl Mechanics {
         (begin, if from < track_end { (from, track_end) } else { none.1 })
     }
 
-    /// The block from which the buffer has a read's track, where it has the read's own blocks from `held` on,
+    /// The sector from which the buffer has a read's track, where it has the read's own sectors from `held` on,
     /// and the state in which the read's media transfer has left the head.
     #[inline]
     pub fn left_by(&self, flight: &InFlight, held: Lba, now: Instant) -> (Lba, Ended) {

@@ -51,7 +51,7 @@ pub(super) struct SlotEntry {
 /// Further data of an entry, and its neighbours in order of arrival.
 #[derive(Clone, Copy)]
 pub(super) struct Filed {
-    /// Its first block.
+    /// Its first sector.
     first: Lba,
     /// Services begun before it arrived.
     arrived_at_service: u64,
@@ -137,7 +137,7 @@ impl Slots {
         &self.places[slot as usize].entry
     }
 
-    /// The first block of a waiting command.
+    /// The first sector of a waiting command.
     #[inline]
     pub fn first(&self, slot: SlotIndex) -> Lba {
         self.filed[slot as usize].first
@@ -149,7 +149,7 @@ impl Slots {
         self.filed[slot as usize].arrived_at_service
     }
 
-    /// Files an arrival that begins at this block. The slot must be free; the fields that the table sets are
+    /// Files an arrival that begins at this sector. The slot must be free; the fields that the table sets are
     /// set here.
     // Inlined, so that the entry is built in place.
     #[inline(always)]

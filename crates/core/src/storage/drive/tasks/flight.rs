@@ -38,7 +38,7 @@ pub struct OnLink {
 /// The media's part in a command.
 #[derive(Clone, Copy, Default)]
 pub struct AtMedia {
-    /// The first block that must be read from or written to the media; the blocks before it are in the
+    /// The first sector that must be read from or written to the media; the sectors before it are in the
     /// buffer.
     pub sought: Lba,
     /// Nanoseconds of its track that passed before its first sector.
