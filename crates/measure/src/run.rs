@@ -15,9 +15,9 @@ use drivelab_core::Setup;
 use drivelab_core::host::Host;
 use drivelab_core::host::params::JobParams;
 use drivelab_nbd::Export;
-use drivelab_record::point::{Closing, Point};
+use drivelab_record::point::{Closing, Ended, Point};
 use drivelab_ring::SLOTS_MAX;
-use drivelab_units::{SECTOR_BYTES, Share, Span};
+use drivelab_units::{Instant, SECTOR_BYTES, Share, Span};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
@@ -124,10 +124,12 @@ pub fn measure(
     }
     let reached = Reached { note: None, is_direct: true, is_direct_refused: false };
     let path = match &options.at {
-        DeviceAddress::Null => return through(&mut Null::new(slots), host, setup, options, control, reached),
+        DeviceAddress::Null => {
+            return measure_on(&mut Null::new(slots), host, setup, options, control, reached);
+        }
         DeviceAddress::Address(address) => {
             let mut port = connected(address, options, &setup.jobs, (slots, bytes as u32), setup.seed)?;
-            return through(&mut port, host, setup, options, control, reached);
+            return measure_on(&mut port, host, setup, options, control, reached);
         }
         DeviceAddress::Path(path) => path,
     };
@@ -143,14 +145,14 @@ pub fn measure(
     if options.io_engine != IoEngine::Threads {
         let file = opened.file.try_clone().map_err(MeasureError::Port)?;
         match Uring::new(file, slots, bytes as u32, setup.seed) {
-            Ok(mut port) => return through(&mut port, host, setup, options, control, reached),
+            Ok(mut port) => return measure_on(&mut port, host, setup, options, control, reached),
             Err(error) if options.io_engine == IoEngine::Uring => return Err(MeasureError::Refused(error)),
             Err(error) => reached.note = Some(format!("io_uring is refused here: {error}")),
         }
     }
     let slots = slots.min(THREADS_MAX);
     let mut port = Threads::new(opened.file, slots, bytes as u32, setup.seed)?;
-    through(&mut port, host, setup, options, control, reached)
+    measure_on(&mut port, host, setup, options, control, reached)
 }
 
 fn host(setup: &Setup, options: &MeasureOptions) -> Result<Host, MeasureError> {
@@ -228,7 +230,7 @@ fn check(
     Ok(())
 }
 
-fn through<P: Port>(
+fn measure_on<P: Port>(
     port: &mut P,
     host: Host,
     setup: &Setup,
@@ -249,29 +251,9 @@ fn through<P: Port>(
     let under_way = engine.drain(ended, DRAIN);
     let Engine { host, mut ledger, .. } = engine;
     let lost = port.lost();
-    let used = ledger.processor.map(|before| (before, after));
-    let accounts = ledger.collector.close(ended);
-    if !accounts.agree() {
-        return Err(MeasureError::Accounts(format!("{accounts:?}")));
-    }
-    let window = if ended > ledger.start { ended - ledger.start } else { Span::ZERO };
-    let oldest_unfinished = host.oldest_unfinished().map(|intended| ended.max(intended).since(intended));
-    let digest = ledger.digest.value();
-    let closing = Closing {
-        window,
-        ended: why,
-        oldest_unfinished,
-        accounts,
-        depth_asked,
-        in_drives_ns: None,
-        turns: None,
-        digest,
-    };
-    let point = Point::new(&ledger.collector, &closing);
+    let spent = processor_use(ledger.processor, after);
+    let point = close(&mut ledger, &host, ended, why, depth_asked)?;
     let ios = point.latency_ns.n;
-    let spent = used.filter(|(before, _)| ended > before.at).map(|(before, after)| {
-        ((after.used - before.used).as_ns() as f64, (ended - before.at).as_ns() as f64)
-    });
     let steady = ledger.steady_record();
     let (submission_ns, submission_histogram) = summary(&ledger.submission);
     let (device_ns, device_histogram) = summary(&ledger.device);
@@ -297,6 +279,41 @@ fn through<P: Port>(
     let commands = (setup.traces > 0).then_some(ledger.log);
     let series = ledger.collector.into_series(ended.max(ledger.start));
     Ok(MeasuredPoint { point: Point { series, ..point }, measured, commands })
+}
+
+/// Closes the accounts of the window and makes its point. An error if they disagree.
+fn close(
+    ledger: &mut Ledger,
+    host: &Host,
+    ended: Instant,
+    why: Ended,
+    depth_asked: Option<u64>,
+) -> Result<Point, MeasureError> {
+    let accounts = ledger.collector.close(ended);
+    if !accounts.agree() {
+        return Err(MeasureError::Accounts(format!("{accounts:?}")));
+    }
+    let window = if ended > ledger.start { ended - ledger.start } else { Span::ZERO };
+    let oldest_unfinished = host.oldest_unfinished().map(|intended| ended.max(intended).since(intended));
+    let digest = ledger.digest.value();
+    let closing = Closing {
+        window,
+        ended: why,
+        oldest_unfinished,
+        accounts,
+        depth_asked,
+        in_drives_ns: None,
+        turns: None,
+        digest,
+    };
+    Ok(Point::new(&ledger.collector, &closing))
+}
+
+/// Nanoseconds of processor time between two readings, and nanoseconds between them; `None` without a first reading or
+/// without time between them.
+fn processor_use(before: Option<Processor>, after: Processor) -> Option<(f64, f64)> {
+    let before = before.filter(|before| after.at > before.at)?;
+    Some(((after.used - before.used).as_ns() as f64, (after.at - before.at).as_ns() as f64))
 }
 
 #[cfg(test)]

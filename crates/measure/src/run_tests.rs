@@ -183,7 +183,7 @@ fn run_so<F: FnMut(&Request) -> i32>(
     let reached = Reached { note: None, is_direct: true, is_direct_refused: false };
     let control = Control { stop: &stop, progress: &|_| {} };
     let host = host(&setup, options).unwrap();
-    through(port, host, &setup, options, &control, reached).unwrap()
+    measure_on(port, host, &setup, options, &control, reached).unwrap()
 }
 
 #[test]

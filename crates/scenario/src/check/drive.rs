@@ -152,41 +152,9 @@ pub fn model(params: &DriveParams, raw: &DriveRaw, place: Place, log: &mut Log) 
         Err(error) => error,
     };
     let at = |found: Option<Place>| found.unwrap_or(place);
-    let geometry = raw.geometry.as_ref();
-    let zone = |number: usize| {
-        let listed =
-            geometry.and_then(|at| at.value.zones.as_ref()).and_then(|zones| zones.value.get(number));
-        listed.map(|zone| zone.place).or(geometry.map(|at| at.place))
-    };
     let (place, remedy) = match error {
         DriveError::Spindle => (at(raw.rpm.as_ref().map(|rpm| rpm.place)), "correct rpm"),
-        DriveError::Geometry(error) => match error {
-            GeometryError::EmptyZone { zone: number }
-            | GeometryError::ZonesOverlap { zone: number }
-            | GeometryError::BadSlip { zone: number }
-            | GeometryError::BadSpares { zone: number }
-            | GeometryError::NoBlocks { zone: number } => (at(zone(number)), "correct the zone"),
-            GeometryError::ZoneTooLarge { zone: number } => {
-                (at(zone(number)), "split the zone, or raise zone_count")
-            }
-            GeometryError::CapacityTooLarge { .. } => {
-                let capacity =
-                    geometry.and_then(|at| at.value.capacity.as_ref()).map(|capacity| capacity.place);
-                (at(capacity), "lower capacity, or add what the zones lack")
-            }
-            GeometryError::BadPattern { pattern: number } => {
-                let listed = geometry.and_then(|at| at.value.patterns.as_ref());
-                let listed = listed.and_then(|patterns| patterns.value.get(number)).map(|at| at.place);
-                (at(listed), "correct the pattern")
-            }
-            GeometryError::BadSkip { skip: number } => {
-                let listed = geometry.and_then(|at| at.value.skips.as_ref());
-                (at(listed.and_then(|skips| skips.value.get(number)).map(|at| at.place)), "correct the skip")
-            }
-            GeometryError::NoZones | GeometryError::NoHeads | GeometryError::NoSerpent => {
-                (at(geometry.map(|at| at.place)), "complete the geometry")
-            }
-        },
+        DriveError::Geometry(error) => geometry_problem(&error, raw, place),
         DriveError::Seek(error) => {
             let seek = raw.seek.as_ref();
             let point = match error {
@@ -215,4 +183,41 @@ pub fn model(params: &DriveParams, raw: &DriveRaw, place: Place, log: &mut Log) 
     };
     log.fault(place, error.to_string(), remedy);
     None
+}
+
+/// The key concerned by an error of the geometry, and its remedy; `place` is the drive's.
+fn geometry_problem(error: &GeometryError, raw: &DriveRaw, place: Place) -> (Place, &'static str) {
+    let at = |found: Option<Place>| found.unwrap_or(place);
+    let geometry = raw.geometry.as_ref();
+    let zone = |number: usize| {
+        let listed =
+            geometry.and_then(|at| at.value.zones.as_ref()).and_then(|zones| zones.value.get(number));
+        listed.map(|zone| zone.place).or(geometry.map(|at| at.place))
+    };
+    match *error {
+        GeometryError::EmptyZone { zone: number }
+        | GeometryError::ZonesOverlap { zone: number }
+        | GeometryError::BadSlip { zone: number }
+        | GeometryError::BadSpares { zone: number }
+        | GeometryError::NoBlocks { zone: number } => (at(zone(number)), "correct the zone"),
+        GeometryError::ZoneTooLarge { zone: number } => {
+            (at(zone(number)), "split the zone, or raise zone_count")
+        }
+        GeometryError::CapacityTooLarge { .. } => {
+            let capacity = geometry.and_then(|at| at.value.capacity.as_ref()).map(|capacity| capacity.place);
+            (at(capacity), "lower capacity, or add what the zones lack")
+        }
+        GeometryError::BadPattern { pattern: number } => {
+            let listed = geometry.and_then(|at| at.value.patterns.as_ref());
+            let listed = listed.and_then(|patterns| patterns.value.get(number)).map(|at| at.place);
+            (at(listed), "correct the pattern")
+        }
+        GeometryError::BadSkip { skip: number } => {
+            let listed = geometry.and_then(|at| at.value.skips.as_ref());
+            (at(listed.and_then(|skips| skips.value.get(number)).map(|at| at.place)), "correct the skip")
+        }
+        GeometryError::NoZones | GeometryError::NoHeads | GeometryError::NoSerpent => {
+            (at(geometry.map(|at| at.place)), "complete the geometry")
+        }
+    }
 }

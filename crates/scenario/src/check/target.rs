@@ -73,41 +73,11 @@ impl<'a> Shared<'a> {
         log: &mut Log,
     ) -> Option<ResolvedTarget> {
         let Some(at) = raw else {
-            let remedy = match log.origin(place) {
-                COMMAND_LINE => {
-                    "name a drive: --drive wd-4tb-7200, or a scenario's file; `drivelab catalogue` lists the drives"
-                }
-                ARGUMENTS => {
-                    "name a drive: drive=\"wd-4tb-7200\", or give a scenario; drivelab.catalogue() lists the drives"
-                }
-                _ => "add a section [target] with drive = \"wd-4tb-7200\", or another drive",
-            };
-            log.fault(place, "the scenario has no target", remedy);
+            report_missing(place, log);
             return None;
         };
         let raw = &at.value;
-        let listed = raw.array.as_ref().and_then(|at| at.value.drives.as_ref()).map(|at| at.place);
-        let kinds = [
-            ("drive", raw.drive.as_ref().map(|at| at.place).or(listed)),
-            ("server", raw.server.as_ref().map(|at| at.place)),
-            ("null", raw.null.as_ref().map(|at| at.place)),
-        ];
-        let named: Vec<_> =
-            kinds.iter().filter_map(|(name, place)| place.map(|place| (*name, place))).collect();
-        match named[..] {
-            [] if raw.array.is_some() => {}
-            [] if ["drive", "server", "null", "array"].iter().all(|name| raw.readable(name)) => {
-                let remedy = "add drive = \"name\", server = { mean = \"10ms\" } or null = {}";
-                log.fault(at.place, "the target is neither a drive nor a server nor null", remedy);
-                return None;
-            }
-            [_, (second, place), ..] => {
-                let message = format!("a target is one thing: `{second}` contradicts `{}`", named[0].0);
-                log.fault(place, message, "keep one of drive, server and null");
-                return None;
-            }
-            _ => {}
-        }
+        check_kind(raw, at.place, log)?;
         if raw.drive.is_some() || raw.array.is_some() && raw.server.is_none() && raw.null.is_none() {
             let (controller, offer) = self.controller(raw, log).unzip();
             let known = controller.is_some() || raw.controller.is_none();
@@ -120,29 +90,7 @@ impl<'a> Shared<'a> {
             .filter(|_| known);
         }
         only_for_drives(raw, log);
-        let server = raw.server.as_ref().and_then(|at| at.value.capacity.as_ref());
-        let null = raw.null.as_ref().and_then(|at| at.value.capacity.as_ref());
-        if let Some(empty) = server.or(null).filter(|capacity| capacity.value.0 == Sectors::ZERO) {
-            log.fault(empty.place, "a target of no capacity", "write a capacity such as \"1TB\"");
-            return None;
-        }
-        let mut canonical = String::new();
-        let params = if let Some(null) = &raw.null {
-            null.value.write(&mut canonical);
-            let capacity = given(null.value.capacity.as_ref()).map_or(CAPACITY, |capacity| capacity.0);
-            ServerParams { capacity, service: None, stations: 1 }
-        } else {
-            let server = raw.server.as_ref()?;
-            server.value.write(&mut canonical);
-            server_params(server, log)?
-        };
-        Some(ResolvedTarget {
-            params: TargetParams::Server(params),
-            canonical,
-            array: None,
-            assumed: Vec::new(),
-            firmware: Vec::new(),
-        })
+        server_target(raw, log)
     }
 
     /// The controller, expanded as far as it matters, and the arrays that it keeps.
@@ -256,6 +204,73 @@ impl<'a> Shared<'a> {
         self.models.insert(key, built.clone());
         built
     }
+}
+
+/// Records that there is no target; `place` is the document's.
+fn report_missing(place: Place, log: &mut Log) {
+    let remedy = match log.origin(place) {
+        COMMAND_LINE => {
+            "name a drive: --drive wd-4tb-7200, or a scenario's file; `drivelab catalogue` lists the drives"
+        }
+        ARGUMENTS => {
+            "name a drive: drive=\"wd-4tb-7200\", or give a scenario; drivelab.catalogue() lists the drives"
+        }
+        _ => "add a section [target] with drive = \"wd-4tb-7200\", or another drive",
+    };
+    log.fault(place, "the scenario has no target", remedy);
+}
+
+/// Records a target that is none of drive, server and null, or more than one of them.
+fn check_kind(raw: &TargetRaw, place: Place, log: &mut Log) -> Option<()> {
+    let listed = raw.array.as_ref().and_then(|at| at.value.drives.as_ref()).map(|at| at.place);
+    let kinds = [
+        ("drive", raw.drive.as_ref().map(|at| at.place).or(listed)),
+        ("server", raw.server.as_ref().map(|at| at.place)),
+        ("null", raw.null.as_ref().map(|at| at.place)),
+    ];
+    let named: Vec<_> = kinds.iter().filter_map(|(name, place)| place.map(|place| (*name, place))).collect();
+    match named[..] {
+        [] if raw.array.is_some() => {}
+        [] if ["drive", "server", "null", "array"].iter().all(|name| raw.readable(name)) => {
+            let remedy = "add drive = \"name\", server = { mean = \"10ms\" } or null = {}";
+            log.fault(place, "the target is neither a drive nor a server nor null", remedy);
+            return None;
+        }
+        [_, (second, place), ..] => {
+            let message = format!("a target is one thing: `{second}` contradicts `{}`", named[0].0);
+            log.fault(place, message, "keep one of drive, server and null");
+            return None;
+        }
+        _ => {}
+    }
+    Some(())
+}
+
+/// The target without a drive: a server, or null.
+fn server_target(raw: &TargetRaw, log: &mut Log) -> Option<ResolvedTarget> {
+    let server = raw.server.as_ref().and_then(|at| at.value.capacity.as_ref());
+    let null = raw.null.as_ref().and_then(|at| at.value.capacity.as_ref());
+    if let Some(empty) = server.or(null).filter(|capacity| capacity.value.0 == Sectors::ZERO) {
+        log.fault(empty.place, "a target of no capacity", "write a capacity such as \"1TB\"");
+        return None;
+    }
+    let mut canonical = String::new();
+    let params = if let Some(null) = &raw.null {
+        null.value.write(&mut canonical);
+        let capacity = given(null.value.capacity.as_ref()).map_or(CAPACITY, |capacity| capacity.0);
+        ServerParams { capacity, service: None, stations: 1 }
+    } else {
+        let server = raw.server.as_ref()?;
+        server.value.write(&mut canonical);
+        server_params(server, log)?
+    };
+    Some(ResolvedTarget {
+        params: TargetParams::Server(params),
+        canonical,
+        array: None,
+        assumed: Vec::new(),
+        firmware: Vec::new(),
+    })
 }
 
 /// A drive's canonical text: its name does not matter.

@@ -1,4 +1,4 @@
-//! Where a block lies: zones, heads, skews, surface order, slipped defects and spares.
+//! Where a logical block lies: zones, heads, skews, surface order, slipped defects and spares.
 //!
 //! A zone's tracks are numbered in the order in which its blocks fill them. `locate` turns an address into
 //! zone, track in that order, and sector slot; `track` turns a track in that order into cylinder, head and

@@ -40,7 +40,7 @@ impl RaidLevel for Rows {
 
     #[inline]
     fn claim_range(&self, plan: &Planner, stripe_request: &StripeRequest) -> Option<ClaimRange> {
-        self.blocks_of_rows(plan, stripe_request)
+        self.claim_of_rows(plan, stripe_request)
     }
 
     #[inline]

@@ -15,7 +15,7 @@ use crate::storage::tree::Slot;
 impl Rows {
     /// Block numbers count sectors of a member over the rows of all groups. Whatever changes parity, or needs
     /// it, excludes everything else that changes it; parity is changed in whole granules.
-    pub(crate) fn blocks_of_rows(
+    pub(crate) fn claim_of_rows(
         &self,
         plan: &Planner,
         stripe_request: &StripeRequest,
