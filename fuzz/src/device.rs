@@ -61,14 +61,14 @@ impl Served {
                 let data: Vec<u8> =
                     (0..length).map(|at| (at as u8).wrapping_mul(31) ^ bytes.byte()).collect();
                 self.image[place].copy_from_slice(&data);
-                self.ask(DeviceRequest::Write { offset, data, fua });
+                self.submit(DeviceRequest::Write { offset, data, fua });
             }
             3 => {
                 self.image[place].fill(0);
-                self.ask(DeviceRequest::Zero { offset, length, fua });
+                self.submit(DeviceRequest::Zero { offset, length, fua });
             }
-            4 => self.ask(DeviceRequest::Flush),
-            5 => self.ask(DeviceRequest::Cache { offset, length }),
+            4 => self.submit(DeviceRequest::Flush),
+            5 => self.submit(DeviceRequest::Cache { offset, length }),
             6 => {
                 self.now += Span::from_us(bytes.below(50_000));
                 self.engine.run(self.now).expect("the engine goes on");
@@ -81,16 +81,16 @@ impl Served {
         }
     }
 
-    fn ask(&mut self, asked: DeviceRequest) {
+    fn submit(&mut self, request: DeviceRequest) {
         // Earlier requests may overlap this one: then they must be done first.
         self.settle();
         self.cookie += 1;
-        self.engine.submit(self.now, RequestId { client: 0, cookie: self.cookie }, asked);
+        self.engine.submit(self.now, RequestId { client: 0, cookie: self.cookie }, request);
     }
 
     /// Checks that reads return what was written.
     fn read(&mut self, first: u64, count: u64) {
-        self.ask(DeviceRequest::Read { offset: first * BLOCK, length: (count * BLOCK) as u32 });
+        self.submit(DeviceRequest::Read { offset: first * BLOCK, length: (count * BLOCK) as u32 });
         for answer in self.settle() {
             if let Ok(Answer::Data { found, .. }) = answer {
                 let mut bytes = Vec::new();

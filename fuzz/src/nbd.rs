@@ -42,12 +42,12 @@ pub fn server(bytes: &[u8]) {
 }
 
 /// Answers a valid request: one within the device, and in whole blocks.
-fn answer(session: &mut Session, cookie: u64, asked: &DeviceRequest) {
+fn answer(session: &mut Session, cookie: u64, request: &DeviceRequest) {
     let on_device = |offset: u64, length: u64| {
         assert!(length > 0 && offset.is_multiple_of(512) && length.is_multiple_of(512));
         assert!(offset.checked_add(length).is_some_and(|end| end <= SIZE));
     };
-    match *asked {
+    match *request {
         DeviceRequest::Read { offset, length } => {
             on_device(offset, length.into());
             let length = length as usize;

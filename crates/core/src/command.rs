@@ -157,7 +157,7 @@ impl Command {
 /// How a command ended. A simulated device error is a value, not an error of the program.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Outcome {
-    /// The command was carried out as asked.
+    /// The command was carried out as requested.
     Done,
     /// The addresses lie beyond the end of the target.
     OutOfRange,

@@ -40,11 +40,11 @@ fn the_histograms_of_samples_hold_their_figures() {
                 let part = &point[direction];
                 let bytes = STANDARD.decode(part["histogram"].as_str().unwrap()).unwrap();
                 let histogram: Histogram<u64> = Deserializer::new().deserialize(&mut &bytes[..]).unwrap();
-                let told = &part["latency_ns"];
-                assert_eq!(histogram.len(), told["n"].as_u64().unwrap(), "{name}, {direction}");
+                let latency = &part["latency_ns"];
+                assert_eq!(histogram.len(), latency["n"].as_u64().unwrap(), "{name}, {direction}");
                 read += histogram.len();
                 for (key, share) in [("p50", 0.5), ("p99", 0.99), ("p99_9", 0.999)] {
-                    if let Some(ns) = told[key].as_u64() {
+                    if let Some(ns) = latency[key].as_u64() {
                         assert_eq!(histogram.value_at_quantile(share), ns, "{name}, {direction}, {key}");
                     }
                 }

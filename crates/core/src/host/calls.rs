@@ -10,7 +10,7 @@ impl Host {
     /// Accepts a completion, at the instant at which it was done.
     ///
     /// # Errors
-    /// When it answers nothing that this host has asked for. Apart from the time, the host is then unchanged.
+    /// When it answers nothing that this host has requested. Apart from the time, the host is then unchanged.
     #[inline]
     pub fn take(&mut self, completion: &Completion) -> Result<(), HostError> {
         self.pass_to(completion.completed)?;

@@ -3,7 +3,7 @@
 //! The host accepts an I/O while it has room for one ([`Host::room`]), so a trace of any length runs in
 //! constant memory: feed until there is no room, let time pass, feed again. The pace determines when an I/O
 //! begins. When the target cannot keep up with [`Pace::ByTime`], I/Os begin late; `Io::intended` remains the
-//! instant that was asked for.
+//! requested instant.
 use super::params::{OUTSTANDING_MAX, PARTS_MAX};
 use super::{Host, HostEvent, HostOutput};
 use crate::command::{Access, Command};

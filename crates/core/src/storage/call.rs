@@ -298,7 +298,7 @@ pub enum CallError {
     },
     /// This kind of target cannot do that.
     Unable {
-        /// What was asked, for the message.
+        /// What was requested, for the message.
         what: &'static str,
         /// What a target must have for it.
         needs: &'static str,

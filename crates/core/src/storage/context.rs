@@ -23,7 +23,7 @@ use drivelab_units::{Instant, Lba};
 pub enum Event {
     Drive(u16, DriveEvent),
     Controller(u16, ControllerEvent),
-    /// An I/O scheduler is due to be asked again.
+    /// An I/O scheduler is due to be polled again.
     Elevator(Before),
     Array(ArrayEvent),
     /// A drive fails for good.

@@ -380,7 +380,7 @@ mod tests {
             drains in any::<bool>(),
         ) {
             let (mut index, mut map) = (Index::new(), BTreeMap::new());
-            for (at, &(kind, key, asked)) in steps.iter().enumerate() {
+            for (at, &(kind, key, probe)) in steps.iter().enumerate() {
                 match (map.contains_key(&key), kind) {
                     (true, 1..) => {
                         index.remove(key);
@@ -392,7 +392,7 @@ mod tests {
                     }
                     _ => {}
                 }
-                agree(&index, &map, asked % 402);
+                agree(&index, &map, probe % 402);
                 agree(&index, &map, key);
             }
             if drains {

@@ -6,7 +6,7 @@ use drivelab_units::{Instant, Span};
 
 #[derive(Default)]
 pub struct Admission {
-    /// Commands received so far, and the sectors that they have asked for.
+    /// Commands received so far, and the sectors that they have requested.
     received: u64,
     requested: u64,
     /// When the last one arrived or was answered.
@@ -32,7 +32,7 @@ impl Admission {
         self.received
     }
 
-    /// Sectors that hosts have asked for so far.
+    /// Sectors that hosts have requested so far.
     pub fn requested(&self) -> u64 {
         self.requested
     }

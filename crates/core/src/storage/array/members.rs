@@ -43,7 +43,7 @@ pub struct Members {
 }
 
 impl Members {
-    /// `count` members, followed by spares; `forgets` tells for each drive whether it answers writes before
+    /// `count` members, followed by spares; `forgets` states for each drive whether it answers writes before
     /// they are on its media.
     pub fn new(count: u16, spares: u16, forgets: Vec<bool>) -> Self {
         let member = |drive| Member { drive, state: MemberState::Whole, outstanding: 0, head: 0 };

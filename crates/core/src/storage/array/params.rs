@@ -107,7 +107,7 @@ pub enum ReadChoice {
     NearestHead,
     /// The one with the fewest commands; among equals the nearest.
     LeastQueued,
-    /// All copies are asked, and the first answer is used.
+    /// All copies are read, and the first answer is used.
     AskAll,
 }
 

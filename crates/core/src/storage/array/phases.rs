@@ -237,7 +237,7 @@ impl Array {
         self.next_phase(context, slot);
     }
 
-    /// One of several copies that were asked has answered: the host need not wait for the others.
+    /// One of several copies that were read has answered: the host need not wait for the others.
     #[cold]
     pub(crate) fn answer_early(&mut self, context: &mut Context, op: &Op, breakdown: &Breakdown) {
         self.planner.first_answer(context, op);

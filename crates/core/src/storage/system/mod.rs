@@ -235,7 +235,7 @@ impl System {
         }
     }
 
-    /// An I/O scheduler is due to be asked again, unless an earlier instant has replaced this one.
+    /// An I/O scheduler is due to be polled again, unless an earlier instant has replaced this one.
     fn poll_scheduler(&mut self, context: &mut Context, before: Before) {
         if let Before::Drive(at) = before
             && self.dead[usize::from(at)]

@@ -11,7 +11,7 @@ pub struct Memory {
     free: Instant,
     /// Its copies, with the instant at which each is done.
     copies: VecDeque<(Instant, Slot)>,
-    /// The last size asked for, and its time: most workloads have one size, and a division is slow.
+    /// The last requested size, and its time: most workloads have one size, and a division is slow.
     time: (Sectors, Span),
 }
 

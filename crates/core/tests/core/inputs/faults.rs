@@ -139,8 +139,8 @@ fn a_flush_that_lies_leaves_written_data_behind() {
         let flush = rig.go(Access::Flush, 0, 0);
         (flush.outcome, flush.completed - flush.submitted, rig.target.drive().unwrap().volatile().count())
     };
-    let ((done, honest, left), (said, lied, kept)) = (played(false), played(true));
-    assert_eq!((done, left, said, kept), (Outcome::Done, 0, Outcome::Done, 1));
+    let ((done, honest, left), (outcome, lied, kept)) = (played(false), played(true));
+    assert_eq!((done, left, outcome, kept), (Outcome::Done, 0, Outcome::Done, 1));
     assert!(lied < honest);
     // It may become honest again.
     let mut rig = Rig::new(&target(&forgetful()));

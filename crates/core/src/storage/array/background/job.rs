@@ -102,7 +102,7 @@ impl SyncJob {
         group: u16,
         step: u64,
         (begin, end): (u64, u64),
-        (now, asked): (Instant, u64),
+        (now, requested): (Instant, u64),
     ) -> Self {
         SyncJob {
             kind,
@@ -117,7 +117,7 @@ impl SyncJob {
             windows: VecDeque::new(),
             number: 0,
             done: Done { before: 0, swept: 0, began: now, ended: None },
-            pace: SyncPace::beginning(now, asked),
+            pace: SyncPace::beginning(now, requested),
             has_skipped: false,
         }
     }

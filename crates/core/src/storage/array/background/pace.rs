@@ -11,20 +11,20 @@ use drivelab_units::{Instant, Rate, Sectors, Span};
 /// A job that is behind may catch up, but with no more than falls due in this time.
 const CATCH_UP: Span = Span::from_s(3);
 
-/// Hosts use the array when they have asked for more sectors than this since the last check (`is_mddev_idle`:
+/// Hosts use the array when they have requested more sectors than this since the last check (`is_mddev_idle`:
 /// 64 sectors, there of a member).
 const UNNOTICED: Sectors = Sectors::new(64);
 
-/// The sectors that hosts had asked for when a job last found them using the array.
+/// The sectors that hosts had requested when a job last found them using the array.
 #[derive(Default)]
 pub struct Hosts(u64);
 
 impl Hosts {
-    /// Whether hosts have used the array since, given the sectors `asked` for in total.
-    pub fn were_busy(&mut self, asked: u64) -> bool {
-        let busy = asked - self.0 > UNNOTICED.get();
+    /// Whether hosts have used the array since, given the sectors `requested` in total.
+    pub fn were_busy(&mut self, requested: u64) -> bool {
+        let busy = requested - self.0 > UNNOTICED.get();
         if busy {
-            self.0 = asked;
+            self.0 = requested;
         }
         busy
     }
@@ -50,9 +50,9 @@ fn go_on(due: Instant, now: Instant, rate: Option<Rate>, count: Sectors) -> Inst
 }
 
 impl SyncPace {
-    /// A job begins when hosts have `asked` for this many sectors.
-    pub fn beginning(now: Instant, asked: u64) -> Self {
-        SyncPace { floor: now, ceiling: now, hosts: Hosts(asked), ..SyncPace::default() }
+    /// A job begins when hosts have `requested` this many sectors.
+    pub fn beginning(now: Instant, requested: u64) -> Self {
+        SyncPace { floor: now, ceiling: now, hosts: Hosts(requested), ..SyncPace::default() }
     }
 
     /// When the next window may begin. `idle_from` is when the array will be idle, or has become so, if

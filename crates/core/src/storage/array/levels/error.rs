@@ -33,7 +33,7 @@ pub enum LevelError {
         level: &'static str,
         /// Members possible.
         most: u16,
-        /// Members asked for.
+        /// Requested members.
         members: u16,
     },
     /// No groups.
@@ -47,14 +47,14 @@ pub enum LevelError {
         level: &'static str,
         /// Number of copies or groups that must divide the members.
         by: u16,
-        /// Members asked for.
+        /// Requested members.
         members: u16,
     },
     /// Fewer than two copies, or more than members.
     Copies {
         /// Usual name of the level.
         level: &'static str,
-        /// Copies asked for.
+        /// Requested copies.
         copies: u16,
         /// Members of the array.
         members: u16,
@@ -65,7 +65,7 @@ pub enum LevelError {
         level: &'static str,
         /// Parities possible; the least is 1.
         most: u8,
-        /// Parities asked for.
+        /// Requested parities.
         parities: u8,
     },
     /// A stripe unit of nothing, or of which too few fit on a member.
@@ -83,7 +83,7 @@ pub enum LevelError {
     Record {
         /// Usual name of the level.
         level: &'static str,
-        /// The record asked for.
+        /// The requested record.
         record: Sectors,
         /// The sector of the pool.
         sector: Sectors,
@@ -102,7 +102,7 @@ pub enum LevelError {
     },
     /// A share of the places that cannot be filled.
     Fill {
-        /// The share asked for; possible are 1 to 100.
+        /// The requested share; possible are 1 to 100.
         percent: u8,
     },
     /// A spare that is smaller than what the array uses of a member.
@@ -119,16 +119,16 @@ pub enum LevelError {
         /// Usual name of the level.
         level: &'static str,
     },
-    /// A failure is asked for of a drive that does not exist.
+    /// A failure is requested of a drive that does not exist.
     NoSuchDrive {
-        /// Number asked for.
+        /// Requested number.
         drive: u16,
         /// Drives that there are.
         drives: usize,
     },
     /// A member is declared missing that does not exist.
     NoSuchMember {
-        /// Slot asked for.
+        /// Requested slot.
         slot: u16,
         /// Members that there are.
         members: u16,
@@ -140,7 +140,7 @@ pub enum LevelError {
     },
     /// More failures than drives.
     TooManyFailures {
-        /// Failures asked for, drives missing from the start included.
+        /// Requested failures, drives missing from the start included.
         failures: usize,
         /// Drives that there are.
         drives: usize,
@@ -156,7 +156,7 @@ pub enum LevelError {
     },
     /// Parity over pieces that are too large for a partial parity log, with their description.
     Log {
-        /// The piece asked for.
+        /// The requested piece.
         granule: Sectors,
     },
     /// A journal that is too small for one row of stripe units and its description.
@@ -168,7 +168,7 @@ pub enum LevelError {
     },
     /// A bitmap of more regions than are possible.
     Regions {
-        /// The region asked for.
+        /// The requested region.
         region: Sectors,
         /// Regions that this makes.
         regions: u64,

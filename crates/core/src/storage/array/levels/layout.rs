@@ -31,7 +31,7 @@ pub enum Layout {
 }
 
 /// Delegates a question to the level that a layout is.
-macro_rules! ask {
+macro_rules! delegate {
     ($layout:expr, $level:ident => $answer:expr) => {
         match $layout {
             Layout::Linear($level) => $answer,
@@ -82,12 +82,12 @@ impl Layout {
 
     /// Sectors of each member that the array uses; of a JBOD, of the largest.
     pub fn used(&self) -> Sectors {
-        Sectors::new(ask!(self, level => RaidLevel::used(level)))
+        Sectors::new(delegate!(self, level => RaidLevel::used(level)))
     }
 
     /// Sectors that hosts can address.
     pub fn capacity(&self) -> Sectors {
-        Sectors::new(ask!(self, level => RaidLevel::capacity(level)))
+        Sectors::new(delegate!(self, level => RaidLevel::capacity(level)))
     }
 
     /// Takes over what the metadata on the members record, from the layout of an array that was cut off.
@@ -101,30 +101,30 @@ impl Layout {
 
     /// Where the first copy of this address of the array lies.
     pub fn home(&self, address: u64) -> Spot {
-        ask!(self, level => RaidLevel::home(level, address))
+        delegate!(self, level => RaidLevel::home(level, address))
     }
 
     /// The address of the array whose data this place holds; `None` where it holds parity or nothing.
     pub fn address_at(&self, spot: Spot) -> Option<u64> {
-        ask!(self, level => RaidLevel::address_at(level, spot))
+        delegate!(self, level => RaidLevel::address_at(level, spot))
     }
 
     pub(crate) fn group_members(&self) -> Option<u16> {
-        ask!(self, level => RaidLevel::group_members(level))
+        delegate!(self, level => RaidLevel::group_members(level))
     }
 
     pub(crate) fn whole_write(&self) -> Option<u64> {
-        ask!(self, level => RaidLevel::whole_write(level))
+        delegate!(self, level => RaidLevel::whole_write(level))
     }
 
     #[inline(always)]
     pub(crate) fn claim_range(&self, plan: &Planner, stripe_request: &StripeRequest) -> Option<ClaimRange> {
-        ask!(self, level => RaidLevel::claim_range(level, plan, stripe_request))
+        delegate!(self, level => RaidLevel::claim_range(level, plan, stripe_request))
     }
 
     #[inline(always)]
     pub(crate) fn cut(&self, plan: &Planner, access: Access, at: u64, end: u64) -> u64 {
-        ask!(self, level => RaidLevel::cut(level, plan, access, at, end))
+        delegate!(self, level => RaidLevel::cut(level, plan, access, at, end))
     }
 
     #[inline(always)]
@@ -134,7 +134,7 @@ impl Layout {
         context: &mut Context,
         slot: Slot,
     ) -> Result<(), Outcome> {
-        ask!(self, level => RaidLevel::plan_read(level, plan, context, slot))
+        delegate!(self, level => RaidLevel::plan_read(level, plan, context, slot))
     }
 
     #[inline(always)]
@@ -144,7 +144,7 @@ impl Layout {
         context: &mut Context,
         slot: Slot,
     ) -> Result<(), Outcome> {
-        ask!(self, level => RaidLevel::plan_write(level, plan, context, slot))
+        delegate!(self, level => RaidLevel::plan_write(level, plan, context, slot))
     }
 
     #[inline(always)]
@@ -154,26 +154,26 @@ impl Layout {
         slot: Slot,
         window: Option<(&SyncJob, Range<u64>)>,
     ) -> Option<Slot> {
-        ask!(self, level => RaidLevel::blocker(level, plan, slot, window))
+        delegate!(self, level => RaidLevel::blocker(level, plan, slot, window))
     }
 
     pub(crate) fn passes_content(&self) -> bool {
-        ask!(self, level => RaidLevel::passes_content(level))
+        delegate!(self, level => RaidLevel::passes_content(level))
     }
 
     #[inline(always)]
     pub(crate) fn settle(&mut self, plan: &mut Planner, slot: Slot) {
-        ask!(self, level => RaidLevel::settle(level, plan, slot));
+        delegate!(self, level => RaidLevel::settle(level, plan, slot));
     }
 
     #[inline(always)]
     pub(crate) fn checks_bad_blocks(&self) -> bool {
-        ask!(self, level => RaidLevel::checks_bad_blocks(level))
+        delegate!(self, level => RaidLevel::checks_bad_blocks(level))
     }
 
     /// The redundancy that the level stores.
     pub fn redundancy(&self) -> Option<Redundancy> {
-        ask!(self, level => RaidLevel::redundancy(level))
+        delegate!(self, level => RaidLevel::redundancy(level))
     }
 
     /// Whether the level stores any redundancy.
@@ -183,75 +183,75 @@ impl Layout {
 
     /// Whether all data can be reconstructed from the slots that are present; `is_there` is indexed by slot.
     pub fn can_reconstruct(&self, is_there: &[bool]) -> bool {
-        ask!(self, level => RaidLevel::can_reconstruct(level, is_there))
+        delegate!(self, level => RaidLevel::can_reconstruct(level, is_there))
     }
 
     /// All places that hold a copy of an address, its home first.
     pub fn copies_of(&self, address: u64) -> Vec<Spot> {
-        ask!(self, level => RaidLevel::copies_of(level, address))
+        delegate!(self, level => RaidLevel::copies_of(level, address))
     }
 
     /// Number of addresses whose consistency is checked as one: a row of stripe units, a record, a piece of a copy.
     pub fn compared_as_one(&self) -> u64 {
-        ask!(self, level => RaidLevel::compared_as_one(level))
+        delegate!(self, level => RaidLevel::compared_as_one(level))
     }
 
     /// The first sector of each member that is not reserved for logs.
     pub fn start(&self) -> u64 {
-        ask!(self, level => RaidLevel::start(level))
+        delegate!(self, level => RaidLevel::start(level))
     }
 
     /// Sectors of a record, for levels that store data in records.
     pub fn record(&self) -> Option<Sectors> {
-        ask!(self, level => RaidLevel::record(level)).map(Sectors::new)
+        delegate!(self, level => RaidLevel::record(level)).map(Sectors::new)
     }
 
     pub(crate) fn fails_the_last(&self) -> bool {
-        ask!(self, level => RaidLevel::fails_the_last(level))
+        delegate!(self, level => RaidLevel::fails_the_last(level))
     }
 
     pub(crate) fn companions(&self, slot: u16) -> Range<u16> {
-        ask!(self, level => RaidLevel::companions(level, slot))
+        delegate!(self, level => RaidLevel::companions(level, slot))
     }
 
     pub(crate) fn is_kept_without(&self, members: &Members, op: &Op) -> bool {
-        ask!(self, level => RaidLevel::is_kept_without(level, members, op))
+        delegate!(self, level => RaidLevel::is_kept_without(level, members, op))
     }
 
     pub(crate) fn losses(&self, members: &Members, before: &[u64], failed: u16) -> Vec<Run> {
-        ask!(self, level => RaidLevel::losses(level, members, before, failed))
+        delegate!(self, level => RaidLevel::losses(level, members, before, failed))
     }
 
     pub(crate) fn reach(&self, members: &Members, slot: u16) -> u64 {
-        ask!(self, level => RaidLevel::reach(level, members, slot))
+        delegate!(self, level => RaidLevel::reach(level, members, slot))
     }
 
     pub(crate) fn readable_elsewhere(&self, plan: &Planner, op: &Op) -> Vec<(u64, u64)> {
-        ask!(self, level => RaidLevel::readable_elsewhere(level, plan, op))
+        delegate!(self, level => RaidLevel::readable_elsewhere(level, plan, op))
     }
 
     pub(crate) fn only_stale_left(&self, plan: &Planner) -> Vec<Run> {
-        ask!(self, level => RaidLevel::only_stale_left(level, plan))
+        delegate!(self, level => RaidLevel::only_stale_left(level, plan))
     }
 
     pub(crate) fn joins(&mut self, slot: u16) {
-        ask!(self, level => RaidLevel::joins(level, slot));
+        delegate!(self, level => RaidLevel::joins(level, slot));
     }
 
     pub(crate) fn range(&self, kind: SyncKind, request: u64) -> (u64, (u64, u64)) {
-        ask!(self, level => RaidLevel::range(level, kind, request))
+        delegate!(self, level => RaidLevel::range(level, kind, request))
     }
 
     pub(crate) fn around(&self, job: &SyncJob, at: u64, to: u64) -> (u64, u64) {
-        ask!(self, level => RaidLevel::around(level, job, at, to))
+        delegate!(self, level => RaidLevel::around(level, job, at, to))
     }
 
     pub(crate) fn window_claim(&self, first: u64, end: u64) -> Option<ClaimRange> {
-        ask!(self, level => RaidLevel::window_claim(level, first, end))
+        delegate!(self, level => RaidLevel::window_claim(level, first, end))
     }
 
     pub(crate) fn next_stretch(&self, members: &Members, job: &SyncJob) -> Option<WindowRange> {
-        ask!(self, level => RaidLevel::next_stretch(level, members, job))
+        delegate!(self, level => RaidLevel::next_stretch(level, members, job))
     }
 
     pub(crate) fn plan_window(
@@ -260,26 +260,26 @@ impl Layout {
         context: &mut Context,
         part: &mut WindowPart<'_>,
     ) {
-        ask!(self, level => RaidLevel::plan_window(level, plan, context, part));
+        delegate!(self, level => RaidLevel::plan_window(level, plan, context, part));
     }
 
     pub(crate) fn edge(&self, numbers: u64) -> u64 {
-        ask!(self, level => RaidLevel::edge(level, numbers))
+        delegate!(self, level => RaidLevel::edge(level, numbers))
     }
 
     pub(crate) fn share(&self, kind: SyncKind, numbers: u64) -> u64 {
-        ask!(self, level => RaidLevel::share(level, kind, numbers))
+        delegate!(self, level => RaidLevel::share(level, kind, numbers))
     }
 
     pub(crate) fn smallest_window(&self, granule: u64) -> u64 {
-        ask!(self, level => RaidLevel::smallest_window(level, granule))
+        delegate!(self, level => RaidLevel::smallest_window(level, granule))
     }
 
     pub(crate) fn filled(&self, job: &SyncJob) -> u64 {
-        ask!(self, level => RaidLevel::filled(level, job))
+        delegate!(self, level => RaidLevel::filled(level, job))
     }
 
     pub(crate) fn length(&self, job: &SyncJob) -> u64 {
-        ask!(self, level => RaidLevel::length(level, job))
+        delegate!(self, level => RaidLevel::length(level, job))
     }
 }

@@ -37,7 +37,7 @@ impl Planner {
         self.defects.unreadable.first(unreadable, spot, count).filter(|_| self.members.can_read(spot, count))
     }
 
-    /// The first of several copies that were asked has answered: the host gets its data.
+    /// The first of several copies that were read has answered: the host gets its data.
     pub(crate) fn first_answer(&self, context: &mut Context, op: &Op) {
         let StripeRequest { first, .. } = *self.stripe_requests.get(op.stripe_request);
         let (id, from) = (self.command_id(op.stripe_request), Source { id: op.id, at: op.at, factor: 1 });

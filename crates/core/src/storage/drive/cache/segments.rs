@@ -106,7 +106,7 @@ impl Segments {
         let mut best = (Cover::Miss, NONE);
         self.find(first, first + Sectors::new(1));
         while let Some(place) = self.found.pop() {
-            let cover = self.ask(place, first, end, now, motion);
+            let cover = self.cover_in(place, first, end, now, motion);
             match (cover, best.0) {
                 (Cover::Hit, _) => return (cover, place),
                 (Cover::Coming(_), _) | (Cover::Partial(_), Cover::Miss) => best = (cover, place),
@@ -123,7 +123,14 @@ impl Segments {
         self.index.meeting(first, end, &mut self.found);
     }
 
-    fn ask(&mut self, place: SegmentIndex, first: Lba, end: Lba, now: Instant, motion: Motion<'_>) -> Cover {
+    fn cover_in(
+        &mut self,
+        place: SegmentIndex,
+        first: Lba,
+        end: Lba,
+        now: Instant,
+        motion: Motion<'_>,
+    ) -> Cover {
         let with = (&self.params.read_ahead, self.window());
         let cover = self.segments[place as usize].cover(first, end, now, with, motion);
         self.note(place);
@@ -254,7 +261,8 @@ impl Segments {
             return false;
         }
         let before = Lba::new(first.get() - 1);
-        self.index.get(place).start < first.get() && self.ask(place, before, first, now, motion) == Cover::Hit
+        self.index.get(place).start < first.get()
+            && self.cover_in(place, before, first, now, motion) == Cover::Hit
     }
 
     /// Written data have reached the media, and the buffer keeps them. Returns their place, if it does.

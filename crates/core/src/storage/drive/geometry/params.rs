@@ -126,7 +126,7 @@ pub enum GeometryError {
     },
     /// A capacity above what the media hold, or of zero.
     CapacityTooLarge {
-        /// Sectors asked for.
+        /// Requested sectors.
         capacity: u64,
         /// Sectors that the media hold.
         held: u64,

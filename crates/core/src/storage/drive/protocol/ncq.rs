@@ -6,7 +6,7 @@
 //!   It may deliver the data of one command out of order, so an access that begins in the middle need not
 //!   wait for the first sector.
 //! - Priority: normal, isochronous with a deadline (ICC), high. High is best effort. A missed deadline aborts
-//!   every outstanding command if the drive has been told to (Deadline Handling subcommand of NCQ NON-DATA:
+//!   every outstanding command if the drive is configured to (Deadline Handling subcommand of NCQ NON-DATA:
 //!   RDNC for reads, WDNC for writes), and has no effect otherwise. Simplified: the host knows which deadline
 //!   it was and reports that command as timed out; the others it resends.
 //! - The abort subcommand of NCQ QUEUE MANAGEMENT succeeds even when there was nothing to abort.

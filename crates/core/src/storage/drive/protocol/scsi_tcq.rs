@@ -18,7 +18,7 @@
 //!   task set are cleared; 3 those of the failing command's initiator. Commands of other initiators that are
 //!   cleared end with TASK ABORTED (TAS = 1), or their initiator gets a UNIT ATTENTION (TAS = 0; SPC-4 7.4.6,
 //!   SAM-5 5.6). Simplified: with TAS = 0 the standard lets them end without a status, and their host would
-//!   learn of it from the UNIT ATTENTION of its next command, or from a timeout; here it is told at once, and
+//!   learn of it from the UNIT ATTENTION of its next command, or from a timeout; here it is notified at once, and
 //!   its next command gets the UNIT ATTENTION.
 //! - NACA is a bit of each command; here a host sets it in all of its commands or in none. An error of a
 //!   command with NACA leaves an auto contingent allegiance (SAM-2 5.9.1): until the initiator clears it only

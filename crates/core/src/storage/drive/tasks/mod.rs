@@ -313,7 +313,7 @@ impl Tasks {
     }
 
     /// An error of this initiator begins an allegiance. Returns the commands that must leave the queue for
-    /// it, oldest first: those that wait for the mechanism and are not recovery commands. `elsewhere` tells
+    /// it, oldest first: those that wait for the mechanism and are not recovery commands. `elsewhere` returns
     /// which commands wait for something else.
     pub fn begin_allegiance(
         &mut self,
@@ -418,7 +418,7 @@ impl Tasks {
     }
 
     /// Commands of these initiators were cleared by an error of another one: their next command gets a UNIT
-    /// ATTENTION, unless the cleared commands themselves have told them.
+    /// ATTENTION, unless the cleared commands themselves have reported it.
     pub fn set_unit_attention(&mut self, cleared: impl Iterator<Item = u16>) {
         if matches!(self.protocol, Protocol::ScsiTcq(scsi) if scsi.task_aborted) {
             return;

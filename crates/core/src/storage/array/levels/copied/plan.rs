@@ -164,7 +164,7 @@ impl Copied {
         plan.members.impaired > 0 && self.set(copy).is_some_and(is_short)
     }
 
-    /// The end of a read that all copies are asked for: the first answer must cover all of it.
+    /// The end of a read that goes to all copies: the first answer must cover all of it.
     pub(crate) fn cut_at_piece(&self, plan: &Planner, at: u64, end: u64) -> u64 {
         if plan.params.reads == ReadChoice::AskAll && self.copies() > 1 {
             at + self.piece(at, end.min(at + plan.params.request.get())).count
@@ -173,7 +173,7 @@ impl Copied {
         }
     }
 
-    /// Asks every copy for a piece. The first answer decides whose data the host gets: see
+    /// Reads a piece from every copy. The first answer decides whose data the host gets: see
     /// [`Planner::first_answer`].
     fn ask_all(&self, plan: &mut Planner, context: &mut Context, slot: Slot) -> Result<(), Outcome> {
         let StripeRequest { first, end, unreadable, .. } = *plan.stripe_requests.get(slot);

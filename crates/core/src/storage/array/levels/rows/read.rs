@@ -1,7 +1,7 @@
 //! Reads of levels with parity: each stripe unit is read from its member, or computed from all others of its
 //! row.
 //!
-//! Where a unit must be computed, the row is read in bands, cut where the set of columns asked for changes,
+//! Where a unit must be computed, the row is read in bands, cut where the set of requested columns changes,
 //! so that a unit that both the computation and the host need is read once.
 use super::Rows;
 use super::band::{Band, Reach, bands};
@@ -105,7 +105,7 @@ impl Rows {
         }
         let unreadable = plan.stripe_requests.get(slot).unreadable;
         let row = self.row(row);
-        // The state of the units that are not asked for matters only when they are needed for a computation.
+        // The state of the units that are not requested matters only when they are needed for a computation.
         let mut band = Band::whole(self, row, lo, hi);
         self.bring_nothing(plan, &band);
         let is_there = |column| {

@@ -51,7 +51,7 @@ pub use own::OwnOrder;
 ///         now = due;
 ///         target.handle(due, TargetInput::Tick).unwrap();
 ///     }
-///     let answers = std::iter::from_fn(|| target.poll_output()).filter_map(|said| said.completed());
+///     let answers = std::iter::from_fn(|| target.poll_output()).filter_map(|output| output.completed());
 ///     (answers.map(|answer| answer.id).collect(), now)
 /// }
 ///

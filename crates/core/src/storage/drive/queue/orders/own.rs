@@ -79,7 +79,7 @@ impl Rule {
     /// while let Some(due) = target.poll_timeout() {
     ///     target.handle(due, TargetInput::Tick).unwrap();
     /// }
-    /// let answers = std::iter::from_fn(|| target.poll_output()).filter_map(|said| said.completed());
+    /// let answers = std::iter::from_fn(|| target.poll_output()).filter_map(|output| output.completed());
     /// let served: Vec<u64> = answers.map(|answer| cylinders[answer.id as usize]).collect();
     /// // The first found the drive idle.
     /// assert_eq!(served[0], 500);

@@ -1,4 +1,4 @@
-//! Deep queues: every policy finds the naive choice there too, and looks at about the root of what waits.
+//! Deep queues: every policy finds the naive choice there too, and examines about the root of what waits.
 use super::super::outward::EXAMINED;
 use super::*;
 use proptest::test_runner::Config;
@@ -64,7 +64,7 @@ proptest! {
     }
 }
 
-/// How many entries a choice looks at, the mean over some choices from a queue that is kept full with commands for the
+/// How many entries a choice examines, the mean over some choices from a queue that is kept full with commands for the
 /// first so many cylinders.
 fn examined(order: Order, depth: u32, mechanism: &Mechanism, cylinders: u32) -> u32 {
     // A queue takes some 3 ms a command.
@@ -99,7 +99,7 @@ fn examined(order: Order, depth: u32, mechanism: &Mechanism, cylinders: u32) -> 
     EXAMINED.get() / CHOICES
 }
 
-/// A choice looks at no more than four times the root of the depth, and so many. Where the credit of age
+/// A choice examines no more than four times the root of the depth, and so many. Where the credit of age
 /// falls with the depth neither way nor age decides alone in a deep queue: eight times.
 fn check_growth(cylinders: u32, used: u32, depths: &[u32], more: u32) {
     let [single, average, full] = [600, 8_500, 18_000].map(Span::from_us);

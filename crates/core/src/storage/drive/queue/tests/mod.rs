@@ -229,7 +229,7 @@ fn curve_files(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// The folder of measurements that are not part of the repository; `None`, said aloud, where it is absent.
+/// The folder of measurements that are not part of the repository; `None`, with a message, where it is absent.
 fn reference() -> Option<PathBuf> {
     let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/reference");
     let folder = env::var_os("DRIVELAB_REFERENCE").map_or_else(beside, PathBuf::from).join("disksim");

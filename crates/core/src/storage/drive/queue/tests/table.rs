@@ -38,7 +38,7 @@ fn slot_of(row: Option<&Row>) -> Option<SlotIndex> {
     row.map(|(slot, _, _)| *slot)
 }
 
-/// Everything that the table tells about itself, against the list of what is in it, oldest first.
+/// Everything that the table reports about itself, against the list of what is in it, oldest first.
 fn check_table(slots: &Slots, list: &[Row], cylinders: u32) -> Result<(), TestCaseError> {
     prop_assert_eq!((slots.len(), slots.is_empty()), (list.len(), list.is_empty()));
     prop_assert_eq!(slots.oldest(), slot_of(list.first()));
