@@ -26,7 +26,7 @@ pub struct Control<'a> {
     pub progress: &'a (dyn Fn(f64) + Sync),
 }
 
-/// Number of instants with events between two checks of the control.
+/// Number of turns of the loop between two checks of the control and of the backlog. Each arrival takes a turn.
 const STEPS_PER_CHECK: u32 = 1 << 14;
 /// Maximum number of waiting arrivals: a quarter of a gigabyte.
 const BACKLOG_MAX: usize = 1 << 24;
@@ -142,8 +142,8 @@ impl Clock {
         let is_cut = setup.power_cut.is_some_and(|cut| end.is_none_or(|end| cut <= end));
         let end = if is_cut { setup.power_cut } else { end };
         let ios = setup.limit.ios.unwrap_or(u64::MAX);
-        // Whether something else than the host must be asked at every instant.
-        let steps_instants = self.feeding.is_some()
+        // Whether more than outputs matters, so that the target may not run on by itself.
+        let steps_each = self.feeding.is_some()
             || self.checker.is_some()
             || self.log.is_some()
             || setup.limit.until_rebuilt
@@ -182,7 +182,7 @@ impl Clock {
             }
             now = due;
             self.pass_to(now);
-            let quiet_until = if steps_instants { now } else { self.quiet_until(end) };
+            let quiet_until = if steps_each { now } else { self.quiet_until(end) };
             if injected.is_some_and(|at| at <= now) {
                 self.inject_due(now, setup)?;
             }
@@ -308,7 +308,8 @@ impl Clock {
         by_count.max(by_time).max(if until_rebuilt { rebuilt } else { 0.0 }).min(1.0)
     }
 
-    /// Until when the target may run on by itself, unless it has an output: nothing else is due before.
+    /// Until when the target may run on by itself while it has no output: the next instant that matters to host or
+    /// record.
     #[inline]
     fn quiet_until(&self, end: Option<Instant>) -> Instant {
         let mut until = self.collector.piece_ends_at().min(end.unwrap_or(HORIZON));
@@ -328,7 +329,7 @@ impl Clock {
     /// output at `now`, the same at the first instant at which there is one, up to `quiet_until`. Returns that
     /// instant.
     fn step(&mut self, now: Instant, quiet_until: Instant, ios: u64) -> Result<Instant, RunError> {
-        let now = self.target.pass_on(now, quiet_until).map_err(defect)?;
+        let now = self.target.run_to_output(now, quiet_until).map_err(defect)?;
         self.follow()?;
         if self.host.poll_timeout().is_some_and(|due| due <= now) {
             self.host.handle(now, HostInput::Tick).map_err(defect)?;

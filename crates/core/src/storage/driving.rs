@@ -4,7 +4,7 @@ use super::{CallError, Target};
 use crate::command::Command;
 use drivelab_units::Instant;
 
-/// Maximum number of instants without an output before the driver is called back.
+/// Maximum number of instants without an output in one call, so that the driver can check for an interruption.
 const INSTANTS_AT_ONCE: u32 = 64;
 
 /// Later than any run should last; sums with it still fit.
@@ -39,15 +39,15 @@ impl Target {
         Ok(())
     }
 
-    /// As [`Self::pass_to`] with `now`, and from there on through the instants at which events are due, up to
-    /// `until` and to the first one that leaves an output. Returns the last of them: the driver is called back
-    /// now and then although there is no output. For a driver to whom nothing matters before `until` but
-    /// outputs.
+    /// As [`Self::pass_to`] with `now`; then, while there is no output, the same with the instants at which events
+    /// are due, up to `until`, itself included. Returns the instant reached: `now`, the first one with an output, the
+    /// last one before `until`, or after many instants without an output an earlier one. For a driver to whom
+    /// nothing but outputs matters in between.
     ///
     /// # Errors
     /// As [`Self::pass_to`].
     #[inline]
-    pub fn pass_on(&mut self, now: Instant, until: Instant) -> Result<Instant, CallError> {
+    pub fn run_to_output(&mut self, now: Instant, until: Instant) -> Result<Instant, CallError> {
         self.pass_to(now)?;
         let until = until.min(LAST);
         for _ in 0..INSTANTS_AT_ONCE {
@@ -88,3 +88,9 @@ impl Target {
         self.context.outputs.drop_front();
     }
 }
+
+// A target may be handed to another thread, and looked at from several.
+const _: () = {
+    const fn is_send_and_sync<T: Send + Sync>() {}
+    is_send_and_sync::<Target>();
+};

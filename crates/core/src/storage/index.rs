@@ -1,15 +1,14 @@
 //! An ordered index of a very large number of slots: finds the nearest to a key, with few cache misses.
 //!
 //! A B+ tree: nodes of [`WIDTH`] keys, all entries in the leaves, leaves chained in order. Each set is a
-//! separate tree. The last leaf that was found is tried first, since a search is often followed by an insertion
-//! or a removal next to it. A full leaf is split in halves; at the upper end of the set it stays full, so that
+//! separate tree. The leaf that was found last is tried first: what follows is often next to it. A full leaf is split in halves; at the upper end of the set it stays full, so that
 //! ascending keys fill their leaves. A nearly empty leaf is joined with a neighbour. Nodes are allocated only
 //! while there are more than ever before.
 //! For few entries, or where subtrees must carry summaries, see [`tree`](super::tree).
 //! Source: D. Comer, "The ubiquitous B-tree", ACM Computing Surveys 11(2), 1979.
 use super::tree::{NONE, Slot};
 use alloc::vec::Vec;
-use core::cell::Cell;
+use core::sync::atomic::{AtomicU32, Ordering};
 
 /// Keys of a node.
 const WIDTH: usize = 32;
@@ -38,19 +37,6 @@ struct Inner {
 /// The path down to a leaf: at each level the inner node and the index of the child.
 type Path = [(u32, usize); LEVELS];
 
-/// A leaf, and the keys that are or would be in it: from `low` on, this many.
-#[derive(Clone, Copy)]
-struct Reach {
-    low: u64,
-    keys: u64,
-    leaf: u32,
-}
-
-impl Reach {
-    /// No key is in it.
-    const NOWHERE: Reach = Reach { low: 0, keys: 0, leaf: NONE };
-}
-
 pub struct Index {
     leaves: Vec<Leaf>,
     free_leaves: Vec<u32>,
@@ -59,8 +45,8 @@ pub struct Index {
     root: u32,
     /// Levels of inner nodes; with none the root is a leaf.
     levels: usize,
-    /// The leaf that was found last, until leaves change.
-    last: Cell<Reach>,
+    /// The leaf that was found last: a hint, which is checked. Atomic so that a search may set it.
+    last: AtomicU32,
 }
 
 /// Inserts an item at an index of the first `len`.
@@ -85,7 +71,7 @@ impl Index {
             free_inners: Vec::new(),
             root: 0,
             levels: 0,
-            last: Cell::new(Reach::NOWHERE),
+            last: AtomicU32::new(0),
         };
         index.root = index.add_leaf();
         index
@@ -120,25 +106,21 @@ impl Index {
     /// The leaf in which a key is or would be.
     #[inline]
     fn leaf_of(&self, key: u64) -> u32 {
-        let Reach { low, keys, leaf } = self.last.get();
-        if key.wrapping_sub(low) < keys { leaf } else { self.find_leaf(key) }
+        let last = self.last.load(Ordering::Relaxed);
+        let Leaf { len, behind, ref keys, .. } = self.leaves[last as usize];
+        // Between two keys of a leaf, or above one of the last leaf.
+        let is_there = len > 0 && keys[0] <= key && (behind == NONE || key <= keys[len - 1]);
+        if is_there { last } else { self.find_leaf(key) }
     }
 
     #[inline(never)]
     fn find_leaf(&self, key: u64) -> u32 {
-        let (mut at, mut low, mut end) = (self.root, 0, u64::MAX);
+        let mut at = self.root;
         for _ in 0..self.levels {
             let inner = &self.inners[at as usize];
-            let child = inner.keys[1..inner.len].partition_point(|bound| *bound <= key);
-            if child > 0 {
-                low = inner.keys[child];
-            }
-            if child + 1 < inner.len {
-                end = inner.keys[child + 1];
-            }
-            at = inner.children[child];
+            at = inner.children[inner.keys[1..inner.len].partition_point(|bound| *bound <= key)];
         }
-        self.last.set(Reach { low, keys: end - low, leaf: at });
+        self.last.store(at, Ordering::Relaxed);
         at
     }
 
@@ -167,7 +149,6 @@ impl Index {
             leaf.len += 1;
             return;
         }
-        self.last.set(Reach::NOWHERE);
         let path = self.path_to(key);
         let is_last = self.leaves[at as usize].behind == NONE;
         let stay = if is_last && place == WIDTH { WIDTH } else { WIDTH / 2 };
@@ -251,7 +232,6 @@ impl Index {
         if leaf.len >= FEW || self.levels == 0 {
             return;
         }
-        self.last.set(Reach::NOWHERE);
         let path = self.path_to(key);
         let (above, child) = path[self.levels - 1];
         let inner = &self.inners[above as usize];
@@ -287,7 +267,9 @@ impl Index {
 
     /// Removes a leaf from the chain and frees its place.
     fn unlink(&mut self, at: u32) {
-        let &Leaf { before, behind, .. } = &self.leaves[at as usize];
+        let leaf = &mut self.leaves[at as usize];
+        let (before, behind) = (leaf.before, leaf.behind);
+        leaf.len = 0;
         if before != NONE {
             self.leaves[before as usize].behind = behind;
         }

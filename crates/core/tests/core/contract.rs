@@ -36,7 +36,7 @@ fn run_on(
     outputs: &mut Vec<TargetOutput>,
 ) -> Instant {
     loop {
-        now = target.pass_on(now, until).unwrap();
+        now = target.run_to_output(now, until).unwrap();
         let new = outputs.len();
         outputs.extend(std::iter::from_fn(|| target.poll_output()));
         let all_now = outputs[new..].iter().filter_map(|output| output.completed());

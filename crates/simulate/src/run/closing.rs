@@ -1,4 +1,4 @@
-//! The end of a run: its accounts are closed and held to each other, and its record is made.
+//! The end of a run: its accounts are closed and compared, and its record is made.
 use super::Clock;
 use crate::counters::Before;
 use crate::error::RunError;

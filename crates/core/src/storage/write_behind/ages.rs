@@ -1,9 +1,9 @@
 //! Slots by age, of which only the oldest is ever asked for.
 //!
 //! Nearly all arrive in order of age and wait in a queue; the few that inherit an older age wait in a heap. An
-//! entry that is removed becomes stale where it is, which costs nothing, and is dropped when it comes to the
-//! front, or once the stale ones outnumber the others. Whether an entry is stale follows from its slot: the
-//! caller says so. Allocates only while it holds more entries than ever before.
+//! entry that is removed becomes stale where it is, which costs nothing. Stale entries are dropped when they come
+//! to the front, and all of them when an insertion finds that they outnumber the others. Whether an entry is
+//! stale follows from its slot: the caller decides.
 use crate::storage::tree::Slot;
 use alloc::collections::{BinaryHeap, VecDeque};
 use core::cmp::Reverse;
@@ -23,7 +23,7 @@ const FEW: usize = 64;
 pub struct Ages {
     /// Ascending. The front is not stale.
     queue: VecDeque<Aged>,
-    /// Entries that were older than the youngest of the queue. The top is not stale.
+    /// Entries that were not younger than the youngest of the queue. The top is not stale.
     late: BinaryHeap<Reverse<Aged>>,
     /// Number of entries that are not stale.
     live: usize,
@@ -46,7 +46,7 @@ impl Ages {
         }
     }
 
-    /// Adds an entry that is not here. `is_live` must already say so of it.
+    /// Adds an entry. `is_live` must already be true of it.
     #[inline]
     pub fn insert(&mut self, entry: Aged, is_live: impl Fn(&Aged) -> bool) {
         self.live += 1;
@@ -60,7 +60,7 @@ impl Ages {
         }
     }
 
-    /// Removes an entry that is here. `is_live` may still say so of it.
+    /// Removes an entry. `is_live` may still be true of it.
     #[inline]
     pub fn remove(&mut self, entry: Aged, is_live: impl Fn(&Aged) -> bool) {
         self.live -= 1;

@@ -1,7 +1,7 @@
 //! What memory holds, by address: extents that do not overlap, each of one write or of one read.
 //!
-//! Three indexes over the same slots: all extents by address; those that may be flushed now by address; those
-//! that may be flushed, those that may not yet, and those that may be dropped, each by age. Every step costs
+//! Over the same slots there are two indexes, of all extents and of those that may be flushed now, by address;
+//! and those that may be flushed, those that may not yet, and those that may be dropped, each by age. Every step costs
 //! O(log n), amortized. Slots are allocated only while more extents are held than ever before. In front of an array with
 //! parity, extents that may be flushed are also counted by row.
 use super::ages::{Aged, Ages};

@@ -5,9 +5,9 @@
 //! bounds its cost from below; once that bound is above the best cost found, the search is over. Where age
 //! outweighs distance in a long queue, the few oldest entries decide, and the walk is down from them. Else it
 //! goes both ways at once: far fewer entries are examined than by either walk alone; of n entries whose place
-//! and age are independent, about the square root of n at most. In a short queue every entry is visited, from
-//! the oldest down, but most are rejected by the time at which their first sector passes the head, without a
-//! look into the seek curve.
+//! and age are independent, about the square root of n at most. In a short queue the walk is down from the
+//! oldest too, and most entries are rejected by the time at which their first sector passes the head, without
+//! the seek curve. Where a command has been filed after younger ones, every entry is visited.
 //! Source: R. Fagin, A. Lotem, M. Naor, "Optimal aggregation algorithms for middleware", PODS 2001 (the threshold
 //! algorithm).
 use super::crowd::Search;
@@ -15,12 +15,12 @@ use super::outward::{Best, Cost, by_angle, sides};
 use super::polar::Walk;
 use super::{Kind, SlotIndex, Slots, View};
 
-/// With no more entries than this a visit of all of them is faster than two walks.
+/// With no more entries than this one walk through all of them is faster than two.
 const FEW: usize = 64;
 
 /// The entry with the least (cost, sequence), of all in the main list.
 ///
-/// `bound(seek, age)` must be no higher than the cost of any entry that takes at least `seek` to reach and is at most
+/// `bound(time, age)` must be no higher than the cost of any entry that takes at least `time` to reach and is at most
 /// `age` old.
 #[inline(always)]
 pub fn least<C: Cost>(
@@ -29,7 +29,7 @@ pub fn least<C: Cost>(
     view: &View<'_>,
     bound: impl Fn(u64, u64) -> i64,
 ) -> Option<SlotIndex> {
-    if slots.len() <= FEW {
+    if slots.len() <= FEW || !slots.is_by_arrival() {
         return least_of_few(cost, slots, view, bound);
     }
     let oldest = slots.oldest_of(Kind::Main)?;
@@ -50,7 +50,7 @@ pub fn least<C: Cost>(
     least_of_many(cost, slots, view, best, bound)
 }
 
-/// Down from the oldest, all of them.
+/// Down from the oldest, up to one that is too young to win.
 #[inline(always)]
 fn least_of_few<C: Cost>(
     cost: &C,
@@ -62,7 +62,7 @@ fn least_of_few<C: Cost>(
     while let Some(slot) = next {
         let entry = slots.entry(slot);
         let age = view.now - entry.arrived;
-        if bound(0, age) > best.cost {
+        if bound(0, age) > best.cost && slots.is_by_arrival() {
             break;
         }
         if bound(view.least_positioning(entry), age) <= best.cost {

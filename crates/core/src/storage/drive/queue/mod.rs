@@ -102,8 +102,9 @@ impl View<'_> {
         self.begins(moved, moved, entry)
     }
 
-    /// A lower bound of [`Self::positioning`] without the seek: when the first sector next passes the head, or the
-    /// longest wait of an access that may begin in its middle.
+    /// A lower bound of [`Self::positioning`] that needs no seek: until the first sector passes the head, or the
+    /// longest wait of an access that may begin in its middle, whichever is less. Zero where the drive knows
+    /// distance only.
     #[inline(always)]
     fn least_positioning(&self, entry: &Entry) -> u64 {
         let passes = self.passes(entry).min(entry.longest_wait.into());

@@ -21,7 +21,7 @@ pub(super) const NONE: SlotIndex = SlotIndex::MAX;
 pub struct Entry {
     /// The order of arrival, for ties; set by the table.
     pub sequence: u64,
-    /// When it arrived, in nanoseconds; never before the one that arrived before it.
+    /// When it arrived, in nanoseconds. A command that has waited elsewhere may be filed after younger ones.
     pub arrived: u64,
     /// When the firmware has finished its pickup, in nanoseconds.
     pub ready: u64,
@@ -57,13 +57,16 @@ pub(super) struct Filed {
     arrived_at_service: u64,
     pub older: SlotIndex,
     pub younger: SlotIndex,
+    /// Whether it arrived before one that was filed before it.
+    is_late: bool,
 }
 
 const _: () = assert!(size_of::<SlotEntry>() == 64);
 
 const FREE: SlotEntry =
     SlotEntry { entry: Entry::NONE, by_cylinder: Neighbours { below: NONE, above: NONE } };
-const UNFILED: Filed = Filed { first: Lba::ZERO, arrived_at_service: 0, older: NONE, younger: NONE };
+const UNFILED: Filed =
+    Filed { first: Lba::ZERO, arrived_at_service: 0, older: NONE, younger: NONE, is_late: false };
 
 impl Entry {
     /// The entry of a free slot.
@@ -100,6 +103,10 @@ pub struct Slots {
     len: usize,
     sequence: u64,
     services: u64,
+    /// The latest arrival filed so far, and the number of waiting entries that arrived before one that was
+    /// filed before them.
+    latest_arrival: u64,
+    late: usize,
     /// The entry chosen ahead, if it still waits.
     planned: SlotIndex,
 }
@@ -117,6 +124,8 @@ impl Slots {
             len: 0,
             sequence: 0,
             services: 0,
+            latest_arrival: 0,
+            late: 0,
             planned: NONE,
         }
     }
@@ -156,6 +165,10 @@ impl Slots {
     pub fn insert(&mut self, slot: SlotIndex, entry: Entry, first: Lba) {
         self.places[slot as usize].entry = Entry { sequence: self.sequence, ..entry };
         self.filed[slot as usize].first = first;
+        let is_late = entry.arrived < self.latest_arrival;
+        self.filed[slot as usize].is_late = is_late;
+        self.late += usize::from(is_late);
+        self.latest_arrival = self.latest_arrival.max(entry.arrived);
         self.sequence += 1;
         self.len += 1;
         self.file(slot, entry.cylinder, entry.write);
@@ -205,7 +218,15 @@ impl Slots {
             _ => &mut self.main,
         };
         list.remove(&mut self.places, &mut self.filed, slot);
+        self.late -= usize::from(self.filed[slot as usize].is_late);
         self.len -= 1;
+    }
+
+    /// Whether the entries of each list are in order of arrival, and not only in the order in which they were
+    /// filed.
+    #[inline]
+    pub fn is_by_arrival(&self) -> bool {
+        self.late == 0
     }
 
     /// The mechanism begins a service, whether or not its command waited here.

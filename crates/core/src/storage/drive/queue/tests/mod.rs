@@ -112,6 +112,20 @@ proptest! {
         }
     }
 
+    /// A read that has waited for its sectors to be destaged is filed after younger commands, with its whole age.
+    #[test]
+    fn every_policy_finds_the_least_although_some_are_filed_late(
+        (curve, cylinders) in curves_and_cylinders(), settle in settles(), params in queues(), orders in orders(),
+        seed in any::<u64>(),
+    ) {
+        let mechanism = mechanism(&curve, cylinders, settle);
+        for order in orders {
+            let mut play = Play::new(&mechanism, QueueParams { order, ..params.clone() }, seed);
+            play.some_late = true;
+            play.play(60, Play::check)?;
+        }
+    }
+
     /// The cost of shortest positioning is what the mechanism then takes, from the choice to the first sector.
     #[test]
     fn positioning_is_what_the_mechanism_takes(

@@ -52,6 +52,8 @@ pub struct Play<'a> {
     pub now: u64,
     pub services: u64,
     pub moves: u64,
+    /// Whether some reads have waited elsewhere before they come to the queue.
+    pub some_late: bool,
     stream: Stream,
     slots: Slots,
     free: Vec<SlotIndex>,
@@ -72,6 +74,7 @@ impl<'a> Play<'a> {
             now: 1 << 40,
             services: 0,
             moves: 0,
+            some_late: false,
             arrivals: 0,
             params,
         }
@@ -138,7 +141,9 @@ impl<'a> Play<'a> {
     fn arrive_with(&mut self, entry: Entry) {
         let at = self.below(self.free.len() as u64) as usize;
         let slot = self.free.swap_remove(at);
-        let entry = Entry { arrived: self.now, sequence: self.arrivals, ..entry };
+        let is_late = self.some_late && !entry.write && self.below(4) == 0;
+        let arrived = self.now - if is_late { self.below(60_000_000) } else { 0 };
+        let entry = Entry { arrived, sequence: self.arrivals, ..entry };
         self.slots.insert(slot, entry, Lba::new(u64::from(entry.cylinder) * 150));
         self.waiting.push(Waiting { slot, entry, services: self.services, moves: self.moves });
         self.arrivals += 1;
