@@ -27,8 +27,9 @@ pub const TURN: u64 = 6_000_000;
 /// Sectors on a track of [`drive`]; one passes in 10 us.
 pub const TRACK: u64 = 600;
 
-/// A target that goes on for so many steps without an answer has come into a loop.
-pub const STEPS_MAX: u32 = 1 << 22;
+/// A target that goes on for so many steps has come into a loop. The longest histories are of an overloaded drive with a
+/// short queue, which refuses some twenty commands in each millisecond until thousands have been served.
+pub const STEPS_MAX: u32 = 1 << 24;
 
 pub const fn us(us: u64) -> Span {
     Span::from_us(us)
