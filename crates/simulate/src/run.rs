@@ -142,8 +142,8 @@ impl Clock {
         let is_cut = setup.power_cut.is_some_and(|cut| end.is_none_or(|end| cut <= end));
         let end = if is_cut { setup.power_cut } else { end };
         let ios = setup.limit.ios.unwrap_or(u64::MAX);
-        // Whether more than outputs matters, so that the target may not run on by itself.
-        let steps_each = self.feeding.is_some()
+        // Whether something must be done at each instant, so that the target may not run on to its next output.
+        let every_instant_counts = self.feeding.is_some()
             || self.checker.is_some()
             || self.log.is_some()
             || setup.limit.until_rebuilt
@@ -182,7 +182,7 @@ impl Clock {
             }
             now = due;
             self.pass_to(now);
-            let quiet_until = if steps_each { now } else { self.quiet_until(end) };
+            let quiet_until = if every_instant_counts { now } else { self.quiet_until(end) };
             if injected.is_some_and(|at| at <= now) {
                 self.inject_due(now, setup)?;
             }

@@ -1,9 +1,9 @@
 //! An ordered index of a very large number of slots: finds the nearest to a key, with few cache misses.
 //!
 //! A B+ tree: nodes of [`WIDTH`] keys, all entries in the leaves, leaves chained in order. Each set is a
-//! separate tree. The leaf that was found last is tried first: what follows is often next to it. A full leaf is split in halves; at the upper end of the set it stays full, so that
-//! ascending keys fill their leaves. A nearly empty leaf is joined with a neighbour. Nodes are allocated only
-//! while there are more than ever before.
+//! separate tree. The leaf that was found last is tried first: what follows is often next to it. A full leaf is
+//! split in halves; at the upper end of the set it stays full, so that ascending keys fill their leaves. A nearly
+//! empty leaf is joined with a neighbour. Nodes are allocated only while there are more than ever before.
 //! For few entries, or where subtrees must carry summaries, see [`tree`](super::tree).
 //! Source: D. Comer, "The ubiquitous B-tree", ACM Computing Surveys 11(2), 1979.
 use super::tree::{NONE, Slot};

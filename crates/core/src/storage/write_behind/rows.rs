@@ -3,8 +3,8 @@
 //!
 //! A row that has data to be flushed is in one of three sets: whole; *young*, when it was written to
 //! recently; *ripe*, when the rest has not arrived in time. Extents do not cross the end of a row, so each
-//! belongs to one. Every step costs O(log n) of the rows that wait, amortized; the row that was last looked up is found
-//! at once.
+//! belongs to one. Every step costs O(log n) of the rows that wait, amortized; the row that was last looked up is
+//! found at once.
 use super::ages::{Aged, Ages};
 use super::params::FlushOrder;
 use crate::storage::index::Index;
