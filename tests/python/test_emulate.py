@@ -559,9 +559,15 @@ def test_the_status_tells_what_is_wrong_with_an_array(serve):
     with serve(RAID5) as device:
         assert _fault(device, "status") == 0
         assert device.said.endswith("requests under way\n")
+        assert _fault(device, "scrub") == 0
+        assert _fault(device, "status") == 0
+        assert "; the array is being scrubbed, 0." in device.said
         assert _fault(device, "fail", "--member", "1") == 0
         assert _fault(device, "status") == 0
-        assert "; the array is degraded; member 1 is missing\n" in device.said
+        assert re.search(
+            r"; the array is degraded; the array is being scrubbed, 0\.\d % done; member 1 is missing\n",
+            device.said,
+        )
         assert _fault(device, "replace", "--member", "1") == 0
         assert _fault(device, "status") == 0
         assert "; the array is rebuilding, 0." in device.said
@@ -579,7 +585,11 @@ def test_the_status_tells_which_drives_hang_and_what_cannot_be_read(serve):
     with serve(RAID5) as device:
         assert _fault(device, "media", "--member", "2", "--lba", "64", "--sectors", "8") == 0
         assert _fault(device, "hang", "--member", "1", "--for", "1h") == 0
+        assert _fault(device, "hang", "--member", "1", "--for", "5s") == 0
+        assert re.search(r"\nno change: member 1 already hangs for another 3\d{3}(\.\d+)?s\n", device.said)
         assert _fault(device, "hang", "--member", "3") == 0
+        assert _fault(device, "hang", "--member", "3", "--for", "5s") == 0
+        assert device.said.endswith("\nno change: member 3 already hangs for good\n")
         assert _fault(device, "status") == 0
         assert re.search(
             r"; member 1 hangs for another 3\d{3}(\.\d+)?s; member 2 has 8 unreadable sectors; member 3 hangs\n",

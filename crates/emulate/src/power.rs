@@ -65,7 +65,17 @@ impl Engine {
         if ends && !self.conditions.in_force(action).is_nothing() {
             return Ok(format!("done; what the scenario has put down for member {} goes on", action.member));
         }
-        Ok("done".into())
+        Ok(self.longer_hang(now, action).unwrap_or_else(|| "done".into()))
+    }
+
+    /// The answer to a hang that changes nothing, because the drive already hangs for longer.
+    fn longer_hang(&self, now: Instant, action: &Action) -> Option<String> {
+        let asked = action.for_ns.filter(|_| action.action == Kind::Hang)?;
+        let drive = self.model.target.system()?.drives().nth(action.member.into())?;
+        let left = drive.hangs_for(self.model.own(now));
+        let lasts = if left >= status::ENDLESS { "for good".into() } else { format!("for another {left}") };
+        (left > Span::from_ns(asked))
+            .then(|| format!("no change: member {} already hangs {lasts}", action.member))
     }
 
     /// The status of the device as text.

@@ -1,7 +1,7 @@
 //! The status of a device as text: the condition of its drives and of its array.
 use crate::engine::Model;
 use drivelab_core::storage::array::members::MemberState;
-use drivelab_core::storage::array::report::Health;
+use drivelab_core::storage::array::report::{Health, SyncKind};
 use drivelab_units::{Instant, Span};
 
 /// Longer than any session: a hang of this length or more has no end.
@@ -24,6 +24,13 @@ fn of_array(model: &Model) -> String {
         Health::Broken => "; the array refuses writes".into(),
         Health::Failed => "; the array has lost data".into(),
     };
+    for (kind, does) in [(SyncKind::Resync, "resynchronised"), (SyncKind::Scrub, "scrubbed")] {
+        if let Some(share) = drivelab_record::array::under_way(array, kind)
+            && array.health() != Health::Failed
+        {
+            text += &format!("; the array is being {does}, {:.1} % done", share * 100.0);
+        }
+    }
     for (slot, member) in array.members().iter() {
         if member.state == MemberState::Missing {
             text += &format!("; member {slot} is missing");

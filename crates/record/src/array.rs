@@ -160,10 +160,19 @@ pub fn seen(array: &Array) -> Seen {
 
 /// The progress of the rebuilds, all together, as a share.
 pub fn progress(array: &Array) -> Option<f64> {
-    let rebuilds = || array.progress().filter(|progress| progress.kind == SyncKind::Rebuild);
-    let of: u64 = rebuilds().map(|progress| progress.of.get()).sum();
-    let done = |progress: Progress| (progress.before.get() + progress.swept.get()).min(progress.of.get());
-    let swept: u64 = rebuilds().map(done).sum();
+    share_done(array.progress().filter(|progress| progress.kind == SyncKind::Rebuild))
+}
+
+/// The progress of jobs of one kind that have not ended, all together, as a share; `None` where there are none.
+pub fn under_way(array: &Array, kind: SyncKind) -> Option<f64> {
+    share_done(array.progress().filter(|progress| progress.kind == kind && progress.ended.is_none()))
+}
+
+fn share_done(jobs: impl Iterator<Item = Progress>) -> Option<f64> {
+    let (swept, of) = jobs.fold((0, 0), |(swept, of), job| {
+        let done = (job.before.get() + job.swept.get()).min(job.of.get());
+        (swept + done, of + job.of.get())
+    });
     (of > 0).then(|| swept as f64 / of as f64)
 }
 

@@ -12,7 +12,7 @@ from drivelab.measuring.device import SECTOR, Server, Target
 _SCHEMES = ("nbd:", "nbd+unix:", "nbds:", "nbds+unix:")
 _LOCAL = {"localhost", "127.0.0.1", "[::1]"}
 # How `drivelab emulate` describes its export.
-_OURS = re.compile(r" by drivelab, clock \S+$")
+_OURS = re.compile(r" by drivelab, clock (\S+)$")
 _EDGE = 1 << 18
 _SAMPLES = 64
 _SAMPLE_BYTES = 1 << 16
@@ -31,9 +31,17 @@ def target_at_address(text: str) -> Target:
         raise InputError(str(error)) from error
     if export["size_bytes"] < SECTOR:
         raise InputError(f"{text}: the export is empty")
-    is_ours = _OURS.search(export["description"] or "") is not None
+    ours = _OURS.search(export["description"] or "")
     server = Server(text, without_host(text), export)
-    return Target(None, export["size_bytes"], is_file=False, block=None, is_emulated=is_ours, server=server)
+    return Target(
+        None,
+        export["size_bytes"],
+        is_file=False,
+        block=None,
+        is_emulated=ours is not None,
+        clock=ours[1] if ours else None,
+        server=server,
+    )
 
 
 def without_host(text: str) -> str:

@@ -242,7 +242,9 @@ class Target:
     """For a file."""
     mount_options: str = ""
     is_emulated: bool = False
-    """Whether it is the file of a drive that drivelab emulates."""
+    """Whether it is a drive that drivelab emulates, by its file or its address."""
+    clock: str | None = None
+    """The clock of an emulated drive, as `--clock` names it; None if none is known."""
     identity: tuple[int, int, int] | None = None
     """`st_dev`, `st_ino` and `st_rdev` of what the path led to: the engine opens nothing else."""
     server: Server | None = None
@@ -310,5 +312,5 @@ def target_at(path: Path, system: System = System()) -> Target:
         mount.kind if mount else None,
         mount.options if mount else "",
         mount is not None and mount.kind.startswith("fuse") and mount.source == "drivelab",
-        (found.st_dev, found.st_ino, found.st_rdev),
+        identity=(found.st_dev, found.st_ino, found.st_rdev),
     )

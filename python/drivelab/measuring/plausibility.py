@@ -96,7 +96,12 @@ def _of_target(
         )
     block = target.block
     if target.is_emulated:
-        yield _warning("emulated", "this is a drive that drivelab emulates, not a real one")
+        times = (
+            ""
+            if _runs_in_real_time(target)
+            else f", and its clock is {target.clock}: the times are not a drive's"
+        )
+        yield _warning("emulated", f"this is a drive that drivelab emulates, not a real one{times}")
     elif target.server is not None:
         yield _warning(
             "device-unknown",
@@ -210,7 +215,7 @@ def _of_points(target: Target, points: Sequence[Mapping[str, Any]]) -> Iterator[
         if (point["read"]["latency_ns"]["p50"] or ROTATIONAL_LEAST_NS) < ROTATIONAL_LEAST_NS
         and point["measured"]["direct"]
     ]
-    if _has_platters(target) and fast:
+    if _has_platters(target) and _runs_in_real_time(target) and fast:
         yield _warning(
             "too-fast",
             "this is said to be a drive with platters, and half of its reads took less than 1 ms: they came "
@@ -220,6 +225,11 @@ def _of_points(target: Target, points: Sequence[Mapping[str, Any]]) -> Iterator[
         yield _warning(
             "no-io-uring", f"{note}; threads with preadv2 and pwritev2 did the work, at a higher cost"
         )
+
+
+def _runs_in_real_time(target: Target) -> bool:
+    """Whether its times are those of a drive, as far as is known."""
+    return target.clock in (None, "real")
 
 
 def _has_platters(target: Target) -> bool:
