@@ -10,7 +10,7 @@ endif
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help run test bench docs setup ray determinism lint tidy test-rust histories fuzz plant test-python format pins clean
+.PHONY: help run test bench wheel docs setup ray determinism lint tidy test-rust histories fuzz plant test-python format pins clean
 
 export PYTHON
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
@@ -50,6 +50,9 @@ test: $(VENV)/stamp-dev ## Everything that must hold before a commit
 
 bench: ## Simulated commands per second
 	$(CARGO) run --release $(LOCKED) --package drivelab-bench
+
+wheel: $(VENV)/stamp-run ## A wheel for a release in dist/, optimised by a profile: two builds, with a run between them (needs llvm-tools)
+	PATH="$(CURDIR)/$(VENV)/bin:$$PATH" maturin build --release $(LOCKED) --pgo --interpreter $(PY) --target-dir target/profiled --out dist
 
 docs: $(VENV)/stamp-dev $(VENV)/stamp-package ## Write anew what pages print and draw of the tool's own runs
 	$(PY) tools/what_queueing_buys.py
