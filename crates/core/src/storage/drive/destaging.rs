@@ -2,7 +2,7 @@
 //! commands that wait for either proceed.
 use super::cache::dirty::DirtyPiece;
 use super::cache::segment::Cover;
-use super::queue::{SlotIndex, choose};
+use super::queue::SlotIndex;
 use super::tasks::flight::{Service, TaskState};
 use super::{Drive, DriveEvent};
 use crate::command::{Access, Command};
@@ -10,7 +10,7 @@ use crate::storage::context::Context;
 use crate::storage::link::{Carried, Transfer};
 use crate::storage::tree::Slot;
 use crate::trace::Served;
-use drivelab_units::{Instant, Span};
+use drivelab_units::Span;
 
 impl Drive {
     /// The firmware has picked up a write for the cache: its data are transferred once there is room for
@@ -108,31 +108,16 @@ impl Drive {
         self.finish(context, slot, from, from);
     }
 
-    /// The arm is offered to the cache; the host needs it too if `wanted`. Returns whether the cache takes
-    /// it.
+    /// The arm is offered to the cache; the host needs it too if `wanted`: they then take turns, so that neither waits
+    /// for more than one service of the other. Returns whether the cache takes it.
     pub(super) fn destages(&mut self, context: &mut Context, wanted: bool) -> bool {
         let now = context.now;
         let Some(piece) = self.buffer.next_piece(now, self.mechanics.view(now)) else { return false };
-        let goes = !wanted || self.cache_goes_first(piece, now);
+        let goes = !wanted || self.buffer.has_turn();
         if goes {
             self.destage(context, piece, !wanted);
         }
         goes
-    }
-
-    /// Whether the cache's piece goes before the host's command: in turn with reads; before a write, for
-    /// which the cache must make room anyway, if the arm reaches the piece sooner.
-    fn cache_goes_first(&self, piece: Slot, now: Instant) -> bool {
-        if self.tasks.is_pressed() {
-            return self.buffer.has_turn();
-        }
-        let view = self.mechanics.view(now);
-        let Some(next) = choose(&self.mechanics.slots, &view) else { return true };
-        let entry = self.mechanics.slots.entry(next);
-        if !entry.write || self.mechanics.is_overdue(now) {
-            return self.buffer.has_turn();
-        }
-        self.buffer.is_nearer(piece, entry, view)
     }
 
     /// The arm starts to destage a piece and its neighbours; `idle` when it has nothing else to do.

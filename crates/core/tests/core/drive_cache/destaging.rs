@@ -206,6 +206,25 @@ fn host_and_cache_have_the_arm_in_turn_while_both_want_it() {
     assert_eq!(kinds, [true, false].repeat(6), "reads and destagings");
 }
 
+/// A stream whose pieces are always nearer than the write that must reach the media, which waits for one of them only.
+#[test]
+fn a_forced_write_waits_for_one_service_of_the_cache() {
+    let mut rig = Rig::new(&writing(WriteBackParams { press_from: Sectors::new(1), ..keeping(64, 1) }));
+    (0..4).for_each(|write| _ = rig.send(Write, 60_000 + 16 * write, 16));
+    rig.wait(ms(1));
+    let forced = rig.send_forced(Write, 3_000, 8);
+    let sent = rig.now;
+    let mut next = 60_064;
+    let before = rig.landed.len();
+    while rig.ended.iter().all(|ended| ended.id != forced) {
+        assert!(rig.now - sent < ms(60), "it is served in turn: {:?}", rig.landed);
+        rig.go(Write, next, 16);
+        next += 16;
+    }
+    let own = rig.landed.iter().position(|landed| landed.first == 3_000).expect("it is on the media");
+    assert!(own <= before + 2, "at most the destaging under way and one more: {:?}", rig.landed);
+}
+
 #[test]
 fn the_host_does_not_wait_for_a_cache_that_empties_itself() {
     let mut rig = Rig::new(&writing(WriteBackParams { idle: ms(30), ..keeping(100, 8) }));

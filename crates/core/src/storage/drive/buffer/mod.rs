@@ -19,7 +19,6 @@ use super::cache::segment::{Cover, Motion};
 use super::cache::segments::SegmentIndex;
 use super::mechanism::Landing;
 use super::params::DriveModel;
-use super::queue::choose::cost;
 use super::queue::{Entry, SlotIndex, Slots, View, choose};
 use crate::command::{Access, Command};
 use crate::data::DataOp;
@@ -296,13 +295,6 @@ impl Buffer {
         // Data that arrive meanwhile must not delay a barrier.
         let passes = self.waiting.may_destage(dirty.piece(nearest).sequence);
         Some(if passes { nearest } else { oldest })
-    }
-
-    /// Whether the arm reaches this piece sooner than a waiting command.
-    pub fn is_nearer(&self, piece: Slot, command: &Entry, view: View<'_>) -> bool {
-        let Some(dirty) = self.dirty() else { return false };
-        let view = View { params: &dirty.queue, waiting: dirty.slots.len() as u64, ..view };
-        cost(dirty.slots.entry(piece), &view) < cost(command, &view)
     }
 
     /// The arm starts to destage a piece and its neighbours; `idle` when it has nothing else to do.
