@@ -78,6 +78,8 @@ pub struct Engine {
     pub(crate) advanced: Instant,
     pub(crate) log: SessionLog,
     pub(crate) capture: Option<Capture>,
+    /// Whether anything may have happened to the members of an array since this was last looked at.
+    pub(crate) have_members_changed: bool,
     /// The error that ends the session.
     failed: Option<EmulateError>,
 }
@@ -97,6 +99,7 @@ impl Engine {
             advanced: Instant::ZERO,
             log: SessionLog::default(),
             capture,
+            have_members_changed: true,
             failed: None,
         }
     }
@@ -230,6 +233,7 @@ impl Engine {
                 match what {
                     TargetEvent::DriveFailed { .. } => self.model.has_failed = true,
                     TargetEvent::DriveReplaced { .. } => self.model.has_failed = false,
+                    TargetEvent::Array(_) => self.have_members_changed = true,
                     _ => {}
                 }
                 self.log.record_event(self.model.session(own), &what);

@@ -2,12 +2,15 @@
 //! was written.
 //!
 //! `state.json` says `clean: false` while the folder is served. If it still says so when the folder is opened, the
-//! members of an array are resynchronized before any client is served, as after a crash of a real array.
+//! members of an array are resynchronized before any client is served, as after a crash of a real array. It lists the
+//! members that are missing at any time, before anything is answered that they do not have: a killed process must not
+//! leave an image behind that looks whole and is not.
 use crate::error::EmulateError;
 use crate::image::{FileImage, Image, Named};
+use crate::members::Arrangement;
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File};
-use std::io;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 const STATE: &str = "state.json";
@@ -111,19 +114,50 @@ impl Folder {
         let _ = fs::remove_file(self.path.join(RESERVE));
     }
 
+    /// Records the members of the array as they are now, for a session that begins after this process was killed.
+    /// Nothing is written where nothing has changed.
+    ///
+    /// # Errors
+    /// When the state cannot be written.
+    pub(crate) fn keep(&mut self, members: Arrangement) -> Result<(), EmulateError> {
+        let state = self.state_of(members, false);
+        if (&state.drives, &state.missing) != (&self.state.drives, &self.state.missing) {
+            self.write(&state)?;
+            self.state = state;
+        }
+        Ok(())
+    }
+
     /// Records the end of the session: the image of each drive, the missing slots, and whether all acknowledged data
     /// are on the images.
     ///
     /// # Errors
     /// When the state cannot be written.
-    pub fn close(&self, drives: Vec<String>, missing: Vec<u16>, clean: bool) -> Result<(), EmulateError> {
-        self.write(&State { clean, drives, missing, ..self.state.clone() })
+    pub(crate) fn close(&self, members: Arrangement, clean: bool) -> Result<(), EmulateError> {
+        self.write(&self.state_of(members, clean))
     }
 
+    fn state_of(&self, members: Arrangement, clean: bool) -> State {
+        let Arrangement { images, missing } = members;
+        // Without the model there are no drives, and the images are as they were.
+        let drives = if images.is_empty() { self.state.drives.clone() } else { images };
+        State { clean, drives, missing, ..self.state.clone() }
+    }
+
+    /// Replaces the state in one step: whenever the process or the machine stops, the file has the old one or the new
+    /// one.
     fn write(&self, state: &State) -> Result<(), EmulateError> {
         let (path, new) = (self.path.join(STATE), self.path.join("state.json.new"));
         let text = serde_json::to_string_pretty(state).unwrap_or_default() + "\n";
-        let written = fs::write(&new, text).and_then(|()| fs::rename(&new, &path));
+        let written = write_synced(&new, text.as_bytes())
+            .and_then(|()| fs::rename(&new, &path))
+            .and_then(|()| File::open(&self.path)?.sync_all());
         written.map_err(|error| EmulateError::Open { path, error })
     }
+}
+
+fn write_synced(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut file = File::create(path)?;
+    file.write_all(bytes)?;
+    file.sync_all()
 }

@@ -62,6 +62,7 @@ pub mod image;
 pub mod lateness;
 pub mod ledger;
 pub mod looped;
+mod members;
 pub mod nbd;
 pub mod open;
 mod pending;

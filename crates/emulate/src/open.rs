@@ -21,7 +21,7 @@ use drivelab_core::storage::controller::params::ControllerParams;
 use drivelab_core::storage::server::ServerParams;
 use drivelab_core::storage::system::SystemParams;
 use drivelab_core::storage::{Target, TargetParams};
-use drivelab_units::{Instant, SECTOR_BYTES, Sectors, Span};
+use drivelab_units::{Instant, SECTOR_BYTES, Sectors, Share, Span};
 use std::fs::File;
 use std::io::BufWriter;
 use std::net::SocketAddr;
@@ -220,6 +220,8 @@ fn store(
                 }
                 if !folder.state.missing.is_empty() {
                     array.missing.clone_from(&folder.state.missing);
+                    // Whatever an image of theirs has does not count: they are rebuilt from the start.
+                    array.rebuilt = Share::NONE;
                 }
             }
             let images = folder.images()?;

@@ -12,7 +12,7 @@ use drivelab_core::storage::drive::params::TIME_MAX;
 use drivelab_core::storage::write_behind::Piece;
 use drivelab_core::storage::{CallError, TargetInput, TargetParams};
 use drivelab_core::{Access, Machine};
-use drivelab_data::{Bytes, PolicyRecovery, Recovery, Resync};
+use drivelab_data::{Bytes, PolicyRecovery};
 use drivelab_trace::formats::native::{Injected, InjectedKind};
 use drivelab_units::{Instant, Span};
 use std::collections::BTreeMap;
@@ -338,6 +338,7 @@ impl Engine {
             let _ = model.target.handle(Instant::ZERO, TargetInput::Fail { drive: 0 });
         }
         self.model = model;
+        self.have_members_changed = true;
         self.process_outputs(Instant::ZERO);
     }
 
@@ -404,24 +405,5 @@ impl Engine {
         let media = modelled.data.media();
         (0..media.drives() as u16)
             .any(|drive| media.waiting(drive).is_some_and(|waiting| !waiting.is_empty()))
-    }
-}
-
-impl Engine {
-    /// Resynchronizes the members of an array before any client is served, because the last session did not end in
-    /// order.
-    pub(crate) fn recover(&mut self) {
-        let (Store::Modelled(modelled), Some(array)) = (&mut self.store, self.model.target.array()) else {
-            return;
-        };
-        let drives = crate::store::drives(Some(array));
-        Resync::all().recover(array.layout(), &drives, modelled.data.media_mut());
-    }
-
-    /// The array slots without a drive that has all of its data.
-    pub(crate) fn missing(&self) -> Vec<u16> {
-        let Some(array) = self.model.target.array() else { return Vec::new() };
-        let drives = crate::store::drives(Some(array));
-        (0..).zip(drives).filter(|(_, drive)| drive.is_none()).map(|(slot, _)| slot).collect()
     }
 }
