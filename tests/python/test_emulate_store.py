@@ -127,3 +127,32 @@ def test_a_spare_that_has_taken_a_slot_has_it_in_the_next_session(serve, tmp_pat
     assert state["drives"] == [f"member-{drive}.img" for drive in (0, 3, 2, 1)]
     with serve(scenario) as device:
         assert device.client().read(0, SIZE) == new
+
+
+def test_a_folder_is_of_one_layout(serve, tmp_path):
+    data = dice_of(6).randbytes(SIZE)
+    with serve(_array("raid5", 3)) as device:
+        _write(device.client(), data)
+        device.end()
+    layout = "RAID 5 of 3 members, stripe unit 128 sectors, 1 parities, left-symmetric, 1 groups"
+    assert _state(tmp_path)["layout"] == layout
+    others = [
+        _array("raid0", 3),
+        _array("raid5", 3, ', stripe_unit = "128KiB"'),
+        _array("raid5", 3, ', layout = "right-symmetric"'),
+        _array("raid5", 3).replace("members = 3", "members = 2, spares = 1").replace("raid5", "raid1"),
+    ]
+    for other in others:
+        with serve(other) as device:
+            assert device.code == 1, other
+            assert (
+                f"it has images of another target: they are of {layout}; take another folder" in device.said
+            )
+    # What an older version has left does not tell its layout: it is taken for that of the next session.
+    path = tmp_path / "images" / "state.json"
+    old = _state(tmp_path)
+    del old["layout"]
+    path.write_text(json.dumps(old))
+    with serve(_array("raid5", 3)) as device:
+        assert device.client().read(0, SIZE) == data
+        assert _state(tmp_path)["layout"] == layout

@@ -29,6 +29,25 @@ pub struct State {
     pub sizes: Vec<u64>,
     /// Array slots without a drive.
     pub missing: Vec<u16>,
+    /// What places an array's data on its members. Folders of older versions lack it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub layout: Option<String>,
+}
+
+impl State {
+    /// Checks whether the images are of a target with drives of these sizes and this layout.
+    fn check(&self, sizes: &[u64], layout: Option<&str>) -> Result<(), String> {
+        let remedy = "take another folder, or the scenario that it was made with";
+        if self.format != FORMAT || self.sizes != sizes || self.drives.len() != sizes.len() {
+            return Err(format!("it has images of another target: {remedy}"));
+        }
+        match &self.layout {
+            Some(own) if Some(&**own) != layout => {
+                Err(format!("it has images of another target: they are of {own}; {remedy}"))
+            }
+            _ => Ok(()),
+        }
+    }
 }
 
 /// A folder whose images are served.
@@ -38,11 +57,12 @@ pub struct Folder {
 }
 
 impl Folder {
-    /// Opens a folder for drives of these sizes in bytes, or creates it.
+    /// Opens a folder for drives of these sizes in bytes and for this layout of an array, or creates it. A folder that
+    /// does not tell its layout, as those of older versions, is taken to have this one from now on.
     ///
     /// # Errors
     /// When the folder cannot be opened or belongs to another target.
-    pub fn open(path: &Path, sizes: &[u64]) -> Result<Self, EmulateError> {
+    pub fn open(path: &Path, sizes: &[u64], layout: Option<String>) -> Result<Self, EmulateError> {
         let failed = |path: PathBuf| move |error| EmulateError::Open { path, error };
         if path.exists() && !path.is_dir() {
             let why = "it is no folder: an image that is there already is given with --image";
@@ -53,11 +73,10 @@ impl Folder {
             Ok(bytes) => {
                 let found: State = serde_json::from_slice(&bytes)
                     .map_err(|error| failed(path.join(STATE))(io::Error::other(error.to_string())))?;
-                if found.format != FORMAT || found.sizes != sizes || found.drives.len() != sizes.len() {
-                    let why = "it has images of another target: take another folder, or the scenario that it was made with";
-                    return Err(failed(path.to_owned())(io::Error::other(why)));
-                }
                 found
+                    .check(sizes, layout.as_deref())
+                    .map_err(|why| failed(path.to_owned())(io::Error::other(why)))?;
+                State { layout, ..found }
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound => State {
                 format: FORMAT,
@@ -65,6 +84,7 @@ impl Folder {
                 drives: (0..sizes.len()).map(|drive| format!("member-{drive}.img")).collect(),
                 sizes: sizes.to_vec(),
                 missing: Vec::new(),
+                layout,
             },
             Err(error) => return Err(failed(path.join(STATE))(error)),
         };

@@ -60,6 +60,7 @@ pub mod folder;
 pub mod fuse;
 pub mod image;
 pub mod lateness;
+mod layout;
 pub mod ledger;
 pub mod looped;
 mod members;

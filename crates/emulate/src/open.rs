@@ -9,6 +9,7 @@ use crate::error::EmulateError;
 use crate::folder::Folder;
 use crate::fuse::FuseTransport;
 use crate::image::{CopyOnWrite, FileImage, Image};
+use crate::layout;
 use crate::nbd::{Certificates, Export, Listening, NbdTransport};
 use crate::serve::Server;
 use crate::store::Store;
@@ -211,7 +212,7 @@ fn store(
             Ok((Store::new(&device.target, vec![(path.display().to_string(), image)]), None))
         }
         Bytes::Folder(path) => {
-            let mut folder = Folder::open(path, &sizes)?;
+            let mut folder = Folder::open(path, &sizes, layout::of_target(&device.target))?;
             if let TargetParams::System(SystemParams { array: Some(array), .. }) = &mut device.target {
                 if matches!(array.level, Level::RaidZ { .. }) {
                     let why =
