@@ -318,3 +318,26 @@ fn bursts_keep_their_time_while_the_power_is_off() {
     rig.pass(Span::from_ms(700));
     assert_eq!(flush_ms(&mut rig), 0, "5.6 s");
 }
+
+#[test]
+fn a_time_without_measure_is_refused_and_ends_nothing() {
+    let longest = 366 * 24 * 3_600 * 1_000_000_000;
+    for kind in [Kind::Lie, Kind::Fail, Kind::Hang, Kind::PowerCut] {
+        let mut rig = Rig::new(device(RAID5, 1));
+        rig.pass(Span::from_s(1));
+        for lasts in [u64::MAX, longest + 1] {
+            let refused = rig.engine.act(rig.now, &Action { for_ns: Some(lasts), ..action(kind, 0) });
+            assert!(refused.is_err_and(|why| why.starts_with("--for: the longest time")), "{kind:?}");
+        }
+        for time in [1, 2] {
+            let act = Action { for_ns: Some(longest), ..action(kind, 0) };
+            assert!(rig.engine.act(rig.now, &act).is_ok() || time == 2, "{kind:?}");
+            rig.pass(Span::from_ns(longest));
+        }
+    }
+    let mut rig = Rig::new(device(RAID5, 1));
+    let far = Action { lba: Some(u64::MAX), sectors: Some(u64::MAX), ..action(Kind::Media, 0) };
+    assert!(rig.engine.act(rig.now, &far).is_err());
+    let slow = Action { by_ns: Some(u64::MAX), ..action(Kind::Slow, 0) };
+    assert!(rig.engine.act(rig.now, &slow).is_err());
+}

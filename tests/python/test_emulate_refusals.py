@@ -1,0 +1,55 @@
+"""Faults that a served device refuses, with the reason, and goes on."""
+
+from __future__ import annotations
+
+import json
+import socket
+import subprocess
+import sys
+from contextlib import AbstractContextManager
+
+import pytest
+from devices import RAID5, Device, served
+
+from drivelab.emulation import CONTROL_SUFFIX
+
+
+@pytest.fixture
+def serve(command, environment, tmp_path):
+    """A device in a process of its own."""
+
+    def serve(scenario: str, clock: str = "skip") -> AbstractContextManager[Device]:
+        return served(command, environment, tmp_path, scenario, clock=clock)
+
+    return serve
+
+
+def _fault(device: Device, words: str) -> str:
+    done = subprocess.run(
+        [sys.executable, "-m", "drivelab", "fault", str(device.socket), *words.split()],
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+        timeout=60,
+    )
+    return done.stdout + done.stderr
+
+
+def _asked(device: Device, line: str) -> dict[str, object]:
+    """The answer to a line that a program writes to the control socket."""
+    with socket.socket(socket.AF_UNIX) as control:
+        control.settimeout(60)
+        control.connect(str(device.socket) + CONTROL_SUFFIX)
+        control.sendall(line.encode() + b"\n")
+        return json.loads(control.makefile().readline())
+
+
+def test_a_time_without_measure_does_not_end_the_session(serve):
+    with serve(RAID5) as device:
+        for action in ("lie", "hang", "fail", "power-cut"):
+            answer = _asked(device, json.dumps({"action": action, "for_ns": 2**64 - 1}))
+            assert not answer["ok"]
+            assert str(answer["error"]).startswith("--for: the longest time is 366 days")
+        assert _fault(device, "status").endswith("requests under way\n")
+        assert device.end()["failure"] is None
+
