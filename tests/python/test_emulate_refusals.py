@@ -53,3 +53,13 @@ def test_a_time_without_measure_does_not_end_the_session(serve):
         assert _fault(device, "status").endswith("requests under way\n")
         assert device.end()["failure"] is None
 
+
+def test_what_changes_nothing_is_refused(serve):
+    with serve(RAID5) as device:
+        assert "--member: power-cut, scrub, rebuild and status are of" in _fault(
+            device, "power-cut --member 3"
+        )
+        assert _fault(device, "fail --member 1") == "done\n"
+        assert _fault(device, "fail --member 2") == "done\n"
+        assert "the array has lost data: it has stopped, and a new" in _fault(device, "replace --member 1")
+

@@ -122,6 +122,12 @@ impl Action {
     /// # Errors
     /// What is wrong, in one sentence with a remedy.
     pub fn check(&self) -> Result<(), String> {
+        let is_of_all = matches!(self.action, Kind::PowerCut | Kind::Scrub | Kind::Rebuild | Kind::Status);
+        if is_of_all && self.member > 0 {
+            return Err(
+                "--member: power-cut, scrub, rebuild and status are of the whole device: leave it out".into(),
+            );
+        }
         let has_range = self.lba.is_some() || self.sectors.is_some();
         let takes_range = matches!(self.action, Kind::Media | Kind::Corrupt);
         if takes_range && (self.lba.is_none() || self.sectors.is_none_or(|count| count == 0)) {
@@ -354,7 +360,10 @@ mod tests {
         let range = |kind, sectors| Action { lba: Some(0), sectors: Some(sectors), ..Action::of(kind) };
         let slow = Action { by_ns: Some(1), ..Action::of(Kind::Slow) };
         let lasts = |kind| Action { for_ns: Some(1), ..Action::of(kind) };
+        let of_all = "--member: power-cut, scrub, rebuild and status are of the whole device: leave it out";
         let wrong = [
+            (Action { member: 3, ..Action::of(Kind::PowerCut) }, of_all),
+            (Action { member: 1, ..Action::of(Kind::Scrub) }, of_all),
             (
                 Action::of(Kind::Media),
                 "media and corrupt take --lba and --sectors: the sectors of the member",

@@ -157,10 +157,7 @@ impl Engine {
             let member = action.member;
             return Err(format!("drive {member} keeps no writes in its cache, and has nothing to lie about"));
         }
-        let health = self.model.target.array().map(Array::health);
-        if action.action == Kind::Scrub && health == Some(Health::Failed) {
-            return Err("the array has lost data: it has stopped, and is not scrubbed".into());
-        }
+        self.check_health(action)?;
         let mut conditions = self.conditions.clone();
         if !conditions.note(now, action) {
             self.send_action(now, action)?;
@@ -175,6 +172,24 @@ impl Engine {
         }
         self.conditions = conditions;
         Ok(())
+    }
+
+    /// Whether the array is still in a state in which an action has an effect.
+    fn check_health(&self, action: &Action) -> Result<(), String> {
+        let Some(array) = self.model.target.array() else { return Ok(()) };
+        let is_missing = action.action == Kind::Replace && array.misses(action.member);
+        match (action.action, array.health()) {
+            (Kind::Scrub, Health::Failed) => {
+                Err("the array has lost data: it has stopped, and is not scrubbed".into())
+            }
+            (Kind::Replace, Health::Failed) if is_missing => {
+                Err("the array has lost data: it has stopped, and a new drive is not rebuilt".into())
+            }
+            (Kind::Replace, Health::Broken) if is_missing => {
+                Err("the array refuses writes, those of a rebuild too: a new drive is not rebuilt".into())
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Whether a drive, if it exists, has a write-back cache.

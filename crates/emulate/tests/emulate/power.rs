@@ -341,3 +341,19 @@ fn a_time_without_measure_is_refused_and_ends_nothing() {
     let slow = Action { by_ns: Some(u64::MAX), ..action(Kind::Slow, 0) };
     assert!(rig.engine.act(rig.now, &slow).is_err());
 }
+
+#[test]
+fn a_new_drive_for_an_array_that_has_lost_data_is_refused() {
+    let mut rig = Rig::new(device(RAID5, 1));
+    rig.write(0, block(1), true).expect("it is done");
+    for member in [1, 2] {
+        rig.engine.act(rig.now, &action(Kind::Fail, member)).expect("it can be done");
+    }
+    let refused = rig.engine.act(rig.now, &action(Kind::Replace, 1));
+    assert_eq!(
+        refused,
+        Err("the array has lost data: it has stopped, and a new drive is not rebuilt".into())
+    );
+    let done: Vec<Kind> = rig.engine.log().actions.iter().map(|done| done.action.action).collect();
+    assert_eq!(done, [Kind::Fail, Kind::Fail]);
+}
