@@ -9,7 +9,7 @@ import sys
 from contextlib import AbstractContextManager
 
 import pytest
-from devices import RAID5, Device, served
+from devices import DRIVE, RAID5, Device, served
 
 from drivelab.emulation import CONTROL_SUFFIX
 
@@ -52,6 +52,13 @@ def test_a_time_without_measure_does_not_end_the_session(serve):
             assert str(answer["error"]).startswith("--for: the longest time is 366 days")
         assert _fault(device, "status").endswith("requests under way\n")
         assert device.end()["failure"] is None
+
+
+def test_without_the_model_the_clock_is_the_reason(serve):
+    with serve(DRIVE, clock="untimed") as device:
+        for words in ("slow --by 1s", "fail", "lie", "replace", "reset", "scrub"):
+            assert "the clock untimed is without the model, and without the drives" in _fault(device, words)
+        assert _fault(device, "status").endswith("requests under way\n")
 
 
 def test_what_changes_nothing_is_refused(serve):

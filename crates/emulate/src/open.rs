@@ -29,6 +29,10 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+/// Why faults are refused with the clock `untimed`.
+pub(crate) const UNTIMED: &str =
+    "the clock untimed is without the model, and without the drives that faults act on: take another clock";
+
 /// Where the data are stored.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Bytes {
@@ -112,8 +116,7 @@ pub fn open(device: Device, options: &ServeOptions) -> Result<Server, EmulateErr
     let capacity = Target::new(&device.target, device.seed).capacity();
     if options.pace == Pace::Untimed {
         if !options.injections.is_empty() {
-            let why = "the clock untimed is without the model, and without the drives that faults act on: take another clock";
-            return Err(EmulateError::Option { what: "target.faults".into(), why: why.into() });
+            return Err(EmulateError::Option { what: "target.faults".into(), why: UNTIMED.into() });
         }
         device.target = TargetParams::Server(ServerParams { capacity, service: None, stations: 1 });
     }
@@ -147,6 +150,7 @@ pub fn open(device: Device, options: &ServeOptions) -> Result<Server, EmulateErr
     };
     let is_unclean = folder.as_ref().is_some_and(|folder| !folder.state.clean);
     let mut engine = Engine::new(device, store, capture);
+    engine.is_untimed = options.pace == Pace::Untimed;
     engine.planned = options.injections.iter().map(|injection| (injection.at, injection.into())).collect();
     engine
         .planned

@@ -2,6 +2,7 @@
 use crate::action::{Action, Kind};
 use crate::conditions::InForce;
 use crate::engine::{Engine, Model};
+use crate::open::UNTIMED;
 use crate::session::PowerCut;
 use crate::status;
 use crate::store::{Payload, Store};
@@ -149,6 +150,9 @@ impl Engine {
 
     /// Applies an action to the target, unless the condition in force for the member remains the same.
     fn inject(&mut self, now: Instant, action: &Action) -> Result<(), String> {
+        if self.is_untimed {
+            return Err(UNTIMED.into());
+        }
         let levels = self.model.target.array().map(Array::layout);
         if action.action == Kind::Corrupt && levels.and_then(Layout::record).is_some() {
             return Err("the checksums with which a pool notices corrupted sectors are not modelled".into());
