@@ -7,6 +7,7 @@ import socket
 import subprocess
 import sys
 from contextlib import AbstractContextManager
+from pathlib import Path
 
 import pytest
 from devices import DRIVE, RAID5, Device, served
@@ -70,3 +71,17 @@ def test_what_changes_nothing_is_refused(serve):
         assert _fault(device, "fail --member 2") == "done\n"
         assert "the array has lost data: it has stopped, and a new" in _fault(device, "replace --member 1")
 
+
+def test_the_power_of_a_pool_with_write_caches_is_not_cut(serve, run, tmp_path: Path):
+    pool, help_ = RAID5.replace("raid5", "raidz1"), "set target.write_cache = false"
+    with serve(pool) as device:
+        said = _fault(device, "power-cut")
+        assert "a power cut of a pool whose drives keep writes in their caches is not modelled" in said
+        assert help_ in said
+    (tmp_path / "pool.toml").write_text(pool)
+    words = ["crashtest", str(tmp_path / "pool.toml"), "--run", f"touch {tmp_path}/begun", "--check", "true"]
+    done = run(*words, "--cuts", "1", "-q")
+    assert done.returncode == 2
+    assert "error: the target: a power cut of a pool" in done.stderr
+    assert help_ in done.stderr
+    assert not (tmp_path / "begun").exists()

@@ -8,8 +8,9 @@ use crate::status;
 use crate::store::{Payload, Store};
 use drivelab_core::storage::array::Array;
 use drivelab_core::storage::array::levels::Layout;
+use drivelab_core::storage::array::params::Level;
 use drivelab_core::storage::array::report::Health;
-use drivelab_core::storage::drive::params::TIME_MAX;
+use drivelab_core::storage::drive::params::{DriveModel, TIME_MAX};
 use drivelab_core::storage::write_behind::Piece;
 use drivelab_core::storage::{CallError, TargetInput, TargetParams};
 use drivelab_core::{Access, Machine};
@@ -17,6 +18,7 @@ use drivelab_data::{Bytes, PolicyRecovery};
 use drivelab_trace::formats::native::{Injected, InjectedKind};
 use drivelab_units::{Instant, Span};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// The most events at the end of a session: a broken array may delay commands forever.
 const END_STEPS_MAX: u32 = 2_000_000;
@@ -37,6 +39,24 @@ pub(crate) enum DelayedAction {
     Step(u16),
 }
 
+/// Checks whether the effects of a power cut on a target are modelled.
+///
+/// # Errors
+/// Why they are not, and a remedy.
+pub(crate) fn check_cut(target: &TargetParams) -> Result<(), String> {
+    let TargetParams::System(system) = target else { return Ok(()) };
+    let is_pool = system.array.as_ref().is_some_and(|array| matches!(array.level, Level::RaidZ { .. }));
+    let keeps_writes = |drive: &Arc<DriveModel>| drive.cache.is_some_and(|cache| cache.write_back.is_some());
+    if is_pool && system.drives.iter().any(keeps_writes) {
+        return Err(
+            "a power cut of a pool whose drives keep writes in their caches is not modelled: a real pool \
+                    flushes them with each group of writes; set target.write_cache = false"
+                .into(),
+        );
+    }
+    Ok(())
+}
+
 impl Engine {
     /// Carries out an action now. Returns the text for the user.
     ///
@@ -52,6 +72,7 @@ impl Engine {
             return Err("the power is off: wait until it is back".into());
         }
         if action.action == Kind::PowerCut {
+            check_cut(&self.model.device.target)?;
             self.note_injected(action.injected(now));
             self.log.record_action(now, *action);
             return Ok(self.cut_power(now, Span::from_ns(action.for_ns.unwrap_or(0))));

@@ -1,6 +1,7 @@
 //! Power cuts: exactly what was answered and not on the media is gone, all of it is listed, and the rest is there.
 use crate::rig::{DRIVE, Dice, RAID5, RAID10, Rig, device};
 use drivelab_emulate::action::{Action, Kind};
+use drivelab_emulate::crash;
 use drivelab_emulate::transport::{Answer, DeviceRequest};
 use drivelab_units::Span;
 use std::collections::BTreeMap;
@@ -356,4 +357,22 @@ fn a_new_drive_for_an_array_that_has_lost_data_is_refused() {
     );
     let done: Vec<Kind> = rig.engine.log().actions.iter().map(|done| done.action.action).collect();
     assert_eq!(done, [Kind::Fail, Kind::Fail]);
+}
+
+#[test]
+fn the_power_of_a_pool_with_write_caches_is_not_cut() {
+    let pool = |cache: bool| {
+        let array = "array = { level = \"raidz1\", members = 3 }";
+        device(&format!("[target]\ndrive = \"wd-wd740gd-00fla0\"\nwrite_cache = {cache}\n{array}"), 1)
+    };
+    let mut rig = Rig::new(pool(true));
+    let why = rig.engine.act(rig.now, &action(Kind::PowerCut, 0)).expect_err("it is not modelled");
+    assert!(why.starts_with("a power cut of a pool whose drives keep writes"), "{why}");
+    assert!(why.ends_with("; set target.write_cache = false"), "{why}");
+    assert!(!rig.engine.is_off() && rig.engine.log().actions.is_empty());
+    let refused = crash::check(&pool(true).target, None, &[], None).expect_err("it is not modelled");
+    assert_eq!(refused.to_string(), format!("the target: {why}"));
+    let mut rig = Rig::new(pool(false));
+    rig.engine.act(rig.now, &action(Kind::PowerCut, 0)).expect("it can be done");
+    crash::check(&pool(false).target, None, &[], None).expect("it can be done");
 }
