@@ -9,6 +9,8 @@ use serde::{Deserialize, Serialize};
 /// Every corrupted sector has its own content in memory afterwards: 32 MiB at most.
 const CORRUPT_MAX: u64 = 65_536;
 const MILLION: u32 = 1_000_000;
+/// The longest time that an action takes: with it the model's clock does not overflow.
+const LASTS_MAX: Span = Span::from_s(366 * 24 * 3_600);
 /// A time that is longer than any session.
 const FOR_GOOD: Span = Span::from_s(1 << 32);
 
@@ -120,6 +122,12 @@ impl Action {
     /// # Errors
     /// What is wrong, in one sentence with a remedy.
     pub fn check(&self) -> Result<(), String> {
+        let is_of_all = matches!(self.action, Kind::PowerCut | Kind::Scrub | Kind::Rebuild | Kind::Status);
+        if is_of_all && self.member > 0 {
+            return Err(
+                "--member: power-cut, scrub, rebuild and status are of the whole device: leave it out".into(),
+            );
+        }
         let has_range = self.lba.is_some() || self.sectors.is_some();
         let takes_range = matches!(self.action, Kind::Media | Kind::Corrupt);
         if takes_range && (self.lba.is_none() || self.sectors.is_none_or(|count| count == 0)) {
@@ -139,6 +147,11 @@ impl Action {
             return Err(
                 "--for is for lie, fail, power-cut, slow and hang alone: nothing else ends by itself".into(),
             );
+        }
+        let times = [("--for", self.for_ns), ("--over", self.over_ns), ("--every", self.every_ns)];
+        let is_long = |time: &Option<u64>| time.is_some_and(|time| time > LASTS_MAX.as_ns());
+        if let Some((option, _)) = times.iter().find(|(_, time)| is_long(time)) {
+            return Err(format!("{option}: the longest time is 366 days, {LASTS_MAX}: give a shorter one"));
         }
         let says_how = self.by_ns.is_some() || self.over_ns.is_some() || self.share_ppm.is_some();
         match self.action {
@@ -347,7 +360,10 @@ mod tests {
         let range = |kind, sectors| Action { lba: Some(0), sectors: Some(sectors), ..Action::of(kind) };
         let slow = Action { by_ns: Some(1), ..Action::of(Kind::Slow) };
         let lasts = |kind| Action { for_ns: Some(1), ..Action::of(kind) };
+        let of_all = "--member: power-cut, scrub, rebuild and status are of the whole device: leave it out";
         let wrong = [
+            (Action { member: 3, ..Action::of(Kind::PowerCut) }, of_all),
+            (Action { member: 1, ..Action::of(Kind::Scrub) }, of_all),
             (
                 Action::of(Kind::Media),
                 "media and corrupt take --lba and --sectors: the sectors of the member",
@@ -394,6 +410,17 @@ mod tests {
         ];
         for (action, why) in wrong {
             assert_eq!(action.check(), Err(why.to_owned()), "{action:?}");
+        }
+        let long = |kind| Action { for_ns: Some(LASTS_MAX.as_ns() + 1), ..Action::of(kind) };
+        for kind in [Kind::Lie, Kind::Fail, Kind::PowerCut, Kind::Hang] {
+            let why = "--for: the longest time is 366 days, 31622400s: give a shorter one";
+            assert_eq!(long(kind).check(), Err(why.to_owned()), "{kind:?}");
+        }
+        for (option, action) in [
+            ("--over", Action { over_ns: Some(u64::MAX), ..slow }),
+            ("--every", Action { for_ns: Some(1), every_ns: Some(u64::MAX), ..slow }),
+        ] {
+            assert!(action.check().is_err_and(|why| why.starts_with(option)), "{action:?}");
         }
         for action in [range(Kind::Corrupt, CORRUPT_MAX), lasts(Kind::Hang), slow, Action::of(Kind::Hang)] {
             assert_eq!(action.check(), Ok(()), "{action:?}");

@@ -78,6 +78,10 @@ pub struct Engine {
     pub(crate) advanced: Instant,
     pub(crate) log: SessionLog,
     pub(crate) capture: Option<Capture>,
+    /// The session has the clock `untimed`: there is no model, and there are no drives.
+    pub(crate) is_untimed: bool,
+    /// Whether anything may have happened to the members of an array since this was last looked at.
+    pub(crate) have_members_changed: bool,
     /// The error that ends the session.
     failed: Option<EmulateError>,
 }
@@ -97,6 +101,8 @@ impl Engine {
             advanced: Instant::ZERO,
             log: SessionLog::default(),
             capture,
+            is_untimed: false,
+            have_members_changed: true,
             failed: None,
         }
     }
@@ -230,6 +236,7 @@ impl Engine {
                 match what {
                     TargetEvent::DriveFailed { .. } => self.model.has_failed = true,
                     TargetEvent::DriveReplaced { .. } => self.model.has_failed = false,
+                    TargetEvent::Array(_) => self.have_members_changed = true,
                     _ => {}
                 }
                 self.log.record_event(self.model.session(own), &what);

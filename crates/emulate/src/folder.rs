@@ -2,12 +2,15 @@
 //! was written.
 //!
 //! `state.json` says `clean: false` while the folder is served. If it still says so when the folder is opened, the
-//! members of an array are resynchronized before any client is served, as after a crash of a real array.
+//! members of an array are resynchronized before any client is served, as after a crash of a real array. It lists the
+//! members that are missing at any time, before anything is answered that they do not have: a killed process must not
+//! leave an image behind that looks whole and is not.
 use crate::error::EmulateError;
 use crate::image::{FileImage, Image, Named};
+use crate::members::Arrangement;
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File};
-use std::io;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 const STATE: &str = "state.json";
@@ -26,6 +29,25 @@ pub struct State {
     pub sizes: Vec<u64>,
     /// Array slots without a drive.
     pub missing: Vec<u16>,
+    /// What places an array's data on its members. Folders of older versions lack it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub layout: Option<String>,
+}
+
+impl State {
+    /// Checks whether the images are of a target with drives of these sizes and this layout.
+    fn check(&self, sizes: &[u64], layout: Option<&str>) -> Result<(), String> {
+        let remedy = "take another folder, or the scenario that it was made with";
+        if self.format != FORMAT || self.sizes != sizes || self.drives.len() != sizes.len() {
+            return Err(format!("it has images of another target: {remedy}"));
+        }
+        match &self.layout {
+            Some(own) if Some(&**own) != layout => {
+                Err(format!("it has images of another target: they are of {own}; {remedy}"))
+            }
+            _ => Ok(()),
+        }
+    }
 }
 
 /// A folder whose images are served.
@@ -35,11 +57,12 @@ pub struct Folder {
 }
 
 impl Folder {
-    /// Opens a folder for drives of these sizes in bytes, or creates it.
+    /// Opens a folder for drives of these sizes in bytes and for this layout of an array, or creates it. A folder that
+    /// does not tell its layout, as those of older versions, is taken to have this one from now on.
     ///
     /// # Errors
     /// When the folder cannot be opened or belongs to another target.
-    pub fn open(path: &Path, sizes: &[u64]) -> Result<Self, EmulateError> {
+    pub fn open(path: &Path, sizes: &[u64], layout: Option<String>) -> Result<Self, EmulateError> {
         let failed = |path: PathBuf| move |error| EmulateError::Open { path, error };
         if path.exists() && !path.is_dir() {
             let why = "it is no folder: an image that is there already is given with --image";
@@ -50,11 +73,10 @@ impl Folder {
             Ok(bytes) => {
                 let found: State = serde_json::from_slice(&bytes)
                     .map_err(|error| failed(path.join(STATE))(io::Error::other(error.to_string())))?;
-                if found.format != FORMAT || found.sizes != sizes || found.drives.len() != sizes.len() {
-                    let why = "it has images of another target: take another folder, or the scenario that it was made with";
-                    return Err(failed(path.to_owned())(io::Error::other(why)));
-                }
                 found
+                    .check(sizes, layout.as_deref())
+                    .map_err(|why| failed(path.to_owned())(io::Error::other(why)))?;
+                State { layout, ..found }
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound => State {
                 format: FORMAT,
@@ -62,6 +84,7 @@ impl Folder {
                 drives: (0..sizes.len()).map(|drive| format!("member-{drive}.img")).collect(),
                 sizes: sizes.to_vec(),
                 missing: Vec::new(),
+                layout,
             },
             Err(error) => return Err(failed(path.join(STATE))(error)),
         };
@@ -111,19 +134,50 @@ impl Folder {
         let _ = fs::remove_file(self.path.join(RESERVE));
     }
 
+    /// Records the members of the array as they are now, for a session that begins after this process was killed.
+    /// Nothing is written where nothing has changed.
+    ///
+    /// # Errors
+    /// When the state cannot be written.
+    pub(crate) fn keep(&mut self, members: Arrangement) -> Result<(), EmulateError> {
+        let state = self.state_of(members, false);
+        if (&state.drives, &state.missing) != (&self.state.drives, &self.state.missing) {
+            self.write(&state)?;
+            self.state = state;
+        }
+        Ok(())
+    }
+
     /// Records the end of the session: the image of each drive, the missing slots, and whether all acknowledged data
     /// are on the images.
     ///
     /// # Errors
     /// When the state cannot be written.
-    pub fn close(&self, drives: Vec<String>, missing: Vec<u16>, clean: bool) -> Result<(), EmulateError> {
-        self.write(&State { clean, drives, missing, ..self.state.clone() })
+    pub(crate) fn close(&self, members: Arrangement, clean: bool) -> Result<(), EmulateError> {
+        self.write(&self.state_of(members, clean))
     }
 
+    fn state_of(&self, members: Arrangement, clean: bool) -> State {
+        let Arrangement { images, missing } = members;
+        // Without the model there are no drives, and the images are as they were.
+        let drives = if images.is_empty() { self.state.drives.clone() } else { images };
+        State { clean, drives, missing, ..self.state.clone() }
+    }
+
+    /// Replaces the state in one step: whenever the process or the machine stops, the file has the old one or the new
+    /// one.
     fn write(&self, state: &State) -> Result<(), EmulateError> {
         let (path, new) = (self.path.join(STATE), self.path.join("state.json.new"));
         let text = serde_json::to_string_pretty(state).unwrap_or_default() + "\n";
-        let written = fs::write(&new, text).and_then(|()| fs::rename(&new, &path));
+        let written = write_synced(&new, text.as_bytes())
+            .and_then(|()| fs::rename(&new, &path))
+            .and_then(|()| File::open(&self.path)?.sync_all());
         written.map_err(|error| EmulateError::Open { path, error })
     }
+}
+
+fn write_synced(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut file = File::create(path)?;
+    file.write_all(bytes)?;
+    file.sync_all()
 }

@@ -9,6 +9,7 @@ use crate::error::EmulateError;
 use crate::folder::Folder;
 use crate::fuse::FuseTransport;
 use crate::image::{CopyOnWrite, FileImage, Image};
+use crate::layout;
 use crate::nbd::{Certificates, Export, Listening, NbdTransport};
 use crate::serve::Server;
 use crate::store::Store;
@@ -21,12 +22,16 @@ use drivelab_core::storage::controller::params::ControllerParams;
 use drivelab_core::storage::server::ServerParams;
 use drivelab_core::storage::system::SystemParams;
 use drivelab_core::storage::{Target, TargetParams};
-use drivelab_units::{Instant, SECTOR_BYTES, Sectors, Span};
+use drivelab_units::{Instant, SECTOR_BYTES, Sectors, Share, Span};
 use std::fs::File;
 use std::io::BufWriter;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
+
+/// Why faults are refused with the clock `untimed`.
+pub(crate) const UNTIMED: &str =
+    "the clock untimed is without the model, and without the drives that faults act on: take another clock";
 
 /// Where the data are stored.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -111,8 +116,7 @@ pub fn open(device: Device, options: &ServeOptions) -> Result<Server, EmulateErr
     let capacity = Target::new(&device.target, device.seed).capacity();
     if options.pace == Pace::Untimed {
         if !options.injections.is_empty() {
-            let why = "the clock untimed is without the model, and without the drives that faults act on: take another clock";
-            return Err(EmulateError::Option { what: "target.faults".into(), why: why.into() });
+            return Err(EmulateError::Option { what: "target.faults".into(), why: UNTIMED.into() });
         }
         device.target = TargetParams::Server(ServerParams { capacity, service: None, stations: 1 });
     }
@@ -146,6 +150,7 @@ pub fn open(device: Device, options: &ServeOptions) -> Result<Server, EmulateErr
     };
     let is_unclean = folder.as_ref().is_some_and(|folder| !folder.state.clean);
     let mut engine = Engine::new(device, store, capture);
+    engine.is_untimed = options.pace == Pace::Untimed;
     engine.planned = options.injections.iter().map(|injection| (injection.at, injection.into())).collect();
     engine
         .planned
@@ -211,7 +216,7 @@ fn store(
             Ok((Store::new(&device.target, vec![(path.display().to_string(), image)]), None))
         }
         Bytes::Folder(path) => {
-            let mut folder = Folder::open(path, &sizes)?;
+            let mut folder = Folder::open(path, &sizes, layout::of_target(&device.target))?;
             if let TargetParams::System(SystemParams { array: Some(array), .. }) = &mut device.target {
                 if matches!(array.level, Level::RaidZ { .. }) {
                     let why =
@@ -220,6 +225,8 @@ fn store(
                 }
                 if !folder.state.missing.is_empty() {
                     array.missing.clone_from(&folder.state.missing);
+                    // Whatever an image of theirs has does not count: they are rebuilt from the start.
+                    array.rebuilt = Share::NONE;
                 }
             }
             let images = folder.images()?;

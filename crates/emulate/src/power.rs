@@ -2,20 +2,23 @@
 use crate::action::{Action, Kind};
 use crate::conditions::InForce;
 use crate::engine::{Engine, Model};
+use crate::open::UNTIMED;
 use crate::session::PowerCut;
 use crate::status;
 use crate::store::{Payload, Store};
 use drivelab_core::storage::array::Array;
 use drivelab_core::storage::array::levels::Layout;
+use drivelab_core::storage::array::params::Level;
 use drivelab_core::storage::array::report::Health;
-use drivelab_core::storage::drive::params::TIME_MAX;
+use drivelab_core::storage::drive::params::{DriveModel, TIME_MAX};
 use drivelab_core::storage::write_behind::Piece;
 use drivelab_core::storage::{CallError, TargetInput, TargetParams};
 use drivelab_core::{Access, Machine};
-use drivelab_data::{Bytes, PolicyRecovery, Recovery, Resync};
+use drivelab_data::{Bytes, PolicyRecovery};
 use drivelab_trace::formats::native::{Injected, InjectedKind};
 use drivelab_units::{Instant, Span};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// The most events at the end of a session: a broken array may delay commands forever.
 const END_STEPS_MAX: u32 = 2_000_000;
@@ -36,6 +39,24 @@ pub(crate) enum DelayedAction {
     Step(u16),
 }
 
+/// Checks whether the effects of a power cut on a target are modelled.
+///
+/// # Errors
+/// Why they are not, and a remedy.
+pub(crate) fn check_cut(target: &TargetParams) -> Result<(), String> {
+    let TargetParams::System(system) = target else { return Ok(()) };
+    let is_pool = system.array.as_ref().is_some_and(|array| matches!(array.level, Level::RaidZ { .. }));
+    let keeps_writes = |drive: &Arc<DriveModel>| drive.cache.is_some_and(|cache| cache.write_back.is_some());
+    if is_pool && system.drives.iter().any(keeps_writes) {
+        return Err(
+            "a power cut of a pool whose drives keep writes in their caches is not modelled: a real pool \
+                    flushes them with each group of writes; set target.write_cache = false"
+                .into(),
+        );
+    }
+    Ok(())
+}
+
 impl Engine {
     /// Carries out an action now. Returns the text for the user.
     ///
@@ -51,6 +72,7 @@ impl Engine {
             return Err("the power is off: wait until it is back".into());
         }
         if action.action == Kind::PowerCut {
+            check_cut(&self.model.device.target)?;
             self.note_injected(action.injected(now));
             self.log.record_action(now, *action);
             return Ok(self.cut_power(now, Span::from_ns(action.for_ns.unwrap_or(0))));
@@ -149,6 +171,9 @@ impl Engine {
 
     /// Applies an action to the target, unless the condition in force for the member remains the same.
     fn inject(&mut self, now: Instant, action: &Action) -> Result<(), String> {
+        if self.is_untimed {
+            return Err(UNTIMED.into());
+        }
         let levels = self.model.target.array().map(Array::layout);
         if action.action == Kind::Corrupt && levels.and_then(Layout::record).is_some() {
             return Err("the checksums with which a pool notices corrupted sectors are not modelled".into());
@@ -157,10 +182,7 @@ impl Engine {
             let member = action.member;
             return Err(format!("drive {member} keeps no writes in its cache, and has nothing to lie about"));
         }
-        let health = self.model.target.array().map(Array::health);
-        if action.action == Kind::Scrub && health == Some(Health::Failed) {
-            return Err("the array has lost data: it has stopped, and is not scrubbed".into());
-        }
+        self.check_health(action)?;
         let mut conditions = self.conditions.clone();
         if !conditions.note(now, action) {
             self.send_action(now, action)?;
@@ -175,6 +197,24 @@ impl Engine {
         }
         self.conditions = conditions;
         Ok(())
+    }
+
+    /// Whether the array is still in a state in which an action has an effect.
+    fn check_health(&self, action: &Action) -> Result<(), String> {
+        let Some(array) = self.model.target.array() else { return Ok(()) };
+        let is_missing = action.action == Kind::Replace && array.misses(action.member);
+        match (action.action, array.health()) {
+            (Kind::Scrub, Health::Failed) => {
+                Err("the array has lost data: it has stopped, and is not scrubbed".into())
+            }
+            (Kind::Replace, Health::Failed) if is_missing => {
+                Err("the array has lost data: it has stopped, and a new drive is not rebuilt".into())
+            }
+            (Kind::Replace, Health::Broken) if is_missing => {
+                Err("the array refuses writes, those of a rebuild too: a new drive is not rebuilt".into())
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Whether a drive, if it exists, has a write-back cache.
@@ -338,6 +378,7 @@ impl Engine {
             let _ = model.target.handle(Instant::ZERO, TargetInput::Fail { drive: 0 });
         }
         self.model = model;
+        self.have_members_changed = true;
         self.process_outputs(Instant::ZERO);
     }
 
@@ -404,24 +445,5 @@ impl Engine {
         let media = modelled.data.media();
         (0..media.drives() as u16)
             .any(|drive| media.waiting(drive).is_some_and(|waiting| !waiting.is_empty()))
-    }
-}
-
-impl Engine {
-    /// Resynchronizes the members of an array before any client is served, because the last session did not end in
-    /// order.
-    pub(crate) fn recover(&mut self) {
-        let (Store::Modelled(modelled), Some(array)) = (&mut self.store, self.model.target.array()) else {
-            return;
-        };
-        let drives = crate::store::drives(Some(array));
-        Resync::all().recover(array.layout(), &drives, modelled.data.media_mut());
-    }
-
-    /// The array slots without a drive that has all of its data.
-    pub(crate) fn missing(&self) -> Vec<u16> {
-        let Some(array) = self.model.target.array() else { return Vec::new() };
-        let drives = crate::store::drives(Some(array));
-        (0..).zip(drives).filter(|(_, drive)| drive.is_none()).map(|(slot, _)| slot).collect()
     }
 }

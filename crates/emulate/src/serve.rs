@@ -105,7 +105,7 @@ impl Server {
         let unsaved_sectors = self.engine.close(now);
         let mut failure = failure.map(|error| error.to_string());
         if let Some(folder) = &self.folder {
-            let closed = folder.close(self.engine.store.order(), self.engine.missing(), unsaved_sectors == 0);
+            let closed = folder.close(self.engine.arrangement(), unsaved_sectors == 0);
             failure = failure.or(closed.err().map(|error| error.to_string()));
         }
         let captured_requests = self.engine.capture.as_ref().map(crate::capture::Capture::requests);
@@ -131,11 +131,21 @@ impl Server {
     }
 }
 
+/// Records on disk what has happened to the members of an array. Nothing may be answered before: a process that is killed
+/// then would leave the image of a failed member behind as a whole one.
+fn keep_members(engine: &mut Engine, folder: Option<&mut Folder>) -> Result<(), EmulateError> {
+    match (folder, engine.changed_arrangement()) {
+        (Some(folder), Some(members)) => folder.keep(members),
+        _ => Ok(()),
+    }
+}
+
 impl ServeLoop<'_> {
     fn run(&mut self, stop: &AtomicBool) -> Result<(), EmulateError> {
         while !stop.load(Ordering::Relaxed) {
             let now = self.clock.now();
             self.server.engine.run(now)?;
+            keep_members(&mut self.server.engine, self.server.folder.as_mut())?;
             self.drop_clients_after_cut();
             self.send();
             let (due, is_busy) = (self.server.engine.next_due(), self.server.engine.is_busy());
@@ -221,11 +231,17 @@ impl ServeLoop<'_> {
             transcript.read_available(clock.now());
         }
         server.transport.receive(of_door, &mut Counter { engine: &mut server.engine, clock, transcript });
-        let engine = &mut server.engine;
-        if let Some(control) = &mut server.control {
+        let Server { engine, folder, control, .. } = &mut **server;
+        if let Some(control) = control {
             control.receive(of_control, &mut |action| {
                 let now = clock.now();
-                engine.act(now, action)
+                let told = engine.act(now, action)?;
+                keep_members(engine, folder.as_mut()).map_err(|error| {
+                    let why = error.to_string();
+                    engine.fail(error);
+                    why
+                })?;
+                Ok(told)
             });
         }
     }

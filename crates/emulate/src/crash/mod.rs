@@ -11,6 +11,7 @@ use crate::action::{Action, Kind, input_of};
 use crate::engine::{Device, Engine};
 use crate::error::EmulateError;
 use crate::ledger::Lost;
+use crate::power::check_cut;
 use crate::session::PowerCut;
 use crate::store::{Payload, Store};
 use drivelab_core::Command;
@@ -224,7 +225,7 @@ impl Cut {
 /// Checks whether the power of a target can be cut, and whether the member can fail afterwards.
 ///
 /// # Errors
-/// For a target without drives, for a scenario with a power cut or corruption of its own, and for a member that does
+/// For a target without drives, for one whose power cuts are not modelled, for a scenario with a power cut or corruption of its own, and for a member that does
 /// not exist.
 pub fn check(
     target: &TargetParams,
@@ -245,6 +246,9 @@ pub fn check(
         let why = "it is a station, which keeps all that it answers: give it drives";
         return refuse("the target".into(), why.into());
     };
+    if let Err(why) = check_cut(target) {
+        return refuse("the target".into(), why);
+    }
     match dies {
         Some(member) if system.array.is_none() => refuse(
             format!("member {member}"),

@@ -7,8 +7,10 @@ use drivelab_emulate::transport::{Answer, DeviceRequest};
 use drivelab_emulate::{Address, Bytes, EmulateError, Pace, ServeOptions, open};
 use drivelab_units::{Instant, Span};
 use proptest::prelude::*;
+use std::io::{BufRead, BufReader, Write};
+use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 const SIZE: usize = 600_000;
 
@@ -173,4 +175,37 @@ fn a_session_reports_the_faults_that_it_ended_before() {
         (90_000_000_000, None, "faults.power_cut was not done: the session was over before"),
     ];
     assert_eq!(events, expected);
+}
+
+/// A process can be killed at any moment: what is on disk then has to name the members that are missing.
+#[test]
+fn a_failed_member_is_on_disk_as_missing_before_the_answer() {
+    let place = Place::new("missing");
+    let (folder, control) = (place.0.join("folder"), place.0.join("control"));
+    let options = ServeOptions {
+        control: Some(control.clone()),
+        pace: Pace::Times(1),
+        ..options(&place, Bytes::Folder(folder.clone()))
+    };
+    let server = open(device(RAID5, 1), &options).expect("it can be had");
+    let stop = AtomicBool::new(false);
+    let found: Vec<(String, String)> = std::thread::scope(|scope| {
+        let session = scope.spawn(|| server.run(&stop));
+        let mut person = UnixStream::connect(&control).expect("it listens");
+        let mut answers = BufReader::new(person.try_clone().expect("it is open")).lines();
+        // A member that is being rebuilt is missing too.
+        let found = ["fail", "replace", "reset"].map(|action| {
+            writeln!(person, "{{\"action\":\"{action}\",\"member\":1}}").expect("it is open");
+            let answer = answers.next().expect("it answers").expect("it is open");
+            (answer, std::fs::read_to_string(folder.join("state.json")).expect("it is there"))
+        });
+        stop.store(true, Ordering::Relaxed);
+        assert_eq!(session.join().expect("it ends").failure, None);
+        found.into()
+    });
+    for (answer, state) in found {
+        let state: String = state.split_whitespace().collect();
+        assert!(answer.contains("\"ok\":true"), "{answer}");
+        assert!(state.contains("\"missing\":[1]") && state.contains("\"clean\":false"), "{state}");
+    }
 }

@@ -1,6 +1,7 @@
 //! Power cuts: exactly what was answered and not on the media is gone, all of it is listed, and the rest is there.
 use crate::rig::{DRIVE, Dice, RAID5, RAID10, Rig, device};
 use drivelab_emulate::action::{Action, Kind};
+use drivelab_emulate::crash;
 use drivelab_emulate::transport::{Answer, DeviceRequest};
 use drivelab_units::Span;
 use std::collections::BTreeMap;
@@ -317,4 +318,61 @@ fn bursts_keep_their_time_while_the_power_is_off() {
     assert_eq!(flush_ms(&mut rig), 30, "4.5 s: the second has begun at 4 s");
     rig.pass(Span::from_ms(700));
     assert_eq!(flush_ms(&mut rig), 0, "5.6 s");
+}
+
+#[test]
+fn a_time_without_measure_is_refused_and_ends_nothing() {
+    let longest = 366 * 24 * 3_600 * 1_000_000_000;
+    for kind in [Kind::Lie, Kind::Fail, Kind::Hang, Kind::PowerCut] {
+        let mut rig = Rig::new(device(RAID5, 1));
+        rig.pass(Span::from_s(1));
+        for lasts in [u64::MAX, longest + 1] {
+            let refused = rig.engine.act(rig.now, &Action { for_ns: Some(lasts), ..action(kind, 0) });
+            assert!(refused.is_err_and(|why| why.starts_with("--for: the longest time")), "{kind:?}");
+        }
+        for time in [1, 2] {
+            let act = Action { for_ns: Some(longest), ..action(kind, 0) };
+            assert!(rig.engine.act(rig.now, &act).is_ok() || time == 2, "{kind:?}");
+            rig.pass(Span::from_ns(longest));
+        }
+    }
+    let mut rig = Rig::new(device(RAID5, 1));
+    let far = Action { lba: Some(u64::MAX), sectors: Some(u64::MAX), ..action(Kind::Media, 0) };
+    assert!(rig.engine.act(rig.now, &far).is_err());
+    let slow = Action { by_ns: Some(u64::MAX), ..action(Kind::Slow, 0) };
+    assert!(rig.engine.act(rig.now, &slow).is_err());
+}
+
+#[test]
+fn a_new_drive_for_an_array_that_has_lost_data_is_refused() {
+    let mut rig = Rig::new(device(RAID5, 1));
+    rig.write(0, block(1), true).expect("it is done");
+    for member in [1, 2] {
+        rig.engine.act(rig.now, &action(Kind::Fail, member)).expect("it can be done");
+    }
+    let refused = rig.engine.act(rig.now, &action(Kind::Replace, 1));
+    assert_eq!(
+        refused,
+        Err("the array has lost data: it has stopped, and a new drive is not rebuilt".into())
+    );
+    let done: Vec<Kind> = rig.engine.log().actions.iter().map(|done| done.action.action).collect();
+    assert_eq!(done, [Kind::Fail, Kind::Fail]);
+}
+
+#[test]
+fn the_power_of_a_pool_with_write_caches_is_not_cut() {
+    let pool = |cache: bool| {
+        let array = "array = { level = \"raidz1\", members = 3 }";
+        device(&format!("[target]\ndrive = \"wd-wd740gd-00fla0\"\nwrite_cache = {cache}\n{array}"), 1)
+    };
+    let mut rig = Rig::new(pool(true));
+    let why = rig.engine.act(rig.now, &action(Kind::PowerCut, 0)).expect_err("it is not modelled");
+    assert!(why.starts_with("a power cut of a pool whose drives keep writes"), "{why}");
+    assert!(why.ends_with("; set target.write_cache = false"), "{why}");
+    assert!(!rig.engine.is_off() && rig.engine.log().actions.is_empty());
+    let refused = crash::check(&pool(true).target, None, &[], None).expect_err("it is not modelled");
+    assert_eq!(refused.to_string(), format!("the target: {why}"));
+    let mut rig = Rig::new(pool(false));
+    rig.engine.act(rig.now, &action(Kind::PowerCut, 0)).expect("it can be done");
+    crash::check(&pool(false).target, None, &[], None).expect("it can be done");
 }

@@ -1,0 +1,158 @@
+"""The folders of `drivelab emulate --store`: what a killed session leaves behind, and whose images they are."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from contextlib import AbstractContextManager
+from pathlib import Path
+
+import nbd_client as nbd
+import pytest
+from devices import Device, served
+from nbd_client import Client, dice_of
+
+SIZE = 1 << 20
+SMALL = '[target]\ndrive = { base = "wd-wd740gd-00fla0", geometry.capacity = "16MiB" }\nwrite_cache = true\n'
+
+
+@pytest.fixture
+def serve(command, environment, tmp_path):
+    """A device in a process of its own, whose images are in a folder."""
+
+    def serve(scenario: str, *options: str, clock: str = "skip") -> AbstractContextManager[Device]:
+        store = ["--store", str(tmp_path / "images"), *options]
+        return served(command, environment, tmp_path, scenario, *store, clock=clock)
+
+    return serve
+
+
+def _array(level: str, members: int, keys: str = "") -> str:
+    return SMALL + f'array = {{ level = "{level}", members = {members}{keys} }}\n'
+
+
+def _fault(device: Device, *words: str) -> str:
+    done = subprocess.run(
+        [sys.executable, "-m", "drivelab", "fault", str(device.socket), *words],
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+        timeout=60,
+    )
+    return done.stdout + done.stderr
+
+
+def _state(folder: Path) -> dict[str, object]:
+    return json.loads((folder / "images" / "state.json").read_text())
+
+
+def _write(client: Client, data: bytes) -> None:
+    client.write(0, data)
+    assert client.ask(nbd.FLUSH).errno == 0
+
+
+def _rebuilt(device: Device) -> None:
+    """Requests make the clock `skip` jump: the rebuild goes on with them."""
+    client, until = device.client(), time.monotonic() + 60
+    while "rebuilding" in _fault(device, "status"):
+        assert time.monotonic() < until, "it is rebuilt"
+        for _ in range(200):
+            client.read(8 << 20, 4096)
+
+
+LEVELS = [("raid1", 2), ("raid5", 4), ("raid6", 5), ("raid10", 4)]
+
+
+@pytest.mark.parametrize(("level", "members"), LEVELS)
+def test_a_killed_session_leaves_a_failed_member_behind_as_missing(serve, tmp_path, level, members):
+    old, new = dice_of(1).randbytes(SIZE), dice_of(2).randbytes(SIZE)
+    with serve(_array(level, members)) as device:
+        client = device.client()
+        _write(client, old)
+        assert _state(tmp_path)["missing"] == []
+        assert _fault(device, "fail", "--member", "1") == "done\n"
+        # It is known on disk before anything is answered.
+        assert _state(tmp_path)["missing"] == [1]
+        _write(client, new)
+        device.end(signal.SIGKILL)
+    assert _state(tmp_path)["clean"] is False
+    with serve(_array(level, members)) as device:
+        assert "member 1 is missing" in _fault(device, "status")
+        assert device.client().read(0, SIZE) == new
+
+
+@pytest.mark.parametrize(("level", "members"), LEVELS)
+def test_a_member_that_is_rebuilt_counts_when_it_has_everything(serve, tmp_path, level, members):
+    data = dice_of(3).randbytes(SIZE)
+    with serve(_array(level, members), clock="real") as device:
+        client = device.client()
+        _write(client, data)
+        _fault(device, "fail", "--member", "0")
+        # The rebuild reads it, and takes its time.
+        _fault(device, "slow", "--member", "1", "--by", "2s")
+        assert _fault(device, "replace", "--member", "0") == "done\n"
+        assert "the array is rebuilding" in _fault(device, "status")
+        device.end(signal.SIGKILL)
+    assert _state(tmp_path)["missing"] == [0]
+    with serve(_array(level, members)) as device:
+        assert "member 0 is missing" in _fault(device, "status")
+        assert device.client().read(0, SIZE) == data
+        assert _fault(device, "replace", "--member", "0") == "done\n"
+        _rebuilt(device)
+        assert _state(tmp_path)["missing"] == []
+        device.end(signal.SIGKILL)
+    with serve(_array(level, members)) as device:
+        assert "missing" not in _fault(device, "status")
+        # The new drive has its part, whichever other is missing.
+        assert _fault(device, "fail", "--member", "1") == "done\n"
+        assert device.client().read(0, SIZE) == data
+
+
+@pytest.mark.parametrize("ends_by", [signal.SIGKILL, signal.SIGTERM])
+def test_a_spare_that_has_taken_a_slot_has_it_in_the_next_session(serve, tmp_path, ends_by):
+    old, new = dice_of(4).randbytes(SIZE), dice_of(5).randbytes(SIZE)
+    scenario = _array("raid5", 3, ", spares = 1")
+    with serve(scenario) as device:
+        client = device.client()
+        _write(client, old)
+        assert _fault(device, "fail", "--member", "1") == "done\n"
+        _write(client, new)
+        _rebuilt(device)
+        device.end(ends_by)
+    state = _state(tmp_path)
+    assert (state["missing"], state["clean"]) == ([], ends_by == signal.SIGTERM)
+    assert state["drives"] == [f"member-{drive}.img" for drive in (0, 3, 2, 1)]
+    with serve(scenario) as device:
+        assert device.client().read(0, SIZE) == new
+
+
+def test_a_folder_is_of_one_layout(serve, tmp_path):
+    data = dice_of(6).randbytes(SIZE)
+    with serve(_array("raid5", 3)) as device:
+        _write(device.client(), data)
+        device.end()
+    layout = "RAID 5 of 3 members, stripe unit 128 sectors, 1 parities, left-symmetric, 1 groups"
+    assert _state(tmp_path)["layout"] == layout
+    others = [
+        _array("raid0", 3),
+        _array("raid5", 3, ', stripe_unit = "128KiB"'),
+        _array("raid5", 3, ', layout = "right-symmetric"'),
+        _array("raid5", 3).replace("members = 3", "members = 2, spares = 1").replace("raid5", "raid1"),
+    ]
+    for other in others:
+        with serve(other) as device:
+            assert device.code == 1, other
+            assert (
+                f"it has images of another target: they are of {layout}; take another folder" in device.said
+            )
+    # What an older version has left does not tell its layout: it is taken for that of the next session.
+    path = tmp_path / "images" / "state.json"
+    old = _state(tmp_path)
+    del old["layout"]
+    path.write_text(json.dumps(old))
+    with serve(_array("raid5", 3)) as device:
+        assert device.client().read(0, SIZE) == data
+        assert _state(tmp_path)["layout"] == layout
