@@ -8,7 +8,7 @@ use crate::capture::Capture;
 use crate::conditions::Conditions;
 use crate::error::EmulateError;
 use crate::pending::{PendingRequest, answer, command_of};
-use crate::power::DelayedAction;
+use crate::scheduled::DelayedAction;
 use crate::session::SessionLog;
 use crate::status::ENDLESS;
 use crate::store::{Payload, Store};
@@ -159,12 +159,8 @@ impl Engine {
     /// # Errors
     /// When the session cannot continue. No write that could not be stored has been acknowledged then.
     pub fn run(&mut self, now: Instant) -> Result<(), EmulateError> {
-        self.run_planned(now);
+        self.run_scheduled(now);
         self.advance(now);
-        while self.later.first().is_some_and(|(at, _)| *at <= now) {
-            let (due, later) = self.later.remove(0);
-            self.run_delayed(now, due, &later);
-        }
         self.check()
     }
 
@@ -270,7 +266,7 @@ impl Engine {
 
     /// Accepts a client request at `now`.
     pub fn submit(&mut self, now: Instant, request_id: RequestId, request: DeviceRequest) {
-        self.run_planned(now);
+        self.run_scheduled(now);
         self.advance(now);
         if self.is_off() {
             return;

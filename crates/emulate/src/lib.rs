@@ -70,6 +70,7 @@ mod pending;
 pub mod platter;
 mod power;
 pub mod real_time;
+mod scheduled;
 pub mod serve;
 pub mod session;
 mod status;

@@ -3,6 +3,7 @@ use crate::action::{Action, Kind};
 use crate::conditions::InForce;
 use crate::engine::{Engine, Model};
 use crate::open::UNTIMED;
+use crate::scheduled::DelayedAction;
 use crate::session::PowerCut;
 use crate::status;
 use crate::store::{Payload, Store};
@@ -30,15 +31,6 @@ const END_MAX: Span = Span::from_s(3_600);
 /// Ranges of data that a battery has preserved, newer data after older.
 type Kept = Vec<(u64, Vec<Bytes>)>;
 
-/// A scheduled consequence of an action.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum DelayedAction {
-    /// An action: the end of an earlier one, or the next burst.
-    Action(Action),
-    /// The next step of a ramp of a member.
-    Step(u16),
-}
-
 /// Checks whether the effects of a power cut on a target are modelled.
 ///
 /// # Errors
@@ -64,6 +56,12 @@ impl Engine {
     /// What is wrong with the action, or why the target cannot carry it out, and a remedy.
     pub fn act(&mut self, now: Instant, action: &Action) -> Result<String, String> {
         action.check()?;
+        self.run_scheduled(now);
+        self.carry_out(now, action)
+    }
+
+    /// The same for an action whose turn it is.
+    pub(crate) fn carry_out(&mut self, now: Instant, action: &Action) -> Result<String, String> {
         self.advance(now);
         if action.action == Kind::Status {
             return Ok(self.status(now));
@@ -110,67 +108,8 @@ impl Engine {
         text + &status::of_device(&self.model, now) + &self.conditions.describe()
     }
 
-    /// Carries out the scheduled actions that are due, each at its own instant however late this thread is, and
-    /// before any input that is newer.
-    pub(crate) fn run_planned(&mut self, now: Instant) {
-        while self.planned.front().is_some_and(|(at, _)| *at <= now) {
-            let Some((at, action)) = self.planned.pop_front() else { break };
-            let at = at.max(self.advanced);
-            if let Err(why) = self.act(at, &action) {
-                self.log.record_undone(at, &action, &why);
-            }
-        }
-    }
-
-    /// Records the scheduled actions that the end of the session prevents.
-    pub(crate) fn record_not_run(&mut self, now: Instant) {
-        self.run_planned(now);
-        for (at, action) in std::mem::take(&mut self.planned) {
-            self.log.record_undone(at, &action, "the session was over before");
-        }
-    }
-
-    /// Carries out a scheduled consequence now, or as soon as the power is back. Failures are ignored: a condition
-    /// that can no longer be undone needs no undoing.
-    pub(crate) fn run_delayed(&mut self, now: Instant, due: Instant, later: &DelayedAction) {
-        self.advance(now);
-        if let Some(until) = self.model.off_until {
-            return self.act_with_power(until, due, later);
-        }
-        match later {
-            DelayedAction::Step(member) => {
-                let in_force =
-                    self.conditions.in_force(&Action { member: *member, ..Action::of(Kind::Slow) });
-                let _ = self.send_condition(now, *member, in_force);
-            }
-            DelayedAction::Action(action) if action.every_ns.is_none() => _ = self.act(now, action),
-            DelayedAction::Action(action) => {
-                // A burst begins or ends; only the first one was recorded.
-                let _ = self.inject(now, action);
-                self.plan(due, action);
-            }
-        }
-    }
-
-    /// The power is off: the consequence is carried out when it is back. Bursts begin and end meanwhile.
-    fn act_with_power(&mut self, until: Instant, due: Instant, later: &DelayedAction) {
-        match later {
-            DelayedAction::Action(action) if action.every_ns.is_some() => {
-                self.conditions.note(due, action);
-                self.follow(until, DelayedAction::Step(action.member));
-                self.plan(due, action);
-            }
-            later => self.follow(until, *later),
-        }
-    }
-
-    fn follow(&mut self, at: Instant, later: DelayedAction) {
-        self.later.push((at, later));
-        self.later.sort_by_key(|(at, _)| *at);
-    }
-
     /// Applies an action to the target, unless the condition in force for the member remains the same.
-    fn inject(&mut self, now: Instant, action: &Action) -> Result<(), String> {
+    pub(crate) fn inject(&mut self, now: Instant, action: &Action) -> Result<(), String> {
         if self.is_untimed {
             return Err(UNTIMED.into());
         }
@@ -228,7 +167,12 @@ impl Engine {
     }
 
     /// Sends the target the condition that is in force for a member from now on.
-    fn send_condition(&mut self, now: Instant, member: u16, in_force: InForce) -> Result<(), String> {
+    pub(crate) fn send_condition(
+        &mut self,
+        now: Instant,
+        member: u16,
+        in_force: InForce,
+    ) -> Result<(), String> {
         let (text, again) = in_force.next_action(member, now);
         self.send_action(now, &text)?;
         if text.action == Kind::Slow {
@@ -253,15 +197,6 @@ impl Engine {
         self.process_outputs(own);
         self.note_injected(action.injected(now));
         Ok(())
-    }
-
-    /// Schedules the end of an action, and the next burst.
-    fn plan(&mut self, from: Instant, action: &Action) {
-        let (Some(undone), Some(for_ns)) = (action.undone(), action.for_ns) else { return };
-        self.follow(from + Span::from_ns(for_ns), DelayedAction::Action(undone));
-        if let Some(every_ns) = action.every_ns {
-            self.follow(from + Span::from_ns(every_ns), DelayedAction::Action(*action));
-        }
     }
 
     /// Restores the lasting conditions of the drives after a power cut.

@@ -3,7 +3,7 @@ use crate::rig::{DRIVE, Dice, RAID5, RAID10, Rig, device};
 use drivelab_emulate::action::{Action, Kind};
 use drivelab_emulate::crash;
 use drivelab_emulate::transport::{Answer, DeviceRequest};
-use drivelab_units::Span;
+use drivelab_units::{Instant, Span};
 use std::collections::BTreeMap;
 
 const BLOCK: u64 = 4_096;
@@ -225,6 +225,30 @@ fn slowness_comes_in_bursts_until_it_is_ended() {
         assert!(!is_slow(&mut rig), "FLUSH {number} after the last burst");
     }
     assert_eq!(rig.engine.log().actions.len(), 2, "a burst is told of once");
+}
+
+/// However late the thread wakes up: requests that arrive after an edge are on its side of it.
+#[test]
+fn bursts_begin_and_end_at_their_own_instants() {
+    let mut rig = Rig::new(device(DRIVE, 1));
+    let ms = |ms: u64| Some(ms * 1_000_000);
+    let bursts = Action { by_ns: ms(20), for_ns: ms(50), every_ns: ms(200), ..action(Kind::Slow, 0) };
+    rig.engine.act(rig.now, &bursts).expect("it can be done");
+    for (at, is_slow) in [(60, false), (205, true), (455, false), (849, true)] {
+        // Nothing has run since the last request was answered.
+        rig.now = Instant::ZERO + Span::from_ms(at);
+        rig.submit(DeviceRequest::Flush);
+        rig.pass(Span::from_ms(30));
+        let reply = rig.replies.pop().expect("nothing waits, so that it is answered soon");
+        let took = reply.due.expect("the model has answered it") - (Instant::ZERO + Span::from_ms(at));
+        assert_eq!(took >= Span::from_ms(20), is_slow, "at {at} ms");
+    }
+    let lasts = Action { by_ns: ms(20), for_ns: ms(50), ..action(Kind::Slow, 0) };
+    rig.now = Instant::ZERO + Span::from_ms(2_000);
+    rig.engine.act(rig.now, &lasts).expect("it can be done");
+    rig.pass(Span::from_ms(90));
+    let ended: Vec<u64> = rig.engine.log().actions.iter().map(|done| done.at_ns / 1_000_000).collect();
+    assert_eq!(ended, [0, 2_000, 2_050]);
 }
 
 /// How long a FLUSH takes while nothing waits: what is slow about the firmware, and next to nothing else.

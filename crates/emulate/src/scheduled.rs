@@ -1,0 +1,98 @@
+//! What a session has put down for later: the actions of its scenario, and the consequences of actions, which are the
+//! ends of faults, the next bursts of a slow drive and the steps of a ramp.
+use crate::action::{Action, Kind};
+use crate::engine::Engine;
+use drivelab_units::{Instant, Span};
+
+/// A scheduled consequence of an action.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum DelayedAction {
+    /// An action: the end of an earlier one, or the next burst.
+    Action(Action),
+    /// The next step of a ramp of a member.
+    Step(u16),
+}
+
+impl Engine {
+    /// Carries out what is due, in its order and each at its own instant however late this thread is, and before any
+    /// input that is newer.
+    pub(crate) fn run_scheduled(&mut self, now: Instant) {
+        loop {
+            let planned = self.planned.front().map(|(at, _)| *at).filter(|at| *at <= now);
+            let later = self.later.first().map(|(at, _)| *at).filter(|at| *at <= now);
+            match (planned, later) {
+                (Some(at), later) if later.is_none_or(|later| at <= later) => self.run_planned(),
+                (_, Some(due)) => {
+                    let (_, later) = self.later.remove(0);
+                    self.run_consequence(due.max(self.advanced), due, &later);
+                }
+                _ => return,
+            }
+        }
+    }
+
+    /// Carries out the next action of the scenario.
+    fn run_planned(&mut self) {
+        let Some((at, action)) = self.planned.pop_front() else { return };
+        let at = at.max(self.advanced);
+        if let Err(why) = action.check().and_then(|()| self.carry_out(at, &action)) {
+            self.log.record_undone(at, &action, &why);
+        }
+    }
+
+    /// Records the scheduled actions that the end of the session prevents.
+    pub(crate) fn record_not_run(&mut self, now: Instant) {
+        self.run_scheduled(now);
+        for (at, action) in std::mem::take(&mut self.planned) {
+            self.log.record_undone(at, &action, "the session was over before");
+        }
+    }
+
+    /// Carries out a consequence that was due at `due` now, or as soon as the power is back. Failures are ignored: a
+    /// condition that can no longer be undone needs no undoing.
+    fn run_consequence(&mut self, now: Instant, due: Instant, later: &DelayedAction) {
+        self.advance(now);
+        if let Some(until) = self.model.off_until {
+            return self.act_with_power(until, due, later);
+        }
+        match later {
+            DelayedAction::Step(member) => {
+                let in_force =
+                    self.conditions.in_force(&Action { member: *member, ..Action::of(Kind::Slow) });
+                let _ = self.send_condition(now, *member, in_force);
+            }
+            DelayedAction::Action(action) if action.every_ns.is_none() => _ = self.carry_out(now, action),
+            DelayedAction::Action(action) => {
+                // A burst begins or ends; only the first one was recorded.
+                let _ = self.inject(now, action);
+                self.plan(due, action);
+            }
+        }
+    }
+
+    /// The power is off: the consequence is carried out when it is back. Bursts begin and end meanwhile.
+    fn act_with_power(&mut self, until: Instant, due: Instant, later: &DelayedAction) {
+        match later {
+            DelayedAction::Action(action) if action.every_ns.is_some() => {
+                self.conditions.note(due, action);
+                self.follow(until, DelayedAction::Step(action.member));
+                self.plan(due, action);
+            }
+            later => self.follow(until, *later),
+        }
+    }
+
+    pub(crate) fn follow(&mut self, at: Instant, later: DelayedAction) {
+        self.later.push((at, later));
+        self.later.sort_by_key(|(at, _)| *at);
+    }
+
+    /// Schedules the end of an action, and the next burst.
+    pub(crate) fn plan(&mut self, from: Instant, action: &Action) {
+        let (Some(undone), Some(for_ns)) = (action.undone(), action.for_ns) else { return };
+        self.follow(from + Span::from_ns(for_ns), DelayedAction::Action(undone));
+        if let Some(every_ns) = action.every_ns {
+            self.follow(from + Span::from_ns(every_ns), DelayedAction::Action(*action));
+        }
+    }
+}
