@@ -132,3 +132,21 @@ fn figures_of_what_is_not_described_are_absent() {
     assert_eq!(found.share_by_sectors, Some(0.0));
     assert!((found.unavailability.unwrap() * 100_001.0 - 1.0).abs() < 1e-9);
 }
+
+#[test]
+fn a_mirror_of_as_many_as_there_may_be_has_its_chain() {
+    // From k missing to k + 1 on average in T_k = (1 + r k T_(k-1)) / (f (n - k)); the mean time is their sum. Once
+    // repairs are under way, losses come at its inverse.
+    let (f, r) = (1.0 / 1000.0, 1.0 / 2000.0);
+    let (mut step, mut hours) = (0.0, 0.0);
+    for k in 0..1024 {
+        step = (1.0 + r * f64::from(k) * step) / (f * f64::from(1024 - k));
+        hours += step;
+    }
+    let found = solved(exponential("raid1", 1024, 1.0 / f, 1.0 / r), Method::Auto, 1000);
+    assert_eq!(found.method, Method::Chain);
+    let years = found.mttdl_years.value.unwrap();
+    assert!((years / (hours / YEAR) - 1.0).abs() < 1e-9, "{years:e} {:e}", hours / YEAR);
+    let nine = found.loss_in_life.value.unwrap() - found.loss_in_a_year.value.unwrap();
+    assert!((nine * years / 9.0 - 1.0).abs() < 1e-3, "{nine:e} {years:e}");
+}
