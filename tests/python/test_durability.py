@@ -209,6 +209,10 @@ WRONG = """
 --latent 20h|--latent often|--members x --copies y --spares z --histories w --life v
 --ure x --latent y --scrub z|--outage x:y:z --common a:b:c --rebuild 2h(a..b)|--batch a:b --attended axb
 --rebuild 20 --afr 0% --ure 1 --common shelf:20y --spares -1 --outage x:1y --members 3
+--level raid1 --members 2 --serial
+--level raid1,raid5 --members 2 --serial
+--level raid10 --members 2 --serial
+--level raid50 --members 8 --groups 1 --serial
 """
 """Options after those of eight drives of RAID 6, in place of the same ones there."""
 
