@@ -64,6 +64,27 @@ def test_nothing_seen_is_a_bound(run):
     assert "confidence of 95 %" in done.stdout
 
 
+@pytest.mark.parametrize("members", ["66", "70", "128"])
+def test_what_no_number_holds_is_a_bound_in_every_form(run, members):
+    words = ("durability", "--level", "raid1", "--members", members, "--afr", "1%", "--rebuild", "20h")
+    done = run(*words)
+    assert done.returncode == 0, done.stderr
+    assert "chance of loss <1e-290 in a year, <1e-290 in 5 years" in done.stdout
+    assert "mean time to data loss: >1e+290 years\n" in done.stdout
+    assert "found by the chain of states, as bounds" in done.stdout
+    row = done.stdout.splitlines()[-1].split()
+    assert row[3:7] == ["<1e-290", "0", "1e-290", "<1e-290"]
+    assert row[7] == ">1e+290"
+    assert float(row[8].removeprefix(">")) > 1e300
+    assert "below 1e-290, the least that is computed" in done.stderr
+    (level,) = json.loads(run(*words, "--json").stdout)["levels"]
+    assert level["loss_in_a_year"] == {"value": None, "low": 0.0, "high": 1e-290, "error": 0.0}
+    assert (level["mttdl_years"]["value"], level["mttdl_years"]["low"]) == (None, pytest.approx(1e290))
+    (entry,) = csv.DictReader(io.StringIO(run(*words, "--csv").stdout))
+    assert (entry["loss_in_a_year"], entry["loss_in_a_year_high"]) == ("", "1e-290")
+    assert (entry["mttdl_years"], float(entry["mttdl_years_low"])) == ("", pytest.approx(1e290))
+
+
 def test_every_cause_makes_losses_likelier():
     of = {"members": 6, "afr": "3%", "rebuild": "24h", "capacity": "16TB"}
     base = loss("raid6", **of).outcomes[0]["loss_in_a_year"]["value"]
@@ -188,6 +209,10 @@ WRONG = """
 --latent 20h|--latent often|--members x --copies y --spares z --histories w --life v
 --ure x --latent y --scrub z|--outage x:y:z --common a:b:c --rebuild 2h(a..b)|--batch a:b --attended axb
 --rebuild 20 --afr 0% --ure 1 --common shelf:20y --spares -1 --outage x:1y --members 3
+--level raid1 --members 2 --serial
+--level raid1,raid5 --members 2 --serial
+--level raid10 --members 2 --serial
+--level raid50 --members 8 --groups 1 --serial
 """
 """Options after those of eight drives of RAID 6, in place of the same ones there."""
 

@@ -2,7 +2,7 @@
 //! repairs are exponential and a repair is much shorter than a life.
 use serde::Serialize;
 
-/// The textbook mean times to data loss of one group, in hours.
+/// The textbook mean times to data loss of one group, in hours; infinite (null in JSON) above the largest double.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Mttdl {
     /// The first term, MTTF^(m+1) / (n (n-1) ... (n-m) MTTR^m), divided by m! if repairs run in parallel.

@@ -5,7 +5,8 @@ use serde::Serialize;
 /// The confidence of every interval and bound.
 pub const CONFIDENCE: f64 = 0.95;
 
-/// An estimate with its interval; `value` is `None` if no loss was observed, and `high` is then an upper bound.
+/// An estimate with its interval. `value` is `None` if no loss was observed, and `high` is then an upper bound; also
+/// where an exact value is outside what is given, below `high` (a chance) or above `low` (a time).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Estimate {
     pub value: Option<f64>,
@@ -81,6 +82,22 @@ impl Estimate {
     /// A value without statistical error.
     pub fn exact(value: f64) -> Self {
         Estimate { value: Some(value), low: value, high: value, error: 0.0 }
+    }
+
+    /// A value without statistical error if it is not below `least`; otherwise the bound.
+    pub fn exact_from(least: f64, value: f64) -> Self {
+        if value >= least {
+            return Estimate::exact(value);
+        }
+        Estimate { value: None, low: 0.0, high: least, error: 0.0 }
+    }
+
+    /// A value without statistical error if it is not above `most`; otherwise the bound.
+    pub fn exact_to(most: f64, value: f64) -> Self {
+        if value <= most {
+            return Estimate::exact(value);
+        }
+        Estimate { value: None, low: most, high: f64::MAX, error: 0.0 }
     }
 
     /// The larger half-width of the interval divided by the value; infinite without a value.

@@ -17,6 +17,10 @@ use serde::{Deserialize, Serialize};
 /// The largest relative half-width of an interval of weighted histories; above it the result depends on few of them.
 const WIDE: f64 = 0.3;
 
+/// The least chance that a chain gives as a value, and one by its longest mean time in years. What is less is a
+/// bound: the products that make it up leave the range of a double, and would be missing in the sum.
+pub const LEAST: f64 = 1e-290;
+
 /// The method that finds the losses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -321,15 +325,16 @@ fn by_chain(plan: &Plan) -> Option<Outcome> {
         bytes += part * sums(&life, &|loss| loss.bytes);
         hours += part * chain.mean_time();
     }
-    let (year, life) = (Estimate::exact(in_year), Estimate::exact(in_life));
+    let (year, life) = (Estimate::exact_from(LEAST, in_year), Estimate::exact_from(LEAST, in_life));
+    let bytes = life.value.map_or_else(|| life.times(plan.usable_bytes()), |_| Estimate::exact(bytes));
     Some(Outcome {
         losses_in_life: life,
         share_by_sectors: life
             .value
             .filter(|&chance| chance > 0.0 && plan.about.latent.is_some())
             .map(|chance| by_sectors / chance),
-        mttdl_years: Estimate::exact((hours / HOURS_PER_YEAR).min(f64::MAX)),
-        bytes_lost: Estimate::exact(bytes),
+        mttdl_years: Estimate::exact_to(1.0 / LEAST, hours / HOURS_PER_YEAR),
+        bytes_lost: bytes,
         ..outcome(plan, Method::Chain, year, life)
     })
 }

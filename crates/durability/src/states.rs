@@ -7,12 +7,14 @@
 use crate::arrangement::Rule;
 use crate::chain::Chain;
 use crate::law::Law;
-use crate::plan::Plan;
+use crate::plan::{MEMBERS_MAX, Plan};
 use libm::{expm1, pow};
 use std::collections::BTreeMap;
 
 /// The most states; a larger chain takes too long.
 pub const STATES_MAX: usize = 400;
+/// The same for one group whose members fail and return one by one: nearly all entries of its matrices are zero.
+pub const STATES_OF_GROUP_MAX: usize = MEMBERS_MAX as usize + 1;
 /// The same for repairs of several parts, whose histories do not take long either.
 pub const STATES_OF_PARTS_MAX: usize = 150;
 /// The parts of a repair: detection, replacement, rebuild.
@@ -86,11 +88,22 @@ fn missing(cells: &[[u32; PARTS]]) -> Vec<u32> {
     cells.iter().map(|parts| parts.iter().sum()).collect()
 }
 
-/// Builds the chain, with drives that age faster by the factor `ageing`. `None` if it has more than [`STATES_MAX`]
-/// states, or [`STATES_OF_PARTS_MAX`] with repairs of several parts.
+/// The most states of the chain of an array.
+fn states_max(plan: &Plan, parts: usize) -> usize {
+    let is_one_by_one =
+        plan.arrangement.cells.len() == 1 && plan.about.spares.is_none() && plan.about.common.is_empty();
+    match (parts, is_one_by_one) {
+        (1, true) => STATES_OF_GROUP_MAX,
+        (1, false) => STATES_MAX,
+        _ => STATES_OF_PARTS_MAX,
+    }
+}
+
+/// Builds the chain, with drives that age faster by the factor `ageing`. `None` if it has more states than are
+/// solved: [`STATES_MAX`], [`STATES_OF_GROUP_MAX`] or [`STATES_OF_PARTS_MAX`].
 pub fn explored(plan: &Plan, ageing: f64) -> Option<States> {
     let parts = parts(plan);
-    let most = if parts.len() == 1 { STATES_MAX } else { STATES_OF_PARTS_MAX };
+    let most = states_max(plan, parts.len());
     let start: State = (vec![[0; PARTS]; plan.arrangement.cells.len()], 0, plan.about.spares.unwrap_or(0));
     let mut found = BTreeMap::from([(start.clone(), 0usize)]);
     let mut order = vec![start];

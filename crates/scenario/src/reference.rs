@@ -83,6 +83,7 @@ fn kind_words(kind: &Kind) -> String {
         Kind::Count { least, most } if least == most => format!("`{least}`"),
         Kind::Count { least, most } => format!("{least} to {most}"),
         Kind::Number { least, most } => format!("number, {least} to {most}"),
+        Kind::Thousandths { most } => format!("number, 0.001 to {most}"),
         Kind::Percent => "`\"70%\"` or `70`".to_owned(),
         Kind::Flag => "`true` or `false`".to_owned(),
         Kind::Text => "text".to_owned(),

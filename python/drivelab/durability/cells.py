@@ -68,7 +68,8 @@ def _point(losses: Losses) -> dict[str, Any]:
     survival = 1 - (year["value"] or 0.0)
     losses_in_life = found["losses_in_life"]
     textbook, mttdl = found["textbook"], found["mttdl_years"]["value"]
-    years = textbook["approximate_hours"] / 8760 if textbook else None
+    hours = textbook["approximate_hours"] if textbook else None
+    years = None if hours is None else hours / 8760
     life = losses.questions[0]["array"]["life_hours"] / 8760
     return {
         **row,

@@ -156,8 +156,9 @@ def _check_rebuilds(options: Options, plain: Set[str]) -> None:
     """Reject rebuilds of more missing members than any of these levels survives, and a shared rate without concurrent
     rebuilds.
     """
-    if options.get("serial") and plain <= _ONE_GROUP:
-        what = f"it changes nothing with {', '.join(sorted(plain))}: a second failure is the loss"
+    alone = {level: _without_concurrent_rebuilds(level, options) for level in sorted(plain)}
+    if options.get("serial") and all(alone.values()):
+        what = f"it changes nothing with {', '.join(map(str, alone.values()))}: a second failure is the loss"
         raise OptionError("--serial", None, what, "leave it out")
     given = options.get("rebuild") or ""
     steps = given if isinstance(given, list | tuple) else str(given).split(",")
@@ -168,6 +169,17 @@ def _check_rebuilds(options: Options, plain: Set[str]) -> None:
         raise OptionError(
             "--rebuild", given if isinstance(given, str) else None, what, f"give {most}", item=most
         )
+
+
+def _without_concurrent_rebuilds(level: str, options: Options) -> str | None:
+    """The level in words if a second failure of its members is always the loss; None for others."""
+    if level in _ONE_GROUP:
+        return level
+    if level in COPIED | {"raid1"} and str(options.get("members")).strip() == "2":
+        return f"{level} of 2 members"
+    if GROUPED & {level} and PARITIES[level] == 1 and str(options.get("groups")).strip() == "1":
+        return f"{level} of one group"
+    return None
 
 
 def check_reads(options: Options) -> None:

@@ -22,7 +22,7 @@ from drivelab.simulation import default_workers
 from drivelab.table import Cell, Table
 
 Estimate = dict[str, Any]
-_NEVER = 1e300
+_HOURS_MAX = 1e308
 _NEARLY, _SURELY = 0.9995, 0.999999
 _WIDE = 1.3
 """The largest reliable relative half-width of an interval of weighted histories; above it the interval depends on few
@@ -139,7 +139,7 @@ class Losses:
             f"{year['high']:.3g}",
             chance_text(found["loss_in_life"]),
             _years(found["mttdl_years"]),
-            "-" if textbook is None else f"{textbook['approximate_hours'] / 8760:.3g}",
+            "-" if textbook is None else _textbook(textbook),
             "-" if sectors is None else f"{100 * sectors:.3g}",
             found["method"],
         ]
@@ -343,7 +343,7 @@ def chance_text(estimate: Estimate) -> str:
 
 
 def _figure(estimate: Estimate) -> str:
-    """A value with three digits, or its bound if no loss was observed."""
+    """A value with three digits, or its bound."""
     if estimate["value"] is None:
         return f"<{estimate['high']:.3g}"
     return f"{estimate['value']:.3g}"
@@ -353,7 +353,13 @@ def _years(estimate: Estimate) -> str:
     value = estimate["value"]
     if value is None:
         return f">{estimate['low']:.3g}"
-    return "-" if value > _NEVER else f"{value:,.0f}" if 100 <= value < 1e6 else f"{value:.3g}"
+    return f"{value:,.0f}" if 100 <= value < 1e6 else f"{value:.3g}"
+
+
+def _textbook(found: Mapping[str, Any]) -> str:
+    """The first term of the mean time in years; a bound if no number holds its hours."""
+    hours = found["approximate_hours"]
+    return f">{_HOURS_MAX / 8760:.0e}" if hours is None else f"{hours / 8760:.3g}"
 
 
 def _reservations(found: dict[str, Any]) -> list[str]:
@@ -362,7 +368,12 @@ def _reservations(found: dict[str, Any]) -> list[str]:
     year, histories = found["loss_in_a_year"], f"{found['histories']:,.0f} histories"
     if found["instead_of"]:
         remarks.append(f"not by {found['instead_of']}: {found['instead_because']}; by {found['method']}")
-    if year["value"] is None:
+    if found["method"] == "chain":
+        if year["value"] is None:
+            remarks.append(
+                f"the chance in a year is below {year['high']:.0e}, the least that is computed, and not zero"
+            )
+    elif year["value"] is None:
         remarks.append(
             f"no loss was seen in {histories}; the chance is below the bound with a confidence of 95 %, and may be far "
             "below it: exponential times have a chain, which is exact"
@@ -379,7 +390,8 @@ def _reservations(found: dict[str, Any]) -> list[str]:
 
 def _method(found: dict[str, Any]) -> str:
     if found["method"] == "chain":
-        return "the chain of states, exact up to rounding"
+        is_bound = found["loss_in_a_year"]["value"] is None
+        return f"the chain of states, {'as bounds' if is_bound else 'exact up to rounding'}"
     year = found["loss_in_a_year"]
     span = f"{year['low']:.3g} to {year['high']:.3g} in a year with a confidence of 95 %"
     count = f"{found['histories']:,.0f} histories"

@@ -10,13 +10,14 @@ from drivelab.fio import values
 from drivelab.fio.reader import Built, Reader
 
 SEQUENTIAL = frozenset({"read", "write", "rw", "readwrite"})
+SECTOR_BYTES = 512
 COPIES_MAX = 256
 """The most copies with a range of their own; a scenario has a job for each."""
 
 
 def range_of(reader: Reader, built: Built, rw: str) -> int | None:
     """The range of a job as keys; returns the bytes that fio transfers before the job ends, if they are given."""
-    begin = _part(reader, "offset")
+    begin = _whole(reader, "offset")
     if begin is not None:
         built.keys["offset"] = "".join(map(str, begin))
     total = _part(reader, "size")
@@ -24,7 +25,9 @@ def range_of(reader: Reader, built: Built, rw: str) -> int | None:
     size = reader.size("filesize")
     span = total if size is None else (size * files, "B")
     if span is not None and span[0]:
-        built.keys["size"] = "".join(map(str, span))
+        count, unit = span
+        # fio transfers whole blocks: it never reaches the remainder of a sector.
+        built.keys["size"] = f"{count // SECTOR_BYTES * SECTOR_BYTES if unit == 'B' else count}{unit}"
     built.step = _step(reader, begin)
     # If the file size is given, `size` is only the amount to transfer.
     amount = total or span
@@ -57,6 +60,18 @@ def _part(reader: Reader, key: str) -> tuple[int, str] | None:
     return None if found is None else (found, "B")
 
 
+def _whole(reader: Reader, key: str) -> tuple[int, str] | None:
+    """The same for where a range begins, in whole sectors."""
+    found = _part(reader, key)
+    if found is not None and found[1] == "B" and found[0] % SECTOR_BYTES:
+        reader.wrong(
+            reader.job.get(key),
+            f"{found[0]} bytes are no whole number of sectors; write a multiple of 512 bytes",
+        )
+        return None
+    return found
+
+
 def _files(reader: Reader, rw: str) -> int:
     """The number of files of a job. Accessed sequentially they are one range; round robin they are not."""
     names = [name for name in re.split(r"(?<!\\):", reader.text("filename") or "") if name]
@@ -73,7 +88,7 @@ def _files(reader: Reader, rw: str) -> int:
 
 def _step(reader: Reader, begin: tuple[int, str] | None) -> tuple[int, str] | None:
     """The offset of each copy from the previous one."""
-    step = _part(reader, "offset_increment")
+    step = _whole(reader, "offset_increment")
     if step is None or not step[0]:
         return None
     if begin is not None and begin[0] and begin[1] != step[1]:

@@ -2,6 +2,7 @@
 use crate::{exponential, solved};
 use drivelab_durability::Method;
 use drivelab_durability::description::{Latent, Outage};
+use drivelab_durability::outcome::LEAST;
 use libm::expm1;
 
 const YEAR: f64 = 8760.0;
@@ -131,4 +132,41 @@ fn figures_of_what_is_not_described_are_absent() {
     let found = solved(about, Method::Chain, 1000);
     assert_eq!(found.share_by_sectors, Some(0.0));
     assert!((found.unavailability.unwrap() * 100_001.0 - 1.0).abs() < 1e-9);
+}
+
+#[test]
+fn what_no_double_holds_is_a_bound() {
+    // With 62 members 6e-284 is still a value, and the mean time is its inverse but for the days until repairs are
+    // under way; of 66 the mean time of 5e301 years is none, and of 128 nothing is.
+    let mttf = -YEAR / libm::log1p(-0.01);
+    let found = [62, 66, 128, 1024].map(|n| solved(exponential("raid1", n, mttf, 20.0), Method::Auto, 1000));
+    let value = found[0].loss_in_a_year.value.unwrap() * found[0].mttdl_years.value.unwrap();
+    assert!((value - 1.0).abs() < 0.02, "{:?}", found[0]);
+    for one in &found[1..] {
+        assert_eq!(one.method, Method::Chain);
+        for chance in [one.loss_in_a_year, one.loss_in_life, one.losses_in_life] {
+            assert_eq!((chance.value, chance.low, chance.high), (None, 0.0, LEAST));
+        }
+        assert_eq!((one.mttdl_years.value, one.mttdl_years.low), (None, 1.0 / LEAST));
+        assert_eq!((one.bytes_lost.value, one.nines, one.share_by_sectors), (None, None, None));
+        assert!(one.bytes_lost.high > 0.0 && one.bytes_lost.high < 1e-270);
+    }
+}
+
+#[test]
+fn a_mirror_of_as_many_as_there_may_be_has_its_chain() {
+    // From k missing to k + 1 on average in T_k = (1 + r k T_(k-1)) / (f (n - k)); the mean time is their sum. Once
+    // repairs are under way, losses come at its inverse.
+    let (f, r) = (1.0 / 1000.0, 1.0 / 2000.0);
+    let (mut step, mut hours) = (0.0, 0.0);
+    for k in 0..1024 {
+        step = (1.0 + r * f64::from(k) * step) / (f * f64::from(1024 - k));
+        hours += step;
+    }
+    let found = solved(exponential("raid1", 1024, 1.0 / f, 1.0 / r), Method::Auto, 1000);
+    assert_eq!(found.method, Method::Chain);
+    let years = found.mttdl_years.value.unwrap();
+    assert!((years / (hours / YEAR) - 1.0).abs() < 1e-9, "{years:e} {:e}", hours / YEAR);
+    let nine = found.loss_in_life.value.unwrap() - found.loss_in_a_year.value.unwrap();
+    assert!((nine * years / 9.0 - 1.0).abs() < 1e-3, "{nine:e} {years:e}");
 }

@@ -19,6 +19,10 @@ pub enum Kind {
         least: u64,
         most: u64,
     },
+    /// A number from a thousandth on, in thousandths, up to this one.
+    Thousandths {
+        most: u64,
+    },
     /// A percentage.
     Percent,
     Flag,
@@ -107,6 +111,7 @@ impl Kind {
             Kind::Count { least, most } if least == most => least.to_string(),
             Kind::Count { least, most } => format!("a whole number from {least} to {most}"),
             Kind::Number { least, most } => format!("a number from {least} to {most}"),
+            Kind::Thousandths { most } => format!("a number from 0.001 to {most}"),
             Kind::Percent => "a percentage such as \"70%\" or 70".to_owned(),
             Kind::Flag => "true or false".to_owned(),
             Kind::Text => "a text in quotes".to_owned(),

@@ -250,8 +250,29 @@ pub fn part(node: &Node, may_be_none: bool, log: &mut Log) -> Option<Extent> {
         return None;
     }
     let fits = |extent: &Extent| extent.0.get() > 0;
+    if let Some(count) = broken_sectors(number) {
+        let near = Bytes::new(count.next_multiple_of(SECTOR_BYTES));
+        let message = format!("{count} bytes are no whole number of sectors");
+        log.fault(node.place, message, format!("write a multiple of 512 bytes, such as \"{near}\""));
+        return None;
+    }
     let help = Help { bare: &["B", "KiB"], range: "\"0B\" to \"1048576TiB\"", fits };
-    quantity(node, &Extent::kind(), log, &help, extent)
+    // What is suggested for a bare number must be whole, too.
+    let whole = |text: &str| match broken_sectors(text) {
+        Some(_) => Err(QuantityError::PartSector),
+        None => extent(text),
+    };
+    quantity(node, &Extent::kind(), log, &help, whole)
+}
+
+/// The bytes of an amount that is no whole number of sectors. Decimal megabytes and more are round figures, whose
+/// remainder of a sector is dropped, as a data sheet's is.
+fn broken_sectors(text: &str) -> Option<u64> {
+    let unit = text.trim_start_matches(|c: char| c.is_ascii_digit() || matches!(c, '.' | '_')).trim();
+    if matches!(unit, "" | "MB" | "GB" | "TB") {
+        return None;
+    }
+    bytes(text).ok().map(Bytes::get).filter(|count| !count.is_multiple_of(SECTOR_BYTES))
 }
 
 /// Maximum time in a scenario: two years.

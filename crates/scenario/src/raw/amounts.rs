@@ -58,6 +58,9 @@ impl Read for Size {
     }
 }
 
+/// The most I/Os per second: above, the gap between two arrivals has less than two digits of a nanosecond count.
+const RATE_MAX: u64 = 10_000_000;
+
 /// I/Os per second, as in fio a bare number, or with its unit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RateIops(pub Frequency);
@@ -65,7 +68,7 @@ pub struct RateIops(pub Frequency);
 impl Read for RateIops {
     fn kind() -> Kind {
         let quantity = Kind::Quantity { what: "a number of I/Os per second", units: "/s", example: "120/s" };
-        Kind::Either(vec![Kind::Count { least: 1, most: 10_000_000 }, quantity])
+        Kind::Either(vec![Kind::Thousandths { most: RATE_MAX }, quantity])
     }
 
     fn read(node: &Node, log: &mut Log) -> Option<Self> {
@@ -79,15 +82,11 @@ impl Read for RateIops {
                 return None;
             }
         };
-        // Above this, the gap between two arrivals has less than two digits of a nanosecond count.
         match parse::frequency(&text) {
-            Ok(rate) if rate.millihertz() <= 10_000_000_000 => Some(RateIops(rate)),
+            Ok(rate) if rate.millihertz() <= 1_000 * RATE_MAX => Some(RateIops(rate)),
             _ => {
-                log.fault(
-                    node.place,
-                    "not a rate of I/Os",
-                    "write a number from 0.001 to 10000000 per second, such as 120",
-                );
+                let remedy = format!("write a number from 0.001 to {RATE_MAX} per second, such as 120");
+                log.fault(node.place, "not a rate of I/Os", remedy);
                 None
             }
         }

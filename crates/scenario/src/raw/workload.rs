@@ -223,9 +223,12 @@ workload_sections! {
     /// For the random patterns: how often each place is accessed. `zipf` and `pareto` scatter the popular places over
     /// the range unless they have a center; `normal` is centered at 0.5 unless given, and zones are adjacent.
     random_distribution: Distribution = "random",
-    /// The start of the job's range.
+    /// The start of the job's range: a whole number of sectors, or a percentage of the whole target, rounded down to
+    /// 4 KiB. A round figure in MB, GB or TB is rounded down to a sector.
     offset: Part = "0B",
-    /// The length of the job's range; a percentage is one of the whole target.
+    /// The length of the job's range, rounded as `offset` is; a percentage is one of the whole target, and `"100%"` is
+    /// all of it from `offset` on, as in fio. Any other length that reaches beyond the end is an error: fio shortens
+    /// every percentage to the end.
     size: Size = "up to the end of the target",
     /// The alignment of random places.
     blockalign: Bytes = "bs, or the smallest size of bssplit",

@@ -28,6 +28,8 @@ enum Text {
 enum Number {
     Between(&'static str, u64, u64),
     OneOf(Vec<u64>),
+    /// From a thousandth on.
+    Thousandths(u64),
 }
 
 impl Forms {
@@ -73,6 +75,11 @@ impl Forms {
         });
     }
 
+    /// A number from a thousandth on.
+    pub fn add_thousandths(&mut self, most: u64) {
+        self.number = Some(Number::Thousandths(most));
+    }
+
     pub fn add_flag(&mut self) {
         self.flag = true;
     }
@@ -112,6 +119,9 @@ impl Forms {
         match &self.number {
             Some(Number::Between(what, least, most)) => {
                 forms.push(json!({ "type": what, "minimum": least, "maximum": most }));
+            }
+            Some(Number::Thousandths(most)) => {
+                forms.push(json!({ "type": "number", "minimum": 0.001, "maximum": most }));
             }
             Some(Number::OneOf(numbers)) => forms.push(json!({ "type": "integer", "enum": numbers })),
             None => {}

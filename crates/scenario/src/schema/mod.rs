@@ -124,6 +124,7 @@ impl Defs {
                 Kind::Choice(names) => forms.add_names(names.iter().map(|(name, _)| *name)),
                 Kind::Count { least, most } => forms.add_number("integer", *least, *most),
                 Kind::Number { least, most } => forms.add_number("number", *least, *most),
+                Kind::Thousandths { most } => forms.add_thousandths(*most),
                 Kind::Percent => {
                     forms.add_number("number", 0, 100);
                     forms.add_percentage();

@@ -16,4 +16,5 @@ mod named;
 mod problems;
 mod properties;
 mod protocols;
+mod ranges;
 mod reference_drives;

@@ -86,6 +86,10 @@ fn values_that_are_none() {
         ),
         ("zero and fractions of sectors", "bs = \"0B\"\nmax_transfer = \"1000B\"\n"),
         (
+            "a range of fractions of sectors",
+            "offset = [\"1000B\", \"1.5kB\", \"100k\"]\nsize = [\"5000B\", \"0.3KiB\"]\n",
+        ),
+        (
             "bare fractions and odd counts",
             "bs = [4, 0, 0.3]\noffset = [0.5, 0, 10]\nsize = [0, 0.25, \"0B\"]\n",
         ),
