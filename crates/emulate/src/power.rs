@@ -234,6 +234,7 @@ impl Engine {
             })
             .collect();
         let kept = self.kept_by_battery();
+        let had_failed = self.model.target.array().is_some_and(|array| array.health() == Health::Failed);
         let _ = self.model.target.handle(own, TargetInput::CutPower);
         self.orders.clear();
         self.replies.clear();
@@ -283,8 +284,9 @@ impl Engine {
             unanswered_writes,
             kept_by_battery_sectors,
         });
+        let by_members = if had_failed { ", those of the failed members among them" } else { "" };
         format!(
-            "{lost_sectors} answered sectors are lost, in {stretches} stretches; {unanswered_writes} writes were not answered"
+            "{lost_sectors} answered sectors are lost, in {stretches} stretches{by_members}; {unanswered_writes} writes were not answered"
         )
     }
 

@@ -227,6 +227,30 @@ fn slowness_comes_in_bursts_until_it_is_ended() {
     assert_eq!(rig.engine.log().actions.len(), 2, "a burst is told of once");
 }
 
+#[test]
+fn a_power_cut_does_not_tell_again_which_members_failed_before() {
+    let mut rig = Rig::new(device(RAID5, 1));
+    let act = |rig: &mut Rig, action: &Action| rig.engine.act(rig.now, action).expect("it can be done");
+    let failures = |rig: &Rig| {
+        let events = rig.engine.log().events.iter();
+        events
+            .filter(|event| event.what == "a member has failed")
+            .map(|event| event.member)
+            .collect::<Vec<_>>()
+    };
+    act(&mut rig, &action(Kind::Fail, 1));
+    let told = act(&mut rig, &action(Kind::PowerCut, 0));
+    assert!(!told.contains("failed members"), "{told}");
+    rig.settle();
+    assert_eq!(failures(&rig), [Some(1)]);
+    act(&mut rig, &action(Kind::Replace, 1));
+    act(&mut rig, &action(Kind::Fail, 1));
+    act(&mut rig, &action(Kind::Fail, 2));
+    assert_eq!(failures(&rig), [Some(1), Some(1), Some(2)]);
+    let told = act(&mut rig, &action(Kind::PowerCut, 0));
+    assert!(told.contains("those of the failed members among them"), "{told}");
+}
+
 /// However late the thread wakes up: requests that arrive after an edge are on its side of it.
 #[test]
 fn bursts_begin_and_end_at_their_own_instants() {
