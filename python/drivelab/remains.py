@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import shutil
@@ -43,6 +44,20 @@ def sweep() -> int:
                     os.close(lock)
                 count += not found.exists()
     return count
+
+
+def unmounted(place: Path) -> bool:
+    """Unmount the device of a killed session from a folder. Returns false where one is left there."""
+    try:
+        place.stat()
+    except OSError as error:
+        if error.errno != errno.ENOTCONN:
+            return True
+    else:
+        return True
+    if ("drivelab", place.parent.resolve() / place.name) not in _mounted():
+        return False
+    return _succeeds("umount", "--lazy", str(place)) or _succeeds("fusermount3", "-u", "-z", str(place))
 
 
 def _is_dead(pid: int) -> bool:
@@ -87,11 +102,16 @@ def _started(place: Path) -> list[int]:
 
 def _mounts(place: Path) -> list[Path]:
     """What is mounted within a folder, in the order in which it was."""
+    return [at for _, at in _mounted() if place in at.parents]
+
+
+def _mounted() -> list[tuple[str, Path]]:
+    """All mounts, in the order in which they were: source and place."""
     lines = Path("/proc/self/mounts").read_text(encoding="utf-8", errors="replace").splitlines()
-    found = [
-        Path(re.sub(r"\\([0-7]{3})", lambda one: chr(int(one[1], 8)), line.split()[1])) for line in lines
+    words = [line.split() for line in lines]
+    return [
+        (word[0], Path(re.sub(r"\\([0-7]{3})", lambda one: chr(int(one[1], 8)), word[1]))) for word in words
     ]
-    return [at for at in found if place in at.parents]
 
 
 def _loop_devices(place: Path) -> list[str]:

@@ -784,6 +784,19 @@ def test_a_device_is_a_file_too_past_the_page_cache(serve, mounts, tmp_path):
     assert not (tmp_path / "at" / "disk").exists()
 
 
+def test_what_a_killed_session_left_mounted_is_unmounted(serve, mounts, tmp_path):
+    at = tmp_path / "at"
+    at.mkdir()
+    with serve(DRIVE, "--mount", str(at)) as device:
+        device.process.kill()
+        device.process.wait()
+    with pytest.raises(OSError, match="not connected"):
+        at.stat()
+    with serve(DRIVE, "--mount", str(at)) as device:
+        assert [path.name for path in at.iterdir()] == ["disk"]
+        device.end()
+
+
 def test_a_folder_that_is_not_there_cannot_be_mounted_at(run):
     done = run("emulate", "--drive", "wd-wd740gd-00fla0", "--mount", "nowhere")
     assert done.returncode == 2

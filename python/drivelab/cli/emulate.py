@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from drivelab import _core, emulation
+from drivelab import _core, emulation, remains
 from drivelab.cli import workload_options as words
 from drivelab.cli.assumed import note_served
 from drivelab.cli.exits import Exit
@@ -126,6 +126,10 @@ def emulate(
         raise InputError("--write-image changes nothing without --image; leave it out")
     options = _options(socket, control, clock, store, image, block_size, lateness_budget)
     options |= _network(socket, tcp, tls_certificates)
+    if mount is not None and not remains.unmounted(mount):
+        raise InputError(
+            f"--mount {mount}: what is mounted there has lost its process; unmount it, as with fusermount3 -u"
+        )
     if mount is not None and not mount.is_dir():
         raise InputError(f"--mount {mount}: there is no such folder; make it first")
     if mount is not None and any(mount.iterdir()):
