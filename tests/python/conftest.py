@@ -8,10 +8,12 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import in_process
 import pytest
+from devices import DRIVE, Device, served
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -123,6 +125,18 @@ def crashtest(run: Run, tmp_path: Path) -> Iterator[Run]:
     # After a loss the session stays for who wants to repeat it.
     for folder in kept:
         shutil.rmtree(folder)
+
+
+@pytest.fixture
+def serve(
+    command: list[str], environment: dict[str, str], tmp_path: Path
+) -> Callable[..., AbstractContextManager[Device]]:
+    """A device in a process of its own: `with serve(DRIVE, "--block-size", "512", clock="real") as device`."""
+
+    def serve(scenario: str = DRIVE, *options: str, clock: str = "skip") -> AbstractContextManager[Device]:
+        return served(command, environment, tmp_path, scenario, *options, clock=clock)
+
+    return serve
 
 
 @pytest.fixture

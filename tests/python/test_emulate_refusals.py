@@ -6,23 +6,11 @@ import json
 import socket
 import subprocess
 import sys
-from contextlib import AbstractContextManager
 from pathlib import Path
 
-import pytest
-from devices import DRIVE, RAID5, Device, served
+from devices import DRIVE, RAID5, Device
 
 from drivelab.emulation import CONTROL_SUFFIX
-
-
-@pytest.fixture
-def serve(command, environment, tmp_path):
-    """A device in a process of its own."""
-
-    def serve(scenario: str, clock: str = "skip") -> AbstractContextManager[Device]:
-        return served(command, environment, tmp_path, scenario, clock=clock)
-
-    return serve
 
 
 def _fault(device: Device, words: str) -> str:
