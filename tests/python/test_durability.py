@@ -6,6 +6,9 @@ import csv
 import io
 import json
 import math
+import signal
+import subprocess
+import time
 from collections.abc import Iterator
 
 import pytest
@@ -413,3 +416,17 @@ def test_copies_that_wrap_round_meet_the_sectors_of_the_drive_that_is_left():
     # Nine have nine pairs that leave a whole drive; eight have eight that leave two thirds of one, and eight a third.
     met = {share: -math.expm1(-share * 8e-15 * 16e12) for share in (1, 2 / 3, 1 / 3)}
     assert eight / nine == pytest.approx(8 * (met[2 / 3] + met[1 / 3]) / (9 * met[1]), rel=1e-3)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["ctrl-c", "sigterm"])
+def test_a_signal_ends_histories(command, environment, number):
+    # No history ever sees this loss, so they go on for hours.
+    words = ("--level", "raid1", "--members", "64", "--afr", "1%", "--rebuild", "20h", "--detection", "1h")
+    process = subprocess.Popen(
+        [*command, "durability", *words], env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+    )
+    time.sleep(3)
+    assert process.poll() is None
+    process.send_signal(number)
+    process.communicate(timeout=60)
+    assert process.returncode == (130 if number == signal.SIGINT else 143)

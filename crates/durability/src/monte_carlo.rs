@@ -8,6 +8,7 @@ use crate::plan::Plan;
 use drivelab_core::rng::Stream;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Histories per chunk, which share a random stream.
 pub const CHUNK: u64 = 4096;
@@ -94,17 +95,36 @@ pub trait ChunkRunner: Sync {
     fn run(&self, job: &Job, from: u64, to: u64) -> Option<Vec<Histories>>;
 }
 
-/// Runs the chunks of a job in this range of indexes, one after the other.
-pub fn chunks(plan: &Plan, way: HistoryOptions, seed: u64, from: u64, to: u64) -> Vec<Histories> {
-    let name = if way.biased { "biased" } else { "plain" };
-    (from..to).map(|one| chunk(plan, way, seed, name, one)).collect()
+/// Where histories run, and whether they are to stop.
+#[derive(Clone, Copy)]
+pub struct Workers<'a> {
+    /// Runs chunks elsewhere than on the threads of this process.
+    pub runner: Option<&'a dyn ChunkRunner>,
+    /// When set, no further history begins, and what was found is of no use.
+    pub stop: &'a AtomicBool,
 }
 
-fn chunk(plan: &Plan, way: HistoryOptions, seed: u64, name: &str, one: u64) -> Histories {
+impl Workers<'_> {
+    /// Whether no further history is to begin.
+    pub fn are_stopped(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+}
+
+/// Runs the chunks of a job in this range of indexes, one after the other.
+pub fn chunks(plan: &Plan, way: HistoryOptions, seed: u64, from: u64, to: u64) -> Vec<Histories> {
+    (from..to).map(|one| chunk(plan, way, seed, one, &AtomicBool::new(false))).collect()
+}
+
+fn chunk(plan: &Plan, way: HistoryOptions, seed: u64, one: u64, stop: &AtomicBool) -> Histories {
+    let name = if way.biased { "biased" } else { "plain" };
     let mut stream = Stream::named(seed, &format!("durability/{name}/{one}"));
     let mut array = Array::new(plan, way);
     let mut found = Histories::default();
     for _ in 0..CHUNK {
+        if stop.load(Ordering::Relaxed) {
+            break;
+        }
         let mut tally = Tally::default();
         array.begin(&mut stream);
         array.run(u32::MAX, &mut tally, &mut stream);
@@ -118,16 +138,16 @@ pub struct Sampler<'p> {
     plan: &'p Plan,
     way: HistoryOptions,
     seed: u64,
-    runner: Option<&'p dyn ChunkRunner>,
+    workers: Workers<'p>,
     chunks: u64,
-    /// Whether running histories elsewhere has failed.
+    /// Whether running histories elsewhere has failed, or all are to stop.
     stopped: bool,
     pub found: Histories,
 }
 
 impl<'p> Sampler<'p> {
-    pub fn new(plan: &'p Plan, way: HistoryOptions, seed: u64, runner: Option<&'p dyn ChunkRunner>) -> Self {
-        Sampler { plan, way, seed, runner, chunks: 0, stopped: false, found: Histories::default() }
+    pub fn new(plan: &'p Plan, way: HistoryOptions, seed: u64, workers: Workers<'p>) -> Self {
+        Sampler { plan, way, seed, workers, chunks: 0, stopped: false, found: Histories::default() }
     }
 
     /// Continues until there are `histories` histories.
@@ -136,14 +156,14 @@ impl<'p> Sampler<'p> {
         if last <= from || self.stopped {
             return;
         }
-        let chunks = if let Some(runner) = self.runner {
+        let chunks = if let Some(runner) = self.workers.runner {
             let job = Job { array: self.plan.about.clone(), way: self.way, seed: self.seed };
             runner.run(&job, from, last)
         } else {
-            let one = |at| chunks(self.plan, self.way, self.seed, at, at + 1);
-            Some((from..last).into_par_iter().flat_map_iter(one).collect())
+            let one = |at| chunk(self.plan, self.way, self.seed, at, self.workers.stop);
+            Some((from..last).into_par_iter().map(one).collect::<Vec<_>>())
         };
-        let Some(chunks) = chunks else {
+        let Some(chunks) = chunks.filter(|_| !self.workers.are_stopped()) else {
             self.stopped = true;
             return;
         };

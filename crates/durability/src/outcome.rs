@@ -7,12 +7,13 @@ use crate::array::HistoryOptions;
 use crate::chain::Chain;
 use crate::closed_forms::{Mttdl, mttdl};
 use crate::estimate::{CONFIDENCE, Estimate, Moments};
-use crate::monte_carlo::{CHUNK, ChunkRunner, Histories, Sampler};
+use crate::monte_carlo::{CHUNK, Histories, Sampler, Workers};
 use crate::plan::{Plan, Problem};
 use crate::splitting::{REPLICATES, split};
 use crate::states::{Loss, explored, not_exponential};
 use libm::log1p;
 use serde::{Deserialize, Serialize};
+use std::sync::atomic::AtomicBool;
 
 /// The largest relative half-width of an interval of weighted histories; above it the result depends on few of them.
 const WIDE: f64 = 0.3;
@@ -85,23 +86,19 @@ pub struct Outcome {
 /// # Errors
 /// A method that the array does not allow, or an invalid setting.
 pub fn solve(plan: &Plan, settings: &Settings) -> Result<Outcome, Vec<Problem>> {
-    solve_with(plan, settings, None)
+    solve_with(plan, settings, Workers { runner: None, stop: &AtomicBool::new(false) })
 }
 
 /// The same, with histories run by the caller; those of splitting run in this process.
 ///
 /// # Errors
-/// As for [`solve`]. If histories could not be run, the outcome is invalid.
-pub fn solve_with(
-    plan: &Plan,
-    settings: &Settings,
-    runner: Option<&dyn ChunkRunner>,
-) -> Result<Outcome, Vec<Problem>> {
+/// As for [`solve`]. If histories could not be run, or were stopped, the outcome is invalid.
+pub fn solve_with(plan: &Plan, settings: &Settings, workers: Workers<'_>) -> Result<Outcome, Vec<Problem>> {
     check(plan, settings)?;
-    let mut outcome = run(plan, settings, runner)?;
+    let mut outcome = run(plan, settings, workers)?;
     let ends = [plan.at_end(|step| step.low_hours), plan.at_end(|step| step.high_hours)];
     for end in ends.iter().flatten() {
-        let other = run(end, settings, runner)?.loss_in_a_year;
+        let other = run(end, settings, workers)?.loss_in_a_year;
         let sum = outcome.loss_in_a_year_over_rebuilds.unwrap_or(outcome.loss_in_a_year).over(&other);
         outcome.loss_in_a_year_over_rebuilds = Some(sum);
     }
@@ -156,7 +153,7 @@ fn can_split(plan: &Plan) -> (bool, bool) {
     (plan.arrangement.depth_of_loss() >= 2, plan.about.common.iter().any(|common| common.share > 0.0))
 }
 
-fn run(plan: &Plan, settings: &Settings, runner: Option<&dyn ChunkRunner>) -> Result<Outcome, Vec<Problem>> {
+fn run(plan: &Plan, settings: &Settings, workers: Workers<'_>) -> Result<Outcome, Vec<Problem>> {
     let way = HistoryOptions {
         life: plan.about.life_hours.max(HOURS_PER_YEAR),
         biased: false,
@@ -182,7 +179,7 @@ fn run(plan: &Plan, settings: &Settings, runner: Option<&dyn ChunkRunner>) -> Re
         }
         method = Method::MonteCarlo;
         // Frequent losses are counted by plain histories; biasing would only add variance.
-        let mut pilot = Sampler::new(plan, way, settings.seed, runner);
+        let mut pilot = Sampler::new(plan, way, settings.seed, workers);
         pilot.reach((8 * CHUNK).min(settings.histories));
         if pilot.found.year.hits < 100.0 && !settings.every_loss {
             method = Method::Biasing;
@@ -204,7 +201,7 @@ fn run(plan: &Plan, settings: &Settings, runner: Option<&dyn ChunkRunner>) -> Re
             HistoryOptions { biased: method == Method::Biasing, ..way },
             method,
             (settings, bound),
-            runner,
+            workers,
         );
         if found.year.hits > 0.0 || place == last {
             let (mut instead_of, mut instead_because) =
@@ -212,7 +209,7 @@ fn run(plan: &Plan, settings: &Settings, runner: Option<&dyn ChunkRunner>) -> Re
             let mut outcome = by_histories(plan, way, method, reason, &found, settings);
             if settings.method == Method::Auto
                 && method == Method::Biasing
-                && let Some(other) = split_where_few_carry(plan, way, &outcome, settings)
+                && let Some(other) = split_where_few_carry(plan, way, &outcome, settings, workers)
             {
                 outcome = Outcome { reason, ..other };
                 (instead_of, instead_because) =
@@ -232,12 +229,13 @@ fn split_where_few_carry(
     way: HistoryOptions,
     biased: &Outcome,
     settings: &Settings,
+    workers: Workers<'_>,
 ) -> Option<Outcome> {
     let width = |one: &Outcome| one.loss_in_a_year.relative().max(one.loss_in_life.relative());
     if can_split(plan) != (true, false) || width(biased) <= WIDE {
         return None;
     }
-    let found = histories(plan, way, Method::Splitting, (settings, false), None);
+    let found = histories(plan, way, Method::Splitting, (settings, false), workers);
     let other = by_histories(plan, way, Method::Splitting, None, &found, settings);
     (width(&other) < width(biased)).then_some(other)
 }
@@ -248,12 +246,18 @@ fn histories(
     way: HistoryOptions,
     method: Method,
     (settings, bound): (&Settings, bool),
-    runner: Option<&dyn ChunkRunner>,
+    workers: Workers<'_>,
 ) -> Histories {
     if method == Method::Splitting {
-        return split(plan, way, (settings.histories / REPLICATES).clamp(50, 1 << 24), settings.seed);
+        return split(
+            plan,
+            way,
+            (settings.histories / REPLICATES).clamp(50, 1 << 24),
+            settings.seed,
+            workers.stop,
+        );
     }
-    let mut sampler = Sampler::new(plan, way, settings.seed, runner);
+    let mut sampler = Sampler::new(plan, way, settings.seed, workers);
     if bound {
         sampler.reach(settings.histories);
     } else {

@@ -7,14 +7,16 @@ use crate::monte_carlo::Histories;
 use crate::plan::Plan;
 use drivelab_core::rng::Stream;
 use rayon::prelude::*;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The number of independent replicates.
 pub const REPLICATES: u64 = 32;
 
 /// Runs all replicates, each with `effort` histories per stage. Every sample of the sums is one replicate.
-pub fn split(plan: &Plan, way: HistoryOptions, effort: u64, seed: u64) -> Histories {
+/// When `stop` is set, no further history begins, and what is returned is of no use.
+pub fn split(plan: &Plan, way: HistoryOptions, effort: u64, seed: u64, stop: &AtomicBool) -> Histories {
     let replicates: Vec<Tally> =
-        (0..REPLICATES).into_par_iter().map(|one| replicate(plan, way, effort, seed, one)).collect();
+        (0..REPLICATES).into_par_iter().map(|one| replicate(plan, way, effort, (seed, one), stop)).collect();
     let mut found = Histories::default();
     for tally in &replicates {
         found.take(tally);
@@ -22,7 +24,13 @@ pub fn split(plan: &Plan, way: HistoryOptions, effort: u64, seed: u64) -> Histor
     found
 }
 
-fn replicate(plan: &Plan, way: HistoryOptions, effort: u64, seed: u64, one: u64) -> Tally {
+fn replicate(
+    plan: &Plan,
+    way: HistoryOptions,
+    effort: u64,
+    (seed, one): (u64, u64),
+    stop: &AtomicBool,
+) -> Tally {
     let mut stream = Stream::named(seed, &format!("durability/splitting/{one}"));
     let mut sum = Tally::default();
     let mut share = 1.0;
@@ -38,6 +46,9 @@ fn replicate(plan: &Plan, way: HistoryOptions, effort: u64, seed: u64, one: u64)
         let mut arrived = Vec::new();
         let mut tally = Tally::default();
         for history in 0..effort {
+            if stop.load(Ordering::Relaxed) {
+                return sum;
+            }
             if stage == 0 {
                 array.begin(&mut stream);
             } else {

@@ -1,11 +1,16 @@
 //! How likely an array is to lose data: a description as JSON text, and its losses or what is wrong with it.
 use crate::convert::to_python;
-use drivelab_durability::monte_carlo::{ChunkRunner, Histories, Job, chunks};
+use crate::run::POLL_INTERVAL;
+use crate::trace::check_signals;
+use drivelab_durability::monte_carlo::{ChunkRunner, Histories, Job, Workers, chunks};
 use drivelab_durability::{Description, Outcome, Plan, Problem, Settings, check, solve_with};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::thread;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -71,16 +76,32 @@ pub fn durability<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let question: Question = serde_json::from_str(question).map_err(|error| unreadable(&error))?;
     let called = histories.map(|function| PythonRunner { function, raised: Mutex::new(None) });
-    let answer = py.detach(|| {
-        let runner = called.as_ref().map(|called| -> &dyn ChunkRunner { called });
-        Plan::check(question.array).and_then(|plan| solve_with(&plan, &question.settings, runner))
-    });
+    let stop = AtomicBool::new(false);
+    let runner = called.as_ref().map(|called| -> &dyn ChunkRunner { called });
+    let workers = Workers { runner, stop: &stop };
+    let settings = question.settings;
+    let solved = || Plan::check(question.array).and_then(|plan| solve_with(&plan, &settings, workers));
+    // A Python function hears of signals itself.
+    let answer = if called.is_some() { py.detach(solved) } else { py.detach(|| watched(&stop, solved))? };
     let raised = called.and_then(|called| called.raised.into_inner().unwrap_or_default());
     if let Some(error) = raised {
         return Err(error);
     }
     let answer = answer.map_or_else(Answer::Problems, |outcome| Answer::Outcome(Box::new(outcome)));
     to_python(py, &answer)
+}
+
+/// Runs on a thread of its own, so that this one hears of signals meanwhile: what one raises stops the work.
+fn watched<T: Send>(stop: &AtomicBool, work: impl FnOnce() -> T + Send) -> PyResult<T> {
+    thread::scope(|scope| {
+        // The end of the work closes the channel; nothing is ever sent.
+        let (open, closed) = channel::<()>();
+        let worker = scope.spawn(move || (work(), drop(open)).0);
+        while closed.recv_timeout(POLL_INTERVAL) == Err(RecvTimeoutError::Timeout) {
+            Python::attach(check_signals).inspect_err(|_| stop.store(true, Ordering::Relaxed))?;
+        }
+        worker.join().map_err(|_| crate::errors::defect())
+    })
 }
 
 /// Everything that is wrong with a question; nothing is run.

@@ -7,6 +7,7 @@
 use crate::convert::to_python;
 use crate::errors::emulate_error;
 use crate::plan::Plan;
+use crate::trace::check_signals;
 use drivelab_core::Setup;
 use drivelab_emulate::looped::{self, LoopPoint};
 use drivelab_emulate::nbd::Listening;
@@ -208,10 +209,6 @@ pub fn emulate<'py>(
 
 fn is_interrupt(py: Python<'_>, error: &PyErr) -> bool {
     error.is_instance_of::<pyo3::exceptions::PyKeyboardInterrupt>(py)
-}
-
-fn check_signals(py: Python<'_>) -> PyResult<()> {
-    py.check_signals()
 }
 
 fn poll_python(py: Python<'_>, on_look: &Py<PyAny>) -> PyResult<bool> {

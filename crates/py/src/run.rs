@@ -32,7 +32,7 @@ use std::thread;
 use std::time::Duration;
 
 /// Twenty checks per second: Ctrl-C feels immediate and costs nothing.
-const POLL_INTERVAL: Duration = Duration::from_millis(50);
+pub(crate) const POLL_INTERVAL: Duration = Duration::from_millis(50);
 /// Progress is stored in millionths, so that it fits an atomic integer.
 const PROGRESS_SCALE: f64 = 1e6;
 

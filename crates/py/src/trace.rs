@@ -77,7 +77,7 @@ fn check_signals_sometimes(requests: u64) -> Result<(), Failure> {
     Ok(())
 }
 
-fn check_signals(py: Python<'_>) -> PyResult<()> {
+pub(crate) fn check_signals(py: Python<'_>) -> PyResult<()> {
     py.check_signals()
 }
 
