@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import signal
 import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -35,6 +36,17 @@ class Device:
         client = Client(self.socket)
         self.clients.append(client)
         return client
+
+    def fault(self, *words: str) -> subprocess.CompletedProcess[str]:
+        """`drivelab fault` as a person types it; both outputs are in `stdout`."""
+        return subprocess.run(
+            [sys.executable, "-m", "drivelab", "fault", str(self.socket), *words],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            encoding="utf-8",
+            check=False,
+            timeout=60,
+        )
 
     def end(self, number: int = signal.SIGTERM) -> dict[str, Any]:
         """End it by a signal; the record that it has written, if it has."""

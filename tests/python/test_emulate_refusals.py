@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import socket
-import subprocess
-import sys
 from pathlib import Path
 
 from devices import DRIVE, RAID5, Device
@@ -14,14 +12,7 @@ from drivelab.emulation import CONTROL_SUFFIX
 
 
 def _fault(device: Device, words: str) -> str:
-    done = subprocess.run(
-        [sys.executable, "-m", "drivelab", "fault", str(device.socket), *words.split()],
-        capture_output=True,
-        encoding="utf-8",
-        check=False,
-        timeout=60,
-    )
-    return done.stdout + done.stderr
+    return device.fault(*words.split()).stdout
 
 
 def _asked(device: Device, line: str) -> dict[str, object]:

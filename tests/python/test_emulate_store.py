@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import signal
-import subprocess
-import sys
 import time
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -35,14 +33,7 @@ def _array(level: str, members: int, keys: str = "") -> str:
 
 
 def _fault(device: Device, *words: str) -> str:
-    done = subprocess.run(
-        [sys.executable, "-m", "drivelab", "fault", str(device.socket), *words],
-        capture_output=True,
-        encoding="utf-8",
-        check=False,
-        timeout=60,
-    )
-    return done.stdout + done.stderr
+    return device.fault(*words).stdout
 
 
 def _state(folder: Path) -> dict[str, object]:

@@ -9,9 +9,8 @@ use crate::status;
 use crate::store::{Payload, Store};
 use drivelab_core::storage::array::Array;
 use drivelab_core::storage::array::levels::Layout;
-use drivelab_core::storage::array::params::Level;
 use drivelab_core::storage::array::report::Health;
-use drivelab_core::storage::drive::params::{DriveModel, TIME_MAX};
+use drivelab_core::storage::drive::params::TIME_MAX;
 use drivelab_core::storage::write_behind::Piece;
 use drivelab_core::storage::{CallError, TargetInput, TargetParams};
 use drivelab_core::{Access, Machine};
@@ -19,7 +18,6 @@ use drivelab_data::{Bytes, PolicyRecovery};
 use drivelab_trace::formats::native::{Injected, InjectedKind};
 use drivelab_units::{Instant, Span};
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 /// The most events at the end of a session: a broken array may delay commands forever.
 const END_STEPS_MAX: u32 = 2_000_000;
@@ -36,17 +34,12 @@ type Kept = Vec<(u64, Vec<Bytes>)>;
 /// # Errors
 /// Why they are not, and a remedy.
 pub(crate) fn check_cut(target: &TargetParams) -> Result<(), String> {
-    let TargetParams::System(system) = target else { return Ok(()) };
-    let is_pool = system.array.as_ref().is_some_and(|array| matches!(array.level, Level::RaidZ { .. }));
-    let keeps_writes = |drive: &Arc<DriveModel>| drive.cache.is_some_and(|cache| cache.write_back.is_some());
-    if is_pool && system.drives.iter().any(keeps_writes) {
-        return Err(
-            "a power cut of a pool whose drives keep writes in their caches is not modelled: a real pool \
-                    flushes them with each group of writes; set target.write_cache = false"
-                .into(),
-        );
+    let why = "a power cut of a pool whose drives keep writes in their caches is not modelled: a real pool flushes them \
+               with each group of writes; set target.write_cache = false";
+    match target {
+        TargetParams::System(system) if system.is_pool_with_write_caches() => Err(why.into()),
+        _ => Ok(()),
     }
-    Ok(())
 }
 
 impl Engine {
@@ -163,7 +156,7 @@ impl Engine {
             TargetParams::Drive(model) | TargetParams::Wire(model) => Some(model),
             TargetParams::System(system) => system.drives.get(usize::from(drive)),
         };
-        model.is_none_or(|model| model.cache.is_some_and(|cache| cache.write_back.is_some()))
+        model.is_none_or(|model| model.caches_writes())
     }
 
     /// Sends the target the condition that is in force for a member from now on.

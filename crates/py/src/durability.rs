@@ -96,7 +96,11 @@ fn watched<T: Send>(stop: &AtomicBool, work: impl FnOnce() -> T + Send) -> PyRes
     thread::scope(|scope| {
         // The end of the work closes the channel; nothing is ever sent.
         let (open, closed) = channel::<()>();
-        let worker = scope.spawn(move || (work(), drop(open)).0);
+        let worker = scope.spawn(move || {
+            let found = work();
+            drop(open);
+            found
+        });
         while closed.recv_timeout(POLL_INTERVAL) == Err(RecvTimeoutError::Timeout) {
             Python::attach(check_signals).inspect_err(|_| stop.store(true, Ordering::Relaxed))?;
         }

@@ -225,8 +225,8 @@ impl Cut {
 /// Checks whether the power of a target can be cut, and whether the member can fail afterwards.
 ///
 /// # Errors
-/// For a target without drives, for one whose power cuts are not modelled, for a scenario with a power cut or corruption of its own, and for a member that does
-/// not exist.
+/// For a target without drives, for one whose power cuts are not modelled, for a scenario with a power cut or
+/// corruption of its own, and for a member that does not exist.
 pub fn check(
     target: &TargetParams,
     power_cut: Option<Instant>,

@@ -5,7 +5,6 @@ use crate::raw::workload::WorkloadRaw;
 use crate::text::problem::Log;
 use drivelab_core::Limit;
 use drivelab_core::storage::TargetParams;
-use drivelab_core::storage::array::params::Level;
 use drivelab_units::Span;
 
 /// Warm-up, limit and seed of a run.
@@ -80,10 +79,7 @@ pub fn check_cut(cut: Option<&At<Span>>, run: &Run, target: &TargetParams, log: 
         log.contradiction(at.place, message, remedy);
     }
     let TargetParams::System(system) = target else { return };
-    let is_pool = system.array.as_ref().is_some_and(|array| matches!(array.level, Level::RaidZ { .. }));
-    if is_pool
-        && system.drives.iter().any(|drive| drive.cache.is_some_and(|cache| cache.write_back.is_some()))
-    {
+    if system.is_pool_with_write_caches() {
         let message = "a power cut of a pool whose drives keep writes in their caches is not modelled: a real pool \
                        flushes them with each group of writes";
         log.contradiction(at.place, message, "set target.write_cache = false, or leave the cut out");

@@ -325,17 +325,6 @@ fn sectors(at: &At<Bytes>, key: &str, log: &mut Log) -> Option<Sectors> {
     size(at.value, at.place, key, log)
 }
 
-/// What an amount of a key limits, in words.
-fn who_has(key: &str) -> &'static str {
-    match key {
-        "stripe_unit" => "a stripe unit has",
-        "record_size" => "a record has",
-        "parity_granule" => "a piece that parity is made over has",
-        "bitmap_region" => "a region of the bitmap has",
-        _ => "an I/O has",
-    }
-}
-
 /// An amount in whole sectors, above zero and not absurdly large.
 pub fn size(bytes: Bytes, place: Place, key: &str, log: &mut Log) -> Option<Sectors> {
     let count = bytes.get();
@@ -344,7 +333,7 @@ pub fn size(bytes: Bytes, place: Place, key: &str, log: &mut Log) -> Option<Sect
         return None;
     }
     if count > IO_MAX {
-        log.fault(place, format!("`{key}` is too large"), format!("{} at most 1GiB", who_has(key)));
+        log.fault(place, format!("`{key}` is too large"), "write 1GiB or less");
         return None;
     }
     let Some(sectors) = bytes.sectors() else {

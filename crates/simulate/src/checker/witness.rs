@@ -29,7 +29,7 @@ pub struct Witness {
 
 /// Whether any of these drives answers writes before they are on its media.
 fn has_volatile_drive(drives: &[Arc<DriveModel>]) -> bool {
-    drives.iter().any(|drive| drive.cache.as_ref().is_some_and(|cache| cache.write_back.is_some()))
+    drives.iter().any(|drive| drive.caches_writes())
 }
 
 impl Witness {

@@ -123,8 +123,7 @@ impl Array {
         let capacities: Vec<Sectors> = drives.iter().map(|drive| drive.capacity()).collect();
         let layout = Layout::new(params, &capacities).unwrap_or_else(|error: LevelError| panic!("{error}"));
         let ArrayParams { members, spares, .. } = *params;
-        let is_back = |drive: &&Drive| drive.model().cache.is_some_and(|cache| cache.write_back.is_some());
-        let forgets: Vec<bool> = drives.iter().map(is_back).collect();
+        let forgets: Vec<bool> = drives.iter().map(|drive| drive.model().caches_writes()).collect();
         let least = capacities[..usize::from(members)].iter().min().map_or(0, |least| least.get());
         let logs = Logs::new(params, &capacities.iter().map(|capacity| capacity.get()).collect::<Vec<_>>());
         Array {

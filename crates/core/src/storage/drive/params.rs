@@ -340,4 +340,9 @@ impl DriveModel {
     pub fn capacity(&self) -> Sectors {
         self.mechanism.geometry.capacity()
     }
+
+    /// Whether the drive answers writes before they are on its media.
+    pub fn caches_writes(&self) -> bool {
+        self.cache.is_some_and(|cache| cache.write_back.is_some())
+    }
 }

@@ -1,5 +1,5 @@
 //! The composition of a system, and the paths of its data.
-use crate::storage::array::params::{ArrayParams, ManagedBy};
+use crate::storage::array::params::{ArrayParams, Level, ManagedBy};
 use crate::storage::controller::params::ControllerParams;
 use crate::storage::drive::params::DriveModel;
 use crate::storage::elevator::ElevatorParams;
@@ -69,6 +69,13 @@ impl SystemParams {
             .collect();
         let paths: Vec<&[Hop]> = paths.iter().map(Vec::as_slice).collect();
         Wires::new(&stages, &paths)
+    }
+
+    /// Whether a power cut is not modelled: of a pool whose drives cache writes. A real pool flushes them with each
+    /// group of writes.
+    pub fn is_pool_with_write_caches(&self) -> bool {
+        let is_pool = self.array.as_ref().is_some_and(|array| matches!(array.level, Level::RaidZ { .. }));
+        is_pool && self.drives.iter().any(|drive| drive.caches_writes())
     }
 
     /// Whether the I/O schedulers are one for each drive.
