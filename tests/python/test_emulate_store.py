@@ -139,11 +139,17 @@ def test_a_folder_is_of_one_layout(serve, tmp_path):
             assert (
                 f"it has images of another target: they are of {layout}; take another folder" in device.said
             )
-    # What an older version has left does not tell its layout: it is taken for that of the next session.
+    # What an older version has left does not say what it is of: nothing is written to it before a person does.
     path = tmp_path / "images" / "state.json"
-    old = _state(tmp_path)
+    told = path.read_text()
+    old = json.loads(told)
     del old["layout"]
     path.write_text(json.dumps(old))
+    for scenario in (_array("raid5", 3), _array("raid0", 3)):
+        with serve(scenario) as device:
+            assert device.code == 1
+            assert "state.json does not say what its images are of; if they are of RAID" in device.said
+    assert json.loads(path.read_text()) == old
+    path.write_text(told)
     with serve(_array("raid5", 3)) as device:
         assert device.client().read(0, SIZE) == data
-        assert _state(tmp_path)["layout"] == layout

@@ -41,10 +41,15 @@ impl State {
         if self.format != FORMAT || self.sizes != sizes || self.drives.len() != sizes.len() {
             return Err(format!("it has images of another target: {remedy}"));
         }
-        match &self.layout {
-            Some(own) if Some(&**own) != layout => {
+        match (self.layout.as_deref(), layout) {
+            (Some(own), _) if Some(own) != layout => {
                 Err(format!("it has images of another target: they are of {own}; {remedy}"))
             }
+            // A guess could write parity over data.
+            (None, Some(layout)) => Err(format!(
+                "an older version made it, and {STATE} does not say what its images are of; if they are of {layout}, add \
+                 \"layout\": \"{layout}\" to it"
+            )),
             _ => Ok(()),
         }
     }
@@ -57,8 +62,7 @@ pub struct Folder {
 }
 
 impl Folder {
-    /// Opens a folder for drives of these sizes in bytes and for this layout of an array, or creates it. A folder that
-    /// does not tell its layout, as those of older versions, is taken to have this one from now on.
+    /// Opens a folder for drives of these sizes in bytes and for this layout of an array, or creates it.
     ///
     /// # Errors
     /// When the folder cannot be opened or belongs to another target.
@@ -76,7 +80,7 @@ impl Folder {
                 found
                     .check(sizes, layout.as_deref())
                     .map_err(|why| failed(path.to_owned())(io::Error::other(why)))?;
-                State { layout, ..found }
+                found
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound => State {
                 format: FORMAT,
