@@ -84,7 +84,8 @@ test-rust: ## The tests of the rooms
 histories: ## Random histories of small systems, all data checked: HISTORIES=100000 of them
 	DRIVELAB_HISTORIES=$(or $(HISTORIES),100000) $(CARGO) test --release $(LOCKED) --package drivelab-simulate --test histories -- --nocapture what_was
 
-fuzz: $(VENV)/stamp-dev ## Random whole scenarios, all that holds of every run held (FUZZ=20000, from seed FROM=1 on); then SECONDS=600 of libFuzzer for each reader
+fuzz: $(VENV)/stamp-dev ## New random cases of the core's properties (PROPTEST_CASES=5000), random whole scenarios (FUZZ=20000, from seed FROM=1 on), then SECONDS=600 of libFuzzer for each reader
+	PROPTEST_CASES=$(or $(PROPTEST_CASES),5000) $(CARGO) test --release $(LOCKED) --package drivelab-core --test core
 	DRIVELAB_FUZZ=$(or $(FUZZ),20000) DRIVELAB_FUZZ_FROM=$(or $(FROM),1) $(CARGO) test --release $(LOCKED) --package drivelab-simulate --test fuzz -- --nocapture
 	$(PY) tools/fuzz.py --seconds $(or $(SECONDS),600)
 

@@ -51,10 +51,7 @@ impl Drive {
         match refusal {
             Refusal::Only(outcome) => outcome,
             Refusal::Overlapped(outcome) => {
-                self.clear(context, |other| other == initiator);
-                self.failed(context, &Command { initiator, tag, ..*command });
-                // Not before: commands that are done and not reported are cleared too.
-                self.report_if_idle(context);
+                self.overlapped(context, initiator, tag);
                 outcome
             }
             Refusal::Queue(outcome) => {
@@ -311,9 +308,28 @@ impl Drive {
         }
     }
 
+    /// This initiator has sent a command that overlaps one of its own: its commands are aborted. The effect
+    /// on the others is fixed before any of these ends, so that none begins because one has ended.
+    fn overlapped(&mut self, context: &mut Context, initiator: u16, tag: u32) {
+        let clears = if self.model.protocol.leaves_allegiance(initiator) {
+            self.begin_allegiance(initiator);
+            Clears::Nexus
+        } else {
+            match self.tasks.queue_fails(tag) {
+                Clears::All => Clears::All,
+                Clears::Nothing | Clears::Nexus => Clears::Nexus,
+            }
+        };
+        self.clear_for_error(context, clears, Some(initiator));
+    }
+
     /// Clears the commands that an error clears. `by` is the initiator whose command failed.
     fn fail_queue(&mut self, context: &mut Context, tag: u32, by: Option<u16>) {
         let clears = self.tasks.queue_fails(tag);
+        self.clear_for_error(context, clears, by);
+    }
+
+    fn clear_for_error(&mut self, context: &mut Context, clears: Clears, by: Option<u16>) {
         if clears == Clears::Nothing {
             return;
         }

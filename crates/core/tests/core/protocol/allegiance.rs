@@ -16,6 +16,7 @@ use drivelab_core::storage::drive::faults::FaultParams;
 use drivelab_core::storage::drive::params::{DriveParams, FirmwareParams, Overhead};
 use drivelab_core::storage::drive::protocol::{Naca, Protocol, ScsiParams, TaskSets};
 use drivelab_core::storage::drive::queue::Order;
+use drivelab_core::trace::Served;
 use drivelab_core::{Access, Attribute, Command, CommandTrace, Outcome, Priority};
 use drivelab_units::{Instant, Lba, Sectors, Share, Span};
 use proptest::prelude::*;
@@ -249,6 +250,34 @@ fn nothing_that_waits_in_the_task_set_is_enabled_in_an_allegiance() {
         let answer = run.answers().find(|answer| answer.id == 2).expect("it is done");
         assert_eq!(answer.breakdown.overhead, overhead, "{task_sets:?} {waits:?}");
     }
+}
+
+/// An ordered read keeps another initiator's read waiting that the buffer could answer. A command with the tag of the
+/// ordered one aborts it and leaves an allegiance: what waited does not begin in between.
+#[test]
+fn what_an_aborted_command_kept_waiting_begins_after_the_allegiance() {
+    let draft = |initiator, attribute, place| {
+        let (access, priority) = (Access::Read, Priority::Normal);
+        Draft { initiator, attribute, priority, force_unit_access: false, access, place, count: 8 }
+    };
+    let [simple, ordered] = [Attribute::Simple, Attribute::Ordered];
+    let steps = [
+        Step::Send(draft(0, simple, 6_000)),
+        Step::Wait(ms(100)),
+        Step::Send(draft(1, simple, 60_000)),
+        Step::Send(draft(1, ordered, 90_000)),
+        Step::Send(draft(0, simple, 6_000)),
+        Step::SendAs(draft(1, simple, 0), 1),
+        Step::Wait(ms(100)),
+        Step::Clear(1),
+    ];
+    let protocol = Protocol::ScsiTcq(ScsiParams { naca: Naca::ALL, ..ScsiParams::USUAL });
+    let cache = Some(CacheParams::reading_on(Sectors::new(1_000)));
+    let run = play(&DriveParams { queue: queue(8, Order::Fcfs), protocol, cache, ..drive() }, &steps, None);
+    let [aborted, waited] = [2, 3].map(|id| run.traces[&id]);
+    assert_eq!((aborted.outcome, waited.outcome), (Outcome::Aborted, Outcome::Done));
+    assert_eq!(waited.served, Served::Buffered);
+    assert_eq!(waited.chosen, Instant::ZERO + ms(200));
 }
 
 /// With a task set for each, the other initiators' commands go on in an allegiance, and the faulted one's come back behind
