@@ -430,3 +430,35 @@ def test_a_signal_ends_histories(command, environment, number):
     process.send_signal(number)
     process.communicate(timeout=60)
     assert process.returncode == (130 if number == signal.SIGINT else 143)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["ctrl-c", "sigterm"])
+def test_a_signal_leaves_the_levels_that_had_finished(command, environment, number):
+    # That of raid6 is answered in a moment, that of raid1 as above.
+    words = (
+        "--level",
+        "raid6,raid1",
+        "--members",
+        "64",
+        "--afr",
+        "1%",
+        "--rebuild",
+        "20h",
+        "--detection",
+        "1h",
+    )
+    process = subprocess.Popen(
+        [*command, "durability", *words, "--json"],
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    time.sleep(5)
+    assert process.poll() is None
+    process.send_signal(number)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == (130 if number == signal.SIGINT else 143)
+    assert err.decode() == "interrupted: the levels that had finished are printed\n"
+    found = json.loads(out)
+    assert found["interrupted"] is True
+    assert [level["array"]["level"] for level in found["levels"]] == ["raid6"]

@@ -192,7 +192,8 @@ fn checked_times(about: &Description, problems: &mut Problems) {
     problems.positive(about.life_hours, "life", "give the years that the array is used: 5y");
     let years = about.life_hours / crate::HOURS_PER_YEAR;
     let fits = (1.0..=1000.0).contains(&years) || years.is_nan() || years <= 0.0;
-    problems.hold(fits, "life", format!("{years:.3} years"), "give 1y at least and 1000y at most");
+    let found = if years < 1e9 { format!("{years:.3} years") } else { format!("{years:.3e} years") };
+    problems.hold(fits, "life", found, "give 1y at least and 1000y at most");
     problems.law(&about.drive, "drive", false);
     let repair = &about.repair;
     problems.law(&repair.detection, "detection", true);

@@ -28,9 +28,10 @@ from drivelab.cli.failure_options import (
 from drivelab.cli.output import emit, emit_json, emit_table, say
 from drivelab.cli.run_options import AsCsv, AsJson, Checkpoint, Quiet, Ray, check_form
 from drivelab.csv_text import rows_csv
-from drivelab.durability.losses import Losses, solve
+from drivelab.durability.losses import Losses
 from drivelab.durability.problems import File
 from drivelab.durability.question import HISTORIES, LIFE, METHODS, RELATIVE, of_file, whole
+from drivelab.durability.solving import solve
 from drivelab.levels.loads import KINDS
 
 
@@ -140,6 +141,9 @@ def durability(
     with executors.using(ray, checkpoint):
         found = solve({**options, **typed}, source, typed)
     _print(found, as_json=as_json, as_csv=as_csv, quiet=quiet)
+    if found.interrupted:
+        say("interrupted: the levels that had finished are printed")
+        return Exit.INTERRUPTED
     return Exit.OK
 
 

@@ -1,9 +1,11 @@
 """The probability that an array loses data: failures, repairs, unreadable sectors, spares, and common causes.
 
 texts.py reads quantities and laws, checks.py refuses what cannot be, question.py makes a description of the options,
-losses.py holds the answer and its tables; the rules are in Rust. Start with `loss`.
+solving.py goes from the options to the answer, losses.py holds it and its tables; the rules are in Rust. Start with
+`loss`.
 """
 
-from drivelab.durability.losses import Losses, loss
+from drivelab.durability.losses import Losses
+from drivelab.durability.solving import loss
 
 __all__ = ["Losses", "loss"]

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from drivelab.durability.checks import check_keys, check_values
-from drivelab.durability.losses import Losses, solve
+from drivelab.durability.losses import Losses
 from drivelab.durability.question import levels, question
+from drivelab.durability.solving import solve
 from drivelab.errors import InputError
 from drivelab.result import Point, Result
 from drivelab.simulation import Progress

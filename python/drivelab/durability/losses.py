@@ -1,24 +1,16 @@
-"""The losses of an array: `loss` computes them, `Losses` holds and shows them."""
+"""The losses of an array, and how they are shown."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
-from drivelab import _core, executors
-from drivelab.arguments import in_arguments
-from drivelab.durability import checks, simulated
-from drivelab.durability import question as asked
-from drivelab.durability.problems import File
-from drivelab.errors import InputError, OptionError
+from drivelab.durability import checks
 from drivelab.provenance import line, provenance
-from drivelab.refusals import Problems
-from drivelab.simulation import default_workers
 from drivelab.table import Cell, Table
 
 Estimate = dict[str, Any]
@@ -40,6 +32,8 @@ class Losses:
     """The results of the simulated rebuild of each level; empty if none was simulated."""
     given: frozenset[str] = frozenset()
     """The keys of the given options."""
+    interrupted: bool = False
+    """Whether Ctrl-C or SIGTERM came before all levels were finished; those that were are here."""
 
     def __repr__(self) -> str:
         """A summary in one line."""
@@ -64,6 +58,7 @@ class Losses:
         """What `drivelab durability --json` prints."""
         return {
             **self.provenance(),
+            "interrupted": self.interrupted,
             "settings": self.questions[0]["settings"],
             "levels": [
                 {"array": one["array"], **({"simulated_rebuild": rebuilt} if rebuilt else {}), **outcome}
@@ -184,128 +179,6 @@ class Losses:
         return list(zip(map(_label, self.questions), self.outcomes, strict=True))
 
 
-def solve(
-    options: checks.Options, file: File | None = None, typed: Mapping[str, object] | None = None
-) -> Losses:
-    """Compute the losses of every requested level, with the options of a file and options that override them.
-
-    Raises InputError with all errors, and ScenarioError, which shows the error in the lines of the file.
-    """
-    try:
-        names = _checked(options)
-        return _solved(options, names)
-    except InputError as error:
-        if file is None:
-            raise
-        file.tell(error, typed or {})
-        raise
-
-
-def _checked(options: checks.Options) -> list[str]:
-    """The levels, after all options were checked; nothing runs. Raises InputError."""
-    problems = Problems()
-    problems.read(None, checks.check_keys, options)
-    problems.read(None, checks.check_values, options)
-    before, wrong = problems.found, {one.key for one in problems.found}
-    others = Problems()
-    names = _checked_together(checks.with_stand_ins(options, wrong), others, wrong)
-    problems.found = before + [one for one in others.found if one.key not in wrong]
-    problems.check()
-    return names
-
-
-def _checked_together(options: checks.Options, problems: Problems, wrong: Set[str]) -> list[str]:
-    """The levels; what is wrong with the values, and with options beside others, goes to `problems`."""
-    names = problems.read([], asked.levels, options)
-    if names:
-        problems.read(None, checks.check_used, options, names)
-    else:
-        # The level is invalid; the other options can still be checked.
-        asked.question(options, "raid6", problems)
-    refused: list[OptionError] = []
-    for level in names:
-        if "rebuild" not in wrong:
-            problems.read(None, simulated.check, options, level)
-        question = asked.question(options, level, problems)
-        if question["array"]["members"] or options.get("members") in {0, "0"}:
-            refused += _option_errors(_core.durability_problems(json.dumps(question)), options)
-    # Options that could not be parsed were replaced by defaults, so errors about them are dropped.
-    unread = {one.key for one in problems.found}
-    problems.found += [one for one in refused if one.key not in unread]
-    return names
-
-
-def _option_errors(found: Iterable[Mapping[str, str]], options: checks.Options) -> list[OptionError]:
-    """The errors of a description, with its options."""
-    return [
-        OptionError(
-            f"--{asked.drive_option(options) if one['place'] == 'drive' else one['place']}",
-            None,
-            one["message"],
-            one["remedy"],
-        )
-        for one in found
-    ]
-
-
-def _solved(options: checks.Options, names: Sequence[str]) -> Losses:
-    is_simulated = simulated.is_simulated(options)
-    questions, rebuilds = [], []
-    for level in names:
-        given, rebuilt = simulated.with_rebuild(options, level) if is_simulated else (options, {})
-        questions.append(asked.question(given, level))
-        rebuilds.append(rebuilt)
-    outcomes: list[dict[str, Any]] = []
-    problems = Problems()
-    elsewhere = executors.current()
-    histories = None if elsewhere is None else elsewhere.histories(default_workers())
-    ends = asked.ends(options)
-    for one in questions:
-        answer = _core.durability(json.dumps(one), histories)
-        # Some errors, such as a chain that is too large, are known only now.
-        problems.found += _option_errors(answer.get("problems", []), options)
-        found = answer.get("outcome", {})
-        outcomes.append({**found, **(_over_failures(one, found, ends, histories) if found else {})})
-    problems.check()
-    given_keys = frozenset(key for key, value in options.items() if value is not None)
-    return Losses(questions, outcomes, rebuilds, given_keys)
-
-
-def _over_failures(
-    one: dict[str, Any],
-    found: dict[str, Any],
-    ends: Sequence[dict[str, Any]],
-    histories: Callable[[str, int, int], list[list[int]]] | None,
-) -> dict[str, Any]:
-    """The probability within a year over the interval of the drives' failure rate, if it has one."""
-    years = [found["loss_in_a_year"]]
-    for drive in ends:
-        question = {**one, "array": {**one["array"], "drive": drive}}
-        years.append(_core.durability(json.dumps(question), histories)["outcome"]["loss_in_a_year"])
-    lows, highs = ([year[end] for year in years] for end in ("low", "high"))
-    over = {"low": min(lows), "high": max(highs)} if ends else None
-    return {"loss_in_a_year_over_failures": over}
-
-
-def loss(
-    level: str | Iterable[str] | None = None, *, file: str | Path | None = None, **options: object
-) -> Losses:
-    """How likely an array loses data: `loss("raid6", members=8, capacity="16TB", afr="1.5%", rebuild="20h")`.
-
-    The options are those of the verb, and of a TOML file: `file` names one, and options change it. Raises InputError,
-    and ScenarioError for what is wrong with a file.
-    """
-    source = None if file is None else File.read(Path(file))
-    found = {} if source is None else asked.of_file(source)
-    given = {key: value for key, value in options.items() if value is not None}
-    if level is not None:
-        given["level"] = level if isinstance(level, str) or not isinstance(level, Iterable) else list(level)
-    try:
-        return solve({**found, **given}, source, given)
-    except InputError as error:
-        raise InputError(in_arguments(str(error))) from error.__cause__
-
-
 def _label(one: dict[str, Any]) -> str:
     array = one["array"]
     return f"{array['level']}:{array['layout']}" if array["layout"] else str(array["level"])
@@ -374,9 +247,11 @@ def _reservations(found: dict[str, Any]) -> list[str]:
                 f"the chance in a year is below {year['high']:.0e}, the least that is computed, and not zero"
             )
     elif year["value"] is None:
+        # A chain that is too large remains so with other times.
+        has_chain = "states" not in (found["reason"] or "")
         remarks.append(
             f"no loss was seen in {histories}; the chance is below the bound with a confidence of 95 %, and may be far "
-            "below it: exponential times have a chain, which is exact"
+            f"below it{': exponential times have a chain, which is exact' if has_chain else ''}"
         )
     elif found["method"] in {"biasing", "splitting"} and year["high"] > _WIDE * year["value"]:
         what = (

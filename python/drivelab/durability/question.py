@@ -271,7 +271,9 @@ def whole(options: Options, key: str, default: int | None) -> int:
     except (TypeError, ValueError):
         found = -1
     if not 0 <= found < 2**32:
-        raise OptionError(option, given, "it is a whole number from 0 on", "such as 8")
+        raise OptionError(
+            option, given, f"it is a whole number in digits, from 0 to {2**32 - 1}", "such as 8"
+        )
     return found
 
 

@@ -8,7 +8,7 @@ from functools import cache
 from typing import Any
 
 from drivelab.durability.checks import USED_BY
-from drivelab.durability.losses import solve
+from drivelab.durability.solving import solve
 from drivelab.levels.planning import Chosen, drive_bytes
 from drivelab.plan.grid import Asked, Candidate
 

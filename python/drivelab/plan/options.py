@@ -7,8 +7,8 @@ from typing import Any
 
 from drivelab import toml_text
 from drivelab.durability.checks import BARE, FAILURES, check_reads
-from drivelab.durability.losses import solve
 from drivelab.durability.question import whole
+from drivelab.durability.solving import solve
 from drivelab.errors import OptionError, ScenarioError
 from drivelab.levels import counted
 from drivelab.levels.level import COPIES, GROUPS
