@@ -542,6 +542,8 @@ def test_the_status_tells_what_is_wrong_with_an_array(serve):
         assert _fault(device, "scrub") == 0
         assert _fault(device, "status") == 0
         assert "; the array is being scrubbed, 0." in device.said
+        assert _fault(device, "scrub") == 2
+        assert "a scrub is under way: the next one can begin when it has ended" in device.said
         assert _fault(device, "fail", "--member", "1") == 0
         assert _fault(device, "status") == 0
         assert re.search(
@@ -556,6 +558,8 @@ def test_the_status_tells_what_is_wrong_with_an_array(serve):
         assert "; the array has lost data; member 2 is missing" in device.said
         assert _fault(device, "scrub") == 2
         assert "the array has lost data: it has stopped, and is not scrubbed" in device.said
+        assert _fault(device, "rebuild") == 2
+        assert "the array has lost data: it has stopped, and nothing is rebuilt" in device.said
         record = device.end()
     lost = "the array has lost data: more members are gone than it survives"
     assert [event["what"] for event in record["events"]].count(lost) == 1
@@ -575,6 +579,10 @@ def test_the_status_tells_which_drives_hang_and_what_cannot_be_read(serve):
             r"; member 1 hangs for another 3\d{3}(\.\d+)?s; member 2 has 8 unreadable sectors; member 3 hangs\n",
             device.said,
         )
+        assert _fault(device, "fail", "--member", "3") == 0
+        assert _fault(device, "status") == 0
+        assert "member 3 is missing" in device.said
+        assert "member 3 hangs" not in device.said.splitlines()[-1]
         device.end()
 
 

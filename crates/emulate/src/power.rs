@@ -9,12 +9,13 @@ use crate::status;
 use crate::store::{Payload, Store};
 use drivelab_core::storage::array::Array;
 use drivelab_core::storage::array::levels::Layout;
-use drivelab_core::storage::array::report::Health;
+use drivelab_core::storage::array::report::{Health, SyncKind};
 use drivelab_core::storage::drive::params::TIME_MAX;
 use drivelab_core::storage::write_behind::Piece;
 use drivelab_core::storage::{CallError, TargetInput, TargetParams};
 use drivelab_core::{Access, Machine};
 use drivelab_data::{Bytes, PolicyRecovery};
+use drivelab_record::array::under_way;
 use drivelab_trace::formats::native::{Injected, InjectedKind};
 use drivelab_units::{Instant, Span};
 use std::collections::BTreeMap;
@@ -138,6 +139,12 @@ impl Engine {
         match (action.action, array.health()) {
             (Kind::Scrub, Health::Failed) => {
                 Err("the array has lost data: it has stopped, and is not scrubbed".into())
+            }
+            (Kind::Rebuild, Health::Failed) => {
+                Err("the array has lost data: it has stopped, and nothing is rebuilt".into())
+            }
+            (Kind::Scrub, _) if under_way(array, SyncKind::Scrub).is_some() => {
+                Err("a scrub is under way: the next one can begin when it has ended".into())
             }
             (Kind::Replace, Health::Failed) if is_missing => {
                 Err("the array has lost data: it has stopped, and a new drive is not rebuilt".into())

@@ -43,7 +43,14 @@ fn of_array(model: &Model) -> String {
 fn of_drives(model: &Model, now: Instant) -> String {
     let Some(system) = model.target.system() else { return String::new() };
     let (own, mut text) = (model.own(now), String::new());
-    for (member, drive) in system.drives().enumerate() {
+    let is_gone = |drive| match model.target.array() {
+        Some(array) => array.misses(drive),
+        None => model.has_failed,
+    };
+    for (member, drive) in (0..).zip(system.drives()) {
+        if is_gone(member) {
+            continue;
+        }
         let (hangs, unreadable) = (drive.hangs_for(own), drive.unreadable_sectors().get());
         if hangs >= ENDLESS {
             text += &format!("; member {member} hangs");

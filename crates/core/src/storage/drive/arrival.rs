@@ -29,7 +29,7 @@ impl Drive {
         submitted: Instant,
     ) -> Result<(), Outcome> {
         if let Some(refusal) = self.tasks.refusal(command, name) {
-            return Err(self.refuse(context, command, name, refusal));
+            return Err(self.refuse(context, name, refusal));
         }
         let Some((slot, enabled)) = self.tasks.begin(command, name, submitted, context.now) else {
             return Err(Outcome::Full);
@@ -46,7 +46,7 @@ impl Drive {
 
     /// A command is refused, which may be an error that affects other commands.
     #[cold]
-    fn refuse(&mut self, context: &mut Context, command: &Command, name: Name, refusal: Refusal) -> Outcome {
+    fn refuse(&mut self, context: &mut Context, name: Name, refusal: Refusal) -> Outcome {
         let Name { initiator, tag, .. } = name;
         match refusal {
             Refusal::Only(outcome) => outcome,

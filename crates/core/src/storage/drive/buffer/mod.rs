@@ -279,7 +279,8 @@ impl Buffer {
     }
 
     /// The piece that goes next: the oldest if it has waited long enough or a command waits for it; else the
-    /// one that the arm reaches first.
+    /// one that the arm reaches first, or the first of its run if no segment is free: the rest of a run that is written
+    /// from its middle takes one.
     pub fn next_piece(&self, now: Instant, view: View<'_>) -> Option<Slot> {
         let dirty = self.dirty()?;
         let oldest = dirty.oldest()?;
@@ -292,9 +293,10 @@ impl Buffer {
         }
         let waiting = dirty.slots.len() as u64;
         let nearest = choose(&dirty.slots, &View { params: &dirty.queue, waiting, ..view })?;
+        let next = if dirty.has_free_segment() { nearest } else { dirty.first_of_run(nearest) };
         // Data that arrive meanwhile must not delay a barrier.
-        let passes = self.waiting.may_destage(dirty.piece(nearest).sequence);
-        Some(if passes { nearest } else { oldest })
+        let passes = self.waiting.may_destage(dirty.piece(next).sequence);
+        Some(if passes { next } else { oldest })
     }
 
     /// The arm starts to destage a piece and its neighbours; `idle` when it has nothing else to do.

@@ -124,7 +124,22 @@ impl Dirty {
         // One write may cut another in two, and never takes more than two new slots.
         self.sectors + count.get() <= self.params.limit.get()
             && pieces + 2 <= pieces_max(&self.params)
-            && (self.runs < self.params.segments || self.continues(first))
+            && (self.has_free_segment() || self.continues(first))
+    }
+
+    /// Whether written data may take another segment.
+    #[inline]
+    pub fn has_free_segment(&self) -> bool {
+        self.runs < self.params.segments
+    }
+
+    /// The first piece of the run of adjacent pieces to which this one belongs.
+    pub fn first_of_run(&self, slot: Slot) -> Slot {
+        let mut first = slot;
+        while let Some(before) = self.by_address.ending_at(self.piece(first).first.get()) {
+            first = before;
+        }
+        first
     }
 
     /// Whether this sector follows data that wait.
