@@ -16,11 +16,13 @@ def iops_range(in_force: Mapping[str, Any] | None, point: Mapping[str, Any]) -> 
     """`iops_low` and `iops_high` of a point, or nothing where no class has a part in it.
 
     The range is that of the depth within a drive: the commands in the drives over their number. Below one command
-    a drive has no choice and the figure no range; of drives of several classes the widest counts.
+    a drive has no choice and the figure no range; of drives of several classes the widest counts. Where requests come
+    at a rate of their own, the I/Os per second are that rate and have no range: it is the latency that would differ.
     """
     firmware = (in_force or {}).get("firmware", [])
     inside = point["depth"]["in_drives"]
-    if not firmware or inside is None or not point["iops"]:
+    has_own_rate = point["depth"]["asked"] is None
+    if not firmware or inside is None or not point["iops"] or has_own_rate:
         return {}
     depth = inside / (in_force or {}).get("array", {}).get("members", 1)
     found = [bounds(one["range"], depth) for one in firmware if one["range"]]

@@ -131,6 +131,36 @@ fn small_sequential_reads_run_at_the_rate_of_the_media() {
     }
 }
 
+/// A read that waits when another one ends with its track: the head has not switched to the next track yet, and misses a
+/// sector there that passes 250 us later.
+#[test]
+fn a_head_that_would_read_on_pays_for_its_switch_to_the_next_track() {
+    let second = |cache| {
+        let queue = queue(2, Order::Fcfs);
+        let mut probe = Probe::of(&DriveParams { cache, queue, ..skewed() });
+        probe.send(Access::Read, TRACK - 8, 8);
+        probe.send(Access::Read, TRACK + 550, 8);
+        let [first, second] = [(); 2].map(|()| probe.answer().expect("both are answered").completed);
+        second.since(first)
+    };
+    let alone = second(None);
+    assert!(alone > Span::from_ns(TURN), "{alone}");
+    assert_eq!(second(skewed().cache), alone);
+}
+
+/// A read on the track that the head is leaving to read on: the switch of 500 us is completed, and one back follows.
+/// Of the sectors there, that which passes after 800 us is missed, and that after 1200 us is not.
+#[test]
+fn a_switch_that_has_begun_is_completed() {
+    let after = |place| {
+        let mut probe = Probe::of(&skewed());
+        let read = probe.read(TRACK - 8, 8);
+        probe.wait(us(200));
+        probe.read(place, 8).completed.since(read.completed)
+    };
+    assert_eq!(after(80), after(120) + Span::from_ns(TURN) - us(400));
+}
+
 #[test]
 fn without_reading_on_each_small_read_loses_a_turn() {
     let mut probe = Probe::of(&DriveParams { cache: None, ..buffered() });

@@ -84,7 +84,7 @@ section! {
         joins_reads: JoinsUntil = "never",
         /// The same for writes.
         joins_writes: JoinsUntil = "never",
-        /// The age limit: a command this old is served before any younger one.
+        /// The age limit: a command that has been ready to be served this long goes before any younger one; time for which an older one held it back (the same sectors, a task attribute) does not count.
         age_limit: Span = "none",
         /// The limit by count: a command is served before any younger one once this many others have been started since
         /// its arrival, older ones included: below the depth in use this is fcfs.

@@ -407,3 +407,23 @@ fn the_arm_takes_what_it_reaches_first() {
     assert_eq!(order, turned, "one turn of {TRACK} sectors");
     assert!(rig.landed[5].at - rig.landed[0].at < Span::from_ns(TURN));
 }
+
+/// A stream of small writes beside reads all over the drive: written from the middle, its runs would leave pieces that
+/// each keep a segment, until a write waits for all of them. Each write waits for a few services of the arm instead.
+#[test]
+fn a_stream_beside_reads_does_not_use_up_the_segments() {
+    let write_back =
+        WriteBackParams { press_from: Sectors::new(1), run: Sectors::new(64), ..keeping(512, 2) };
+    let mut rig = Rig::new(&writing(write_back));
+    let mut waits = Vec::new();
+    for step in 0..400 {
+        let read = rig.send(Read, 60_000 + 97 * (step * 7_919 % 5_000), 8);
+        for write in 0..6 {
+            let write = rig.send(Write, 8 * (6 * step + write), 8);
+            waits.push(response(&rig.finish(write)));
+        }
+        rig.finish(read);
+    }
+    let longest = waits.into_iter().max().expect("some were written");
+    assert!(longest < Span::from_ns(4 * TURN) + ms(4), "{longest}");
+}

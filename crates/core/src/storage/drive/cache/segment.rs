@@ -301,12 +301,25 @@ impl Segment {
         self.stopped.is_none() && self.start < end && end <= self.next
     }
 
-    /// The arm is needed elsewhere: reading on ends. Returns where the arm is.
+    /// The arm is needed elsewhere: reading on ends. Returns where the arm is, and how long the switch to another track
+    /// that has begun still takes. `finishes` if the head completes the sector that it is to read there too, which
+    /// [`Self::remaining_time`] counts.
     #[inline]
-    pub fn stop(&mut self, now: Instant, motion: Motion<'_>) -> Arm {
+    pub fn stop(&mut self, now: Instant, finishes: bool, motion: Motion<'_>) -> (Arm, Span) {
         self.stopped = Some(now);
         let on_its_track = self.track_ends > now || self.next >= self.limit;
-        if on_its_track { self.arm } else { self.follow(now, motion) }
+        if on_its_track {
+            return (self.arm, Span::ZERO);
+        }
+        let next = self.follow(now, motion);
+        let switch = motion.mechanism.positioning(self.arm, next.cylinder, next.head, Access::Read);
+        let switched = self.at + Span::from_ns(switch);
+        match finishes || switched <= now {
+            true => (next, Span::ZERO),
+            // At the very end of the track nothing has moved yet.
+            false if self.at >= now => (self.arm, Span::ZERO),
+            false => (next, switched.since(now)),
+        }
     }
 
     /// The time that the sector under the head, or the movement to it, still takes at `now`.

@@ -333,7 +333,7 @@ impl Segments {
     }
 
     /// The arm is needed elsewhere: reading on ends. Returns where the arm is, and how long the sector under
-    /// the head still keeps it there, if the head was reading for the buffer.
+    /// the head, or a switch to another track, still keeps it there, if the head was reading for the buffer.
     #[inline]
     pub fn stop(&mut self, now: Instant, motion: Motion<'_>) -> Option<(Arm, Span)> {
         let mut gone = self.given_up.take();
@@ -344,7 +344,8 @@ impl Segments {
         let segment = self.segments.get_mut(active as usize).or(gone.as_mut())?;
         let ends_sector = self.params.read_ahead.ends_sector;
         let residue = if ends_sector { segment.remaining_time(now, motion) } else { Span::ZERO };
-        Some((segment.stop(now, motion), residue))
+        let (arm, switch) = segment.stop(now, ends_sector, motion);
+        Some((arm, residue + switch))
     }
 
     /// The segment behind which the head reads on, or stopped just now.
