@@ -43,8 +43,11 @@ fn records(point: &Point) -> &[InjectionRecord] {
 
 #[test]
 fn a_slow_drive_delays_each_command_by_the_injected_time() {
-    let plain = overhead_ms(&go(&one_drive("", ONE_AT_A_TIME)));
-    let slow = go(&one_drive("faults.slow = [{ by = \"7ms\" }]", ONE_AT_A_TIME));
+    // A head that does not read on has never begun a switch that a command must wait for.
+    let still = "cache.read_ahead = \"none\"";
+    let plain = overhead_ms(&go(&one_drive(still, ONE_AT_A_TIME)));
+    let faults = format!("{still}\nfaults.slow = [{{ by = \"7ms\" }}]");
+    let slow = go(&one_drive(&faults, ONE_AT_A_TIME));
     assert!((overhead_ms(&slow) - plain - 7.0).abs() < 1e-6, "{} after {plain}", overhead_ms(&slow));
     assert_eq!(records(&slow)[0].times, 1);
 }
