@@ -70,6 +70,7 @@ mod pending;
 pub mod platter;
 mod power;
 pub mod real_time;
+mod restart;
 mod scheduled;
 pub mod serve;
 pub mod session;

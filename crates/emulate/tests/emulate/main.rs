@@ -4,4 +4,5 @@ mod crash;
 mod images;
 mod power;
 mod replay;
+mod restart;
 mod rig;
