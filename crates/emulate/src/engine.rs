@@ -165,7 +165,7 @@ impl Engine {
     }
 
     /// Returns the error that ends the session, if there is one.
-    fn check(&mut self) -> Result<(), EmulateError> {
+    pub(crate) fn check(&mut self) -> Result<(), EmulateError> {
         if let Some(failed) = self.failed.take() {
             self.replies.clear();
             return Err(failed);
