@@ -7,13 +7,14 @@ use crate::action::Action;
 use crate::capture::Capture;
 use crate::conditions::Conditions;
 use crate::error::EmulateError;
+use crate::model::Model;
 use crate::pending::{PendingRequest, answer, command_of};
 use crate::scheduled::DelayedAction;
 use crate::session::SessionLog;
 use crate::status::ENDLESS;
 use crate::store::{Payload, Store};
 use crate::transport::{Answer, DeviceRequest, Reply, RequestId};
-use drivelab_core::storage::{Target, TargetEvent, TargetInput, TargetOutput, TargetParams};
+use drivelab_core::storage::{TargetEvent, TargetInput, TargetOutput, TargetParams};
 use drivelab_core::{Access, Command, Completion, Machine, Outcome};
 use drivelab_units::{Instant, Lba, SECTOR_BYTES, Sectors};
 use std::collections::{BTreeMap, VecDeque};
@@ -28,35 +29,6 @@ pub struct Device {
     pub target: TargetParams,
     pub seed: u64,
     pub name: String,
-}
-
-/// The target, and the instant of the session clock at which its time begins.
-pub(crate) struct Model {
-    pub device: Device,
-    pub target: Target,
-    pub began: Instant,
-    /// The instant until which the power is off.
-    pub off_until: Option<Instant>,
-    /// Whether the single drive of a target without an array has failed.
-    pub has_failed: bool,
-}
-
-impl Model {
-    pub fn new(device: Device, began: Instant) -> Self {
-        let mut target = Target::new(&device.target, device.seed);
-        target.keep_data();
-        Model { device, target, began, off_until: None, has_failed: false }
-    }
-
-    /// Converts session time into the target's time.
-    pub fn own(&self, now: Instant) -> Instant {
-        Instant::ZERO + now.since(self.began)
-    }
-
-    /// Converts the target's time into session time.
-    fn session(&self, own: Instant) -> Instant {
-        self.began + own.since(Instant::ZERO)
-    }
 }
 
 /// See the module.
@@ -229,13 +201,10 @@ impl Engine {
             }
             Some(TargetOutput::Completed(completion)) => self.complete(&completion),
             Some(TargetOutput::Event(what)) => {
-                match what {
-                    TargetEvent::DriveFailed { .. } => self.model.has_failed = true,
-                    TargetEvent::DriveReplaced { .. } => self.model.has_failed = false,
-                    TargetEvent::Array(_) => self.have_members_changed = true,
-                    _ => {}
+                self.have_members_changed |= matches!(what, TargetEvent::Array(_));
+                if self.model.notes(&what) {
+                    self.log.record_event(self.model.session(own), &what);
                 }
-                self.log.record_event(self.model.session(own), &what);
             }
             Some(TargetOutput::Trace(_)) | None => {}
         }
@@ -387,7 +356,7 @@ impl Engine {
     pub(crate) fn replay_input(&mut self, now: Instant, input: TargetInput) {
         let own = self.model.own(now);
         // An input that was refused then is refused again.
-        let _ = self.model.target.handle(own, input);
+        let _ = self.model.handle(own, input);
         self.process_outputs(own);
     }
 

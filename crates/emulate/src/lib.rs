@@ -64,6 +64,7 @@ mod layout;
 pub mod ledger;
 pub mod looped;
 mod members;
+mod model;
 pub mod nbd;
 pub mod open;
 mod pending;

@@ -188,7 +188,7 @@ impl Engine {
     fn send_action(&mut self, now: Instant, action: &Action) -> Result<(), String> {
         let Some(input) = action.input() else { return Err("nothing is to be done".into()) };
         let own = self.model.own(now);
-        self.model.target.handle(own, input).map_err(|error| match error {
+        self.model.handle(own, input).map_err(|error| match error {
             CallError::TooSlow { by } => {
                 format!("a firmware cannot be slower by {by}: {TIME_MAX} for each command is the most")
             }
