@@ -1,6 +1,6 @@
 //! The control socket: one request as a line of JSON, one line of JSON as the reply.
 use crate::action::Action;
-use crate::nbd::transport::bind_unix;
+use crate::nbd::listener::bind_unix;
 use rustix::event::{PollFd, PollFlags};
 use serde_json::json;
 use std::io::{self, ErrorKind, Read, Write};

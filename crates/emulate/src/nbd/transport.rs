@@ -1,17 +1,16 @@
 //! The NBD transport: a listening socket and its connections, all nonblocking.
 use super::export::Export;
 use super::handshake::Security;
+use super::listener::{Listener, Listening};
 use super::session::{Closed, Session};
-use super::stream::{Socket, Stream};
+use super::stream::Stream;
 use super::tls::Certificates;
 use super::wire::Errno;
 use crate::transport::{Answer, Failure, Reply, RequestId, RequestSink, Transport, TransportCounts};
 use rustix::event::{PollFd, PollFlags};
 use std::io::{self, ErrorKind};
-use std::net::{SocketAddr, TcpListener};
-use std::os::fd::{AsFd, BorrowedFd};
-use std::os::unix::net::{UnixListener, UnixStream};
-use std::path::{Path, PathBuf};
+use std::net::SocketAddr;
+use std::path::Path;
 use std::sync::Arc;
 
 /// Requests in flight at which no more of a connection is read.
@@ -20,18 +19,10 @@ const UNDER_WAY_MAX: u32 = 4_096;
 const UNSENT_MAX: usize = 64 << 20;
 /// The most connections at a time.
 const CONNECTIONS_MAX: usize = 256;
-/// The longest socket path that the kernel accepts.
-const SOCKET_PATH_MAX: usize = 107;
 /// Reads of one connection before the next connection is served.
 const READS_AT_ONCE: u32 = 64;
 /// The most different reasons for the end of connections that are counted.
 const REASONS_MAX: usize = 20;
-
-/// The socket that listens for clients.
-enum Listener {
-    Unix(UnixListener, PathBuf),
-    Tcp(TcpListener),
-}
 
 struct Connection {
     client: u64,
@@ -56,66 +47,6 @@ pub struct NbdTransport {
     is_shut: bool,
 }
 
-/// Binds a Unix socket. A stale socket without a server is replaced; a socket with a server is an error.
-pub(crate) fn bind_unix(path: &Path) -> io::Result<UnixListener> {
-    if path.as_os_str().len() > SOCKET_PATH_MAX {
-        let why = format!("the path of a socket has at most {SOCKET_PATH_MAX} bytes: take a shorter one");
-        return Err(io::Error::new(ErrorKind::InvalidInput, why));
-    }
-    if path.parent().is_some_and(|folder| !folder.as_os_str().is_empty() && !folder.is_dir()) {
-        return Err(io::Error::new(ErrorKind::NotFound, "there is no such folder for it: make that first"));
-    }
-    if UnixStream::connect(path).is_ok() {
-        return Err(io::Error::new(
-            ErrorKind::AddrInUse,
-            "another program serves there: end that first, or take another path",
-        ));
-    }
-    let is_socket = |kind: std::fs::FileType| std::os::unix::fs::FileTypeExt::is_socket(&kind);
-    match std::fs::symlink_metadata(path) {
-        Ok(found) if is_socket(found.file_type()) => std::fs::remove_file(path)?,
-        Ok(_) => {
-            return Err(io::Error::new(
-                ErrorKind::AlreadyExists,
-                "there is a file, and no socket: take another path",
-            ));
-        }
-        Err(_) => {}
-    }
-    let listener = UnixListener::bind(path)?;
-    listener.set_nonblocking(true)?;
-    Ok(listener)
-}
-
-/// A Unix socket that clients can connect to before it is served: they wait until a transport takes it over.
-#[derive(Debug)]
-pub struct Listening {
-    listener: UnixListener,
-    path: PathBuf,
-}
-
-impl Listening {
-    /// # Errors
-    /// When the path cannot be used, or another server listens there.
-    pub fn new(path: &Path) -> io::Result<Self> {
-        Ok(Listening { listener: bind_unix(path)?, path: path.to_owned() })
-    }
-
-    /// Readable as soon as a client has connected.
-    pub fn as_fd(&self) -> BorrowedFd<'_> {
-        self.listener.as_fd()
-    }
-
-    /// The address at which clients connect.
-    pub fn uri(&self) -> String {
-        uri_of(&self.path)
-    }
-}
-
-fn uri_of(path: &Path) -> String {
-    format!("nbd+unix:///?socket={}", escaped(path))
-}
-
 impl NbdTransport {
     /// Listens at a Unix socket.
     ///
@@ -130,8 +61,7 @@ impl NbdTransport {
     /// # Errors
     /// When the process has no descriptor left.
     pub fn listening(at: &Listening, export: Export) -> io::Result<Self> {
-        let listener = Listener::Unix(at.listener.try_clone()?, at.path.clone());
-        Ok(Self::with(listener, None, export))
+        Ok(Self::with(at.listener()?, None, export))
     }
 
     /// Listens at a port of one of this machine's addresses; port 0 selects any free port.
@@ -144,9 +74,7 @@ impl NbdTransport {
             let why = "other machines reach this address: the device is served there with TLS alone";
             return Err(io::Error::new(ErrorKind::PermissionDenied, why));
         }
-        let listener = TcpListener::bind(at)?;
-        listener.set_nonblocking(true)?;
-        Ok(Self::with(Listener::Tcp(listener), certificates, export))
+        Ok(Self::with(Listener::tcp(at)?, certificates, export))
     }
 
     fn with(listener: Listener, certificates: Option<Certificates>, export: Export) -> Self {
@@ -156,19 +84,8 @@ impl NbdTransport {
 
     fn accept(&mut self) {
         while self.has_room() {
-            let accepted = match &self.listener {
-                Listener::Unix(listener, _) => listener.accept().and_then(|(stream, _)| {
-                    stream.set_nonblocking(true)?;
-                    Ok(Socket::Unix(stream))
-                }),
-                Listener::Tcp(listener) => listener.accept().and_then(|(stream, _)| {
-                    stream.set_nonblocking(true)?;
-                    stream.set_nodelay(true)?;
-                    Ok(Socket::Tcp(stream))
-                }),
-            };
             // No client is waiting, or it has disconnected already.
-            let Ok(socket) = accepted else { return };
+            let Ok(socket) = self.listener.accept() else { return };
             self.make_room();
             let client = self.counts.connections;
             self.counts.connections += 1;
@@ -206,15 +123,6 @@ impl NbdTransport {
             }
         }
     }
-}
-
-/// Percent-encodes a path for a URI.
-fn escaped(path: &Path) -> String {
-    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/-._~".contains(&byte);
-    let bytes = path.as_os_str().as_encoded_bytes().iter();
-    bytes
-        .map(|&byte| if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") })
-        .collect()
 }
 
 impl Connection {
@@ -344,23 +252,13 @@ impl Connection {
 
 impl Transport for NbdTransport {
     fn uri(&self) -> String {
-        match &self.listener {
-            Listener::Unix(_, path) => uri_of(path),
-            Listener::Tcp(listener) => {
-                let scheme = if self.certificates.is_some() { "nbds" } else { "nbd" };
-                // A listening socket has an address.
-                listener.local_addr().map_or_else(|_| String::new(), |at| format!("{scheme}://{at}"))
-            }
-        }
+        self.listener.uri(self.certificates.is_some())
     }
 
     fn wait_for<'a>(&'a self, fds: &mut Vec<PollFd<'a>>) {
         let listens = !self.is_shut && self.has_room();
         let listening = if listens { PollFlags::IN } else { PollFlags::empty() };
-        match &self.listener {
-            Listener::Unix(listener, _) => fds.push(PollFd::from_borrowed_fd(listener.as_fd(), listening)),
-            Listener::Tcp(listener) => fds.push(PollFd::from_borrowed_fd(listener.as_fd(), listening)),
-        }
+        fds.push(PollFd::from_borrowed_fd(self.listener.as_fd(), listening));
         for connection in &self.connections {
             let mut flags = PollFlags::empty();
             flags.set(PollFlags::IN, connection.may_read());
@@ -437,14 +335,5 @@ impl NbdTransport {
             }
             !is_over
         });
-    }
-}
-
-impl Drop for NbdTransport {
-    fn drop(&mut self) {
-        if let Listener::Unix(_, path) = &self.listener {
-            // The file may not exist any more.
-            let _ = std::fs::remove_file(path);
-        }
     }
 }
