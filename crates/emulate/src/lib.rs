@@ -48,6 +48,7 @@
 //! assert!(!socket.exists());
 //! # Ok::<(), drivelab_emulate::EmulateError>(())
 //! ```
+mod accepting;
 pub mod action;
 pub mod capture;
 pub mod clock;

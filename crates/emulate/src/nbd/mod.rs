@@ -11,6 +11,7 @@ pub mod session;
 mod stream;
 pub mod tls;
 pub mod transport;
+mod under_way;
 
 pub use drivelab_nbd::wire;
 pub use export::Export;

@@ -5,7 +5,9 @@ use super::listener::{Listener, Listening};
 use super::session::{Closed, Session};
 use super::stream::Stream;
 use super::tls::Certificates;
+use super::under_way::UnderWay;
 use super::wire::Errno;
+use crate::accepting::Accepting;
 use crate::transport::{Answer, Failure, Reply, RequestId, RequestSink, Transport, TransportCounts};
 use rustix::event::{PollFd, PollFlags};
 use std::io::{self, ErrorKind};
@@ -13,8 +15,6 @@ use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Requests in flight at which no more of a connection is read.
-const UNDER_WAY_MAX: u32 = 4_096;
 /// Unsent bytes at which no more of a connection is read.
 const UNSENT_MAX: usize = 64 << 20;
 /// The most connections at a time.
@@ -30,7 +30,9 @@ struct Connection {
     /// The certificates, if TLS is required.
     certificates: Option<Certificates>,
     session: Session,
-    under_way: u32,
+    under_way: UnderWay,
+    /// Whether requests that have arrived wait until others have ended.
+    is_held_up: bool,
     /// Why it ends, once the requests in flight are answered.
     leaves: Option<Closed>,
     is_gone: bool,
@@ -45,6 +47,7 @@ pub struct NbdTransport {
     connections: Vec<Connection>,
     counts: TransportCounts,
     is_shut: bool,
+    accepting: Accepting,
 }
 
 impl NbdTransport {
@@ -79,13 +82,16 @@ impl NbdTransport {
 
     fn with(listener: Listener, certificates: Option<Certificates>, export: Export) -> Self {
         let (export, connections, counts) = (Arc::new(export), Vec::new(), TransportCounts::default());
-        NbdTransport { listener, certificates, export, connections, counts, is_shut: false }
+        let accepting = Accepting::default();
+        NbdTransport { listener, certificates, export, connections, counts, is_shut: false, accepting }
     }
 
     fn accept(&mut self) {
         while self.has_room() {
-            // No client is waiting, or it has disconnected already.
-            let Ok(socket) = self.listener.accept() else { return };
+            let socket = match self.listener.accept() {
+                Ok(socket) => socket,
+                Err(error) => return self.accepting.failed(&error),
+            };
             self.make_room();
             let client = self.counts.connections;
             self.counts.connections += 1;
@@ -98,7 +104,8 @@ impl NbdTransport {
                 stream,
                 certificates,
                 session,
-                under_way: 0,
+                under_way: UnderWay::default(),
+                is_held_up: false,
                 leaves: None,
                 is_gone: false,
             };
@@ -126,15 +133,27 @@ impl NbdTransport {
 }
 
 impl Connection {
+    /// Whether another request may come now: what a client asks for must not take all memory.
+    fn may_take(&self) -> bool {
+        let unsent = self.session.to_send().len();
+        unsent < UNSENT_MAX && self.under_way.has_room(unsent)
+    }
+
     fn may_read(&self) -> bool {
-        self.leaves.is_none()
-            && self.under_way < UNDER_WAY_MAX
-            && self.session.to_send().len() < UNSENT_MAX
-            && !self.session.awaits_tls()
+        self.leaves.is_none() && self.may_take() && !self.session.awaits_tls()
+    }
+
+    /// Whether there is something to do without further bytes from the socket: requests that were held up may come,
+    /// or decrypted data are buffered.
+    fn has_more(&self) -> bool {
+        (self.is_held_up || self.stream.is_full()) && self.may_read()
     }
 
     /// Reads available input, and passes requests on.
     fn receive(&mut self, sink: &mut dyn RequestSink) {
+        if self.is_held_up {
+            self.take_requests(sink);
+        }
         for _ in 0..READS_AT_ONCE {
             if !self.may_read() {
                 return;
@@ -167,9 +186,13 @@ impl Connection {
 
     fn take_requests(&mut self, sink: &mut dyn RequestSink) {
         loop {
+            self.is_held_up = !self.may_take();
+            if self.is_held_up {
+                return self.send();
+            }
             match self.session.poll() {
                 Ok(Some(request)) => {
-                    self.under_way += 1;
+                    self.under_way.begins(request.cookie, &request.operation);
                     sink.submit(RequestId { client: self.client, cookie: request.cookie }, request.operation);
                 }
                 Ok(None) => return self.send(),
@@ -183,7 +206,7 @@ impl Connection {
 
     fn answer(&mut self, reply: &Reply) {
         let cookie = reply.request_id.cookie;
-        self.under_way = self.under_way.saturating_sub(1);
+        self.under_way.ends(cookie);
         match &reply.answer {
             Ok(Answer::Done) => self.session.done(cookie),
             Ok(Answer::Data { offset, found }) => {
@@ -245,7 +268,7 @@ impl Connection {
     }
 
     fn is_over(&self) -> bool {
-        let has_left = self.leaves.is_some() && self.under_way == 0 && !self.waits_to_send();
+        let has_left = self.leaves.is_some() && self.under_way.is_empty() && !self.waits_to_send();
         self.is_gone || has_left
     }
 }
@@ -256,14 +279,13 @@ impl Transport for NbdTransport {
     }
 
     fn wait_for<'a>(&'a self, fds: &mut Vec<PollFd<'a>>) {
-        let listens = !self.is_shut && self.has_room();
-        let listening = if listens { PollFlags::IN } else { PollFlags::empty() };
+        let listening = self.accepting.flags(!self.is_shut && self.has_room());
         fds.push(PollFd::from_borrowed_fd(self.listener.as_fd(), listening));
         for connection in &self.connections {
             let mut flags = PollFlags::empty();
             flags.set(PollFlags::IN, connection.may_read());
-            // A writable socket is ready at once, so buffered decrypted data are read without further bytes.
-            let waits = connection.waits_to_send() || (connection.stream.is_full() && connection.may_read());
+            // A writable socket is ready at once.
+            let waits = connection.waits_to_send() || connection.has_more();
             flags.set(PollFlags::OUT, waits);
             fds.push(PollFd::from_borrowed_fd(connection.stream.as_fd(), flags));
         }
@@ -274,9 +296,7 @@ impl Transport for NbdTransport {
             if ready.contains(PollFlags::OUT) {
                 connection.send();
             }
-            if ready.intersects(PollFlags::IN)
-                || (ready.contains(PollFlags::OUT) && connection.stream.is_full())
-            {
+            if ready.intersects(PollFlags::IN) || (ready.contains(PollFlags::OUT) && connection.has_more()) {
                 connection.receive(sink);
             } else if ready.intersects(PollFlags::ERR | PollFlags::HUP) {
                 connection.is_gone = true;
@@ -337,3 +357,7 @@ impl NbdTransport {
         });
     }
 }
+
+#[cfg(test)]
+#[path = "transport_tests.rs"]
+mod tests;
