@@ -36,8 +36,8 @@ pub struct Engine {
     pub(crate) model: Model,
     pub(crate) store: Store,
     pub(crate) orders: BTreeMap<u64, PendingRequest>,
-    /// Requests whose next command must be sent.
-    next: Vec<PendingRequest>,
+    /// Requests whose next command must be sent, in the order in which the last ones were completed.
+    next: VecDeque<PendingRequest>,
     next_id: u64,
     pub(crate) replies: Vec<Reply>,
     /// Scheduled consequences of earlier actions, sorted by instant.
@@ -64,7 +64,7 @@ impl Engine {
             model: Model::new(device, Instant::ZERO),
             store,
             orders: BTreeMap::new(),
-            next: Vec::new(),
+            next: VecDeque::new(),
             next_id: 0,
             replies: Vec::new(),
             later: Vec::new(),
@@ -164,11 +164,7 @@ impl Engine {
             }
             None => {}
         }
-        let own = self.model.own(now);
-        self.step_to(own);
-        while let Some(order) = self.next.pop() {
-            self.send(now, order);
-        }
+        self.step_to(self.model.own(now));
     }
 
     /// Runs the target's events one after the other, each with its data.
@@ -184,10 +180,15 @@ impl Engine {
         }
     }
 
-    /// Processes the outputs of the target up to this instant of its time.
+    /// Processes the outputs of the target up to this instant of its time. A request that goes on does so then, however
+    /// late this thread is.
     pub(crate) fn process_outputs(&mut self, own: Instant) {
-        while self.model.target.output().is_some() {
-            self.process_output(own);
+        loop {
+            while self.model.target.output().is_some() {
+                self.process_output(own);
+            }
+            let Some(order) = self.next.pop_front() else { return };
+            self.send(self.model.session(own), order);
         }
     }
 
@@ -227,7 +228,7 @@ impl Engine {
         self.log.served(order.access, order.count, completion.outcome);
         if completion.outcome == Outcome::Done && order.rest > 0 {
             order.payload = None;
-            return self.next.push(order);
+            return self.next.push_back(order);
         }
         let answer = answer(&order, completion.outcome, found);
         self.replies.push(Reply { request_id: order.request_id, due: Some(due), answer });
@@ -292,9 +293,10 @@ impl Engine {
                 self.replies.push(Reply { request_id, due: None, answer: Ok(Answer::Extents(extents)) });
             }
         }
+        self.process_outputs(self.model.own(now));
     }
 
-    /// Sends the next command of a request to the target.
+    /// Sends the next command of a request to the target. Its outputs are not processed here.
     fn send(&mut self, now: Instant, mut order: PendingRequest) {
         order.at = order.first;
         order.count = order.rest.min(PIECE);
@@ -325,7 +327,6 @@ impl Engine {
             self.store.submitted(order.number, order.at, payload);
         }
         self.orders.insert(command.id, order);
-        self.process_outputs(own);
     }
 
     /// Replays a command of an earlier session, with the data that it wrote. Its reply carries this cookie.
@@ -350,6 +351,7 @@ impl Engine {
             payload,
         };
         self.issue(now, order, command);
+        self.process_outputs(self.model.own(now));
     }
 
     /// Replays an input that the target received in an earlier session.
