@@ -167,7 +167,7 @@ def _processor_s(number: int) -> float:
 def test_a_device_without_descriptors_waits_until_it_has_some(serve, suffix):
     with serve(clock="real") as device, socket.socket(socket.AF_UNIX) as client:
         number = device.process.pid
-        taken = max(int(name) for name in os.listdir(f"/proc/{number}/fd"))
+        taken = max(int(path.name) for path in Path(f"/proc/{number}/fd").iterdir())
         limits = resource.prlimit(number, resource.RLIMIT_NOFILE)
         resource.prlimit(number, resource.RLIMIT_NOFILE, (taken + 1, limits[1]))
         # Descriptors below the limit that are free are taken first.
