@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import secrets
 import shutil
 import signal
@@ -35,6 +36,9 @@ _ANSWER_MAX_BYTES = 1 << 20
 _CONTROL_TIMEOUT_S = 60.0
 # A command that is to end gets so long.
 _END_S = 5.0
+_STATE = "state.json"
+# What a folder of images has, or will have.
+_OF_FOLDER = re.compile(r"member-\d+\.img|state\.json(\.new)?|reserve")
 # In the environment of a command and of all that it starts.
 _MARK = "DRIVELAB_COMMAND"
 # As a shell has it: a command that a signal ended.
@@ -142,6 +146,28 @@ def served(clock: str, **given: object) -> dict[str, Any]:
     plain = dict.fromkeys((*places, *files))
     others = {"write_image": False, "block_size": BLOCK_SIZES[0], "budget_ns": _core.span_ns(BUDGET)}
     return {**plain, **others, "clock": clock, **given}
+
+
+def file_of(folder: Path, path: Path) -> Path | None:
+    """The file of a folder of images that this path is of, by whatever links; one that it will have counts too."""
+    target = path.resolve()
+    if target.parent == folder.resolve() and _OF_FOLDER.fullmatch(target.name):
+        return folder / target.name
+    try:
+        named = set(json.loads((folder / _STATE).read_text())["drives"])
+    except (OSError, ValueError, KeyError, TypeError):
+        named = set()  # A folder that is new, or that the device refuses.
+    files = list(folder.iterdir()) if folder.is_dir() else []
+    own = (file for file in files if file.name in named or _OF_FOLDER.fullmatch(file.name))
+    return next((file for file in own if is_same(path, file)), None)
+
+
+def is_same(one: Path, other: Path) -> bool:
+    """Whether two paths are of one file, by whatever links. It may not exist yet."""
+    try:
+        return one.resolve() == other.resolve() or one.samefile(other)
+    except OSError:
+        return False
 
 
 def control_path(named: str) -> Path:

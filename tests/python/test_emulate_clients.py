@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import os
+import resource
 import shutil
+import socket
 import subprocess
 import sys
+import time
+from pathlib import Path
 
 import pytest
 from devices import DRIVE, RAID5
 from nbd_client import dice_of
+
+from drivelab.emulation import CONTROL_SUFFIX
 
 SYSTEM_PYTHON = "/usr/bin/python3"
 
@@ -148,3 +155,34 @@ def test_libnbd_of_python_sends_many_at_once(request, against, tmp_path):
     (tmp_path / "client.py").write_text(LIBNBD)
     done = against(DRIVE, f"{SYSTEM_PYTHON if has else sys.executable} client.py")
     assert done.returncode == 0, done.stderr
+
+
+def _processor_s(number: int) -> float:
+    """The processor time of a process so far."""
+    fields = Path(f"/proc/{number}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+@pytest.mark.parametrize("suffix", ["", CONTROL_SUFFIX])
+def test_a_device_without_descriptors_waits_until_it_has_some(serve, suffix):
+    with serve(clock="real") as device, socket.socket(socket.AF_UNIX) as client:
+        number = device.process.pid
+        taken = max(int(path.name) for path in Path(f"/proc/{number}/fd").iterdir())
+        limits = resource.prlimit(number, resource.RLIMIT_NOFILE)
+        resource.prlimit(number, resource.RLIMIT_NOFILE, (taken + 1, limits[1]))
+        # Descriptors below the limit that are free are taken first.
+        others = [socket.socket(socket.AF_UNIX) for _ in range(taken + 1)]
+        for other in others:
+            other.connect(str(device.socket) + suffix)
+        client.connect(str(device.socket) + suffix)
+        time.sleep(0.2)
+        before = _processor_s(number)
+        time.sleep(1)
+        assert _processor_s(number) - before < 0.5
+        resource.prlimit(number, resource.RLIMIT_NOFILE, limits)
+        client.settimeout(60)
+        if suffix:
+            client.sendall(b'{"action": "status"}\n')
+        assert client.recv(8).startswith(b'{"ok"' if suffix else b"NBDMAGIC")
+        for other in others:
+            other.close()

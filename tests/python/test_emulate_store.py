@@ -153,3 +153,35 @@ def test_a_folder_is_of_one_layout(serve, tmp_path):
     path.write_text(told)
     with serve(_array("raid5", 3)) as device:
         assert device.client().read(0, SIZE) == data
+
+
+@pytest.mark.parametrize("option", ["--capture", "--record"])
+def test_nothing_is_written_over_the_bytes_of_a_device(run, tmp_path, option):
+    (tmp_path / "disk.toml").write_text(SMALL)
+    (tmp_path / "disk.img").write_bytes(bytes([7]) * 4096)
+    (tmp_path / "hard").hardlink_to(tmp_path / "disk.img")
+    (tmp_path / "soft").symlink_to("disk.img")
+    for name in ("disk.img", "./disk.img", "hard", "soft"):
+        for more in ([], ["--write-image"]):
+            done = run("emulate", "disk.toml", "--image", "disk.img", *more, option, name, "--run", "true")
+            assert done.returncode == 2
+            assert f"{option} {Path(name)}: this is the image of the device; name another file" in done.stderr
+    assert (tmp_path / "disk.img").read_bytes() == bytes([7]) * 4096
+    store = ["emulate", "disk.toml", "--store", "images", "--run", "true"]
+    # The folder is not there yet, so that nothing can be written there; then it is, and still nothing may.
+    (tmp_path / "images").mkdir()
+    for _ in range(2):
+        for name in ("member-0.img", "state.json", "reserve"):
+            done = run(*store, option, f"images/{name}")
+            assert done.returncode == 2
+            assert f"this is images/{name}, which the device of --store has; name another file" in done.stderr
+        assert run(*store, option, "images/notes").returncode == 0
+        (tmp_path / "images" / "notes").unlink()
+    state = tmp_path / "images" / "state.json"
+    state.write_text(state.read_text().replace("member-0.img", "own.img"))
+    (tmp_path / "images" / "member-0.img").rename(tmp_path / "images" / "own.img")
+    (tmp_path / "to-own").hardlink_to(tmp_path / "images" / "own.img")
+    for name in ("images/own.img", "to-own"):
+        done = run(*store, option, name)
+        assert done.returncode == 2
+        assert "this is images/own.img, which the device of --store has" in done.stderr

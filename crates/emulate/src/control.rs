@@ -1,6 +1,7 @@
 //! The control socket: one request as a line of JSON, one line of JSON as the reply.
+use crate::accepting::Accepting;
 use crate::action::Action;
-use crate::nbd::transport::bind_unix;
+use crate::nbd::listener::bind_unix;
 use rustix::event::{PollFd, PollFlags};
 use serde_json::json;
 use std::io::{self, ErrorKind, Read, Write};
@@ -17,6 +18,8 @@ struct Client {
     stream: UnixStream,
     line: Vec<u8>,
     is_gone: bool,
+    /// When it was last heard, as a number that grows.
+    heard: u64,
 }
 
 /// See the module.
@@ -24,6 +27,9 @@ pub struct Control {
     listener: UnixListener,
     path: PathBuf,
     clients: Vec<Client>,
+    /// How often a client was heard, or has come.
+    heard: u64,
+    accepting: Accepting,
 }
 
 /// Carries out an action, and returns the text of the reply.
@@ -35,12 +41,12 @@ impl Control {
     /// # Errors
     /// When the path cannot be used, or another server listens there.
     pub fn new(path: &Path) -> io::Result<Self> {
-        Ok(Control { listener: bind_unix(path)?, path: path.to_owned(), clients: Vec::new() })
+        let (listener, path) = (bind_unix(path)?, path.to_owned());
+        Ok(Control { listener, path, clients: Vec::new(), heard: 0, accepting: Accepting::default() })
     }
 
     pub fn wait_for<'a>(&'a self, fds: &mut Vec<PollFd<'a>>) {
-        let flags = if self.clients.len() < CLIENTS_MAX { PollFlags::IN } else { PollFlags::empty() };
-        fds.push(PollFd::from_borrowed_fd(self.listener.as_fd(), flags));
+        fds.push(PollFd::from_borrowed_fd(self.listener.as_fd(), self.accepting.flags(true)));
         fds.extend(
             self.clients.iter().map(|client| PollFd::from_borrowed_fd(client.stream.as_fd(), PollFlags::IN)),
         );
@@ -49,16 +55,35 @@ impl Control {
     pub fn receive(&mut self, ready: &[PollFlags], act: Act<'_>) {
         for (client, ready) in self.clients.iter_mut().zip(ready.iter().skip(1)) {
             if !ready.is_empty() {
+                self.heard += 1;
+                client.heard = self.heard;
                 client.receive(act);
             }
         }
         self.clients.retain(|client| !client.is_gone);
-        if ready.first().is_some_and(|ready| ready.contains(PollFlags::IN))
-            && let Ok((stream, _)) = self.listener.accept()
-            && stream.set_nonblocking(true).is_ok()
-        {
-            self.clients.push(Client { stream, line: Vec::new(), is_gone: false });
+        if ready.first().is_some_and(|ready| ready.contains(PollFlags::IN)) {
+            self.accept();
         }
+    }
+
+    /// Accepts a client. If all places are taken, the one that has been silent for longest goes: clients that say
+    /// nothing must not exclude others.
+    fn accept(&mut self) {
+        let accepted = self.listener.accept().and_then(|(stream, _)| {
+            stream.set_nonblocking(true)?;
+            Ok(stream)
+        });
+        let stream = match accepted {
+            Ok(stream) => stream,
+            Err(error) => return self.accepting.failed(&error),
+        };
+        if self.clients.len() >= CLIENTS_MAX
+            && let Some((silent, _)) = self.clients.iter().enumerate().min_by_key(|(_, client)| client.heard)
+        {
+            self.clients.remove(silent);
+        }
+        self.heard += 1;
+        self.clients.push(Client { stream, line: Vec::new(), is_gone: false, heard: self.heard });
     }
 }
 
@@ -94,5 +119,51 @@ impl Drop for Control {
     fn drop(&mut self) {
         // The file may not exist any more.
         let _ = std::fs::remove_file(&self.path);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rustix::event::{Timespec, poll};
+    use std::io::{BufRead, BufReader};
+
+    /// Handles what has arrived.
+    fn turn(control: &mut Control) {
+        let mut fds = Vec::new();
+        control.wait_for(&mut fds);
+        poll(&mut fds, Some(&Timespec { tv_sec: 60, tv_nsec: 0 })).expect("it can wait");
+        let ready: Vec<PollFlags> = fds.iter().map(PollFd::revents).collect();
+        control.receive(&ready, &mut |_| Ok("done".into()));
+    }
+
+    fn connect(control: &mut Control) -> UnixStream {
+        let client = UnixStream::connect(&control.path).expect("it listens");
+        turn(control);
+        client
+    }
+
+    /// Asks for the status. The answer, or nothing where the connection has ended.
+    fn ask(control: &mut Control, mut client: &UnixStream) -> String {
+        if client.write_all(b"{\"action\":\"status\"}\n").is_ok() {
+            turn(control);
+        }
+        let mut answer = String::new();
+        let _ = BufReader::new(client).read_line(&mut answer);
+        answer
+    }
+
+    #[test]
+    fn clients_that_say_nothing_do_not_exclude_others() {
+        let path = std::env::temp_dir().join(format!("drivelab-test-{}-control", std::process::id()));
+        let mut control = Control::new(&path).expect("it can be had");
+        let clients: Vec<UnixStream> = (0..CLIENTS_MAX).map(|_| connect(&mut control)).collect();
+        // The oldest one says something, so that the next one has been silent for longest.
+        assert!(ask(&mut control, &clients[0]).contains("done"));
+        let another = connect(&mut control);
+        assert!(ask(&mut control, &another).contains("done"));
+        assert_eq!(ask(&mut control, &clients[1]), "", "it was ended");
+        assert!(ask(&mut control, &clients[0]).contains("done"));
+        assert_eq!(control.clients.len(), CLIENTS_MAX);
     }
 }

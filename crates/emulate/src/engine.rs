@@ -7,13 +7,14 @@ use crate::action::Action;
 use crate::capture::Capture;
 use crate::conditions::Conditions;
 use crate::error::EmulateError;
+use crate::model::Model;
 use crate::pending::{PendingRequest, answer, command_of};
 use crate::scheduled::DelayedAction;
 use crate::session::SessionLog;
 use crate::status::ENDLESS;
 use crate::store::{Payload, Store};
 use crate::transport::{Answer, DeviceRequest, Reply, RequestId};
-use drivelab_core::storage::{Target, TargetEvent, TargetInput, TargetOutput, TargetParams};
+use drivelab_core::storage::{TargetEvent, TargetInput, TargetOutput, TargetParams};
 use drivelab_core::{Access, Command, Completion, Machine, Outcome};
 use drivelab_units::{Instant, Lba, SECTOR_BYTES, Sectors};
 use std::collections::{BTreeMap, VecDeque};
@@ -30,42 +31,13 @@ pub struct Device {
     pub name: String,
 }
 
-/// The target, and the instant of the session clock at which its time begins.
-pub(crate) struct Model {
-    pub device: Device,
-    pub target: Target,
-    pub began: Instant,
-    /// The instant until which the power is off.
-    pub off_until: Option<Instant>,
-    /// Whether the single drive of a target without an array has failed.
-    pub has_failed: bool,
-}
-
-impl Model {
-    pub fn new(device: Device, began: Instant) -> Self {
-        let mut target = Target::new(&device.target, device.seed);
-        target.keep_data();
-        Model { device, target, began, off_until: None, has_failed: false }
-    }
-
-    /// Converts session time into the target's time.
-    pub fn own(&self, now: Instant) -> Instant {
-        Instant::ZERO + now.since(self.began)
-    }
-
-    /// Converts the target's time into session time.
-    fn session(&self, own: Instant) -> Instant {
-        self.began + own.since(Instant::ZERO)
-    }
-}
-
 /// See the module.
 pub struct Engine {
     pub(crate) model: Model,
     pub(crate) store: Store,
     pub(crate) orders: BTreeMap<u64, PendingRequest>,
-    /// Requests whose next command must be sent.
-    next: Vec<PendingRequest>,
+    /// Requests whose next command must be sent, in the order in which the last ones were completed.
+    next: VecDeque<PendingRequest>,
     next_id: u64,
     pub(crate) replies: Vec<Reply>,
     /// Scheduled consequences of earlier actions, sorted by instant.
@@ -92,7 +64,7 @@ impl Engine {
             model: Model::new(device, Instant::ZERO),
             store,
             orders: BTreeMap::new(),
-            next: Vec::new(),
+            next: VecDeque::new(),
             next_id: 0,
             replies: Vec::new(),
             later: Vec::new(),
@@ -165,7 +137,7 @@ impl Engine {
     }
 
     /// Returns the error that ends the session, if there is one.
-    fn check(&mut self) -> Result<(), EmulateError> {
+    pub(crate) fn check(&mut self) -> Result<(), EmulateError> {
         if let Some(failed) = self.failed.take() {
             self.replies.clear();
             return Err(failed);
@@ -192,11 +164,7 @@ impl Engine {
             }
             None => {}
         }
-        let own = self.model.own(now);
-        self.step_to(own);
-        while let Some(order) = self.next.pop() {
-            self.send(now, order);
-        }
+        self.step_to(self.model.own(now));
     }
 
     /// Runs the target's events one after the other, each with its data.
@@ -212,10 +180,15 @@ impl Engine {
         }
     }
 
-    /// Processes the outputs of the target up to this instant of its time.
+    /// Processes the outputs of the target up to this instant of its time. A request that goes on does so then, however
+    /// late this thread is.
     pub(crate) fn process_outputs(&mut self, own: Instant) {
-        while self.model.target.output().is_some() {
-            self.process_output(own);
+        loop {
+            while self.model.target.output().is_some() {
+                self.process_output(own);
+            }
+            let Some(order) = self.next.pop_front() else { return };
+            self.send(self.model.session(own), order);
         }
     }
 
@@ -229,13 +202,10 @@ impl Engine {
             }
             Some(TargetOutput::Completed(completion)) => self.complete(&completion),
             Some(TargetOutput::Event(what)) => {
-                match what {
-                    TargetEvent::DriveFailed { .. } => self.model.has_failed = true,
-                    TargetEvent::DriveReplaced { .. } => self.model.has_failed = false,
-                    TargetEvent::Array(_) => self.have_members_changed = true,
-                    _ => {}
+                self.have_members_changed |= matches!(what, TargetEvent::Array(_));
+                if self.model.notes(&what) {
+                    self.log.record_event(self.model.session(own), &what);
                 }
-                self.log.record_event(self.model.session(own), &what);
             }
             Some(TargetOutput::Trace(_)) | None => {}
         }
@@ -258,7 +228,7 @@ impl Engine {
         self.log.served(order.access, order.count, completion.outcome);
         if completion.outcome == Outcome::Done && order.rest > 0 {
             order.payload = None;
-            return self.next.push(order);
+            return self.next.push_back(order);
         }
         let answer = answer(&order, completion.outcome, found);
         self.replies.push(Reply { request_id: order.request_id, due: Some(due), answer });
@@ -323,9 +293,10 @@ impl Engine {
                 self.replies.push(Reply { request_id, due: None, answer: Ok(Answer::Extents(extents)) });
             }
         }
+        self.process_outputs(self.model.own(now));
     }
 
-    /// Sends the next command of a request to the target.
+    /// Sends the next command of a request to the target. Its outputs are not processed here.
     fn send(&mut self, now: Instant, mut order: PendingRequest) {
         order.at = order.first;
         order.count = order.rest.min(PIECE);
@@ -356,7 +327,6 @@ impl Engine {
             self.store.submitted(order.number, order.at, payload);
         }
         self.orders.insert(command.id, order);
-        self.process_outputs(own);
     }
 
     /// Replays a command of an earlier session, with the data that it wrote. Its reply carries this cookie.
@@ -381,13 +351,14 @@ impl Engine {
             payload,
         };
         self.issue(now, order, command);
+        self.process_outputs(self.model.own(now));
     }
 
     /// Replays an input that the target received in an earlier session.
     pub(crate) fn replay_input(&mut self, now: Instant, input: TargetInput) {
         let own = self.model.own(now);
         // An input that was refused then is refused again.
-        let _ = self.model.target.handle(own, input);
+        let _ = self.model.handle(own, input);
         self.process_outputs(own);
     }
 

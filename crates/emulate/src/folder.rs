@@ -14,6 +14,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 const STATE: &str = "state.json";
+const STATE_NEW: &str = "state.json.new";
 const RESERVE: &str = "reserve";
 const FORMAT: u32 = 1;
 
@@ -34,11 +35,37 @@ pub struct State {
     pub layout: Option<String>,
 }
 
+/// What of a target places its data in a folder.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Drives {
+    /// The size of each drive in bytes.
+    pub sizes: Vec<u64>,
+    /// The layout of an array.
+    pub layout: Option<String>,
+    /// The members of an array, which are the first drives.
+    pub members: u16,
+    /// Whether an array can do without a member.
+    pub is_redundant: bool,
+}
+
 impl State {
+    /// The state of a new folder.
+    fn new(drives: &Drives) -> Self {
+        State {
+            format: FORMAT,
+            clean: true,
+            drives: (0..drives.sizes.len()).map(|drive| format!("member-{drive}.img")).collect(),
+            sizes: drives.sizes.clone(),
+            missing: Vec::new(),
+            layout: drives.layout.clone(),
+        }
+    }
+
     /// Checks whether the images are of a target with drives of these sizes and this layout.
-    fn check(&self, sizes: &[u64], layout: Option<&str>) -> Result<(), String> {
+    fn check(&self, drives: &Drives) -> Result<(), String> {
+        let (sizes, layout) = (&drives.sizes, drives.layout.as_deref());
         let remedy = "take another folder, or the scenario that it was made with";
-        if self.format != FORMAT || self.sizes != sizes || self.drives.len() != sizes.len() {
+        if self.format != FORMAT || self.sizes != *sizes || self.drives.len() != sizes.len() {
             return Err(format!("it has images of another target: {remedy}"));
         }
         match (self.layout.as_deref(), layout) {
@@ -53,46 +80,76 @@ impl State {
             _ => Ok(()),
         }
     }
+
+    /// Checks what it says of images and members: a person may have written it.
+    fn check_names(&self, members: u16) -> Result<(), String> {
+        for (drive, name) in self.drives.iter().enumerate() {
+            let is_plain = Path::new(name).file_name().is_some_and(|plain| plain == name.as_str());
+            if !is_plain || [STATE, STATE_NEW, RESERVE].contains(&name.as_str()) {
+                return Err(format!(
+                    "\"drives\" has {name:?}, which is no image in this folder: give the name of the file alone, as in \
+                     \"member-{drive}.img\""
+                ));
+            }
+            if self.drives[..drive].contains(name) {
+                return Err(format!(
+                    "\"drives\" has {name:?} twice: each drive has an image of its own, so give each name once"
+                ));
+            }
+        }
+        for (place, slot) in self.missing.iter().enumerate() {
+            if members == 0 {
+                return Err(
+                    "\"missing\" is for the members of an array, and this is one drive: leave it empty"
+                        .into(),
+                );
+            }
+            if *slot >= members {
+                let last = members - 1;
+                return Err(format!("\"missing\" has {slot}, and the members are 0 to {last}: take it out"));
+            }
+            if self.missing[..place].contains(slot) {
+                return Err(format!("\"missing\" has {slot} twice: give it once"));
+            }
+        }
+        Ok(())
+    }
 }
 
 /// A folder whose images are served.
 pub struct Folder {
     path: PathBuf,
     pub state: State,
+    drives: Drives,
+    /// Whether it was made before: its images are there.
+    is_old: bool,
 }
 
 impl Folder {
-    /// Opens a folder for drives of these sizes in bytes and for this layout of an array, or creates it.
+    /// Opens a folder for these drives, or creates it.
     ///
     /// # Errors
     /// When the folder cannot be opened or belongs to another target.
-    pub fn open(path: &Path, sizes: &[u64], layout: Option<String>) -> Result<Self, EmulateError> {
+    pub fn open(path: &Path, drives: Drives) -> Result<Self, EmulateError> {
         let failed = |path: PathBuf| move |error| EmulateError::Open { path, error };
         if path.exists() && !path.is_dir() {
             let why = "it is no folder: an image that is there already is given with --image";
             return Err(failed(path.to_owned())(io::Error::other(why)));
         }
         fs::create_dir_all(path).map_err(failed(path.to_owned()))?;
-        let state = match fs::read(path.join(STATE)) {
+        let of_state = || failed(path.join(STATE));
+        let (state, is_old) = match fs::read(path.join(STATE)) {
             Ok(bytes) => {
                 let found: State = serde_json::from_slice(&bytes)
-                    .map_err(|error| failed(path.join(STATE))(io::Error::other(error.to_string())))?;
-                found
-                    .check(sizes, layout.as_deref())
-                    .map_err(|why| failed(path.to_owned())(io::Error::other(why)))?;
-                found
+                    .map_err(|error| of_state()(io::Error::other(error.to_string())))?;
+                found.check(&drives).map_err(|why| failed(path.to_owned())(io::Error::other(why)))?;
+                found.check_names(drives.members).map_err(|why| of_state()(io::Error::other(why)))?;
+                (found, true)
             }
-            Err(error) if error.kind() == io::ErrorKind::NotFound => State {
-                format: FORMAT,
-                clean: true,
-                drives: (0..sizes.len()).map(|drive| format!("member-{drive}.img")).collect(),
-                sizes: sizes.to_vec(),
-                missing: Vec::new(),
-                layout,
-            },
-            Err(error) => return Err(failed(path.join(STATE))(error)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => (State::new(&drives), false),
+            Err(error) => return Err(of_state()(error)),
         };
-        Ok(Folder { path: path.to_owned(), state })
+        Ok(Folder { path: path.to_owned(), state, drives, is_old })
     }
 
     /// Opens all images, and marks the folder as not clean.
@@ -101,14 +158,43 @@ impl Folder {
     /// When an image cannot be opened.
     pub fn images(&mut self) -> Result<Vec<Named>, EmulateError> {
         let mut images = Vec::new();
-        for (name, &size) in self.state.drives.iter().zip(&self.state.sizes) {
+        for (drive, (name, &size)) in (0..).zip(self.state.drives.iter().zip(&self.state.sizes)) {
             let path = self.path.join(name);
-            let image = FileImage::open(&path, size).map_err(|error| EmulateError::Open { path, error })?;
+            let image = if self.must_exist(drive) {
+                FileImage::open_existing(&path, size).map_err(|error| self.explained(drive, error))
+            } else {
+                FileImage::open(&path, size)
+            };
+            let image = image.map_err(|error| EmulateError::Open { path, error })?;
             images.push((name.clone(), Box::new(image) as Box<dyn Image>));
         }
         let state = State { clean: false, ..self.state.clone() };
         self.write(&state)?;
         Ok(images)
+    }
+
+    /// Whether a drive's image has data that the device needs: a new one would be taken for a drive full of zeros. Those
+    /// of missing members are rebuilt, and those of spares and of a journal are not read.
+    fn must_exist(&self, drive: u16) -> bool {
+        let Drives { members, .. } = self.drives;
+        self.is_old && (members == 0 || drive < members) && !self.state.missing.contains(&drive)
+    }
+
+    /// The error of an image that is gone or empty, with a remedy.
+    fn explained(&self, drive: u16, error: io::Error) -> io::Error {
+        if error.kind() != io::ErrorKind::NotFound {
+            return error;
+        }
+        let rebuilt = if self.drives.is_redundant {
+            format!(
+                ", or add {drive} to \"missing\" in {STATE}: the array begins without this member then, until drivelab \
+                 fault has it replaced, which rebuilds it"
+            )
+        } else {
+            ", or take another folder".into()
+        };
+        let why = drivelab_nbd::in_words(&error);
+        io::Error::other(format!("{why}, and it has data of the device: put the file back{rebuilt}"))
     }
 
     /// Reserves disk space for acknowledged data that must still be written when the disk is full.
@@ -171,7 +257,7 @@ impl Folder {
     /// Replaces the state in one step: whenever the process or the machine stops, the file has the old one or the new
     /// one.
     fn write(&self, state: &State) -> Result<(), EmulateError> {
-        let (path, new) = (self.path.join(STATE), self.path.join("state.json.new"));
+        let (path, new) = (self.path.join(STATE), self.path.join(STATE_NEW));
         let text = serde_json::to_string_pretty(state).unwrap_or_default() + "\n";
         let written = write_synced(&new, text.as_bytes())
             .and_then(|()| fs::rename(&new, &path))

@@ -48,6 +48,7 @@
 //! assert!(!socket.exists());
 //! # Ok::<(), drivelab_emulate::EmulateError>(())
 //! ```
+mod accepting;
 pub mod action;
 pub mod capture;
 pub mod clock;
@@ -64,12 +65,14 @@ mod layout;
 pub mod ledger;
 pub mod looped;
 mod members;
+mod model;
 pub mod nbd;
 pub mod open;
 mod pending;
 pub mod platter;
 mod power;
 pub mod real_time;
+mod restart;
 mod scheduled;
 pub mod serve;
 pub mod session;

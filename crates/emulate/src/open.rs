@@ -6,7 +6,7 @@ use crate::control::Control;
 use crate::crash;
 use crate::engine::{Device, Engine};
 use crate::error::EmulateError;
-use crate::folder::Folder;
+use crate::folder::{Drives, Folder};
 use crate::fuse::FuseTransport;
 use crate::image::{CopyOnWrite, FileImage, Image};
 use crate::layout;
@@ -194,6 +194,18 @@ fn sizes(target: &TargetParams, capacity: Sectors) -> Vec<u64> {
     }
 }
 
+/// What places the data of a target in a folder.
+fn drives(target: &TargetParams, sizes: Vec<u64>) -> Drives {
+    let array = if let TargetParams::System(system) = target { system.array.as_ref() } else { None };
+    let is_plain = |level| matches!(level, Level::Linear | Level::Striped);
+    Drives {
+        sizes,
+        layout: layout::of_target(target),
+        members: array.map_or(0, |array| array.members),
+        is_redundant: array.is_some_and(|array| !is_plain(array.level)),
+    }
+}
+
 fn store(
     device: &mut Device,
     capacity: Sectors,
@@ -216,7 +228,7 @@ fn store(
             Ok((Store::new(&device.target, vec![(path.display().to_string(), image)]), None))
         }
         Bytes::Folder(path) => {
-            let mut folder = Folder::open(path, &sizes, layout::of_target(&device.target))?;
+            let mut folder = Folder::open(path, drives(&device.target, sizes))?;
             if let TargetParams::System(SystemParams { array: Some(array), .. }) = &mut device.target {
                 if matches!(array.level, Level::RaidZ { .. }) {
                     let why =

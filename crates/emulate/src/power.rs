@@ -1,7 +1,7 @@
 //! Power cuts, faults, and the orderly end of a session.
 use crate::action::{Action, Kind};
 use crate::conditions::InForce;
-use crate::engine::{Engine, Model};
+use crate::engine::Engine;
 use crate::open::UNTIMED;
 use crate::scheduled::DelayedAction;
 use crate::session::PowerCut;
@@ -14,7 +14,7 @@ use drivelab_core::storage::drive::params::TIME_MAX;
 use drivelab_core::storage::write_behind::Piece;
 use drivelab_core::storage::{CallError, TargetInput, TargetParams};
 use drivelab_core::{Access, Machine};
-use drivelab_data::{Bytes, PolicyRecovery};
+use drivelab_data::Bytes;
 use drivelab_record::array::under_way;
 use drivelab_trace::formats::native::{Injected, InjectedKind};
 use drivelab_units::{Instant, Span};
@@ -188,7 +188,7 @@ impl Engine {
     fn send_action(&mut self, now: Instant, action: &Action) -> Result<(), String> {
         let Some(input) = action.input() else { return Err("nothing is to be done".into()) };
         let own = self.model.own(now);
-        self.model.target.handle(own, input).map_err(|error| match error {
+        self.model.handle(own, input).map_err(|error| match error {
             CallError::TooSlow { by } => {
                 format!("a firmware cannot be slower by {by}: {TIME_MAX} for each command is the most")
             }
@@ -288,35 +288,6 @@ impl Engine {
         format!(
             "{lost_sectors} answered sectors are lost, in {stretches} stretches{by_members}; {unanswered_writes} writes were not answered"
         )
-    }
-
-    /// Starts a new target at an instant with the data that the drives have retained.
-    fn restart(&mut self, began: Instant) {
-        let mut device = self.model.device.clone();
-        if let Store::Modelled(modelled) = &mut self.store {
-            let array = self.model.target.array();
-            match (array, &mut device.target) {
-                (Some(array), TargetParams::System(system)) => {
-                    if let Some(of_array) = &mut system.array {
-                        let policy = of_array.consistency_policy;
-                        let mut recovery = PolicyRecovery::default();
-                        of_array.missing =
-                            modelled.data.cut_power_of_array(array, policy, &[], &mut recovery);
-                        of_array.failures.clear();
-                    }
-                }
-                _ => _ = modelled.data.cut_power(),
-            }
-        }
-        let mut model = Model::new(device, began);
-        model.target.restore_after(&self.model.target);
-        model.has_failed = self.model.has_failed;
-        if model.has_failed {
-            let _ = model.target.handle(Instant::ZERO, TargetInput::Fail { drive: 0 });
-        }
-        self.model = model;
-        self.have_members_changed = true;
-        self.process_outputs(Instant::ZERO);
     }
 
     /// The data that a controller's battery has preserved.

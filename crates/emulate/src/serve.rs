@@ -103,9 +103,13 @@ impl Server {
         }
         self.engine.record_not_run(now);
         let unsaved_sectors = self.engine.close(now);
+        // What has failed while the images were closed counts like a failure before.
+        let failure = failure.or(self.engine.check().err());
         let mut failure = failure.map(|error| error.to_string());
         if let Some(folder) = &self.folder {
-            let closed = folder.close(self.engine.arrangement(), unsaved_sectors == 0);
+            // A write that has failed may have left members that differ: the next session resynchronises them.
+            let clean = unsaved_sectors == 0 && failure.is_none();
+            let closed = folder.close(self.engine.arrangement(), clean);
             failure = failure.or(closed.err().map(|error| error.to_string()));
         }
         let captured_requests = self.engine.capture.as_ref().map(crate::capture::Capture::requests);
@@ -246,3 +250,7 @@ impl ServeLoop<'_> {
         }
     }
 }
+
+#[cfg(test)]
+#[path = "serve_tests.rs"]
+mod tests;

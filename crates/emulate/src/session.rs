@@ -67,8 +67,6 @@ pub struct SessionLog {
 }
 
 const HAS_LOST: &str = "the array has lost data: more members are gone than it survives";
-const HAS_FAILED: &str = "a member has failed";
-const WAS_REPLACED: &str = "a drive has taken a member's place";
 
 impl SessionLog {
     pub fn served(&mut self, access: Access, sectors: u64, outcome: Outcome) {
@@ -93,23 +91,13 @@ impl SessionLog {
         }
     }
 
-    /// Whether the last that was recorded of a member is its failure.
-    fn knows_failed(&self, drive: u16) -> bool {
-        let of_it = |event: &&Event| {
-            event.member == Some(drive) && [HAS_FAILED, WAS_REPLACED].contains(&&*event.what)
-        };
-        self.events.iter().rev().find(of_it).is_some_and(|event| event.what == HAS_FAILED)
-    }
-
     pub fn record_event(&mut self, at: Instant, what: &TargetEvent) {
         let (what, member) = match *what {
             TargetEvent::Array(Report { what, .. }) => match what {
-                // A restarted array reports again who is missing.
-                ReportKind::Failed { drive, .. } if self.knows_failed(drive) => return,
-                ReportKind::Failed { drive, .. } => (HAS_FAILED, Some(drive)),
+                ReportKind::Failed { drive, .. } => ("a member has failed", Some(drive)),
                 ReportKind::SpareFailed { drive } => ("a spare has failed", Some(drive)),
                 ReportKind::JournalFailed { drive } => ("the journal has failed", Some(drive)),
-                ReportKind::Replaced { drive, .. } => (WAS_REPLACED, Some(drive)),
+                ReportKind::Replaced { drive, .. } => ("a drive has taken a member's place", Some(drive)),
                 ReportKind::Broken => ("the array refuses writes", None),
                 // One run of addresses after the other is reported.
                 ReportKind::Lost(_) if self.events.iter().any(|event| event.what == HAS_LOST) => return,

@@ -1,5 +1,5 @@
 //! The status of a device as text: the condition of its drives and of its array.
-use crate::engine::Model;
+use crate::model::Model;
 use drivelab_core::storage::array::members::MemberState;
 use drivelab_core::storage::array::report::{Health, SyncKind};
 use drivelab_units::{Instant, Span};
@@ -14,7 +14,8 @@ pub(crate) fn of_device(model: &Model, now: Instant) -> String {
 
 fn of_array(model: &Model) -> String {
     let Some(array) = model.target.array() else {
-        return if model.has_failed { "; the drive has failed".into() } else { String::new() };
+        let has_failed = !model.failed.is_empty();
+        return if has_failed { "; the drive has failed".into() } else { String::new() };
     };
     let rebuilt = || drivelab_record::array::progress(array).unwrap_or(0.0) * 100.0;
     let mut text = match array.health() {
@@ -36,6 +37,10 @@ fn of_array(model: &Model) -> String {
             text += &format!("; member {slot} is missing");
         }
     }
+    for drive in model.failed.range(array.members().count()..) {
+        let what = if array.is_of_journal(*drive) { "the journal" } else { "the spare" };
+        text += &format!("; {what}, drive {drive}, has failed");
+    }
     text
 }
 
@@ -45,7 +50,7 @@ fn of_drives(model: &Model, now: Instant) -> String {
     let (own, mut text) = (model.own(now), String::new());
     let is_gone = |drive| match model.target.array() {
         Some(array) => array.misses(drive),
-        None => model.has_failed,
+        None => model.failed.contains(&drive),
     };
     for (member, drive) in (0..).zip(system.drives()) {
         if is_gone(member) {

@@ -121,7 +121,9 @@ def emulate(
 
     Any client finds it at the address that is printed first: fio, qemu, nbdcopy, nbd-client. Ctrl-C ends the session.
     """
-    _check_files({"--capture": capture, "--record": record})
+    outputs = {"--capture": capture, "--record": record}
+    _check_files(outputs)
+    _check_apart(outputs, None if store == "memory" else Path(store), image)
     if write_image and image is None:
         raise InputError("--write-image changes nothing without --image; leave it out")
     options = _options(socket, control, clock, store, image, block_size, lateness_budget)
@@ -171,6 +173,20 @@ def _check_files(wanted: dict[str, Path | None]) -> None:
     for option, path in wanted.items():
         if path is not None:
             check_file(option, path)
+
+
+def _check_apart(wanted: dict[str, Path | None], store: Path | None, image: Path | None) -> None:
+    """Refuse to write over the bytes of the device. Raises InputError."""
+    for option, path in wanted.items():
+        if path is None:
+            continue
+        own = None if store is None else emulation.file_of(store, path)
+        if own is not None:
+            raise InputError(
+                f"{option} {path}: this is {own}, which the device of --store has; name another file"
+            )
+        if image is not None and emulation.is_same(path, image):
+            raise InputError(f"{option} {path}: this is the image of the device; name another file")
 
 
 def _print_result(found: dict[str, Any], record: Path | None, *, as_json: bool, quiet: bool) -> None:

@@ -22,11 +22,26 @@ impl FileImage {
         let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path)?;
         lock(&file, FlockOperation::NonBlockingLockExclusive)?;
         match file.metadata()?.len() {
-            0 => file.set_len(size)?,
+            0 => {
+                file.set_len(size)?;
+                // An empty file is no image: the next session has to find this one's size, even after a crash.
+                file.sync_all()?;
+            }
             found if found == size => {}
             found => return Err(other(found, size)),
         }
         Ok(FileImage { file, size })
+    }
+
+    /// The same for a file that has to be there already.
+    ///
+    /// # Errors
+    /// Those of [`FileImage::open`], and when there is no file, or an empty one.
+    pub fn open_existing(path: &Path, size: u64) -> io::Result<Self> {
+        match std::fs::metadata(path)?.len() {
+            0 if size > 0 => Err(io::Error::new(io::ErrorKind::NotFound, "it is empty")),
+            _ => Self::open(path, size),
+        }
     }
 
     /// Opens a file read-only. If it is shorter than the device, the rest reads as zeros.

@@ -5,16 +5,19 @@
 //! Start reading at [`session`]: one connection as a state machine.
 pub mod export;
 pub mod handshake;
+pub mod listener;
 pub mod request;
 pub mod session;
 mod stream;
 pub mod tls;
 pub mod transport;
+mod under_way;
 
 pub use drivelab_nbd::wire;
 pub use export::Export;
 pub use handshake::Security;
+pub use listener::Listening;
 pub use session::{Closed, Request, Session};
 pub use tls::Certificates;
-pub use transport::{Listening, NbdTransport};
+pub use transport::NbdTransport;
 pub use wire::Errno;

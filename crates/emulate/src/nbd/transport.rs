@@ -1,37 +1,28 @@
 //! The NBD transport: a listening socket and its connections, all nonblocking.
 use super::export::Export;
 use super::handshake::Security;
+use super::listener::{Listener, Listening};
 use super::session::{Closed, Session};
-use super::stream::{Socket, Stream};
+use super::stream::Stream;
 use super::tls::Certificates;
+use super::under_way::UnderWay;
 use super::wire::Errno;
+use crate::accepting::Accepting;
 use crate::transport::{Answer, Failure, Reply, RequestId, RequestSink, Transport, TransportCounts};
 use rustix::event::{PollFd, PollFlags};
 use std::io::{self, ErrorKind};
-use std::net::{SocketAddr, TcpListener};
-use std::os::fd::{AsFd, BorrowedFd};
-use std::os::unix::net::{UnixListener, UnixStream};
-use std::path::{Path, PathBuf};
+use std::net::SocketAddr;
+use std::path::Path;
 use std::sync::Arc;
 
-/// Requests in flight at which no more of a connection is read.
-const UNDER_WAY_MAX: u32 = 4_096;
 /// Unsent bytes at which no more of a connection is read.
 const UNSENT_MAX: usize = 64 << 20;
 /// The most connections at a time.
 const CONNECTIONS_MAX: usize = 256;
-/// The longest socket path that the kernel accepts.
-const SOCKET_PATH_MAX: usize = 107;
 /// Reads of one connection before the next connection is served.
 const READS_AT_ONCE: u32 = 64;
 /// The most different reasons for the end of connections that are counted.
 const REASONS_MAX: usize = 20;
-
-/// The socket that listens for clients.
-enum Listener {
-    Unix(UnixListener, PathBuf),
-    Tcp(TcpListener),
-}
 
 struct Connection {
     client: u64,
@@ -39,7 +30,9 @@ struct Connection {
     /// The certificates, if TLS is required.
     certificates: Option<Certificates>,
     session: Session,
-    under_way: u32,
+    under_way: UnderWay,
+    /// Whether requests that have arrived wait until others have ended.
+    is_held_up: bool,
     /// Why it ends, once the requests in flight are answered.
     leaves: Option<Closed>,
     is_gone: bool,
@@ -54,66 +47,7 @@ pub struct NbdTransport {
     connections: Vec<Connection>,
     counts: TransportCounts,
     is_shut: bool,
-}
-
-/// Binds a Unix socket. A stale socket without a server is replaced; a socket with a server is an error.
-pub(crate) fn bind_unix(path: &Path) -> io::Result<UnixListener> {
-    if path.as_os_str().len() > SOCKET_PATH_MAX {
-        let why = format!("the path of a socket has at most {SOCKET_PATH_MAX} bytes: take a shorter one");
-        return Err(io::Error::new(ErrorKind::InvalidInput, why));
-    }
-    if path.parent().is_some_and(|folder| !folder.as_os_str().is_empty() && !folder.is_dir()) {
-        return Err(io::Error::new(ErrorKind::NotFound, "there is no such folder for it: make that first"));
-    }
-    if UnixStream::connect(path).is_ok() {
-        return Err(io::Error::new(
-            ErrorKind::AddrInUse,
-            "another program serves there: end that first, or take another path",
-        ));
-    }
-    let is_socket = |kind: std::fs::FileType| std::os::unix::fs::FileTypeExt::is_socket(&kind);
-    match std::fs::symlink_metadata(path) {
-        Ok(found) if is_socket(found.file_type()) => std::fs::remove_file(path)?,
-        Ok(_) => {
-            return Err(io::Error::new(
-                ErrorKind::AlreadyExists,
-                "there is a file, and no socket: take another path",
-            ));
-        }
-        Err(_) => {}
-    }
-    let listener = UnixListener::bind(path)?;
-    listener.set_nonblocking(true)?;
-    Ok(listener)
-}
-
-/// A Unix socket that clients can connect to before it is served: they wait until a transport takes it over.
-#[derive(Debug)]
-pub struct Listening {
-    listener: UnixListener,
-    path: PathBuf,
-}
-
-impl Listening {
-    /// # Errors
-    /// When the path cannot be used, or another server listens there.
-    pub fn new(path: &Path) -> io::Result<Self> {
-        Ok(Listening { listener: bind_unix(path)?, path: path.to_owned() })
-    }
-
-    /// Readable as soon as a client has connected.
-    pub fn as_fd(&self) -> BorrowedFd<'_> {
-        self.listener.as_fd()
-    }
-
-    /// The address at which clients connect.
-    pub fn uri(&self) -> String {
-        uri_of(&self.path)
-    }
-}
-
-fn uri_of(path: &Path) -> String {
-    format!("nbd+unix:///?socket={}", escaped(path))
+    accepting: Accepting,
 }
 
 impl NbdTransport {
@@ -130,8 +64,7 @@ impl NbdTransport {
     /// # Errors
     /// When the process has no descriptor left.
     pub fn listening(at: &Listening, export: Export) -> io::Result<Self> {
-        let listener = Listener::Unix(at.listener.try_clone()?, at.path.clone());
-        Ok(Self::with(listener, None, export))
+        Ok(Self::with(at.listener()?, None, export))
     }
 
     /// Listens at a port of one of this machine's addresses; port 0 selects any free port.
@@ -144,31 +77,21 @@ impl NbdTransport {
             let why = "other machines reach this address: the device is served there with TLS alone";
             return Err(io::Error::new(ErrorKind::PermissionDenied, why));
         }
-        let listener = TcpListener::bind(at)?;
-        listener.set_nonblocking(true)?;
-        Ok(Self::with(Listener::Tcp(listener), certificates, export))
+        Ok(Self::with(Listener::tcp(at)?, certificates, export))
     }
 
     fn with(listener: Listener, certificates: Option<Certificates>, export: Export) -> Self {
         let (export, connections, counts) = (Arc::new(export), Vec::new(), TransportCounts::default());
-        NbdTransport { listener, certificates, export, connections, counts, is_shut: false }
+        let accepting = Accepting::default();
+        NbdTransport { listener, certificates, export, connections, counts, is_shut: false, accepting }
     }
 
     fn accept(&mut self) {
         while self.has_room() {
-            let accepted = match &self.listener {
-                Listener::Unix(listener, _) => listener.accept().and_then(|(stream, _)| {
-                    stream.set_nonblocking(true)?;
-                    Ok(Socket::Unix(stream))
-                }),
-                Listener::Tcp(listener) => listener.accept().and_then(|(stream, _)| {
-                    stream.set_nonblocking(true)?;
-                    stream.set_nodelay(true)?;
-                    Ok(Socket::Tcp(stream))
-                }),
+            let socket = match self.listener.accept() {
+                Ok(socket) => socket,
+                Err(error) => return self.accepting.failed(&error),
             };
-            // No client is waiting, or it has disconnected already.
-            let Ok(socket) = accepted else { return };
             self.make_room();
             let client = self.counts.connections;
             self.counts.connections += 1;
@@ -181,7 +104,8 @@ impl NbdTransport {
                 stream,
                 certificates,
                 session,
-                under_way: 0,
+                under_way: UnderWay::default(),
+                is_held_up: false,
                 leaves: None,
                 is_gone: false,
             };
@@ -208,25 +132,28 @@ impl NbdTransport {
     }
 }
 
-/// Percent-encodes a path for a URI.
-fn escaped(path: &Path) -> String {
-    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/-._~".contains(&byte);
-    let bytes = path.as_os_str().as_encoded_bytes().iter();
-    bytes
-        .map(|&byte| if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") })
-        .collect()
-}
-
 impl Connection {
+    /// Whether another request may come now: what a client asks for must not take all memory.
+    fn may_take(&self) -> bool {
+        let unsent = self.session.to_send().len();
+        unsent < UNSENT_MAX && self.under_way.has_room(unsent)
+    }
+
     fn may_read(&self) -> bool {
-        self.leaves.is_none()
-            && self.under_way < UNDER_WAY_MAX
-            && self.session.to_send().len() < UNSENT_MAX
-            && !self.session.awaits_tls()
+        self.leaves.is_none() && self.may_take() && !self.session.awaits_tls()
+    }
+
+    /// Whether there is something to do without further bytes from the socket: requests that were held up may come,
+    /// or decrypted data are buffered.
+    fn has_more(&self) -> bool {
+        (self.is_held_up || self.stream.is_full()) && self.may_read()
     }
 
     /// Reads available input, and passes requests on.
     fn receive(&mut self, sink: &mut dyn RequestSink) {
+        if self.is_held_up {
+            self.take_requests(sink);
+        }
         for _ in 0..READS_AT_ONCE {
             if !self.may_read() {
                 return;
@@ -259,9 +186,13 @@ impl Connection {
 
     fn take_requests(&mut self, sink: &mut dyn RequestSink) {
         loop {
+            self.is_held_up = !self.may_take();
+            if self.is_held_up {
+                return self.send();
+            }
             match self.session.poll() {
                 Ok(Some(request)) => {
-                    self.under_way += 1;
+                    self.under_way.begins(request.cookie, &request.operation);
                     sink.submit(RequestId { client: self.client, cookie: request.cookie }, request.operation);
                 }
                 Ok(None) => return self.send(),
@@ -275,7 +206,7 @@ impl Connection {
 
     fn answer(&mut self, reply: &Reply) {
         let cookie = reply.request_id.cookie;
-        self.under_way = self.under_way.saturating_sub(1);
+        self.under_way.ends(cookie);
         match &reply.answer {
             Ok(Answer::Done) => self.session.done(cookie),
             Ok(Answer::Data { offset, found }) => {
@@ -337,35 +268,24 @@ impl Connection {
     }
 
     fn is_over(&self) -> bool {
-        let has_left = self.leaves.is_some() && self.under_way == 0 && !self.waits_to_send();
+        let has_left = self.leaves.is_some() && self.under_way.is_empty() && !self.waits_to_send();
         self.is_gone || has_left
     }
 }
 
 impl Transport for NbdTransport {
     fn uri(&self) -> String {
-        match &self.listener {
-            Listener::Unix(_, path) => uri_of(path),
-            Listener::Tcp(listener) => {
-                let scheme = if self.certificates.is_some() { "nbds" } else { "nbd" };
-                // A listening socket has an address.
-                listener.local_addr().map_or_else(|_| String::new(), |at| format!("{scheme}://{at}"))
-            }
-        }
+        self.listener.uri(self.certificates.is_some())
     }
 
     fn wait_for<'a>(&'a self, fds: &mut Vec<PollFd<'a>>) {
-        let listens = !self.is_shut && self.has_room();
-        let listening = if listens { PollFlags::IN } else { PollFlags::empty() };
-        match &self.listener {
-            Listener::Unix(listener, _) => fds.push(PollFd::from_borrowed_fd(listener.as_fd(), listening)),
-            Listener::Tcp(listener) => fds.push(PollFd::from_borrowed_fd(listener.as_fd(), listening)),
-        }
+        let listening = self.accepting.flags(!self.is_shut && self.has_room());
+        fds.push(PollFd::from_borrowed_fd(self.listener.as_fd(), listening));
         for connection in &self.connections {
             let mut flags = PollFlags::empty();
             flags.set(PollFlags::IN, connection.may_read());
-            // A writable socket is ready at once, so buffered decrypted data are read without further bytes.
-            let waits = connection.waits_to_send() || (connection.stream.is_full() && connection.may_read());
+            // A writable socket is ready at once.
+            let waits = connection.waits_to_send() || connection.has_more();
             flags.set(PollFlags::OUT, waits);
             fds.push(PollFd::from_borrowed_fd(connection.stream.as_fd(), flags));
         }
@@ -376,9 +296,7 @@ impl Transport for NbdTransport {
             if ready.contains(PollFlags::OUT) {
                 connection.send();
             }
-            if ready.intersects(PollFlags::IN)
-                || (ready.contains(PollFlags::OUT) && connection.stream.is_full())
-            {
+            if ready.intersects(PollFlags::IN) || (ready.contains(PollFlags::OUT) && connection.has_more()) {
                 connection.receive(sink);
             } else if ready.intersects(PollFlags::ERR | PollFlags::HUP) {
                 connection.is_gone = true;
@@ -440,11 +358,6 @@ impl NbdTransport {
     }
 }
 
-impl Drop for NbdTransport {
-    fn drop(&mut self) {
-        if let Listener::Unix(_, path) = &self.listener {
-            // The file may not exist any more.
-            let _ = std::fs::remove_file(path);
-        }
-    }
-}
+#[cfg(test)]
+#[path = "transport_tests.rs"]
+mod tests;

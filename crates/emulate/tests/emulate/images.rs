@@ -15,10 +15,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 const SIZE: usize = 600_000;
 
 /// A place for files that goes with the test.
-struct Place(PathBuf);
+pub struct Place(pub PathBuf);
 
 impl Place {
-    fn new(name: &str) -> Self {
+    pub fn new(name: &str) -> Self {
         let path = std::env::temp_dir().join(format!("drivelab-test-{}-{name}", std::process::id()));
         std::fs::create_dir_all(&path).expect("there is room");
         Place(path)
@@ -79,7 +79,7 @@ proptest! {
     }
 }
 
-fn options(place: &Place, bytes: Bytes) -> ServeOptions {
+pub fn options(place: &Place, bytes: Bytes) -> ServeOptions {
     ServeOptions {
         at: Address::Socket(place.0.join("socket")),
         control: None,
@@ -96,7 +96,7 @@ fn options(place: &Place, bytes: Bytes) -> ServeOptions {
     }
 }
 
-fn refused(text: &str, options: &ServeOptions) -> String {
+pub fn refused(text: &str, options: &ServeOptions) -> String {
     match open(device(text, 1), options) {
         Ok(_) => panic!("it is refused"),
         Err(error) => error.to_string(),

@@ -6,7 +6,7 @@ use drivelab_core::{Command, Machine};
 use drivelab_emulate::action::{Action, Kind, input_of};
 use drivelab_emulate::capture::Capture;
 use drivelab_emulate::store::Store;
-use drivelab_emulate::transport::DeviceRequest;
+use drivelab_emulate::transport::{DeviceRequest, Reply};
 use drivelab_emulate::{Device, Engine};
 use drivelab_trace::formats::native::{Entry, Reader};
 use drivelab_units::{Instant, SECTOR_BYTES, Span};
@@ -165,4 +165,29 @@ fn raid5_is_replayed_to_the_nanosecond_a_failure_included() {
     let faults =
         [(50, action(Kind::Scrub, 0)), (150, action(Kind::Fail, 1)), (300, action(Kind::Replace, 1))];
     check(RAID5, "raid5", &faults);
+}
+
+/// A request of several commands goes on when one of them is completed, and not when the thread has noticed.
+#[test]
+fn a_long_request_goes_on_at_its_own_instants() {
+    const MIB: u32 = 1 << 20;
+    for text in [DRIVE, RAID10] {
+        let dues = |wakes_every: Option<Span>| {
+            let mut rig = Rig::new(device(text, 1));
+            for (place, length) in [(0, 80 * MIB), (1, 100 * MIB), (2, 33 * MIB), (3, 16 * MIB)] {
+                let offset = place << 30;
+                rig.submit(DeviceRequest::Zero { offset, length, fua: true });
+                rig.submit(DeviceRequest::Cache { offset: offset + (4 << 30), length });
+            }
+            match wakes_every {
+                None => rig.settle(),
+                Some(span) => (0..10).for_each(|_| rig.pass(span)),
+            }
+            let due = |reply: &Reply| (reply.request_id.cookie, reply.due.expect("the model has answered"));
+            rig.replies.iter().map(due).collect::<Vec<_>>()
+        };
+        let expected = dues(None);
+        assert_eq!(expected.len(), 8);
+        assert_eq!(dues(Some(Span::from_s(7))), expected, "{text}");
+    }
 }

@@ -3,14 +3,14 @@ use drivelab_core::Setup;
 use drivelab_emulate::store::Store;
 use drivelab_emulate::transport::{Answer, DeviceRequest, Failure, Reply, RequestId};
 use drivelab_emulate::{Device, Engine, as_served};
-use drivelab_scenario::{NoFiles, Source, plan};
+use drivelab_scenario::{NoFiles, Source, plan_served};
 use drivelab_units::{Instant, Span};
 
-/// The target of a scenario without a workload of its own.
-pub fn setup(text: &str) -> Setup {
+/// The setup of a scenario that is served, without a workload of its own.
+fn setup(text: &str) -> Setup {
     let text = format!("{text}\n[workload]\nrw = \"randread\"\nbs = \"4KiB\"\n[run]\nduration = \"1s\"\n");
     let source = Source { origin: "scenario".into(), text };
-    let plan = plan(&source, &[], &NoFiles).unwrap_or_else(|problems| panic!("{problems}"));
+    let plan = plan_served(&source, &[], &NoFiles).unwrap_or_else(|problems| panic!("{problems}"));
     plan.points[0].setup.clone()
 }
 

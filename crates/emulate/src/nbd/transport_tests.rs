@@ -1,0 +1,107 @@
+//! What a client that asks for too much gets, and when.
+use super::*;
+use crate::transport::{DeviceRequest, ReadData};
+use rustix::event::{Timespec, poll};
+use std::io::{Read, Write};
+use std::os::unix::net::UnixStream;
+
+const MIB: u32 = 1 << 20;
+const REQUESTS: u64 = 1_000;
+
+/// Collects requests.
+#[derive(Default)]
+struct Requests(Vec<(RequestId, DeviceRequest)>);
+
+impl RequestSink for Requests {
+    fn submit(&mut self, request_id: RequestId, request: DeviceRequest) {
+        self.0.push((request_id, request));
+    }
+}
+
+/// Handles what has arrived, as long as something has.
+fn turn(transport: &mut NbdTransport, requests: &mut Requests) {
+    loop {
+        let mut fds = Vec::new();
+        transport.wait_for(&mut fds);
+        let found = poll(&mut fds, Some(&Timespec { tv_sec: 0, tv_nsec: 0 })).expect("it can wait");
+        let ready: Vec<PollFlags> = fds.iter().map(PollFd::revents).collect();
+        if found == 0 {
+            return;
+        }
+        transport.receive(&ready, requests);
+    }
+}
+
+/// A client of a device of 64 MiB that has agreed on everything, without structured replies.
+fn client(name: &str) -> (NbdTransport, UnixStream, Requests) {
+    let path = std::env::temp_dir().join(format!("drivelab-test-{}-{name}", std::process::id()));
+    let description = "test".into();
+    let export = Export { size: 64 << 20, block_size: 512, description, is_rotational: true };
+    let mut transport = NbdTransport::unix(&path, export).expect("it can be had");
+    let mut requests = Requests::default();
+    let mut client = UnixStream::connect(&path).expect("it listens");
+    client.write_all(&3_u32.to_be_bytes()).expect("it is open");
+    client.write_all(b"IHAVEOPT\0\0\0\x01\0\0\0\0").expect("it is open");
+    turn(&mut transport, &mut requests);
+    client.read_exact(&mut [0; 18 + 10]).expect("it is greeted");
+    client.set_nonblocking(true).expect("it is open");
+    (transport, client, requests)
+}
+
+fn head(kind: u16, cookie: u64, length: u32) -> Vec<u8> {
+    let mut bytes = 0x2560_9513_u32.to_be_bytes().to_vec();
+    bytes.extend([0; 2]);
+    bytes.extend(kind.to_be_bytes());
+    bytes.extend(cookie.to_be_bytes());
+    bytes.extend(0_u64.to_be_bytes());
+    bytes.extend(length.to_be_bytes());
+    bytes
+}
+
+/// Sends these bytes as far as the server takes them.
+fn send<'a>(
+    transport: &mut NbdTransport,
+    client: &mut UnixStream,
+    mut bytes: &'a [u8],
+    requests: &mut Requests,
+) -> &'a [u8] {
+    while let Ok(count @ 1..) = client.write(bytes) {
+        bytes = &bytes[count..];
+        turn(transport, requests);
+    }
+    bytes
+}
+
+#[test]
+fn reads_in_flight_are_of_bounded_memory_and_all_are_answered() {
+    let (mut transport, mut client, mut requests) = client("reads");
+    let bytes: Vec<u8> = (0..REQUESTS).flat_map(|cookie| head(0, cookie, 32 * MIB)).collect();
+    let mut rest = send(&mut transport, &mut client, &bytes, &mut requests);
+    assert_eq!(requests.0.len(), 8, "256 MiB");
+    let (mut cookies, mut found) = (Vec::new(), vec![0; 1 << 20]);
+    for _ in 0..REQUESTS {
+        let (request_id, _) = requests.0.remove(0);
+        cookies.push(request_id.cookie);
+        let answer = Ok(Answer::Data { offset: 0, found: ReadData::Plain(vec![1; 512]) });
+        transport.answer(Reply { request_id, due: None, answer });
+        transport.flush();
+        while let Ok(1..) = client.read(&mut found) {}
+        turn(&mut transport, &mut requests);
+        rest = send(&mut transport, &mut client, rest, &mut requests);
+        assert!(requests.0.len() <= 8);
+    }
+    assert_eq!(cookies, (0..REQUESTS).collect::<Vec<_>>());
+    assert!(rest.is_empty() && requests.0.is_empty());
+}
+
+#[test]
+fn writes_in_flight_are_of_bounded_memory() {
+    let (mut transport, mut client, mut requests) = client("writes");
+    let mut bytes = head(1, 0, 16 * MIB);
+    bytes.resize(bytes.len() + 16 * MIB as usize, 1);
+    for number in 0..17 {
+        let rest = send(&mut transport, &mut client, &bytes, &mut requests);
+        assert_eq!(rest.is_empty(), number < 16, "write {number}");
+    }
+    assert_eq!(requests.0.len(), 16);
+}

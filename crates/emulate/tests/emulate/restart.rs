@@ -1,0 +1,120 @@
+//! What an array comes up with after a power cut: nothing that it does not have, and nobody who had failed.
+use crate::rig::{Rig, device};
+use drivelab_emulate::action::{Action, Kind};
+
+const PLAIN: &str = "[target]\ndrive = \"wd-wd740gd-00fla0\"\nwrite_cache = false\n";
+
+fn array(keys: &str) -> Rig {
+    Rig::new(device(&format!("{PLAIN}array = {{ {keys} }}"), 1))
+}
+
+fn act(rig: &mut Rig, kind: Kind, member: u16) -> Result<String, String> {
+    rig.engine.act(rig.now, &Action { member, ..Action::of(kind) })
+}
+
+fn status(rig: &mut Rig) -> String {
+    act(rig, Kind::Status, 0).expect("it can be told")
+}
+
+fn cut(rig: &mut Rig) -> String {
+    let told = act(rig, Kind::PowerCut, 0).expect("it can be done");
+    rig.settle();
+    told
+}
+
+/// The drive of a member that is rebuilt comes up empty, however much of it the scenario has taken for rebuilt.
+#[test]
+fn a_rebuild_begins_anew_after_a_power_cut() {
+    for level in ["level = \"raid1\", members = 2", "level = \"raid5\", members = 3"] {
+        let mut rig = array(&format!("{level}, missing = [1], rebuilding = true, rebuilt = \"50%\""));
+        let data: Vec<u8> = (0..1 << 20).map(|at: u32| (at / 512 + 1) as u8).collect();
+        rig.write(0, data.clone(), true).expect("it is done");
+        let told = cut(&mut rig);
+        assert!(told.starts_with("0 answered sectors are lost"), "{told}");
+        assert!(rig.read(0, 1 << 20) == data, "{level}: what was written is there");
+        assert!(status(&mut rig).contains("the array is rebuilding, 0.0 % done"), "{}", status(&mut rig));
+    }
+}
+
+/// Only a drive that was there comes up with the power: a member that has failed since is missing.
+#[test]
+fn a_member_that_failed_is_missing_after_a_power_cut() {
+    let mut rig = array("level = \"raid6\", members = 4, missing = [1], rebuilding = true");
+    act(&mut rig, Kind::Fail, 2).expect("it can be done");
+    cut(&mut rig);
+    let told = status(&mut rig);
+    assert!(told.contains("member 1 is missing; member 2 is missing"), "{told}");
+    act(&mut rig, Kind::Replace, 2).expect("it can be done");
+    act(&mut rig, Kind::Replace, 1).expect("it can be done");
+}
+
+fn events(rig: &Rig, what: &str) -> Vec<Option<u16>> {
+    let events = rig.engine.log().events.iter();
+    events.filter(|event| event.what == what).map(|event| event.member).collect()
+}
+
+#[test]
+fn a_spare_that_has_failed_does_not_come_back_with_the_power() {
+    let mut rig = array("level = \"raid5\", members = 3, spares = 2");
+    act(&mut rig, Kind::Fail, 3).expect("it can be done");
+    for _ in 0..2 {
+        cut(&mut rig);
+        assert!(status(&mut rig).ends_with("; the spare, drive 3, has failed"), "{}", status(&mut rig));
+    }
+    assert_eq!(events(&rig, "a spare has failed"), [Some(3)], "it is told of once");
+    act(&mut rig, Kind::Fail, 1).expect("it can be done");
+    rig.pass(drivelab_units::Span::from_ms(10));
+    assert_eq!(events(&rig, "a drive has taken a member's place"), [Some(4)]);
+    act(&mut rig, Kind::Replace, 3).expect("it can be done");
+    cut(&mut rig);
+    assert!(!status(&mut rig).contains("spare"), "{}", status(&mut rig));
+    assert_eq!(act(&mut rig, Kind::Replace, 3), Err(there(3)));
+}
+
+fn there(drive: u16) -> String {
+    format!("drive {drive} has not failed, so that no other can take its place")
+}
+
+/// The member has the number of its slot from now on, and the drive that was there that of the spare.
+#[test]
+fn a_drive_whose_place_a_spare_has_taken_has_still_failed_after_a_power_cut() {
+    let mut rig = Rig::new(device(
+        "[target]\ndrive = { base = \"wd-wd740gd-00fla0\", geometry.capacity = \"16MiB\" }\nwrite_cache = false\n\
+         array = { level = \"raid5\", members = 3, spares = 1 }",
+        1,
+    ));
+    act(&mut rig, Kind::Fail, 1).expect("it can be done");
+    rig.pass(drivelab_units::Span::from_s(60));
+    assert!(!status(&mut rig).contains("rebuilding"), "{}", status(&mut rig));
+    cut(&mut rig);
+    assert!(status(&mut rig).ends_with("; the spare, drive 3, has failed"), "{}", status(&mut rig));
+    assert_eq!(act(&mut rig, Kind::Replace, 1), Err(there(1)));
+    act(&mut rig, Kind::Fail, 2).expect("it can be done");
+    rig.pass(drivelab_units::Span::from_ms(10));
+    assert!(status(&mut rig).contains("member 2 is missing"), "no spare is left: {}", status(&mut rig));
+    act(&mut rig, Kind::Replace, 3).expect("it can be done");
+}
+
+#[test]
+fn a_journal_that_has_failed_does_not_come_back_with_the_power() {
+    let mut rig = array("level = \"raid5\", members = 3, write_hole = \"journal\"");
+    act(&mut rig, Kind::Fail, 3).expect("it can be done");
+    for _ in 0..2 {
+        assert!(status(&mut rig).ends_with("; the journal, drive 3, has failed"), "{}", status(&mut rig));
+        assert!(rig.write(0, vec![1; 4_096], false).is_err(), "writes are refused");
+        cut(&mut rig);
+    }
+    assert_eq!(events(&rig, "the journal has failed"), [Some(3)], "it is told of once");
+}
+
+#[test]
+fn a_drive_that_has_failed_is_told_of_once() {
+    let mut rig = Rig::new(device(PLAIN, 1));
+    act(&mut rig, Kind::Fail, 0).expect("it can be done");
+    cut(&mut rig);
+    assert!(status(&mut rig).ends_with("; the drive has failed"), "{}", status(&mut rig));
+    assert_eq!(events(&rig, "the drive has failed"), [Some(0)]);
+    act(&mut rig, Kind::Replace, 0).expect("it can be done");
+    act(&mut rig, Kind::Fail, 0).expect("it can be done");
+    assert_eq!(events(&rig, "the drive has failed"), [Some(0), Some(0)]);
+}
