@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import statistics
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,7 @@ from drivelab import _core
 from drivelab.emulation_summary import short_text
 from drivelab.errors import InputError, RunError
 from drivelab.points_table import axis_text
+from drivelab.result import Result
 from drivelab.scenario import Override, Source, plan
 from drivelab.simulation import run_plans
 from drivelab.table import Cell, Table
@@ -27,6 +28,24 @@ SEEDS = 8
 """Simulations of each point, each with a seed of its own: from them the scatter of one run is known."""
 FAR_ERRORS = 3.0
 """A difference of more standard errors than this is no scatter."""
+
+
+@dataclass(frozen=True)
+class Loop:
+    """The points that had finished, in their order."""
+
+    points: list[Looped]
+    asked: int
+    """The number of points of the scenario."""
+    interrupted: bool
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return {
+            "kind": "loop",
+            "interrupted": self.interrupted,
+            "points": [point.to_dict() for point in self.points],
+        }
 
 
 @dataclass(frozen=True)
@@ -85,8 +104,11 @@ def loop(
     overrides: Sequence[Override],
     budget_ns: int,
     progress: Callable[[float], object] | None = None,
-) -> list[Looped]:
-    """Run every point of a scenario, one after the other, in real time. Raises InputError and RunError."""
+) -> Loop:
+    """Run every point of a scenario, one after the other, in real time. Raises InputError and RunError.
+
+    Ctrl-C leaves the points that had finished; it is raised where they have not begun.
+    """
     checked = plan(source, overrides)
     try:
         _core.check_loop(checked)
@@ -99,15 +121,24 @@ def loop(
             raise KeyboardInterrupt
         if result.failures:
             raise RunError(result.failures[0].message)
-    found = []
+    found: list[Looped] = []
+    try:
+        for looped in _points(checked, simulated, budget_ns):
+            found.append(looped)
+            if progress is not None:
+                progress(len(found))
+    except KeyboardInterrupt:
+        return Loop(found, len(checked), interrupted=True)
+    return Loop(found, len(checked), interrupted=False)
+
+
+def _points(checked: _core.Plan, simulated: Sequence[Result], budget_ns: int) -> Iterator[Looped]:
+    """Each point in real time, with its rates in the simulations."""
     for place, axes in enumerate(checked.axes):
         with tempfile.TemporaryDirectory(prefix="drivelab-") as folder:
             both = _core.loop_back(checked, place, str(Path(folder) / "nbd.socket"), budget_ns)
         iops = [float(result.points[place]["iops"] or 0) for result in simulated]
-        found.append(Looped(axes, both["host"], both["device"], iops))
-        if progress is not None:
-            progress(place + 1)
-    return found
+        yield Looped(axes, both["host"], both["device"], iops)
 
 
 def _with_seed(source: Source, overrides: Sequence[Override], seed: int) -> _core.Plan:

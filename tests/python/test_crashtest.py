@@ -9,9 +9,13 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from devices import DRIVE, RAID5
+
+from drivelab.crash import campaign
+from drivelab.crash.check import ERROR, GOOD, LOSS, Checked
 
 HERE = Path(__file__).parent
 PROGRAM = shlex.join(["env", f"PYTHONPATH={HERE}", sys.executable, str(HERE / "crash_load.py")])
@@ -137,6 +141,28 @@ def test_a_checker_that_fails_is_no_loss(crashtest, temporary):
     slow = crashtest(DRIVE, "--run", FLUSHED, "--check", "sleep 9", "--cuts", "1", "--timeout", "300ms", "-q")
     assert slow.returncode == 1
     assert "the checker has not ended after 0.3 s" in slow.stdout
+
+
+@pytest.mark.parametrize("failing", [range(40, 55), range(90), range(0)])
+def test_a_checker_that_fails_in_the_bisection_says_nothing(monkeypatch, failing):
+    """Losses from 60 on, between a good cut at 0 and a loss at 99: where the checker fails nothing is known."""
+    asked = []
+
+    def judged(_: object, at: int) -> Checked:
+        asked.append(at)
+        verdict = ERROR if at in failing else LOSS if at >= 60 else GOOD
+        return Checked(at, verdict, "", None, [], 0, 0, 0)
+
+    monkeypatch.setattr(campaign, "check", judged)
+    log = SimpleNamespace(instants=lambda: list(range(1, 99)))
+    checker = SimpleNamespace(log=log, kept=SimpleNamespace(commits=[]))
+    cuts = [Checked(at, verdict, "", None, [], 0, 0, 0) for at, verdict in ((0, GOOD), (99, LOSS))]
+    not_judged: list[Checked] = []
+    found = campaign._earliest(checker, cuts, not_judged)
+    assert [one.at_ns for one in not_judged] == [at for at in asked if at in failing]
+    assert len(not_judged) <= 8
+    if len(not_judged) < 8:
+        assert found.at_ns == 60
 
 
 def test_a_workload_that_fails_ends_the_campaign(crashtest):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import pickle
+import resource
 import signal
 import subprocess
 import sys
@@ -97,6 +98,66 @@ def test_after_ctrl_c_the_same_command_goes_on(command, environment, tmp_path: P
     again = run(*words, "--checkpoint", kept)
     assert again.stdout == run(*words).stdout
     assert lines(kept)[: len(before)] == before
+
+
+def test_two_processes_keep_their_results_in_one_file(command, environment, tmp_path: Path, run):
+    kept = tmp_path / "kept.jsonl"
+    words = [[*SWEEP, "--randseed", seed, "--checkpoint", str(kept)] for seed in ("1", "2")]
+    running = [
+        subprocess.Popen([*command, *given], cwd=tmp_path, env=environment, stdout=subprocess.PIPE, text=True)
+        for given in words
+    ]
+    plain = [process.communicate(timeout=60)[0] for process in running]
+    whole = lines(kept)
+    assert len({json.loads(line)["key"] for line in whole[1:]}) == len(whole) - 1
+    assert len(whole) == 1 + sum(len(json.loads(text)["points"]) for text in plain)
+    assert [run(*given).stdout for given in words] == plain
+    assert lines(kept) == whole
+
+
+def test_what_one_has_written_stays_where_another_opens_and_writes(tmp_path: Path):
+    path = tmp_path / "kept.jsonl"
+    with closing(Checkpoint(path)) as one, closing(Checkpoint(path)) as other:
+        for number in range(3):
+            one.keep(f"one {number}", number)
+            other.keep(f"other {number}", number)
+        assert [one.get(f"one {number}") for number in range(3)] == [0, 1, 2]
+        with path.open("ab") as ended:
+            ended.write(b'{"key": "ended within')
+        one.keep("one 3", 3)
+        assert one.get("one 3") == 3
+    with closing(Checkpoint(path)) as again:
+        assert [again.get(f"other {number}") for number in range(3)] == [0, 1, 2]
+        assert (again.get("one 3"), again.damaged) == (3, [8])
+
+
+@pytest.mark.parametrize(
+    "damaged", ["}{", '{"key": "a", "result": {"po{"key": "b"}', '{"key": 1, "result": 1}', ""]
+)
+def test_a_damaged_line_runs_again_and_the_others_do_not(run, tmp_path: Path, damaged):
+    kept = tmp_path / "kept.jsonl"
+    plain = run(*SWEEP, "--checkpoint", kept).stdout
+    whole = lines(kept)
+    kept.write_text("\n".join([*whole[:2], damaged, *whole[3:]]) + "\n")
+    done = run(*SWEEP, "--checkpoint", kept)
+    assert (done.returncode, done.stdout) == (0, plain)
+    assert done.stderr == (
+        f"note: --checkpoint {kept}: line 3 is damaged: left out, and what it was of runs again\n"
+    )
+    assert lines(kept)[-1] == whole[2]
+    assert len(lines(kept)) == len(whole) + 1
+
+
+def test_a_full_disk_is_said_with_the_name_of_the_file(process, tmp_path: Path):
+    kept = tmp_path / "kept.jsonl"
+
+    def limit() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (9000, 9000))
+
+    done = process(*SWEEP, "--checkpoint", kept, preexec_fn=limit)
+    assert done.returncode == 1
+    assert done.stderr == f"error: --checkpoint {kept}: File too large\n"
+    assert all(json.loads(line) for line in lines(kept))
 
 
 def test_a_plan_is_pickled_with_its_drive_files_and_steps(tmp_path: Path):

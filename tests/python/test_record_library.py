@@ -193,6 +193,26 @@ def test_without_names_of_persons_and_machines(library, tmp_path):
     assert json.loads(exported)["records"][0]["digest"] == entry["digest"]
 
 
+@pytest.mark.parametrize("path", ["big", "./big", "sub/big", "big.img", "read"])
+def test_the_name_of_a_measured_file_is_nowhere(path):
+    document = {
+        "kind": "measured",
+        "target": path,
+        "environment": {"target": {"path": path, "kind": "file"}},
+        "failures": [{"message": f"{path}: cannot be opened, or ./{path}; bigger and a big-endian one can"}],
+        "points": [{"read": {"ios": 3}, "access": "read"}],
+    }
+    (found,) = anonymous([document])
+    assert found == {
+        "kind": "measured",
+        "target": "path-1",
+        "environment": {"target": {"path": "path-1", "kind": "file"}},
+        "failures": [{"message": "path-1: cannot be opened, or path-1; bigger and a big-endian one can"}],
+        "points": [{"read": {"ios": 3}, "access": "read"}],
+    }
+    assert anonymous([found]) == [found]
+
+
 def test_csv_has_a_line_for_each_record(library):
     library("add", sample("v1-simulated.json"), sample("fio-3.33-plus.json"))
     rows = list(DictReader(library("list", "--csv").splitlines()))

@@ -43,6 +43,8 @@ pub struct Ledger {
     pub log: Vec<LoggedCommand>,
     /// Bytes read and written since the start of the run, whether or not they count.
     pub moved_bytes: [u64; 2],
+    /// The same of all that was sent, with what failed or was never answered.
+    pub issued_bytes: [u64; 2],
     steady: Option<SteadyRecord>,
 }
 
@@ -67,6 +69,7 @@ impl Ledger {
             log: Vec::with_capacity(setup.traces.min(LOG_MAX) as usize),
             steady: None,
             moved_bytes: [0; 2],
+            issued_bytes: [0; 2],
         }
     }
 
@@ -127,6 +130,7 @@ impl Ledger {
     pub fn sent(&mut self, command: &Command) {
         self.digest.fold(command.first.get() << 2 | command.access as u64);
         self.digest.fold(command.count.get());
+        self.issued_bytes[usize::from(command.access == Access::Write)] += command.count.bytes().get();
     }
 
     /// A command's completion was received.

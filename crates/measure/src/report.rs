@@ -43,6 +43,8 @@ pub struct Measured {
     pub cpu_share: Option<f64>,
     /// Bytes read and written since the start of the run, its warm-up included.
     pub moved_bytes: [u64; 2],
+    /// The same of all that was sent to the device, with what failed or was never answered.
+    pub issued_bytes: [u64; 2],
     pub failures: Failures,
     /// Commands outstanding when the window closed.
     pub under_way: UnderWay,

@@ -112,7 +112,7 @@ pub fn measure(
 ) -> Result<MeasuredPoint, MeasureError> {
     let host = host(setup, options)?;
     let slots = match host.depth_asked() {
-        Some(depth) => u32::try_from(depth).unwrap_or(SLOTS_MAX).clamp(1, SLOTS_MAX),
+        Some(depth) => slots_for(depth, SLOTS_MAX, "")?,
         None => OPEN_SLOTS,
     };
     let bytes = setup.jobs.iter().map(|job| job.largest().bytes().get()).max().unwrap_or(0);
@@ -150,9 +150,22 @@ pub fn measure(
             Err(error) => reached.note = Some(format!("io_uring is refused here: {error}")),
         }
     }
-    let slots = slots.min(THREADS_MAX);
+    let slots = match host.depth_asked() {
+        Some(depth) => slots_for(depth, THREADS_MAX, " with threads")?,
+        None => slots.min(THREADS_MAX),
+    };
     let mut port = Threads::new(opened.file, slots, bytes as u32, setup.seed)?;
     measure_on(&mut port, host, setup, options, control, reached)
+}
+
+/// A slot for each command that is to be outstanding: with fewer the rest would wait here, and not at the device.
+fn slots_for(depth: u64, most: u32, how: &str) -> Result<u32, MeasureError> {
+    match u32::try_from(depth) {
+        Ok(slots) if slots <= most => Ok(slots.max(1)),
+        _ => Err(MeasureError::Workload(format!(
+            "{depth} commands outstanding, and at most {most} can be{how}; give a smaller --iodepth or --numjobs"
+        ))),
+    }
 }
 
 fn host(setup: &Setup, options: &MeasureOptions) -> Result<Host, MeasureError> {
@@ -271,6 +284,7 @@ fn measure_on<P: Port>(
         cpu_ns_per_io: spent.filter(|_| ios > 0).map(|(used, _)| used / ios as f64),
         cpu_share: spent.map(|(used, window)| used / window),
         moved_bytes: ledger.moved_bytes,
+        issued_bytes: ledger.issued_bytes,
         failures: ledger.failures,
         under_way,
         lost,

@@ -120,6 +120,9 @@ fn both_engines_do_what_was_requested_on_a_file() {
         let point = &found.point;
         assert_eq!((point.read.ios, point.errors, point.ended), (500, 0, Ended::Ios));
         assert_eq!(point.read.bytes, 500 * 4096);
+        assert_eq!(found.measured.moved_bytes, [500 * 4096, 0]);
+        let [issued, _] = found.measured.issued_bytes;
+        assert!((500 * 4096..=508 * 4096).contains(&issued), "{issued}");
         assert_eq!(found.measured.failures.count, 0);
         assert!(point.depth.achieved > 1.0 && point.depth.achieved <= 8.01, "{:?}", point.depth);
         assert!(found.measured.engine == name || found.measured.engine_note.is_some());
@@ -253,6 +256,24 @@ fn what_does_not_fit_is_refused_with_its_remedy() {
     assert!(error.contains("more than 2 GiB of memory"), "{error}");
     let error = run(&setup(job(1), Limit::default()), &MeasureOptions::default()).unwrap_err().to_string();
     assert!(error.contains("--runtime or --number-ios"), "{error}");
+}
+
+/// What waits here for a slot would count as outstanding, at a depth that the device never had.
+#[test]
+fn a_depth_that_cannot_be_is_refused_with_the_limit() {
+    let target = Target::new("deep");
+    for (io_engine, depth, most) in
+        [(IoEngine::Threads, 513, "512 can be with threads;"), (IoEngine::Auto, 4_097, "4096 can be;")]
+    {
+        let error = run(&setup(job(depth), ios(1)), &at(&target.0, io_engine)).unwrap_err().to_string();
+        assert!(error.contains(&format!("{depth} commands outstanding, and at most {most}")), "{error}");
+    }
+    let error = run(&setup(job(5_000), ios(1)), &MeasureOptions::default()).unwrap_err().to_string();
+    assert!(error.contains("at most 4096"), "{error}");
+    assert_eq!(
+        run(&setup(job(512), ios(600)), &at(&target.0, IoEngine::Threads)).unwrap().measured.slots,
+        512
+    );
 }
 
 #[test]

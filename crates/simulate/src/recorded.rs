@@ -4,6 +4,7 @@ use drivelab_core::host::feed::{FedIo, Pace};
 use drivelab_core::host::recording::{Recorded, Recorder, Recording};
 use drivelab_trace::check::Problems;
 use drivelab_trace::devices::listed;
+use drivelab_trace::error::Place;
 use drivelab_trace::record::Clock;
 use drivelab_trace::shape::{Remap, Shape, Shaped, Shaper};
 use drivelab_trace::{Kind, Reader, Record, TraceError};
@@ -102,7 +103,7 @@ impl Recording for Replayed {
             only: None,
             host: None,
             zero_ns: None,
-            before_ns: 0,
+            before: Ok(0),
             last_ns: 0,
             left_out: 0,
         }))
@@ -121,8 +122,8 @@ struct Stream {
     host: Option<u16>,
     /// The trace's time at instant zero of the run.
     zero_ns: Option<u64>,
-    /// When the previous request was complete, for recorded think times.
-    before_ns: u64,
+    /// When the previous request was complete, for recorded think times; if that is not known, its place.
+    before: Result<u64, Place>,
     /// When the previous request begins: none begins earlier, whatever the order of the trace.
     last_ns: u64,
     left_out: u64,
@@ -223,9 +224,13 @@ impl Stream {
 
     /// Instant zero of the run: for a capture that of the captured run, for all others their first request.
     fn zero(&mut self, record: &Record) -> u64 {
-        let is_capture = self.reader.clock() == Clock::Relative
-            && self.reader.header().is_some_and(|header| header.seed.is_some());
-        *self.zero_ns.get_or_insert(if is_capture { 0 } else { record.time_ns })
+        let first_ns = if self.is_capture() { 0 } else { record.time_ns };
+        *self.zero_ns.get_or_insert(first_ns)
+    }
+
+    fn is_capture(&self) -> bool {
+        self.reader.clock() == Clock::Relative
+            && self.reader.header().is_some_and(|header| header.seed.is_some())
     }
 
     /// When the request begins, according to the pace.
@@ -235,15 +240,21 @@ impl Stream {
             self.last_ns = self.last_ns.max(shaped.time_ns.saturating_sub(first).min(TIME_MAX_NS));
             return Ok(self.last_ns);
         }
-        let Some(response_ns) = record.response_ns else {
-            return self.wrong(
-                "the request has no response time, so that nobody knows how long its host thought before the next; \
-                 take pace = \"open\" or \"closed\" (--pace)",
-            );
-        };
+        let before_ns = self.before.map_err(|place| {
+            format!(
+                "{}: {place}: the request has no response time, so that nobody knows how long its host thought before \
+                 the next; take pace = \"open\" or \"closed\" (--pace)",
+                self.name
+            )
+        })?;
         let since = record.time_ns.saturating_sub(zero_ns);
-        let think = since.saturating_sub(self.before_ns);
-        self.before_ns = since.saturating_add(response_ns);
+        let think = since.saturating_sub(before_ns);
+        self.before = match record.response_ns {
+            Some(response_ns) => Ok(since.saturating_add(response_ns)),
+            // What the end of a captured run has met under way was complete after all that was issued.
+            None if self.is_capture() => Ok(u64::MAX),
+            None => Err(self.reader.place()),
+        };
         let (times, by) = self.params.scale_time;
         let scaled = u128::from(think) * u128::from(times) / u128::from(by);
         Ok(u64::try_from(scaled).unwrap_or(u64::MAX).min(TIME_MAX_NS))

@@ -186,7 +186,7 @@ def compare_levels(
     points = sum(len(plan) for entry in entries for plan in entry.plans.values())
     note_assumed([plan for entry in entries for plan in entry.plans.values()][:1])
     with (
-        executors.using(ray, checkpoint),
+        executors.using(ray, checkpoint, say),
         progress_bar(points, chosen.name, quiet=quiet) as progress,
     ):
         found = compare.run(chosen, entries, workers, progress)

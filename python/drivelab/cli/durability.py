@@ -138,7 +138,7 @@ def durability(
     if randseed is not None:
         # In a file, and to Python, it is the seed.
         typed["seed"] = whole({"randseed": randseed}, "randseed", None)
-    with executors.using(ray, checkpoint):
+    with executors.using(ray, checkpoint, say):
         found = solve({**options, **typed}, source, typed)
     _print(found, as_json=as_json, as_csv=as_csv, quiet=quiet)
     if found.interrupted:

@@ -59,15 +59,18 @@ def loop(
     with progress_bar(len(checked), checked.name, quiet=quiet) as progress:
         found = looping.loop(source, overrides, budget_ns, progress)
     if as_json:
-        emit_json({"kind": "loop", "points": [point.to_dict() for point in found]})
-    else:
-        emit_table(looping.table(found))
+        emit_json(found.to_dict())
+    elif found.points:
+        emit_table(looping.table(found.points))
         if not quiet:
             emit(
                 f"\nsimulated: the mean of {looping.SEEDS} seeds, and from them the standard error of a difference; "
                 "late: from an answer's due instant to its way out"
             )
-    for point in found:
+    for point in found.points:
         if note := late_note(point.device):
             say(note)
-    return Exit.OK if all(point.agrees for point in found) else Exit.COMPARISON
+    if found.interrupted:
+        say(f"interrupted: {len(found.points)} of {found.asked} points finished")
+        return Exit.INTERRUPTED
+    return Exit.OK if all(point.agrees for point in found.points) else Exit.COMPARISON

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -143,47 +144,55 @@ def surface(
     """Rate over the addresses, and access times; the CSV is what `fit --surface` reads."""
     document = surface_document("read", places, requests=requests)
     result = run(document, target, engine, output, quiet=quiet)
-    scanned = Surface.of(result.points)
-    size = result.environment["target"]["size_bytes"]
-    found: dict[str, Any] = {
-        "kind": "surface",
-        "rw": "read",
-        **result.document(),
-        "surface": scanned.to_dict(),
-    }
-    if not result.interrupted:
-        dots = run(ready.chain_document(accesses, "4KiB"), target, engine, [], log=accesses, quiet=quiet)
-        found["access"] = accesses_of.Access.of(dots.points[0]).to_dict()
-        found["access_record"] = dots.document()
-    rates = [place.bytes_per_s / 1e6 for place in scanned.places]
-    name = result.environment["target"]["path"]
+    dots = (
+        None
+        if result.interrupted
+        else run(ready.chain_document(accesses, "4KiB"), target, engine, [], log=accesses, quiet=quiet)
+    )
+    if dots is not None and dots.interrupted:
+        result = replace(result, interrupted=True)
+    size, name = (result.environment["target"][key] for key in ("size_bytes", "path"))
+    found = _surface_found(result, dots)
 
     def chart() -> altair.TopLevelMixin:
         from drivelab import charts  # noqa: PLC0415 - slow to load
 
         return charts.surface({**found, "capacity_bytes": size, "name": name})
 
-    def text() -> None:
-        emit(
-            f"rate {min(rates):.4g} to {max(rates):.4g} MB/s, mean {sum(rates) / len(rates):.4g}, "
-            f"at {len(rates)} places"
-        )
-        if "access" in found:
-            access = found["access"]
-            emit(
-                f"access {access['mean_ns'] / 1e6:.3f} ms, deviation {access['sd_ns'] / 1e6:.3f}, {access['n']} reads"
-            )
-
     return show(
         result,
         found,
         lambda: ready.surface_csv(found["surface"]["places"], size, result),
-        text,
+        lambda: _print_surface(found),
         [(chart, path) for path in output if "access" in found],
         as_json=as_json,
         as_csv=as_csv,
         quiet=quiet,
     )
+
+
+def _surface_found(result: MeasuredResult, dots: MeasuredResult | None) -> dict[str, Any]:
+    """The record of a surface: of one that was interrupted, the places and the accesses that had finished."""
+    scanned = Surface.of(ready.finished(result)).to_dict()
+    found = {"kind": "surface", "rw": "read", **result.document(), "surface": scanned}
+    if dots is not None and (not dots.interrupted or ready.timed(dots)):
+        found["access"] = accesses_of.Access.of(dots.points[0]).to_dict()
+        found["access_record"] = dots.document()
+    return found
+
+
+def _print_surface(found: Mapping[str, Any]) -> None:
+    rates = [place["bytes_per_s"] / 1e6 for place in found["surface"]["places"]]
+    if rates:
+        emit(
+            f"rate {min(rates):.4g} to {max(rates):.4g} MB/s, mean {sum(rates) / len(rates):.4g}, "
+            f"at {len(rates)} places"
+        )
+    if "access" in found:
+        access = found["access"]
+        emit(
+            f"access {access['mean_ns'] / 1e6:.3f} ms, deviation {access['sd_ns'] / 1e6:.3f}, {access['n']} reads"
+        )
 
 
 def access(
@@ -204,6 +213,7 @@ def access(
         wanted = max(40, requests // 5)
         ends = run(ready.full_stroke_document(wanted), target, engine, [], log=wanted, quiet=quiet)
         stroke = ready.crossings(ready.timed(ends), size)
+        result = replace(result, interrupted=ends.interrupted)
     mean = sum(stroke) / len(stroke) if stroke else None
     full = {"n": len(stroke), "mean_ms": mean, "min_ms": min(stroke, default=None)}
 

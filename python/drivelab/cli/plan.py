@@ -184,7 +184,7 @@ def plan(
     check_look(look, pictures=bool(output or tornado), remedy=ASK_FOR_ONE)
     options = {key: given[key] for key in KEYS if given[key] is not None and given[key] != []}
     overrides = words.overrides_of({"randseed": randseed}, settings)
-    with executors.using(ray, checkpoint), _bar(quiet=quiet) as progress:
+    with executors.using(ray, checkpoint, say), _bar(quiet=quiet) as progress:
         found = run(options, overrides, workers, progress)
     _print(found, with_table=with_table, as_json=as_json, as_csv=as_csv, quiet=quiet)
     for paths, chart, is_there in (

@@ -64,7 +64,7 @@ def reproduce(
         make_folder(folder)
     ready = planned(loaded)
     with (
-        executors.using(ray, checkpoint),
+        executors.using(ray, checkpoint, say),
         progress_bar(ready.points, loaded.name, quiet=quiet) as progress,
     ):
         outcome = experiment.run(loaded, workers, progress, ready)

@@ -182,7 +182,7 @@ def simulate(
     _note_skipped(checked)
     note_assumed([checked])
     with (
-        executors.using(ray, checkpoint),
+        executors.using(ray, checkpoint, say),
         progress_bar(len(checked), checked.name, quiet=quiet, limits=checked.limits) as progress,
     ):
         result = run_plan(checked, workers, progress, wish.commands, check_data=check_data, capture=capture)

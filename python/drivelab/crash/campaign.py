@@ -16,6 +16,8 @@ from drivelab.crash.session import Kept
 from drivelab.errors import InputError
 
 _LOOK_S = 0.2
+# A checker that has failed so often in the bisection, each time perhaps only after its timeout, is not asked further.
+_ERRORS_MAX = 8
 
 Progress = Callable[[float], object] | None
 
@@ -30,6 +32,8 @@ class Campaign:
     """The checked cuts in the order of their instants."""
     earliest: Checked | None = None
     """The earliest cut with a loss, found between the first loss and the cut before it."""
+    not_judged: list[Checked] = field(default_factory=list)
+    """Cuts of the bisection on which the checker has failed."""
     interrupted: bool = False
 
     def of(self, verdict: str) -> list[Checked]:
@@ -115,7 +119,7 @@ def run(checker: Checker, instants: Sequence[int], workers: int, progress: Progr
                     progress((number + 1) / len(waiting))
             found.cuts = [one.result() for one in waiting]
             if len(instants) > 1:
-                found.earliest = _earliest(checker, found.cuts)
+                found.earliest = _earliest(checker, found.cuts, found.not_judged)
         except KeyboardInterrupt:
             found.interrupted = True
         finally:
@@ -125,8 +129,11 @@ def run(checker: Checker, instants: Sequence[int], workers: int, progress: Progr
     return found
 
 
-def _earliest(checker: Checker, cuts: Sequence[Checked]) -> Checked | None:
-    """The earliest loss between the first loss and the good cut before it, found by bisection."""
+def _earliest(checker: Checker, cuts: Sequence[Checked], not_judged: list[Checked]) -> Checked | None:
+    """The earliest loss between the first loss and the good cut before it, found by bisection.
+
+    An instant at which the checker fails says nothing of those before it: others are tried in its place.
+    """
     place = next((place for place, one in enumerate(cuts) if one.verdict == LOSS), None)
     if place is None:
         return None
@@ -136,11 +143,15 @@ def _earliest(checker: Checker, cuts: Sequence[Checked]) -> Checked | None:
     happened = {*checker.log.instants(), *(at for at, _ in checker.kept.commits)}
     instants = sorted(at for at in happened if begin < at < worst.at_ns)
     low, high = 0, len(instants)
-    while low < high:
+    while low < high and len(not_judged) < _ERRORS_MAX:
         middle = (low + high) // 2
         one = check(checker, instants[middle])
         if one.verdict == LOSS:
             worst, high = one, middle
-        else:
+        elif one.verdict == GOOD:
             low = middle + 1
+        else:
+            not_judged.append(one)
+            del instants[middle]
+            high -= 1
     return worst

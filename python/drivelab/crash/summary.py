@@ -64,6 +64,7 @@ class CampaignResult:
             "failures": [self._cut(one) for one in found.of(LOSS)],
             "errors": [self._cut(one) for one in found.of(ERROR)],
             "earliest": None if found.earliest is None else self._cut(found.earliest),
+            "bisection_errors": [self._cut(one) for one in found.not_judged],
             "interrupted": found.interrupted,
         }
 
@@ -116,6 +117,8 @@ def _verdict(found: Campaign) -> str:
         parts.append(f"{len(errors)} not judged")
     if found.is_bisected():
         parts.append("one more, the earliest, found by bisection")
+    if found.not_judged:
+        parts.append(f"{counted(len(found.not_judged), 'cut')} of the bisection not judged")
     if found.interrupted and not is_cut_short:
         parts.append("interrupted while the earliest loss was searched")
     return ", ".join(parts)

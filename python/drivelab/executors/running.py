@@ -142,10 +142,15 @@ def current() -> Running | None:
 
 
 @contextmanager
-def using(ray: str | None = None, checkpoint: str | Path | None = None) -> Iterator[None]:
+def using(
+    ray: str | None = None,
+    checkpoint: str | Path | None = None,
+    note: Callable[[str], object] = lambda _: None,
+) -> Iterator[None]:
     """Run everything within on a Ray cluster, `HOST:PORT` or `auto`, and store results in a file as they complete.
 
-    Results in a checkpoint of the same work are not computed again. Raises InputError and OutputError.
+    Results in a checkpoint of the same work are not computed again; `note` is told of lines that are no results.
+    Raises InputError and OutputError.
     """
     global _running  # noqa: PLW0603 - one executor for all that runs within
     if ray is None and checkpoint is None:
@@ -154,6 +159,8 @@ def using(ray: str | None = None, checkpoint: str | Path | None = None) -> Itera
     executor: Executor = Local() if ray is None else _on_ray(ray)
     try:
         kept = None if checkpoint is None else Checkpoint(Path(checkpoint))
+        if kept is not None and kept.damaged:
+            note(_damaged_note(kept))
         before, _running = _running, Running(executor, kept)
         try:
             yield
@@ -163,6 +170,12 @@ def using(ray: str | None = None, checkpoint: str | Path | None = None) -> Itera
                 kept.close()
     finally:
         executor.close()
+
+
+def _damaged_note(kept: Checkpoint) -> str:
+    first, count = kept.damaged[0], len(kept.damaged)
+    lines = f"line {first} is damaged" if count == 1 else f"{count} lines are damaged, the first is {first}"
+    return f"note: --checkpoint {kept.path}: {lines}: left out, and what it was of runs again"
 
 
 def _on_ray(address: str) -> Executor:

@@ -13,6 +13,7 @@ from drivelab.errors import InputError
 from drivelab.measuring.device import SECTOR, System, Target
 from drivelab.measuring.run import How, MeasuredResult, check_fits, plan_on, writes
 from drivelab.measuring.watched import measure_watched
+from drivelab.result import Point
 from drivelab.scenario import Override, Source
 from drivelab.table import Cell, Table
 
@@ -66,7 +67,7 @@ def sweep_document(rw: str, bs: str, depths: Sequence[int], seconds: float) -> d
 def sweep_csv(result: MeasuredResult, bs: str, rw: str) -> str:
     """The input of `drivelab fit --sweep`."""
     lines = [f"# {_origin(result)}; {rw} of {bs}, whole target", "iodepth,iops,p99_ms"]
-    for point in result.records:
+    for point in finished(result):
         if not point["latency_ns"]["n"]:
             continue
         p99 = point["latency_ns"]["p99"]
@@ -74,6 +75,11 @@ def sweep_csv(result: MeasuredResult, bs: str, rw: str) -> str:
             f"{point['depth']['asked']},{point['iops']:.6g},{'' if p99 is None else f'{p99 / 1e6:.6g}'}"
         )
     return "\n".join(lines) + "\n"
+
+
+def finished(result: MeasuredResult) -> list[Point]:
+    """The points that Ctrl-C has not cut short."""
+    return [point for point in result.points if point["ended"] != "interrupted"]
 
 
 def _origin(result: MeasuredResult) -> str:

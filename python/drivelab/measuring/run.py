@@ -7,6 +7,7 @@ import statistics
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import product
 from typing import Any, cast
 
 from drivelab import _core, toml_text
@@ -125,9 +126,9 @@ def measure_plan(
     runs: list[list[dict[str, Any]]] = [[] for _ in range(len(checked))]
     failures: dict[int, Failure] = {}
     interrupted, done = False, 0
-    for repeat in range(how.repeats):
-        for place, axes in enumerate(checked.axes):
-            if interrupted or place in failures:
+    try:
+        for repeat, (place, axes) in product(range(how.repeats), enumerate(checked.axes)):
+            if place in failures:
                 continue
             before = done
 
@@ -142,8 +143,13 @@ def measure_plan(
                 runs[place].append(point)
             except RunError as error:
                 failures[place] = Failure(axes, _without_names(str(error), target))
+            if interrupted:
+                break
             done += 1
             tell(0.0, done)
+    except KeyboardInterrupt:
+        # Ctrl-C between two points: short ones are seldom met while they run.
+        interrupted = True
     return _result(checked, target, runs, list(failures.values()), interrupted=interrupted)
 
 
@@ -181,7 +187,9 @@ def _result(
     for place, (axes, found) in enumerate(zip(checked.axes, runs, strict=True)):
         if not found:
             continue
-        point = dict(found[0]) if len(found) == 1 else _repeated(found)
+        # A run that Ctrl-C cut short counts only where it is the only one.
+        whole = [run for run in found if run["ended"] != "interrupted"] or found
+        point = dict(whole[0]) if len(whole) == 1 else _repeated(whole)
         logged = {} if "commands" not in point else {"logged_from_ns": 0, "platter": None}
         points.append(cast("Point", {"axes": axes, "in_force": None, **point, **logged}))
         places.append(place)

@@ -78,6 +78,8 @@ def notes(result: MeasuredResult) -> Iterator[str]:
         steady = point["measured"]["steady"]
         if steady is not None and not steady["reached"]:
             yield f"warning: {at}not steady after {len(steady['rounds_iops'])} rounds: {steady['criterion']}"
+    if result.interrupted and all(point["ended"] != "interrupted" for point in result.records):
+        yield "note: interrupted; the figures are those of what had finished"
     for failure in result.failures:
         yield f"error: {failure.message}"
     is_reported = any(map(never_answered, result.records))

@@ -81,6 +81,7 @@ def anonymous(objects: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
         names.word(word, what)
     for one in kept:
         _collect(one, names)
+        names.target(_measured_path(one))
     return [{key: _cleaned(value, key, names) for key, value in one.items()} for one in kept]
 
 
@@ -92,6 +93,8 @@ class _Names:
         self.words: dict[str, str] = {}
         self.counts: dict[str, int] = {}
         self.pattern: re.Pattern[str] | None = None
+        self.targets: dict[str, str] = {}
+        self.target_pattern: re.Pattern[str] | None = None
 
     def named(self, value: str, what: str) -> str:
         """The placeholder of a value."""
@@ -107,13 +110,33 @@ class _Names:
             longest = sorted(self.words, key=len, reverse=True)
             self.pattern = re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, longest))})(?!\w)")
 
+    def target(self, path: str) -> None:
+        """The path of what was measured: a bare or a relative name is not known by its form."""
+        if not path:
+            return
+        self.targets[path] = self.named(path, "path")
+        self.known.setdefault(f"./{path}", self.known[path])
+        longest = "|".join(re.escape(one) for one in sorted(self.targets, key=len, reverse=True))
+        self.target_pattern = re.compile(rf"(?<![\w./~-])(?:\./)?({longest})(?![\w/-]|\.\w)")
+
     def without(self, text: str) -> str:
         """A text without the words, addresses and paths."""
+        # A single word is often a key or a code, `read`, and a file may have that name.
+        if self.target_pattern and re.search(r"\s", text):
+            text = self.target_pattern.sub(lambda found: self.targets[found[1]], text)
         if self.pattern:
             text = self.pattern.sub(lambda found: self.words[found[0]], text)
         for what, form in _FORMS.items():
             text = form.sub(lambda found, what=what: self.named(found[0], what), text)  # type: ignore[misc]
         return text
+
+
+def _measured_path(document: Mapping[str, Any]) -> str:
+    """The path of the target of a measured record; empty if it has none."""
+    found: object = document
+    for key in ("environment", "target", "path"):
+        found = found.get(key) if isinstance(found, Mapping) else None
+    return found if isinstance(found, str) else ""
 
 
 def _own_names() -> list[tuple[str, str]]:
@@ -157,6 +180,8 @@ def _cleaned(value: Any, key: str, names: _Names) -> Any:  # noqa: ANN401 - what
     if isinstance(value, str):
         if _key(key) in _NO_TEXTS:
             return value
+        if key == "target" and value in names.targets:
+            return names.targets[value]
         is_whole = what and value and (_key(key) not in _PATHS_BY_FORM or re.search(r"[/\\]", value))
         return names.named(value, what or "") if is_whole else names.without(value)
     if what in {"host", "user", "serial"} and isinstance(value, int) and not isinstance(value, bool):

@@ -108,9 +108,9 @@ class Surface:
         """The surface as `scan --json` prints it."""
         square, radius = self.square_over_share(), self.over_cylinder()
         return {
-            "min_bytes_per_s": min(self.rates),
-            "mean_bytes_per_s": statistics.fmean(self.rates),
-            "max_bytes_per_s": max(self.rates),
+            "min_bytes_per_s": min(self.rates, default=None),
+            "mean_bytes_per_s": statistics.fmean(self.rates) if self.rates else None,
+            "max_bytes_per_s": max(self.rates, default=None),
             "square_over_share": square and vars(square),
             "over_cylinder": radius and vars(radius),
             "places": [

@@ -231,6 +231,22 @@ fn recorded_think_times_are_kept() {
     assert!(error.starts_with("a.trace: line 4: the request has no response time"), "{error}");
 }
 
+/// What the end of a run meets under way has no response time: it is needed only where another request follows.
+#[test]
+fn think_times_need_no_response_of_the_last_request() {
+    let text = "[target]\ndrive = \"wd-4tb-7200\"\n[workload]\nrw = \"randread\"\niodepth = DEPTH\nthinktime = \"7ms\"\n\
+                [run]\nduration = \"1s\"\n";
+    for depth in ["1", "4"] {
+        let setup = setup(&text.replace("DEPTH", depth));
+        let (point, bytes) = captured(&setup);
+        // Without the limit too: then the last of all is replayed.
+        let whole = done(&replayed(&setup, &bytes, plain(Pace::AfterPrevious), WHOLE));
+        assert!(whole.latency_ns.n > 50);
+        let again = done(&replayed(&setup, &bytes, plain(Pace::AfterPrevious), setup.limit));
+        assert!(depth != "1" || again.digest == point.digest);
+    }
+}
+
 #[test]
 fn a_target_that_cannot_keep_up_falls_behind_and_says_how_far() {
     let lines: Vec<String> = (0..2_000u64)
