@@ -8,7 +8,8 @@ from __future__ import annotations
 import os
 import stat
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeVar
 
@@ -67,13 +68,15 @@ def make_folder(path: Path) -> None:
 def write_bytes(path: Path, data: bytes) -> None:
     """Put `data` at `path`: all of it, or what was there before. Raises OutputError.
 
-    A device or pipe is written to as it is; anything else by way of a temporary file beside it.
+    A device or pipe is written to as it is; anything else by way of a temporary file beside it. A link stays, and what
+    it leads to is written; a file that is there keeps its mode.
     """
     try:
         if path.exists() and not path.is_file():
             path.write_bytes(data)
         else:
-            _replace(path, data)
+            with _taking_its_place(path) as temporary:
+                temporary.write_bytes(data)
     except OSError as error:
         raise OutputError(f"cannot write {path}: {_reason(error)}") from error
 
@@ -86,36 +89,43 @@ def write_text(path: Path, text: str) -> None:
 def write_whole(path: Path, write: Callable[[Path], Written], keep: Callable[[Written], bool]) -> Written:
     """Have `write` fill a file beside `path`, which takes its name if what comes back is kept. Raises OutputError."""
     try:
-        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".tmp", dir=path.parent)
-        os.close(handle)
+        with _taking_its_place(path) as temporary:
+            written = write(temporary)
+            if not keep(written):
+                temporary.unlink()
     except OSError as error:
         raise OutputError(f"cannot write {path}: {_reason(error)}") from error
-    temporary = Path(name)
-    try:
-        written = write(temporary)
-        if keep(written):
-            temporary.chmod(0o666 & ~_umask())
-            temporary.replace(path)
-    except OSError as error:
-        raise OutputError(f"cannot write {path}: {_reason(error)}") from error
-    finally:
-        temporary.unlink(missing_ok=True)
     return written
 
 
-def _replace(path: Path, data: bytes) -> None:
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".tmp", dir=path.parent)
+@contextmanager
+def _taking_its_place(path: Path) -> Iterator[Path]:
+    """A file beside what `path` leads to, which takes the place of that at the end unless it is gone by then."""
+    place = Path(os.path.realpath(path))
+    handle, name = tempfile.mkstemp(prefix=f".{place.name}.", suffix=".tmp", dir=place.parent)
+    os.close(handle)
     temporary = Path(name)
     try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.chmod(0o666 & ~_umask())
-        temporary.replace(path)
-    except BaseException:
+        yield temporary
+        if temporary.exists():
+            _reach_the_disk(temporary)
+            temporary.chmod(_mode_for(place))
+            temporary.replace(place)
+    finally:
         temporary.unlink(missing_ok=True)
-        raise
+
+
+def _reach_the_disk(path: Path) -> None:
+    with path.open("rb") as file:
+        os.fsync(file.fileno())
+
+
+def _mode_for(path: Path) -> int:
+    """The mode of a file that is there, or of a new one."""
+    try:
+        return stat.S_IMODE(path.stat().st_mode)
+    except FileNotFoundError:
+        return 0o666 & ~_umask()
 
 
 def _umask() -> int:

@@ -30,7 +30,25 @@ class Ending:
     mean_latency_ns: float | None
     iops_change: float
     latency_change: float | None
-    is_steady: bool
+    rate_differs: bool
+    latency_differs: bool
+
+    @property
+    def is_steady(self) -> bool:
+        """Whether neither differs."""
+        return not (self.rate_differs or self.latency_differs)
+
+    @property
+    def most(self) -> float:
+        """The larger of the changes by which it is not steady."""
+        rate = abs(self.iops_change) if self.rate_differs else 0.0
+        return max(rate, abs(self.latency_change or 0.0) if self.latency_differs else 0.0)
+
+    def text(self) -> str:
+        """What differs, and by how much."""
+        rate = [f"IOPS {100 * self.iops_change:+.0f} %"] * self.rate_differs
+        latency = [f"mean latency {100 * (self.latency_change or 0):+.0f} %"] * self.latency_differs
+        return ", ".join([*rate, *latency])
 
 
 def ending(point: Mapping[str, Any]) -> Ending | None:
@@ -53,7 +71,7 @@ def ending(point: Mapping[str, Any]) -> Ending | None:
     # Without an interval of the rate there are too few I/Os for a quarter's latency to tell.
     is_known = latency_change is not None and point.get("iops_relative_error") is not None
     latency_differs = is_known and abs(latency_change or 0) > LATENCY_SHARE
-    return Ending(iops, latency, change, latency_change, not (rate_differs or latency_differs))
+    return Ending(iops, latency, change, latency_change, rate_differs, latency_differs)
 
 
 def _rate_threshold(point: Mapping[str, Any]) -> float:

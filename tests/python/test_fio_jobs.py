@@ -290,6 +290,17 @@ def test_the_rate_of_a_log_is_scaled_and_not_its_times(percent, factor):
     assert found["trace"].get("scale_time") == factor
 
 
+def test_the_rate_of_a_log_without_its_times_is_none(run, tmp_path):
+    (tmp_path / "a.spc").write_text("0,8,4096,R,0.0\n0,16,4096,R,0.1\n", encoding="utf-8")
+    run("trace", "convert", "a.spc", "-o", "a.iolog", "--to", "iolog3")
+    text = "[a]\nread_iolog=a.iolog\nreplay_no_stall=1\nreplay_time_scale=50\n"
+    assert "scale_time" not in workload(text)["trace"]
+    (tmp_path / "a.fio").write_text(text, encoding="utf-8")
+    done = run("simulate", *DRIVE, "a.fio")
+    assert done.returncode == 0, done.stderr
+    assert "note: replay_time_scale changes nothing beside replay_no_stall" in done.stderr
+
+
 def test_what_the_scenario_refuses_names_the_line_of_the_job_file(run, tmp_path):
     (tmp_path / "a.fio").write_text(job("rw=randread", "random_distribution=zpf:1.2"), encoding="utf-8")
     done = run("simulate", *DRIVE, "a.fio")

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+import shlex
 import struct
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 import drivelab
+from conftest import Run
 from drivelab.errors import InputError
 
 DRIVE = ("--drive", "wd-4tb-7200")
@@ -176,6 +180,10 @@ REFUSED = {
         ("--trace", "a.spc", "--scale-time", "0"),
         "times that are multiplied by zero are none",
     ),
+    "times that do not count": (
+        ("--trace", "a.spc", "--pace", "closed", "--scale-time", "0.5"),
+        '`scale_time` has no effect beside pace = "closed"',
+    ),
     "another format": (("--trace", "a.spc", "--trace-format", "msr"), ""),
     "a pace that is none": (("--trace", "a.spc", "--pace", "opne"), "did you mean `open`"),
     "a depth of commands": (("--trace", "a.spc", "--bs", "4k", "--fsync", "1"), "`fsync` has no effect"),
@@ -257,6 +265,75 @@ def test_the_workload_for_fio_is_a_log(run, spc):
     done = run("simulate", *DRIVE, "--trace", spc, "--fio")
     assert "drivelab trace convert a.spc --to iolog3 -o trace.iolog" in done.stdout
     assert "read_iolog=trace.iolog" in done.stdout
+    assert not any(word in done.stdout for word in ("replay_", "iodepth", "cannot"))
+
+
+def exported(run: Run, tmp_path: Path, *words: str) -> tuple[str, list[str], list[dict[str, Any]]]:
+    """A replay's job file for fio, the notes, and the points of its job file once its command has written the log."""
+    done = run("simulate", *DRIVE, *words, "--fio")
+    assert done.returncode == 0, done.stderr
+    (tmp_path / "job.fio").write_text(done.stdout, encoding="utf-8")
+    (line,) = [line for line in done.stdout.splitlines() if line.startswith("; drivelab trace convert ")]
+    made = run(*shlex.split(line)[2:])
+    assert made.returncode == 0, made.stderr
+    again = run("simulate", *DRIVE, "job.fio", "--json")
+    assert again.returncode == 0, again.stderr
+    return done.stdout, done.stderr.splitlines(), points(again)
+
+
+@pytest.mark.parametrize(
+    ("words", "lines"),
+    [
+        (("--pace", "closed", "--iodepth", "8"), ["replay_no_stall=1", "iodepth=8"]),
+        (("--scale-time", "0.5"), ["replay_time_scale=200"]),
+        ((), []),
+    ],
+)
+def test_a_replay_for_fio_is_the_same_replay(run, tmp_path, words, lines):
+    trace = "".join(f"0,{at * 7919},4096,R,{at / 100}\n" for at in range(40))
+    (tmp_path / "a b.spc").write_text(trace, encoding="utf-8")
+    text, notes, (again,) = exported(run, tmp_path, "--trace", "a b.spc", *words)
+    assert [line for line in lines if line not in text.splitlines()] == []
+    assert ("destroys" in text, notes) == (False, [])
+    (plain,) = points(run("simulate", *DRIVE, "--trace", "a b.spc", *words, "--json"))
+    assert again["latency_ns"] == plain["latency_ns"]
+
+
+def test_the_command_for_fio_sorts_and_takes_the_device(run, tmp_path):
+    (tmp_path / "two.spc").write_text("0,8,4096,R,0.2\n1,8,4096,R,0.3\n0,16,4096,W,0.1\n", encoding="utf-8")
+    words = ("--trace", "two.spc", "--sort", "--trace-device", "0")
+    text, _, (again,) = exported(run, tmp_path, *words)
+    assert "; drivelab trace convert two.spc --sort --device 0 --to iolog3 -o trace.iolog\n" in text
+    assert "; writes: destroys what is on DEVICE\n[trace]\n" in text
+    assert (again["read"]["ios"], again["write"]["ios"]) == (1, 1)
+
+
+def test_what_fio_cannot_express_of_a_replay_is_said(run, tmp_path):
+    (tmp_path / "a.msr").write_text(
+        "".join(
+            f"{128166372000000000 + at * 10_000_000},h,0,Read,{at * 8192},4096,5000\n" for at in range(9)
+        ),
+        encoding="utf-8",
+    )
+    done = run("simulate", *DRIVE, "--trace", "a.msr", "--pace", "think", "--scale-time", "0.3", "--fio")
+    assert done.returncode == 0, done.stderr
+    told = [
+        "fio cannot express it: pace=think; requests begin at their recorded times",
+        "fio cannot express it: scale_time=0.3, but in whole percent of the rate",
+    ]
+    assert done.stderr.splitlines() == [f"note: {line}" for line in told]
+    assert all(f"; {line}\n" in done.stdout for line in told)
+    assert "replay_time_scale=333\n" in done.stdout
+    moved = run("simulate", *DRIVE, "--trace", "a.msr", "--remap", "wrap", "--fio").stdout
+    assert "--remap wrap --capacity SIZE --to iolog3 -o trace.iolog\n; SIZE is that of DEVICE\n" in moved
+
+
+def test_a_capture_of_a_run_by_time_replays_with_its_think_times(run):
+    words = ("--rw", "randread", "--thinktime", "5ms", "--runtime", "1s")
+    captured = points(run("simulate", *DRIVE, *words, "--capture", "run.trace", "--json"))
+    again = run("simulate", *DRIVE, "--trace", "run.trace", "--pace", "think", "--runtime", "1s", "--json")
+    assert again.returncode == 0, again.stderr
+    assert points(again)[0]["digest"] == captured[0]["digest"]
 
 
 def test_from_python(tmp_path):

@@ -1,7 +1,8 @@
 //! `Plan`: a checked scenario as a Python object.
 use crate::convert::to_python;
-use crate::errors::scenario_error;
+use crate::errors::{TraceError, scenario_error};
 use crate::files::Folder;
+use drivelab_core::Access;
 use drivelab_core::storage::Target;
 use drivelab_scenario::{Override, Point, Source, plan, plan_served};
 use drivelab_simulate::in_arrival_order;
@@ -181,6 +182,25 @@ impl Plan {
     /// A plan with only this point.
     fn only(&self, place: usize) -> PyResult<Self> {
         self.clone().stepped(("only".into(), vec![(place, 0)]))
+    }
+
+    /// Whether the trace of the point at index `place` has a write; False without a trace. Reads up to the
+    /// first one.
+    fn trace_writes(&self, py: Python<'_>, place: usize) -> PyResult<bool> {
+        let point = self.inner.points.get(place).ok_or_else(|| PyIndexError::new_err(place))?;
+        let Some(recording) = point.setup.fed.as_ref().and_then(|fed| fed.recording.clone()) else {
+            return Ok(false);
+        };
+        let found = py.detach(|| {
+            let mut recorder = recording.open()?;
+            while let Some(recorded) = recorder.next()? {
+                if recorded.io.command.access == Access::Write {
+                    return Ok(true);
+                }
+            }
+            Ok(false)
+        });
+        found.map_err(|error: String| TraceError::new_err(error))
     }
 
     /// The problems in spite of which the runs of the point at index `place` have read its trace: each

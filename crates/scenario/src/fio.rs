@@ -1,16 +1,24 @@
 //! A workload as a fio job file, for the same test on a real device.
 use crate::check::run::Run;
 use crate::check::workload::{Job, Listed};
+use crate::fio_trace;
 use crate::keys::Read;
-use crate::raw::workload::Rw;
+use crate::raw::workload::{Rw, WorkloadRaw};
 use drivelab_core::host::params::{Addressing, Arrivals, Flushes, JobParams, Marking};
 use drivelab_core::{Access, Priority};
 use drivelab_units::Share;
 use std::fmt::Write;
 
+/// What is said of a limit of the size of commands, and of I/Os through the page cache.
+pub const MAX_SECTORS: &str =
+    "; no command larger than (set it in the device's queue/max_sectors_kb)\n; max_sectors_kb";
+pub const THROUGH_CACHE: &str = "; through the page cache, where fio's libaio waits for each I/O\ndirect=0";
+/// The line above a job that writes.
+pub const WRITES: &str = "; writes: destroys what is on DEVICE";
+
 /// The job file; the device is left to the user, since a job that writes destroys its data. The files of a
 /// sweep may be concatenated: each but the first waits for the previous one.
-pub fn job_file(jobs: &[Job], trace: Option<&str>, run: &Run, first: bool) -> String {
+pub fn job_file(jobs: &[Job], workload: Option<&WorkloadRaw>, run: &Run, first: bool) -> String {
     let mut out =
         String::from("; run with: fio --filename=DEVICE this-file\n[global]\nioengine=libaio\ndirect=1\n");
     let mut line = |key: &str, value: String| {
@@ -32,8 +40,8 @@ pub fn job_file(jobs: &[Job], trace: Option<&str>, run: &Run, first: bool) -> St
     }
     line("group_reporting", "1".to_owned());
     let mut waits = !first;
-    if let Some(file) = trace {
-        recorded(&mut out, file, waits);
+    if let Some(workload) = workload {
+        fio_trace::recorded(&mut out, workload, waits);
     }
     for job in jobs {
         out.push('\n');
@@ -47,20 +55,10 @@ pub fn job_file(jobs: &[Job], trace: Option<&str>, run: &Run, first: bool) -> St
     out
 }
 
-/// A trace, which fio replays from its own log format.
-fn recorded(out: &mut String, file: &str, waits: bool) {
-    let stonewall = if waits { "stonewall\n" } else { "" };
-    let _ = writeln!(
-        out,
-        "\n; drivelab trace convert {file} --to iolog3 -o trace.iolog\n; writes: destroys what is on DEVICE\n[trace]\n\
-         {stonewall}read_iolog=trace.iolog"
-    );
-}
-
 fn section(out: &mut String, job: &Job, waits: bool) {
     let params = &job.params;
     if params.reads != Share::ALL {
-        out.push_str("; writes: destroys what is on DEVICE\n");
+        let _ = writeln!(out, "{WRITES}");
     }
     let _ = writeln!(out, "[{}]\nrw={}", job.name, job.rw.name());
     if waits {
@@ -98,11 +96,7 @@ fn section(out: &mut String, job: &Job, waits: bool) {
         arrivals(params.arrivals, &mut line);
     }
     if let Some(limit) = params.command_limit {
-        let kib = limit.bytes().get() / 1024;
-        line(
-            "; no command larger than (set it in the device's queue/max_sectors_kb)\n; max_sectors_kb",
-            kib.to_string(),
-        );
+        line(MAX_SECTORS, (limit.bytes().get() / 1024).to_string());
     }
     if job.copies > 1 {
         line("numjobs", job.copies.to_string());
@@ -148,7 +142,7 @@ fn queue_attributes(out: &mut String, params: &JobParams) {
         let _ = writeln!(out, "{text}");
     };
     if !direct {
-        line("; through the page cache, where fio's libaio waits for each I/O\ndirect=0");
+        line(THROUGH_CACHE);
     }
     match priority {
         Priority::Normal => {}

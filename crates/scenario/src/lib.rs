@@ -10,6 +10,7 @@
 pub mod catalogue;
 mod check;
 mod fio;
+mod fio_trace;
 mod hash;
 mod keys;
 mod plan;

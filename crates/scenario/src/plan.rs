@@ -231,7 +231,7 @@ fn point(
         Some(None) => return None,
         recorded => recorded.flatten(),
     };
-    let fio = fio::job_file(&found, raw.workload.as_ref().and_then(|at| trace::file(&at.value)), &run, first);
+    let fio = fio::job_file(&found, raw.workload.as_ref().map(|at| &at.value), &run, first);
     if let (Some(at), Some((_, fingerprint))) = (&mut raw.workload, &recorded) {
         trace::by_fingerprint(&mut at.value, fingerprint);
     }

@@ -36,6 +36,7 @@ from drivelab.cli.chart_options import (
 )
 from drivelab.cli.data_options import CheckData, check_has_data, emit_data, note_uncut, note_unstruck
 from drivelab.cli.exits import Exit
+from drivelab.cli.fio_jobs import emit_jobs
 from drivelab.cli.log_options import (
     Log,
     LogTo,
@@ -166,7 +167,7 @@ def simulate(
     checked = plan(source, words.overrides_of(options, settings))
     words.note_words(checked, source)
     if as_fio:
-        emit("\n".join(_fio_files(checked)))
+        emit_jobs(checked)
         return Exit.OK
     wish.check_points(checked)
     check_capture(capture, checked)
@@ -244,13 +245,6 @@ def _check_effective(options: Mapping[str, object]) -> None:
         raise InputError(
             f"--breakdown changes nothing with {form}, which has breakdown_ns of each point; leave it out"
         )
-
-
-def _fio_files(checked: _core.Plan) -> Iterator[str]:
-    """A job file for each point, with its place in the sweep above it where there are several."""
-    for axes, text in zip(checked.axes, checked.fio, strict=True):
-        at = ", ".join(f"{axis} = {axis_text(value)}" for axis, value in axes.items())
-        yield f"; {at}\n{text}" if at else text
 
 
 def _print(result: Result, *, as_json: bool, as_csv: bool, quiet: bool, breakdown: bool) -> None:

@@ -44,7 +44,7 @@ def build(job: Job, problems: list[Problem], notes: dict[str, None]) -> Built:
         reader.read(key, parse, None)
     _times(reader, built)
     if job.get("read_iolog"):
-        _trace(reader, built)
+        _trace(reader, built, notes)
         return built
     rw = _rw(reader)
     built.keys["rw"] = rw
@@ -83,7 +83,7 @@ def _times(reader: Reader, built: Built) -> None:
         reader.wrong(reader.job.get("loops"), "a job runs once; take time_based and a longer runtime")
 
 
-def _trace(reader: Reader, built: Built) -> None:
+def _trace(reader: Reader, built: Built, notes: dict[str, None]) -> None:
     """An iolog instead of a job."""
     keys = built.keys
     trace: dict[str, Any] = {"file": reader.text("read_iolog")}
@@ -95,6 +95,8 @@ def _trace(reader: Reader, built: Built) -> None:
         reader.wrong(
             reader.job.get("replay_time_scale"), "write a percentage above 0, such as 200 for twice the rate"
         )
+    elif percent != 100 and "pace" in trace:
+        notes["replay_time_scale changes nothing beside replay_no_stall, which replays at iodepth"] = None
     elif percent != 100:
         # fio scales the rate, and scale_time is its inverse.
         trace["scale_time"] = round(100 / percent, 9)

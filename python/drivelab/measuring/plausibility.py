@@ -15,8 +15,9 @@ from drivelab.measuring.silence import never_answered, unanswered
 CPU_SHARE = 0.9
 # Below this share of the requested depth, the depth was not reached.
 DEPTH_SHARE = 0.9
-# Others transferred this share of our own amount.
-NEIGHBOUR_SHARE = 0.05
+# Others transferred this share of our own amount, and as many bytes: metadata and rounding are less.
+NEIGHBOUR_SHARE = 0.1
+NEIGHBOUR_LEAST_BYTES = 1_000_000
 # This share of our transfers did not reach the device.
 MISSING_SHARE = 0.1
 # Other programs, or other guests, had the processor for this share of the time.
@@ -44,6 +45,18 @@ class Reading:
         return cls(moved, ticks[7] if len(ticks) > 7 else 0, sum(ticks[:8]))
 
 
+@dataclass(frozen=True)
+class Counters:
+    """What the machine has counted during all runs, and what they did."""
+
+    before: Reading
+    after: Reading
+    moved_bytes: tuple[int, int]
+    """Bytes read and written."""
+    issued_bytes: tuple[int, int]
+    """The same with what failed, or was under way at the end."""
+
+
 def _warning(code: str, text: str) -> dict[str, str]:
     return {"code": code, "text": text}
 
@@ -52,16 +65,16 @@ def warnings_of(
     target: Target,
     system: System,
     points: Sequence[Mapping[str, Any]],
-    before: Reading,
-    after: Reading,
-    moved_bytes: tuple[int, int],
+    fio: Sequence[str],
+    counters: Counters,
 ) -> list[dict[str, str]]:
-    """All reasons to doubt the figures. `moved_bytes` is what all runs read and wrote."""
+    """All reasons to doubt the figures of points, of which `fio` has the job files."""
     return [
         *_of_target(target, system, points),
         *_of_device(target, system, points),
         *_of_points(target, points),
-        *_of_counters(before, after, moved_bytes),
+        *_of_depth(points, fio),
+        *_of_counters(counters),
     ]
 
 
@@ -186,27 +199,12 @@ def _of_points(target: Target, points: Sequence[Mapping[str, Any]]) -> Iterator[
             f"at {_count(busy)} a processor was busy for {100 * share:.0f} % of the time: the rate is the program's, "
             "not the drive's",
         )
-    shallow = [
-        point
-        for point in points
-        if point["depth"]["asked"]
-        and point["depth"]["achieved"] < DEPTH_SHARE * point["depth"]["asked"]
-        # While a FLUSH is outstanding nothing else is issued.
-        and not point["flush"]["count"]
-    ]
-    if shallow:
-        worst = min(shallow, key=lambda point: point["depth"]["achieved"] / point["depth"]["asked"])
-        yield _warning(
-            "depth-not-achieved",
-            f"at {_count(shallow)} fewer commands were under way than asked for: {worst['depth']['achieved']:.1f} of "
-            f"{worst['depth']['asked']}",
-        )
     unsteady = [one for point in points if (one := steady.ending(point)) is not None and not one.is_steady]
     if unsteady:
-        worst_change = max(unsteady, key=lambda one: abs(one.iops_change)).iops_change
+        worst = max(unsteady, key=lambda one: one.most)
         yield _warning(
             "not-steady",
-            f"the last quarter of the run differs from its mean (IOPS {100 * worst_change:+.0f} %): it was not steady "
+            f"the last quarter of the run differs from its mean ({worst.text()}): it was not steady "
             "yet, a cache was full, or the drive throttles; run longer, or --until-steady",
         )
     fast = [
@@ -227,6 +225,25 @@ def _of_points(target: Target, points: Sequence[Mapping[str, Any]]) -> Iterator[
         )
 
 
+def _of_depth(points: Sequence[Mapping[str, Any]], fio: Sequence[str]) -> Iterator[dict[str, str]]:
+    shallow = [
+        point
+        for point, job in zip(points, fio, strict=True)
+        if point["depth"]["asked"]
+        and point["depth"]["achieved"] < DEPTH_SHARE * point["depth"]["asked"]
+        # While a FLUSH is outstanding nothing else is issued, and while a job thinks nothing is.
+        and not point["flush"]["count"]
+        and "\nthinktime=" not in job
+    ]
+    if shallow:
+        worst = min(shallow, key=lambda point: point["depth"]["achieved"] / point["depth"]["asked"])
+        yield _warning(
+            "depth-not-achieved",
+            f"at {_count(shallow)} fewer commands were under way than asked for: {worst['depth']['achieved']:.1f} of "
+            f"{worst['depth']['asked']}",
+        )
+
+
 def _runs_in_real_time(target: Target) -> bool:
     """Whether its times are those of a drive, as far as is known."""
     return target.clock in (None, "real")
@@ -238,14 +255,16 @@ def _has_platters(target: Target) -> bool:
     return target.block is not None and bool(target.block.rotational) and target.block.kind == "disk"
 
 
-def _of_counters(before: Reading, after: Reading, moved_bytes: tuple[int, int]) -> Iterator[dict[str, str]]:
-    ours = sum(moved_bytes)
+def _of_counters(counters: Counters) -> Iterator[dict[str, str]]:
+    before, after = counters.before, counters.after
+    ours, issued = sum(counters.moved_bytes), sum(counters.issued_bytes)
     if before.moved is not None and after.moved is not None and ours > 0:
         device = (sum(after.moved) - sum(before.moved)) * SECTOR
-        if device > (1 + NEIGHBOUR_SHARE) * ours:
+        # What was under way at the end has moved, or has not.
+        if device - issued > max(NEIGHBOUR_SHARE * issued, NEIGHBOUR_LEAST_BYTES):
             yield _warning(
                 "busy-neighbour",
-                f"the disk moved {device / 1e6:,.0f} MB while this moved {ours / 1e6:,.0f}: somebody else used it",
+                f"the disk moved {_mb(device)} MB while this moved {_mb(ours)}: somebody else used it",
             )
         elif device < (1 - MISSING_SHARE) * ours:
             yield _warning(
@@ -259,6 +278,10 @@ def _of_counters(before: Reading, after: Reading, moved_bytes: tuple[int, int]) 
         yield _warning(
             "stolen", f"the hypervisor had the processor for {100 * share:.0f} % of the time (steal)"
         )
+
+
+def _mb(count: int) -> str:
+    return f"{count / 1e6:,.0f}" if count >= 100_000_000 else f"{count / 1e6:.3g}"
 
 
 def _count(points: Sequence[object]) -> str:

@@ -51,6 +51,8 @@ class MeasuredResult(Result):
     warnings: Sequence[Mapping[str, str]] = ()
     moved_bytes: tuple[int, int] = (0, 0)
     """Bytes read and written by all runs, warm-ups included."""
+    issued_bytes: tuple[int, int] = (0, 0)
+    """The same with what failed, or was under way at the end."""
 
     def document(self) -> dict[str, Any]:
         """As `measure --json` prints it."""
@@ -204,12 +206,14 @@ def _result(
         skipped=[Skipped(axes, reason) for axes, reason in checked.skipped],
         places=places,
         subject=Subject(target.title, {}),
-        moved_bytes=(_moved(runs, 0), _moved(runs, 1)),
+        moved_bytes=_bytes(runs, "moved_bytes"),
+        issued_bytes=_bytes(runs, "issued_bytes"),
     )
 
 
-def _moved(runs: Sequence[Sequence[Mapping[str, Any]]], kind: int) -> int:
-    return sum(point["measured"]["moved_bytes"][kind] for found in runs for point in found)
+def _bytes(runs: Sequence[Sequence[Mapping[str, Any]]], key: str) -> tuple[int, int]:
+    pairs = [point["measured"][key] for found in runs for point in found]
+    return sum(pair[0] for pair in pairs), sum(pair[1] for pair in pairs)
 
 
 def _repeated(found: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

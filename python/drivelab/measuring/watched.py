@@ -7,7 +7,7 @@ from dataclasses import replace
 from drivelab import _core
 from drivelab.measuring.device import System, Target
 from drivelab.measuring.environment import environment
-from drivelab.measuring.plausibility import Reading, warnings_of
+from drivelab.measuring.plausibility import Counters, Reading, warnings_of
 from drivelab.measuring.run import How, MeasuredResult, Progress, measure_plan
 
 
@@ -19,5 +19,6 @@ def measure_watched(
     before = Reading.of(target, system)
     result = measure_plan(checked, target, how, progress)
     after = Reading.of(target, system)
-    warnings = warnings_of(target, system, result.records, before, after, result.moved_bytes)
+    counters = Counters(before, after, result.moved_bytes, result.issued_bytes)
+    warnings = warnings_of(target, system, result.records, result.fio, counters)
     return replace(result, environment=surroundings, warnings=warnings)

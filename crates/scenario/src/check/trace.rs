@@ -154,6 +154,15 @@ fn pace(raw: &TraceRaw, workload: &WorkloadRaw, log: &mut Log) -> Pace {
             );
         }
     }
+    if let Some(factor) = raw.scale_time.as_ref() {
+        if pace == PaceName::Closed {
+            let message = "`scale_time` has no effect beside pace = \"closed\", where times do not count";
+            let remedy = "leave it out, or set workload.trace.pace to open or think";
+            log.no_effect(factor.place, message.to_owned(), remedy.to_owned());
+        } else {
+            log.has_effect(factor.place);
+        }
+    }
     match pace {
         PaceName::Open => Pace::ByTime,
         PaceName::Closed => Pace::Depth(given(workload.iodepth.as_ref()).map_or(1, |depth| depth.0 as u32)),
@@ -179,11 +188,6 @@ fn remap(raw: &TraceRaw, log: &mut Log) -> RemapRequest {
         RemapName::Wrap => RemapRequest::Wrap,
         RemapName::Scale => RemapRequest::Scale(given(raw.of.as_ref()).map(|of| of.0)),
     }
-}
-
-/// The path of the trace.
-pub fn file(workload: &WorkloadRaw) -> Option<&str> {
-    Some(&workload.trace.as_ref()?.value.0.file.as_ref()?.value.0)
 }
 
 /// The workload with the trace's fingerprint in place of its path.
