@@ -144,7 +144,8 @@ def test_people_see_a_table_for_each_topic_and_every_level_that_cannot_be(run):
     )
     assert done.returncode == 0
     titles = [block.splitlines()[0] for block in done.stdout.split("\n\n")]
-    assert titles[0].startswith("fastest: raid1, ")
+    # Which of the two does 1 % more is a matter of a short run.
+    assert titles[0].startswith(("fastest: raid0, ", "fastest: raid1, "))
     load = "random reads and writes of 4KiB (70 % reads), 1 outstanding"
     assert titles[1:] == [
         f"3 x {DRIVE}: {load}",

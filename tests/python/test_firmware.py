@@ -75,7 +75,7 @@ def test_of_several_classes_the_widest_counts() -> None:
     narrow = {"class": "a", "drives": 5, "of_class": 3, "range": [{"depth": 2, "low": 0.95, "high": 1.3}]}
     wide = {"class": "b", "drives": 5, "of_class": 1, "range": [{"depth": 2, "low": 0.8, "high": 1.1}]}
     in_force = {"firmware": [narrow, wide], "array": {"members": 2}}
-    point = {"iops": 100.0, "depth": {"in_drives": 4.0}}
+    point = {"iops": 100.0, "depth": {"asked": 4.0, "in_drives": 4.0}}
     assert iops_range(in_force, point) == pytest.approx({"iops_low": 80, "iops_high": 130})
     note = range_note([{**point, "iops_low": 80, "in_force": in_force}])
     assert note is not None
