@@ -247,8 +247,8 @@ def _reservations(found: dict[str, Any]) -> list[str]:
                 f"the chance in a year is below {year['high']:.0e}, the least that is computed, and not zero"
             )
     elif year["value"] is None:
-        # A chain that is too large remains so with other times.
-        has_chain = "states" not in (found["reason"] or "")
+        # Where there is no chain, another note has the reason.
+        has_chain = found["reason"] is None
         remarks.append(
             f"no loss was seen in {histories}; the chance is below the bound with a confidence of 95 %, and may be far "
             f"below it{': exponential times have a chain, which is exact' if has_chain else ''}"

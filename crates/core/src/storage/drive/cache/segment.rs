@@ -314,11 +314,13 @@ impl Segment {
         let next = self.follow(now, motion);
         let switch = motion.mechanism.positioning(self.arm, next.cylinder, next.head, Access::Read);
         let switched = self.at + Span::from_ns(switch);
-        match finishes || switched <= now {
-            true => (next, Span::ZERO),
+        if finishes || switched <= now {
+            (next, Span::ZERO)
+        } else if self.at >= now {
             // At the very end of the track nothing has moved yet.
-            false if self.at >= now => (self.arm, Span::ZERO),
-            false => (next, switched.since(now)),
+            (self.arm, Span::ZERO)
+        } else {
+            (next, switched.since(now))
         }
     }
 
