@@ -81,6 +81,17 @@ impl State {
         }
     }
 
+    /// Checks that a new folder has no images: without their state nobody knows which of them are valid.
+    fn check_unused(&self, folder: &Path) -> Result<(), String> {
+        let has_data = |name: &&String| folder.join(name).metadata().is_ok_and(|image| image.len() > 0);
+        match self.drives.iter().find(has_data) {
+            Some(name) => {
+                Err(format!("it is not there, and {name} is: put {STATE} back, or name an empty folder"))
+            }
+            None => Ok(()),
+        }
+    }
+
     /// Checks what it says of images and members: a person may have written it.
     fn check_names(&self, members: u16) -> Result<(), String> {
         for (drive, name) in self.drives.iter().enumerate() {
@@ -146,7 +157,11 @@ impl Folder {
                 found.check_names(drives.members).map_err(|why| of_state()(io::Error::other(why)))?;
                 (found, true)
             }
-            Err(error) if error.kind() == io::ErrorKind::NotFound => (State::new(&drives), false),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                let state = State::new(&drives);
+                state.check_unused(path).map_err(|why| of_state()(io::Error::other(why)))?;
+                (state, false)
+            }
             Err(error) => return Err(of_state()(error)),
         };
         Ok(Folder { path: path.to_owned(), state, drives, is_old })

@@ -55,6 +55,18 @@ fn a_member_without_its_image_is_not_served_as_a_whole_one() {
 }
 
 #[test]
+fn images_without_their_state_are_refused() {
+    let place = Place::new("stateless");
+    let (folder, options) = served(&place, &raid5());
+    let state = folder.join("state.json");
+    std::fs::remove_file(&state).expect("it is there");
+    std::fs::remove_file(folder.join("member-0.img")).expect("it is there");
+    let why = "it is not there, and member-1.img is: put state.json back, or name an empty folder";
+    assert_eq!(refused(&raid5(), &options), format!("cannot open {}: {why}", state.display()));
+    assert!(!state.exists() && !folder.join("member-0.img").exists(), "nothing is made");
+}
+
+#[test]
 fn a_state_that_a_person_has_written_is_checked() {
     let place = Place::new("written");
     let (folder, options) = served(&place, &raid5());
