@@ -46,8 +46,10 @@ class Authority:
         key = ("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-keyout", "ca-key.pem")
         _openssl(folder, "req", "-x509", *key, "-out", "ca-cert.pem", "-days", "30", "-subj", f"/CN={name}")
 
-    def sign(self, name: str, days: str = "30", begins: str | None = None) -> None:
-        """Make a key and a certificate: `NAME-key.pem`, `NAME-cert.pem`. `begins` is a time as 20990101000000Z."""
+    def sign(self, name: str, begins: str | None = None) -> None:
+        """Make a key and a certificate: `NAME-key.pem`, `NAME-cert.pem`. `begins` is a time as 20990101000000Z; the
+        certificate is valid until the end of that year then.
+        """
         folder = self.folder
         (folder / "leaf.ext").write_text(_LEAF)
         key = (
@@ -61,7 +63,7 @@ class Authority:
         )
         _openssl(folder, "req", *key, "-out", f"{name}.csr", "-subj", f"/CN={name}")
         signs = ("-CA", "ca-cert.pem", "-CAkey", "ca-key.pem", "-CAcreateserial", "-extfile", "leaf.ext")
-        out = ("-out", f"{name}-cert.pem", "-days", days)
+        out = ("-out", f"{name}-cert.pem", "-days", "30")
         if begins is None:
             _openssl(folder, "x509", "-req", "-in", f"{name}.csr", *signs, *out)
             return

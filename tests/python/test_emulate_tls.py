@@ -43,7 +43,7 @@ def authority(tmp_path_factory) -> Authority:
     for name in ("server", "client", "revoked"):
         authority.sign(name)
     # It ended as it was made.
-    authority.sign("old", days="0")
+    authority.sign("old", begins="20200101000000Z")
     authority.revoke("revoked")
     return authority
 
