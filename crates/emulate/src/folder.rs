@@ -6,11 +6,12 @@
 //! members that are missing at any time, before anything is answered that they do not have: a killed process must not
 //! leave an image behind that looks whole and is not.
 use crate::error::EmulateError;
+use crate::folder_files::FolderFiles;
 use crate::image::{FileImage, Image, Named};
 use crate::members::Arrangement;
 use serde::{Deserialize, Serialize};
-use std::fs::{self, File};
-use std::io::{self, Write};
+use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
 const STATE: &str = "state.json";
@@ -130,6 +131,7 @@ impl State {
 /// A folder whose images are served.
 pub struct Folder {
     path: PathBuf,
+    files: FolderFiles,
     pub state: State,
     drives: Drives,
     /// Whether it was made before: its images are there.
@@ -148,23 +150,23 @@ impl Folder {
             return Err(failed(path.to_owned())(io::Error::other(why)));
         }
         fs::create_dir_all(path).map_err(failed(path.to_owned()))?;
+        let files = FolderFiles::open(path).map_err(failed(path.to_owned()))?;
         let of_state = || failed(path.join(STATE));
-        let (state, is_old) = match fs::read(path.join(STATE)) {
-            Ok(bytes) => {
+        let (state, is_old) = match files.read(STATE).map_err(of_state())? {
+            Some(bytes) => {
                 let found: State = serde_json::from_slice(&bytes)
                     .map_err(|error| of_state()(io::Error::other(error.to_string())))?;
                 found.check(&drives).map_err(|why| failed(path.to_owned())(io::Error::other(why)))?;
                 found.check_names(drives.members).map_err(|why| of_state()(io::Error::other(why)))?;
                 (found, true)
             }
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            None => {
                 let state = State::new(&drives);
                 state.check_unused(path).map_err(|why| of_state()(io::Error::other(why)))?;
                 (state, false)
             }
-            Err(error) => return Err(of_state()(error)),
         };
-        Ok(Folder { path: path.to_owned(), state, drives, is_old })
+        Ok(Folder { path: path.to_owned(), files, state, drives, is_old })
     }
 
     /// Opens all images, and marks the folder as not clean.
@@ -174,13 +176,12 @@ impl Folder {
     pub fn images(&mut self) -> Result<Vec<Named>, EmulateError> {
         let mut images = Vec::new();
         for (drive, (name, &size)) in (0..).zip(self.state.drives.iter().zip(&self.state.sizes)) {
-            let path = self.path.join(name);
-            let image = if self.must_exist(drive) {
-                FileImage::open_existing(&path, size).map_err(|error| self.explained(drive, error))
-            } else {
-                FileImage::open(&path, size)
-            };
-            let image = image.map_err(|error| EmulateError::Open { path, error })?;
+            let must_exist = self.must_exist(drive);
+            let file = self.files.for_writing(name, !must_exist);
+            let image = file.and_then(|file| FileImage::of(file, size, !must_exist)).map_err(|error| {
+                let error = if must_exist { self.explained(drive, error) } else { error };
+                EmulateError::Open { path: self.path.join(name), error }
+            })?;
             images.push((name.clone(), Box::new(image) as Box<dyn Image>));
         }
         let state = State { clean: false, ..self.state.clone() };
@@ -217,8 +218,7 @@ impl Folder {
     /// # Errors
     /// When the disk has less free space.
     pub fn reserve(&self, bytes: u64) -> Result<(), EmulateError> {
-        let path = self.path.join(RESERVE);
-        let made = File::create(&path).and_then(|file| {
+        let made = self.files.create(RESERVE).and_then(|file| {
             let flags = rustix::fs::FallocateFlags::empty();
             match rustix::fs::fallocate(&file, flags, 0, bytes.max(1)) {
                 // A file system without support for `fallocate` reserves nothing.
@@ -228,15 +228,15 @@ impl Folder {
         });
         made.map_err(|error| {
             // A partial reservation is useless.
-            let _ = fs::remove_file(&path);
-            EmulateError::Open { path: path.clone(), error }
+            let _ = self.files.delete(RESERVE);
+            EmulateError::Open { path: self.path.join(RESERVE), error }
         })
     }
 
     /// Releases the reserved space.
     pub fn release(&self) {
-        // The file may not exist.
-        let _ = fs::remove_file(self.path.join(RESERVE));
+        // It only takes space if it stays.
+        let _ = self.files.delete(RESERVE);
     }
 
     /// Records the members of the array as they are now, for a session that begins after this process was killed.
@@ -272,17 +272,8 @@ impl Folder {
     /// Replaces the state in one step: whenever the process or the machine stops, the file has the old one or the new
     /// one.
     fn write(&self, state: &State) -> Result<(), EmulateError> {
-        let (path, new) = (self.path.join(STATE), self.path.join(STATE_NEW));
         let text = serde_json::to_string_pretty(state).unwrap_or_default() + "\n";
-        let written = write_synced(&new, text.as_bytes())
-            .and_then(|()| fs::rename(&new, &path))
-            .and_then(|()| File::open(&self.path)?.sync_all());
-        written.map_err(|error| EmulateError::Open { path, error })
+        let written = self.files.replace(STATE, STATE_NEW, text.as_bytes());
+        written.map_err(|error| EmulateError::Open { path: self.path.join(STATE), error })
     }
-}
-
-fn write_synced(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let mut file = File::create(path)?;
-    file.write_all(bytes)?;
-    file.sync_all()
 }

@@ -58,6 +58,7 @@ pub mod crash;
 pub mod engine;
 pub mod error;
 pub mod folder;
+mod folder_files;
 pub mod fuse;
 pub mod image;
 pub mod lateness;

@@ -152,6 +152,7 @@ impl ServeLoop<'_> {
             keep_members(&mut self.server.engine, self.server.folder.as_mut())?;
             self.drop_clients_after_cut();
             self.send();
+            self.server.transport.expire(Moment::now());
             let (due, is_busy) = (self.server.engine.next_due(), self.server.engine.is_busy());
             let wait = self.clock.wait(due, is_busy);
             if self.wait_for_input(wait)? {

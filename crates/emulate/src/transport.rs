@@ -6,6 +6,7 @@ use drivelab_data::{Bytes, cell};
 use drivelab_units::Instant;
 use rustix::event::{PollFd, PollFlags};
 use std::collections::BTreeMap;
+use std::time::Instant as Moment;
 
 /// A request to the device: within its bounds, and in whole blocks.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -133,6 +134,9 @@ pub trait Transport: Send {
     /// Sends the accepted replies, as far as the sockets accept them without blocking.
     fn flush(&mut self);
 
+    /// Disconnects clients that have stalled. Called often, with the machine's time.
+    fn expire(&mut self, _now: Moment) {}
+
     /// Disconnects all clients; unsent replies are lost.
     fn drop_clients(&mut self);
 
@@ -148,7 +152,7 @@ pub trait Transport: Send {
 pub struct TransportCounts {
     /// Accepted connections.
     pub connections: u64,
-    /// Connections that ended because the client violated the protocol.
+    /// Connections that ended because the client violated the protocol, or has stalled.
     pub malformed: u64,
     /// Clients that disconnected when TLS was required.
     pub left_without_tls: u64,

@@ -19,9 +19,21 @@ impl FileImage {
     /// When the file cannot be opened, is locked by another program, or differs in size from the device.
     pub fn open(path: &Path, size: u64) -> io::Result<Self> {
         check_kind(path)?;
-        let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path)?;
+        Self::of(
+            OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path)?,
+            size,
+            true,
+        )
+    }
+
+    /// Locks an open file exclusively. Unless `is_new` allows it, it may not be empty.
+    ///
+    /// # Errors
+    /// When it is locked by another program, or differs in size from the device.
+    pub fn of(file: File, size: u64, is_new: bool) -> io::Result<Self> {
         lock(&file, FlockOperation::NonBlockingLockExclusive)?;
         match file.metadata()?.len() {
+            0 if size > 0 && !is_new => return Err(io::Error::new(io::ErrorKind::NotFound, "it is empty")),
             0 => {
                 file.set_len(size)?;
                 // An empty file is no image: the next session has to find this one's size, even after a crash.
@@ -31,17 +43,6 @@ impl FileImage {
             found => return Err(other(found, size)),
         }
         Ok(FileImage { file, size })
-    }
-
-    /// The same for a file that has to be there already.
-    ///
-    /// # Errors
-    /// Those of [`FileImage::open`], and when there is no file, or an empty one.
-    pub fn open_existing(path: &Path, size: u64) -> io::Result<Self> {
-        match std::fs::metadata(path)?.len() {
-            0 if size > 0 => Err(io::Error::new(io::ErrorKind::NotFound, "it is empty")),
-            _ => Self::open(path, size),
-        }
     }
 
     /// Opens a file read-only. If it is shorter than the device, the rest reads as zeros.

@@ -6,8 +6,10 @@
 pub mod export;
 pub mod handshake;
 pub mod listener;
+mod payload;
 pub mod request;
 pub mod session;
+mod sharing;
 mod stream;
 pub mod tls;
 pub mod transport;

@@ -5,6 +5,7 @@
 //! Start reading at [`Session::poll`].
 use super::export::Export;
 use super::handshake::{self, Agreed, Head, Next, OPTION_BYTES_MAX, OPTION_HEAD, Security};
+use super::payload::Payload;
 use super::request;
 use super::wire::{
     Errno, FLAG_FIXED_NEWSTYLE, FLAG_NO_ZEROES, IHAVEOPT, NBDMAGIC, PAYLOAD_MAX, REQUEST_BYTES, command,
@@ -42,6 +43,8 @@ pub enum Closed {
     Certificate,
     #[error("the client's certificate was revoked")]
     Revoked,
+    #[error("the client has stalled")]
+    Stalled,
 }
 
 /// A request of a client.
@@ -83,9 +86,8 @@ pub struct Session {
     input: Vec<u8>,
     taken: usize,
     filled: usize,
-    /// The payload that is being received, and the number of bytes received.
-    payload: Vec<u8>,
-    has: usize,
+    /// The payload that is being received.
+    payload: Payload,
     /// Input bytes to skip.
     skips: u64,
     out: Vec<u8>,
@@ -107,8 +109,7 @@ impl Session {
             input: vec![0; ROOM],
             taken: 0,
             filled: 0,
-            payload: Vec::new(),
-            has: 0,
+            payload: Payload::default(),
             skips: 0,
             out,
             sent: 0,
@@ -119,7 +120,7 @@ impl Session {
     /// session is over.
     pub fn room(&mut self) -> &mut [u8] {
         if self.is_in_payload() && self.taken == self.filled {
-            return &mut self.payload[self.has..];
+            return self.payload.room();
         }
         if self.taken > 0 {
             self.input.copy_within(self.taken..self.filled, 0);
@@ -131,7 +132,7 @@ impl Session {
     /// Reports that `count` bytes were read into the buffer.
     pub fn filled(&mut self, count: usize) {
         if self.is_in_payload() && self.taken == self.filled {
-            self.has += count;
+            self.payload.filled(count);
         } else {
             self.filled += count;
         }
@@ -181,7 +182,7 @@ impl Session {
                     if !self.payload_is_whole() {
                         return Ok(None);
                     }
-                    let data = std::mem::take(&mut self.payload);
+                    let data = std::mem::take(&mut self.payload).into_data();
                     self.phase = Phase::Request;
                     let checked = request::write(&self.export, flags, offset, data);
                     if let Some(request) = self.accept(cookie, checked) {
@@ -293,7 +294,7 @@ impl Session {
                 self.accept(cookie, Err((Errno::Invalid, "a write of more than 32 MiB")))
             }
             command::WRITE => {
-                self.begin_payload(length as usize);
+                self.payload = Payload::new(length as usize);
                 self.phase = Phase::Payload { cookie, flags, offset };
                 None
             }
@@ -314,29 +315,15 @@ impl Session {
         }
     }
 
-    /// Starts to receive a payload: the part that has already arrived is copied.
-    fn begin_payload(&mut self, length: usize) {
-        let count = length.min(self.filled - self.taken);
-        self.payload = if count == 0 {
-            vec![0; length]
-        } else {
-            let mut payload = Vec::with_capacity(length);
-            payload.extend_from_slice(&self.input[self.taken..self.taken + count]);
-            payload.resize(length, 0);
-            payload
-        };
-        self.taken += count;
-        self.has = count;
+    /// Takes what has arrived of the payload; returns whether it is complete.
+    fn payload_is_whole(&mut self) -> bool {
+        self.taken += self.payload.take(&self.input[self.taken..self.filled]);
+        self.payload.is_whole()
     }
 
-    /// Copies arrived input into the payload; returns whether the payload is complete.
-    fn payload_is_whole(&mut self) -> bool {
-        let count = (self.payload.len() - self.has).min(self.filled - self.taken);
-        let from = &self.input[self.taken..self.taken + count];
-        self.payload[self.has..self.has + count].copy_from_slice(from);
-        self.taken += count;
-        self.has += count;
-        self.has == self.payload.len()
+    /// The bytes of memory that the payload and the pending output take.
+    pub fn held(&self) -> usize {
+        self.payload.held() + self.to_send().len()
     }
 
     /// Appends the reply to a successful request without data.

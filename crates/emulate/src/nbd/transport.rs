@@ -3,6 +3,7 @@ use super::export::Export;
 use super::handshake::Security;
 use super::listener::{Listener, Listening};
 use super::session::{Closed, Session};
+use super::sharing::{Progress, Share, Sharing, TOTAL_MAX};
 use super::stream::Stream;
 use super::tls::Certificates;
 use super::under_way::UnderWay;
@@ -14,6 +15,7 @@ use std::io::{self, ErrorKind};
 use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::{Duration, Instant as Moment};
 
 /// Unsent bytes at which no more of a connection is read.
 const UNSENT_MAX: usize = 64 << 20;
@@ -21,6 +23,8 @@ const UNSENT_MAX: usize = 64 << 20;
 const CONNECTIONS_MAX: usize = 256;
 /// Reads of one connection before the next connection is served.
 const READS_AT_ONCE: u32 = 64;
+/// How often stalled clients are looked for.
+const EXPIRES_EVERY: Duration = Duration::from_secs(1);
 /// The most different reasons for the end of connections that are counted.
 const REASONS_MAX: usize = 20;
 
@@ -31,6 +35,8 @@ struct Connection {
     certificates: Option<Certificates>,
     session: Session,
     under_way: UnderWay,
+    share: Share,
+    progress: Progress,
     /// Whether requests that have arrived wait until others have ended.
     is_held_up: bool,
     /// Why it ends, once the requests in flight are answered.
@@ -48,6 +54,10 @@ pub struct NbdTransport {
     counts: TransportCounts,
     is_shut: bool,
     accepting: Accepting,
+    /// What all connections may hold, in bytes.
+    memory_max: u64,
+    /// When stalled clients are looked for again.
+    expires_at: Option<Moment>,
 }
 
 impl NbdTransport {
@@ -83,7 +93,17 @@ impl NbdTransport {
     fn with(listener: Listener, certificates: Option<Certificates>, export: Export) -> Self {
         let (export, connections, counts) = (Arc::new(export), Vec::new(), TransportCounts::default());
         let accepting = Accepting::default();
-        NbdTransport { listener, certificates, export, connections, counts, is_shut: false, accepting }
+        NbdTransport {
+            listener,
+            certificates,
+            export,
+            connections,
+            counts,
+            is_shut: false,
+            accepting,
+            memory_max: TOTAL_MAX,
+            expires_at: None,
+        }
     }
 
     fn accept(&mut self) {
@@ -105,12 +125,24 @@ impl NbdTransport {
                 certificates,
                 session,
                 under_way: UnderWay::default(),
+                share: Share { limit: 0, may_fill: false },
+                progress: Progress::default(),
                 is_held_up: false,
                 leaves: None,
                 is_gone: false,
             };
             connection.send();
             self.connections.push(connection);
+        }
+    }
+
+    /// Divides the memory between the connections, as they are now.
+    fn share(&mut self) {
+        let total = self.connections.iter().map(|connection| connection.held().0).sum();
+        let is_busy = self.connections.iter().any(|connection| !connection.under_way.is_empty());
+        let mut sharing = Sharing::of(total, self.memory_max, is_busy);
+        for connection in &mut self.connections {
+            connection.share = sharing.next(connection.held());
         }
     }
 
@@ -133,14 +165,27 @@ impl NbdTransport {
 }
 
 impl Connection {
+    /// The bytes of memory that it holds, or will for replies; whether it is within a payload.
+    fn held(&self) -> (u64, bool) {
+        (self.session.held() as u64 + self.under_way.bytes(), self.session.is_in_payload())
+    }
+
     /// Whether another request may come now: what a client asks for must not take all memory.
     fn may_take(&self) -> bool {
-        let unsent = self.session.to_send().len();
-        unsent < UNSENT_MAX && self.under_way.has_room(unsent)
+        self.session.to_send().len() < UNSENT_MAX
+            && self.under_way.has_room(self.session.held() as u64, self.share.limit)
     }
 
     fn may_read(&self) -> bool {
-        self.leaves.is_none() && self.may_take() && !self.session.awaits_tls()
+        let may_come = if self.session.is_in_payload() { self.share.may_fill } else { self.may_take() };
+        self.leaves.is_none() && may_come && !self.session.awaits_tls()
+    }
+
+    /// Whether the client has stalled: within a payload, or by not taking replies while memory is short.
+    fn has_stalled(&mut self, now: Moment) -> bool {
+        let is_in_payload = self.session.is_in_payload() && self.may_read();
+        let is_short = self.share.limit <= self.held().0;
+        self.progress.has_stalled(now, is_in_payload || (is_short && self.waits_to_send()))
     }
 
     /// Whether there is something to do without further bytes from the socket: requests that were held up may come,
@@ -166,6 +211,7 @@ impl Connection {
                     return;
                 }
                 Ok(count) => {
+                    self.progress.moved(count);
                     self.session.filled(count);
                     self.take_requests(sink);
                     // A payload follows its header at once.
@@ -186,7 +232,7 @@ impl Connection {
 
     fn take_requests(&mut self, sink: &mut dyn RequestSink) {
         loop {
-            self.is_held_up = !self.may_take();
+            self.is_held_up = !self.session.is_in_payload() && !self.may_take();
             if self.is_held_up {
                 return self.send();
             }
@@ -241,7 +287,10 @@ impl Connection {
         while !self.session.to_send().is_empty() {
             match self.stream.write(self.session.to_send()) {
                 Ok(0) => break,
-                Ok(count) => self.session.sent(count),
+                Ok(count) => {
+                    self.progress.moved(count);
+                    self.session.sent(count);
+                }
                 Err(error) if error.kind() == ErrorKind::WouldBlock => return,
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 Err(_) => {
@@ -292,7 +341,11 @@ impl Transport for NbdTransport {
     }
 
     fn receive(&mut self, ready: &[PollFlags], sink: &mut dyn RequestSink) {
-        for (connection, ready) in self.connections.iter_mut().zip(ready.iter().skip(1)) {
+        for place in 0..self.connections.len() {
+            let Some(ready) = ready.get(place + 1).filter(|ready| !ready.is_empty()) else { continue };
+            // Each takes from what the others have left.
+            self.share();
+            let connection = &mut self.connections[place];
             if ready.contains(PollFlags::OUT) {
                 connection.send();
             }
@@ -306,6 +359,7 @@ impl Transport for NbdTransport {
             self.accept();
         }
         self.sweep();
+        self.share();
     }
 
     fn answer(&mut self, reply: Reply) {
@@ -321,6 +375,22 @@ impl Transport for NbdTransport {
         if self.connections.iter().any(Connection::is_over) {
             self.sweep();
         }
+        self.share();
+    }
+
+    fn expire(&mut self, now: Moment) {
+        if self.expires_at.is_some_and(|at| now < at) {
+            return;
+        }
+        self.expires_at = Some(now + EXPIRES_EVERY);
+        for connection in &mut self.connections {
+            if connection.has_stalled(now) {
+                connection.leaves = Some(Closed::Stalled);
+                connection.is_gone = true;
+            }
+        }
+        self.sweep();
+        self.share();
     }
 
     fn drop_clients(&mut self) {

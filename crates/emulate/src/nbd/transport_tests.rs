@@ -1,5 +1,6 @@
 //! What a client that asks for too much gets, and when.
 use super::*;
+use crate::nbd::sharing;
 use crate::transport::{DeviceRequest, ReadData};
 use rustix::event::{Timespec, poll};
 use std::io::{Read, Write};
@@ -104,4 +105,103 @@ fn writes_in_flight_are_of_bounded_memory() {
         assert_eq!(rest.is_empty(), number < 16, "write {number}");
     }
     assert_eq!(requests.0.len(), 16);
+}
+
+/// One more client of a server, greeted.
+fn another(transport: &mut NbdTransport, requests: &mut Requests) -> UnixStream {
+    let Listener::Unix(_, path) = &transport.listener else { panic!("it listens at a path") };
+    let mut client = UnixStream::connect(path).expect("it listens");
+    client.write_all(&3_u32.to_be_bytes()).expect("it is open");
+    client.write_all(b"IHAVEOPT\0\0\0\x01\0\0\0\0").expect("it is open");
+    turn(transport, requests);
+    client.read_exact(&mut [0; 18 + 10]).expect("it is greeted");
+    client.set_nonblocking(true).expect("it is open");
+    client
+}
+
+fn held(transport: &NbdTransport) -> u64 {
+    transport.connections.iter().map(|connection| connection.held().0).sum()
+}
+
+#[test]
+fn headers_without_payloads_take_no_memory_and_their_clients_leave_in_time() {
+    let (mut transport, mut first, mut requests) = client("stalled");
+    let mut stalled: Vec<UnixStream> = (0..200).map(|_| another(&mut transport, &mut requests)).collect();
+    for client in &mut stalled {
+        let mut bytes = head(1, 0, 32 * MIB);
+        bytes.push(1);
+        client.write_all(&bytes).expect("it is open");
+    }
+    turn(&mut transport, &mut requests);
+    assert!(held(&transport) <= 200 * (256 << 10), "{}", held(&transport));
+    let begin = Moment::now();
+    transport.expire(begin);
+    stalled[0].write_all(&[1]).expect("it is open");
+    turn(&mut transport, &mut requests);
+    transport.expire(begin + sharing::PATIENCE);
+    assert_eq!(transport.connections.len(), 2, "the first has asked for nothing, another has sent a byte");
+    assert_eq!(transport.counts().ended.get("the client has stalled"), Some(&199));
+    first.write_all(&head(0, 7, 512)).expect("it is open");
+    turn(&mut transport, &mut requests);
+    assert_eq!(requests.0.len(), 1, "it is served");
+}
+
+#[test]
+fn all_connections_together_hold_a_bounded_memory_and_each_comes_to_its_end() {
+    let (mut transport, first, mut requests) = client("together");
+    transport.memory_max = 16 << 20;
+    let mut clients = vec![first];
+    clients.extend((1..20).map(|_| another(&mut transport, &mut requests)));
+    let mut bytes = head(1, 0, 4 * MIB);
+    bytes.resize(bytes.len() + 4 * MIB as usize, 1);
+    let mut rests = vec![&bytes[..]; clients.len()];
+    // One payload may cross the bound, and the oldest goes on beyond it.
+    let most = transport.memory_max + u64::from(2 * 4 * MIB);
+    let mut writes = 0;
+    while rests.iter().any(|rest| !rest.is_empty()) {
+        let before: usize = rests.iter().map(|rest| rest.len()).sum();
+        for (client, rest) in clients.iter_mut().zip(&mut rests) {
+            while let Ok(count @ 1..) = client.write(rest) {
+                *rest = &rest[count..];
+            }
+            turn(&mut transport, &mut requests);
+            assert!(held(&transport) <= most, "{}", held(&transport));
+        }
+        let left: usize = rests.iter().map(|rest| rest.len()).sum();
+        if left == before {
+            // Nothing more is taken until writes end.
+            assert!(!requests.0.is_empty(), "one payload goes on");
+            for (request_id, _) in std::mem::take(&mut requests.0) {
+                writes += 1;
+                transport.answer(Reply { request_id, due: None, answer: Ok(Answer::Done) });
+            }
+            transport.flush();
+        }
+    }
+    assert_eq!(writes + requests.0.len(), clients.len());
+}
+
+#[test]
+fn a_client_that_takes_no_replies_is_left_alone_unless_memory_is_short() {
+    let (mut transport, mut first, mut requests) = client("replies");
+    first.write_all(&head(0, 1, 4 * MIB)).expect("it is open");
+    turn(&mut transport, &mut requests);
+    let (request_id, _) = requests.0.remove(0);
+    let answer = Ok(Answer::Data { offset: 0, found: ReadData::Plain(vec![1; 4 << 20]) });
+    transport.answer(Reply { request_id, due: None, answer });
+    transport.flush();
+    let begin = Moment::now();
+    transport.expire(begin);
+    transport.expire(begin + 10 * sharing::PATIENCE);
+    assert_eq!(transport.connections.len(), 1, "memory is not short");
+    // Others ask for all that is left.
+    let mut others: Vec<UnixStream> = (0..4).map(|_| another(&mut transport, &mut requests)).collect();
+    for client in &mut others {
+        (0..8).for_each(|cookie| client.write_all(&head(0, cookie, 32 * MIB)).expect("it is open"));
+        turn(&mut transport, &mut requests);
+    }
+    transport.expire(begin + 10 * sharing::PATIENCE + sharing::PATIENCE / 2);
+    assert_eq!(transport.connections.len(), 5, "memory has been short for too short a time");
+    transport.expire(begin + 11 * sharing::PATIENCE);
+    assert_eq!(transport.connections.len(), 4);
 }

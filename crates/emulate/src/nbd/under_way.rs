@@ -19,9 +19,14 @@ impl UnderWay {
         self.requests.is_empty()
     }
 
-    /// Whether another request may come, with this many bytes of replies that are not sent yet.
-    pub fn has_room(&self, unsent: usize) -> bool {
-        self.requests.len() < REQUESTS_MAX && self.bytes + (unsent as u64) < BYTES_MAX
+    /// Whether another request may come, with this many bytes that the connection holds beside them, within a limit.
+    pub fn has_room(&self, beside: u64, limit: u64) -> bool {
+        self.requests.len() < REQUESTS_MAX && self.bytes + beside < BYTES_MAX.min(limit)
+    }
+
+    /// The bytes that they hold, or that their replies will.
+    pub fn bytes(&self) -> u64 {
+        self.bytes
     }
 
     pub fn begins(&mut self, cookie: u64, request: &DeviceRequest) {

@@ -14,7 +14,8 @@
 //! - A **resync** reads everything and writes parity, or reads one copy and writes the others.
 //! - A **scrub** reads everything. The model knows no data, so it finds no copies that differ.
 //!
-//! In each group one job runs at a time: a rebuild before all others, then the oldest. A window that meets
+//! In each group one job runs at a time: a rebuild before all others, then the oldest. It gives up once all members of
+//! the group are missing. A window that meets
 //! something unreadable is processed again in pieces of the parity's granule; what is lost of such a piece is
 //! reported exactly, and the rebuild continues. Start reading at [`Array::pump_background`].
 //! Source: the Linux kernel, drivers/md/md.c, raid5.c and raid10.c, for the order of jobs and what is read and written.
@@ -277,6 +278,12 @@ impl Array {
         self.background.again = true;
     }
 
+    /// Whether all members of a group are missing.
+    fn has_no_member(&self, group: u16) -> bool {
+        let mut slots = 0..self.planner.params.members;
+        !slots.any(|slot| self.group_of(slot) == group && self.planner.members.can_write(slot))
+    }
+
     fn first_slot(&self, group: u16) -> u16 {
         group * self.layout.group_members().unwrap_or(0)
     }
@@ -331,6 +338,13 @@ impl Array {
         }
         if !self.background.has_turn(at) {
             return self.background.jobs[at].pace.rests();
+        }
+        if self.has_no_member(self.background.jobs[at].group) {
+            // Its windows would end at the instant at which they begin, all of them at this one.
+            if self.background.jobs[at].windows.is_empty() {
+                self.end_job(context, at, JobStage::GivenUp);
+            }
+            return;
         }
         let mut i = 0;
         // A window that begins may end at once; nothing else changes the windows meanwhile.
