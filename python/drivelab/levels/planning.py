@@ -57,6 +57,8 @@ class Chosen:
     loads: Loads
     overrides: Sequence[Override]
     lifetime: Lifetime | None = None
+    failures: Mapping[str, Any] = field(default_factory=dict)
+    """The life of a drive and other causes of loss, as typed, by the options of `durability`."""
     repair: Repair | None = None
     prices: Prices | None = None
     rebuilds_idle: bool = True
@@ -98,6 +100,9 @@ class Entry:
     record_bytes: int | None = None
     """For a RAID-Z pool."""
     odds: Mapping[str, Any] = field(default_factory=dict)
+    """The failures that it tolerates, and chances of loss by failed drives alone."""
+    loss: Mapping[str, Any] | None = None
+    """The outcome of the package `durability`; None if nothing fails or its repair time is unknown."""
     cost: Mapping[str, Any] | None = None
     rebuild: Mapping[str, Any] | None = None
     """The time to rebuild a new member under the load, if it was measured and there is such a rebuild."""
@@ -129,6 +134,7 @@ class Entry:
             "unused_settings": [override.key for override in self.unused],
             "capacity_bytes": self.capacity_bytes,
             "failures": self.odds,
+            "loss": self.loss,
             "cost": self.cost,
             "rebuild": self.rebuild,
             "rebuild_idle": self.rebuild_idle,

@@ -1,5 +1,5 @@
 //! Jobs from fio's options.
-use crate::check::marking::{MarkingKeys, check_initiators, check_synchronous, marking, only_for_drives};
+use crate::check::marking::{MarkingKeys, check_initiators, check_sync, check_synchronous, marking, only_for_drives};
 use crate::check::{commands, given, pointless};
 use crate::keys::numbers::Count;
 use crate::keys::quantities::IO_MAX;
@@ -166,7 +166,7 @@ fn fed_io(job: &Job) -> Option<FedIo> {
     let Listed { at, access } = job.listed?;
     let JobParams { initiator, first, count, marking, .. } = job.params;
     let (first, count) = if access == Access::Flush { (Lba::ZERO, Sectors::ZERO) } else { (first, count) };
-    let Marking { attribute, priority, force_unit_access, direct } = marking;
+    let Marking { attribute, priority, force_unit_access, sync: _, direct } = marking;
     let plain = Command::new(0, access, first, count);
     let command = Command { initiator, attribute, priority, force_unit_access, direct, ..plain };
     Some(FedIo { time: at, command })
@@ -202,10 +202,12 @@ fn one(name: &str, raw: &JobRaw, place: Place, served: Option<Served>, log: &mut
         priority: raw.priority.as_ref(),
         icc: raw.icc.as_ref(),
         fua: raw.fua.as_ref(),
+        sync: raw.sync.as_ref(),
         direct: raw.direct.as_ref(),
         clear: raw.readable("priority") && raw.readable("icc"),
     };
     let marking = marking(&asks, served, log);
+    check_sync(raw, rw, log);
     match served {
         Some(Served { drive: None, .. }) => only_for_drives(&raw.set(), log),
         Some(served) => check_synchronous(raw, served, log),
