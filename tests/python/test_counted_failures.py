@@ -54,7 +54,7 @@ def test_durability_takes_counts_and_tells_the_interval(run, folder: Path):
     found = json.loads(done.stdout)["levels"][0]
     mean = found["array"]["drive"]["mean_hours"]
     assert mean == pytest.approx(11_616_742 * 24 / 102, rel=1e-5)
-    over, year = found["loss_in_a_year_over_failures"], found["loss_in_a_year"]["value"]
+    over, year = found["loss_in_a_year_over_failures_percent"], found["loss_in_a_year_percent"]["value"]
     # RAID 6: the cube of the rate, and 102 failures are known to a fifth.
     assert over["low"] < year < over["high"]
     assert over["high"] / year == pytest.approx((chi2.ppf(0.975, 206) / 2 / 102) ** 3, rel=0.01)
@@ -63,8 +63,8 @@ def test_durability_takes_counts_and_tells_the_interval(run, folder: Path):
     same = run(*GIVEN, "--afr", "1%(0.9%..1.1%)", "--json").stdout
     plain = run(*GIVEN, "--afr", "1%", "--json").stdout
     one, two = (json.loads(text)["levels"][0] for text in (same, plain))
-    assert one["loss_in_a_year"] == two["loss_in_a_year"]
-    assert two["loss_in_a_year_over_failures"] is None
+    assert one["loss_in_a_year_percent"] == two["loss_in_a_year_percent"]
+    assert two["loss_in_a_year_over_failures_percent"] is None
 
 
 def test_plan_and_compare_levels_take_them_too(run, folder: Path):

@@ -256,7 +256,7 @@ def _causes(found: Comparison) -> str:
     """What data are lost by, and what is not counted."""
     given, assumed = found.chosen.failures, risk.assumed(found.chosen)
     if assumed:
-        sectors = f"failed drives and {assumed.text()}"
+        sectors = f"failed drives and unreadable sectors, {assumed.rate}"
     elif given.get("latent") is None and is_none(given["ure"]):
         sectors = "failed drives; no unreadable sectors (--ure none)"
     else:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from drivelab.chances import figure, percent_figure, years_text
 from drivelab.levels import loads as under
+from drivelab.levels import risk, volatile
 from drivelab.levels.cost import GB
 from drivelab.levels.loads import Loads
 from drivelab.points_table import rate_text
@@ -77,13 +78,22 @@ def judged(chosen: Chosen, drive_bytes: int, entries: Sequence[Entry]) -> Verdic
     return Verdict(
         load=loads.text(),
         workload=loads.workload(),
-        lines=judge.lines(),
+        lines=[*judge.lines(), *_assumes(chosen, entries)],
         picks=judge.picks,
         rows=rows,
         title=f"{chosen.name}: {loads.text()}",
         is_stream=loads.is_stream,
         has_rate=loads.rate_iops is not None or loads.trace is not None,
     )
+
+
+def _assumes(chosen: Chosen, entries: Sequence[Entry]) -> list[str]:
+    """The assumptions that nobody gave and that move the figures most."""
+    loads = chosen.loads
+    early = loads.may_write and any(volatile.answers_early(entry, chosen) for entry in entries)
+    sectors = risk.assumed(chosen)
+    parts = [loads.arrivals(), volatile.TEXT if early else None, sectors and sectors.text()]
+    return [f"assumes: {'; '.join(given)}"] if (given := [part for part in parts if part]) else []
 
 
 def _row(entry: Entry, whole: int, loads: Loads) -> Row:
