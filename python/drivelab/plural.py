@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 
-def count_of(count: float, noun: str, nouns: str | None = None, form: str = ",") -> str:
-    """`1 drive`, `2 drives`; `nouns` is the plural where it does not end in s alone."""
-    return f"{count:{form}} {noun_of(count, noun, nouns)}"
+def counted(count: float, noun: str, form: str = ",") -> str:
+    """`1 drive`, `1,200 drives`, `2 histories`."""
+    return f"{count:{form}} {noun_of(count, noun)}"
 
 
-def noun_of(count: float, noun: str, nouns: str | None = None) -> str:
+def noun_of(count: float, noun: str) -> str:
     """The noun of a count without the count."""
-    return noun if count == 1 else nouns or f"{noun}s"
+    if count == 1:
+        return noun
+    if noun.endswith("y") and noun[-2] not in "aeiou":
+        return f"{noun[:-1]}ies"
+    return f"{noun}es" if noun.endswith(("ch", "sh", "s", "x")) else f"{noun}s"

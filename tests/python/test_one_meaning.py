@@ -1,4 +1,4 @@
-"""`plan`, `durability` and `compare-levels`, asked of the same array, say the same: its chance of loss, its arrivals."""
+"""`plan`, `durability` and `compare-levels` say the same of the same array: its chance of loss, its arrivals."""
 
 from __future__ import annotations
 

@@ -17,6 +17,7 @@ import altair as alt
 from drivelab.charts.errors import ChartInputError
 from drivelab.charts.rows import NS_PER_MS, Row
 from drivelab.charts.theme import INK, LINE_COLOURS, SOFT, Panel, colours, dress, heading, inline, log_axis
+from drivelab.plural import counted
 
 WIDTH, HEIGHT = 300, 300
 _TORNADO_WIDTH, _STEP = 620, 30
@@ -203,9 +204,7 @@ def _notes(plan: Mapping[str, Any]) -> list[str]:
         notes.append(f"Triangle {'; '.join(meanings)}")
     missing = sum(1 for one in plan["candidates"] if one["usable_bytes"] and not one["iops_healthy"])
     if missing:
-        notes.append(
-            f"{missing} candidates were ruled out before their load ran, so their speed is not known"
-        )
+        notes.append(f"{counted(missing, 'candidate')} ruled out before the load ran: the speed is not known")
     return notes
 
 

@@ -49,6 +49,7 @@ from drivelab.levels.planning import Chosen, check_used, checked, named, planned
 from drivelab.levels.risk import CAUSES
 from drivelab.levels.tables import notes
 from drivelab.levels.trace_words import split
+from drivelab.plural import counted
 from drivelab.scenario import Override
 
 LOAD_PANEL = "The loads"
@@ -253,7 +254,7 @@ def _exit_code(found: Comparison, points: int) -> Exit:
     for text in compare.failure_texts(found.failures):
         say(f"error: {text}")
     if found.interrupted:
-        say(f"interrupted: {found.points} of {points} points finished")
+        say(f"interrupted: {found.points} of {counted(points, 'point')} finished")
         return Exit.INTERRUPTED
     return Exit.FAILED if found.failures else Exit.OK
 

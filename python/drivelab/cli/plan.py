@@ -47,7 +47,7 @@ from drivelab.levels.level import COPIES, GROUPS
 from drivelab.levels.loads import KINDS, REQUESTS, WARM_UP
 from drivelab.plan.planned import KEYS, Plan, run
 from drivelab.plan.question import LEVELS, LIFE, MEMBERS
-from drivelab.plural import count_of
+from drivelab.plural import counted
 
 NOTES = 3
 """Remarks that are printed without --notes."""
@@ -238,7 +238,7 @@ def _print(
         shown = notes if with_notes else notes[:NOTES]
         say("\n".join(wrapped(f"note: {note}") for note in shown))
         if left := len(notes) - len(shown):
-            say(f"{count_of(left, 'more note')}: --notes")
+            say(f"{counted(left, 'more note')}: --notes")
         say(found.identity())
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from drivelab.chances import Estimate, percent_figure, percent_text, span_text, years_text
 from drivelab.durability import checks
 from drivelab.durability.unreadable import Assumed
-from drivelab.plural import count_of
+from drivelab.plural import counted
 from drivelab.provenance import line, provenance
 from drivelab.table import Cell, Table
 
@@ -96,13 +96,13 @@ class Losses:
         """The answer in a few lines; for several levels that of the one with the fewest losses."""
         name, found = min(self._named(), key=lambda one: one[1]["loss_in_a_year_percent"]["high"])
         array = next(one["array"] for one in self.questions if _label(one) == name)
-        life = count_of(array["life_hours"] / 8760, "year", form="g")
+        life = counted(array["life_hours"] / 8760, "year", form="g")
         first = "" if len(self.outcomes) == 1 else "least of all: "
         sectors = found["share_by_sectors"]
         through = "" if sectors is None else f"; {100 * sectors:.3g} % of losses by unreadable sectors"
         nines = "" if found["nines"] is None else f", {found['nines']:.1f} nines a year"
         return [
-            f"{first}{name} of {count_of(array['members'], 'drive')}: "
+            f"{first}{name} of {counted(array['members'], 'drive')}: "
             f"chance of loss {percent_text(found['loss_in_a_year_percent'])} in a year, "
             f"{percent_text(found['loss_in_life_percent'])} in {life}",
             f"mean time to data loss: {years_text(found['mttdl_years'])} years{nines}",
@@ -232,7 +232,7 @@ def _reservations(found: dict[str, Any]) -> list[str]:
     """Limitations of a result."""
     remarks = []
     year = found["loss_in_a_year_percent"]
-    histories = count_of(found["histories"], "history", "histories", form=",.0f")
+    histories = counted(found["histories"], "history", form=",.0f")
     if found["instead_of"]:
         remarks.append(f"not by {found['instead_of']}: {found['instead_because']}; by {found['method']}")
     if found["method"] == "chain":
@@ -263,5 +263,5 @@ def _method(found: dict[str, Any]) -> str:
         return f"the chain of states, {'as bounds' if is_bound else 'exact up to rounding'}"
     year = found["loss_in_a_year_percent"]
     span = f"{span_text(year['low'], year['high'])} in a year with a confidence of 95 %"
-    count = count_of(found["histories"], "history", "histories", form=",.0f")
+    count = counted(found["histories"], "history", form=",.0f")
     return f"{found['method']}: {span}, {count}, {found['drive_years']:,.3g} drive-years"

@@ -20,6 +20,7 @@ from drivelab.levels.odds import Lifetime, Repair, lifetime_dict, odds
 from drivelab.levels.planning import Chosen, Entry, check_used, checked, drive_bytes, named, planned
 from drivelab.levels.trace_words import split
 from drivelab.levels.verdict import Verdict, judged
+from drivelab.plural import counted
 from drivelab.provenance import line, provenance
 from drivelab.result import Failure, combined_digest
 from drivelab.scenario import Override, overrides_from
@@ -49,7 +50,9 @@ class Comparison:
 
     def __repr__(self) -> str:
         """A line, however many levels there are."""
-        return f"<Comparison {self.chosen.name!r}: {len(self.possible)} levels, digest {self.digest}>"
+        return (
+            f"<Comparison {self.chosen.name!r}: {counted(len(self.possible), 'level')}, digest {self.digest}>"
+        )
 
     @property
     def possible(self) -> list[Entry]:
@@ -239,6 +242,7 @@ def failure_texts(failures: Iterable[Failure]) -> list[str]:
         at = ", ".join(f"{key} = {value}" for key, value in failure.axes.items())
         places.setdefault(failure.message, []).append(at)
     more = {
-        message: f" and {len(at) - 1} more points" if len(at) > 1 else "" for message, at in places.items()
+        message: f" and {counted(len(at) - 1, 'more point')}" if len(at) > 1 else ""
+        for message, at in places.items()
     }
     return [f"{message} (at {at[0]}{more[message]})" for message, at in places.items()]

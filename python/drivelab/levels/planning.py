@@ -16,6 +16,7 @@ from drivelab.levels.level import COPIED, COPIES, GROUPED, GROUPS, LEVELS, MEMBE
 from drivelab.levels.loads import Loads
 from drivelab.levels.odds import Lifetime, Repair
 from drivelab.levels.trace_words import in_words_of
+from drivelab.plural import counted
 from drivelab.refusals import Problems
 from drivelab.scenario import Override, Source, plan
 
@@ -206,7 +207,8 @@ def planned(chosen: Chosen) -> list[Entry]:
     possible = [entry for entry in entries if entry.reason is None]
     if not possible:
         reasons = "; ".join(f"{entry.level.label}: {entry.reason}" for entry in entries)
-        what = f"{chosen.members} members make none of these levels: {reasons}"
+        verb = "makes" if chosen.members == 1 else "make"
+        what = f"{counted(chosen.members, 'member')} {verb} none of these levels: {reasons}"
         raise OptionError("--members", None, what, is_named=False)
     for override in chosen.overrides:
         if all(override in entry.unused for entry in possible):

@@ -11,6 +11,7 @@ from drivelab.levels import loads as under
 from drivelab.levels import risk
 from drivelab.levels.cost import GB
 from drivelab.levels.rebuild import SHORT, WINDOWS
+from drivelab.plural import counted
 from drivelab.points_table import rate_text
 from drivelab.table import Cell, Table
 
@@ -246,7 +247,7 @@ def notes(found: Comparison) -> list[str]:
             "--set target.host_cache=true gathers those that lie side by side"
         )
     if errors := _errors(found):
-        lines.append(f"{errors:,} I/Os ended with an error, and count nowhere")
+        lines.append(f"{counted(errors, 'I/O')} ended with an error, counted nowhere")
     if found.chosen.prices is None:
         lines.append("no prices: --drive-price and --controller-price say them")
     return lines
@@ -282,13 +283,13 @@ def _reservations(found: Comparison) -> list[str]:
 def _method(found: Comparison) -> list[str]:
     """What was run, and how the figures were obtained."""
     loads = found.chosen.loads
-    counted = f"{loads.requests:,} requests for each figure, after {loads.warm_up}"
-    lines = [f"load: {loads.text()}; {'all of its requests' if loads.is_recorded else counted}"]
+    each = f"{counted(loads.requests, 'request')} for each figure, after {loads.warm_up}"
+    lines = [f"load: {loads.text()}; {'all of its requests' if loads.is_recorded else each}"]
     if not loads.full and loads.iodepths is not None and len(loads.iodepths) > 1:
         lines.append(f"of the depths the load has {loads.iodepths[0]}; --full has a column for each")
     if loads.full:
         lines += [
-            f"random: {loads.requests:,} requests of {loads.bs} over all addresses, after {loads.warm_up}; "
+            f"random: {counted(loads.requests, 'request')} of {loads.bs} over all addresses, after {loads.warm_up}; "
             f"±: half the 95 % confidence interval of IOPS, the widest of the row",
             f"sequential: {under.STREAM_REQUESTS} requests of {under.STREAM_BLOCK}, one outstanding, at each of "
             f"{len(under.STREAM_PLACES)} places, after {under.STREAM_WARM_UP}; the mean of the places",

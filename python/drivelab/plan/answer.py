@@ -16,7 +16,7 @@ from drivelab.plan.choice import front
 from drivelab.plan.evaluate import loss_span
 from drivelab.plan.grid import Candidate, milliseconds, money, terabytes
 from drivelab.plan.sensitivity import Figure
-from drivelab.plural import count_of
+from drivelab.plural import counted
 from drivelab.table import SCREEN, Cell, Table
 
 if TYPE_CHECKING:
@@ -46,8 +46,8 @@ def _nothing(found: Plan) -> list[str]:
     count = len(found.candidates)
     if found.ran.interrupted:
         known = sum(one.judged or bool(one.failings) for one in found.candidates)
-        return [f"no pick: interrupted with {known} of {count_of(count, 'candidate')} known"]
-    first = f"nothing holds, of {count_of(count, 'candidate')}"
+        return [f"no pick: interrupted with {known} of {counted(count, 'candidate')} known"]
+    first = f"nothing holds, of {counted(count, 'candidate')}"
     return [first, *choice.lines(found.bindings), *_assumes(found)]
 
 
@@ -65,7 +65,7 @@ def _pick(found: Plan, one: Candidate) -> str:
     among = f"the cheapest of {holding} that hold" if holding > 1 else "the only one that holds"
     return (
         f"pick: {one.name}, {terabytes(one.entry.capacity_bytes)} usable: {among}, of "
-        f"{count_of(len(found.candidates), 'candidate')}{early}"
+        f"{counted(len(found.candidates), 'candidate')}{early}"
     )
 
 
@@ -106,11 +106,11 @@ def _gives(found: Plan, one: Candidate) -> str:
 def _costs(found: Plan, one: Candidate) -> str:
     prices = found.asked.prices
     drives = one.level.members + one.spares
-    parts = [f"{count_of(drives, 'drive')} {money(one.cost['drives'], prices.currency)}"]
+    parts = [f"{counted(drives, 'drive')} {money(one.cost['drives'], prices.currency)}"]
     if one.controller is not None:
         parts.append(f"controller {money(one.cost['controller'], prices.currency)}")
     if one.cost["power"]:
-        life = count_of(prices.life_hours / 8760, "year", form="g")
+        life = counted(prices.life_hours / 8760, "year", form="g")
         parts.append(f"power of {life} {money(one.cost['power'], prices.currency)}")
     each = one.cost["total"] / (one.entry.capacity_bytes / 1e12)
     total = money(one.cost["total"], prices.currency)
@@ -123,7 +123,7 @@ def _survives(found: Plan, one: Candidate) -> str:
     if rebuild := _rebuild(one):
         parts.append(f"rebuilt in {rebuild} beside this load")
     if one.loss is not None:
-        life = count_of(found.asked.prices.life_hours / 8760, "year", form="g")
+        life = counted(found.asked.prices.life_hours / 8760, "year", form="g")
         low, high = loss_span(one.loss)
         parts.append(
             f"data lost within a year with a chance of {percent_text(one.loss['loss_in_a_year_percent'])} "
@@ -191,7 +191,7 @@ def _obtained(found: Plan) -> list[str]:
         if one.failings:
             stages[one.failings[0].stage] += 1
     remarks = [
-        f"{count_of(len(found.candidates), 'candidate')}: {stages['rule']} out by rules, capacity or price, "
+        f"{counted(len(found.candidates), 'candidate')}: {stages['rule']} out by rules, capacity or price, "
         f"{stages['bound']} by closed forms, {stages['simulated']} once simulated",
         f"load: {found.asked.loads.text()}; limits apply {', '.join(found.asked.limits.states)}; "
         f"intervals are of 95 %; prices and capacities are exact",

@@ -19,7 +19,7 @@ from drivelab.plan.grid import Asked, Candidate, candidates
 from drivelab.plan.load import check
 from drivelab.plan.options import asked_of
 from drivelab.plan.sensitivity import Assumption, PriceTurn, Turn
-from drivelab.plural import count_of
+from drivelab.plural import counted
 from drivelab.provenance import line, provenance
 from drivelab.result import combined_digest
 from drivelab.scenario import overrides_from
@@ -60,7 +60,7 @@ class Plan:
     def __repr__(self) -> str:
         """A summary in one line."""
         picked = self.pick.name if self.pick else "nothing holds"
-        return f"<Plan {picked}, of {count_of(len(self.candidates), 'candidate')}>"
+        return f"<Plan {picked}, of {counted(len(self.candidates), 'candidate')}>"
 
     def lines(self) -> list[str]:
         """The answer in a few lines; the binding limits if no candidate meets all limits."""
