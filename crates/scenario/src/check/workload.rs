@@ -18,7 +18,7 @@ use drivelab_core::storage::TargetParams;
 use drivelab_core::storage::drive::protocol::Protocol;
 use drivelab_core::storage::elevator::ElevatorOrder;
 use drivelab_core::{Access, Command};
-use drivelab_units::{Bytes, Lba, SECTOR_BYTES, Sectors, Share, Span};
+use drivelab_units::{Bytes, Lba, SECTOR_BYTES, Sectors, Share, Span, counted};
 
 /// A job as it was written, and the number of its copies.
 #[derive(Clone, Debug)]
@@ -392,7 +392,7 @@ fn range(
     if largest.get() > count {
         if let (None, Some(offset)) = (&raw.size, &raw.offset) {
             let message =
-                format!("`offset` leaves {count} sectors, too few for an I/O of {}", largest.bytes());
+                format!("`offset` leaves {}, too few for an I/O of {}", counted(count, "sector"), largest.bytes());
             log.contradiction(offset.place, message, "lower offset, or the size of the I/O");
             return None;
         }
@@ -402,7 +402,7 @@ fn range(
             .map(|at| at.place)
             .or(raw.bssplit.as_ref().map(|at| at.place))
             .unwrap_or(size_place);
-        let message = format!("an I/O of {} does not fit the range of {count} sectors", largest.bytes());
+        let message = format!("an I/O of {} does not fit the range of {}", largest.bytes(), counted(count, "sector"));
         log.contradiction(place, message, "raise size, or lower the size of the I/O");
         return None;
     }
