@@ -184,7 +184,7 @@ def test_a_simulated_rebuild_is_that_of_compare_levels(run):
         ),
         (
             ("--level", "raid5", "--rebuild", "20h"),
-            "--drive, --rate-iops changes nothing without --rebuild simulated",
+            "--rate-iops changes nothing without --rebuild simulated",
         ),
         (("--level", "raid5", "--drive", ""), "no drive is named: give --drive NAME"),
     ],

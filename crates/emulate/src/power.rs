@@ -95,7 +95,11 @@ impl Engine {
     /// The status of the device as text.
     fn status(&self, now: Instant) -> String {
         let since = |at: Instant| at.since(Instant::ZERO);
-        let mut text = format!("at {} of the model: {} under way", since(now), counted(self.orders.len() as u64, "request"));
+        let mut text = format!(
+            "at {} of the model: {} under way",
+            since(now),
+            counted(self.orders.len() as u64, "request")
+        );
         if let Some(until) = self.model.off_until {
             text += &format!("; the power is off until {}", since(until));
         }

@@ -1,6 +1,6 @@
 //! Faults of a line or record, and reading whole texts line by line into memory.
-use drivelab_units::counted;
 use crate::error::TraceError;
+use drivelab_units::counted;
 use std::io::{BufRead, BufReader, Read};
 use thiserror::Error;
 

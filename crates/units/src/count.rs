@@ -35,8 +35,16 @@ mod tests {
 
     #[test]
     fn one_of_a_thing_is_no_plural() {
-        let texts = [(1, "drive"), (0, "drive"), (2, "drive"), (2, "stretch"), (1, "history"), (3, "history"), (2, "day")]
-            .map(|(count, noun)| counted(count, noun).to_string());
+        let texts = [
+            (1, "drive"),
+            (0, "drive"),
+            (2, "drive"),
+            (2, "stretch"),
+            (1, "history"),
+            (3, "history"),
+            (2, "day"),
+        ]
+        .map(|(count, noun)| counted(count, noun).to_string());
         let expected =
             ["1 drive", "0 drives", "2 drives", "2 stretches", "1 history", "3 histories", "2 days"];
         assert_eq!(texts, expected);

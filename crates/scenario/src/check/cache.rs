@@ -192,7 +192,8 @@ impl Layers<'_> {
         }
         if total.get() < count {
             let place = segments.map_or(place, |key| key.at.place);
-            let message = format!("{} in a cache of {}", counted(count, "segment"), counted(total.get(), "sector"));
+            let message =
+                format!("{} in a cache of {}", counted(count, "segment"), counted(total.get(), "sector"));
             log.contradiction(place, message, "lower segments, or raise size");
             return None;
         }

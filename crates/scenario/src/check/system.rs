@@ -261,11 +261,18 @@ fn check_depth(depth: &At<Depth>, interface: Option<Interface>, protocol: Protoc
             "set depth to 1, or queue.protocol to ncq, ata-tcq or scsi-tcq".to_owned(),
         ),
         (Protocol::ScsiTcq(_), _) => (
-            format!("a controller depth of {requested}: an initiator has {} here", counted(tags.into(), "tag")),
+            format!(
+                "a controller depth of {requested}: an initiator has {} here",
+                counted(tags.into(), "tag")
+            ),
             "set queue.scsi.tags = 65536, or a smaller depth".to_owned(),
         ),
         _ => (
-            format!("a controller depth of {requested}: {} has {}", protocol_name(protocol), counted(tags.into(), "tag")),
+            format!(
+                "a controller depth of {requested}: {} has {}",
+                protocol_name(protocol),
+                counted(tags.into(), "tag")
+            ),
             format!("set depth to {tags} or less"),
         ),
     };

@@ -1,5 +1,7 @@
 //! Jobs from fio's options.
-use crate::check::marking::{MarkingKeys, check_initiators, check_sync, check_synchronous, marking, only_for_drives};
+use crate::check::marking::{
+    MarkingKeys, check_initiators, check_sync, check_synchronous, marking, only_for_drives,
+};
 use crate::check::{commands, given, pointless};
 use crate::keys::numbers::Count;
 use crate::keys::quantities::IO_MAX;
@@ -391,8 +393,11 @@ fn range(
     }
     if largest.get() > count {
         if let (None, Some(offset)) = (&raw.size, &raw.offset) {
-            let message =
-                format!("`offset` leaves {}, too few for an I/O of {}", counted(count, "sector"), largest.bytes());
+            let message = format!(
+                "`offset` leaves {}, too few for an I/O of {}",
+                counted(count, "sector"),
+                largest.bytes()
+            );
             log.contradiction(offset.place, message, "lower offset, or the size of the I/O");
             return None;
         }
@@ -402,7 +407,8 @@ fn range(
             .map(|at| at.place)
             .or(raw.bssplit.as_ref().map(|at| at.place))
             .unwrap_or(size_place);
-        let message = format!("an I/O of {} does not fit the range of {}", largest.bytes(), counted(count, "sector"));
+        let message =
+            format!("an I/O of {} does not fit the range of {}", largest.bytes(), counted(count, "sector"));
         log.contradiction(place, message, "raise size, or lower the size of the I/O");
         return None;
     }

@@ -5,7 +5,7 @@ use super::read::{Read, wrong_type};
 use crate::text::problem::Log;
 use crate::text::suggest;
 use crate::text::tree::{Node, Value};
-use drivelab_units::{Angle, Bytes, QuantityError, Rate, Rpm, SECTOR_BYTES, Sectors, Span, parse, counted};
+use drivelab_units::{Angle, Bytes, QuantityError, Rate, Rpm, SECTOR_BYTES, Sectors, Span, counted, parse};
 use std::fmt::Write;
 
 /// Remedies for a wrongly written quantity.

@@ -70,10 +70,18 @@ impl fmt::Display for SeekError {
                 write!(f, "point {point} of the seek table does not lie farther out than the one before it")
             }
             Self::Absurd { distance } => {
-                write!(f, "the seek form gives no sensible time for {}", counted((*distance).into(), "cylinder"))
+                write!(
+                    f,
+                    "the seek form gives no sensible time for {}",
+                    counted((*distance).into(), "cylinder")
+                )
             }
             Self::OutOfRange { distance } => {
-                write!(f, "the seek time of {} is not between 0 and 1s", counted((*distance).into(), "cylinder"))
+                write!(
+                    f,
+                    "the seek time of {} is not between 0 and 1s",
+                    counted((*distance).into(), "cylinder")
+                )
             }
         }
     }

@@ -284,7 +284,12 @@ impl LevelError {
             Self::FailsTwice { drive } => write!(f, "drive {drive} is to fail, or to be missing, twice"),
             Self::TooManyFailures { failures, drives } => {
                 let (failures, drives) = (failures as u64, drives as u64);
-                write!(f, "{} asked of an array of {}", counted(failures, "failure"), counted(drives, "drive"))
+                write!(
+                    f,
+                    "{} asked of an array of {}",
+                    counted(failures, "failure"),
+                    counted(drives, "drive")
+                )
             }
             Self::NoUse { level, of, only } => write!(f, "{level} has no use for {of}: only {only} have"),
             Self::Log { granule } => {
