@@ -285,6 +285,6 @@ def _note_processors(traces: list[Path], *, quiet: bool) -> None:
         if left_out and not quiet:
             stem = files[0].name.rsplit(".blktrace.", 1)[0]
             say(
-                f"beside it: {counted(left_out, 'more file')} of {stem}.blktrace; name {files[0].parent / stem} for all "
-                "of them"
+                f"beside it: {counted(left_out, 'more file')} of {stem}.blktrace; name {files[0].parent / stem} for "
+                "all of them"
             )

@@ -156,8 +156,8 @@ def _of_device(
         off = "NCQ is off: " if block.queue_depth == 1 else ""
         yield _warning(
             "queue-depth",
-            f"{off}the drive is given at most {counted(block.queue_depth, 'command')} at once (device/queue_depth); the "
-            f"rest of {deepest} wait in the kernel",
+            f"{off}the drive is given at most {counted(block.queue_depth, 'command')} at once (device/queue_depth); "
+            f"the rest of {deepest} wait in the kernel",
         )
     cache = block.queue("write_cache")
     if any(point["write"]["ios"] for point in points) and cache == "write back":
