@@ -15,3 +15,8 @@ def noun_of(count: float, noun: str) -> str:
     if noun.endswith("y") and noun[-2] not in "aeiou":
         return f"{noun[:-1]}ies"
     return f"{noun}es" if noun.endswith(("ch", "sh", "s", "x")) else f"{noun}s"
+
+
+def are(count: float) -> str:
+    """The verb of a count: `1 is`, `2 are`."""
+    return "is" if count == 1 else "are"

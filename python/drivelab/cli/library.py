@@ -368,7 +368,8 @@ def import_(
     with opened(where, create=True) as found:
         for source, records in documents:
             new, there = imported(found, records)
-            emit(f"{source}: {counted(len(new), 'record')} added, {len(there)} there already")
+            were = "was" if len(there) == 1 else "were"
+            emit(f"{source}: {counted(len(new), 'record')} added, {len(there)} {were} there already")
         if not quiet:
             say(f"library {found.database.shown}")
     return Exit.OK

@@ -55,7 +55,7 @@ from drivelab.errors import InputError
 from drivelab.files import make_folder, write_text
 from drivelab.firmware import range_note
 from drivelab.given_up_summary import given_up_text, has_given_up
-from drivelab.plural import counted
+from drivelab.plural import are, counted
 from drivelab.points_table import axis_text, commands_csv, directions_table, points_csv
 from drivelab.replay_summary import is_over_early
 from drivelab.result import Point, Result
@@ -321,7 +321,8 @@ def _note_skipped(checked: _core.Plan) -> None:
     )
     left = len(checked.skipped)
     say(
-        f"note: {left} of {counted(len(checked) + left, 'point')} cannot be, left out: {'; '.join(named)}{more}"
+        f"note: {left} of {counted(len(checked) + left, 'point')} cannot be, and {are(left)} left out: "
+        f"{'; '.join(named)}{more}"
     )
 
 

@@ -93,7 +93,7 @@ def _origin(result: MeasuredResult) -> str:
 def chain_document(requests: int, size: str) -> dict[str, Any]:
     """Reads at random addresses, one after the other."""
     if requests < CHAIN_LEAST:
-        raise InputError(f"{counted(requests, 'request')}: a chain needs {CHAIN_LEAST} at least")
+        raise InputError(f"{counted(requests, 'request', form='d')}: a chain needs {CHAIN_LEAST} at least")
     return {
         "name": "chain of timed reads",
         "workload": {"rw": "randread", "bs": size, "iodepth": 1},

@@ -25,7 +25,7 @@ def document(rw: str = "read", block: str = BLOCK, requests: int = REQUESTS) -> 
     """The workload. Raises InputError."""
     if not 1 <= requests <= REQUESTS_MAX:
         raise InputError(
-            f"{counted(requests, 'access')}: at least 1 and at most {REQUESTS_MAX:,} can be told apart"
+            f"{counted(requests, 'access', form='d')}: at least 1 and at most {REQUESTS_MAX:,} can be told apart"
         )
     return {
         "workload": {"rw": f"rand{rw}", "bs": block, "iodepth": 1},
