@@ -29,7 +29,7 @@ def test_the_answer_is_five_lines_and_a_table(run):
     answer, table = done.stdout.split("\n\n")
     assert len(answer.splitlines()) == 5
     assumed = run("durability", "--level", "raid5,raid6", *BASE).stdout.splitlines()[5]
-    assert assumed.startswith("assumed: unreadable sectors 1e-15/bit, as data sheets of drives for servers, ")
+    assert assumed.startswith("assumed: unreadable sectors 1e-15/bit, by data sheets of nearline drives ")
     assert [line.split()[0] for line in table.splitlines()] == ["level", "raid5", "raid6"]
     assert "least of all: raid6" in answer
 

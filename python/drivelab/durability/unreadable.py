@@ -39,7 +39,7 @@ class Assumed:
 
     def text(self) -> str:
         """The assumption for people."""
-        return f"unreadable sectors {self.rate}, as data sheets of {self.because} say (--ure)"
+        return f"unreadable sectors {self.rate}, by data sheets of {self.because} (--ure)"
 
     def to_dict(self) -> dict[str, str]:
         """The assumption for JSON."""
@@ -47,9 +47,9 @@ class Assumed:
 
 
 FAST = Assumed("1e-16/bit", "drives of 10 000 rpm and more")
-NEARLINE = Assumed("1e-15/bit", "drives for servers, of 6 TB and more")
+NEARLINE = Assumed("1e-15/bit", "nearline drives")
 SCSI = Assumed("1e-15/bit", "SCSI drives of 7 200 rpm")
-DESKTOP = Assumed("1e-14/bit", "drives for desktops, below 6 TB")
+DESKTOP = Assumed("1e-14/bit", "desktop drives")
 
 
 def is_none(given: object) -> bool:

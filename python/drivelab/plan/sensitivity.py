@@ -216,7 +216,7 @@ def _turns_up(
         if one.loss and rebuild_hours(one) and loss_value(one) < now
     ]
     then = (one.name for one in others[:_RIVALS] if (loss(one, factor) or math.inf) <= limit)
-    yield Turn(factor, "the pick loses more than --max-loss", next(then, None))
+    yield Turn(factor, "over --max-loss", next(then, None))
 
 
 def _turns_down(

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from drivelab.plan.planned import Plan
 
 NONE = "-"
-_NOTHING = "no candidate that was tried"
+_NOTHING = "none that was tried"
 _CHANGES_MAX = 4
 """The number of changes that the answer names."""
 LEFT_OUT = {
@@ -82,7 +82,7 @@ def _capacity(found: Plan) -> list[str]:
 
 def table(found: Plan) -> Table:
     """A row for each assumption, those with the largest effect on the probability of loss first."""
-    columns = ["assumption", "is", "loss/year % at half", "at twice", "the pick turns"]
+    columns = ["assumption", "is", "loss % at half", "at twice", "the pick turns"]
     rows = [
         [
             one.name,
