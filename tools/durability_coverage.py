@@ -16,7 +16,7 @@ from drivelab.durability import loss
 SEEDS, HISTORIES = 30, 100_000
 DRIVES = (("2%", "30h"), ("0.5%", "10h"), ("5%", "100h"))
 CAUSES = ("surge:1y:2%", "surge:100y:2%", "surge:1000y:2%", "surge:20y:0.5%")
-FIGURES = ("loss_in_a_year", "loss_in_life")
+FIGURES = ("loss_in_a_year_percent", "loss_in_life_percent")
 
 
 def main() -> int:
@@ -25,7 +25,7 @@ def main() -> int:
     total = dict.fromkeys(FIGURES, 0)
     cases = list(product(DRIVES, CAUSES))
     for (afr, rebuild), cause in cases:
-        given: dict[str, Any] = {"members": 8, "afr": afr, "rebuild": rebuild, "common": cause}
+        given: dict[str, Any] = {"members": 8, "afr": afr, "rebuild": rebuild, "common": cause, "ure": "none"}
         exact = loss("raidz3", method="chain", **given).outcomes[0]
         held = dict.fromkeys(FIGURES, 0)
         for seed in range(1, seeds + 1):

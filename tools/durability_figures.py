@@ -68,7 +68,7 @@ def timed() -> Iterator[Clock]:
 
 def drive_years(histories: int = 1 << 24) -> None:
     """Plain histories of groups of eight drives."""
-    of: dict[str, Any] = {"members": 8, "mttf": "500000h", "rebuild": "24h"}
+    of: dict[str, Any] = {"members": 8, "mttf": "500000h", "rebuild": "24h", "ure": "none"}
     for level in ("raid5", "raid6"):
         with timed() as clock:
             found = loss(level, method="monte-carlo", histories=histories, error="0.01%", **of)
@@ -80,15 +80,17 @@ def drive_years(histories: int = 1 << 24) -> None:
 
 def rare(histories: int = 1 << 25) -> None:
     """A RAID 6 of eight."""
-    of: dict[str, Any] = {"members": 8, "afr": "1.5%", "rebuild": "12h"}
-    exact = loss("raid6", method="chain", **of).outcomes[0]["loss_in_a_year"]["value"]
+    of: dict[str, Any] = {"members": 8, "afr": "1.5%", "rebuild": "12h", "ure": "none"}
+    exact = loss("raid6", method="chain", **of).outcomes[0]["loss_in_a_year_percent"]["value"]
     for method in ("splitting", "biasing"):
         with timed() as clock:
-            found = loss("raid6", method=method, histories=histories, **of).outcomes[0]["loss_in_a_year"]
+            found = loss("raid6", method=method, histories=histories, **of).outcomes[0][
+                "loss_in_a_year_percent"
+            ]
         half = (found["high"] - found["low"]) / 2 / found["value"]
         print(
-            f"rare: {method}: {found['value']:.4g} ± {half:.1%} a year, {found['value'] / exact - 1:+.1%} from the "
-            f"chain's {exact:.4g}; {clock.text()}"
+            f"rare: {method}: {found['value']:.4g} % ± {half:.1%} a year, {found['value'] / exact - 1:+.1%} from the "
+            f"chain's {exact:.4g} %; {clock.text()}"
         )
 
 

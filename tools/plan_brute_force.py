@@ -84,13 +84,16 @@ def holds(row: Row, asked: Asked, *, rate: float | None) -> bool:
         return False
     if row["bears_any"] and (row["rebuild_h"] is None or row["rebuild_relative_error"] is None):
         return False
-    loss = row["loss_in_a_year_high"] if row["loss_in_a_year"] is None else row["loss_in_a_year"]
-    return limits.loss_a_year is None or loss <= limits.loss_a_year
+    loss = row["loss_in_a_year_percent"]
+    loss = row["loss_in_a_year_percent_high"] if loss is None else loss
+    return limits.loss_percent is None or loss <= limits.loss_percent
 
 
 def cheapest(rows: Sequence[Row]) -> str | None:
     """The name of the cheapest; at equal prices the one with the least loss, then the fastest."""
-    ordered = sorted(rows, key=lambda row: (row["cost"], row["loss_in_a_year"], row["mean_ns_healthy"]))
+    ordered = sorted(
+        rows, key=lambda row: (row["cost"], row["loss_in_a_year_percent"], row["mean_ns_healthy"])
+    )
     return ordered[0]["candidate"] if ordered else None
 
 

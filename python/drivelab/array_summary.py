@@ -7,6 +7,8 @@ from itertools import groupby
 from operator import itemgetter
 from typing import Any
 
+from drivelab.plural import counted
+
 # The most instants that a timeline lists; what could not be read can fill thousands.
 INSTANTS_SHOWN_MAX = 12
 
@@ -27,11 +29,6 @@ def duration_text(ns: float) -> str:
     if seconds < 7200:
         return f"{seconds / 60:.3g} min"
     return f"{seconds / 3600:.3g} h" if seconds < 360_000 else f"{seconds / 3600:,.0f} h"
-
-
-def counted(count: int, what: str) -> str:
-    """A number of things."""
-    return f"{count:,} {what}{'' if count == 1 else 's'}"
 
 
 def bytes_text(count: float) -> str:
@@ -106,7 +103,7 @@ def lines(array: Mapping[str, Any]) -> list[str]:
     width = max(map(len, times), default=0)
     text = [f"  {time:>{width}}  {what}" for time, (_, what) in zip(times, shown, strict=True)]
     if left > 1:
-        text.insert(-1, f"  {'..':>{width}}  {len(timed) - len(shown):,} more instants: see --json")
+        text.insert(-1, f"  {'..':>{width}}  {counted(len(timed) - len(shown), 'more instant')}: see --json")
     text += [f"  {sync_text(sync)}" for sync in array["syncs"]]
     end = f"  at the end {array['state']}"
     if array["degraded_ns"]:

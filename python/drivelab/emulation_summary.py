@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from drivelab.array_summary import counted, duration_text
+from drivelab.array_summary import duration_text
+from drivelab.plural import counted
 
 # Of the stretches that a power cut has taken, so many are named.
 _STRETCHES_NAMED_MAX = 8
@@ -61,7 +62,7 @@ def _late(record: Mapping[str, Any]) -> Iterator[str]:
         if late[key] is not None
     ]
     paused = (
-        f"; the machine paused {gaps['count']:,} times, {short_text(gaps['max_ns'])} at most"
+        f"; the machine paused {counted(gaps['count'], 'time')}, {short_text(gaps['max_ns'])} at most"
         if gaps["count"]
         else ""
     )
@@ -80,7 +81,7 @@ def _cut(cut: Mapping[str, Any]) -> Iterator[str]:
     for stretch in cut["lost"][:_STRETCHES_NAMED_MAX]:
         yield f"  lost: {counted(stretch['sectors'], 'sector')} from {stretch['lba']} on"
     if len(cut["lost"]) > _STRETCHES_NAMED_MAX:
-        yield f"  and {len(cut['lost']) - _STRETCHES_NAMED_MAX} more stretches: see power_cuts in --json"
+        yield f"  and {counted(len(cut['lost']) - _STRETCHES_NAMED_MAX, 'more stretch')}: see power_cuts in --json"
 
 
 def late_note(record: Mapping[str, Any]) -> str | None:

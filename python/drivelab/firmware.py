@@ -11,6 +11,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
+from drivelab.plural import counted
+
 
 def iops_range(in_force: Mapping[str, Any] | None, point: Mapping[str, Any]) -> dict[str, float]:
     """`iops_low` and `iops_high` of a point, or nothing where no class has a part in it.
@@ -58,6 +60,6 @@ def range_note(points: Iterable[Mapping[str, Any]]) -> str | None:
     drives = next(iter(counts.values()))[0]
     members = ", ".join(f"{of_class} of class {name}" for name, (_, of_class) in counts.items())
     return (
-        f"IOPS range: what the queue gains was not measured on this drive; range from {drives} drives, "
+        f"IOPS range: what the queue gains was not measured on this drive; range from {counted(drives, 'drive')}, "
         f"{members}"
     )

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from drivelab.array_summary import counted, duration_text
+from drivelab.array_summary import duration_text
+from drivelab.plural import counted
 from drivelab.points_table import axis_text
 from drivelab.table import Cell, Table
 

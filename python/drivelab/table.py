@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import html
+import textwrap
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import rich.table
 
+SCREEN = 100
+"""Columns of a screen on which an answer has to fit."""
+_NARROWEST = 16
+"""Characters that a column of text keeps where a table is fitted."""
 STYLES_CSS = {
     "bold": "font-weight:bold",
     "dim": "color:gray",
@@ -35,6 +40,8 @@ class Table:
     title: str = ""
     left: frozenset[int] = field(default_factory=frozenset)
     """Columns that hold text."""
+    width: int | None = None
+    """Where plain text shall fit: its columns of text are then broken between words."""
 
     def __str__(self) -> str:
         """Plain text in aligned columns, two blanks between them; no line is cut."""
@@ -42,9 +49,33 @@ class Table:
             max(len(title), *(len(row[i].text) for row in self.rows), 0)
             for i, title in enumerate(self.columns)
         ]
-        lines = [self._line(self.columns, widths)]
-        lines += [self._line([cell.text for cell in row], widths) for row in self.rows]
+        self._fit(widths)
+        lines = self._lines(self.columns, widths)
+        for row in self.rows:
+            lines += self._lines([cell.text for cell in row], widths)
         return "\n".join([*([self.title] if self.title else []), *lines])
+
+    def _fit(self, widths: list[int]) -> None:
+        """Narrow the widest columns of text until a line fits, or they are as narrow as words allow."""
+        while self.width is not None and sum(widths) + 2 * (len(widths) - 1) > self.width:
+            widest = max(self.left, key=lambda i: widths[i], default=None)
+            if widest is None or widths[widest] <= _NARROWEST:
+                return
+            widths[widest] -= 1
+
+    def _lines(self, texts: list[str], widths: list[int]) -> list[str]:
+        """A row; several lines where a text is broken."""
+        parts = [
+            textwrap.wrap(text, widths[i], break_long_words=False, break_on_hyphens=False) or [""]
+            if i in self.left
+            else [text]
+            for i, text in enumerate(texts)
+        ]
+        count = max(map(len, parts), default=1)
+        return [
+            self._line([part[place] if place < len(part) else "" for part in parts], widths)
+            for place in range(count)
+        ]
 
     def _line(self, texts: list[str], widths: list[int]) -> str:
         padded = (

@@ -57,3 +57,22 @@ def follow(
         elif name := _NAME.match(block):
             (folder / name[1]).write_text(block)
     return said
+
+
+_SHOWN = re.compile(r"^```\n\$ (drivelab .*?)^```", re.DOTALL | re.MULTILINE)
+_CSV = re.compile(r"`([\w-]+\.csv)`:\n\n```text\n(.*?)^```", re.DOTALL | re.MULTILINE)
+
+
+def shown(page: str, folder: Path) -> list[tuple[list[str], str]]:
+    """The commands of a page with what it shows of their output, after its files were written to a folder."""
+    text = (DOCS / page).read_text(encoding="utf-8")
+    for _, block in _BLOCK.findall(text):
+        if name := _NAME.match(block):
+            (folder / name[1]).write_text(block)
+    for name, block in _CSV.findall(text):
+        (folder / name).write_text(block)
+    found = []
+    for block in _SHOWN.findall(text):
+        command, _, output = block.replace("\\\n", " ").partition("\n")
+        found.append((shlex.split(command)[1:], output))
+    return found

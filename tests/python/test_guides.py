@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from guides import follow, section
+from guides import follow, section, shown
 
 Guide = Callable[..., list[str]]
 
@@ -80,3 +80,10 @@ def test_fio_on_a_drive_that_nobody_has(guide):
     assert "A: simulated.json, simulated, wd-wd740gd-00fla0, 1 point" in said
     assert "B: emulated.json, fio, 1 point" in said
     assert "IOPS, B against A" in said
+
+
+def test_the_page_of_durability_shows_what_is_printed(run, tmp_path):
+    examples = shown("durability.md", tmp_path)
+    assert len(examples) == 6
+    for words, output in examples:
+        assert run(*words, cwd=tmp_path).stdout == output, words

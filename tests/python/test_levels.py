@@ -24,7 +24,6 @@ from drivelab.levels.formulas import (
     rate_of_mttf,
 )
 from drivelab.levels.level import LEVELS, Level
-from drivelab.levels.markov import repaired
 from drivelab.levels.odds import Lifetime, odds, parse_hours
 
 FIVE = Fraction(5, 100)
@@ -148,102 +147,16 @@ def test_the_formulas_as_the_study_writes_them(members):
 def test_a_jbod_loses_some_with_any_drive_and_all_with_the_last():
     found = odds(Level.named("jbod", 3), Lifetime(rate_of_chance(0.05)), None)
     assert (found["bears_worst"], found["bears_best"]) == (0, 0)
-    assert found["loss_in_a_year"] == pytest.approx(1 - 0.95**3)
-    assert found["loss_of_all_in_a_year"] == pytest.approx(0.05**3)
-
-
-# Survival within a year in percent: failures at 0.05 a year, repaired in a week, a day, an hour. Markov models
-# published with the model checker PRISM, recomputed by matrix exponential to 17 digits.
-SURVIVAL = [
-    (Groups(2, 1), 365 / 7, 99.990621733745352),
-    (Groups(2, 1), 365.0, 99.998634458951602),
-    (Groups(2, 1), 8760.0, 99.999942929883538),
-    (Groups(4, 1), 365 / 7, 99.943953218351987),
-    (Groups(4, 1), 365.0, 99.991811504386285),
-    (Groups(4, 1), 8760.0, 99.999657587606260),
-]
-
-
-@pytest.mark.parametrize(("groups", "repairs", "percent"), SURVIVAL)
-def test_survival_with_repair_as_published(groups, repairs, percent):
-    found = repaired(groups, 0.05, repairs).loss_in_a_year
-    assert found is not None
-    # 1e-6 of a percent point is the error of the published digits; 1e-9 is ours.
-    assert 100 - 100 * found == pytest.approx(percent, abs=1e-9)
-
-
-def test_one_disk_without_redundancy_dies_as_it_dies():
-    found = repaired(Groups(1, 0), 0.05, 365.0)
-    assert 100 - 100 * (found.loss_in_a_year or 0) == pytest.approx(95.122942450071401, abs=1e-12)
-    assert found.mttdl_years == pytest.approx(20)
-
-
-# Eight drives, MTTF 500 000 h: repair in hours, MTTDL in years of single parity, double with parallel repair, serial.
-MTTDL = [
-    (6, 84_952.231, 2.359671e9, 1.179878e9),
-    (12, 42_483.760, 5.8999562e8, 2.9501906e8),
-    (24, 21_249.524, 1.4753785e8, 7.3779556e7),
-    (100, 5_111.5052, 8_512_405.2, 4_258_763.1),
-]
-
-
-@pytest.mark.parametrize(("hours", "single", "parallel", "serial"), MTTDL)
-def test_mean_time_to_data_loss_by_its_closed_form(hours, single, parallel, serial):
-    rate, repairs = rate_of_mttf(500_000), 8760 / hours
-    assert repaired(Groups(8, 1), rate, repairs).mttdl_years == pytest.approx(single, rel=2e-8)
-    assert repaired(Groups(8, 2), rate, repairs).mttdl_years == pytest.approx(parallel, rel=3e-7)
-    assert repaired(Groups(8, 2), rate, repairs, parallel=False).mttdl_years == pytest.approx(
-        serial, rel=3e-7
-    )
-    closed = ((2 * 8 - 1) * rate + repairs) / (8 * 7 * rate**2)
-    assert repaired(Groups(8, 1), rate, repairs).mttdl_years == pytest.approx(closed, rel=1e-12)
-
-
-def test_the_group_of_the_weibull_study():
-    found = repaired(Groups(8, 1), rate_of_mttf(461_386), 8760 / 12).mttdl_years
-    assert found == pytest.approx(36_176.358, abs=1e-3)
-    # A thousand groups, ten years.
-    assert 1000 * 10 / (found or 0) == pytest.approx(0.276424, abs=1e-6)
-
-
-@given(
-    st.sampled_from([Groups(3, 1), Groups(4, 2), Groups(2, 1, 3), Sets(2, 2), Arcs(4, 1, 2), Arcs(5, 1, 3)]),
-    st.floats(0.001, 0.5),
-)
-def test_without_repair_the_chain_is_the_sum_over_sets(arrangement, rate):
-    # One repair in a million years is none.
-    found = repaired(arrangement, rate, 1e-6).loss_in_a_year
-    assert found == pytest.approx(Failures.of(arrangement).loss(chance_of_rate(rate)), rel=1e-4)
+    chances = found["none_replaced"]
+    assert chances["loss_in_a_year_percent"] == pytest.approx(100 * (1 - 0.95**3))
+    assert chances["loss_of_all_in_a_year_percent"] == pytest.approx(100 * 0.05**3)
 
 
 @pytest.mark.parametrize(("blocks", "size"), [(1, 2), (1, 4), (2, 2), (4, 2), (2, 3)])
 def test_copies_that_fill_their_drives_are_groups(blocks, size):
-    # The same array told in two ways: by how many groups miss how many, and by which drives have failed.
+    # The same array told in two ways.
     groups, arcs = Groups(size, size - 1, blocks), Arcs(blocks, size, 1)
     assert Failures.of(arcs).lost == Failures.of(groups).lost
-    # Serial repair is by group in the one, for all in the other.
-    for parallel in (True, blocks > 1):
-        one = repaired(groups, 0.1, 52.0, parallel=parallel)
-        other = repaired(arcs, 0.1, 52.0, parallel=parallel)
-        assert one.loss_in_a_year == pytest.approx(other.loss_in_a_year, rel=1e-9)
-        assert one.mttdl_years == pytest.approx(other.mttdl_years, rel=1e-9)
-
-
-def test_several_groups_lose_data_so_much_sooner():
-    one, ten = (repaired(Groups(4, 1, count), 0.05, 365.0) for count in (1, 10))
-    assert ten.mttdl_years == pytest.approx((one.mttdl_years or 0) / 10, rel=0.01)
-    assert 1 - (ten.loss_in_a_year or 0) == pytest.approx((1 - (one.loss_in_a_year or 0)) ** 10, rel=1e-12)
-
-
-def test_tiny_chances_keep_their_digits():
-    # Four copies, an hour's repair: to first order the three others fail within the hour of the first.
-    found = repaired(Groups(4, 3), 1e-4, 8760.0).loss_in_a_year
-    assert found == pytest.approx(4 * 1e-4 * (1e-4 / 8760) ** 3, rel=1e-4)
-
-
-def test_a_chain_that_is_too_long_says_nothing_rather_than_something_wrong():
-    assert repaired(Arcs(64, 1, 2), 0.05, 365.0) == repaired(Arcs(65, 1, 2), 0.05, 365.0)
-    assert repaired(Arcs(64, 1, 2), 0.05, 365.0).mttdl_years is None
 
 
 @given(st.floats(1e-6, 0.99))

@@ -330,7 +330,7 @@ def test_what_is_wrong_is_an_error_or_is_counted(run, tmp_path):
     done = run("trace", "convert", "bad.spc", "-o", "b", "--format", "spc", "--to", "spc", "--lenient")
     assert done.stderr.splitlines()[:2] == [
         "3 of 4 requests written to b (spc)",
-        "1 requests left out: no bytes, too large, or not in this format",
+        "1 request left out: no bytes, too large, or not in this format",
     ]
     # Nothing half-written is left behind an error.
     done = run("trace", "convert", "bad.spc", "-o", "c", "--format", "spc", "--to", "msr")

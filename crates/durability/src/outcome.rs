@@ -117,7 +117,11 @@ pub fn check(plan: &Plan, settings: &Settings) -> Result<(), Vec<Problem>> {
         }
     };
     let fits = (1000..=1 << 40).contains(&settings.histories);
-    hold(fits, "histories", format!("{} histories", settings.histories), "give 1000 to 2^40");
+    let message = match settings.histories {
+        1 => "1 history".to_owned(),
+        histories => format!("{histories} histories"),
+    };
+    hold(fits, "histories", message, "give 1000 to 2^40");
     let fits = settings.relative > 0.0 && settings.relative < 1.0;
     hold(
         fits,

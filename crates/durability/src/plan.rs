@@ -388,7 +388,10 @@ fn local_code(about: &Description, problems: &mut Problems) -> Option<Arrangemen
 }
 
 fn needs(about: &Description, problems: &mut Problems, fits: bool, what: &str) {
-    let message = format!("{} members do not make {}", about.members, about.level);
+    let message = match about.members {
+        1 => format!("1 member does not make {}", about.level),
+        members => format!("{members} members do not make {}", about.level),
+    };
     problems.hold(fits, "members", message, &format!("it needs {what}"));
 }
 

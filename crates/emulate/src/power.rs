@@ -17,7 +17,7 @@ use drivelab_core::{Access, Machine};
 use drivelab_data::Bytes;
 use drivelab_record::array::under_way;
 use drivelab_trace::formats::native::{Injected, InjectedKind};
-use drivelab_units::{Instant, Span};
+use drivelab_units::{Instant, Span, counted};
 use std::collections::BTreeMap;
 
 /// The most events at the end of a session: a broken array may delay commands forever.
@@ -95,7 +95,11 @@ impl Engine {
     /// The status of the device as text.
     fn status(&self, now: Instant) -> String {
         let since = |at: Instant| at.since(Instant::ZERO);
-        let mut text = format!("at {} of the model: {} requests under way", since(now), self.orders.len());
+        let mut text = format!(
+            "at {} of the model: {} under way",
+            since(now),
+            counted(self.orders.len() as u64, "request")
+        );
         if let Some(until) = self.model.off_until {
             text += &format!("; the power is off until {}", since(until));
         }
@@ -274,7 +278,7 @@ impl Engine {
             Store::Flat { .. } => Vec::new(),
         };
         let lost_sectors: u64 = lost.iter().map(|lost| lost.sectors).sum();
-        let (stretches, unanswered_writes) = (lost.len(), unanswered.len() as u64);
+        let (stretches, unanswered_writes) = (lost.len() as u64, unanswered.len() as u64);
         let kept_by_battery_sectors = by_sector.len() as u64;
         self.log.record_power_cut(PowerCut {
             at_ns: now.as_ns(),
@@ -286,7 +290,10 @@ impl Engine {
         });
         let by_members = if had_failed { ", those of the failed members among them" } else { "" };
         format!(
-            "{lost_sectors} answered sectors are lost, in {stretches} stretches{by_members}; {unanswered_writes} writes were not answered"
+            "{} lost, in {}{by_members}; {} not answered",
+            counted(lost_sectors, "answered sector"),
+            counted(stretches, "stretch"),
+            counted(unanswered_writes, "write")
         )
     }
 

@@ -2,7 +2,7 @@
 use crate::model::Model;
 use drivelab_core::storage::array::members::MemberState;
 use drivelab_core::storage::array::report::{Health, SyncKind};
-use drivelab_units::{Instant, Span};
+use drivelab_units::{Instant, Span, counted};
 
 /// Longer than any session: a hang of this length or more has no end.
 pub(crate) const ENDLESS: Span = Span::from_s(1 << 30);
@@ -63,8 +63,7 @@ fn of_drives(model: &Model, now: Instant) -> String {
             text += &format!("; member {member} hangs for another {hangs}");
         }
         if unreadable > 0 {
-            let sectors = if unreadable == 1 { "sector" } else { "sectors" };
-            text += &format!("; member {member} has {unreadable} unreadable {sectors}");
+            text += &format!("; member {member} has {}", counted(unreadable, "unreadable sector"));
         }
     }
     text

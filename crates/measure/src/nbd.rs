@@ -4,7 +4,7 @@
 //! that is gone.
 use crate::error::MeasureError;
 use crate::port::{Port, fill};
-use drivelab_core::host::params::{Flushes, JobParams};
+use drivelab_core::host::params::{Flushes, JobParams, Marking};
 use drivelab_nbd::{
     Address, Connection, Export, Kind as NbdKind, NbdError, ReplyEvent, Request as NbdRequest,
 };
@@ -114,8 +114,12 @@ pub fn check(export: &Export, jobs: &[JobParams]) -> Result<(), String> {
                 "offers no FLUSH, and the workload flushes; leave --fsync (workload.fsync) out".into()
             );
         }
-        if writes && job.marking.force_unit_access && !export.fua {
-            return Err("offers no FUA, and the workload's writes ask for it; leave workload.fua out".into());
+        let Marking { force_unit_access, sync, .. } = job.marking;
+        if writes && (force_unit_access || sync) && !export.fua {
+            let key = if sync { "sync" } else { "fua" };
+            return Err(format!(
+                "offers no FUA, and the workload's writes ask for it; leave workload.{key} out"
+            ));
         }
         let largest = job.largest().bytes().get();
         if largest > u64::from(export.block_most_bytes) {

@@ -137,7 +137,7 @@ fn arrivals(arrivals: Arrivals, line: &mut dyn FnMut(&str, String)) {
 
 /// The queueing attributes of a job: mostly not available in fio, which a comment then says.
 fn queue_attributes(out: &mut String, params: &JobParams) {
-    let Marking { attribute, priority, force_unit_access, direct } = params.marking;
+    let Marking { attribute, priority, force_unit_access, sync, direct } = params.marking;
     let mut line = |text: &str| {
         let _ = writeln!(out, "{text}");
     };
@@ -158,6 +158,9 @@ fn queue_attributes(out: &mut String, params: &JobParams) {
         let mut name = String::new();
         attribute.write(&mut name);
         line(&format!("; fio cannot express it: attribute={name}"));
+    }
+    if sync {
+        line("sync=1");
     }
     if force_unit_access {
         line("; fio cannot express it with libaio: fua=1 (readfua, writefua of ioengine=sg)");

@@ -39,7 +39,7 @@ pub fn in_arrival_order(setup: &Setup, ios: u64) -> Option<Setup> {
 }
 
 fn plain_io(io: &FedIo) -> FedIo {
-    let Marking { attribute, priority, force_unit_access, direct } = Marking::default();
+    let Marking { attribute, priority, force_unit_access, sync: _, direct } = Marking::default();
     FedIo { command: Command { attribute, priority, force_unit_access, direct, ..io.command }, ..*io }
 }
 

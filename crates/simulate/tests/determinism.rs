@@ -169,7 +169,7 @@ fn system(protocol: Protocol, order: ElevatorOrder) -> Setup {
     };
     let base = random_mix(&params);
     let marked = |attribute, priority, host: u16| JobParams {
-        marking: Marking { attribute, priority, force_unit_access: host == 2, direct: false },
+        marking: Marking { attribute, priority, force_unit_access: host == 2, sync: false, direct: false },
         initiator: if matches!(protocol, Protocol::ScsiTcq(_)) { host } else { 0 },
         process: host.into(),
         arrivals: outstanding(6),

@@ -1,5 +1,6 @@
 //! Faults of a line or record, and reading whole texts line by line into memory.
 use crate::error::TraceError;
+use drivelab_units::counted;
 use std::io::{BufRead, BufReader, Read};
 use thiserror::Error;
 
@@ -11,7 +12,7 @@ pub const REQUESTS_MAX: usize = 1 << 24;
 /// The fault of a line.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 pub enum Fault {
-    #[error("{found} fields, and a request has {wanted}")]
+    #[error("{}, and a request has {wanted}", counted(*.found as u64, "field"))]
     Fields { found: usize, wanted: usize },
     #[error("\"{text}\" is not {wanted}")]
     Field { text: String, wanted: &'static str },

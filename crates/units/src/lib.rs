@@ -9,12 +9,14 @@
 extern crate std;
 
 pub mod angle;
+pub mod count;
 pub mod data;
 pub mod parse;
 pub mod rate;
 pub mod time;
 
 pub use angle::Angle;
+pub use count::{Counted, counted};
 pub use data::{Bytes, Lba, SECTOR_BYTES, Sectors};
 pub use parse::{QuantityError, Unit};
 pub use rate::{Frequency, Rate, Rpm, Share};

@@ -16,6 +16,7 @@ from drivelab.charts.errors import ChartInputError
 from drivelab.charts.head import Command, Move, moves
 from drivelab.charts.rows import NS_PER_MS, Point, Row, label, part
 from drivelab.charts.theme import INK, PART_COLOURS, Panel, dress, heading, inline
+from drivelab.plural import counted
 
 WIDTH = 900
 POINTS_MAX = 4
@@ -57,7 +58,7 @@ class _Run:
         array = part(part(self.point, "in_force"), "array")
         what = f"{array['level']} of {array['members']}" if array else "the array"
         span_ms = (self.end_ns - self.start_ns) / NS_PER_MS
-        return f"{self.name or what}: {len(self.commands)} commands in {span_ms:,.1f} ms"
+        return f"{self.name or what}: {counted(len(self.commands), 'command')} in {span_ms:,.1f} ms"
 
 
 def array_timeline(points: Sequence[Point]) -> alt.VConcatChart:

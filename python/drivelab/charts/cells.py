@@ -16,6 +16,7 @@ from drivelab.charts.errors import ChartInputError
 from drivelab.charts.published import BANDS, FILLS, ROLES
 from drivelab.charts.rows import Row
 from drivelab.charts.theme import INK, LINE_COLOURS, SOFT, Panel, dress, heading, inline
+from drivelab.plural import counted
 
 WIDTH = 520
 ROW_HEIGHT = 22
@@ -58,10 +59,10 @@ def _notes(rows: list[Row], limit: float) -> list[str]:
     for role in dict.fromkeys(row["role"] for row in rows):
         errors = [abs(row["error"]) for row in rows if row["role"] == role]
         within = ", ".join(f"{sum(error <= band for error in errors)} within {band:g} %" for band in BANDS)
-        notes.append(f"{role}: {len(errors)} cells, {within}")
+        notes.append(f"{role}: {counted(len(errors), 'cell')}, {within}")
     beyond = sum(abs(row["error"]) > limit for row in rows)
     if beyond:
-        notes.append(f"{beyond} errors beyond ±{limit:g} % are drawn at the edge")
+        notes.append(f"{counted(beyond, 'error')} beyond ±{limit:g} % drawn at the edge")
     return notes
 
 

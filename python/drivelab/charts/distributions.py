@@ -17,6 +17,7 @@ from drivelab.charts.errors import ChartInputError
 from drivelab.charts.group_errors import group_errors
 from drivelab.charts.rows import Row
 from drivelab.charts.theme import LINE_COLOURS, SOFT, Panel, dress, heading, inline
+from drivelab.plural import counted
 
 Samples = npt.NDArray[np.float64]
 
@@ -71,7 +72,8 @@ def distributions(
     if below := group_errors(errors, margin_percent, WIDTH - _NAMES):
         rows.append(below)
     notes = [
-        f"{len(first.measured)} requests; the demerit is the root mean square of the distance between the curves",
+        f"{counted(len(first.measured), 'request')}; the demerit is the root mean square of the distance between the "
+        "curves",
         *_beyond(first),
     ]
     title = heading(f"{drive}: response times as measured and as simulated", notes)
@@ -95,7 +97,7 @@ def _beyond(panel: _Panel) -> list[str]:
     counts = [int(np.sum(samples > panel.edge)) for samples in (panel.measured, panel.simulated)]
     if not any(counts):
         return []
-    return [f"beyond the edge: {counts[0]} measured and {counts[1]} simulated requests"]
+    return [f"beyond the edge: {counts[0]} measured and {counted(counts[1], 'simulated request')}"]
 
 
 def _curve(samples: Samples, kind: str) -> list[Row]:

@@ -12,6 +12,7 @@ from drivelab import hdr
 from drivelab.charts.errors import ChartInputError
 from drivelab.charts.rows import NS_PER_MS, Point, Row, part, scaled
 from drivelab.charts.theme import INK, LINE_COLOURS, SOFT, Panel, dress, heading, inline, log_axis
+from drivelab.plural import counted
 
 WIDTH = 680
 HEIGHT = 300
@@ -39,7 +40,7 @@ def latencies(point: Point, title: str | None = None, notes: Sequence[str] = ())
     rows = [row for name, found in counts.items() for row in _bars(name, found, edges, total, is_log=is_log)]
     _stack(rows)
     latency = part(point, "latency_ns")
-    rate = f"{point['iops']:,.4g} IOPS, {point['bytes_per_s'] / 1e6:,.4g} MB/s, {total:,} I/Os"
+    rate = f"{point['iops']:,.4g} IOPS, {point['bytes_per_s'] / 1e6:,.4g} MB/s, {counted(total, 'I/O')}"
     scale = alt.Scale(type="log" if is_log else "linear", domain=[edges[0], edges[-1]], nice=False)
     ticks: dict[str, Any] = {"values": log_axis([low, high], WIDTH / 2)[1]} if is_log else {"tickCount": 10}
     x = alt.X(

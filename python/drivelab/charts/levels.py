@@ -124,9 +124,9 @@ def _losses(comparison: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) ->
     if comparison.get("lifetime") is None:
         return _Marks("", [])
     found = [
-        {"level": row["level"], "value": 100 * row["loss_in_a_year"], "series": "lost"}
+        {"level": row["level"], "value": row["loss_in_a_year_percent"], "series": "lost"}
         for row in rows
-        if row.get("loss_in_a_year")
+        if row.get("loss_in_a_year_percent")
     ]
     return _Marks("Data lost within a year, %", found, form=".0e")
 

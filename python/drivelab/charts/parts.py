@@ -13,6 +13,7 @@ import altair as alt
 from drivelab.charts.errors import ChartInputError
 from drivelab.charts.rows import NS_PER_MS, Point, Row, Sweep, label, part, scaled, sweep
 from drivelab.charts.theme import INK, PART_COLOURS, SPARE_PART_COLOURS, Panel, dress, heading, inline
+from drivelab.plural import are, counted
 
 WIDTH = 680
 # Height of one bar with its gap, in points, up to each number of bars.
@@ -36,7 +37,7 @@ def breakdown(
     found = {name for split in splits.values() for name in split}
     order = [name for name in PART_COLOURS if name in found] + sorted(found - PART_COLOURS.keys())
     missing = len(plan.rows) - len(bars)
-    left_out = [f"{missing} points without a breakdown are left out"] if missing else []
+    left_out = [f"{counted(missing, 'point')} without a breakdown {are(missing)} left out"] if missing else []
     top = max(sum(splits[row["at"]].values()) for row in bars) or 1.0
     step = next(step for limit, step in _STEPS if len(bars) <= limit)
 

@@ -17,6 +17,7 @@ import altair as alt
 from drivelab.charts.errors import ChartInputError
 from drivelab.charts.rows import NS_PER_MS, Row
 from drivelab.charts.theme import INK, LINE_COLOURS, SOFT, Panel, colours, dress, heading, inline, log_axis
+from drivelab.plural import counted
 
 WIDTH, HEIGHT = 300, 300
 _TORNADO_WIDTH, _STEP = 620, 30
@@ -27,6 +28,8 @@ _NAME_MAX = 44
 """Characters of an assumption and its value beside its bar; of a longer one the name alone, the pointer shows both."""
 _LINE_MAX = 100
 """Characters of a line below the title."""
+_ANSWER_MAX = 150
+"""The same below the wider picture of all candidates."""
 
 
 @dataclass(frozen=True)
@@ -50,15 +53,20 @@ def pareto(plan: Mapping[str, Any]) -> alt.HConcatChart:
         raise ChartInputError("no candidate can be made, so there is nothing to draw")
     levels = list(dict.fromkeys(one["level"] for one in known))
     axes = [_Axis("usable_bytes", "Usable, TB", ",~r", plan["limits"]["capacity_bytes"], 1e12), _speed(plan)]
-    if any(_value(one, "loss_in_a_year") for one in known):
-        limit = plan["limits"]["loss_in_a_year"]
-        axes.append(_Axis("loss_in_a_year", "Chance of data loss in a year", ".0e", limit))
+    if any(_value(one, "loss_in_a_year_percent") for one in known):
+        limit = plan["limits"]["loss_in_a_year_percent"]
+        axes.append(_Axis("loss_in_a_year_percent", "Chance of data loss in a year, %", "~g", limit))
     panels = [_panel(plan, known, axis, levels, is_first=axis is axes[0]) for axis in axes]
     picked = f"the pick is {plan['pick']}" if plan["pick"] else "nothing holds"
-    title = heading(f"{plan['load']}: {picked}", _notes(plan))
+    title = heading(f"{plan['load']}: {picked}", [*_answer(plan), *_notes(plan)])
     return dress(alt.hconcat(*panels, spacing=24, title=title, resolve=alt.Resolve(
         legend=alt.LegendResolveMap(color="independent")
     )))  # fmt: skip
+
+
+def _answer(plan: Mapping[str, Any]) -> list[str]:
+    """The answer's lines, as they are printed."""
+    return [part for line in plan["lines"] for part in textwrap.wrap(line, _ANSWER_MAX)]
 
 
 def _speed(plan: Mapping[str, Any]) -> _Axis:
@@ -78,7 +86,7 @@ def _rows(plan: Mapping[str, Any], known: Sequence[Mapping[str, Any]], axis: _Ax
         value = _value(one, axis.key)
         if not value:
             continue
-        mark = _mark(one) if axis.key == "loss_in_a_year" else _KNOWN
+        mark = _mark(one) if axis.key == "loss_in_a_year_percent" else _KNOWN
         row: Row = {
             "candidate": one["candidate"],
             "level": one["level"],
@@ -103,8 +111,8 @@ def _rows(plan: Mapping[str, Any], known: Sequence[Mapping[str, Any]], axis: _Ax
 def _value(one: Mapping[str, Any], key: str) -> float | None:
     """A figure; of a chance of which nothing was seen the bound."""
     value: float | None = one[key]
-    if key == "loss_in_a_year" and value is None:
-        return one["loss_in_a_year_high"]  # type: ignore[no-any-return]
+    if key == "loss_in_a_year_percent" and value is None:
+        return one["loss_in_a_year_percent_high"]  # type: ignore[no-any-return]
     return value
 
 
@@ -112,7 +120,7 @@ def _mark(one: Mapping[str, Any]) -> str:
     """Whether the chance of loss is known, or how far it is at least or at most."""
     if one["is_loss_a_bound"]:
         return _AT_LEAST
-    return _AT_MOST if one["loss_in_a_year"] is None else _KNOWN
+    return _AT_MOST if one["loss_in_a_year_percent"] is None else _KNOWN
 
 
 _HOVERED = (
@@ -120,7 +128,7 @@ _HOVERED = (
     ("p99_ns_healthy", NS_PER_MS, "p99 ms"),
     ("iops_healthy", 1.0, "IOPS"),
     ("rebuild_h", 1.0, "rebuild h"),
-    ("loss_in_a_year", 1.0, "loss a year"),
+    ("loss_in_a_year_percent", 1.0, "loss a year, %"),
 )
 
 
@@ -188,15 +196,15 @@ def _notes(plan: Mapping[str, Any]) -> list[str]:
     ]
     words = {_AT_LEAST: "up: at least so likely, however fast it is rebuilt", _AT_MOST: "down: at most"}
     marks = {
-        _mark(one) for one in plan["candidates"] if one["usable_bytes"] and _value(one, "loss_in_a_year")
+        _mark(one)
+        for one in plan["candidates"]
+        if one["usable_bytes"] and _value(one, "loss_in_a_year_percent")
     }
     if meanings := [words[mark] for mark in words if mark in marks]:
         notes.append(f"Triangle {'; '.join(meanings)}")
     missing = sum(1 for one in plan["candidates"] if one["usable_bytes"] and not one["iops_healthy"])
     if missing:
-        notes.append(
-            f"{missing} candidates were ruled out before their load ran, so their speed is not known"
-        )
+        notes.append(f"{counted(missing, 'candidate')} ruled out before the load ran: the speed is not known")
     return notes
 
 
@@ -206,18 +214,20 @@ def tornado(plan: Mapping[str, Any]) -> Panel:
     What changes it by less than the intervals show has no bar, and is named. Raises ChartError without a known chance.
     """
     picked = next((one for one in plan["candidates"] if one["candidate"] == plan["pick"]), None)
-    known = [one for one in plan["assumptions"] if one["loss_at_half"] and one["loss_at_twice"]]
+    known = [
+        one for one in plan["assumptions"] if one["loss_at_half_percent"] and one["loss_at_twice_percent"]
+    ]
     rows = [row for one in known if one["is_told"] for row in _bars(one)]
     if not rows or picked is None:
         raise ChartInputError("no assumption changes a chance of loss that is known")
-    now, limit = _value(picked, "loss_in_a_year"), plan["limits"]["loss_in_a_year"]
+    now, limit = _value(picked, "loss_in_a_year_percent"), plan["limits"]["loss_in_a_year_percent"]
     for row in rows:
         row["now"] = now
     ends = [row[key] for row in rows for key in ("value", "low", "high") if row[key]]
     domain, ticks = log_axis([*ends, *(end for end in (now, limit) if end)], _TORNADO_WIDTH)
     scale = alt.Scale(type="log", domain=domain, nice=False)
-    title = "Chance of data loss in a year"
-    x = alt.X("value:Q", title=title, scale=scale, axis=alt.Axis(values=ticks, format=".0e"))
+    title = "Chance of data loss in a year, %"
+    x = alt.X("value:Q", title=title, scale=scale, axis=alt.Axis(values=ticks, format="~g"))
     low = alt.X("low:Q", title=title, scale=scale)
     names = list(dict.fromkeys(row["name"] for row in rows))
     layers = _tornado_layers(
@@ -254,9 +264,9 @@ def _bars(one: Mapping[str, Any]) -> list[Row]:
             "name": full if len(full) <= _NAME_MAX else one["name"],
             "assumption": full,
             "side": side,
-            "value": one[key],
-            "low": one[f"{key}_low"] or one[key],
-            "high": one[f"{key}_high"],
+            "value": one[f"{key}_percent"],
+            "low": one[f"{key}_percent_low"] or one[f"{key}_percent"],
+            "high": one[f"{key}_percent_high"],
             "turns": turns or "not found",
         }
         for key, side in _SIDES.items()
@@ -275,7 +285,7 @@ def _tornado_layers(rows: Sequence[Row], places: tuple[alt.X, alt.X], y: alt.Y) 
     tooltip = [
         alt.Tooltip("assumption:N"),
         alt.Tooltip("side:N"),
-        alt.Tooltip("value:Q", title="chance in a year", format=".3~g"),
+        alt.Tooltip("value:Q", title="chance in a year, %", format=".3~g"),
         alt.Tooltip("turns:N", title="the pick turns"),
     ]
     base = alt.Chart(inline(list(rows))).encode(y=y)

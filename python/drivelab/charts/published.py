@@ -17,6 +17,7 @@ import altair as alt
 from drivelab.charts.errors import ChartInputError
 from drivelab.charts.rows import Row, number
 from drivelab.charts.theme import INK, SOFT, Panel, colours, dress, heading, inline, log_axis
+from drivelab.plural import counted
 
 GRID_WIDTH = 1250
 HEIGHT_RATES = 170
@@ -153,10 +154,10 @@ def _notes(rows: list[Row], table: _Table) -> list[str]:
         errors = [abs(row["error"]) for row in rows if row["role"] == role and "error" in row]
         if errors:
             within = ", ".join(f"{sum(e <= band for e in errors)} within {band:g} %" for band in BANDS)
-            notes.append(f"{role}: {len(errors)} cells, {within}")
+            notes.append(f"{role}: {counted(len(errors), 'cell')}, {within}")
     beyond = sum(abs(row.get("error", 0.0)) > table.error_limit for row in rows)
     if beyond:
-        notes.append(f"{beyond} errors beyond ±{table.error_limit:g} % are drawn at the edge")
+        notes.append(f"{counted(beyond, 'error')} beyond ±{table.error_limit:g} % drawn at the edge")
     return notes
 
 

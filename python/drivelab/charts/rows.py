@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from drivelab.charts.errors import ChartInputError
+from drivelab.plural import are, counted
 from drivelab.sizes import size_of
 
 Point = Mapping[str, Any]
@@ -77,7 +78,11 @@ class Sweep:
 
     def notes(self) -> list[str]:
         """What a reader must know beside the picture: the constant axes, and the omitted points."""
-        missing = f"{self.dropped} points without a value for x are left out" if self.dropped else ""
+        missing = (
+            f"{counted(self.dropped, 'point')} without a value for x {are(self.dropped)} left out"
+            if self.dropped
+            else ""
+        )
         return [note for note in (self.constants, missing) if note]
 
 

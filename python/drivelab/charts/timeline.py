@@ -17,6 +17,7 @@ from drivelab.charts.head import PHASES, Command, Move, described, finish_ns, mo
 from drivelab.charts.platter import platter, turns
 from drivelab.charts.rows import NS_PER_MS, Point, Row, label, part
 from drivelab.charts.theme import INK, LINE_COLOURS, PART_COLOURS, Panel, dress, heading, inline
+from drivelab.plural import counted
 
 WIDTH = 900
 # Height of a single panel, and of each of several: at full height they would be a poster.
@@ -67,7 +68,7 @@ class _Run:
 
     def verdict(self) -> str:
         """How long the commands took, and the gain of their order."""
-        text = f"{len(self.commands)} commands in {_ms(self.time_ns)}"
+        text = f"{counted(len(self.commands), 'command')} in {_ms(self.time_ns)}"
         if self.fcfs_ns is None:
             return text
         share = 100 * (1 - self.time_ns / self.fcfs_ns)
@@ -133,8 +134,8 @@ def _together(runs: Sequence[_Run]) -> str:
     """What several runs have in common."""
     counts = {len(run.commands) for run in runs}
     if len(counts) == 1:
-        return f"{counts.pop():,} commands in each of {len(runs)} runs"
-    return f"{sum(len(run.commands) for run in runs):,} commands in {len(runs)} runs"
+        return f"{counted(counts.pop(), 'command')} in each of {len(runs)} runs"
+    return f"{counted(sum(len(run.commands) for run in runs), 'command')} in {len(runs)} runs"
 
 
 def _runs(points: Sequence[Point], in_arrival_order: Sequence[Point | None]) -> list[_Run]:
@@ -199,7 +200,7 @@ def _notes(runs: Sequence[_Run]) -> list[str]:
         notes.append("Commands that the buffer answered are drawn where the arm was.")
     lost = sum(command["served"] == "not" for run in runs for command in run.commands)
     if lost:
-        notes.append(f"{lost} commands that were not served have no place in the picture.")
+        notes.append(f"Not in the picture: {counted(lost, 'command')} not served.")
     if any(_has_flush(run.point) for run in runs):
         notes.append("Flushes are left out: they are about no cylinder.")
     return notes

@@ -10,6 +10,7 @@ import altair as alt
 from drivelab.charts.errors import ChartInputError
 from drivelab.charts.rows import BYTES_PER_MB, Row, part
 from drivelab.charts.theme import LINE_COLOURS, Panel, dress, heading, inline
+from drivelab.plural import counted
 
 WIDTH = 860
 HEIGHT_RATE, HEIGHT_DEPTH, HEIGHT_BARS = 220, 130, 180
@@ -32,7 +33,7 @@ def trace(info: Mapping[str, Any]) -> alt.VConcatChart:
     if any(series["mean_depth"]):
         panels.append(_depths(series))
     panels.append(alt.hconcat(_sizes(part(info, "sizes")), _jumps(part(info, "locality")), spacing=_GAP))
-    title = heading(f"{info.get('name', 'trace')}: {info['requests']:,} requests", _notes(info))
+    title = heading(f"{info.get('name', 'trace')}: {counted(info['requests'], 'request')}", _notes(info))
     return dress(alt.vconcat(*panels, spacing=18, title=title))
 
 

@@ -14,6 +14,7 @@ from drivelab.cli.output import emit, say
 from drivelab.cli.places import check_picture, place
 from drivelab.cli.workload_options import ARRAY_PANEL
 from drivelab.errors import InputError
+from drivelab.plural import counted
 from drivelab.points_table import axis_text
 
 # The events of so many points are listed; of more the table shows enough.
@@ -74,4 +75,6 @@ def note_floors(points: Sequence[dict[str, Any]]) -> None:
             "hosts keep the members busy, and more requests at once (rebuild.outstanding) would get more"
         )
     if len(missed) > TIMELINES_MAX:
-        say(f"note: nor was it {len(missed) - TIMELINES_MAX} times more: see floor_missed_ns in --json")
+        say(
+            f"note: nor was it {counted(len(missed) - TIMELINES_MAX, 'time')} more: see floor_missed_ns in --json"
+        )

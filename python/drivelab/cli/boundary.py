@@ -13,6 +13,7 @@ from collections.abc import Callable
 from drivelab.cli.exits import Exit
 from drivelab.cli.output import ReaderGone, say
 from drivelab.errors import InputError, OutputError, RefusedError, RunError, ScenarioError, UnfitError
+from drivelab.plural import counted
 
 SHOWN_CHARACTERS_MAX = 4_000
 
@@ -105,7 +106,7 @@ def _shortened(text: str) -> str:
     if len(text) <= SHOWN_CHARACTERS_MAX:
         return text
     half = SHOWN_CHARACTERS_MAX // 2
-    return f"{text[:half]} [.. {len(text) - 2 * half} more characters ..] {text[-half:]}"
+    return f"{text[:half]} [.. {counted(len(text) - 2 * half, 'more character')} ..] {text[-half:]}"
 
 
 def _flushed(code: int) -> int:

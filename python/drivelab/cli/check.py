@@ -14,6 +14,7 @@ from drivelab.cli.exits import Exit
 from drivelab.cli.output import emit, emit_json, say
 from drivelab.cli.run_options import Quiet
 from drivelab.errors import ScenarioError
+from drivelab.plural import counted
 from drivelab.points_table import axis_text
 from drivelab.scenario import plan, read_source
 from drivelab.toml_text import value_text
@@ -79,7 +80,7 @@ def _summary(checked: _core.Plan) -> str:
     )
     lines += [f"  array: {array}" for array in arrays[:ARRAYS_NAMED_MAX]]
     if len(arrays) > ARRAYS_NAMED_MAX:
-        lines.append(f"  and {len(arrays) - ARRAYS_NAMED_MAX} more arrays")
+        lines.append(f"  and {counted(len(arrays) - ARRAYS_NAMED_MAX, 'more array')}")
     for axes, reason in checked.skipped:
         at = ", ".join(f"{axis} = {axis_text(value)}" for axis, value in axes.items())
         lines.append(f"  left out: {at}: {reason}")
@@ -90,35 +91,29 @@ def _summary(checked: _core.Plan) -> str:
 def _protocol(in_force: dict[str, Any]) -> str:
     """What drive and controller share, and how many commands of one host that lets be with the drive."""
     spoken = in_force.get("by_protocol", [in_force])
-    return ", and ".join(
-        f"{one['protocol']}, {_counted(one['depth'], 'command')} at a time" for one in spoken
-    )
+    return ", and ".join(f"{one['protocol']}, {counted(one['depth'], 'command')} at a time" for one in spoken)
 
 
 def _firmware(firmware: dict[str, Any]) -> str:
     """The class whose firmware a drive takes, and what it supplies."""
     keys = ", ".join(f"{key} = {value_text(value)}" for key, value in firmware["supplied"])
-    return f"class {firmware['class']} ({firmware['drives']} drives, {firmware['of_class']} of it): {keys}"
+    return f"class {firmware['class']} ({counted(firmware['drives'], 'drive')}, {firmware['of_class']} of it): {keys}"
 
 
 def _array(array: dict[str, Any]) -> str:
     """What an array is, what can be addressed of it and what it bears."""
-    spares = f" and {_counted(array['spares'], 'spare')}" if "spares" in array else ""
+    spares = f" and {counted(array['spares'], 'spare')}" if "spares" in array else ""
     what = (
-        f"{array['level']} of {_counted(array['members'], 'member')}{spares}, kept by the {array['kept_by']}"
+        f"{array['level']} of {counted(array['members'], 'member')}{spares}, kept by the {array['kept_by']}"
     )
     usable, most = (_capacity(array[key]) for key in ("capacity_bytes", "member_bytes"))
     least = array.get("smallest_member_bytes")
     each = f"{most} on each member" if least is None else f"{_capacity(least)} to {most} on its members"
     bears, at_best = array["bears"], array["bears_at_best"]
-    tolerates = f"bears any {_counted(bears, 'failure')}" if bears else "bears no failure"
+    tolerates = f"bears any {counted(bears, 'failure')}" if bears else "bears no failure"
     if at_best > bears:
         tolerates += f", at best {at_best}"
     return f"{what}; {usable} usable, {each}; {tolerates}"
-
-
-def _counted(count: int, what: str) -> str:
-    return f"{count} {what if count == 1 else what + 's'}"
 
 
 def _capacity(count: int) -> str:

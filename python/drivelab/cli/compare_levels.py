@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -12,6 +12,18 @@ from drivelab.cli import workload_options as words
 from drivelab.cli.assumed import note_assumed
 from drivelab.cli.chart_options import ASK_FOR_ONE, Dpi, Look, Provenance, Title, Width, check_look
 from drivelab.cli.exits import Exit
+from drivelab.cli.failure_options import (
+    Attended,
+    Batch,
+    Common,
+    Detection,
+    Latent,
+    Reads,
+    Replacement,
+    Scrub,
+    Ure,
+    WrongDrive,
+)
 from drivelab.cli.output import emit, emit_json, emit_table, progress_bar, say
 from drivelab.cli.pictures import draw
 from drivelab.cli.places import check_picture
@@ -27,15 +39,17 @@ from drivelab.cli.run_options import (
 )
 from drivelab.csv_text import rows_csv
 from drivelab.errors import InputError
-from drivelab.levels import compare
+from drivelab.levels import compare, risk
 from drivelab.levels.compare import Comparison
 from drivelab.levels.cost import Prices
 from drivelab.levels.level import COPIES, GROUPS, LEVELS
 from drivelab.levels.loads import KINDS, REQUESTS, STATES, WARM_UP, Loads
 from drivelab.levels.odds import Lifetime, Repair
 from drivelab.levels.planning import Chosen, check_used, checked, named, planned
+from drivelab.levels.risk import CAUSES
 from drivelab.levels.tables import notes
 from drivelab.levels.trace_words import split
+from drivelab.plural import counted
 from drivelab.scenario import Override
 
 LOAD_PANEL = "The loads"
@@ -109,6 +123,8 @@ def compare_levels(
     rate_iops: Annotated[
         str | None, _load("So many requests a second in place of so many outstanding")
     ] = None,
+    rate_process: words.ArrivalsOf = None,
+    sync: words.Sync = False,
     bs: Annotated[str | None, _load("Size of a request [4KiB]")] = None,
     rwmixread: Annotated[int | None, _load("Share of reads where both are mixed, in percent [70]")] = None,
     number_ios: Annotated[int | None, _load(f"Random requests for each figure [{REQUESTS}]")] = None,
@@ -120,6 +136,17 @@ def compare_levels(
         str | None,
         _risk("From a failure until the new drive has its data; unasked the rebuild under the load", "TIME"),
     ] = None,
+    batch: Batch = None,
+    ure: Ure = None,
+    latent: Latent = None,
+    reads: Reads = None,
+    common: Common = None,
+    wrong_drive: WrongDrive = None,
+    detection: Detection = None,
+    replacement: Replacement = None,
+    attended: Attended = None,
+    scrub: Scrub = None,
+    spares: Annotated[str | None, _risk("Hot spares, each ordered anew when it is used [0]", "N")] = None,
     drive_price: Annotated[str | None, _risk("What a drive costs: 140USD", "PRICE")] = None,
     controller_price: Annotated[str | None, _risk("What the controller costs", "PRICE")] = None,
     settings: words.Set = [],  # noqa: B006 - typer wants a list, and nobody changes it
@@ -143,6 +170,7 @@ def compare_levels(
     Every level runs the load whole, with a drive missing, and while a new one is filled; how long that takes is
     extrapolated from parts. --full and --json run other loads and depths as well.
     """
+    given: dict[str, Any] = dict(locals())
     check_form(json=as_json, csv=as_csv, full=full)
     for path in output:
         check_picture("--output", path)
@@ -172,6 +200,8 @@ def compare_levels(
             iodepth=iodepth,
             rwmixread=rwmixread,
             rate_iops=rate_iops,
+            rate_process=rate_process,
+            sync=sync,
             number_ios=number_ios,
             ramp_time=ramp_time,
             states=states,
@@ -179,9 +209,11 @@ def compare_levels(
         ),
         overrides=checked(drive, others),
         lifetime=lifetime,
+        failures=compare.failures_of(lifetime, {key: given[key] for key in ("afr", "mttf", *CAUSES)}),
         repair=Repair.parse(repair, lifetime),
         prices=Prices.parse(drive_price, controller_price),
     )
+    risk.check(chosen)
     entries = planned(chosen)
     points = sum(len(plan) for entry in entries for plan in entry.plans.values())
     note_assumed([plan for entry in entries for plan in entry.plans.values()][:1])
@@ -222,7 +254,7 @@ def _exit_code(found: Comparison, points: int) -> Exit:
     for text in compare.failure_texts(found.failures):
         say(f"error: {text}")
     if found.interrupted:
-        say(f"interrupted: {found.points} of {points} points finished")
+        say(f"interrupted: {found.points} of {counted(points, 'point')} finished")
         return Exit.INTERRUPTED
     return Exit.FAILED if found.failures else Exit.OK
 

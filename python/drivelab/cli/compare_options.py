@@ -17,6 +17,7 @@ from drivelab.comparison.beside import Compared
 from drivelab.comparison.choice import JUDGED, Choice, chosen
 from drivelab.csv_text import rows_csv
 from drivelab.errors import InputError
+from drivelab.plural import counted
 from drivelab.points_table import axis_text
 from drivelab.records.model import BASES, FIGURES, Record
 
@@ -240,15 +241,15 @@ def _lonely(found: Compared) -> list[str]:
         if len(beside.lonely) > _LONELY_MAX:
             more = len(beside.lonely) - _LONELY_MAX
             lines.append(
-                f"not matched: {more} more points of {beside.first} and {beside.other}; --json lists them"
+                f"not matched: {counted(more, 'more point')} of {beside.first} and {beside.other}; --json lists them"
             )
         if beside.missing:
             names = ", ".join(beside.missing)
             lines.append(f"not compared: {names}: {beside.first} and {beside.other} do not both have it")
         if beside.bare:
             lines.append(
-                f"not compared: {len(beside.bare)} points at which {beside.first} and {beside.other} have none of the "
-                "figures in common; choose others with --figures"
+                f"not compared: {counted(len(beside.bare), 'point')} at which {beside.first} and {beside.other} have "
+                "none of the figures in common; choose others with --figures"
             )
     return lines
 

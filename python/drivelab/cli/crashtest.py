@@ -12,7 +12,6 @@ from typing import Annotated, Any
 import typer
 
 from drivelab import _core, remains
-from drivelab.array_summary import counted
 from drivelab.cli import workload_options as words
 from drivelab.cli.assumed import note_served
 from drivelab.cli.exits import Exit
@@ -24,6 +23,7 @@ from drivelab.crash.filesystem import check_size, find
 from drivelab.crash.leftover import adopting
 from drivelab.crash.session import FACTS, Kept, keep
 from drivelab.errors import InputError
+from drivelab.plural import counted
 from drivelab.scenario import Source, plan, read_source
 
 CUTS = 100

@@ -62,6 +62,9 @@ def durability(
     level: Annotated[str | None, _array("raid6; several: raid5,raid6; also draid and lrc", "NAMES")] = None,
     members: Annotated[str | None, _array("How many drives", "N")] = None,
     capacity: Annotated[str | None, _array("Of a drive [1TB]", "SIZE")] = None,
+    drive: Annotated[
+        str | None, _array("Of the catalogue, or a path to one: its capacity and class", "NAME")
+    ] = None,
     layout: Annotated[str | None, _array("Of raid10: near, far, offset", "NAME")] = None,
     copies: Annotated[str | None, _array("Of raid01 and raid10 [2]", "N")] = None,
     groups: Annotated[str | None, _array("Of raid30, raid50, raid60; local groups of lrc [2]", "N")] = None,
@@ -92,7 +95,6 @@ def durability(
     serial: Annotated[
         bool, typer.Option("--serial", help="Rebuilds share the pace of one", rich_help_panel=REPAIR)
     ] = False,
-    drive: Annotated[str | None, _beside("A drive of the catalogue, or a path to one", "NAME")] = None,
     controller: Annotated[str | None, _beside("The host's adapter", "NAME")] = None,
     rw: Annotated[str | None, _beside(f"What hosts ask for: {', '.join(KINDS)} [randrw]", "KIND")] = None,
     pattern: Annotated[str | None, _beside("A workload of the catalogue in place of it", "NAME")] = None,
@@ -100,6 +102,17 @@ def durability(
     rwmixread: Annotated[int | None, _beside("Share of reads where both are mixed [70]", "PERCENT")] = None,
     iodepth: Annotated[int | None, _beside("Requests outstanding [16]", "N")] = None,
     rate_iops: Annotated[str | None, _beside("So many requests a second instead", "N")] = None,
+    rate_process: Annotated[
+        str | None, _beside("How these come: poisson or linear (evenly spaced) [poisson]", "NAME")
+    ] = None,
+    sync: Annotated[
+        bool,
+        typer.Option(
+            "--sync",
+            help="Each write ends on the media (FUA), as with O_SYNC",
+            rich_help_panel="The load beside a simulated rebuild",
+        ),
+    ] = False,
     scrub: Scrub = None,
     method: Annotated[str | None, _way(", ".join(METHODS), "NAME")] = None,
     histories: Annotated[str | None, _way(f"At most [{HISTORIES}]", "N")] = None,

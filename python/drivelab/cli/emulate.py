@@ -19,6 +19,7 @@ from drivelab.emulation import BLOCK_SIZES, BUDGET
 from drivelab.emulation_summary import late_note, lines
 from drivelab.errors import InputError, RunError
 from drivelab.files import write_text
+from drivelab.plural import counted
 from drivelab.provenance import provenance
 from drivelab.scenario import Source, plan, read_source
 
@@ -204,7 +205,7 @@ def _print_result(found: dict[str, Any], record: Path | None, *, as_json: bool, 
 def _code(session: emulation.Session) -> int:
     if session.record["failure"] is not None:
         unsaved = session.record["unsaved_sectors"]
-        more = f"; {unsaved} sectors that were answered for could not be kept" if unsaved else ""
+        more = f"; {counted(unsaved, 'sector')} answered for could not be kept" if unsaved else ""
         raise RunError(f"the session has ended: {session.record['failure']}{more}")
     if session.interrupted:
         return Exit.INTERRUPTED

@@ -21,7 +21,10 @@ def option(text: str, metavar: str, panel: str) -> typer.models.OptionInfo:
 Batch = Annotated[
     str | None, option("Arrays of a bad batch, and how many times as fast it ages: 5%:8", "SHARE:N", FAILS)
 ]
-Ure = Annotated[str | None, option("Unreadable sectors for what is read: 1e-15/bit", "RATE", FAILS)]
+Ure = Annotated[
+    str | None,
+    option("Unreadable sectors for what is read: 1e-15/bit, or none [by the drive's class]", "RATE", FAILS),
+]
 Latent = Annotated[
     str | None,
     option("Latent defects of a drive by the hour: 1.08e-4/h, or a law by its name", "RATE", FAILS),

@@ -30,6 +30,7 @@ from drivelab.comparison.beside import compared
 from drivelab.csv_text import rows_csv
 from drivelab.errors import InputError
 from drivelab.files import write_text
+from drivelab.plural import counted
 from drivelab.record_library.entry import DIGEST_SHOWN, Entry
 from drivelab.record_library.exchange import checked, exported, imported
 from drivelab.record_library.shelf import VARIABLE, opened, prepared, shown
@@ -340,7 +341,7 @@ def export(
         return Exit.OK
     write_text(output, json_text(document))
     if not quiet:
-        say(f"wrote {output}: {len(document['records'])} records")
+        say(f"wrote {output}: {counted(len(document['records']), 'record')}")
     return Exit.OK
 
 
@@ -367,7 +368,8 @@ def import_(
     with opened(where, create=True) as found:
         for source, records in documents:
             new, there = imported(found, records)
-            emit(f"{source}: {len(new)} records added, {len(there)} were there already")
+            were = "was" if len(there) == 1 else "were"
+            emit(f"{source}: {counted(len(new), 'record')} added, {len(there)} {were} there already")
         if not quiet:
             say(f"library {found.database.shown}")
     return Exit.OK

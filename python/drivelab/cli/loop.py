@@ -15,6 +15,7 @@ from drivelab.cli.run_options import AsJson, Quiet
 from drivelab.emulation import BUDGET
 from drivelab.emulation_summary import late_note
 from drivelab.errors import InputError
+from drivelab.plural import counted
 from drivelab.scenario import Source, plan, read_source
 
 
@@ -71,6 +72,6 @@ def loop(
         if note := late_note(point.device):
             say(note)
     if found.interrupted:
-        say(f"interrupted: {len(found.points)} of {found.asked} points finished")
+        say(f"interrupted: {len(found.points)} of {counted(found.asked, 'point')} finished")
         return Exit.INTERRUPTED
     return Exit.OK if all(point.agrees for point in found.points) else Exit.COMPARISON

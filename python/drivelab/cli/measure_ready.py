@@ -21,6 +21,7 @@ from drivelab.csv_text import rows_csv
 from drivelab.errors import InputError
 from drivelab.measuring import ready, summary
 from drivelab.measuring.run import How, MeasuredResult
+from drivelab.plural import counted
 from drivelab.scanning import access as accesses_of
 from drivelab.scanning.surface import PLACES, Surface
 from drivelab.scanning.surface import document as surface_document
@@ -186,12 +187,13 @@ def _print_surface(found: Mapping[str, Any]) -> None:
     if rates:
         emit(
             f"rate {min(rates):.4g} to {max(rates):.4g} MB/s, mean {sum(rates) / len(rates):.4g}, "
-            f"at {len(rates)} places"
+            f"at {counted(len(rates), 'place')}"
         )
     if "access" in found:
         access = found["access"]
         emit(
-            f"access {access['mean_ns'] / 1e6:.3f} ms, deviation {access['sd_ns'] / 1e6:.3f}, {access['n']} reads"
+            f"access {access['mean_ns'] / 1e6:.3f} ms, deviation {access['sd_ns'] / 1e6:.3f}, "
+            f"{counted(access['n'], 'read')}"
         )
 
 
@@ -220,7 +222,9 @@ def access(
     def text() -> None:
         emit_table(ready.distances_table(rows))
         if mean is not None:
-            emit(f"full stroke: {mean:.3f} ms, mean of {len(stroke)} reads from one end to the other")
+            emit(
+                f"full stroke: {mean:.3f} ms, mean of {counted(len(stroke), 'read')} from one end to the other"
+            )
 
     return show(
         result,

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+import textwrap
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING
 from drivelab import _core
 from drivelab.commands import Commands
 from drivelab.errors import OutputError
+from drivelab.table import SCREEN
 
 if TYPE_CHECKING:
     from drivelab.simulation import Progress
@@ -93,6 +95,11 @@ def emit_table(table: Table) -> None:
     needed = Measurement.get(console, console.options.update(max_width=10_000), drawn).minimum
     console.width = max(console.width, needed)
     console.print(drawn)
+
+
+def wrapped(text: str) -> str:
+    """A line of an answer, broken between words where it is wider than a screen; what goes on is set in."""
+    return textwrap.fill(text, SCREEN, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
 
 
 def say(text: str) -> None:

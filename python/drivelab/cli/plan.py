@@ -28,7 +28,7 @@ from drivelab.cli.failure_options import (
     Ure,
     WrongDrive,
 )
-from drivelab.cli.output import emit, emit_json, emit_table, progress_bar, say
+from drivelab.cli.output import emit, emit_json, emit_table, progress_bar, say, wrapped
 from drivelab.cli.pictures import draw
 from drivelab.cli.places import check_picture, place
 from drivelab.cli.run_options import (
@@ -47,6 +47,10 @@ from drivelab.levels.level import COPIES, GROUPS
 from drivelab.levels.loads import KINDS, REQUESTS, WARM_UP
 from drivelab.plan.planned import KEYS, Plan, run
 from drivelab.plan.question import LEVELS, LIFE, MEMBERS
+from drivelab.plural import counted
+
+NOTES = 3
+"""Remarks that are printed without --notes."""
 
 
 def _option(
@@ -106,6 +110,8 @@ def plan(
     rwmixread: Annotated[str | None, _load("Share of reads where both are mixed [70]", "PERCENT")] = None,
     iodepth: Annotated[str | None, _load("Requests outstanding [16]", "N")] = None,
     rate_iops: Annotated[str | None, _load("So many requests a second instead", "N")] = None,
+    rate_process: words.ArrivalsOf = None,
+    sync: words.Sync = False,
     number_ios: Annotated[str | None, _load(f"Requests for each figure [{REQUESTS}]", "N")] = None,
     ramp_time: Annotated[str | None, _load(f"Time before they count [{WARM_UP}]", "TIME")] = None,
     randseed: words.Randseed = None,
@@ -149,6 +155,9 @@ def plan(
     with_table: Annotated[
         bool, typer.Option("--table", help="Then every candidate, the cheapest first")
     ] = False,
+    with_notes: Annotated[
+        bool, typer.Option("--notes", help=f"All remarks on the answer, not {NOTES} of them")
+    ] = False,
     as_json: AsJson = False,
     as_csv: AsCsv = False,
     output: Pictures = [],  # noqa: B006
@@ -182,11 +191,11 @@ def plan(
         check_picture("--tornado", path)
     look = Look(title, width, dpi, provenance)
     check_look(look, pictures=bool(output or tornado), remedy=ASK_FOR_ONE)
-    options = {key: given[key] for key in KEYS if given[key] is not None and given[key] != []}
+    options = {key: given[key] for key in KEYS if given[key] not in (None, False, [])}
     overrides = words.overrides_of({"randseed": randseed}, settings)
     with executors.using(ray, checkpoint, say), _bar(quiet=quiet) as progress:
         found = run(options, overrides, workers, progress)
-    _print(found, with_table=with_table, as_json=as_json, as_csv=as_csv, quiet=quiet)
+    _print(found, with_table=with_table, with_notes=with_notes, as_json=as_json, as_csv=as_csv, quiet=quiet)
     for paths, chart, is_there in (
         (output, found.chart, any(one.is_simulated for one in found.candidates)),
         (tornado, found.tornado, any(one.is_told for one in found.assumptions)),
@@ -208,14 +217,16 @@ def _bar(*, quiet: bool) -> Iterator[Any]:
         yield None if progress is None else lambda share: progress(min(100 * share, 100))
 
 
-def _print(found: Plan, *, with_table: bool, as_json: bool, as_csv: bool, quiet: bool) -> None:
+def _print(
+    found: Plan, *, with_table: bool, with_notes: bool, as_json: bool, as_csv: bool, quiet: bool
+) -> None:
     if as_json:
         emit_json(found.to_dict())
         return
     if as_csv:
         emit(rows_csv(found.rows()))
         return
-    emit("\n".join(found.lines()))
+    emit("\n".join(map(wrapped, found.lines())))
     if with_table:
         emit("")
         emit_table(found.table())
@@ -223,7 +234,11 @@ def _print(found: Plan, *, with_table: bool, as_json: bool, as_csv: bool, quiet:
             emit("")
             emit_table(found.assumed())
     if not quiet:
-        say("\n".join(f"note: {note}" for note in found.notes()))
+        notes = found.notes()
+        shown = notes if with_notes else notes[:NOTES]
+        say("\n".join(wrapped(f"note: {note}") for note in shown))
+        if left := len(notes) - len(shown):
+            say(f"{counted(left, 'more note')}: --notes")
         say(found.identity())
 
 

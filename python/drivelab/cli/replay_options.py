@@ -13,6 +13,7 @@ from drivelab.cli.array_options import TIMELINES_MAX
 from drivelab.cli.output import emit, emit_table, say
 from drivelab.cli.places import check_file, place
 from drivelab.cli.workload_options import TRACE_PANEL
+from drivelab.plural import counted
 from drivelab.points_table import axis_text
 from drivelab.replay_summary import behind_text, is_over_early, recorded_table, replay_lines
 
@@ -56,7 +57,7 @@ def note_behind(points: Sequence[dict[str, Any]]) -> None:
         at = f" at {place}" if (place := _at(point)) else ""
         say(f"note: the target cannot keep up with the trace{at}: {text}")
     if len(behind) > TIMELINES_MAX:
-        say(f"note: nor can it at {len(behind) - TIMELINES_MAX} more points: see replay in --json")
+        say(f"note: nor can it at {counted(len(behind) - TIMELINES_MAX, 'more point')}: see replay in --json")
 
 
 def _at(point: dict[str, Any]) -> str:

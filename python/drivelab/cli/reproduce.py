@@ -26,6 +26,7 @@ from drivelab.experiment.tables import (
     summary_table,
 )
 from drivelab.files import make_folder, write_text
+from drivelab.plural import counted
 
 
 def reproduce(
@@ -79,7 +80,7 @@ def reproduce(
         write_text(record, json_text(outcome.to_dict()))
         _tell_written(record, quiet=quiet)
     if outcome.interrupted:
-        say(f"interrupted: {len(outcome.predictions)} of {len(loaded.cells)} cells finished")
+        say(f"interrupted: {len(outcome.predictions)} of {counted(len(loaded.cells), 'cell')} finished")
         return Exit.INTERRUPTED
     for folder in out:
         picture = folder / f"{loaded.name}.html"
@@ -102,7 +103,7 @@ def _list(*, as_json: bool, as_csv: bool) -> None:
     elif as_csv:
         emit(rows_csv(facts))
     else:
-        emit("\n".join(f"{e.name}: {e.title}, {len(e.cells)} cells\n  {e.source}" for e in loaded))
+        emit("\n".join(f"{e.name}: {e.title}, {counted(len(e.cells), 'cell')}\n  {e.source}" for e in loaded))
 
 
 def _print(outcome: Outcome, *, quiet: bool) -> None:
@@ -118,6 +119,6 @@ def _print(outcome: Outcome, *, quiet: bool) -> None:
     if not quiet:
         identity = outcome.identity()
         emit(
-            f"\n{outcome.runs} runs, seed {outcome.seed}, drivelab {identity['version']}, "
+            f"\n{counted(outcome.runs, 'run')}, seed {outcome.seed}, drivelab {identity['version']}, "
             f"model {identity['model_version']}, digest {identity['digest']}"
         )

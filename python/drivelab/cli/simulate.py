@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from drivelab import _core, executors, steady
-from drivelab.array_summary import counted, duration_text, is_eventful
+from drivelab.array_summary import duration_text, is_eventful
 from drivelab.cli import workload_options as words
 from drivelab.cli.array_options import (
     Rebuild,
@@ -55,6 +55,7 @@ from drivelab.errors import InputError
 from drivelab.files import make_folder, write_text
 from drivelab.firmware import range_note
 from drivelab.given_up_summary import given_up_text, has_given_up
+from drivelab.plural import are, counted
 from drivelab.points_table import axis_text, commands_csv, directions_table, points_csv
 from drivelab.replay_summary import is_over_early
 from drivelab.result import Point, Result
@@ -313,9 +314,16 @@ def _note_skipped(checked: _core.Plan) -> None:
     if not reasons:
         return
     named = [f"{count} x {reason}" for reason, count in reasons[:PLACES_NAMED_MAX]]
-    more = f"; and {len(reasons) - PLACES_NAMED_MAX} more reasons" if len(reasons) > PLACES_NAMED_MAX else ""
+    more = (
+        f"; and {counted(len(reasons) - PLACES_NAMED_MAX, 'more reason')}"
+        if len(reasons) > PLACES_NAMED_MAX
+        else ""
+    )
     left = len(checked.skipped)
-    say(f"note: {left} of {len(checked) + left} points cannot be, and are left out: {'; '.join(named)}{more}")
+    say(
+        f"note: {left} of {counted(len(checked) + left, 'point')} cannot be, and {are(left)} left out: "
+        f"{'; '.join(named)}{more}"
+    )
 
 
 def _tell_empty(result: Result) -> bool:
@@ -364,8 +372,8 @@ def _note_lost(result: Result) -> list[Point]:
     if lost:
         errors = sum(point["errors"] for point in lost)
         say(
-            f"note: the array has failed{_at(lost)}, and {errors:,} I/Os ended with an error: IOPS and latencies are "
-            "those of the others, before and after; --over-time FILE draws the course"
+            f"note: the array has failed{_at(lost)}, and {counted(errors, 'I/O')} ended with an error: IOPS and "
+            "latencies are those of the others, before and after; --over-time FILE draws the course"
         )
     return lost
 
@@ -386,7 +394,11 @@ def _note_starved(result: Result) -> None:
         return
     worst = max(starved, key=lambda point: point["oldest_unfinished_ns"] or 0)
     at = f" at {place}" if (place := _place(worst["axes"])) else ""
-    more = f", and far longer than any there at {len(starved) - 1} more points" if len(starved) > 1 else ""
+    more = (
+        f", and far longer than any there at {counted(len(starved) - 1, 'more point')}"
+        if len(starved) > 1
+        else ""
+    )
     waited, longest = (
         duration_text(float(f"{ns:.3g}"))
         for ns in (worst["oldest_unfinished_ns"] or 0, worst["latency_ns"]["max"] or 0)
@@ -405,7 +417,8 @@ def _note_given_up(result: Result) -> None:
         say(f"note: data are lost{at}: {given_up_text(point['given_up'])}")
     if len(lost) > PLACES_NAMED_MAX:
         say(
-            f"note: nor are all data there at {len(lost) - PLACES_NAMED_MAX} more points: see given_up in --json"
+            f"note: nor are all data there at {counted(len(lost) - PLACES_NAMED_MAX, 'more point')}: see given_up in "
+            "--json"
         )
 
 
@@ -429,7 +442,7 @@ def _exit_code(result: Result, asked: int, *, is_empty: bool) -> Exit:
         more = f" and {counted(len(at) - 1, 'more point')}" if len(at) > 1 else ""
         say(f"error: {f'at {at[0]}{more}: ' if at[0] else ''}{message}")
     if result.interrupted:
-        say(f"interrupted: {len(result.points)} of {asked} points finished")
+        say(f"interrupted: {len(result.points)} of {counted(asked, 'point')} finished")
         return Exit.INTERRUPTED
     if result.failures and not result.points and all(failure.is_unfit for failure in result.failures):
         return Exit.USAGE

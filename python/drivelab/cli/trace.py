@@ -14,6 +14,7 @@ from drivelab.cli.pictures import draw
 from drivelab.cli.places import check_file, check_picture, place
 from drivelab.cli.run_options import AsCsv, AsJson, Pictures, Quiet, check_form
 from drivelab.csv_text import rows_csv
+from drivelab.plural import counted
 from drivelab.trace import FORMATS, WRITTEN, Reading, Shape
 from drivelab.trace import convert as convert_traces
 from drivelab.trace import head as head_of
@@ -284,5 +285,6 @@ def _note_processors(traces: list[Path], *, quiet: bool) -> None:
         if left_out and not quiet:
             stem = files[0].name.rsplit(".blktrace.", 1)[0]
             say(
-                f"{left_out} more files of {stem}.blktrace lie beside; name {files[0].parent / stem} for all of them"
+                f"beside it: {counted(left_out, 'more file')} of {stem}.blktrace; name {files[0].parent / stem} for "
+                "all of them"
             )

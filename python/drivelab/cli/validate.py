@@ -19,6 +19,7 @@ from drivelab.cli.places import check_picture, place
 from drivelab.cli.run_options import AsCsv, Pictures, check_form
 from drivelab.csv_text import tables_csv
 from drivelab.errors import InputError
+from drivelab.plural import counted
 from drivelab.scenario import Override
 from drivelab.validation import Validation
 from drivelab.validation_groups import FAR_PERCENT, MARGIN_PERCENT
@@ -122,8 +123,8 @@ def _print(found: Validation, *, quiet: bool) -> None:
     judged = sum(verdicts.values()) - verdicts["too_few"]
     margin = f"{100 * found.all.margin:g} %"
     emit(
-        f"\n{verdicts['pass']} of {judged} groups pass, {verdicts['undecided']} undecided, {verdicts['fail']} fail: "
-        f"the 95 % interval of the mean error lies within {margin}, neither, beyond it\n"
+        f"\n{verdicts['pass']} of {counted(judged, 'group')} pass, {verdicts['undecided']} undecided, "
+        f"{verdicts['fail']} fail: the 95 % interval of the mean error lies within {margin}, neither, beyond it\n"
         f"{_hits(found)}"
         f"far: more than {FAR_PERCENT} % of the capacity from the end of the request before\n"
         f"demerit: root mean square of the distance between both distributions\n"

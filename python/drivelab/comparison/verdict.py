@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from drivelab.comparison.difference import Difference, student, varying
+from drivelab.plural import counted
 from drivelab.points_table import axis_text
 
 if TYPE_CHECKING:
@@ -163,7 +164,9 @@ def _threshold_line(compared: Compared, counts: dict[str, int]) -> str:
     threshold = choice.threshold or 0.0
     total = sum(counts[name] for name in ("within", "beyond", "open"))
     worse = "worse by " if choice.worse_only else ""
-    text = f"threshold {worse}{100 * threshold:g} %: {counts['within']} of {total} figures within it"
+    text = (
+        f"threshold {worse}{100 * threshold:g} %: {counts['within']} of {counted(total, 'figure')} within it"
+    )
     if counts["open"]:
         text += f", {counts['open']} open (the interval reaches beyond)"
     if not counts["beyond"]:

@@ -17,6 +17,7 @@ from typing import Any
 from drivelab import _core, emulation, temporary
 from drivelab.crash.filesystem import FileSystem, UnmountableError, attached, mounted, run
 from drivelab.errors import InputError, RunError
+from drivelab.plural import counted
 
 FACTS = "session.json"
 """The name of the file with the facts of a session, in its folder."""
@@ -250,7 +251,9 @@ def keep(
         if system is None:
             kept.size_bytes = size
         elif size_bytes > size:
-            raise InputError(f"--fs-size: the device has {size} bytes, fewer than {size_bytes}")
+            raise InputError(
+                f"--fs-size: the device has {counted(size, 'byte', form='d')}, fewer than {size_bytes}"
+            )
         else:
             kept.size_bytes = size_bytes
 

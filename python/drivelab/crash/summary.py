@@ -7,11 +7,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from drivelab.array_summary import counted
 from drivelab.crash.campaign import Campaign
 from drivelab.crash.check import ERROR, LOSS, Checked, Checker
 from drivelab.crash.filesystem import UNMOUNTABLE
 from drivelab.crash.session import Kept
+from drivelab.plural import counted
 from drivelab.provenance import line, provenance
 
 _SHOWN_MAX = 4

@@ -65,8 +65,8 @@ def _point(losses: Losses) -> dict[str, Any]:
     """The values that a cell may name, with the relative half-width of the first one's interval."""
     (found,) = losses.outcomes
     (row,) = losses.rows()
-    year = found["loss_in_a_year"]
-    survival = 1 - (year["value"] or 0.0)
+    year = {key: (value or 0.0) / 100 for key, value in found["loss_in_a_year_percent"].items()}
+    survival = 1 - year["value"]
     losses_in_life = found["losses_in_life"]
     textbook, mttdl = found["textbook"], found["mttdl_years"]["value"]
     hours = textbook["approximate_hours"] if textbook else None

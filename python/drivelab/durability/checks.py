@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence, Set
 from difflib import get_close_matches
 from typing import Any
 
-from drivelab.durability import simulated
+from drivelab.durability import simulated, unreadable
 from drivelab.errors import OptionError
 from drivelab.levels.level import COPIED, GROUPED, NOTHING_SPARE, PARITIES
 from drivelab.refusals import Problems
@@ -79,7 +79,7 @@ NEVER_REPAIRED = (
 """Options without effect if the first failure is the loss."""
 
 _STAND_INS = {"afr": "1%", "mttf": "500000h", "drive_life": "500000h", "ure": "1e-15/bit", "scrub": "1w"}
-_FLAGS = frozenset({"serial", "every_loss"})
+_FLAGS = frozenset({"serial", "every_loss", "sync"})
 _LISTS = frozenset({"level", "rebuild", "common", "outage"})
 
 
@@ -183,12 +183,17 @@ def _without_concurrent_rebuilds(level: str, options: Options) -> str | None:
 
 
 def check_reads(options: Options) -> None:
-    """Reject --reads if nothing uses it. Raises InputError."""
+    """Reject --reads if nothing uses it: it belongs to --ure, which has a default, and --scrub. Raises InputError."""
     if options.get("reads") is None:
         return
     has = {key: options.get(key) is not None for key in ("ure", "scrub", "latent")}
-    if has["ure"] and has["scrub"] and not has["latent"]:
+    is_none = has["ure"] and unreadable.is_none(options["ure"])
+    if has["scrub"] and not is_none and not has["latent"]:
         return
-    remedy = "it makes a rate by the hour of --ure for --scrub: give both, or leave it out"
-    what = "beside --latent, which is such a rate" if has["latent"] else "without --ure and --scrub"
+    remedy = "it makes a rate by the hour of --ure for --scrub: give --scrub 1w, or leave it out"
+    what = "without --scrub"
+    if has["latent"]:
+        what, remedy = "beside --latent, which is such a rate", "leave it out"
+    elif is_none:
+        what, remedy = "with --ure none", "leave it out"
     raise OptionError("--reads", options["reads"], f"it changes nothing {what}", remedy)

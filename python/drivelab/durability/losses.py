@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from drivelab.chances import Estimate, percent_figure, percent_text, span_text, years_text
 from drivelab.durability import checks
+from drivelab.durability.unreadable import Assumed
+from drivelab.plural import counted
 from drivelab.provenance import line, provenance
 from drivelab.table import Cell, Table
 
-Estimate = dict[str, Any]
 _HOURS_MAX = 1e308
-_NEARLY, _SURELY = 0.9995, 0.999999
 _WIDE = 1.3
 """The largest reliable relative half-width of an interval of weighted histories; above it the interval depends on few
 of them and may not cover rare histories that were missed.
@@ -24,7 +24,7 @@ of them and may not cover rare histories that were missed.
 
 @dataclass(repr=False)
 class Losses:
-    """The question for each level, and its losses. Probabilities are between 0 and 1."""
+    """The question for each level, and its losses. Chances of loss are in percent."""
 
     questions: list[dict[str, Any]]
     outcomes: list[dict[str, Any]]
@@ -32,12 +32,16 @@ class Losses:
     """The results of the simulated rebuild of each level; empty if none was simulated."""
     given: frozenset[str] = frozenset()
     """The keys of the given options."""
+    assumed: Assumed | None = None
+    """What is assumed of unreadable sectors; None if an option says it."""
     interrupted: bool = False
     """Whether Ctrl-C or SIGTERM came before all levels were finished; those that were are here."""
 
     def __repr__(self) -> str:
         """A summary in one line."""
-        found = ", ".join(f"{name}: {chance_text(one['loss_in_a_year'])}" for name, one in self._named())
+        found = ", ".join(
+            f"{name}: {percent_text(one['loss_in_a_year_percent'])}" for name, one in self._named()
+        )
         return f"<Losses in a year {found}>"
 
     @property
@@ -60,6 +64,7 @@ class Losses:
             **self.provenance(),
             "interrupted": self.interrupted,
             "settings": self.questions[0]["settings"],
+            "assumed": self.assumed and self.assumed.to_dict(),
             "levels": [
                 {"array": one["array"], **({"simulated_rebuild": rebuilt} if rebuilt else {}), **outcome}
                 for one, outcome, rebuilt in zip(self.questions, self.outcomes, self.rebuilds, strict=True)
@@ -74,8 +79,8 @@ class Losses:
                 "members": one["array"]["members"],
                 "usable_bytes": found["usable_bytes"],
                 "bears_any": found["bears_worst"],
-                **_columns("loss_in_a_year", found),
-                **_columns("loss_in_life", found),
+                **_columns("loss_in_a_year_percent", found),
+                **_columns("loss_in_life_percent", found),
                 **_columns("mttdl_years", found),
                 **_columns("bytes_lost", found),
                 "nines": found["nines"],
@@ -88,21 +93,23 @@ class Losses:
         ]
 
     def lines(self) -> list[str]:
-        """The answer in five lines; for several levels that of the one with the fewest losses."""
-        name, found = min(self._named(), key=lambda one: one[1]["loss_in_a_year"]["high"])
+        """The answer in a few lines; for several levels that of the one with the fewest losses."""
+        name, found = min(self._named(), key=lambda one: one[1]["loss_in_a_year_percent"]["high"])
         array = next(one["array"] for one in self.questions if _label(one) == name)
-        years = array["life_hours"] / 8760
+        life = counted(array["life_hours"] / 8760, "year", form="g")
         first = "" if len(self.outcomes) == 1 else "least of all: "
         sectors = found["share_by_sectors"]
         through = "" if sectors is None else f"; {100 * sectors:.3g} % of losses by unreadable sectors"
         nines = "" if found["nines"] is None else f", {found['nines']:.1f} nines a year"
         return [
-            f"{first}{name} of {array['members']} drives: chance of loss {chance_text(found['loss_in_a_year'])} "
-            f"in a year, {chance_text(found['loss_in_life'])} in {years:g} years",
-            f"mean time to data loss: {_years(found['mttdl_years'])} years{nines}",
-            f"bytes of the first loss in {years:g} years, expected: {_figure(found['bytes_lost'])}{through}",
+            f"{first}{name} of {counted(array['members'], 'drive')}: "
+            f"chance of loss {percent_text(found['loss_in_a_year_percent'])} in a year, "
+            f"{percent_text(found['loss_in_life_percent'])} in {life}",
+            f"mean time to data loss: {years_text(found['mttdl_years'])} years{nines}",
+            f"bytes of the first loss in {life}, expected: {_figure(found['bytes_lost'])}{through}",
             _unavailable(array, found),
             f"found by {_method(found)}",
+            *([f"assumed: {self.assumed.text()}"] if self.assumed else []),
         ]
 
     def table(self) -> Table:
@@ -111,10 +118,10 @@ class Losses:
             "level",
             "usable TB",
             "may fail",
-            "loss/year",
+            "loss/year %",
             "from",
             "to",
-            "loss/life",
+            "loss/life %",
             "MTTDL years",
             "textbook's",
             "by sectors %",
@@ -124,16 +131,20 @@ class Losses:
         return Table(columns, rows, left=frozenset({0, len(columns) - 1}))
 
     def _row(self, name: str, found: dict[str, Any]) -> list[str]:
-        year, textbook, sectors = found["loss_in_a_year"], found["textbook"], found["share_by_sectors"]
+        year, textbook, sectors = (
+            found["loss_in_a_year_percent"],
+            found["textbook"],
+            found["share_by_sectors"],
+        )
         return [
             name,
             f"{found['usable_bytes'] / 1e12:,.4g}",
             str(found["bears_worst"]),
-            chance_text(year),
+            percent_figure(year),
             f"{year['low']:.3g}",
             f"{year['high']:.3g}",
-            chance_text(found["loss_in_life"]),
-            _years(found["mttdl_years"]),
+            percent_figure(found["loss_in_life_percent"]),
+            years_text(found["mttdl_years"]),
             "-" if textbook is None else _textbook(textbook),
             "-" if sectors is None else f"{100 * sectors:.3g}",
             found["method"],
@@ -157,12 +168,11 @@ class Losses:
             if one["reason"]:
                 found.append(f"{name}: no chain, for {one['reason']}")
             found += [f"{name}: {text}" for text in _reservations(one)]
-            over = one["loss_in_a_year_over_rebuilds"]
-            if over:
-                text = f"{over['low']:.3g} to {over['high']:.3g}"
+            if over := one["loss_in_a_year_over_rebuilds_percent"]:
+                text = span_text(over["low"], over["high"])
                 found.append(f"{name}: over the intervals of its rebuilds the chance in a year is {text}")
-            if over := one["loss_in_a_year_over_failures"]:
-                text = f"{over['low']:.3g} to {over['high']:.3g}"
+            if over := one["loss_in_a_year_over_failures_percent"]:
+                text = span_text(over["low"], over["high"])
                 found.append(
                     f"{name}: over the interval of the annual failure rate the chance in a year is {text}"
                 )
@@ -205,28 +215,11 @@ def _unavailable(array: Mapping[str, Any], found: Mapping[str, Any]) -> str:
     return f"not available, nothing lost: {found['unavailability'] * 8760:.3g} h a year by {names}"
 
 
-def chance_text(estimate: Estimate) -> str:
-    """A probability with three digits, or its upper bound if no loss was observed; one that is nearly 1 is not rounded
-    to 1.
-    """
-    value = estimate["value"]
-    if value is None or value < _NEARLY:
-        return _figure(estimate)
-    return f"{math.floor(value * 1e6) / 1e6:.6g}" if value < _SURELY else f">{_SURELY:.6g}"
-
-
 def _figure(estimate: Estimate) -> str:
     """A value with three digits, or its bound."""
     if estimate["value"] is None:
         return f"<{estimate['high']:.3g}"
     return f"{estimate['value']:.3g}"
-
-
-def _years(estimate: Estimate) -> str:
-    value = estimate["value"]
-    if value is None:
-        return f">{estimate['low']:.3g}"
-    return f"{value:,.0f}" if 100 <= value < 1e6 else f"{value:.3g}"
 
 
 def _textbook(found: Mapping[str, Any]) -> str:
@@ -238,13 +231,14 @@ def _textbook(found: Mapping[str, Any]) -> str:
 def _reservations(found: dict[str, Any]) -> list[str]:
     """Limitations of a result."""
     remarks = []
-    year, histories = found["loss_in_a_year"], f"{found['histories']:,.0f} histories"
+    year = found["loss_in_a_year_percent"]
+    histories = counted(found["histories"], "history", form=",.0f")
     if found["instead_of"]:
         remarks.append(f"not by {found['instead_of']}: {found['instead_because']}; by {found['method']}")
     if found["method"] == "chain":
         if year["value"] is None:
             remarks.append(
-                f"the chance in a year is below {year['high']:.0e}, the least that is computed, and not zero"
+                f"the chance in a year is below {year['high']:.0e} %, the least that is computed, and not zero"
             )
     elif year["value"] is None:
         # Where there is no chain, another note has the reason.
@@ -265,9 +259,9 @@ def _reservations(found: dict[str, Any]) -> list[str]:
 
 def _method(found: dict[str, Any]) -> str:
     if found["method"] == "chain":
-        is_bound = found["loss_in_a_year"]["value"] is None
+        is_bound = found["loss_in_a_year_percent"]["value"] is None
         return f"the chain of states, {'as bounds' if is_bound else 'exact up to rounding'}"
-    year = found["loss_in_a_year"]
-    span = f"{year['low']:.3g} to {year['high']:.3g} in a year with a confidence of 95 %"
-    count = f"{found['histories']:,.0f} histories"
+    year = found["loss_in_a_year_percent"]
+    span = f"{span_text(year['low'], year['high'])} in a year with a confidence of 95 %"
+    count = counted(found["histories"], "history", form=",.0f")
     return f"{found['method']}: {span}, {count}, {found['drive_years']:,.3g} drive-years"

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from drivelab.durability import simulated, texts
+from drivelab.durability import simulated, texts, unreadable
 from drivelab.durability.checks import BARE, LIVES, Options
 from drivelab.durability.problems import File
 from drivelab.errors import InputError, OptionError
@@ -214,6 +214,7 @@ def latent(options: Options) -> dict[str, Any] | None:
     """Unreadable sectors. Raises InputError with all errors."""
     found: dict[str, Any] = {}
     has = {key: options.get(key) is not None for key in ("ure", "latent", "scrub")}
+    has["ure"] = has["ure"] and not unreadable.is_none(options["ure"])
     problems = Problems()
     read = problems.read
     reads = read(None, texts.size, _text(options, "reads", READS), "--reads")
@@ -226,14 +227,20 @@ def latent(options: Options) -> dict[str, Any] | None:
         if per_hour := per_byte * reads / 24:
             found["arrival"] = {"law": "exponential", "mean_hours": 1 / per_hour}
         else:
-            what = "it corrects nothing where --ure or --reads is zero"
-            problems.found.append(OptionError("--scrub", None, what, "leave it out"))
+            problems.found.append(_no_defects())
+    if has["scrub"] and not has["ure"] and not has["latent"]:
+        problems.found.append(_no_defects())
     if has["latent"]:
         found["arrival"] = read(None, texts.arrival, str(options["latent"]), "--latent")
-    if has["scrub"]:
+    if has["scrub"] and (has["ure"] or has["latent"]):
         found["scrub"] = read(None, texts.corrected, str(options["scrub"]), "--scrub")
     problems.check()
     return found or None
+
+
+def _no_defects() -> OptionError:
+    what = "it corrects nothing where --ure is none, or --ure or --reads zero"
+    return OptionError("--scrub", None, what, "leave it out")
 
 
 def batch(options: Options) -> dict[str, float] | None:

@@ -12,12 +12,12 @@ from drivelab.levels.measure import Wanted, measure
 from drivelab.levels.planning import Chosen, Entry, checked, drive_bytes, named, planned
 from drivelab.levels.rebuild import hours_with_interval
 from drivelab.refusals import Problems
-from drivelab.scenario import Override
+from drivelab.scenario import Override, Source, plan
 
 SIMULATED = "simulated"
-LOAD_KEYS = ("rw", "pattern", "bs", "iodepth", "rwmixread", "rate_iops")
+LOAD_KEYS = ("rw", "pattern", "bs", "iodepth", "rwmixread", "rate_iops", "rate_process", "sync")
 KEYS = ("drive", "controller", *LOAD_KEYS)
-"""Options that only a simulated rebuild has."""
+"""The drive, and options that only a simulated rebuild has."""
 _NO_REBUILD = "1h"
 
 
@@ -31,8 +31,12 @@ def check(options: Mapping[str, Any], level: str) -> None:
     errors.
     """
     problems = Problems()
+    if options.get("drive") is not None and options.get("capacity") is not None:
+        what = "it changes nothing with --drive, whose capacity counts"
+        problems.found.append(OptionError("--capacity", None, what, "leave it out"))
     if not is_simulated(options):
-        if idle := [f"--{key.replace('_', '-')}" for key in KEYS if options.get(key) is not None]:
+        given = [key for key in KEYS if key != "drive" and options.get(key) is not None]
+        if idle := [f"--{key.replace('_', '-')}" for key in given]:
             what = f"{', '.join(idle)} changes nothing without --rebuild {SIMULATED}"
             problems.found.append(
                 OptionError(idle[0], None, what, "add it, or leave these out", is_named=False)
@@ -42,9 +46,6 @@ def check(options: Mapping[str, Any], level: str) -> None:
     if options.get("drive") is None:
         remedy = "give --drive NAME, of the catalogue or a path"
         problems.found.append(OptionError("--rebuild", SIMULATED, "no drive is named", remedy))
-    if options.get("capacity") is not None:
-        what = f"it changes nothing with --rebuild {SIMULATED}: it is that of the drive"
-        problems.found.append(OptionError("--capacity", None, what, "leave it out"))
     if level.partition(":")[0] not in LEVELS:
         what = f"{level} is known to durability alone, and cannot be simulated"
         problems.found.append(OptionError("--rebuild", SIMULATED, what, "give its hours: --rebuild 20h"))
@@ -53,18 +54,27 @@ def check(options: Mapping[str, Any], level: str) -> None:
 
 
 def with_rebuild(options: Mapping[str, Any], level: str) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The options of one level with the hours of its rebuild and the drive's capacity, and the results of the rebuild.
-
-    Raises InputError and ScenarioError.
+    """The options of one level with the drive's capacity and the hours of a simulated rebuild, and the results of the
+    rebuild. Raises InputError and ScenarioError.
     """
+    if options.get("drive") is None:
+        return dict(options), {}
+    given = {key: value for key, value in options.items() if key not in KEYS}
+    if not is_simulated(options):
+        return {**given, "capacity": f"{capacity_of(str(options['drive']))}B"}, {}
     chosen = _chosen(options, level)
     (entry,) = planned(chosen)
-    given = {key: value for key, value in options.items() if key not in KEYS}
     given["capacity"] = f"{drive_bytes(chosen)}B"
     if entry.without("rebuilding"):
         return {**given, "rebuild": _NO_REBUILD}, {}
     rebuilt = simulated(chosen, entry)
     return {**given, "rebuild": hours_with_interval(rebuilt)}, rebuilt
+
+
+def capacity_of(drive: str) -> int:
+    """The bytes of one drive. Raises ScenarioError."""
+    overrides = [Override("target.drive", drive, "--drive")]
+    return plan(Source("", "the drive"), overrides).capacity_bytes(0)
 
 
 def simulated(chosen: Chosen, entry: Entry) -> dict[str, Any]:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from drivelab import _core, executors
 from drivelab.arguments import in_arguments
-from drivelab.durability import checks, simulated
+from drivelab.chances import in_percent
+from drivelab.durability import checks, simulated, unreadable
 from drivelab.durability import question as asked
 from drivelab.durability.losses import Losses
 from drivelab.durability.problems import File
@@ -25,9 +27,11 @@ def solve(
 
     Raises InputError with all errors, and ScenarioError, which shows the error in the lines of the file.
     """
+    given = frozenset(key for key, value in options.items() if value is not None)
     try:
-        names = _checked(options)
-        return _solved(options, names)
+        with_default, assumed = unreadable.with_default(options)
+        names = _checked(with_default)
+        return replace(_solved(with_default, names), given=given, assumed=assumed)
     except InputError as error:
         if file is None:
             raise
@@ -97,8 +101,7 @@ def _solved(options: checks.Options, names: Sequence[str]) -> Losses:
             raise
         interrupted = True
     problems.check()
-    given_keys = frozenset(key for key, value in options.items() if value is not None)
-    return Losses(questions, outcomes, rebuilds, given_keys, interrupted)
+    return Losses(questions, outcomes, rebuilds, interrupted=interrupted)
 
 
 def _of_level(
@@ -107,8 +110,7 @@ def _of_level(
     """The question of a level, the result of its simulated rebuild, and its outcome. An error that is known only
     when it is solved, such as a chain that is too large, goes to `problems`.
     """
-    is_simulated = simulated.is_simulated(options)
-    given, rebuilt = simulated.with_rebuild(options, level) if is_simulated else (options, {})
+    given, rebuilt = simulated.with_rebuild(options, level)
     one = asked.question(given, level)
     elsewhere = executors.current()
     histories = None if elsewhere is None else elsewhere.histories(default_workers())
@@ -116,7 +118,7 @@ def _of_level(
     problems.found += _option_errors(answer.get("problems", []), options)
     found = answer.get("outcome", {})
     over = _over_failures(one, found, asked.ends(options), histories) if found else {}
-    return one, rebuilt, {**found, **over}
+    return one, rebuilt, in_percent({**found, **over})
 
 
 def _over_failures(

@@ -75,7 +75,7 @@ def per_byte(text: str, option: str) -> float:
     """Unreadable sectors per byte read. Raises InputError."""
     match, remedy = _RATE.fullmatch(text.strip()), "such as 1e-15/bit"
     if match is None or match[2] in {"h", "y"}:
-        raise OptionError(option, text, "it is a rate for each bit or byte read", remedy)
+        raise OptionError(option, text, "it is a rate for each bit or byte read, or none", remedy)
     return _sound(float(match[1]) * (8 if match[2] == "bit" else 1), text, option, "a rate", remedy)
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from drivelab import _core
 from drivelab.experiment.model import CALIBRATION, VALIDATION, Cell, Experiment
+from drivelab.plural import counted
 from drivelab.result import combined_digest
 
 if TYPE_CHECKING:
@@ -118,7 +119,7 @@ class Outcome:
 
     def __repr__(self) -> str:
         """A line, however many cells there are."""
-        return f"<Outcome {self.experiment.name!r}: {len(self.predictions)} cells, digest {self.digest()}>"
+        return f"<Outcome {self.experiment.name!r}: {counted(len(self.predictions), 'cell')}, digest {self.digest()}>"
 
     def digest(self) -> str:
         """16 hexadecimal digits over the events of all runs behind the cells."""

@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from drivelab.array_summary import counted
 from drivelab.errors import InputError
 from drivelab.files import read_text
+from drivelab.plural import counted
 
 Numbers = npt.NDArray[np.float64]
 Whole = npt.NDArray[np.int64]
@@ -226,7 +226,9 @@ def _rows(path: Path, text: str, wanted: Sequence[str]) -> Iterator[tuple[int, d
     for number, line in lines[1:]:
         fields = [field.strip() for field in next(csv.reader([line]))]
         if len(fields) != len(header):
-            raise InputError(f"{path}:{number}: {len(fields)} fields under {len(header)} columns")
+            raise InputError(
+                f"{path}:{number}: {counted(len(fields), 'field')} under {counted(len(header), 'column')}"
+            )
         yield number, dict(zip(header, fields, strict=True))
 
 

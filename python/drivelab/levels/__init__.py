@@ -1,6 +1,7 @@
 """The levels of an array side by side: rates and latencies as simulated, capacity, price, chance of data loss.
 
-level.py defines the levels, formulas.py and markov.py the chance of data loss, cost.py the price, loads.py the
+level.py defines the levels, formulas.py counts the failures that they bear, risk.py asks the
+engine of durability for the chance of data loss, cost.py the price, loads.py the
 simulated loads, planning.py the runs; compare.py combines them. Start there.
 """
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from drivelab.arguments import speaks_of_arguments
-from drivelab.errors import RunError
+from drivelab.errors import OptionError, RunError
 from drivelab.levels import loads as under
+from drivelab.levels import risk
 from drivelab.levels.cost import Prices
 from drivelab.levels.level import COPIES, GROUPS, LEVELS
 from drivelab.levels.loads import Loads
@@ -19,6 +20,7 @@ from drivelab.levels.odds import Lifetime, Repair, lifetime_dict, odds
 from drivelab.levels.planning import Chosen, Entry, check_used, checked, drive_bytes, named, planned
 from drivelab.levels.trace_words import split
 from drivelab.levels.verdict import Verdict, judged
+from drivelab.plural import counted
 from drivelab.provenance import line, provenance
 from drivelab.result import Failure, combined_digest
 from drivelab.scenario import Override, overrides_from
@@ -48,7 +50,9 @@ class Comparison:
 
     def __repr__(self) -> str:
         """A line, however many levels there are."""
-        return f"<Comparison {self.chosen.name!r}: {len(self.possible)} levels, digest {self.digest}>"
+        return (
+            f"<Comparison {self.chosen.name!r}: {counted(len(self.possible), 'level')}, digest {self.digest}>"
+        )
 
     @property
     def possible(self) -> list[Entry]:
@@ -77,6 +81,8 @@ class Comparison:
             "states": {state: under.STATES[state] for state in chosen.loads.states},
             "lifetime": chosen.lifetime and lifetime_dict(chosen.lifetime),
             "repair": chosen.repair_text,
+            "causes": dict(chosen.failures),
+            "assumed": (found := risk.assumed(chosen)) and found.to_dict(),
             "verdict": self.verdict().to_dict(),
             "interrupted": self.interrupted,
             "failures": [{"axes": failure.axes, "message": failure.message} for failure in self.failures],
@@ -113,6 +119,8 @@ def compare_levels(  # noqa: PLR0913 - its parameters are the options of the ver
     iodepth: int | str | Iterable[int] | None = None,
     rwmixread: int | None = None,
     rate_iops: float | str | None = None,
+    rate_process: str | None = None,
+    sync: bool = False,
     trace: str | None = None,
     remap: str | None = None,
     of: str | None = None,
@@ -125,6 +133,7 @@ def compare_levels(  # noqa: PLR0913 - its parameters are the options of the ver
     afr: str | None = None,
     mttf: str | None = None,
     repair: str | None = None,
+    causes: Mapping[str, object] | None = None,
     drive_price: str | None = None,
     controller_price: str | None = None,
     workers: int | None = None,
@@ -134,7 +143,8 @@ def compare_levels(  # noqa: PLR0913 - its parameters are the options of the ver
     """Compare levels over this many drives of one kind: `compare_levels("wd-4tb-7200", 4, afr="2%")`.
 
     The load is given by fio's options, as on the command line: `rw="randread", bs="8KiB", iodepth=4`. Unless `full`
-    is False, other loads and depths run as well, for the tables. `overrides` change the target, such as
+    is False, other loads and depths run as well, for the tables. `causes` are the options of `durability` on what fails
+    and how it is repaired: `causes={"ure": "1e-15/bit", "scrub": "1w"}`. `overrides` change the target, such as
     `**{"target.array.stripe_unit": "256KiB"}`, and `run.seed`.
 
     Raises InputError, ScenarioError, RunError (a point failed) and KeyboardInterrupt.
@@ -161,6 +171,8 @@ def compare_levels(  # noqa: PLR0913 - its parameters are the options of the ver
             iodepth=iodepth,
             rwmixread=rwmixread,
             rate_iops=rate_iops,
+            rate_process=rate_process,
+            sync=sync,
             number_ios=number_ios,
             ramp_time=ramp_time,
             states=states,
@@ -168,9 +180,11 @@ def compare_levels(  # noqa: PLR0913 - its parameters are the options of the ver
         ),
         overrides=checked(str(drive), others),
         lifetime=lifetime,
+        failures=failures_of(lifetime, {"afr": afr, "mttf": mttf, **(causes or {})}),
         repair=Repair.parse(repair, lifetime),
         prices=Prices.parse(drive_price, controller_price),
     )
+    risk.check(chosen)
     found = run(chosen, planned(chosen), workers, progress)
     if found.interrupted:
         raise KeyboardInterrupt
@@ -179,17 +193,29 @@ def compare_levels(  # noqa: PLR0913 - its parameters are the options of the ver
     return found
 
 
+def failures_of(lifetime: Lifetime | None, given: Mapping[str, object]) -> dict[str, object]:
+    """The options on failures that were given. Raises InputError if there are some although nothing fails."""
+    found = {key: value for key, value in given.items() if value is not None and value != []}
+    if lifetime is None and found:
+        name = f"--{next(iter(found)).replace('_', '-')}"
+        what = f"{name} changes nothing without --afr or --mttf: nothing fails"
+        raise OptionError(name, None, what, is_named=False)
+    return found
+
+
 def run(
     chosen: Chosen, entries: list[Entry], workers: int | None = None, progress: Progress | None = None
 ) -> Comparison:
     """Run what was planned, all of it in parallel, and store the results in their places."""
     ran = measure(all_of(chosen, entries), workers, progress)
+    of_drive = drive_bytes(chosen)
     for entry in entries:
         if entry.reason is None:
             entry.odds = odds(entry.level, chosen.lifetime, _repair_hours(entry, chosen))
+            entry.loss = None if ran.interrupted else risk.loss_of(entry, chosen, of_drive)
     return Comparison(
         chosen=chosen,
-        drive_bytes=drive_bytes(chosen),
+        drive_bytes=of_drive,
         entries=entries,
         seed=ran.seeds[0],
         scenario_hash=hashlib.sha256("".join(ran.hashes).encode()).hexdigest()[:32],
@@ -216,6 +242,7 @@ def failure_texts(failures: Iterable[Failure]) -> list[str]:
         at = ", ".join(f"{key} = {value}" for key, value in failure.axes.items())
         places.setdefault(failure.message, []).append(at)
     more = {
-        message: f" and {len(at) - 1} more points" if len(at) > 1 else "" for message, at in places.items()
+        message: f" and {counted(len(at) - 1, 'more point')}" if len(at) > 1 else ""
+        for message, at in places.items()
     }
     return [f"{message} (at {at[0]}{more[message]})" for message, at in places.items()]

@@ -3,7 +3,7 @@
 Each drive fails within a year with the same probability, independently, and nobody replaces it: these are the
 assumptions of the study "Storage, Raid, and intel's ICHxR" (2008). Of all sets of j failed drives some are tolerated
 and some lose data; with their count for each j the probability is a sum without differences, so it is as exact for
-1e-15 as for a half. The effect of repair is in markov.py.
+1e-15 as for a half. With repair the engine of durability answers (risk.py).
 
 Three arrangements cover all levels: `Groups`, `Sets` and `Arcs`. Counts are polynomials, a list whose entry j is the
 number of sets of j drives.

@@ -53,6 +53,10 @@ REQUESTS, WARM_UP = 4_000, "10s"
 SHARES = {"mean": None, "p50": 0.5, "p90": 0.9, "p95": 0.95, "p99": 0.99, "p99_9": 0.999}
 """Latencies that may be requested, by their names in the record, and the share of I/Os that does not exceed each."""
 LATENCIES = ("n", *SHARES, "max")
+ARRIVALS = {"poisson": "Poisson", "linear": "evenly spaced"}
+"""How the requests of a rate may come, by fio's names."""
+RATE_PROCESS = "poisson"
+"""Unasked: independent clients are no clock, and evenly spaced requests wait less than theirs do."""
 KEEPS_UP_SHARE = 0.95
 """An array that achieves a smaller share of the requested rate, beyond statistical error, does not keep up."""
 _RATE = re.compile(r"(\d+(?:\.\d*)?)(?:/s)?")
@@ -73,6 +77,10 @@ class Loads:
     """The load's access pattern, in fio's notation."""
     rate_iops: str | None = None
     """Requests per second of an open load, instead of a constant number outstanding."""
+    rate_process: str = RATE_PROCESS
+    """How they are spaced, in fio's words."""
+    sync: bool = False
+    """Whether writes end only on the media (FUA)."""
     pattern: str | None = None
     """A workload of the catalogue is the load, in place of `rw`, `bs` and `rwmixread`."""
     trace: Mapping[str, Any] | None = None
@@ -98,6 +106,8 @@ class Loads:
         iodepth: int | str | Iterable[int] | None = None,
         rwmixread: int | None = None,
         rate_iops: float | str | None = None,
+        rate_process: str | None = None,
+        sync: bool | None = None,
         number_ios: int | None = None,
         ramp_time: str | None = None,
         states: str | Iterable[str] = tuple(STATES),
@@ -110,7 +120,7 @@ class Loads:
 
         `has_tables` says whether the caller could run other loads with them, for its tables.
         """
-        words = {"bs": bs, "rwmixread": rwmixread, "iodepth": iodepth}
+        words = {"bs": bs, "rwmixread": rwmixread, "iodepth": iodepth, "sync": sync or None}
         counts = {"number_ios": number_ios, "ramp_time": ramp_time}
         problems = Problems()
         if not full:
@@ -120,9 +130,10 @@ class Loads:
             problems.found += _ineffective(rw, pattern, {**words, "rate_iops": rate_iops}, tables)
         elif pattern is not None and rw is not None:
             problems.found.append(_idle("--rw", _TWICE))
-        problems.found += _beside_trace(
-            trace, {"remap": remap, "of": of}, trace_option, rw=rw, pattern=pattern, rate_iops=rate_iops
-        )
+        if rate_process is not None and rate_iops is None and trace is None:
+            problems.found.append(_idle("--rate-process", _NO_RATE))
+        beside = {"rw": rw, "pattern": pattern, "rate_iops": rate_iops, "rate_process": rate_process}
+        problems.found += _beside_trace(trace, {"remap": remap, "of": of}, trace_option, **beside)
         recorded = {"file": trace, "remap": remap, "of": of, **(trace_keys or {})}
         given = {"rw": rw, "bs": bs, "rwmixread": rwmixread}
         found = problems.read(
@@ -133,6 +144,8 @@ class Loads:
             warm_up=WARM_UP if ramp_time is None else ramp_time,
             states=tuple(dict.fromkeys(names_of(states))),
             rate_iops=None if rate_iops is None else str(rate_iops),
+            rate_process=RATE_PROCESS if rate_process is None else rate_process,
+            sync=bool(sync),
             pattern=pattern,
             trace=None if trace is None else _given(recorded),
             full=full,
@@ -147,6 +160,10 @@ class Loads:
         problems, depths = Problems(), self.depths
         if self.rw not in KINDS:
             problems.found.append(OptionError("--rw", self.rw, f"it is {', '.join(KINDS)}"))
+        if self.rate_process not in ARRIVALS:
+            problems.found.append(
+                OptionError("--rate-process", self.rate_process, f"it is {' or '.join(ARRIVALS)}")
+            )
         if not depths or min(depths) < 1 or len(set(depths)) < len(depths):
             what = "commands outstanding, each number once and at least 1"
             problems.found.append(OptionError("--iodepth", None, what, "1,4,16,64"))
@@ -213,8 +230,10 @@ class Loads:
         kind: dict[str, Any] = {"pattern": self.pattern} if self.pattern else {"rw": self.rw, "bs": self.bs}
         if self.pattern is None and self.rw in {"rw", "randrw"}:
             kind["rwmixread"] = self.rwmixread
+        if self.sync:
+            kind["sync"] = True
         if self.rate_iops is not None:
-            return {**kind, "rate_iops": self.rate_iops}
+            return {**kind, "rate_iops": self.rate_iops, "rate_process": self.rate_process}
         return {**kind, "iodepth": DEPTH if self.iodepths is None else self.iodepths[0]}
 
     def text(self) -> str:
@@ -225,9 +244,30 @@ class Loads:
             return f"the trace {self.trace['file']} at its recorded times"
         mix = f" ({self.rwmixread} % reads)" if self.rw in {"rw", "randrw"} else ""
         what = self.pattern or f"{KINDS[self.rw]} of {self.bs}{mix}"
+        what += ", writes with FUA" if self.sync else ""
         if self.rate_iops is not None:
-            return f"{what}, {self.rate_iops} a second"
+            return f"{what}, {self.rate_iops} {ARRIVALS[self.rate_process]} arrivals a second"
         return f"{what}, {self.workload()['iodepth']} outstanding"
+
+    def arrivals(self) -> str | None:
+        """What is assumed of the arrivals, and how to ask for something else; None where nothing is assumed."""
+        if self.table is not None:
+            jobs = self.table.get("job") or {"": {}}
+            every = [{**self.table, **job} for job in jobs.values()]
+            named = {str(job.get("rate_process", "linear")) for job in every if job.get("rate_iops")}
+            words = [ARRIVALS[one] for one in sorted(named) if one in ARRIVALS]
+            return f"{' and '.join(words)} arrivals (rate_process in {self.file})" if words else None
+        if self.rate_iops is None:
+            return None
+        other = next(name for name in ARRIVALS if name != self.rate_process)
+        return f"{ARRIVALS[self.rate_process]} arrivals (--rate-process {other}: {ARRIVALS[other]})"
+
+    @property
+    def may_write(self) -> bool:
+        """Whether any of the load may be writes that wait for no media."""
+        if self.sync:
+            return False
+        return not self.is_said_by_rw or self.rw not in {"read", "randread"}
 
     def documents(self) -> dict[str, dict[str, Any]]:
         """Each load as a scenario without its target."""
@@ -244,6 +284,7 @@ class Loads:
                     "bs": STREAM_BLOCK,
                     "iodepth": 1,
                     "offset": list(STREAM_PLACES),
+                    **self._synchronous(rw),
                 },
                 "run": {"warmup": STREAM_WARM_UP, "ios": STREAM_REQUESTS},
             }
@@ -251,10 +292,15 @@ class Loads:
 
     def _random(self, rw: str) -> dict[str, Any]:
         mix = {"rwmixread": self.rwmixread} if rw == "randrw" else {}
+        mix |= self._synchronous(rw)
         return {
             "workload": {"rw": rw, **mix, "bs": self.bs, "iodepth": list(self.depths)},
             "run": {"warmup": self.warm_up, "ios": self.requests},
         }
+
+    def _synchronous(self, rw: str) -> dict[str, bool]:
+        """The key of writes that end on the media, for loads of the tables that write."""
+        return {"sync": True} if self.sync and rw not in {"read", "randread"} else {}
 
     def rebuild_document(self, load: str, way: rebuild.Way) -> dict[str, Any]:
         """A rebuild under the load, or with the array idle."""
@@ -289,10 +335,11 @@ class Loads:
             return [] if "trace" in self.table else found
         workload = self.workload()
         options = {
-            "bs": "--bs", "iodepth": "--iodepth", "rate_iops": "--rate-iops", "pattern": "--pattern",
+            "bs": "--bs", "iodepth": "--iodepth", "rate_iops": "--rate-iops", "rate_process": "--rate-process",
+            "sync": "--sync", "pattern": "--pattern",
         }  # fmt: skip
         return found + [
-            Override(f"workload.{key}", str(workload[key]), option)
+            Override(f"workload.{key}", _toml(workload[key]), option)
             for key, option in options.items()
             if key in workload
         ]
@@ -337,6 +384,10 @@ def _idle(option: str, what: str) -> OptionError:
     return OptionError(option, None, what, is_named=False)
 
 
+_NO_RATE = (
+    "--rate-process changes nothing without --rate-iops: a depth waits for what has finished; add --rate-iops 150, or "
+    "leave it out"
+)
 _TWICE = "--rw changes nothing with --pattern, which says what is asked for: keep one of the two"
 
 
@@ -375,6 +426,9 @@ def _ineffective(
     if "rwmixread" in given and rw in KINDS and rw not in {"rw", "randrw"}:
         what = f"--rwmixread changes nothing with --rw {rw}: set --rw to rw or randrw, or leave it out"
         yield _idle("--rwmixread", what)
+    if "sync" in given and rw in {"read", "randread"}:
+        what = f"--sync changes nothing with --rw {rw}, which writes nothing: leave it out{tables}"
+        yield _idle("--sync", what)
     if {"rate_iops", "iodepth"} <= given:
         what = (
             "--iodepth changes nothing with --rate-iops: a rate issues whatever has finished, a depth waits; keep one "

@@ -17,7 +17,6 @@ from drivelab.levels.formulas import (
     rate_of_mttf,
 )
 from drivelab.levels.level import Level
-from drivelab.levels.markov import repaired
 
 _NUMBER = r"(\d+(?:\.\d*)?(?:e[+-]?\d+)?)"
 _PERCENT = re.compile(_NUMBER + r" ?%")
@@ -46,7 +45,8 @@ class Lifetime:
         if afr is not None and counted.is_counted(afr):
             return cls(counted.counted(afr, "--afr").rates()[0])
         if afr is not None:
-            match = _PERCENT.fullmatch(afr.strip().lower())
+            # An interval after it is for the chance of loss.
+            match = _PERCENT.fullmatch(afr.strip().lower().partition("(")[0])
             percent = float(match[1]) if match else -1.0
             if not 0 < percent < 100:
                 raise OptionError(
@@ -84,37 +84,29 @@ def parse_hours(text: str, option: str) -> float:
 
 
 def odds(level: Level, lifetime: Lifetime | None, repair_hours: float | None) -> dict[str, Any]:
-    """The failures that a level tolerates, and its chances of data loss, as JSON has them. Chances are shares."""
+    """The failures that a level tolerates, and its chances of data loss by failed drives alone, as JSON has them: in
+    percent.
+    """
     failures, of_all = Failures.of(level.arrangement()), Failures.of(level.arrangement_of_all())
     found: dict[str, Any] = {"bears_worst": failures.bears_worst, "bears_best": failures.bears_best}
     if lifetime is None:
         return found
-    found["loss_in_a_year"] = failures.loss(lifetime.chance)
-    found["loss_of_all_in_a_year"] = of_all.loss(lifetime.chance)
-    found["loss_in_a_year_after_one"] = failures.loss_after_one(lifetime.chance)
-    if not failures.bears_best:
-        # The first failure is the loss, whatever a repair would take.
-        found["mttdl_years"] = repaired(level.arrangement(), lifetime.per_year, 0.0).mttdl_years
-    if repair_hours is not None:
-        found["repaired"] = _repaired(level, failures, lifetime, repair_hours)
-    return found
-
-
-def _repaired(level: Level, failures: Failures, lifetime: Lifetime, repair_hours: float) -> dict[str, Any]:
-    chain = repaired(level.arrangement(), lifetime.per_year, HOURS_PER_YEAR / repair_hours)
-    meanwhile = chance_of_rate(lifetime.per_year, repair_hours / HOURS_PER_YEAR)
-    return {
-        "repair_hours": repair_hours,
-        "mttdl_years": chain.mttdl_years,
-        "loss_in_a_year": chain.loss_in_a_year,
-        "loss_during_a_repair": failures.loss_after_one(meanwhile),
+    found["none_replaced"] = {
+        "loss_in_a_year_percent": 100 * failures.loss(lifetime.chance),
+        "loss_of_all_in_a_year_percent": 100 * of_all.loss(lifetime.chance),
+        "loss_in_a_year_after_one_percent": 100 * failures.loss_after_one(lifetime.chance),
     }
+    if repair_hours is not None:
+        meanwhile = chance_of_rate(lifetime.per_year, repair_hours / HOURS_PER_YEAR)
+        found["repair_hours"] = repair_hours
+        found["others_fail_during_a_repair_percent"] = 100 * failures.loss_after_one(meanwhile)
+    return found
 
 
 def lifetime_dict(lifetime: Lifetime) -> dict[str, float]:
     """How often a drive fails, in each of three forms."""
     return {
         "failures_per_year": lifetime.per_year,
-        "annual_failure_chance": lifetime.chance,
+        "annual_failure_percent": 100 * lifetime.chance,
         "mttf_hours": mttf_of_rate(lifetime.per_year),
     }

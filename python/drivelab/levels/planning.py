@@ -16,6 +16,7 @@ from drivelab.levels.level import COPIED, COPIES, GROUPED, GROUPS, LEVELS, MEMBE
 from drivelab.levels.loads import Loads
 from drivelab.levels.odds import Lifetime, Repair
 from drivelab.levels.trace_words import in_words_of
+from drivelab.plural import counted
 from drivelab.refusals import Problems
 from drivelab.scenario import Override, Source, plan
 
@@ -57,6 +58,8 @@ class Chosen:
     loads: Loads
     overrides: Sequence[Override]
     lifetime: Lifetime | None = None
+    failures: Mapping[str, Any] = field(default_factory=dict)
+    """The life of a drive and other causes of loss, as typed, by the options of `durability`."""
     repair: Repair | None = None
     prices: Prices | None = None
     rebuilds_idle: bool = True
@@ -98,6 +101,9 @@ class Entry:
     record_bytes: int | None = None
     """For a RAID-Z pool."""
     odds: Mapping[str, Any] = field(default_factory=dict)
+    """The failures that it tolerates, and chances of loss by failed drives alone."""
+    loss: Mapping[str, Any] | None = None
+    """The outcome of the package `durability`; None if nothing fails or its repair time is unknown."""
     cost: Mapping[str, Any] | None = None
     rebuild: Mapping[str, Any] | None = None
     """The time to rebuild a new member under the load, if it was measured and there is such a rebuild."""
@@ -129,6 +135,7 @@ class Entry:
             "unused_settings": [override.key for override in self.unused],
             "capacity_bytes": self.capacity_bytes,
             "failures": self.odds,
+            "loss": self.loss,
             "cost": self.cost,
             "rebuild": self.rebuild,
             "rebuild_idle": self.rebuild_idle,
@@ -200,7 +207,8 @@ def planned(chosen: Chosen) -> list[Entry]:
     possible = [entry for entry in entries if entry.reason is None]
     if not possible:
         reasons = "; ".join(f"{entry.level.label}: {entry.reason}" for entry in entries)
-        what = f"{chosen.members} members make none of these levels: {reasons}"
+        verb = "makes" if chosen.members == 1 else "make"
+        what = f"{counted(chosen.members, 'member')} {verb} none of these levels: {reasons}"
         raise OptionError("--members", None, what, is_named=False)
     for override in chosen.overrides:
         if all(override in entry.unused for entry in possible):

@@ -5,9 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from drivelab.chances import percent_figure, span_text, years_text
+from drivelab.durability.unreadable import is_none
 from drivelab.levels import loads as under
+from drivelab.levels import risk
 from drivelab.levels.cost import GB
 from drivelab.levels.rebuild import SHORT, WINDOWS
+from drivelab.plural import counted
 from drivelab.points_table import rate_text
 from drivelab.table import Cell, Table
 
@@ -51,27 +55,28 @@ def _holds(found: Comparison) -> Table:
 
 
 def _failures(found: Comparison) -> Table:
-    """Chances of data loss, in percent."""
+    """Chances of data loss, in percent: with repair from all causes, without from failed drives alone."""
     title = "Chance that data are lost within a year, %"
     lifetime = found.chosen.lifetime
     if lifetime is None:
         return Table([], [], title)
     columns: list[Column] = [
-        ("none replaced", lambda entry: _percent(entry.odds["loss_in_a_year"])),
-        ("one missing", lambda entry: _percent(entry.odds["loss_in_a_year_after_one"])),
+        ("repair, h", lambda entry: _of_odds(entry, "repair_hours")),
+        (
+            "replaced",
+            lambda entry: NONE if not entry.loss else percent_figure(entry.loss["loss_in_a_year_percent"]),
+        ),
+        ("MTTDL, years", lambda entry: NONE if not entry.loss else years_text(entry.loss["mttdl_years"])),
+        ("by sectors", _by_sectors),
+        ("none replaced", lambda entry: _none_replaced(entry, "loss_in_a_year_percent")),
+        ("one missing", lambda entry: _none_replaced(entry, "loss_in_a_year_after_one_percent")),
+        ("others fail meanwhile", lambda entry: _of_odds(entry, "others_fail_during_a_repair_percent")),
     ]
-    if found.chosen.repair is not None:
-        columns += [
-            ("repair, h", lambda entry: _of_repair(entry, "repair_hours", _significant)),
-            ("replaced", lambda entry: _of_repair(entry, "loss_in_a_year", _percent)),
-            ("MTTDL, years", _mttdl),
-            ("during a repair", lambda entry: _of_repair(entry, "loss_during_a_repair", _percent)),
-        ]
-    table = _by_level(f"{title}: a drive fails with {_percent(lifetime.chance)} %", found, columns)
+    table = _by_level(f"{title}: a drive fails with {_significant(100 * lifetime.chance)} %", found, columns)
     for place, entry in enumerate(found.possible):
         if entry.level.name == "jbod":
-            rest = [NONE] * (len(columns) - 1)
-            texts = ["jbod, all of them", _percent(entry.odds["loss_of_all_in_a_year"]), *rest]
+            texts = ["jbod, all of them", *[NONE] * len(columns)]
+            texts[5] = _none_replaced(entry, "loss_of_all_in_a_year_percent")
             table.rows.insert(place + 1, [Cell(text) for text in texts])
     return table
 
@@ -118,16 +123,20 @@ def _rebuild_part(rebuild: Mapping[str, Any] | None) -> str:
     return f"{rebuild['simulated_bytes'] / rebuild['member_bytes']:.2g}" if rebuild else NONE
 
 
-def _of_repair(entry: Entry, key: str, text: Callable[[float], str]) -> str:
+def _of_odds(entry: Entry, key: str) -> str:
     """A figure with repair; none if there is nothing to repair, or the rebuild did not end."""
-    figure = entry.odds.get("repaired", {}).get(key)
-    return NONE if figure is None else text(figure)
+    figure = entry.odds.get(key)
+    return NONE if figure is None else _significant(figure)
 
 
-def _mttdl(entry: Entry) -> str:
-    """With repair; of a level whose first failure is the loss it needs none."""
-    figure = entry.odds.get("repaired", entry.odds).get("mttdl_years")
-    return NONE if figure is None else _years(figure)
+def _none_replaced(entry: Entry, key: str) -> str:
+    return _significant(entry.odds["none_replaced"][key])
+
+
+def _by_sectors(entry: Entry) -> str:
+    """The share of losses by unreadable sectors, in percent."""
+    share = (entry.loss or {}).get("share_by_sectors")
+    return NONE if share is None else f"{100 * share:.3g}"
 
 
 def _streams(found: Comparison) -> Table:
@@ -218,9 +227,10 @@ def notes(found: Comparison) -> list[str]:
         lines.append("no chances of data loss: --afr or --mttf says how often a drive fails")
     else:
         lines.append(
-            "chances: drives fail by themselves, each as likely; no unreadable sectors, no mistakes. "
+            f"chances of loss: {_causes(found)}; drives fail by themselves, each as likely. "
             "They compare levels; they are no promise by the calendar"
         )
+        lines += _reservations(found)
     if pools := [entry.level.label for entry in found.possible if entry.level.name.startswith("raidz")]:
         lines.append(
             f"{', '.join(pools)}: usable is what they are filled with, 80 % unless --set target.array.fill says more"
@@ -237,22 +247,49 @@ def notes(found: Comparison) -> list[str]:
             "--set target.host_cache=true gathers those that lie side by side"
         )
     if errors := _errors(found):
-        lines.append(f"{errors:,} I/Os ended with an error, and count nowhere")
+        lines.append(f"{counted(errors, 'I/O')} ended with an error, counted nowhere")
     if found.chosen.prices is None:
         lines.append("no prices: --drive-price and --controller-price say them")
     return lines
 
 
+def _causes(found: Comparison) -> str:
+    """What data are lost by, and what is not counted."""
+    given, assumed = found.chosen.failures, risk.assumed(found.chosen)
+    if assumed:
+        sectors = f"failed drives and unreadable sectors, {assumed.rate}"
+    elif given.get("latent") is None and is_none(given["ure"]):
+        sectors = "failed drives; no unreadable sectors (--ure none)"
+    else:
+        sectors = "failed drives and unreadable sectors as given"
+    return sectors + (
+        "" if any(given.get(key) for key in ("common", "batch")) else "; no common causes (--common)"
+    )
+
+
+def _reservations(found: Comparison) -> list[str]:
+    """Where a chance is no exact figure."""
+    return [
+        f"{entry.level.label}: its chance of loss is {text}"
+        for entry in found.possible
+        if entry.loss and entry.loss["method"] != "chain"
+        for year in [entry.loss["loss_in_a_year_percent"]]
+        for text in [
+            f"{span_text(year['low'], year['high'])} with a confidence of 95 %, by {entry.loss['method']}"
+        ]
+    ]
+
+
 def _method(found: Comparison) -> list[str]:
     """What was run, and how the figures were obtained."""
     loads = found.chosen.loads
-    counted = f"{loads.requests:,} requests for each figure, after {loads.warm_up}"
-    lines = [f"load: {loads.text()}; {'all of its requests' if loads.is_recorded else counted}"]
+    each = f"{counted(loads.requests, 'request')} for each figure, after {loads.warm_up}"
+    lines = [f"load: {loads.text()}; {'all of its requests' if loads.is_recorded else each}"]
     if not loads.full and loads.iodepths is not None and len(loads.iodepths) > 1:
         lines.append(f"of the depths the load has {loads.iodepths[0]}; --full has a column for each")
     if loads.full:
         lines += [
-            f"random: {loads.requests:,} requests of {loads.bs} over all addresses, after {loads.warm_up}; "
+            f"random: {counted(loads.requests, 'request')} of {loads.bs} over all addresses, after {loads.warm_up}; "
             f"±: half the 95 % confidence interval of IOPS, the widest of the row",
             f"sequential: {under.STREAM_REQUESTS} requests of {under.STREAM_BLOCK}, one outstanding, at each of "
             f"{len(under.STREAM_PLACES)} places, after {under.STREAM_WARM_UP}; the mean of the places",
@@ -320,14 +357,6 @@ def _errors(found: Comparison) -> int:
         sum(point["errors"] for point in figures) if isinstance(figures, list) else figures["errors"]
         for load, figures in loads
     )
-
-
-def _percent(share: float) -> str:
-    return _significant(100 * share)
-
-
-def _years(years: float) -> str:
-    return f"{years:,.0f}" if 100 <= years < 1e6 else _significant(years)
 
 
 def _significant(figure: float) -> str:

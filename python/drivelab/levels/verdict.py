@@ -11,7 +11,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from drivelab.chances import figure, percent_figure, years_text
 from drivelab.levels import loads as under
+from drivelab.levels import risk, volatile
 from drivelab.levels.cost import GB
 from drivelab.levels.loads import Loads
 from drivelab.points_table import rate_text
@@ -76,13 +78,22 @@ def judged(chosen: Chosen, drive_bytes: int, entries: Sequence[Entry]) -> Verdic
     return Verdict(
         load=loads.text(),
         workload=loads.workload(),
-        lines=judge.lines(),
+        lines=[*judge.lines(), *_assumes(chosen, entries)],
         picks=judge.picks,
         rows=rows,
         title=f"{chosen.name}: {loads.text()}",
         is_stream=loads.is_stream,
         has_rate=loads.rate_iops is not None or loads.trace is not None,
     )
+
+
+def _assumes(chosen: Chosen, entries: Sequence[Entry]) -> list[str]:
+    """The assumptions that nobody gave and that move the figures most."""
+    loads = chosen.loads
+    early = loads.may_write and any(volatile.answers_early(entry, chosen) for entry in entries)
+    sectors = risk.assumed(chosen)
+    parts = [loads.arrivals(), volatile.TEXT if early else None, sectors and sectors.text()]
+    return [f"assumes: {'; '.join(given)}"] if (given := [part for part in parts if part]) else []
 
 
 def _row(entry: Entry, whole: int, loads: Loads) -> Row:
@@ -107,12 +118,17 @@ def _row(entry: Entry, whole: int, loads: Loads) -> Row:
         found[f"{name}_at_least_h"] = at_least_ns and at_least_ns / HOUR_NS
         found[f"{name}_relative_error"] = (rebuild or {}).get("relative_error")
         found[f"{name}_is_extrapolated"] = (rebuild or {}).get("extrapolated")
-    repaired = entry.odds.get("repaired", {})
-    found["loss_in_a_year"] = repaired.get("loss_in_a_year")
-    if not found["bears_any"]:
-        found["loss_in_a_year"] = entry.odds.get("loss_in_a_year")
-    found["mttdl_years"] = repaired.get("mttdl_years", entry.odds.get("mttdl_years"))
+    for key in ("loss_in_a_year_percent", "mttdl_years"):
+        estimate = (entry.loss or {}).get(key) or {}
+        found[key] = estimate.get("value")
+        found[f"{key}_low"], found[f"{key}_high"] = estimate.get("low"), estimate.get("high")
     return found
+
+
+def _loss(row: Row) -> float | None:
+    """The chance of loss, or its upper bound if no loss was seen."""
+    value: float | None = row["loss_in_a_year_percent"]
+    return row["loss_in_a_year_percent_high"] if value is None else value
 
 
 class _Judge:
@@ -168,7 +184,7 @@ class _Judge:
         best = max(rows, key=self._speed)
         error = max(best["iops_relative_error_healthy"] or 0.0, ALIKE)
         near = [row for row in rows if self._speed(row) >= self._speed(best) - error * abs(self._speed(best))]
-        return min(near, key=lambda row: (-row["bears_any"], row["loss_in_a_year"] or 0, -self._speed(row)))
+        return min(near, key=lambda row: (-row["bears_any"], _loss(row) or 0, -self._speed(row)))
 
     def _bearing(self, failures: int) -> list[Row]:
         return [row for row in self.rows if row["bears_any"] >= failures]
@@ -209,16 +225,16 @@ class _Judge:
 
     def _safest(self) -> list[str]:
         lifetime = self.chosen.lifetime
-        known = [row for row in self._bearing(1) if row["loss_in_a_year"] is not None]
+        known = [row for row in self._bearing(1) if _loss(row) is not None]
         if lifetime is None or not known:
             return []
-        least = self._pick("safest", min(known, key=lambda row: row["loss_in_a_year"]))
-        most = max(known, key=lambda row: row["loss_in_a_year"])
-        other = "" if most is least else f", {most['level']} most ({_percent(most['loss_in_a_year'])} %)"
+        least = self._pick("safest", min(known, key=lambda row: _loss(row) or 0.0))
+        most = max(known, key=lambda row: _loss(row) or 0.0)
+        other = "" if most is least else f", {most['level']} most ({_chance(most)} %)"
         return [
             "data lost within a year, of levels that bear a failure "
-            f"({_percent(lifetime.chance)} % of drives fail, repair: {self._repair()}): "
-            f"{least['level']} least ({_percent(least['loss_in_a_year'])} %){other}"
+            f"({figure(100 * lifetime.chance)} % of drives fail, repair: {self._repair()}): "
+            f"{least['level']} least ({_chance(least)} %){other}"
         ]
 
     def _repair(self) -> str:
@@ -262,8 +278,10 @@ class _Judge:
         return [f"rebuilt, {how}: under this load in {hours}"]
 
 
-def _percent(share: float) -> str:
-    return f"{100 * share:.3g}"
+def _chance(row: Row) -> str:
+    """The chance of loss in percent; a bound if no loss was seen."""
+    value, high = row["loss_in_a_year_percent"], row["loss_in_a_year_percent_high"]
+    return NONE if high is None else percent_figure({"value": value, "high": high})
 
 
 def _space(count: float) -> str:
@@ -319,8 +337,10 @@ def _bears(row: Row) -> str:
     return str(worst) if worst == best else f"{worst} to {best}"
 
 
-def _years(years: float) -> str:
-    return f"{years:,.0f}" if 100 <= years < 1e6 else f"{years:.3g}"
+def _mttdl(row: Row) -> str:
+    """The mean time to data loss; a bound if no loss was seen."""
+    low = row["mttdl_years_low"]
+    return NONE if low is None else years_text({"value": row["mttdl_years"], "low": low})
 
 
 Column = tuple[str, Callable[[Row], str]]
@@ -334,8 +354,8 @@ _COLUMNS: list[Column] = [
     ("±", _optional("rebuild_relative_error", lambda error: f"{error:.1%}")),
     ("idle h", _rebuild("rebuild_idle")),
     ("±", _optional("rebuild_idle_relative_error", lambda error: f"{error:.1%}")),
-    ("loss/year %", _optional("loss_in_a_year", _percent)),
-    ("MTTDL years", _optional("mttdl_years", _years)),
+    ("loss/year %", _chance),
+    ("MTTDL years", _mttdl),
 ]
 _RANDOM: list[Column] = [
     ("IOPS", _state("iops", 1, "healthy")),

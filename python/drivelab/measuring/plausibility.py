@@ -10,6 +10,7 @@ from drivelab import steady
 from drivelab.measuring.device import SECTOR, System, Target
 from drivelab.measuring.extents import unwritten_share
 from drivelab.measuring.silence import never_answered, unanswered
+from drivelab.plural import counted
 
 # A processor that is busy for this share of the time limits the rate.
 CPU_SHARE = 0.9
@@ -155,8 +156,8 @@ def _of_device(
         off = "NCQ is off: " if block.queue_depth == 1 else ""
         yield _warning(
             "queue-depth",
-            f"{off}the drive is given at most {block.queue_depth} commands at once (device/queue_depth); the rest of "
-            f"{deepest} wait in the kernel",
+            f"{off}the drive is given at most {counted(block.queue_depth, 'command')} at once (device/queue_depth); "
+            f"the rest of {deepest} wait in the kernel",
         )
     cache = block.queue("write_cache")
     if any(point["write"]["ios"] for point in points) and cache == "write back":
@@ -189,7 +190,7 @@ def _of_device(
 def _of_points(target: Target, points: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, str]]:
     silent = [(never_answered(point), text) for point in points if (text := unanswered(point)) is not None]
     if silent:
-        more = f"; so it was at {len(silent) - 1} more points" if len(silent) > 1 else ""
+        more = f"; so it was at {counted(len(silent) - 1, 'more point')}" if len(silent) > 1 else ""
         yield _warning("unanswered", f"{max(silent)[1]}{more}")
     busy = [point for point in points if (point["measured"]["cpu_share"] or 0) > CPU_SHARE]
     if busy:

@@ -13,6 +13,7 @@ from drivelab.errors import InputError
 from drivelab.measuring.device import SECTOR, System, Target
 from drivelab.measuring.run import How, MeasuredResult, check_fits, plan_on, writes
 from drivelab.measuring.watched import measure_watched
+from drivelab.plural import counted
 from drivelab.result import Point
 from drivelab.scenario import Override, Source
 from drivelab.table import Cell, Table
@@ -92,7 +93,7 @@ def _origin(result: MeasuredResult) -> str:
 def chain_document(requests: int, size: str) -> dict[str, Any]:
     """Reads at random addresses, one after the other."""
     if requests < CHAIN_LEAST:
-        raise InputError(f"{requests} requests: a chain needs {CHAIN_LEAST} at least")
+        raise InputError(f"{counted(requests, 'request', form='d')}: a chain needs {CHAIN_LEAST} at least")
     return {
         "name": "chain of timed reads",
         "workload": {"rw": "randread", "bs": size, "iodepth": 1},

@@ -24,6 +24,7 @@ from typing import Any
 
 from drivelab.errors import InputError
 from drivelab.measuring.run import interval, student
+from drivelab.plural import counted
 from drivelab.table import Cell, Table
 
 REORDERS, IN_ORDER, CANNOT_TELL = "reorders", "in-order", "cannot-tell"
@@ -118,7 +119,7 @@ def judge(
     If interrupted, there is no verdict, and the result has the completed rounds.
     """
     if rounds < ROUNDS_MIN:
-        raise InputError(f"{rounds} rounds: {ROUNDS_MIN} at least, or there is no interval")
+        raise InputError(f"{counted(rounds, 'round')}: {ROUNDS_MIN} at least, or there is no interval")
     if depth < 4:
         raise InputError(f"a depth of {depth}: with fewer than 4 commands there is little to reorder")
     found: list[dict[str, Any]] = []
@@ -128,7 +129,7 @@ def judge(
             one, passed, count = _round(runner, number, depth, seconds)
         except KeyboardInterrupt:
             interrupted = True
-            suspicion = f"interrupted after {number} of {rounds} rounds"
+            suspicion = f"interrupted after {number} of {counted(rounds, 'round')}"
             break
         overtaken, ended = overtaken + passed, ended + count
         found.append(one)

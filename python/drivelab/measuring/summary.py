@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from drivelab.array_summary import counted
 from drivelab.measuring.run import MeasuredResult
 from drivelab.measuring.silence import never_answered, unanswered
+from drivelab.plural import counted
 from drivelab.points_table import axis_text
 from drivelab.table import Cell, Table
 
@@ -77,7 +77,7 @@ def notes(result: MeasuredResult) -> Iterator[str]:
             yield f"error: {at}{unanswered(point)}"
         steady = point["measured"]["steady"]
         if steady is not None and not steady["reached"]:
-            yield f"warning: {at}not steady after {len(steady['rounds_iops'])} rounds: {steady['criterion']}"
+            yield f"warning: {at}not steady after {counted(len(steady['rounds_iops']), 'round')}: {steady['criterion']}"
     if result.interrupted and all(point["ended"] != "interrupted" for point in result.records):
         yield "note: interrupted; the figures are those of what had finished"
     for failure in result.failures:

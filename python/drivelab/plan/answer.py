@@ -1,4 +1,4 @@
-"""The output of a plan for people and programs: five lines, a table, rows, JSON."""
+"""The output of a plan for people and programs: a few lines, a table, rows, JSON."""
 
 from __future__ import annotations
 
@@ -6,16 +6,18 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from drivelab.durability.losses import chance_text
+from drivelab.chances import percent_figure, percent_text, span_text
 from drivelab.levels import loads as under
+from drivelab.levels import volatile
 from drivelab.levels.formulas import Failures
-from drivelab.levels.rebuild import ERROR_WANTED as ERROR_ELSEWHERE
+from drivelab.levels.rebuild import ERROR_WANTED
 from drivelab.plan import choice, turns
 from drivelab.plan.choice import front
-from drivelab.plan.evaluate import ERROR_WANTED, loss_span
+from drivelab.plan.evaluate import loss_span
 from drivelab.plan.grid import Candidate, milliseconds, money, terabytes
 from drivelab.plan.sensitivity import Figure
-from drivelab.table import Cell, Table
+from drivelab.plural import counted
+from drivelab.table import SCREEN, Cell, Table
 
 if TYPE_CHECKING:
     from drivelab.plan.planned import Plan
@@ -35,6 +37,7 @@ def lines(found: Plan) -> list[str]:
         f"gives: {_gives(found, found.pick)}",
         f"costs: {_costs(found, found.pick)}",
         f"survives: {_survives(found, found.pick)}",
+        *_assumes(found),
         f"would change the pick: {turns.changes(found)}",
     ]
 
@@ -43,17 +46,26 @@ def _nothing(found: Plan) -> list[str]:
     count = len(found.candidates)
     if found.ran.interrupted:
         known = sum(one.judged or bool(one.failings) for one in found.candidates)
-        return [f"no pick: interrupted when {known} of {count} candidates were known"]
-    first = f"nothing holds, of {count} candidate{'s' if count > 1 else ''}"
-    return [first, *choice.lines(found.bindings)]
+        return [f"no pick: interrupted with {known} of {counted(count, 'candidate')} known"]
+    first = f"nothing holds, of {counted(count, 'candidate')}"
+    return [first, *choice.lines(found.bindings), *_assumes(found)]
+
+
+def _assumes(found: Plan) -> list[str]:
+    """The assumptions that nobody gave and that move the figures most."""
+    drive = found.pick.drive if found.pick else found.asked.drives[0]
+    sectors = found.asked.unreadable.get(drive)
+    parts = [found.asked.loads.arrivals(), sectors and sectors.text()]
+    return [f"assumes: {'; '.join(given)}"] if (given := [part for part in parts if part]) else []
 
 
 def _pick(found: Plan, one: Candidate) -> str:
     holding = sum(other.holds for other in found.candidates)
+    early = f"; {volatile.TEXT}" if found.writes_end_early() else ""
     among = f"the cheapest of {holding} that hold" if holding > 1 else "the only one that holds"
     return (
-        f"pick: {one.name}, {terabytes(one.entry.capacity_bytes)} usable: {among}, of {len(found.candidates)} "
-        f"candidate{'s' if len(found.candidates) > 1 else ''}"
+        f"pick: {one.name}, {terabytes(one.entry.capacity_bytes)} usable: {among}, of "
+        f"{counted(len(found.candidates), 'candidate')}{early}"
     )
 
 
@@ -94,13 +106,12 @@ def _gives(found: Plan, one: Candidate) -> str:
 def _costs(found: Plan, one: Candidate) -> str:
     prices = found.asked.prices
     drives = one.level.members + one.spares
-    parts = [f"{drives} drives {money(one.cost['drives'], prices.currency)}"]
+    parts = [f"{counted(drives, 'drive')} {money(one.cost['drives'], prices.currency)}"]
     if one.controller is not None:
         parts.append(f"controller {money(one.cost['controller'], prices.currency)}")
     if one.cost["power"]:
-        parts.append(
-            f"power of {prices.life_hours / 8760:g} years {money(one.cost['power'], prices.currency)}"
-        )
+        life = counted(prices.life_hours / 8760, "year", form="g")
+        parts.append(f"power of {life} {money(one.cost['power'], prices.currency)}")
     each = one.cost["total"] / (one.entry.capacity_bytes / 1e12)
     total = money(one.cost["total"], prices.currency)
     return f"{total} ({', '.join(parts)}), {money(each, prices.currency)} for a usable TB; exact"
@@ -112,11 +123,11 @@ def _survives(found: Plan, one: Candidate) -> str:
     if rebuild := _rebuild(one):
         parts.append(f"rebuilt in {rebuild} beside this load")
     if one.loss is not None:
-        years = found.asked.prices.life_hours / 8760
+        life = counted(found.asked.prices.life_hours / 8760, "year", form="g")
         low, high = loss_span(one.loss)
         parts.append(
-            f"data lost within a year with a chance of {chance_text(one.loss['loss_in_a_year'])} "
-            f"({_interval(low, high)}), {chance_text(one.loss['loss_in_life'])} in {years:g} years"
+            f"data lost within a year with a chance of {percent_text(one.loss['loss_in_a_year_percent'])} "
+            f"({_interval(low, high)}), {percent_text(one.loss['loss_in_life_percent'])} in {life}"
         )
         if found.asked.failures.get("outage"):
             parts.append(f"not available {one.loss['unavailability'] * 8760:.3g} h a year by outages")
@@ -126,7 +137,7 @@ def _survives(found: Plan, one: Candidate) -> str:
 
 
 def _interval(low: float, high: float) -> str:
-    return "exact" if low == high else f"{low:.3g} to {high:.3g}"
+    return "exact" if low == high else span_text(low, high)
 
 
 def _bears(one: Candidate) -> int:
@@ -144,46 +155,56 @@ def _rebuild(one: Candidate) -> str:
 
 
 def notes(found: Plan) -> list[str]:
+    """Remarks on the answer, the most important first; then how the results were obtained."""
+    return [*_of_pick(found), *_obtained(found)]
+
+
+def _of_pick(found: Plan) -> list[str]:
+    """What may turn the pick, and what it rests on."""
+    remarks = []
+    if found.pick and (near := _near(found, found.pick)):
+        remarks.append(
+            f"the limit lies within the interval of the pick's {near}: another seed may turn the pick"
+        )
+    remarks += _equals(found, found.pick) if found.pick else []
+    remarks += [
+        f"over the interval of the {one.name}, {one.interval.low} to {one.interval.high}, the pick loses data within a "
+        f"year with a chance of {span_text(one.interval.loss_percent_low, one.interval.loss_percent_high)}"
+        for one in found.assumptions
+        if one.interval and one.interval.loss_percent_low and one.interval.loss_percent_high
+    ]
+    if found.asked.knows_failures and (left := turns.left_out(found)):
+        remarks.append(
+            f"assumed for the chance of loss: {', '.join(f'{name} {value}' for name, value in left)}"
+        )
+    if found.assumptions and found.assumptions[0].is_told:
+        remarks.append(f"the chance of loss depends most on: {found.assumptions[0].name}")
+    if found.pick and not any(one.key == "load" for one in found.assumptions):
+        remarks.append("the load was not varied: no rate or depth in it is a number")
+    return remarks
+
+
+def _obtained(found: Plan) -> list[str]:
     """How the results were obtained."""
     stages = dict.fromkeys(("rule", "bound", "simulated"), 0)
     for one in found.candidates:
         if one.failings:
             stages[one.failings[0].stage] += 1
     remarks = [
-        f"candidates: {len(found.candidates)}, of which {stages['rule']} are out by rules, capacity or price, "
+        f"{counted(len(found.candidates), 'candidate')}: {stages['rule']} out by rules, capacity or price, "
         f"{stages['bound']} by closed forms, {stages['simulated']} once simulated",
         f"load: {found.asked.loads.text()}; limits apply {', '.join(found.asked.limits.states)}; "
         f"intervals are of 95 %; prices and capacities are exact",
         *_of_trace(found),
     ]
-    if found.asked.knows_failures and (left := turns.left_out(found)):
-        remarks.append(
-            f"assumed for the chance of loss: {', '.join(f'{name} {value}' for name, value in left)}"
-        )
     if any(one.entry.rebuild for one in found.candidates):
         remarks.append(
-            f"a rebuild is simulated until its hours are known to {ERROR_WANTED:.0%}, what it came to is its own ± "
-            f"(compare-levels and durability: to {ERROR_ELSEWHERE:.0%})"
+            f"a rebuild is simulated until its hours are known to {ERROR_WANTED:.0%}; what it came to is its own ±"
         )
-    remarks += _equals(found, found.pick) if found.pick else []
-    if found.pick and (near := _near(found, found.pick)):
-        remarks.append(
-            f"the limit lies within the interval of the pick's {near}: another seed may turn the pick"
-        )
-    if found.assumptions and found.assumptions[0].is_told:
-        remarks.append(f"the chance of loss depends most on: {found.assumptions[0].name}")
     if unresolved := [one.name for one in found.assumptions if one.high is not None and not one.is_told]:
         remarks.append(
             f"~: half and twice of {', '.join(unresolved)} change the chance by less than its interval shows"
         )
-    remarks += [
-        f"over the interval of the {one.name}, {one.interval.low} to {one.interval.high}, the pick loses data within a "
-        f"year with a chance of {one.interval.loss_low:.3g} to {one.interval.loss_high:.3g}"
-        for one in found.assumptions
-        if one.interval and one.interval.loss_low and one.interval.loss_high
-    ]
-    if found.pick and not any(one.key == "load" for one in found.assumptions):
-        remarks.append("the load was not varied: no rate or depth in it is a number")
     return remarks
 
 
@@ -229,7 +250,7 @@ def _near(found: Plan, one: Candidate) -> str:
             span = figures and figures["latency_interval_ns"].get(name)
             if span and span[1] > most:
                 near.append(name.replace("_", "."))
-    if limits.loss_a_year is not None and one.loss and loss_span(one.loss)[1] > limits.loss_a_year:
+    if limits.loss_percent is not None and one.loss and loss_span(one.loss)[1] > limits.loss_percent:
         near.append("chance of loss")
     return ", ".join(dict.fromkeys(near))
 
@@ -241,11 +262,11 @@ def table(found: Plan) -> Table:
     names = _names(found)
     columns = [
         "candidate", "usable TB", found.asked.prices.currency, *(f"{name.replace('_', '.')} ms" for name in names),
-        "IOPS", "may fail", "rebuild", "loss/year", "out for",
+        "IOPS", "may fail", "rebuild", "loss/year %", "out for",
     ]  # fmt: skip
     ordered = sorted(found.candidates, key=lambda one: (one.entry.reason is not None, one.cost["total"]))
     rows = [_cells(one, names, found) for one in ordered]
-    return Table(columns, rows, left=frozenset({0, len(columns) - 1}))
+    return Table(columns, rows, left=frozenset({0, len(columns) - 1}), width=SCREEN)
 
 
 def _cells(one: Candidate, names: list[str], found: Plan) -> list[Cell]:
@@ -255,7 +276,9 @@ def _cells(one: Candidate, names: list[str], found: Plan) -> list[Cell]:
         for name in names
     ]
     is_bound = any(failing.stage == "bound" and failing.limit == "loss" for failing in one.failings)
-    loss = NONE if one.loss is None else f"{'>' if is_bound else ''}{chance_text(one.loss['loss_in_a_year'])}"
+    loss = NONE
+    if one.loss is not None:
+        loss = f"{'>' if is_bound else ''}{percent_figure(one.loss['loss_in_a_year_percent'])}"
     out = "; ".join(failing.text for failing in one.failings)
     texts = [
         one.name,
@@ -296,9 +319,10 @@ def row(one: Candidate, found: Plan) -> dict[str, Any]:
     hours = rebuilt.get("duration_ns")
     row["rebuild_h"] = hours and hours / _HOUR_NS
     row["rebuild_relative_error"] = rebuilt.get("relative_error")
-    year = (one.loss or {}).get("loss_in_a_year") or {}
-    row["loss_in_a_year"] = year.get("value")
-    row["loss_in_a_year_low"], row["loss_in_a_year_high"] = loss_span(one.loss) if one.loss else (None, None)
+    year = (one.loss or {}).get("loss_in_a_year_percent") or {}
+    low, high = loss_span(one.loss) if one.loss else (None, None)
+    row["loss_in_a_year_percent"] = year.get("value")
+    row["loss_in_a_year_percent_low"], row["loss_in_a_year_percent_high"] = low, high
     row["unavailability"] = one.loss and one.loss["unavailability"]
     row["is_loss_a_bound"] = any(
         failing.limit == "loss" and failing.stage == "bound" for failing in one.failings
@@ -309,10 +333,11 @@ def row(one: Candidate, found: Plan) -> dict[str, Any]:
 
 
 def _ends(name: str, figure: Figure | None) -> dict[str, Any]:
-    """A varied probability with its interval."""
+    """A varied chance in percent with its interval."""
     value, low, high = (None, None, None) if figure is None else (figure.value, figure.low, figure.high)
     is_told = figure is not None and figure.is_told
-    return {name: value, f"{name}_low": low, f"{name}_high": high, f"is_{name}_told": is_told}
+    percent = f"{name}_percent"
+    return {percent: value, f"{percent}_low": low, f"{percent}_high": high, f"is_{name}_told": is_told}
 
 
 def to_dict(found: Plan) -> dict[str, Any]:
@@ -326,6 +351,7 @@ def to_dict(found: Plan) -> dict[str, Any]:
         "limits": asked.limits.to_dict(),
         "currency": asked.prices.currency,
         "lines": lines(found),
+        "notes": notes(found),
         "pick": found.pick and found.pick.name,
         "front": [one.name for one in best],
         "bindings": [
@@ -345,6 +371,7 @@ def to_dict(found: Plan) -> dict[str, Any]:
             }
             for one in found.assumptions
         ],
+        "assumed_unreadable": {drive: assumed.to_dict() for drive, assumed in found.asked.unreadable.items()},
         "left_out": [
             {"name": name, "value": value} for name, value in turns.left_out(found) if asked.knows_failures
         ],

@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from drivelab import toml_text
+from drivelab.chances import percent_text
 from drivelab.levels.loads import SHARES
 from drivelab.levels.planning import Chosen
 from drivelab.plan.grid import Asked, Candidate
@@ -77,7 +78,7 @@ def rule_out(candidates: Iterable[Candidate], asked: Asked) -> None:
         _media(one, drive, asked)
         if _is_bare(one, asked) and drive.turn_ns:
             _rotation(one, drive, asked)
-        if not one.failings and asked.limits.loss_a_year is not None:
+        if not one.failings and asked.limits.loss_percent is not None:
             _loss(one, drive, asked)
 
 
@@ -148,11 +149,11 @@ def hold_to_loss(one: Candidate, asked: Asked) -> None:
 
 
 def _loss(one: Candidate, drive: Drive, asked: Asked) -> None:
-    limit = asked.limits.loss_a_year or 0.0
+    limit = asked.limits.loss_percent or 0.0
     share = one.entry.capacity_bytes / one.level.members
     share *= _POOL_SHARE if one.level.name.startswith("raidz") else 1
     found = loss_of(one, asked, f"{share / drive.bytes_per_s / 3600:.6g}h")
-    least = found["loss_in_a_year"]
+    least = found["loss_in_a_year_percent"]
     if least["low"] > limit:
         one.loss = found
-        one.fails("loss", f"{least['value']:.3g} a year however fast it is rebuilt", "bound")
+        one.fails("loss", f"{percent_text(least)} a year however fast it is rebuilt", "bound")

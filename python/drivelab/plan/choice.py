@@ -120,7 +120,7 @@ def bindings(candidates: Sequence[Candidate], asked: Asked) -> list[Binding]:
         known = [one for one in others if one.is_simulated or limit in {"load", "latency", "iops"}]
         if known:
             nearest = min(known, key=lambda one: miss(one, limit, asked))
-            is_loss_asked = asked.limits.loss_a_year is not None
+            is_loss_asked = asked.limits.loss_percent is not None
             found.append(Binding(limit, nearest, alone=True, is_loss_asked=is_loss_asked))
     if found:
         return found
@@ -147,7 +147,7 @@ def miss(one: Candidate, limit: str, asked: Asked) -> float:
         "load": lambda: _load_miss(one, asked),
         "latency": lambda: _latency_miss(one, asked),
         "iops": lambda: (limits.iops or 0) / max(_iops(one, asked), 1e-9),
-        "loss": lambda: loss_value(one) / (limits.loss_a_year or 1) if one.loss else float("inf"),
+        "loss": lambda: loss_value(one) / (limits.loss_percent or 1) if one.loss else float("inf"),
     }
     return float(by[limit]())
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
+from drivelab.chances import figure
 from drivelab.levels import loads as under
 from drivelab.levels.measure import Measured, Wanted, measure
 from drivelab.levels.planning import laid_out
@@ -24,8 +25,6 @@ _WORDS = {"healthy": "", "degraded": " with a drive missing", "rebuilding": " wh
 Progress = Callable[[float], object]
 """Called with the completed share."""
 _LOADS_SHARE, _REBUILDS_SHARE = 0.2, 0.9
-ERROR_WANTED = 0.05
-"""The precision of rebuild hours; their interval is included in that of the probability of loss."""
 
 
 @dataclass
@@ -119,12 +118,7 @@ def simulate_rebuilds(
 
 
 def _wanted(left: Iterable[Candidate], load: str) -> list[Wanted]:
-    return [
-        Wanted(one.chosen, one.entry, *at, error_wanted=ERROR_WANTED)
-        for one in left
-        for at in one.entry.plans
-        if at[1] == load
-    ]
+    return [Wanted(one.chosen, one.entry, *at) for one in left for at in one.entry.plans if at[1] == load]
 
 
 def _shared(progress: Progress | None, begin: float, end: float, points: int) -> Progress | None:
@@ -180,16 +174,15 @@ def judge_loss(one: Candidate, asked: Asked) -> Candidate:
         return one
     if hours is None and not one.entry.without("rebuilding"):
         # It is not shorter than the closed form's bound.
-        if asked.limits.loss_a_year is not None:
+        if asked.limits.loss_percent is not None:
             hold_to_loss(one, asked)
         return one
     one.loss = loss_of(one, asked, hours)
-    limit = asked.limits.loss_a_year
+    limit = asked.limits.loss_percent
     if limit is not None and loss_value(one) > limit:
-        is_bound = one.loss["loss_in_a_year"]["value"] is None
-        one.fails(
-            "loss", f"{'not known to be below ' if is_bound else ''}{loss_value(one):.3g} a year", "simulated"
-        )
+        is_bound = one.loss["loss_in_a_year_percent"]["value"] is None
+        text = f"{'not known to be below ' if is_bound else ''}{figure(loss_value(one))} % a year"
+        one.fails("loss", text, "simulated")
     return one
 
 
@@ -202,13 +195,13 @@ def rebuild_hours(one: Candidate) -> str | None:
 
 
 def loss_value(one: Candidate) -> float:
-    """The probability of loss in a year, or its upper bound if no loss was observed."""
-    year = (one.loss or {})["loss_in_a_year"]
+    """The chance of loss in a year in percent, or its upper bound if no loss was observed."""
+    year = (one.loss or {})["loss_in_a_year_percent"]
     return float(year["high"] if year["value"] is None else year["value"])
 
 
 def loss_span(loss: Mapping[str, Any]) -> tuple[float, float]:
-    """The interval of the probability in a year, including the interval of the rebuild."""
-    year, over = loss["loss_in_a_year"], loss["loss_in_a_year_over_rebuilds"]
+    """The interval of the chance in a year in percent, including the interval of the rebuild."""
+    year, over = loss["loss_in_a_year_percent"], loss["loss_in_a_year_over_rebuilds_percent"]
     parts = [year, over] if over else [year]
     return min(part["low"] for part in parts), max(part["high"] for part in parts)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from drivelab.durability.question import whole
+from drivelab.durability.unreadable import Assumed
 from drivelab.levels.level import COPIES, GROUPS, Level
 from drivelab.levels.loads import Loads
 from drivelab.levels.planning import Chosen, Entry, checked, laid_out, named
@@ -82,12 +83,19 @@ class Asked:
     """Options of the package `durability` that apply to all drives."""
     rates: Mapping[str, Mapping[str, str]]
     """`afr`, `mttf` or `drive_life` by drive, as typed; empty if none is given."""
+    unreadable: Mapping[str, Assumed]
+    """What is assumed of the unreadable sectors of each drive; empty if an option says it, or nothing fails."""
     spares: int
     overrides: Sequence[Override]
     varied: bool = False
     """Whether the question varies an assumption: probabilities of loss are then computed to 10 %, without the interval
     of the rebuild.
     """
+
+    def failures_of(self, drive: str) -> dict[str, Any]:
+        """The options of the package `durability` for arrays of a drive."""
+        assumed = {"ure": self.unreadable[drive].rate} if drive in self.unreadable else {}
+        return {**self.failures, **assumed, **self.rates[drive]}
 
     @property
     def knows_failures(self) -> bool:

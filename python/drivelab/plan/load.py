@@ -14,7 +14,7 @@ from drivelab.levels.loads import Loads, rate_asked
 from drivelab.levels.trace_words import in_words_of
 from drivelab.scenario import overrides_from, plan, read_source
 
-WORDS = ("rw", "pattern", "bs", "iodepth", "rwmixread", "rate_iops")
+WORDS = ("rw", "pattern", "bs", "iodepth", "rwmixread", "rate_iops", "rate_process", "sync")
 
 
 def load(options: Mapping[str, Any], trace_keys: Mapping[str, Any] | None = None) -> Loads:

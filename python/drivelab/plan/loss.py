@@ -31,8 +31,7 @@ def loss_of(
     """
     level = one.level
     options: dict[str, Any] = {
-        **asked.failures,
-        **asked.rates[one.drive],
+        **asked.failures_of(one.drive),
         "level": level.label,
         "members": level.members,
         **{

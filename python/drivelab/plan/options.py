@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from drivelab import toml_text
+from drivelab.durability import unreadable
 from drivelab.durability.checks import BARE, FAILURES, check_reads
 from drivelab.durability.question import whole
 from drivelab.durability.solving import solve
@@ -69,6 +70,7 @@ def asked_of(options: Mapping[str, Any], overrides: Sequence[Override]) -> Asked
         loads = Problems().read(_LOAD, load, words, trace_keys)
     of_load = _refused_load(loads, [drive for drive in drives if drive not in refused])
     _check_with(problems, [*refused.values(), *of_load])
+    is_said = not rates or "ure" in given or "latent" in given
     return Asked(
         loads=loads,
         limits=limits,
@@ -77,6 +79,7 @@ def asked_of(options: Mapping[str, Any], overrides: Sequence[Override]) -> Asked
         controllers=controllers,
         failures=given,
         rates=rates,
+        unreadable={} if is_said else {drive: unreadable.of_drive(drive, others) for drive in drives},
         spares=options.get("spares", 0),
         overrides=others,
     )

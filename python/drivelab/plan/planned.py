@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from drivelab.arguments import in_arguments
 from drivelab.durability.checks import FAILURES, LIVES
 from drivelab.errors import InputError, RunError
+from drivelab.levels import volatile
 from drivelab.levels.compare import failure_texts
 from drivelab.plan import answer, choice, sensitivity, turns
 from drivelab.plan.choice import Binding
@@ -18,6 +19,7 @@ from drivelab.plan.grid import Asked, Candidate, candidates
 from drivelab.plan.load import check
 from drivelab.plan.options import asked_of
 from drivelab.plan.sensitivity import Assumption, PriceTurn, Turn
+from drivelab.plural import counted
 from drivelab.provenance import line, provenance
 from drivelab.result import combined_digest
 from drivelab.scenario import overrides_from
@@ -31,9 +33,10 @@ if TYPE_CHECKING:
     from drivelab.scenario import Override
 
 KEYS = (
-    "capacity", "load", "rw", "pattern", "bs", "iodepth", "rwmixread", "rate_iops", "number_ios", "ramp_time",
-    "max_latency", "min_iops", "max_loss", "budget", "states", "drive", "level", "members", "controller", "copies",
-    "groups", "drive_price", "controller_price", "power_price", "drive_power", *LIVES, *FAILURES,
+    "capacity", "load", "rw", "pattern", "bs", "iodepth", "rwmixread", "rate_iops", "rate_process", "sync",
+    "number_ios", "ramp_time", "max_latency", "min_iops", "max_loss", "budget", "states", "drive", "level", "members",
+    "controller", "copies", "groups", "drive_price", "controller_price", "power_price", "drive_power", *LIVES,
+    *FAILURES,
 )  # fmt: skip
 """The options of a plan, which are also its arguments."""
 
@@ -57,11 +60,16 @@ class Plan:
     def __repr__(self) -> str:
         """A summary in one line."""
         picked = self.pick.name if self.pick else "nothing holds"
-        return f"<Plan {picked}, of {len(self.candidates)} candidates>"
+        return f"<Plan {picked}, of {counted(len(self.candidates), 'candidate')}>"
 
     def lines(self) -> list[str]:
-        """The answer in five lines; the binding limits if no candidate meets all limits."""
+        """The answer in a few lines; the binding limits if no candidate meets all limits."""
         return answer.lines(self)
+
+    def writes_end_early(self) -> bool:
+        """Whether the pick answers writes of the load from a volatile cache."""
+        loads, one = self.asked.loads, self.pick
+        return one is not None and loads.may_write and volatile.answers_early(one.entry, one.chosen)
 
     def table(self) -> Table:
         """A row for each candidate, the cheapest first."""

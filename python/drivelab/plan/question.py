@@ -37,7 +37,8 @@ class Limits:
     capacity_bytes: float
     latencies_ns: Mapping[str, float]
     """The limits of latencies by their names in the record, such as `p99`."""
-    loss_a_year: float | None
+    loss_percent: float | None
+    """The chance of data loss in a year."""
     cost: float | None
     iops: float | None
     states: Sequence[str]
@@ -48,7 +49,7 @@ class Limits:
         return {
             "capacity_bytes": self.capacity_bytes,
             "latencies_ns": dict(self.latencies_ns),
-            "loss_in_a_year": self.loss_a_year,
+            "loss_in_a_year_percent": self.loss_percent,
             "cost": self.cost,
             "iops": self.iops,
             "states": list(self.states),
@@ -97,7 +98,7 @@ def limits(options: Mapping[str, Any], loads: Loads | None) -> Limits:
     found = Limits(
         capacity_bytes=of("capacity", capacity) or 0.0,
         latencies_ns=read({}, latencies, options.get("max_latency"), requests),
-        loss_a_year=of("max_loss", chance),
+        loss_percent=of("max_loss", chance),
         cost=of("budget", lambda text: Price.parse(text, "--budget").amount),
         iops=of("min_iops", iops),
         states=states or ("healthy",),
@@ -162,13 +163,13 @@ def _check_order(found: Mapping[str, float]) -> None:
 
 
 def chance(text: str) -> float:
-    """Parse `1e-4/year`. Raises InputError."""
+    """The percent of `1e-4/year` or `0.01%/year`. Raises InputError."""
     match = _LOSS.fullmatch(text.strip())
     found = texts.share(match["chance"], "--max-loss") if match else -1.0
     if not 0 < found < 1:
-        what = "the chance of a loss within a year, between 0 and 1"
-        raise OptionError("--max-loss", text, what, "1e-4/year")
-    return found
+        what = "the chance of a loss within a year, between 0 and 100 %"
+        raise OptionError("--max-loss", text, what, "0.01%/year, or 1e-4/year")
+    return 100 * found
 
 
 def members(text: str) -> list[int]:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from drivelab.durability.question import rates
+from drivelab.durability.unreadable import is_none
 from drivelab.errors import InputError
 from drivelab.plan.choice import order
 from drivelab.plan.evaluate import Ran, evaluate, loss_span, loss_value, rebuild_hours
@@ -59,10 +60,10 @@ class Turn:
 
 @dataclass(frozen=True)
 class Figure:
-    """The probability of loss in a year for a varied assumption."""
+    """The chance of loss in a year for a varied assumption, in percent."""
 
     value: float
-    """The probability, or its upper bound if no loss was observed."""
+    """The chance, or its upper bound if no loss was observed."""
     low: float
     high: float
     is_told: bool
@@ -76,12 +77,12 @@ class Figure:
 
 @dataclass(frozen=True)
 class Interval:
-    """The ends of a given interval, and the probability of loss in a year at each."""
+    """The ends of a given interval, and the chance of loss in a year at each."""
 
     low: str
     high: str
-    loss_low: float | None
-    loss_high: float | None
+    loss_percent_low: float | None
+    loss_percent_high: float | None
 
 
 @dataclass(frozen=True)
@@ -116,9 +117,9 @@ def assumptions(
     """All assumptions on failures and on the load, those with the largest effect on the probability of loss first."""
     found: list[Assumption] = []
     if asked.knows_failures:
-        given = {**asked.failures, **asked.rates[picked.drive], "rebuild": rebuild_hours(picked) or "1h"}
+        given = {**asked.failures_of(picked.drive), "rebuild": rebuild_hours(picked) or "1h"}
         for key, text in given.items():
-            if key in _NAMES:
+            if key in _NAMES and not (key == "ure" and is_none(text)):
                 found.append(_of_failures(key, as_typed(text), picked, candidates, asked))
     if scaled(asked.loads, HIGH) is not None:
         found.append(_of_load(picked, candidates, asked, ran, workers))
@@ -140,7 +141,7 @@ def _of_failures(
 
     def figure(factor: float) -> Figure | None:
         found = year_at(picked, asked, key, factor)
-        now = (picked.loss or {})["loss_in_a_year"]
+        now = (picked.loss or {})["loss_in_a_year_percent"]
         if found is None:
             return None
         return Figure.of((found["low"], found["high"]), value_of(found), (now["low"], now["high"]))
@@ -148,7 +149,7 @@ def _of_failures(
     turns: list[Turn] = []
     # A longer time to failure is better.
     better = key in {"mttf", "drive_life", "common"} or (key == "latent" and is_law(text))
-    if asked.limits.loss_a_year is not None:
+    if asked.limits.loss_percent is not None:
         turns += list(_turns_up(picked, candidates, asked, loss, better=better))
         turns += list(_turns_down(picked, candidates, asked, loss, better=better))
     value = text if is_law(text) else times(text.partition("(")[0], 1.0, digits=3)
@@ -183,7 +184,7 @@ def year_at(one: Candidate, asked: Asked, key: str, factor: float) -> dict[str, 
         found = loss_of(one, replace(asked, varied=True), rebuild_hours(one) or "1h", {key: factor})
     except InputError:
         return None
-    year: dict[str, Any] = found["loss_in_a_year"]
+    year: dict[str, Any] = found["loss_in_a_year_percent"]
     return year
 
 
@@ -199,7 +200,7 @@ def _turns_up(
     picked: Candidate, candidates: Sequence[Candidate], asked: Asked, loss: Loss, *, better: bool
 ) -> Iterator[Turn]:
     """The factor beyond which the pick exceeds the limit of losses."""
-    limit = asked.limits.loss_a_year or 0.0
+    limit = asked.limits.loss_percent or 0.0
     end = 1 / FAR if better else FAR
     worst = loss(picked, end)
     while worst is None and abs(math.log(end)) > 0.1:
@@ -215,14 +216,14 @@ def _turns_up(
         if one.loss and rebuild_hours(one) and loss_value(one) < now
     ]
     then = (one.name for one in others[:_RIVALS] if (loss(one, factor) or math.inf) <= limit)
-    yield Turn(factor, "the pick loses more than --max-loss", next(then, None))
+    yield Turn(factor, "over --max-loss", next(then, None))
 
 
 def _turns_down(
     picked: Candidate, candidates: Sequence[Candidate], asked: Asked, loss: Loss, *, better: bool
 ) -> Iterator[Turn]:
     """The factor beyond which a cheaper candidate meets the limit of losses."""
-    limit = asked.limits.loss_a_year or 0.0
+    limit = asked.limits.loss_percent or 0.0
     end = FAR if better else 1 / FAR
     rivals = [
         one

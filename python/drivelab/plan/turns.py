@@ -9,17 +9,16 @@ from typing import TYPE_CHECKING
 from drivelab.plan.grid import money, terabytes
 from drivelab.plan.loss import times
 from drivelab.plan.sensitivity import FAR, LOADS_DOWN, LOADS_UP, Assumption, Figure, Turn, as_typed
-from drivelab.table import Cell, Table
+from drivelab.table import SCREEN, Cell, Table
 
 if TYPE_CHECKING:
     from drivelab.plan.planned import Plan
 
 NONE = "-"
-_NOTHING = "no candidate that was tried"
+_NOTHING = "none that was tried"
 _CHANGES_MAX = 4
 """The number of changes that the answer names."""
 LEFT_OUT = {
-    "ure": ("unreadable sectors", "none", ("ure", "latent")),
     "detection": ("time to detect", "0", ("detection",)),
     "replacement": ("time to replace", "0", ("replacement",)),
     "attended": ("attended hours", "all", ("attended",)),
@@ -66,7 +65,7 @@ def _where(one: Assumption, turn: Turn) -> str:
 def _nothing(found: Plan) -> str:
     varied = [one.name for one in found.assumptions if one.key != "load"]
     parts = []
-    if varied and found.asked.limits.loss_a_year is not None:
+    if varied and found.asked.limits.loss_percent is not None:
         parts.append(f"neither {' nor '.join(varied)}" if len(varied) > 1 else f"no {varied[0]}")
         parts[0] += f" within {FAR:g} times"
     if any(one.key == "load" for one in found.assumptions):
@@ -83,11 +82,11 @@ def _capacity(found: Plan) -> list[str]:
 
 def table(found: Plan) -> Table:
     """A row for each assumption, those with the largest effect on the probability of loss first."""
-    columns = ["assumption", "is", "loss/year at half", "at twice", "the pick turns"]
+    columns = ["assumption", "is", "loss % at half", "at twice", "the pick turns"]
     rows = [
         [
             one.name,
-            one.value + (_error(found) if one.key == "rebuild" else ""),
+            one.value + _aside(one, found),
             _chance(one.low),
             _chance(one.high),
             "; ".join(_at(one, turn) for turn in one.turns),
@@ -96,9 +95,8 @@ def table(found: Plan) -> Table:
     ]
     if found.asked.knows_failures:
         rows += [[*row, NONE, NONE, ""] for row in [*_not_varied(found), *left_out(found)]]
-    return Table(
-        columns, [[Cell(text) for text in row] for row in rows], left=frozenset({0, 1, len(columns) - 1})
-    )
+    cells = [[Cell(text) for text in row] for row in rows]
+    return Table(columns, cells, left=frozenset({0, 1, len(columns) - 1}), width=SCREEN)
 
 
 def _not_varied(found: Plan) -> list[tuple[str, str]]:
@@ -121,8 +119,12 @@ def _at(one: Assumption, turn: Turn) -> str:
     return _turn(one, turn).removeprefix(f"{one.name} ")
 
 
-def _error(found: Plan) -> str:
-    """The interval of the rebuild's hours."""
+def _aside(one: Assumption, found: Plan) -> str:
+    """The interval of the rebuild's hours; that nobody gave the rate of unreadable sectors."""
+    if one.key == "ure" and found.asked.unreadable:
+        return " (assumed, --ure)"
+    if one.key != "rebuild":
+        return ""
     rebuilt = found.pick and found.pick.entry.rebuild
     return f" ± {rebuilt['relative_error']:.1%}" if rebuilt and rebuilt["relative_error"] else ""
 

@@ -14,6 +14,7 @@ from dataclasses import replace
 from typing import Any
 
 from drivelab.errors import InputError
+from drivelab.plural import are, counted
 from drivelab.records import precision
 from drivelab.records.model import PERCENTILES, Figure, Record, RecordPoint, scalars
 from drivelab.records.places import axes_of_jobs, fio_size
@@ -42,7 +43,11 @@ def is_fio(document: Mapping[str, Any]) -> bool:
 def of_documents(documents: Sequence[Mapping[str, Any]], origin: str) -> Record:
     """The runs of a file. Raises InputError."""
     last, reports = _without_reports(documents)
-    notes = [f"{reports} status reports before the end of a run are left out"] if reports else []
+    notes = (
+        [f"{counted(reports, 'status report')} before the end of a run {are(reports)} left out"]
+        if reports
+        else []
+    )
     groups = [(group, document) for document in last for group in _groups(document, origin)]
     points = _told_apart(
         [(_point(group, document, notes), str(group[0].get("jobname"))) for group, document in groups]

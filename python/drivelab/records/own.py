@@ -9,6 +9,7 @@ from typing import Any
 
 from drivelab import _core, hdr
 from drivelab.errors import InputError
+from drivelab.plural import counted
 from drivelab.records import precision
 from drivelab.records.model import PERCENTILES, Figure, Record, RecordPoint, scalars
 from drivelab.records.places import axes_of_jobs, axes_of_record
@@ -32,7 +33,7 @@ def of_runs(document: Mapping[str, Any], origin: str) -> Record:
         notes.append("the run was interrupted: points are missing")
     for name, word in (("failures", "without a result"), ("skipped", "skipped")):
         if count := len(document.get(name) or ()):
-            notes.append(f"{count} points {word}")
+            notes.append(f"{counted(count, 'point')} {word}")
     if any(isinstance(p, Mapping) and isinstance(p.get("repeats"), Mapping) for p in points):
         notes.append(
             "IOPS and mean latency are the means of repeated runs; all else is of the run with the median rate, and "

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from drivelab.errors import InputError
+from drivelab.plural import counted
 
 # A document starts at the beginning of a line.
 _BEGIN = re.compile(r"^[ \t]*(?=\{)", re.MULTILINE)
@@ -116,7 +117,7 @@ def _broken(error: json.JSONDecodeError | RecursionError, line: int) -> str:
 
 
 def _left_out(lines: list[str]) -> str:
-    more = f" and {len(lines) - 1} more lines" if len(lines) > 1 else ""
+    more = f" and {counted(len(lines) - 1, 'more line')}" if len(lines) > 1 else ""
     return f"text beside the JSON is left out: {_short(lines[0])}{more}"
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from drivelab.errors import InputError
+from drivelab.plural import counted
 from drivelab.result import Point, mean_ns
 from drivelab.scanning import at_once
 
@@ -23,7 +24,9 @@ REQUESTS, REQUESTS_MAX = 2_000, 100_000
 def document(rw: str = "read", block: str = BLOCK, requests: int = REQUESTS) -> dict[str, Any]:
     """The workload. Raises InputError."""
     if not 1 <= requests <= REQUESTS_MAX:
-        raise InputError(f"{requests} accesses: at least 1 and at most {REQUESTS_MAX:,} can be told apart")
+        raise InputError(
+            f"{counted(requests, 'access', form='d')}: at least 1 and at most {REQUESTS_MAX:,} can be told apart"
+        )
     return {
         "workload": {"rw": f"rand{rw}", "bs": block, "iodepth": 1},
         "run": {"ios": requests},

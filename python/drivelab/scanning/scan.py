@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from drivelab import _core, toml_text
 from drivelab.arguments import speaks_of_arguments
 from drivelab.errors import InputError, RunError
+from drivelab.plural import counted
 from drivelab.provenance import line, provenance
 from drivelab.result import Result, combined_digest
 from drivelab.scanning import access, burst, sizes, surface
@@ -82,7 +83,7 @@ class Scan:
 
     def __repr__(self) -> str:
         """A line, however many places there are."""
-        return f"<Scan {self.run.name!r}: {len(self.surface.places)} places, digest {self.run.digest}>"
+        return f"<Scan {self.run.name!r}: {counted(len(self.surface.places), 'place')}, digest {self.run.digest}>"
 
     def to_dict(self) -> dict[str, Any]:
         """What `drivelab scan --json` prints."""

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from drivelab import toml_text
 from drivelab.errors import InputError
+from drivelab.plural import counted
 from drivelab.points_table import rate_text
 from drivelab.provenance import line, provenance
 from drivelab.result import combined_digest
@@ -128,7 +129,7 @@ def scan_targets(
 def check_drives(drives: Sequence[str | Path]) -> None:
     """Refuse a list that is not a comparison. Raises InputError."""
     if not 2 <= len(drives) <= DRIVES_MAX:
-        raise InputError(f"{len(drives)} drives: a comparison of scans takes 2 to {DRIVES_MAX}")
+        raise InputError(f"{counted(len(drives), 'drive')}: a comparison of scans takes 2 to {DRIVES_MAX}")
     if not all(str(drive).strip() for drive in drives):
         raise InputError("a name is missing: write NAME,NAME without a comma at either end")
     twice = [str(drive) for at, drive in enumerate(drives) if drive in drives[:at]]

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from drivelab.errors import InputError
+from drivelab.plural import counted
 from drivelab.result import Point
 from drivelab.scanning import at_once
 from drivelab.scanning.fits import Line
@@ -34,7 +35,9 @@ def document(
 ) -> dict[str, Any]:
     """The workload: a sweep over places. Raises InputError."""
     if not 2 <= places <= PLACES_MAX:
-        raise InputError(f"{places} places: at least 2 and at most {PLACES_MAX:,} make a scan")
+        raise InputError(
+            f"{counted(places, 'place', form='d')}: at least 2 and at most {PLACES_MAX:,} make a scan"
+        )
     if rw not in REQUESTS:
         raise InputError(f"a surface is scanned by read or write, not by {rw}")
     offsets = [f"{100 * (place + 0.5) / places:.9g}%" for place in range(places)]

@@ -11,6 +11,7 @@ from typing import Any
 
 from drivelab import _core
 from drivelab.errors import InputError, OutputError
+from drivelab.plural import counted
 from drivelab.trace.reading import (
     WRITTEN,
     Reading,
@@ -59,16 +60,16 @@ class Copied:
         """The text output."""
         found = self.figures
         lines = [
-            f"{found['written']:,} of {found['read']:,} requests written to {self.output} ({found['to']})"
+            f"{found['written']:,} of {counted(found['read'], 'request')} written to {self.output} ({found['to']})"
         ]
         if found["left_out"]:
             lines.append(
-                f"{found['left_out']:,} requests left out: no bytes, too large, or not in this format"
+                f"{counted(found['left_out'], 'request')} left out: no bytes, too large, or not in this format"
             )
         if found["injected"]:
-            lines.append(f"{found['injected']:,} injected faults kept")
+            lines.append(f"{counted(found['injected'], 'injected fault')} kept")
         if found["injected_left_out"]:
-            lines.append(f"{found['injected_left_out']:,} injected faults left out")
+            lines.append(f"{counted(found['injected_left_out'], 'injected fault')} left out")
         lines += problem_lines(self.names, found["problems"])
         if found["to"] in _RELATIVE and any(kind == "unsorted" for kind, _, _ in found["problems"]):
             lines.append(

@@ -301,7 +301,8 @@ impl Host {
             return self.out.push_back(HostOutput::Submit { at, begins, command });
         };
         let params = &job.params;
-        let Marking { attribute, mut priority, mut force_unit_access, direct } = params.marking;
+        let Marking { attribute, mut priority, force_unit_access, sync, direct } = params.marking;
+        let mut force_unit_access = force_unit_access || sync && access == Access::Write;
         if access == Access::Flush {
             // It has no data to be read from the media, and no protocol has a priority for it.
             (priority, force_unit_access) = (Priority::Normal, false);

@@ -84,6 +84,8 @@ pub struct Marking {
     pub priority: Priority,
     /// FUA: the command completes when its data are on the media.
     pub force_unit_access: bool,
+    /// FUA for writes alone (O_SYNC).
+    pub sync: bool,
     /// Bypasses the host's own cache (O_DIRECT).
     pub direct: bool,
 }

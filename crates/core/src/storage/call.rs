@@ -7,7 +7,7 @@ use super::array::report::SyncKind;
 use super::drive::params::TIME_MAX;
 use crate::command::Command;
 use core::fmt;
-use drivelab_units::{Instant, Lba, Sectors, Share, Span};
+use drivelab_units::{Instant, Lba, Sectors, Share, Span, counted};
 
 /// An input of a target.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -325,7 +325,7 @@ impl fmt::Display for CallError {
                 write!(f, "drive {drive} has not failed, so that no other can take its place")
             }
             Self::NotOnDrive { drive, first, count } => {
-                write!(f, "drive {drive} does not have {count} sectors from sector {first} on", count = count.get(), first = first.get())
+                write!(f, "drive {drive} does not have {} from sector {} on", counted(count.get(), "sector"), first.get())
             }
             Self::TooSlow { by } => write!(
                 f,

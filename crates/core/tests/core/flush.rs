@@ -83,6 +83,20 @@ fn a_flush_follows_so_many_writes_and_names_no_block() {
 }
 
 #[test]
+fn sync_forces_writes_to_the_media_and_leaves_reads_alone() {
+    let target = target(&caching());
+    let marking = Marking { sync: true, ..Marking::default() };
+    let reads = Share::from_ratio(1, 2).unwrap();
+    let mixed = run(JobParams { marking, reads, ..writer(&target, 1, 4) }, target, 200);
+    let kinds = [Access::Read, Access::Write, Access::Flush];
+    for kind in kinds {
+        let mut of_kind = mixed.commands.iter().map(|(_, command)| command).filter(|one| one.access == kind);
+        assert!(of_kind.clone().count() > 10, "{kind:?}");
+        assert!(of_kind.all(|one| one.force_unit_access == (kind == Access::Write)), "{kind:?}");
+    }
+}
+
+#[test]
 fn only_writes_count_towards_a_flush() {
     let target = target(&caching());
     let job = JobParams { reads: Share::from_ratio(1, 2).unwrap(), ..writer(&target, 1, 4) };

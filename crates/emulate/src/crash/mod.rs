@@ -21,7 +21,7 @@ use drivelab_core::storage::{Fault, TargetParams};
 use drivelab_data::{Bytes, Cell, Contents, cell};
 use drivelab_trace::formats::native::{Entry, InjectedKind, Reader};
 use drivelab_trace::record::{Kind as Access, Record};
-use drivelab_units::{Instant, SECTOR_BYTES};
+use drivelab_units::{Instant, SECTOR_BYTES, counted};
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::io;
@@ -256,7 +256,7 @@ pub fn check(
         ),
         Some(member) if usize::from(member) >= system.drives.len() => refuse(
             format!("member {member}"),
-            format!("the target has {} drives, counted from 0", system.drives.len()),
+            format!("the target has {}, counted from 0", counted(system.drives.len() as u64, "drive")),
         ),
         _ => Ok(()),
     }

@@ -13,7 +13,7 @@ use crate::text::problem::{Log, Place};
 use drivelab_core::storage::drive::cache::params::{
     CacheParams, Destage, Reach, ReadAheadParams, WriteBackParams,
 };
-use drivelab_units::{Sectors, Share, Span};
+use drivelab_units::{Sectors, Share, Span, counted};
 
 /// Default time that a drive must be idle before it destages.
 const DESTAGE_IDLE: Span = Span::from_ms(50);
@@ -192,7 +192,8 @@ impl Layers<'_> {
         }
         if total.get() < count {
             let place = segments.map_or(place, |key| key.at.place);
-            let message = format!("{count} segments in a cache of {} sectors", total.get());
+            let message =
+                format!("{} in a cache of {}", counted(count, "segment"), counted(total.get(), "sector"));
             log.contradiction(place, message, "lower segments, or raise size");
             return None;
         }

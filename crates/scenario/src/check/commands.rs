@@ -52,6 +52,7 @@ fn one(number: usize, at: &At<CommandRaw>, served: Option<Served>, log: &mut Log
         priority: raw.priority.as_ref(),
         icc: raw.icc.as_ref(),
         fua: raw.fua.as_ref(),
+        sync: None,
         direct: raw.direct.as_ref(),
         clear: raw.readable("priority") && raw.readable("icc"),
     };

@@ -4,7 +4,7 @@ use super::workload::Served;
 use crate::check::given;
 use crate::keys::numbers::Fio;
 use crate::keys::{At, Read};
-use crate::raw::workload::{JobRaw, PriorityName};
+use crate::raw::workload::{JobRaw, PriorityName, Rw};
 use crate::text::problem::{Log, Place};
 use drivelab_core::host::params::Marking;
 use drivelab_core::storage::drive::protocol::Protocol;
@@ -17,6 +17,7 @@ pub struct MarkingKeys<'a> {
     pub priority: Option<&'a At<PriorityName>>,
     pub icc: Option<&'a At<Span>>,
     pub fua: Option<&'a At<bool>>,
+    pub sync: Option<&'a At<Fio>>,
     pub direct: Option<&'a At<Fio>>,
     /// Whether priority and deadline could be read.
     pub clear: bool,
@@ -24,7 +25,7 @@ pub struct MarkingKeys<'a> {
 
 /// The marking of a job's commands; what the protocol does not support is recorded.
 pub fn marking(asks: &MarkingKeys<'_>, served: Option<Served>, log: &mut Log) -> Marking {
-    let MarkingKeys { attribute, priority, icc, fua, direct, clear } = *asks;
+    let MarkingKeys { attribute, priority, icc, fua, sync, direct, clear } = *asks;
     let named = given(priority).unwrap_or(PriorityName::Normal);
     if let Some(icc) = icc {
         if named == PriorityName::Isochronous || !clear {
@@ -63,8 +64,9 @@ pub fn marking(asks: &MarkingKeys<'_>, served: Option<Served>, log: &mut Log) ->
     };
     let attribute = given(attribute).unwrap_or_default();
     let force_unit_access = given(fua).unwrap_or(false);
+    let sync = given(sync).is_some_and(|sync| sync.0);
     let direct = check_direct(direct, served, log);
-    Marking { attribute, priority, force_unit_access, direct }
+    Marking { attribute, priority, force_unit_access, sync, direct }
 }
 
 /// Whether I/Os bypass the host's own cache. Without a cache, all do.
@@ -159,5 +161,16 @@ pub fn check_synchronous(raw: &JobRaw, served: Served, log: &mut Log) {
         let message = "`synchronous` has no effect: only the I/O scheduler \"fair\" asks who waits";
         let remedy = "set target.elevator.order to fair, or leave it out";
         log.no_effect(at.place, message.to_owned(), remedy.to_owned());
+    }
+}
+
+/// `sync` is about writes: where a job has none it waits for nothing.
+pub fn check_sync(raw: &JobRaw, rw: Rw, log: &mut Log) {
+    let Some(at) = raw.sync.as_ref().filter(|at| at.value.0) else { return };
+    if rw.writes() {
+        log.has_effect(at.place);
+    } else {
+        let message = format!("`sync` has no effect with rw = \"{}\": it makes writes wait", rw.name());
+        log.no_effect(at.place, message, "leave it out, or let the job write".to_owned());
     }
 }

@@ -20,7 +20,7 @@ use drivelab_core::storage::array::levels::Layout;
 use drivelab_core::storage::array::params::{ArrayParams, ManagedBy};
 use drivelab_core::storage::drive::params::DriveModel;
 use drivelab_core::storage::drive::protocol::Protocol;
-use drivelab_units::Sectors;
+use drivelab_units::{Sectors, counted};
 use std::fmt::Write;
 use std::sync::Arc;
 
@@ -144,7 +144,7 @@ impl Shared<'_> {
                 let count = listed.value.len();
                 log.fault(
                     listed.place,
-                    format!("an array of {count} members"),
+                    format!("an array of {}", counted(count as u64, "member")),
                     format!("name 1 to {most} drives"),
                 );
                 return None;
@@ -292,17 +292,16 @@ fn check_ports(raw: &TargetRaw, known: &ArrayContext<'_>, offer: &ControllerLeve
     let ports = raw.controller_written_out().and_then(|controller| given(controller.ports.as_ref()));
     let drives = known.drives();
     if let Some(ports) = ports.filter(|ports| drives as u64 > ports.0) {
-        let mut of = vec![format!("{} members", known.members)];
+        let mut of = vec![counted(known.members.into(), "member").to_string()];
         match known.spares() {
             0 => {}
-            1 => of.push("1 spare".to_owned()),
-            count => of.push(format!("{count} spares")),
+            count => of.push(counted(count as u64, "spare").to_string()),
         }
         if known.has_journal() {
             of.push("the journal".to_owned());
         }
-        let message =
-            format!("{} has {} ports, and the array {drives} drives: {}", offer.name, ports.0, of.join(", "));
+        let (ports, drives) = (counted(ports.0, "port"), counted(drives as u64, "drive"));
+        let message = format!("{} has {ports}, and the array {drives}: {}", offer.name, of.join(", "));
         log.contradiction(known.members_place(), message, "take fewer drives, or another controller");
     }
 }

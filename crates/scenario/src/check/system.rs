@@ -21,7 +21,7 @@ use drivelab_core::storage::drive::params::{DriveModel, TIME_MAX};
 use drivelab_core::storage::drive::protocol::Protocol;
 use drivelab_core::storage::elevator::{DeadlineParams, ElevatorOrder, ElevatorParams, FairParams};
 use drivelab_core::storage::system::SystemParams;
-use drivelab_units::{Lba, Sectors, Share, Span};
+use drivelab_units::{Lba, Sectors, Share, Span, counted};
 use std::sync::Arc;
 
 /// Default size of the largest merged request: `max_sectors_kb` of Linux 2.6
@@ -261,11 +261,18 @@ fn check_depth(depth: &At<Depth>, interface: Option<Interface>, protocol: Protoc
             "set depth to 1, or queue.protocol to ncq, ata-tcq or scsi-tcq".to_owned(),
         ),
         (Protocol::ScsiTcq(_), _) => (
-            format!("a controller depth of {requested}: an initiator has {tags} tags here"),
+            format!(
+                "a controller depth of {requested}: an initiator has {} here",
+                counted(tags.into(), "tag")
+            ),
             "set queue.scsi.tags = 65536, or a smaller depth".to_owned(),
         ),
         _ => (
-            format!("a controller depth of {requested}: {} has {tags} tags", protocol_name(protocol)),
+            format!(
+                "a controller depth of {requested}: {} has {}",
+                protocol_name(protocol),
+                counted(tags.into(), "tag")
+            ),
             format!("set depth to {tags} or less"),
         ),
     };

@@ -1,5 +1,7 @@
 //! Jobs from fio's options.
-use crate::check::marking::{MarkingKeys, check_initiators, check_synchronous, marking, only_for_drives};
+use crate::check::marking::{
+    MarkingKeys, check_initiators, check_sync, check_synchronous, marking, only_for_drives,
+};
 use crate::check::{commands, given, pointless};
 use crate::keys::numbers::Count;
 use crate::keys::quantities::IO_MAX;
@@ -18,7 +20,7 @@ use drivelab_core::storage::TargetParams;
 use drivelab_core::storage::drive::protocol::Protocol;
 use drivelab_core::storage::elevator::ElevatorOrder;
 use drivelab_core::{Access, Command};
-use drivelab_units::{Bytes, Lba, SECTOR_BYTES, Sectors, Share, Span};
+use drivelab_units::{Bytes, Lba, SECTOR_BYTES, Sectors, Share, Span, counted};
 
 /// A job as it was written, and the number of its copies.
 #[derive(Clone, Debug)]
@@ -166,7 +168,7 @@ fn fed_io(job: &Job) -> Option<FedIo> {
     let Listed { at, access } = job.listed?;
     let JobParams { initiator, first, count, marking, .. } = job.params;
     let (first, count) = if access == Access::Flush { (Lba::ZERO, Sectors::ZERO) } else { (first, count) };
-    let Marking { attribute, priority, force_unit_access, direct } = marking;
+    let Marking { attribute, priority, force_unit_access, sync: _, direct } = marking;
     let plain = Command::new(0, access, first, count);
     let command = Command { initiator, attribute, priority, force_unit_access, direct, ..plain };
     Some(FedIo { time: at, command })
@@ -202,10 +204,12 @@ fn one(name: &str, raw: &JobRaw, place: Place, served: Option<Served>, log: &mut
         priority: raw.priority.as_ref(),
         icc: raw.icc.as_ref(),
         fua: raw.fua.as_ref(),
+        sync: raw.sync.as_ref(),
         direct: raw.direct.as_ref(),
         clear: raw.readable("priority") && raw.readable("icc"),
     };
     let marking = marking(&asks, served, log);
+    check_sync(raw, rw, log);
     match served {
         Some(Served { drive: None, .. }) => only_for_drives(&raw.set(), log),
         Some(served) => check_synchronous(raw, served, log),
@@ -389,8 +393,11 @@ fn range(
     }
     if largest.get() > count {
         if let (None, Some(offset)) = (&raw.size, &raw.offset) {
-            let message =
-                format!("`offset` leaves {count} sectors, too few for an I/O of {}", largest.bytes());
+            let message = format!(
+                "`offset` leaves {}, too few for an I/O of {}",
+                counted(count, "sector"),
+                largest.bytes()
+            );
             log.contradiction(offset.place, message, "lower offset, or the size of the I/O");
             return None;
         }
@@ -400,7 +407,8 @@ fn range(
             .map(|at| at.place)
             .or(raw.bssplit.as_ref().map(|at| at.place))
             .unwrap_or(size_place);
-        let message = format!("an I/O of {} does not fit the range of {count} sectors", largest.bytes());
+        let message =
+            format!("an I/O of {} does not fit the range of {}", largest.bytes(), counted(count, "sector"));
         log.contradiction(place, message, "raise size, or lower the size of the I/O");
         return None;
     }

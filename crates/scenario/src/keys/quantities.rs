@@ -5,7 +5,7 @@ use super::read::{Read, wrong_type};
 use crate::text::problem::Log;
 use crate::text::suggest;
 use crate::text::tree::{Node, Value};
-use drivelab_units::{Angle, Bytes, QuantityError, Rate, Rpm, SECTOR_BYTES, Sectors, Span, parse};
+use drivelab_units::{Angle, Bytes, QuantityError, Rate, Rpm, SECTOR_BYTES, Sectors, Span, counted, parse};
 use std::fmt::Write;
 
 /// Remedies for a wrongly written quantity.
@@ -232,7 +232,7 @@ pub fn part(node: &Node, may_be_none: bool, log: &mut Log) -> Option<Extent> {
     let count = if let Value::Integer(count) = node.value { count } else { number.parse().unwrap_or(0) };
     if (1..i128::from(SECTOR_BYTES)).contains(&count) {
         let message = format!("the unit is missing, and {count} B is no whole number of sectors");
-        let sectors = if count == 1 { "1 sector".to_owned() } else { format!("{count} sectors") };
+        let sectors = counted(count as u64, "sector");
         let remedy = format!("write \"{sectors}\", \"{count}KiB\", \"{count}MiB\" or \"{count}GiB\"");
         log.fault(node.place, message, remedy);
         return None;

@@ -256,6 +256,9 @@ workload_sections! {
     icc: Span = "",
     /// Force unit access: whether the media must be accessed; a read is then never served from the drive's buffer.
     fua: bool = "false",
+    /// Whether each write completes only when its data are on the media (FUA), as with O_SYNC; reads are served as
+    /// without it. 0 and 1 as in fio.
+    sync: Fio = "false",
     /// Whether the job's I/Os bypass the host's own cache (O_DIRECT); 0 and 1 as in fio.
     direct: Fio = "false with `target.host_cache`; without one every I/O is",
     /// The host that the job runs on; several share a drive only by scsi-tcq. Each has its own tags and I/O scheduler.

@@ -58,3 +58,18 @@ fn the_jobs_of_a_later_point_wait_although_the_first_is_a_flush() {
         plan.points.iter().map(|point| point.fio.matches("stonewall").count()).collect();
     assert_eq!(waiting, [0, 1]);
 }
+
+#[test]
+fn sync_is_of_jobs_that_write() {
+    let text = "rw = \"randrw\"\nsync = 1\n[workload.job.a]\n[workload.job.b]\nrw = \"read\"\nsync = false";
+    let plan = planned(text);
+    let marked: Vec<bool> = plan.points[0].setup.jobs.iter().map(|job| job.marking.sync).collect();
+    assert_eq!(marked, [true, false]);
+    assert_eq!(plan.points[0].fio.matches("sync=1\n").count(), 1, "{}", plan.points[0].fio);
+    let source = Source {
+        origin: "a.toml".to_owned(),
+        text: "target.drive = \"wd-4tb-7200\"\nworkload.rw = \"randread\"\nworkload.sync = true\n".to_owned(),
+    };
+    let problems = drivelab_scenario::plan(&source, &[], &NoFiles).unwrap_err().to_string();
+    assert!(problems.contains("`sync` has no effect with rw = \"randread\""), "{problems}");
+}

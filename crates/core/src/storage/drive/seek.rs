@@ -5,7 +5,7 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use blocks::{BLOCK_SHIFT, Blocks};
 use core::fmt;
-use drivelab_units::Span;
+use drivelab_units::{Span, counted};
 use libm::sqrt;
 
 /// How the seek time depends on the distance.
@@ -70,10 +70,18 @@ impl fmt::Display for SeekError {
                 write!(f, "point {point} of the seek table does not lie farther out than the one before it")
             }
             Self::Absurd { distance } => {
-                write!(f, "the seek form gives no sensible time for {distance} cylinders")
+                write!(
+                    f,
+                    "the seek form gives no sensible time for {}",
+                    counted((*distance).into(), "cylinder")
+                )
             }
             Self::OutOfRange { distance } => {
-                write!(f, "the seek time of {distance} cylinders is not between 0 and 1s")
+                write!(
+                    f,
+                    "the seek time of {} is not between 0 and 1s",
+                    counted((*distance).into(), "cylinder")
+                )
             }
         }
     }

@@ -372,11 +372,12 @@ fn markings(target: &TargetParams) -> BoxedStrategy<Marking> {
         .boxed(),
         _ => Just(Priority::Normal).boxed(),
     };
-    (prop::sample::select(attributes), priority, any::<[bool; 2]>())
-        .prop_map(|(attribute, priority, [force_unit_access, direct])| Marking {
+    (prop::sample::select(attributes), priority, any::<[bool; 3]>())
+        .prop_map(|(attribute, priority, [force_unit_access, sync, direct])| Marking {
             attribute,
             priority,
             force_unit_access,
+            sync,
             direct,
         })
         .boxed()

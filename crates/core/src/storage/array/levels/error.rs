@@ -1,6 +1,6 @@
 //! What each level requires of its members, and the messages for what is wrong.
 use core::fmt;
-use drivelab_units::Sectors;
+use drivelab_units::{Sectors, counted};
 
 /// Why an array cannot be built. `level` is the level's usual name.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -192,7 +192,8 @@ impl fmt::Display for LevelError {
         match *self {
             Self::Drives { members, spares, journal, given } => {
                 let all = u32::from(members) + u32::from(spares) + u32::from(journal);
-                write!(f, "the array counts {all} drives ({members} members, {spares} spares")?;
+                let (members, spares) = (counted(members.into(), "member"), counted(spares.into(), "spare"));
+                write!(f, "the array counts {} ({members}, {spares}", counted(all.into(), "drive"))?;
                 let journal = if journal { ", a journal" } else { "" };
                 write!(f, "{journal}), and {given} are given")
             }
@@ -238,10 +239,10 @@ impl LevelError {
             }
             Self::Unit { level, unit, rows, smallest } => write!(
                 f,
-                "{level} needs room for {rows} stripe units of {} sectors on each member, and the smallest has {} \
-                 sectors",
-                unit.get(),
-                smallest.get()
+                "{level} needs room for {} of {} on each member, and the smallest has {}",
+                counted(rows.into(), "stripe unit"),
+                counted(unit.get(), "sector"),
+                counted(smallest.get(), "sector")
             ),
             Self::Record { level, record, sector } => write!(
                 f,
@@ -252,8 +253,8 @@ impl LevelError {
             ),
             Self::Request { level, record } => write!(
                 f,
-                "the largest request to a member of {level} must have room for a record of {} sectors",
-                record.get()
+                "the largest request to a member of {level} must have room for a record of {}",
+                counted(record.get(), "sector")
             ),
             Self::Pool { level } => {
                 write!(f, "{level} needs room for 2 records at least, and for {} at most", u32::MAX)
@@ -261,8 +262,8 @@ impl LevelError {
             Self::Fill { percent } => write!(f, "data can fill 1 to 100 percent of a pool, not {percent}"),
             Self::Spare { drive, capacity, needed } => write!(
                 f,
-                "drive {drive}, a spare, has {} sectors, and the array uses {} of each member",
-                capacity.get(),
+                "drive {drive}, a spare, has {}, and the array uses {} of each member",
+                counted(capacity.get(), "sector"),
                 needed.get()
             ),
             _ => self.of_uses(f),
@@ -282,7 +283,13 @@ impl LevelError {
             }
             Self::FailsTwice { drive } => write!(f, "drive {drive} is to fail, or to be missing, twice"),
             Self::TooManyFailures { failures, drives } => {
-                write!(f, "{failures} failures are asked of an array of {drives} drives")
+                let (failures, drives) = (failures as u64, drives as u64);
+                write!(
+                    f,
+                    "{} asked of an array of {}",
+                    counted(failures, "failure"),
+                    counted(drives, "drive")
+                )
             }
             Self::NoUse { level, of, only } => write!(f, "{level} has no use for {of}: only {only} have"),
             Self::Log { granule } => {
@@ -295,8 +302,8 @@ impl LevelError {
             }
             Self::Journal { capacity, needed } => write!(
                 f,
-                "a journal must have room for a row of stripe units and what describes it, {} sectors, and the drive has {}",
-                needed.get(),
+                "a journal must have room for a row of stripe units and what describes it, {}, and the drive has {}",
+                counted(needed.get(), "sector"),
                 capacity.get()
             ),
             Self::Regions { region, regions, .. } => write!(
