@@ -95,8 +95,8 @@ def matched(first: Record, other: Record, ignored: Iterable[str] = ()) -> Matche
         [{name: value for name, value in point.axes.items() if name not in apart} for point in record.points]
         for record in (first, other)
     ]
-    for record, found in zip((first, other), places, strict=True):
-        _add_absent(record, found, places[0] + places[1])
+    for record, own in zip((first, other), places, strict=True):
+        _add_absent(record, own, places[0] + places[1])
     fits = _fits(places[0], places[1])
     of_first, of_other = _ends(fits, 0), _ends(fits, 1)
     pairs, lonely = [], []

@@ -17,6 +17,7 @@ from drivelab.fio import values
 from drivelab.records.fio_parts import Part
 from drivelab.records.model import DIRECTIONS
 from drivelab.records.places import axes_of_job
+from drivelab.sizes import size_text
 
 _ALIASES = {
     "readwrite": "rw",
@@ -196,14 +197,7 @@ def _sizes_text(text: str) -> str:
         sizes = [values.size(part) for part in text.split("-")] if text else []
     except ValueError:
         return text
-    return "-".join(_size_text(size) for size in sizes)
-
-
-def _size_text(size: int) -> str:
-    for power, unit in ((30, "g"), (20, "m"), (10, "k")):
-        if size and size % 2**power == 0:
-            return f"{size >> power}{unit}"
-    return str(size)
+    return "-".join(size_text(size) for size in sizes)
 
 
 def _add_flags(workload: dict[str, str], options: Options) -> None:

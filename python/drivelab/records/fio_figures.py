@@ -92,6 +92,7 @@ def _sums(there: Mapping[str, Sequence[Part]], found: Mapping[str, Figure]) -> d
     if all(f"{kind}.mean" in found for kind in there) and all(weights.values()):
         total = math.fsum(found[f"{kind}.mean"].value * weight for kind, weight in weights.items())
         sums["mean"] = Figure(total / math.fsum(weights.values()))
+    if all(f"{kind}.max" in found for kind in there):
         sums["max"] = Figure(max(found[f"{kind}.max"].value for kind in there))
     return sums
 
@@ -108,29 +109,32 @@ def _of_kind(
     of_bytes = [part.bytes_per_s for part in parts]
     if all(value is not None for value in of_bytes):
         found[f"{before}bytes_per_s"] = replace(known, value=math.fsum(value or 0.0 for value in of_bytes))
-    times = [part.times.get("lat") for part in parts]
-    weights = [part.weight for part in parts]
-    if any(one is None for one in times) or (len(parts) > 1 and not all(weights)):
-        return found
-    means = [one.mean for one in times if one is not None]
-    value = (
-        math.fsum(mean * weight for mean, weight in zip(means, weights, strict=True)) / math.fsum(weights)
-        if len(parts) > 1
-        else means[0]
-    )
     # In a closed loop mean and rate are each other's inverse, and so are their errors.
-    mean = Figure(value) if crowd.is_open else replace(known, value=value)
-    found[f"{before}mean"] = mean
-    if largest := max(one.max for one in times if one is not None):
-        found[f"{before}max"] = Figure(largest)
+    error = Figure(0.0) if crowd.is_open else known
+    times = [part.times["lat"] for part in parts if "lat" in part.times]
+    if len(times) == len(parts):
+        if (value := _mean(times, [part.weight for part in parts])) is not None:
+            found[f"{before}mean"] = replace(error, value=value)
+        if all(one.max for one in times):
+            found[f"{before}max"] = Figure(max(one.max for one in times))
     whole = parts[0] if len(parts) == 1 else of_all
     if len(parts) > 1 and (whole is None or not _has_percentiles(whole)):
         whole = _merged(parts)
     if whole is None:
         notes.append(_EACH_ALONE)
     else:
-        found |= _percentiles(whole, before, mean, crowd, notes)
+        found |= _percentiles(whole, before, error, crowd, notes)
     return found
+
+
+def _mean(times: Sequence[Times], weights: Sequence[float]) -> float | None:
+    """The mean of all I/Os; None if one of the means, or of the numbers of I/Os, is unknown."""
+    means = [one.mean for one in times]
+    if len(means) == 1 or None in means:
+        return means[0] if len(means) == 1 else None
+    if not all(weights):
+        return None
+    return math.fsum((mean or 0.0) * n for mean, n in zip(means, weights, strict=True)) / math.fsum(weights)
 
 
 def _has_percentiles(part: Part) -> bool:
@@ -177,9 +181,9 @@ def _rate(parts: Sequence[Part], crowd: _Crowd, notes: list[str]) -> Figure | No
 
 
 def _percentiles(
-    part: Part, before: str, mean: Figure, crowd: _Crowd, notes: list[str]
+    part: Part, before: str, error: Figure, crowd: _Crowd, notes: list[str]
 ) -> dict[str, Figure]:
-    """The printed percentiles, or those of the bins, if at least ten I/Os lie beyond."""
+    """The printed percentiles, or those of the bins, unless fewer than ten I/Os lie beyond."""
     for name in ("lat", "clat"):
         times = part.times.get(name)
         if times is None or not (times.printed or times.bins):
@@ -191,20 +195,18 @@ def _percentiles(
             precision.quantile_of_counts(counts) if counts else precision.quantile_of_print(times.printed)
         )
         n = part.ios
-        if n is None:
-            return {}
         effective = (
             precision.independent(
-                n, times.deviation / times.mean, mean.error, crowd.depth, is_mixed=crowd.is_mixed
+                n, times.deviation / times.mean, error.error, crowd.depth, is_mixed=crowd.is_mixed
             )
-            if mean.basis
+            if error.basis and n is not None and times.mean
             else None
         )
         found = {}
         for key, share in PERCENTILES.items():
             value = quantile(share) if counts else times.printed.get(share)
-            if value and n * (1 - share) >= 10 - 1e-6:
-                figure = precision.of_percentile(value, key, quantile, effective, mean.freedom, mean.basis)
-                found[before + key] = replace(figure, is_open=mean.is_open)
+            if value and (n is None or n * (1 - share) >= 10 - 1e-6):
+                figure = precision.of_percentile(value, key, quantile, effective, error.freedom, error.basis)
+                found[before + key] = replace(figure, is_open=error.is_open)
         return found
     return {}

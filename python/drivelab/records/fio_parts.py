@@ -24,7 +24,7 @@ _SAMPLES_NEAR = 0.25
 class Times:
     """A distribution of response times, in ns."""
 
-    mean: float
+    mean: float | None
     deviation: float
     max: float
     printed: dict[float, float]
@@ -124,8 +124,6 @@ def _times(table: Mapping[str, Any], name: str) -> Times | None:
     else:
         return None
     mean = number(own.get("mean"))
-    if not mean:
-        return None
     printed = own.get("percentile")
     shares = {
         float(share) / 100: value * factor
@@ -133,12 +131,15 @@ def _times(table: Mapping[str, Any], name: str) -> Times | None:
         # Early versions fill the list with `0.00`.
         if _is_between(share, 0.0, 100.0) and number(value) is not None and float(share) > 0
     }
+    bins = _bins(own.get("bins"), factor)
+    if not mean and not any(shares.values()) and not bins:
+        return None
     return Times(
-        mean * factor,
+        mean * factor if mean else None,
         (number(own.get("stddev")) or 0.0) * factor,
         (number(own.get("max")) or 0.0) * factor,
         shares,
-        _bins(own.get("bins"), factor),
+        bins,
     )
 
 
@@ -179,8 +180,9 @@ def _samples(table: Mapping[str, Any], iops: float | None, ios: float | None) ->
 
 def number(value: object) -> float | None:
     """A finite number from 0 on; None for anything else."""
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    return float(value) if is_number and math.isfinite(value) and value >= 0 else None  # type: ignore[arg-type]
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        return None
+    return float(value) if math.isfinite(value) and value >= 0 else None
 
 
 def _is_between(text: object, low: float, high: float) -> bool:
