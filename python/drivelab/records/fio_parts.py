@@ -117,12 +117,11 @@ def _bytes(table: Mapping[str, Any]) -> float | None:
 
 def _times(table: Mapping[str, Any], name: str) -> Times | None:
     """fio's times of one kind; None if they were not measured."""
-    for key, factor in ((f"{name}_ns", 1.0), (name, _NS_PER_US), (f"{name}_us", _NS_PER_US)):
-        own = table.get(key)
-        if isinstance(own, Mapping):
-            break
-    else:
+    forms = ((f"{name}_ns", 1.0), (name, _NS_PER_US), (f"{name}_us", _NS_PER_US))
+    found = [(own, factor) for key, factor in forms if isinstance(own := table.get(key), Mapping)]
+    if not found:
         return None
+    own, factor = found[0]
     mean = number(own.get("mean"))
     printed = own.get("percentile")
     shares = {

@@ -25,9 +25,9 @@ _ROUNDING_MS = 1000
 
 def is_fio(document: Mapping[str, Any]) -> bool:
     """Whether a document is fio's."""
-    return "fio version" in document or (
-        "global options" in document and bool({"jobs", "client_stats"} & document.keys())
-    )
+    jobs = _listed(document) or ()
+    kinds = {*DIRECTIONS, MIXED}
+    return "fio version" in document or any(isinstance(job, Mapping) and kinds & job.keys() for job in jobs)
 
 
 def of_documents(documents: Sequence[Mapping[str, Any]], origin: str) -> Record:
