@@ -36,15 +36,21 @@ def _values(key: str, part: str) -> Iterator[str]:
     name = key.rpartition(".")[2]
     is_size = name in _SIZES_DOUBLED
     if not is_size and (match[2] or match[4]):
-        raise InputError(f"{part.strip()}: a range of {name} has whole numbers, such as 1..8; write the values as a list")
-    low, high = (_end(part, number, unit, is_size=is_size) for number, unit in (match.group(1, 2), match.group(3, 4)))
+        raise InputError(
+            f"{part.strip()}: a range of {name} has whole numbers, such as 1..8; write the values as a list"
+        )
+    low, high = (
+        _end(part, number, unit, is_size=is_size) for number, unit in (match.group(1, 2), match.group(3, 4))
+    )
     if low > high:
         raise InputError(f"{part.strip()}: a range goes up: write {match[3]}{match[4]}..{match[1]}{match[2]}")
     is_doubled = is_size or name in _COUNTS_DOUBLED
     if is_doubled and low == 0:
         raise InputError(f"{part.strip()}: a range of {name} doubles; begin it above 0")
     if not is_doubled and high - low >= VALUES_MAX:
-        raise InputError(f"{part.strip()}: a range has at most {VALUES_MAX} values; write those that are meant as a list")
+        raise InputError(
+            f"{part.strip()}: a range has at most {VALUES_MAX} values; write those that are meant as a list"
+        )
     while low < high:
         yield _text(low, is_size=is_size)
         low = 2 * low if is_doubled else low + 1

@@ -42,9 +42,7 @@ class Table:
         """Plain text in aligned columns, two blanks between them; no line is cut."""
         columns = [visible_cell(title) for title in self.columns]
         rows = [[visible_cell(cell.text) for cell in row] for row in self.rows]
-        widths = [
-            max(len(title), *(len(row[i]) for row in rows), 0) for i, title in enumerate(columns)
-        ]
+        widths = [max(len(title), *(len(row[i]) for row in rows), 0) for i, title in enumerate(columns)]
         lines = [self._line(row, widths) for row in (columns, *rows)]
         return "\n".join([*([visible_cell(self.title)] if self.title else []), *lines])
 

@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 from fio_results import document, job, part_2_1, part_2_16, part_3, times
 
+from drivelab.records.model import RecordPoint
 from drivelab.records.opening import of_object, open_record
 
 READ = {"rw": "randread", "bs": "4k"}
 
 
-def point_of(*jobs, **more):
+def point_of(*jobs: dict[str, Any], **more: object) -> RecordPoint:
     """The one point of a document."""
     (point,) = of_object(document(*jobs, **more), "x.json").points
     return point
 
 
-def axes_of(options, **parts):
+def axes_of(options: dict[str, str], **parts: dict[str, Any]) -> dict[str, Any]:
     """The axes of a job of fio 3."""
     return point_of(job(options, **(parts or {"read": part_3(2000, 20, 4096, 9e6)}))).axes
 
@@ -74,7 +76,9 @@ def test_a_job_that_made_no_io_is_no_zero(run, tmp_path):
 
 def test_options_that_are_not_printed_are_unknown():
     whole = part_3(2000, 20, 65536, 9e6)
-    assert point_of(job(None, read=whole), **{"global options": {"rw": "randread"}}).axes == {"rw": "randread"}
+    assert point_of(job(None, read=whole), **{"global options": {"rw": "randread"}}).axes == {
+        "rw": "randread"
+    }
     # A default that contradicts the counts is none of this run.
     assert "bs" not in axes_of({"rw": "randread"}, read=whole)
     assert axes_of({"rw": "randread"})["bs"] == 4096
@@ -95,7 +99,10 @@ def test_options_that_are_not_printed_are_unknown():
         ({"bs": "4k", "sync": "dsync"}, {"bs": 4096, "sync": "dsync"}),
         ({"bs": "4k", "end_fsync": "1"}, {"bs": 4096, "end_fsync": "1"}),
         ({"bs": "4k", "thinktime": "2ms"}, {"bs": 4096, "thinktime": "2ms"}),
-        ({"bs": "4k", "zonemode": "zbd", "zonesize": "256m"}, {"bs": 4096, "zonemode": "zbd", "zonesize": "256m"}),
+        (
+            {"bs": "4k", "zonemode": "zbd", "zonesize": "256m"},
+            {"bs": 4096, "zonemode": "zbd", "zonesize": "256m"},
+        ),
         ({"bs": "4k", "percentage_sequential": "30"}, {"bs": 4096, "percentage_random": 70}),
         ({"bs": "4k", "an_engine_s_own": "7"}, {"bs": 4096, "an_engine_s_own": "7"}),
     ],
@@ -134,7 +141,9 @@ def test_a_mix_is_its_share_of_reads(mix, share):
 
 def test_a_run_with_fdatasync_is_none_without(run, tmp_path):
     for name, own in (("plain", {}), ("synced", {"fdatasync": "1"})):
-        text = json.dumps(document(job({"rw": "write", "bs": "4k", **own}, write=part_3(2000, 20, 4096, 9e6))))
+        text = json.dumps(
+            document(job({"rw": "write", "bs": "4k", **own}, write=part_3(2000, 20, 4096, 9e6)))
+        )
         (tmp_path / f"{name}.json").write_text(text, encoding="utf-8")
     done = run("compare", "plain.json", "synced.json")
     assert done.returncode == 2
@@ -155,7 +164,9 @@ def test_samples_that_are_not_over_time_give_no_interval(run, tmp_path, samples)
     for name, ios in (("a", 2000), ("b", 1980)):
         found = document(job(READ, read=part_3(ios, 20, 4096, 9e6, **samples)))
         (tmp_path / f"{name}.json").write_text(json.dumps(found), encoding="utf-8")
-    assert {figure.error for figure in open_record(str(tmp_path / "a.json")).points[0].figures.values()} == {None}
+    assert {figure.error for figure in open_record(str(tmp_path / "a.json")).points[0].figures.values()} == {
+        None
+    }
     done = run("compare", "a.json", "b.json", "--threshold", "0.5")
     assert done.returncode == 0
     assert "IOPS: B against A -1.0 %, without interval" in done.stdout
@@ -164,7 +175,7 @@ def test_samples_that_are_not_over_time_give_no_interval(run, tmp_path, samples)
 
 
 def test_hosts_of_fios_client_are_one_point():
-    def of_host(name, port, ios):
+    def of_host(name: str, port: int, ios: int) -> dict[str, Any]:
         found = job(None, name, read=part_3(ios, 20, 4096, 9e6))
         return {**found, "hostname": "h", "port": port}
 
@@ -186,7 +197,7 @@ def test_hosts_of_fios_client_are_one_point():
 
 
 def test_bins_of_several_jobs_add_up():
-    def threads(*bins):
+    def threads(*bins: dict[str, int]) -> list[dict[str, Any]]:
         return [
             job({**READ, "numjobs": "2"}, read=part_3(2000, 20, 4096, 9e6, clat_ns=times(9e6, 1.0, bins=own)))
             for own in bins

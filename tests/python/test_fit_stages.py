@@ -40,8 +40,8 @@ from drivelab.fit.policy_numbers import best_numbers
 from drivelab.fit.quantities import data_bytes, rate_bytes, share, spindle_rpm, time_ms, time_text
 from drivelab.fit.replaying import TRACE_BLOCK, Replays, held_out
 from drivelab.fit.sampling import ensemble
-from drivelab.fit.sweep_files import read_sweep, read_sweeps
 from drivelab.fit.stages import Found
+from drivelab.fit.sweep_files import read_sweep, read_sweeps
 from drivelab.fit.sweeping import Sweeps, _whitened
 from drivelab.fit.trace_intervals import _minimum, _one
 from drivelab.fit.tracing import fit_trace
@@ -83,14 +83,20 @@ def test_a_time_is_written_as_it_is_read(ms):
 def test_fios_json_is_a_sweep(tmp_path):
     def job(depth, iops, p99) -> dict:
         side = {"iops": iops, "clat_ns": {"percentile": {"50.000000": 1, "99.000000": p99}}}
-        return {"read": side, "write": {"iops": 0.0}, "job options": {"rw": "randread", "iodepth": str(depth)}}
+        return {
+            "read": side,
+            "write": {"iops": 0.0},
+            "job options": {"rw": "randread", "iodepth": str(depth)},
+        }
 
-    (tmp_path / "fio.json").write_text(json.dumps({"fio version": "fio-3.33", "jobs": [job(8, 120.0, 9e7), job(1, 80.0, 2e7)]}))
+    (tmp_path / "fio.json").write_text(
+        json.dumps({"fio version": "fio-3.33", "jobs": [job(8, 120.0, 9e7), job(1, 80.0, 2e7)]})
+    )
     sweep = read_sweep(tmp_path / "fio.json")
     assert (sweep.depth.tolist(), sweep.iops.tolist(), sweep.p99.tolist()) == ([1, 8], [80, 120], [20, 90])
 
 
-def _at_depth(depth, iops, options=()):
+def _at_depth(depth, iops, options=()) -> dict:
     load = {"rw": "randread", "bs": "8k", "iodepth": str(depth), "ioengine": "libaio", **dict(options)}
     return {"fio version": "fio-3.33", "jobs": [job(load, read=part_3(int(iops * 20), 20, 8192, 9e6))]}
 
@@ -117,12 +123,14 @@ def test_a_record_of_a_simulation_is_a_sweep():
 
 
 def test_sweeps_of_several_loads_are_several(tmp_path):
-    texts = [
-        json.dumps(_at_depth(depth, 80 * depth, {"bs": bs})) for bs in ("8k",) for depth in (1, 2)
-    ] + [json.dumps(_at_depth(1, 70, {"fdatasync": "1"}))]
+    texts = [json.dumps(_at_depth(depth, 80 * depth, {"bs": bs})) for bs in ("8k",) for depth in (1, 2)] + [
+        json.dumps(_at_depth(1, 70, {"fdatasync": "1"}))
+    ]
     (tmp_path / "loads.json").write_text("".join(texts[:2]))
     (tmp_path / "writes.csv").write_text("iodepth,iops\n1,90\n8,95\n")
-    assert [one.depth.tolist() for one in read_sweeps([tmp_path / "loads.json", tmp_path / "writes.csv"])] == [
+    assert [
+        one.depth.tolist() for one in read_sweeps([tmp_path / "loads.json", tmp_path / "writes.csv"])
+    ] == [
         [1, 2],
         [1, 8],
     ]

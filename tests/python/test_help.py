@@ -63,7 +63,7 @@ def _titles() -> dict[str, str]:
     return found
 
 
-def _columns(node):
+def _columns(node: ast.AST) -> list[ast.List | ast.Tuple]:
     """The lists of columns in a statement or a call."""
     if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "Table":
         lists = [*node.args[:1], *(keyword.value for keyword in node.keywords if keyword.arg == "columns")]

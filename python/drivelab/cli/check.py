@@ -24,9 +24,7 @@ _BLOCK = Override("workload.bs", "512B", "the workload")
 
 
 def check(
-    scenario: Annotated[
-        Path | None, typer.Argument(metavar="[SCENARIO.toml]", show_default=False)
-    ] = None,
+    scenario: Annotated[Path | None, typer.Argument(metavar="[SCENARIO.toml]", show_default=False)] = None,
     drive: words.Drive = None,
     settings: words.Set = [],  # noqa: B006 - typer wants a list, and nobody changes it
     as_json: Annotated[bool, typer.Option("--json", help="The verdict as JSON")] = False,

@@ -100,9 +100,7 @@ def scan(
     accesses = access.REQUESTS if accesses is None else accesses
     if rw not in surface.REQUESTS:
         raise InputError(f"--rw {rw}: a surface is scanned by {' or '.join(surface.REQUESTS)}")
-    names = [
-        name.strip() for each in drive for name in ([each] if Path(each).is_file() else each.split(","))
-    ]
+    names = [name.strip() for each in drive for name in ([each] if Path(each).is_file() else each.split(","))]
     laid_over = words.overrides_of({"randseed": randseed}, settings)
     if len(names) > 1:
         if by_size:

@@ -61,7 +61,9 @@ Rw = Annotated[
 ]
 Bs = Annotated[str | None, _option("Transfer size; k is 1024", "SIZE")]
 Bssplit = Annotated[str | None, _option("Several sizes with shares in percent: 4k/60:64k/40", "SPLIT")]
-Iodepth = Annotated[str | None, _option("Commands outstanding per job; 1,4,16 is a sweep, 1..32 doubles", "N")]
+Iodepth = Annotated[
+    str | None, _option("Commands outstanding per job; 1,4,16 is a sweep, 1..32 doubles", "N")
+]
 Numjobs = Annotated[str | None, _option("Jobs at the same time", "N")]
 Rwmixread = Annotated[str | None, _option("Share of reads in percent", "PERCENT")]
 PercentageRandom = Annotated[

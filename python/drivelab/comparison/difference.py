@@ -105,7 +105,9 @@ def difference(
         low, high = (None, None) if ends is None else ends
         freedom = joint_freedom([first, other])
         is_open = first.is_open or other.is_open
-        return Difference(place, name, first.value, other.value, share, low, high, error, freedom, shown, is_open)
+        return Difference(
+            place, name, first.value, other.value, share, low, high, error, freedom, shown, is_open
+        )
 
     if identical and first.value == other.value:
         return made(0.0, (0.0, 0.0), 0.0, "identical")

@@ -120,7 +120,9 @@ def matched(first: Record, other: Record, ignored: Iterable[str] = ()) -> Matche
     return Matched(pairs, lonely, values)
 
 
-def _add_absent(record: Record, places: Sequence[dict[str, Any]], everywhere: Iterable[dict[str, Any]]) -> None:
+def _add_absent(
+    record: Record, places: Sequence[dict[str, Any]], everywhere: Iterable[dict[str, Any]]
+) -> None:
     """Axes that another point states and whose absence in a complete point means their default."""
     wanted = dict.fromkeys(
         name for place in everywhere for name in place if name.rpartition(".")[2] in OPTIONAL_AXES

@@ -255,7 +255,9 @@ class _Parser:
                 found = self.text.item()
                 inside = found[0] if found else self.text.place()
                 value = _plain(inside, key, found[1]) if found else self._value(key)
-                items += [Entry("", each, inside) for each in self._range(inside, value, has_comma=bool(found))]
+                items += [
+                    Entry("", each, inside) for each in self._range(inside, value, has_comma=bool(found))
+                ]
                 if not found:
                     self._comma(key, "]")
             return Items(items)
@@ -283,10 +285,14 @@ def names_between(place: Place, first: str, last: str) -> list[str]:
     """The names of a range such as disk0 .. disk17. Raises DisksimError."""
     begin, end = (_NUMBERED.fullmatch(name) for name in (first, last))
     if begin is None or end is None or begin[1] != end[1]:
-        raise place.error(f"{_shortened(f'{first} .. {last}')} is no range; write one such as disk0 .. disk17")
+        raise place.error(
+            f"{_shortened(f'{first} .. {last}')} is no range; write one such as disk0 .. disk17"
+        )
     low, high = int(begin[2]), int(end[2])
     if not low <= high < low + _RANGE_MAX:
-        raise place.error(f"{_shortened(f'{first} .. {last}')}: a range goes up, by {_RANGE_MAX} names at most")
+        raise place.error(
+            f"{_shortened(f'{first} .. {last}')}: a range goes up, by {_RANGE_MAX} names at most"
+        )
     return [f"{begin[1]}{at}" for at in range(low, high + 1)]
 
 

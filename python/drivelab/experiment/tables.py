@@ -15,8 +15,8 @@ from drivelab.table import Cell, Table
 LEGEND = "Each cell: published, predicted, error beyond the rounding of the print; * = calibrated on it."
 LEGEND_TABLES = (
     "Below the cells: how many are predicted within 5 % and 15 % of the published figure, with the median and the\n"
-    "largest error (calibration: cells that a drive was fitted to; validation: all others); then whether each published\n"
-    "finding holds for the predicted cells too. `drivelab help` explains each column."
+    "largest error (calibration: cells that a drive was fitted to; validation: all others); then whether each "
+    "published\nfinding holds for the predicted cells too. `drivelab help` explains each column."
 )
 LEGEND_UNPUBLISHED = "A cell with one figure was not published: it is predicted for the claims."
 

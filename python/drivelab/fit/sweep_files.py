@@ -52,7 +52,9 @@ def read_sweep(
     found = read_sweeps([path], bs, rw, offset, size)
     if len(found) > 1:
         loads = ", ".join(f"{one.rw} {one.bs}" for one in found)
-        raise InputError(f"{path}: there are {len(found)} sweeps in it ({loads}); choose one by --rw and --bs")
+        raise InputError(
+            f"{path}: there are {len(found)} sweeps in it ({loads}); choose one by --rw and --bs"
+        )
     return found[0]
 
 
@@ -82,7 +84,9 @@ def _files(path: Path) -> list[Path]:
         return [path]
     found = sorted(file for file in path.iterdir() if file.suffix in {".json", ".csv"} and file.is_file())
     if not found:
-        raise InputError(f"{path}: there is no .json and no .csv in this folder; a sweep has a file for each depth")
+        raise InputError(
+            f"{path}: there is no .json and no .csv in this folder; a sweep has a file for each depth"
+        )
     return found
 
 
@@ -100,7 +104,9 @@ def _depths(path: Path) -> Iterator[Depth]:
 def _of_point(point: RecordPoint, origin: str) -> Depth:
     """A point of a record. Raises InputError if it is none of a sweep."""
     axes = point.axes
-    place = f"{origin}: the point {', '.join(f'{k} {axis_text(v)}' for k, v in axes.items()) or 'without axes'}"
+    place = (
+        f"{origin}: the point {', '.join(f'{k} {axis_text(v)}' for k, v in axes.items()) or 'without axes'}"
+    )
     depth, iops, p99 = axes.get("depth"), point.figure("iops"), point.figure("p99")
     if not isinstance(depth, int | float) or depth < 1 or iops is None or iops.value <= 0:
         lacks = "IOPS" if iops is None or iops.value <= 0 else "queue depth"

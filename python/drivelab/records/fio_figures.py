@@ -26,7 +26,8 @@ _OTHER_SAMPLES = (
     "log_avg_msec), or all alike"
 )
 _EACH_ALONE = (
-    "no percentiles: fio prints those of each job alone; with --group_reporting, or json+, they can be added up"
+    "no percentiles: fio prints those of each job alone; with --group_reporting, or json+, they "
+    "can be added up"
 )
 _OF_CLAT = "percentiles are of fio's clat, from submission on; --lat_percentiles=1 has those of lat"
 _NO_RATE = "IOPS are unknown: fio printed 0 for a run that made I/Os"

@@ -83,7 +83,9 @@ def part_of(table: object, size: float | None) -> Part | None:
     rate = number(table.get("bw_bytes")) or (bytes_all / runtime_s if bytes_all and runtime_s else None)
     if rate is None and (kib := number(table.get("bw"))):
         rate = 1024 * kib
-    each = bytes_all / total if bytes_all and total else rate / iops if rate and iops and not rounding else None
+    each = (
+        bytes_all / total if bytes_all and total else rate / iops if rate and iops and not rounding else None
+    )
     samples = _samples(table, iops, ios)
     has_others = samples is None and bool(number(table.get("iops_samples")))
     return Part(ios, iops, rounding, rate, each, times, samples, has_others)

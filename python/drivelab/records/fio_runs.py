@@ -23,6 +23,7 @@ from drivelab.records.model import DIRECTIONS, Record, RecordPoint, scalars
 _ALL_CLIENTS = "All clients"
 _ROUNDING_MS = 1000
 
+
 def is_fio(document: Mapping[str, Any]) -> bool:
     """Whether a document is fio's."""
     jobs = _listed(document) or ()
@@ -207,7 +208,9 @@ def _point(group: Sequence[Entry], of_all: Entry | None, notes: list[str]) -> Re
 
 def _unknown(group: Sequence[Entry]) -> str:
     if any(entry.options.stated for entry in group):
-        return "the options of each job are not printed, only the global ones: what is not among them is unknown"
+        return (
+            "the options of each job are not printed, only the global ones: what is not among them is unknown"
+        )
     return "the options of the run are not printed (fio before 2.15 prints none): its place is unknown"
 
 
