@@ -29,7 +29,7 @@ def lines(record: Mapping[str, Any]) -> Iterator[str]:
     spans = f"{short_text(record['model_ns'])} of the model in {short_text(record['real_ns'])}"
     yield f"served {', '.join(done) or 'nothing'}; {spans}"
     if errors := sum(record[kind]["errors"] for kind in ("reads", "writes", "flushes")):
-        yield f"{counted(errors, 'command')} not done"
+        yield f"{counted(errors, 'command')} answered with an error: the client saw EIO"
     yield from _late(record)
     for cut in record["power_cuts"]:
         yield from _cut(cut)

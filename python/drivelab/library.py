@@ -7,7 +7,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
-from drivelab import _core, experiment
+from drivelab import _core, experiment, toml_text
 from drivelab.arguments import speaks_of_arguments
 from drivelab.errors import InputError, Interrupted, ScenarioError
 from drivelab.experiment import Outcome
@@ -64,7 +64,7 @@ def _bases(kind: str, text: str) -> list[tuple[str, str]]:
 def _sources(text: str) -> dict[str, str]:
     """The sources of a file; none where it cannot be read, which is reported elsewhere."""
     try:
-        found: dict[str, str] = tomllib.loads(text).get("sources", {})
+        found: dict[str, str] = toml_text.loads(text).get("sources", {})
     except tomllib.TOMLDecodeError:
         return {}
     return found
@@ -124,7 +124,7 @@ def own_entry(path: Path) -> dict[str, Any]:
     """
     text = read_text(path)
     try:
-        keys = tomllib.loads(text)
+        keys = toml_text.loads(text)
     except tomllib.TOMLDecodeError:
         keys = {}  # reported below, with line and remedy
     kind = next((kind for kind, known in _OF_KIND.items() if known & keys.keys()), "drives")

@@ -6,6 +6,7 @@ The keys come from the reader's own declarations, as Markdown; the topics lie be
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib import resources
 
@@ -86,6 +87,21 @@ def topics() -> dict[str, str]:
 def plain(term: str) -> str:
     """A term as it is looked up: in lower case, words with blanks between them."""
     return " ".join(re.split(r"[\s_-]+", term.lower().strip()))
+
+
+_UNIT = re.compile(r"[ ,]+(?:ns|us|ms|s|h|%|kb|gb|tb|years)$")
+_OF_FIGURE = re.compile(r"^(?:[a-z]|threshold(?: worse by)?|iops|ms|within)(?: [\d.]+ ?%?)$|^[a-z]$")
+_NUMBER = re.compile(r"^[\d.]+ ?(?=% )")
+
+
+def found_term(term: str, known: Mapping[str, str]) -> str | None:
+    """The known term that a column's title means: without its unit, and without the number of an option in it."""
+    name = plain(term)
+    without = _UNIT.sub("", name)
+    forms = [name, without, _NUMBER.sub("", name), name.partition(",")[0]]
+    if match := _OF_FIGURE.match(without):
+        forms += ["a" if len(match[0]) == 1 else match[0].split()[0]]
+    return next((form for form in forms if form in known), None)
 
 
 def terms() -> dict[str, str]:

@@ -10,6 +10,7 @@ from pathlib import Path
 from drivelab import _core, toml_text
 from drivelab.errors import InputError
 from drivelab.files import read_text
+from drivelab.ranges import listed
 
 Scenario = str | Path | Mapping[str, object]
 
@@ -110,7 +111,7 @@ def read_source(scenario: object) -> Source:
 def _is_of_fio(text: str) -> bool:
     """Whether this is a job file of fio, which nothing is that is TOML."""
     try:
-        tomllib.loads(text)
+        toml_text.loads(text)
     except tomllib.TOMLDecodeError:
         from drivelab.fio import is_job_file  # noqa: PLC0415
 
@@ -126,7 +127,8 @@ def overrides_from(values: Mapping[str, object]) -> list[Override]:
             text = value if isinstance(value, str) else toml_text.value_text(value, key)
         except TypeError as error:
             raise InputError(str(error)) from error
-        found.append(Override(WORDS.get(key, key), text, key))
+        path = WORDS.get(key, key)
+        found.append(Override(path, listed(path, text) if isinstance(value, str) else text, key))
     check_once(found)
     return found
 

@@ -23,3 +23,11 @@ def size_of(value: object) -> float | None:
     found = _SIZE.match(value) if isinstance(value, str) else None
     factor = _UNITS.get(found.group(2).lower()) if found else None
     return float(found.group(1)) * factor if found and factor else None
+
+
+def size_text(size: int) -> str:
+    """An amount of data in fio's shortest notation: 4k, 1m, 4608."""
+    for power, unit in ((30, "g"), (20, "m"), (10, "k")):
+        if size and size % 2**power == 0:
+            return f"{size >> power}{unit}"
+    return str(size)

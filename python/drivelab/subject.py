@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from drivelab import toml_text
 from drivelab.scenario import Override, Source
 
 # The kinds of fio, as people say them.
@@ -83,7 +84,7 @@ def size_text(size: float) -> str:
 def subject_of(source: Source, overrides: Iterable[Override]) -> Subject:
     """The subject of a scenario with its overrides, which have been checked before."""
     try:
-        tree = tomllib.loads(source.text)
+        tree = toml_text.loads(source.text)
     except tomllib.TOMLDecodeError:
         tree = {}
     keys = dict(_flat(tree.get("target", {}), "target"))

@@ -7,6 +7,8 @@ import textwrap
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from drivelab.visible import visible_cell
+
 if TYPE_CHECKING:
     import rich.table
 
@@ -45,15 +47,12 @@ class Table:
 
     def __str__(self) -> str:
         """Plain text in aligned columns, two blanks between them; no line is cut."""
-        widths = [
-            max(len(title), *(len(row[i].text) for row in self.rows), 0)
-            for i, title in enumerate(self.columns)
-        ]
+        columns = [visible_cell(title) for title in self.columns]
+        rows = [[visible_cell(cell.text) for cell in row] for row in self.rows]
+        widths = [max(len(title), *(len(row[i]) for row in rows), 0) for i, title in enumerate(columns)]
         self._fit(widths)
-        lines = self._lines(self.columns, widths)
-        for row in self.rows:
-            lines += self._lines([cell.text for cell in row], widths)
-        return "\n".join([*([self.title] if self.title else []), *lines])
+        lines = [line for row in (columns, *rows) for line in self._lines(row, widths)]
+        return "\n".join([*([visible_cell(self.title)] if self.title else []), *lines])
 
     def _fit(self, widths: list[int]) -> None:
         """Narrow the widest columns of text until a line fits, or they are as narrow as words allow."""
@@ -91,7 +90,7 @@ class Table:
         from rich.text import Text  # noqa: PLC0415
 
         table = RichTable(
-            title=self.title or None,
+            title=Text(visible_cell(self.title)) if self.title else None,
             title_justify="left",
             box=box.SIMPLE_HEAD,
             pad_edge=False,
@@ -100,10 +99,11 @@ class Table:
         for i, title in enumerate(self.columns):
             # A figure is never cut or broken; its title may take two lines instead.
             whole = not any(" " in row[i].text for row in self.rows)
-            text = Text(title.replace(" ", "\n") if whole else title)
+            shown = visible_cell(title)
+            text = Text(shown.replace(" ", "\n") if whole else shown)
             table.add_column(text, justify="left" if i in self.left else "right", no_wrap=whole)
         for row in self.rows:
-            table.add_row(*(Text(cell.text, style=cell.style) for cell in row))
+            table.add_row(*(Text(visible_cell(cell.text), style=cell.style) for cell in row))
         return table
 
     def _repr_html_(self) -> str:

@@ -1,14 +1,23 @@
-"""TOML text for a scenario that was given as a dictionary: the standard library only reads TOML."""
+"""TOML text: read by the standard library, and written for a scenario that was given as a dictionary."""
 
 from __future__ import annotations
 
 import json
 import math
 import re
+import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
+
+
+def loads(text: str) -> dict[str, Any]:
+    """The document of a text. Raises tomllib.TOMLDecodeError, for nesting that no file of people has too."""
+    try:
+        return tomllib.loads(text)
+    except RecursionError as error:
+        raise tomllib.TOMLDecodeError("arrays or tables lie too deep in each other") from error
 
 
 def dumps(document: Mapping[str, object]) -> str:

@@ -351,7 +351,8 @@ def test_the_way_of_a_write_may_take_longer(tmp_path):
             Files(
                 topology="topology disksim_iodriver d [ disksim_bus b [ disksim_disk x [] disksim_disk y [] ] ]"
             ),
-            "parv:LINE: there are 2 disks in the topology, and a drive file describes one",
+            "parv:LINE: there are 2 disks of 2 models in the topology, and a drive file describes one: choose by "
+            "--disk; there is x (X), y",
         ),
         (
             Files(topology="topology disksim_iodriver d [ disksim_disk x [] ]"),
@@ -678,6 +679,30 @@ def test_what_the_command_line_cannot_do_it_says(run, tmp_path, arguments, code,
     done = run("import", "disksim", *arguments)
     assert (done.returncode, done.stdout) == (code, "")
     assert done.stderr.startswith(message)
+
+
+ARRAY = Files(
+    instances={"x": None, "disk0 .. disk2": "X"},
+    topology="topology disksim_iodriver d [ disksim_bus b [ disksim_disk disk0 [], disksim_disk disk1 [], "
+    "disksim_disk disk2 [] ] ]",
+)
+
+
+@pytest.mark.parametrize("options", [[], ["--disk", "disk1"]])
+def test_one_disk_of_an_array_is_imported(run, tmp_path, options):
+    Files().write(tmp_path)
+    alone = json.loads(run("import", "disksim", "a.parv", "--json").stdout)
+    ARRAY.write(tmp_path)
+    done = run("import", "disksim", "a.parv", "--json", *options)
+    assert "left out: the topology: it has 2 more disks" in done.stderr
+    assert json.loads(done.stdout)["drive"] == alone["drive"]
+
+
+def test_a_disk_of_an_array_is_named(run, tmp_path):
+    ARRAY.write(tmp_path)
+    done = run("import", "disksim", "a.parv", "--disk", "disk3")
+    assert done.returncode == 2
+    assert "--disk disk3: no disk is called so; there is disk0, disk1, disk2 (X)" in done.stderr
 
 
 def test_another_simulator_is_refused_in_plain_words(run):

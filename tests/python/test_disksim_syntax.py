@@ -74,6 +74,16 @@ def test_files_are_found_beside_the_file_that_names_them(parse, tmp_path):
     }
 
 
+@pytest.mark.parametrize("row", ["disk8 .. disk11", "disk8..disk11", "disk8.. disk11", "disk8 ..disk11"])
+@pytest.mark.parametrize("more", ["", ", x"])
+def test_a_range_stands_for_all_its_names(parse, row, more):
+    found = parse(f"org O {{ devices = [ a, {row}{more} ] }}\ninstantiate [ a, {row}{more} ] as D")
+    names = ["a", "disk8", "disk9", "disk10", "disk11", *(["x"] if more else [])]
+    devices = found.blocks["O"].entries["devices"].value
+    assert [str(entry.value) for entry in devices.items] == names
+    assert list(found.instances) == names
+
+
 def test_the_topology_is_a_tree(parse):
     top = parse("topology driver d0 [ bus b0 [ disk x [ ], disk y [] ] ] # end").topology
     assert top is not None
@@ -116,6 +126,24 @@ def test_the_topology_is_a_tree(parse):
         ("topology a b", "a.parv:1: '[' is missing after b; there is the end of the file"),
         ("topology a b [ c ]", "a.parv:1: a name is missing in the topology"),
         ("topology a b [ c d [ ]", "a.parv:1: a name is missing in the topology"),
+        (
+            "o O { d = [ disk0 .. tape3 ] }",
+            "a.parv:1: 'disk0 .. tape3' is no range; write one such as disk0 .. disk17",
+        ),
+        (
+            "o O { d = [ disk3 .. disk0 ] }",
+            "a.parv:1: 'disk3 .. disk0': a range goes up, by 4096 names at most",
+        ),
+        ("o O { d = [ disk0 .. ] }", "a.parv:1: 'disk0 .. ' is no range; write one such as disk0 .. disk17"),
+        ("instantiate [ disk0 .. ] as D", "a.parv:1: the last device after disk0 .. is missing"),
+        (
+            "instantiate [ .. disk3 ] as D",
+            "a.parv:1: ' .. disk3' is no range; write one such as disk0 .. disk17",
+        ),
+        (
+            "instantiate [ d0 .. d999999999 ] as D",
+            "a.parv:1: 'd0 .. d999999999': a range goes up, by 4096 names at most",
+        ),
         ("instantiate disk0 as D", "a.parv:1: '[' is missing after instantiate; there is 'd'"),
         (
             "instantiate [ disk0 as D",

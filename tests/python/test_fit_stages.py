@@ -9,15 +9,17 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from fio_results import job, part_3
 from fit_files import RATES, SHEET, TRUTH, write_chain, write_drive, write_sweep
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from samples import sample
 
 from drivelab.errors import InputError
 from drivelab.fit import stages
 from drivelab.fit.chain import _on_one_track, timed
 from drivelab.fit.draft import start_of
-from drivelab.fit.inputs import Requests, Surface, read_chain, read_sweep, read_trace
+from drivelab.fit.inputs import Requests, Surface, read_chain, read_trace
 from drivelab.fit.mechanics import Model, chain_parameters
 from drivelab.fit.output import drive_file
 from drivelab.fit.parameters import (
@@ -39,6 +41,7 @@ from drivelab.fit.quantities import data_bytes, rate_bytes, share, spindle_rpm, 
 from drivelab.fit.replaying import TRACE_BLOCK, Replays, held_out
 from drivelab.fit.sampling import ensemble
 from drivelab.fit.stages import Found
+from drivelab.fit.sweep_files import read_sweep, read_sweeps
 from drivelab.fit.sweeping import Sweeps, _whitened
 from drivelab.fit.trace_intervals import _minimum, _one
 from drivelab.fit.tracing import fit_trace
@@ -80,11 +83,60 @@ def test_a_time_is_written_as_it_is_read(ms):
 def test_fios_json_is_a_sweep(tmp_path):
     def job(depth, iops, p99) -> dict:
         side = {"iops": iops, "clat_ns": {"percentile": {"50.000000": 1, "99.000000": p99}}}
-        return {"read": side, "write": {"iops": 0.0}, "job options": {"iodepth": str(depth)}}
+        return {
+            "read": side,
+            "write": {"iops": 0.0},
+            "job options": {"rw": "randread", "iodepth": str(depth)},
+        }
 
-    (tmp_path / "fio.json").write_text(json.dumps({"jobs": [job(8, 120.0, 9e7), job(1, 80.0, 2e7)]}))
+    (tmp_path / "fio.json").write_text(
+        json.dumps({"fio version": "fio-3.33", "jobs": [job(8, 120.0, 9e7), job(1, 80.0, 2e7)]})
+    )
     sweep = read_sweep(tmp_path / "fio.json")
     assert (sweep.depth.tolist(), sweep.iops.tolist(), sweep.p99.tolist()) == ([1, 8], [80, 120], [20, 90])
+
+
+def _at_depth(depth, iops, options=()) -> dict:
+    load = {"rw": "randread", "bs": "8k", "iodepth": str(depth), "ioengine": "libaio", **dict(options)}
+    return {"fio version": "fio-3.33", "jobs": [job(load, read=part_3(int(iops * 20), 20, 8192, 9e6))]}
+
+
+def test_a_sweep_is_all_that_compare_reads(tmp_path):
+    documents = [json.dumps(_at_depth(depth, iops)) for depth, iops in ((4, 120), (1, 80), (16, 180))]
+    (tmp_path / "one.json").write_text("\n".join(documents))
+    (tmp_path / "folder").mkdir()
+    for at, text in enumerate(documents):
+        (tmp_path / "folder" / f"{at}.json").write_text(text)
+    files = [tmp_path / "folder" / f"{at}.json" for at in range(3)]
+    for paths in ([tmp_path / "one.json"], [tmp_path / "folder"], files):
+        (sweep,) = read_sweeps(paths)
+        assert (sweep.depth.tolist(), sweep.iops.tolist()) == ([1, 4, 16], [80, 120, 180])
+        assert (sweep.bs, sweep.rw) == ("8k", "randread")
+    # What the record says is not overruled.
+    with pytest.raises(InputError, match=r"one.json: --bs 4k: the file is of randread 8k"):
+        read_sweeps([tmp_path / "one.json"], bs="4k")
+
+
+def test_a_record_of_a_simulation_is_a_sweep():
+    (sweep,) = read_sweeps([sample("v1-simulated.json")])
+    assert (sweep.depth.tolist(), sweep.bs, sweep.rw) == ([1, 4], "4k", "randread")
+
+
+def test_sweeps_of_several_loads_are_several(tmp_path):
+    texts = [json.dumps(_at_depth(depth, 80 * depth, {"bs": bs})) for bs in ("8k",) for depth in (1, 2)] + [
+        json.dumps(_at_depth(1, 70, {"fdatasync": "1"}))
+    ]
+    (tmp_path / "loads.json").write_text("".join(texts[:2]))
+    (tmp_path / "writes.csv").write_text("iodepth,iops\n1,90\n8,95\n")
+    assert [
+        one.depth.tolist() for one in read_sweeps([tmp_path / "loads.json", tmp_path / "writes.csv"])
+    ] == [
+        [1, 2],
+        [1, 8],
+    ]
+    (tmp_path / "range.json").write_text(json.dumps(_at_depth(1, 80, {"bsrange": "4k-64k"})))
+    with pytest.raises(InputError, match="has several sizes; a sweep has one"):
+        read_sweeps([tmp_path / "range.json"])
 
 
 def test_what_is_held_out(folder):

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 import json
+from pathlib import Path
 
 import pytest
 
+import drivelab
 from drivelab import reference
 from drivelab.cli import completion
 
@@ -45,6 +48,60 @@ def test_a_term_of_the_glossary_is_explained(run, term, word):
     done = run("help", term)
     assert done.returncode == 0
     assert word in done.stdout
+
+
+def _titles() -> dict[str, str]:
+    """The column titles that the package writes out, with the file of each."""
+    found: dict[str, str] = {}
+    for path in sorted(Path(drivelab.__file__).parent.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            for listed in _columns(node):
+                for one in listed.elts:
+                    first = one.elts[0] if isinstance(one, ast.Tuple) and one.elts else one
+                    if isinstance(first, ast.Constant) and isinstance(first.value, str) and first.value:
+                        found[first.value] = path.name
+    return found
+
+
+def _columns(node: ast.AST) -> list[ast.List | ast.Tuple]:
+    """The lists of columns in a statement or a call."""
+    if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "Table":
+        lists = [*node.args[:1], *(keyword.value for keyword in node.keywords if keyword.arg == "columns")]
+    elif isinstance(node, ast.Assign | ast.AnnAssign | ast.AugAssign):
+        target = node.targets[0] if isinstance(node, ast.Assign) else node.target
+        lists = [node.value] if getattr(target, "id", "").strip("_").lower() == "columns" else []
+    elif isinstance(node, ast.Call) and getattr(getattr(node.func, "value", None), "id", "") == "columns":
+        lists = [ast.List(elts=node.args)]
+    else:
+        lists = []
+    return [one for one in lists if isinstance(one, ast.List | ast.Tuple)]
+
+
+def test_every_title_of_a_column_is_explained():
+    titles, terms = _titles(), reference.terms()
+    keys = {path.rpartition(".")[2] for one in reference.all_sections().values() for path in one.keys}
+    # A test that finds no titles would prove nothing.
+    assert {"IOPS", "textbook's", "gaps", "by sectors %", "the pick turns", "rebuilt in"} <= titles.keys()
+    unknown = {
+        title: file
+        for title, file in titles.items()
+        if reference.found_term(title, terms) is None and title not in keys and file != "published.py"
+    }
+    assert unknown == {}
+
+
+@pytest.mark.parametrize(
+    "term",
+    [
+        "IOPS range", "textbook's", "by sectors %", "gaps", "clock", "skip", "lateness", "power-cut", "late p99.9",
+        "A ms", "B", "95 % interval", "99 % interval", "threshold 5 %", "IOPS 32", "p99.9", "mean us", "within 5%",
+        "standard errors", "rows unfit", "shown", "repair, h", "loss/year",
+    ],
+)  # fmt: skip
+def test_a_word_of_the_output_is_explained(run, term):
+    done = run("help", term)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert len(done.stdout) > len(term) + 20
 
 
 @pytest.mark.parametrize("topic", sorted(reference.topics()))

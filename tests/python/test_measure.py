@@ -16,7 +16,8 @@ from pathlib import Path
 import pytest
 from kernel_devices import loop_device, mounted, refuse_io_uring
 
-from drivelab.fit.inputs import read_chain, read_surface, read_sweep
+from drivelab.fit.inputs import read_chain, read_surface
+from drivelab.fit.sweep_files import read_sweep
 
 MIB = 1 << 20
 SHORT = ("--rw", "randread", "--bs", "4k", "--number-ios", "200")

@@ -16,7 +16,8 @@ from pathlib import Path
 import pytest
 from devices import DRIVE, Device, served
 
-from drivelab.fit.inputs import read_chain, read_surface, read_sweep
+from drivelab.fit.inputs import read_chain, read_surface
+from drivelab.fit.sweep_files import read_sweep
 from drivelab.measuring.address import without_host
 from drivelab.measuring.device import Server, System, Target
 from drivelab.measuring.environment import environment

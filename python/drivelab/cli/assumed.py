@@ -5,7 +5,6 @@ Which key tells the interface, and what follows from it, is in docs/own-drive.md
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -27,7 +26,7 @@ def note_assumed(plans: Iterable[_core.Plan], name: str | None = None) -> None:
 def note_served(checked: _core.Plan, source: Source, overrides: Iterable[Override]) -> None:
     """The same for a device that is served, and what of its scenario is not."""
     note_assumed([checked])
-    keys = [*tomllib.loads(source.text), *(one.key.partition(".")[0] for one in overrides)]
+    keys = [*toml_text.loads(source.text), *(one.key.partition(".")[0] for one in overrides)]
     left_out = ["[workload]"] if "workload" in keys else []
     for key in [*left_out, *_core.left_out_of_emulation(checked)]:
         say(f"note: {key} is left out: a client brings that itself")

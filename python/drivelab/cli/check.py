@@ -13,26 +13,36 @@ from drivelab.cli.assumed import note_assumed
 from drivelab.cli.exits import Exit
 from drivelab.cli.output import emit, emit_json, say
 from drivelab.cli.run_options import Quiet
-from drivelab.errors import ScenarioError
+from drivelab.errors import InputError, ScenarioError
 from drivelab.plural import counted
 from drivelab.points_table import axis_text
-from drivelab.scenario import plan, read_source
+from drivelab.scenario import Override, Source, plan, read_source
 from drivelab.toml_text import value_text
 
 # Of many arrays in a sweep so many are described.
 ARRAYS_NAMED_MAX = 12
+_BLOCK = Override("workload.bs", "512B", "the workload")
 
 
 def check(
-    scenario: Annotated[Path, typer.Argument(metavar="SCENARIO.toml")],
+    scenario: Annotated[Path | None, typer.Argument(metavar="[SCENARIO.toml]", show_default=False)] = None,
+    drive: words.Drive = None,
     settings: words.Set = [],  # noqa: B006 - typer wants a list, and nobody changes it
     as_json: Annotated[bool, typer.Option("--json", help="The verdict as JSON")] = False,
     quiet: Quiet = False,
 ) -> int:
-    """Check a scenario without running it: all its problems, or what it would run."""
+    """Check a scenario, or a drive, without running it: all its problems, or what it would run."""
+    if scenario is None and drive is None:
+        raise InputError("nothing to check: name a scenario, or a drive by --drive")
+    overrides = words.overrides_of({"drive": drive}, settings)
     try:
-        source = read_source(scenario)
-        checked = plan(source, words.overrides_of({}, settings))
+        if scenario is None:
+            # A block at a time fits any drive.
+            block = [] if any(one.key == "workload.bs" for one in overrides) else [_BLOCK]
+            source, overrides = Source("", "command line"), [*overrides, *block]
+        else:
+            source = read_source(scenario)
+        checked = plan(source, overrides)
     except ScenarioError as error:
         if as_json:
             emit_json({"ok": False, "problems": error.problems})

@@ -21,8 +21,9 @@ from drivelab.errors import InputError
 from drivelab.files import write_text
 from drivelab.fit import Measured, Report
 from drivelab.fit import fit as fit_drive
-from drivelab.fit.inputs import read_chain, read_surface, read_sweep, read_trace
+from drivelab.fit.inputs import read_chain, read_surface, read_trace
 from drivelab.fit.quantities import data_bytes, share
+from drivelab.fit.sweep_files import read_sweeps
 from drivelab.simulation import default_workers
 
 _STEPS = 1000
@@ -54,7 +55,7 @@ def fit(
         ),
     ],
     trace: Annotated[list[Path], _files("A validation trace, as `validate` reads it")] = [],  # noqa: B006 - typer's way
-    sweep: Annotated[list[Path], _files("CSV iodepth,iops[,p99_ms], or fio's JSON")] = [],  # noqa: B006
+    sweep: Annotated[list[Path], _files("CSV iodepth,iops[,p99_ms], or a record such as fio's JSON")] = [],  # noqa: B006
     chain: Annotated[list[Path], _files("CSV i,byte_offset,bytes,rw,time_ms, one after the other")] = [],  # noqa: B006
     surface: Annotated[Path | None, _files("CSV byte_offset,mb_per_s")] = None,
     geometry: Annotated[Path | None, _files("CSV of a geometry found by timing")] = None,
@@ -62,8 +63,8 @@ def fit(
         list[str],
         typer.Option(help="A value that stays as it is given", metavar="KEY=VALUE", show_default=False),
     ] = [],  # noqa: B006
-    bs: Annotated[str | None, _of_sweep("size of a request", "4k")] = None,
-    rw: Annotated[str | None, _of_sweep("randread or randwrite", "randread")] = None,
+    bs: Annotated[str | None, _of_sweep("size of a request", "the record's, else 4k")] = None,
+    rw: Annotated[str | None, _of_sweep("randread or randwrite", "the record's, else randread")] = None,
     offset: Annotated[str | None, _of_sweep("where it begins", "0")] = None,
     size: Annotated[str | None, _of_sweep("the part it spans", "whole drive")] = None,
     hold_out: Annotated[str, typer.Option(help="The part that is only scored", metavar="PERCENT")] = "50%",
@@ -90,11 +91,10 @@ def fit(
     for path in chart:
         check_picture("--chart", path)
     _check_sweep({"--bs": bs, "--rw": rw, "--offset": offset, "--size": size}, there=bool(sweep))
-    of_sweep = (bs or "4k", rw or "randread", offset, size)
     measured = Measured(
         traces=tuple(read_trace(path) for path in trace),
         chains=tuple(read_chain(path) for path in chain),
-        sweeps=tuple(read_sweep(path, *of_sweep) for path in sweep),
+        sweeps=tuple(read_sweeps(sweep, bs, rw, offset, size)),
         surface=None if surface is None else read_surface(surface),
         hold_out=_held(hold_out),
     )

@@ -76,9 +76,9 @@ def _explained(topic: str, verbs: list[str]) -> dict[str, Any]:
             return _of_key(keys[path])
     if topic.lower() in topics:
         return {"topic": topic.lower(), "text": topics[topic.lower()]}
-    plain = reference.plain(topic)
+    plain = reference.found_term(topic, terms)
     ending = sorted(path for path in keys if path.endswith(f".{topic}"))
-    if plain in terms:
+    if plain is not None:
         found: dict[str, Any] = {"term": topic, "meaning": terms[plain]}
         # What a result calls so, and a scenario too.
         return found | ({"keys": [_of_key(keys[path]) for path in ending]} if ending else {})

@@ -37,13 +37,21 @@ def import_drive(
             "--output", "-o", help="Write it there, not to stdout", metavar="DRIVE.toml", parser=place
         ),
     ] = None,
+    disk: Annotated[
+        str | None,
+        typer.Option(
+            help="Of several disks of the topology the one of this name",
+            metavar="NAME",
+            show_default="the model that all share",
+        ),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="The drive as JSON")] = False,
     quiet: Quiet = False,
 ) -> int:
     """Make a drive file of a drive's description for another simulator."""
     if out is not None:
         check_file("-o", out)
-    drive = _imported(description)
+    drive = _imported(description, disk)
     if out is not None:
         write_text(out, drive.text())
         if not quiet:
@@ -59,10 +67,10 @@ def import_drive(
     return Exit.OK
 
 
-def _imported(description: Path) -> disksim.Drive:
+def _imported(description: Path, disk: str | None) -> disksim.Drive:
     """The drive of a description. Raises DisksimError, with a hint where the file is not named as one."""
     try:
-        return disksim.import_drive(description)
+        return disksim.import_drive(description, disk)
     except disksim.DisksimError as error:
         # The message for a file without a topology has the hint already.
         if description.suffix == ".parv" or ".parv" in str(error):

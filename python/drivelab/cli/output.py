@@ -1,6 +1,7 @@
 """Where the command line's words go: data to stdout, everything else to stderr.
 
-A pipe that is closed early raises ReaderGone, a full disk OutputError; `boundary.py` handles both.
+What comes from files and names cannot steer a terminal: control characters are written out here, in JSON and TOML as
+these escape them. A pipe that is closed early raises ReaderGone, a full disk OutputError; `boundary.py` handles both.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from drivelab import _core
 from drivelab.commands import Commands
 from drivelab.errors import OutputError
 from drivelab.table import SCREEN
+from drivelab.visible import visible, visible_cell
 
 if TYPE_CHECKING:
     from drivelab.simulation import Progress
@@ -30,7 +32,8 @@ class ReaderGone(Exception):  # noqa: N818 - not an error: the reader has seen e
 def emit(text: str) -> None:
     """Put text on stdout, at once, so that a failure to write is noticed here and not at exit."""
     try:
-        sys.stdout.write(text if text.endswith("\n") else text + "\n")
+        shown = visible(text)
+        sys.stdout.write(shown if shown.endswith("\n") else shown + "\n")
         sys.stdout.flush()
     except BrokenPipeError as error:
         raise ReaderGone from error
@@ -104,7 +107,7 @@ def wrapped(text: str) -> str:
 
 def say(text: str) -> None:
     """A remark to the person, on stderr."""
-    sys.stderr.write(text + "\n")
+    sys.stderr.write(visible(text) + "\n")
     sys.stderr.flush()
 
 
@@ -120,6 +123,7 @@ def progress_bar(
         yield None
         return
     from rich.console import Console  # noqa: PLC0415
+    from rich.markup import escape  # noqa: PLC0415
     from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn  # noqa: PLC0415
     from rich.progress import Progress as Bar  # noqa: PLC0415
 
@@ -127,7 +131,7 @@ def progress_bar(
     count = MofNCompleteColumn() if single is None else TextColumn("{task.fields[far]}")
     columns = (TextColumn("{task.description}"), BarColumn(), count, TimeRemainingColumn())
     with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(what, total=total, far="")
+        task = bar.add_task(escape(visible_cell(what)), total=total, far="")
         yield lambda done: bar.update(task, completed=done, far=how_far(done, single))
 
 

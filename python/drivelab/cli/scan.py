@@ -48,9 +48,9 @@ def _check_effective(by_size: bool, surface_only: Mapping[str, object], requests
 
 def scan(
     drive: Annotated[
-        str,
+        list[str],
         typer.Option(
-            help="A drive of the catalogue, or a path to one",
+            help="A drive of the catalogue, or a path to one; several for a comparison",
             metavar="NAME",
             autocompletion=completion.drives,
         ),
@@ -100,7 +100,7 @@ def scan(
     accesses = access.REQUESTS if accesses is None else accesses
     if rw not in surface.REQUESTS:
         raise InputError(f"--rw {rw}: a surface is scanned by {' or '.join(surface.REQUESTS)}")
-    names = [drive] if Path(drive).is_file() else [name.strip() for name in drive.split(",")]
+    names = [name.strip() for each in drive for name in ([each] if Path(each).is_file() else each.split(","))]
     laid_over = words.overrides_of({"randseed": randseed}, settings)
     if len(names) > 1:
         if by_size:
@@ -115,7 +115,7 @@ def scan(
         _print_several(scans, as_json=as_json, as_csv=as_csv, quiet=quiet)
         _draw(scans.chart, output, scans.provenance(), look, quiet=quiet)
         return Exit.OK
-    target = target_of(drive, controller, laid_over)
+    target = target_of(names[0], controller, laid_over)
     note_assumed_of(target.overrides)
     total = 2 * 21 if by_size else places + 2
     with progress_bar(total, target.name, quiet=quiet) as progress:

@@ -3,7 +3,7 @@
 An option becomes an override: the scenario room judges it.
 
 Dashes and underscores are the same (`--rate-iops`, `--rate_iops`). Values are passed on as they are typed, so
-that a list is a sweep everywhere: `--iodepth 1,4,16,64`.
+that a list is a sweep everywhere: `--iodepth 1,4,16,64`; a range is written as one (`--members 2..4`).
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from drivelab import _core
 from drivelab.cli import completion
 from drivelab.cli.output import say
 from drivelab.errors import InputError
+from drivelab.ranges import listed
 from drivelab.scenario import WORDS, Override, Source, check_once
 
 WORKLOAD_PANEL = "The scenario, in fio's words"
@@ -45,7 +46,7 @@ Level = Annotated[
         completion.levels,
     ),
 ]
-Members = Annotated[str | None, _option("How many drives; 2,4,8 is a sweep", "N", ARRAY_PANEL)]
+Members = Annotated[str | None, _option("How many drives; 2,4,8 is a sweep, and 2..4 too", "N", ARRAY_PANEL)]
 StripeUnit = Annotated[
     str | None, _option("How much lies on a member before the next one's turn", "SIZE", ARRAY_PANEL)
 ]
@@ -60,7 +61,9 @@ Rw = Annotated[
 ]
 Bs = Annotated[str | None, _option("Transfer size; k is 1024", "SIZE")]
 Bssplit = Annotated[str | None, _option("Several sizes with shares in percent: 4k/60:64k/40", "SPLIT")]
-Iodepth = Annotated[str | None, _option("Commands outstanding per job; 1,4,16 is a sweep", "N")]
+Iodepth = Annotated[
+    str | None, _option("Commands outstanding per job; 1,4,16 is a sweep, 1..32 doubles", "N")
+]
 Numjobs = Annotated[str | None, _option("Jobs at the same time", "N")]
 Rwmixread = Annotated[str | None, _option("Share of reads in percent", "PERCENT")]
 PercentageRandom = Annotated[
@@ -157,14 +160,24 @@ def overrides_of(options: Mapping[str, object], settings: Sequence[str]) -> list
         if value is True:
             value = "true"
         if isinstance(value, str):
-            found.append(Override(key, value, f"--{name.replace('_', '-')}"))
+            option = f"--{name.replace('_', '-')}"
+            found.append(Override(key, _listed(key, value, option), option))
     for setting in settings:
         key, equals, value = setting.partition("=")
         if not equals or not key.strip():
             raise InputError(f"--set {setting}: not KEY=VALUE, such as --set workload.iodepth=4")
-        found.append(Override(key.strip(), value.strip(), f"--set {key.strip()}"))
+        origin = f"--set {key.strip()}"
+        found.append(Override(key.strip(), _listed(key.strip(), value.strip(), origin), origin))
     check_once(found)
     return found
+
+
+def _listed(key: str, value: str, option: str) -> str:
+    """The value with its ranges as lists. Raises InputError."""
+    try:
+        return listed(key, value)
+    except InputError as error:
+        raise InputError(f"{option} {error}") from None
 
 
 def note_words(checked: _core.Plan, source: Source) -> None:

@@ -17,7 +17,7 @@ from drivelab.comparison.matching import SHARED, Lonely, Pair, matched, pooled, 
 from drivelab.comparison.verdict import Verdict
 from drivelab.errors import InputError
 from drivelab.points_table import axis_text
-from drivelab.records.model import FIGURES, OTHER_FIGURE, PERCENTILES, Record
+from drivelab.records.model import DIRECTIONS, FIGURES, OTHER_FIGURE, PERCENTILES, Record
 from drivelab.records.opening import of_object, open_record
 from drivelab.records.places import axis_value
 from drivelab.result import Result
@@ -35,7 +35,7 @@ _DIGEST_DIGITS = 16
 
 _NAMED = [
     name
-    for name in (OTHER_FIGURE, *FIGURES, *(f"{one}.{name}" for one in ("read", "write") for name in FIGURES))
+    for name in (OTHER_FIGURE, *FIGURES, *(f"{one}.{name}" for one in DIRECTIONS for name in FIGURES))
     if not name.endswith("max")
 ]
 """The figures compared if two records have none of the usual ones in common."""

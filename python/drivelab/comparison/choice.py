@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from drivelab.errors import InputError
-from drivelab.records.model import FIGURES
+from drivelab.records.model import DIRECTIONS, FIGURES
 from drivelab.records.places import axis_name
 
 CONFIDENCE = 0.95
@@ -48,10 +48,10 @@ def chosen(  # noqa: PLR0913 - its parameters are options
 ) -> Choice:
     """A choice from the options as typed. Raises InputError."""
     for name in figures:
-        if name.removeprefix("read.").removeprefix("write.") not in FIGURES:
+        if _plain(name) not in FIGURES:
             raise InputError(
                 f"--figures {name}: no such figure; there is {', '.join(FIGURES)}, and each of them of "
-                "reads or writes alone as read.p99"
+                "reads, writes or trims alone as read.p99"
             )
     if not figures:
         raise InputError(f"--figures is empty: name some of {', '.join(FIGURES)}")
@@ -78,3 +78,9 @@ def chosen(  # noqa: PLR0913 - its parameters are options
         where={axis_name(name): value for name, value in (where or {}).items()},
         split=None if split is None else axis_name(split),
     )
+
+
+def _plain(name: str) -> str:
+    """The name of a figure without the kind of I/O before it."""
+    kind, _, rest = name.partition(".")
+    return rest if kind in DIRECTIONS else name

@@ -43,6 +43,8 @@ class Difference:
     freedom: float
     """Degrees of freedom of the error."""
     shown: Shown
+    is_open: bool = False
+    """Whether nothing can be judged of it."""
 
     @property
     def is_uncertain(self) -> bool:
@@ -63,6 +65,8 @@ class Difference:
         """The judgement against a threshold; without an interval, from the figures alone."""
         if self.share is None:
             return "beyond"
+        if self.is_open and self.low is None:
+            return "open"
         low = self.share if self.low is None else self.low
         high = self.share if self.high is None else self.high
         ends = (low, high) if not worse_only else self._worse(low, high)
@@ -100,7 +104,10 @@ def difference(
     ) -> Difference:
         low, high = (None, None) if ends is None else ends
         freedom = joint_freedom([first, other])
-        return Difference(place, name, first.value, other.value, share, low, high, error, freedom, shown)
+        is_open = first.is_open or other.is_open
+        return Difference(
+            place, name, first.value, other.value, share, low, high, error, freedom, shown, is_open
+        )
 
     if identical and first.value == other.value:
         return made(0.0, (0.0, 0.0), 0.0, "identical")

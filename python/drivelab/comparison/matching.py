@@ -13,10 +13,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from drivelab.points_table import axis_text
-from drivelab.records.model import Figure, Record, RecordPoint, is_workload
+from drivelab.records.model import OPTIONAL_AXES, Figure, Record, RecordPoint, is_workload
 from drivelab.records.precision import of_repeats
 
 SEED = "seed"
+NOT_GIVEN = "not given"
+"""The value of an option in the place of a point that has its default."""
 SHARED = "its counterpart fits several points of this record"
 # In records of other kinds two points at one place are not repeats: they are two printed figures.
 REPEATABLE = ("simulated", "measured", "fio")
@@ -74,7 +76,7 @@ def _mean(group: Sequence[RecordPoint]) -> RecordPoint:
     for name in names:
         values = [point.figures[name].value for point in group]
         figures[name] = of_repeats(values)
-    return RecordPoint(axes, figures, direction=group[0].direction)
+    return RecordPoint(axes, figures, direction=group[0].direction, is_complete=group[0].is_complete)
 
 
 def with_depth(axes: Iterable[str]) -> set[str]:
@@ -93,6 +95,8 @@ def matched(first: Record, other: Record, ignored: Iterable[str] = ()) -> Matche
         [{name: value for name, value in point.axes.items() if name not in apart} for point in record.points]
         for record in (first, other)
     ]
+    for record, own in zip((first, other), places, strict=True):
+        _add_absent(record, own, places[0] + places[1])
     fits = _fits(places[0], places[1])
     of_first, of_other = _ends(fits, 0), _ends(fits, 1)
     pairs, lonely = [], []
@@ -114,6 +118,22 @@ def matched(first: Record, other: Record, ignored: Iterable[str] = ()) -> Matche
         for name in sorted(subjects)
     }
     return Matched(pairs, lonely, values)
+
+
+def _add_absent(
+    record: Record, places: Sequence[dict[str, Any]], everywhere: Iterable[dict[str, Any]]
+) -> None:
+    """Axes that another point states and whose absence in a complete point means their default."""
+    wanted = dict.fromkeys(
+        name for place in everywhere for name in place if name.rpartition(".")[2] in OPTIONAL_AXES
+    )
+    for point, place in zip(record.points, places, strict=True):
+        if not point.is_complete:
+            continue
+        for name in wanted:
+            job = name.rpartition(".")[0]
+            if any(axis.rpartition(".")[0] == job for axis in point.axes if axis.endswith("rw")):
+                place.setdefault(name, NOT_GIVEN)
 
 
 def _fits(firsts: Sequence[dict[str, Any]], others: Sequence[dict[str, Any]]) -> set[tuple[int, int]]:
@@ -199,10 +219,17 @@ def _reason(axes: dict[str, Any], fitting: list[dict[str, Any]], others: list[di
         return "the point of the other that it fits states the same axes as another point, and is matched with that"
     nearest = dict.fromkeys(fewest)
     names = _without_depth(list(nearest))
-    return "; ".join(
-        f"the other has no {name} {axis_text(axes.get(name, 'of several jobs'))}, only {_listed(others, name)}"
-        for name in names
-    )
+    return "; ".join(_differs(name, axes, others) for name in names)
+
+
+def _differs(name: str, axes: dict[str, Any], others: list[dict[str, Any]]) -> str:
+    """How all points of the other differ in an axis."""
+    if axes.get(name) == NOT_GIVEN:
+        return f"the other has {name} {_listed(others, name)}"
+    value = axis_text(axes.get(name, "of several jobs"))
+    if all(place.get(name) == NOT_GIVEN for place in others if name in place):
+        return f"the other is without {name}, here {value}"
+    return f"the other has no {name} {value}, only {_listed(others, name)}"
 
 
 def _without_depth(names: list[str]) -> list[str]:

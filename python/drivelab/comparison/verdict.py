@@ -168,7 +168,10 @@ def _threshold_line(compared: Compared, counts: dict[str, int]) -> str:
         f"threshold {worse}{100 * threshold:g} %: {counts['within']} of {counted(total, 'figure')} within it"
     )
     if counts["open"]:
-        text += f", {counts['open']} open (the interval reaches beyond)"
+        is_unknown = any(one.is_open for beside in compared.besides for one in beside.differences)
+        text += (
+            f", {counts['open']} open (the interval reaches beyond{', or is unknown' if is_unknown else ''})"
+        )
     if not counts["beyond"]:
         return text
     far = [

@@ -18,8 +18,11 @@ from drivelab.disksim.text import DisksimError
 __all__ = ["DisksimError", "Drive", "import_drive"]
 
 
-def import_drive(path: Path) -> Drive:
-    """The drive of a `.parv` file. Raises DisksimError with the parameter, its file and its line."""
-    found = drive(syntax.read(path))
+def import_drive(path: Path, disk: str | None = None) -> Drive:
+    """The drive of a `.parv` file; of several disks the one named, or the model that all share.
+
+    Raises DisksimError with the parameter, its file and its line.
+    """
+    found = drive(syntax.read(path), disk)
     check_accepted(found)
     return found

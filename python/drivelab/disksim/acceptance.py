@@ -6,7 +6,6 @@ Each figure can be valid, and the drive as a whole impossible. A refusal is repo
 from __future__ import annotations
 
 import re
-import tomllib
 
 from drivelab import toml_text
 from drivelab.disksim.drive_file import Drive
@@ -22,7 +21,7 @@ _PROBLEMS_MAX = 5
 def check_accepted(drive: Drive) -> None:
     """Refuse a drive whose file drivelab would refuse. Raises DisksimError."""
     # The text is what counts: it is parsed again.
-    document = {"target": {"drive": tomllib.loads(drive.text())}, "workload": {"bs": "512B"}}
+    document = {"target": {"drive": toml_text.loads(drive.text())}, "workload": {"bs": "512B"}}
     text = toml_text.dumps(document)
     try:
         plan(Source(text, "drive file"))

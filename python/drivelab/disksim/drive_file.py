@@ -10,13 +10,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from drivelab.array_summary import counted
 from drivelab.disksim import seek
 from drivelab.disksim.disk import Disk, disk, ms
 from drivelab.disksim.layout import Layout, layout
 from drivelab.disksim.parameters import Parameters
 from drivelab.disksim.patterns import G4, patterns
 from drivelab.disksim.syntax import Block, Description
-from drivelab.disksim.system import disk_and_bus
+from drivelab.disksim.system import disk_and_bus, disk_names
 from drivelab.disksim.text import Place
 from drivelab.toml_text import value_text
 
@@ -52,9 +53,9 @@ class Drive:
         return "\n".join(_text(self.name, self.keys, self.left_out)) + "\n"
 
 
-def drive(description: Description) -> Drive:
-    """The one drive of a description. Raises DisksimError."""
-    block, bus = disk_and_bus(description)
+def drive(description: Description, name: str | None = None) -> Drive:
+    """A drive of a description: the one with this name, or the model of all. Raises DisksimError."""
+    block, bus = disk_and_bus(description, name)
     device = Parameters(block)
     found = disk(device, bus)
     model = Parameters(device.within("Model"))
@@ -108,7 +109,9 @@ def drive(description: Description) -> Drive:
         keys["cache"] = {"value": False, **_fact(specs)}
     else:
         keys["cache"] = {**_fact(specs), **found.cache}
-    return Drive(block.name, keys, places, zones, found_seek.left_out)
+    others = len(disk_names(description)) - 1
+    left_out = [f"the topology: it has {counted(others, 'more disk')}"] if others else []
+    return Drive(block.name, keys, places, zones, [*found_seek.left_out, *left_out])
 
 
 def _fact(*files: Path) -> dict[str, str]:

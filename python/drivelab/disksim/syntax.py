@@ -2,7 +2,8 @@
 
     type name { key = value, key = value }
 
-Keys contain blanks and signs. A value is a number, a word, a list `[a, b]`, a block `type { .. }`, or `source FILE`:
+Keys contain blanks and signs. A value is a number, a word, a list `[a, b]` in which `disk0 .. disk3` stands for four
+names, a block `type { .. }`, or `source FILE`:
 one block from that file, whose path is relative to the folder of the file that names it. Besides blocks a file
 contains `source FILE` (its blocks and statements), `instantiate [ device ] as BLOCK` and a topology.
 """
@@ -27,6 +28,10 @@ _DEPTH_MAX = 24
 # Far more than any description has: files that include each other repeatedly would never end.
 _FILES_MAX = 64
 _SIZE_MAX_BYTES = 4 * 2**20
+# A name with a number: an end of a range.
+_NUMBERED = re.compile(r"(\D+)(\d{1,9})")
+# Maximum number of names in a range: more devices than any description has.
+_RANGE_MAX = 4096
 # Maximum number of digits before or after the point of any figure of a drive other than zero.
 _MAGNITUDE_MAX = 15
 # Maximum number of characters of a text in a message.
@@ -182,7 +187,15 @@ class _Parser:
 
     def _instantiate(self, place: Place) -> None:
         self.text.expect("[", "after instantiate")
-        devices = self.text.until(SIGNS.replace(",", "")).replace(",", " ").split()
+        words = self.text.until(SIGNS.replace(",", "")).replace(",", " ").replace("..", " .. ").split()
+        devices: list[str] = []
+        for at, word in enumerate(words):
+            if at and words[at - 1] == "..":
+                devices += names_between(place, devices.pop() if devices else "", word)
+            elif word != "..":
+                devices.append(word)
+        if words and words[-1] == "..":
+            raise place.error(f"the last device after {words[-2] if len(words) > 1 else ''} .. is missing")
         self.text.expect("]", "after the devices")
         if self.text.word() != "as":
             raise place.error("write instantiate [ device ] as BLOCK")
@@ -239,19 +252,48 @@ class _Parser:
         with self._inside(place):
             items = []
             while not self.text.take("]"):
-                if found := self.text.item():
-                    inside, word = found
-                    items.append(Entry("", _plain(inside, key, word), inside))
-                    continue
-                inside = self.text.place()
-                items.append(Entry("", self._value(key), inside))
-                self._comma(key, "]")
+                found = self.text.item()
+                inside = found[0] if found else self.text.place()
+                value = _plain(inside, key, found[1]) if found else self._value(key)
+                items += [
+                    Entry("", each, inside) for each in self._range(inside, value, has_comma=bool(found))
+                ]
+                if not found:
+                    self._comma(key, "]")
             return Items(items)
+
+    def _range(self, place: Place, value: Value, *, has_comma: bool) -> list[Value]:
+        """The names that a range in a list stands for; any other value is itself."""
+        if not isinstance(value, Word):
+            return [value]
+        first, dots, last = value.text.partition("..")
+        if not dots and not has_comma and self.text.take_dots():
+            first, dots, last = value.text, "..", self.text.word()
+        elif dots and not last and not has_comma:
+            last = self.text.word()
+        if not dots or not first or "/" in value.text:
+            return [value]
+        return [Word(name) for name in names_between(place, first, last)]
 
     def _comma(self, key: str, end: str) -> None:
         if not self.text.take(",") and self.text.peek() != end:
             missing = repr(end) if self.text.at_end() else "a comma"
             raise self.text.place().error(f"{missing} is missing after the value of {_shortened(key)}")
+
+
+def names_between(place: Place, first: str, last: str) -> list[str]:
+    """The names of a range such as disk0 .. disk17. Raises DisksimError."""
+    begin, end = (_NUMBERED.fullmatch(name) for name in (first, last))
+    if begin is None or end is None or begin[1] != end[1]:
+        raise place.error(
+            f"{_shortened(f'{first} .. {last}')} is no range; write one such as disk0 .. disk17"
+        )
+    low, high = int(begin[2]), int(end[2])
+    if not low <= high < low + _RANGE_MAX:
+        raise place.error(
+            f"{_shortened(f'{first} .. {last}')}: a range goes up, by {_RANGE_MAX} names at most"
+        )
+    return [f"{begin[1]}{at}" for at in range(low, high + 1)]
 
 
 def _plain(place: Place, key: str, word: str) -> Value:

@@ -1,4 +1,4 @@
-"""The one disk of a description, and the path to it: the part of a `.parv` above its disk.
+"""The disk of a description that is imported, and the path to it: the part of a `.parv` above its disk.
 
 The path must cost nothing except the time of a sector on the bus, which is so in all descriptions of measured drives:
 a host driver that simulates, and buses and controllers that only pass requests on.
@@ -13,10 +13,14 @@ from drivelab.disksim.text import DisksimError
 
 DISK = "disksim_disk"
 _PASSES_ON = 1
+_NAMED_MAX = 4
 
 
-def disk_and_bus(description: Description) -> tuple[Block, Bus]:
-    """The block of the disk, and the time of a sector on the bus to which it is attached."""
+def disk_and_bus(description: Description, name: str | None = None) -> tuple[Block, Bus]:
+    """The block of the disk, and the time of a sector on the bus to which it is attached.
+
+    Of several disks it is the one with this name, or the model that all of them share.
+    """
     start = description.files[0]
     if description.topology is None:
         raise DisksimError(
@@ -24,11 +28,7 @@ def disk_and_bus(description: Description) -> tuple[Block, Bus]:
             "name the .parv file, not one of those that it uses"
         )
     ways = [way for way in description.topology.walk() if way[-1].type == DISK]
-    if len(ways) != 1:
-        raise description.topology.place.error(
-            f"there are {len(ways)} disks in the topology, and a drive file describes one"
-        )
-    *above, disk = ways[0]
+    *above, disk = _chosen(description, description.topology, ways, name)
     bus = None
     for node in above:
         block = _block(description, node)
@@ -46,6 +46,44 @@ def disk_and_bus(description: Description) -> tuple[Block, Bus]:
     if bus is None or above[-1].type != "disksim_bus":
         raise disk.place.error("the disk hangs on no bus")
     return _block(description, disk), bus
+
+
+def disk_names(description: Description) -> list[str]:
+    """The disks of the topology."""
+    ways = description.topology.walk() if description.topology else ()
+    return [way[-1].name for way in ways if way[-1].type == DISK]
+
+
+def _chosen(
+    description: Description, topology: Node, ways: list[tuple[Node, ...]], name: str | None
+) -> tuple[Node, ...]:
+    """The path to the disk that is meant. Raises DisksimError."""
+    if not ways:
+        raise topology.place.error("there are 0 disks in the topology, and a drive file describes one")
+    models: dict[str, list[str]] = {}
+    for way in ways:
+        instance = description.instances.get(way[-1].name)
+        models.setdefault(str(instance.value) if instance else "", []).append(way[-1].name)
+    if name is not None:
+        for way in ways:
+            if way[-1].name == name:
+                return way
+        raise topology.place.error(f"--disk {name}: no disk is called so; there is {_listed(models)}")
+    if len(models) > 1:
+        raise topology.place.error(
+            f"there are {len(ways)} disks of {len(models)} models in the topology, and a drive file describes one: "
+            f"choose by --disk; there is {_listed(models)}"
+        )
+    return ways[0]
+
+
+def _listed(models: dict[str, list[str]]) -> str:
+    """The disks of each model, a long row by its ends."""
+    texts = []
+    for model, names in models.items():
+        shown = ", ".join(names) if len(names) <= _NAMED_MAX else f"{names[0]} to {names[-1]}"
+        texts.append(f"{shown} ({model})" if model else shown)
+    return ", ".join(texts)
 
 
 def _bus(parameters: Parameters) -> Bus:

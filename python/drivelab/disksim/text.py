@@ -78,6 +78,14 @@ class Text:
         self._at += 1
         return True
 
+    def take_dots(self) -> bool:
+        """Read the dots of a range, if they are next."""
+        self._skip_blanks()
+        if not self._text.startswith("..", self._at):
+            return False
+        self._at += 2
+        return True
+
     def expect(self, sign: str, where: str) -> None:
         """Read a required sign."""
         place = self.place()

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import tomllib
 from dataclasses import dataclass
 from typing import Any, cast
 
+from drivelab import toml_text
 from drivelab.durability.checks import check_keys, check_values
 from drivelab.durability.losses import Losses
 from drivelab.durability.question import levels, question
@@ -26,7 +26,7 @@ class Question:
     @classmethod
     def of(cls, text: str, origin: str) -> Question:
         """Create it from the TOML text of a scenario. Raises InputError."""
-        options = tomllib.loads(text)
+        options = toml_text.loads(text)
         try:
             check_keys(options)
             check_values(options)

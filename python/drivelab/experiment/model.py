@@ -184,7 +184,7 @@ class Experiment:
 def parse(text: str, origin: str) -> Experiment:
     """An experiment from its TOML text. Raises InputError with what is wrong."""
     try:
-        document = tomllib.loads(text)
+        document = toml_text.loads(text)
         return _experiment(document)
     except tomllib.TOMLDecodeError as error:
         raise InputError(f"{origin}: {error}") from error

@@ -13,6 +13,11 @@ from drivelab.points_table import rate_text
 from drivelab.table import Cell, Table
 
 LEGEND = "Each cell: published, predicted, error beyond the rounding of the print; * = calibrated on it."
+LEGEND_TABLES = (
+    "Below the cells: how many are predicted within 5 % and 15 % of the published figure, with the median and the\n"
+    "largest error (calibration: cells that a drive was fitted to; validation: all others); then whether each "
+    "published\nfinding holds for the predicted cells too. `drivelab help` explains each column."
+)
 LEGEND_UNPUBLISHED = "A cell with one figure was not published: it is predicted for the claims."
 
 # Maximum line length of a claim's sentence, so that a table stays readable in a narrow window.
@@ -40,7 +45,7 @@ def cell_tables(outcome: Outcome) -> list[Table]:
 def legend(outcome: Outcome) -> str:
     """How to read the cells."""
     unpublished = any(prediction.cell.published is None for prediction in outcome.predictions)
-    return f"{LEGEND}\n{LEGEND_UNPUBLISHED}" if unpublished else LEGEND
+    return "\n".join([LEGEND, *([LEGEND_UNPUBLISHED] if unpublished else []), LEGEND_TABLES])
 
 
 def not_modelled_table(outcome: Outcome) -> Table:

@@ -123,7 +123,7 @@ def given(text: str) -> tuple[str, Any]:
     if not equals or not key.strip() or not value.strip():
         raise InputError(f"--known {text}: write it as KEY=VALUE, such as rpm=7200rpm")
     try:
-        found = tomllib.loads(f"value = {value}")["value"]
+        found = toml_text.loads(f"value = {value}")["value"]
     except tomllib.TOMLDecodeError:
         found = value.strip()
     return key.strip(), found

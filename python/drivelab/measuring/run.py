@@ -87,7 +87,7 @@ def plan_on(source: Source, overrides: Sequence[Override], target: Target) -> _c
 
 def _document(source: Source) -> dict[str, Any]:
     try:
-        return tomllib.loads(source.text)
+        return toml_text.loads(source.text)
     except tomllib.TOMLDecodeError:
         # This reports the error with its place.
         plan(source)

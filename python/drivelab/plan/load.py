@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from drivelab import toml_text
 from drivelab.errors import InputError
 from drivelab.files import read_text
 from drivelab.levels.loads import Loads, rate_asked
@@ -51,7 +52,7 @@ def is_trace(options: Mapping[str, Any]) -> bool:
 def _workload(path: Path) -> dict[str, Any]:
     """The workload of a scenario's file. Raises InputError."""
     try:
-        found = tomllib.loads(read_text(path)).get("workload")
+        found = toml_text.loads(read_text(path)).get("workload")
     except tomllib.TOMLDecodeError as error:
         raise InputError(f"--load {path}: {error}") from error
     if not isinstance(found, dict):
@@ -72,7 +73,7 @@ def check(loads: Loads, drive: str) -> None:
         return
     source = read_source(Path(loads.file))
     with in_words_of(loads):
-        if "target" in tomllib.loads(source.text):
+        if "target" in toml_text.loads(source.text):
             # The target in the file is ignored.
             plan(read_source({"target": {"drive": drive}, "workload": dict(loads.table)}))
         else:

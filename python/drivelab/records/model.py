@@ -17,25 +17,54 @@ PERCENTILES = {
 """The percentiles of the record, with the share that does not exceed each."""
 
 FIGURES = ("iops", "bytes_per_s", "mean", *PERCENTILES, "max")
-"""Figures of a point, or of one of its directions with `read.` or `write.` before it. Times are in ns."""
+"""Figures of a point, or of one of its directions with `read.`, `write.` or `trim.` before it. Times are in ns."""
 
 OTHER_FIGURE = "figure"
 """A figure of a table that is none of these."""
 
-WORKLOAD_AXES = (
-    "rw",
-    "bs",
+OPTIONAL_AXES = (
+    "bsrange",
     "bssplit",
-    "iodepth",
-    "numjobs",
-    "depth",
+    "ba",
+    "bs_unaligned",
+    "bs_is_seq_rand",
     "rate_iops",
-    "rwmixread",
+    "rate",
+    "rate_process",
+    "thinktime",
+    "thinktime_blocks",
+    "thinktime_blocks_type",
+    "thinktime_iotime",
+    "thinktime_spin",
     "percentage_random",
     "random_distribution",
+    "rw_sequencer",
     "fsync",
-    "pattern",
+    "fdatasync",
+    "sync",
+    "sync_file_range",
+    "write_barrier",
+    "end_fsync",
+    "fsync_on_close",
+    "iodepth_batch",
+    "iodepth_batch_complete_min",
+    "iodepth_batch_complete_max",
+    "iodepth_low",
+    "serialize_overlap",
+    "overwrite",
+    "atomic",
+    "verify",
+    "zonemode",
+    "zonesize",
+    "zonerange",
+    "zoneskip",
+    "trim_percentage",
+    "read_iolog",
+    "latency_target",
 )
+"""Axes of the workload that a job has only if the option is given."""
+
+WORKLOAD_AXES = ("rw", "bs", "iodepth", "numjobs", "hosts", "depth", "rwmixread", "pattern", *OPTIONAL_AXES)
 """Axes of the workload; points that differ in one of them never count as the same."""
 
 
@@ -52,6 +81,8 @@ class Figure:
     """The possible effect of rounding on the value, as a share of it."""
     basis: str = ""
     """The source of the error, a key of BASES; empty if there is none."""
+    is_open: bool = False
+    """Whether the record's samples tell nothing of the error: then no threshold can be judged."""
 
 
 BASES = {
@@ -73,7 +104,9 @@ class RecordPoint:
     figures: dict[str, Figure]
     digest: str | None = None
     direction: str = ""
-    """`read` or `write` if all I/Os are of one kind."""
+    """`read`, `write` or `trim` if all I/Os are of one kind."""
+    is_complete: bool = False
+    """Whether an axis of OPTIONAL_AXES that is absent has its default."""
 
     def figure(self, name: str) -> Figure | None:
         """A figure; if there are only reads, those of reads are those of all."""
@@ -103,6 +136,10 @@ class Record:
         """The sources of the errors of its figures, in the order of BASES."""
         found = {figure.basis for point in self.points for figure in point.figures.values()}
         return [name for name in BASES if name in found]
+
+
+DIRECTIONS = ("read", "write", "trim")
+"""The kinds of I/Os that have figures of their own."""
 
 
 def is_workload(axis: str) -> bool:

@@ -7,10 +7,9 @@ under the names of the jobs.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
-from drivelab.fio import values
 from drivelab.sizes import size_of
 
 _KINDS = {"readwrite": "rw", "trimwrite": "trimwrite"}
@@ -24,7 +23,19 @@ _ALIASES = {
     "randseed": "seed",
     "protocol": "queue.protocol",
 }
-_COUNTS = {"iodepth", "numjobs", "rwmixread", "rate_iops", "percentage_random", "fsync", "seed", "depth"}
+_COUNTS = {
+    "iodepth",
+    "numjobs",
+    "rwmixread",
+    "rate_iops",
+    "percentage_random",
+    "fsync",
+    "fdatasync",
+    "direct",
+    "hosts",
+    "seed",
+    "depth",
+}
 # For a job: its axes, and fio's defaults. The share of reads counts if both are mixed.
 _JOB_AXES = {"rw": "read", "bs": "4k", "iodepth": "1", "numjobs": "1"}
 _JOB_MORE = ("bssplit", "rate_iops", "percentage_random", "random_distribution", "fsync")
@@ -63,38 +74,31 @@ def axes_of_record(axes: Mapping[str, Any]) -> dict[str, Any]:
     return {name: axis_value(name, value) for name, value in named.items()}
 
 
-def axes_of_jobs(
-    jobs: Mapping[str, Mapping[str, Any]], size: Callable[[str], float | None] = size_of
-) -> dict[str, Any]:
-    """The axes of a workload, from the options of its jobs in fio's names; `size` reads a block size."""
+def axes_of_jobs(jobs: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    """The axes of a workload, from all options of its jobs in fio's names."""
     found: dict[str, Any] = {}
     for job, given in jobs.items():
         options = {_ALIASES.get(name, name): str(value) for name, value in given.items()}
         own = {name: options.get(name, default) for name, default in _JOB_AXES.items()}
-        # fio accepts a suffix, `randread:8`, for the number of I/Os per random offset.
         own["rw"] = own["rw"].partition(":")[0]
         own |= {name: options[name] for name in _JOB_MORE if options.get(name) not in {None, "0"}}
         if axis_value("rw", own["rw"]) in _MIXED:
             own["rwmixread"] = options.get("rwmixread", "50")
-        if "rate_iops" in own or "bssplit" in own:
-            # With a rate the depth is only an upper limit; with a split there is no single size.
-            own.pop("iodepth" if "rate_iops" in own else "bs")
         before = f"{job}." if len(jobs) > 1 else ""
-        for name, text in own.items():
-            value: object = text
-            if name == "bs":
-                bytes_ = size(text)
-                value = text if bytes_ is None else bytes_
-            found[before + name] = axis_value(name, value)
+        found |= {before + name: value for name, value in axes_of_job(own).items()}
     return found
 
 
-def fio_size(text: str) -> float | None:
-    """A size as fio reads it; the first if there are three for reads, writes and trims."""
-    try:
-        return float(values.size(text.partition(",")[0]))
-    except ValueError:
-        return None
+def axes_of_job(options: Mapping[str, str]) -> dict[str, Any]:
+    """The axes of one job from those of its options that are stated."""
+    left_out = set()
+    if "bssplit" in options:
+        # With a split there is no single size.
+        left_out.add("bs")
+    if "rate_iops" in options or "rate" in options:
+        # With a rate the depth is only an upper limit.
+        left_out.add("iodepth")
+    return {name: axis_value(name, text) for name, text in options.items() if name not in left_out}
 
 
 def jobs_of_text(text: str) -> dict[str, dict[str, str]]:

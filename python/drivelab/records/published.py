@@ -6,11 +6,10 @@ drive, and those fields of the table that all of its cells share.
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from typing import Any
 
-from drivelab import experiment
+from drivelab import experiment, toml_text
 from drivelab.errors import InputError
 from drivelab.experiment.model import UNITS, Cell, Experiment
 from drivelab.records.model import FIGURES, OTHER_FIGURE, Figure, Record, RecordPoint, scalars
@@ -139,7 +138,7 @@ def _fields(fields: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _of_scenario(text: str) -> dict[str, Any]:
-    document = tomllib.loads(text)
+    document = toml_text.loads(text)
     workload, target = document.get("workload") or {}, document.get("target") or {}
     found: dict[str, Any] = {}
     jobs = workload.get("job")

@@ -35,6 +35,9 @@ pub fn read<T: Copy>(node: &Node, known: &[(&str, T)], kind: &Kind, log: &mut Lo
     if let Some((_, value)) = known.iter().find(|(name, _)| name == text) {
         return Some(*value);
     }
+    if log.is_full() {
+        return None;
+    }
     let names: Vec<&str> = known.iter().map(|(name, _)| *name).collect();
     let (message, remedy) = not_modelled(text, &names)
         .unwrap_or_else(|| (format!("\"{text}\" is not known here"), suggest::remedy(text, &names)));

@@ -80,7 +80,8 @@ pub fn read_entry<T: Read>(entry: &Entry, facts: bool, log: &mut Log) -> Option<
     {
         node = value;
         for inner in &table.entries {
-            if inner.key != "value" && !source.take(inner, log) {
+            // Beyond the last problem that is kept, looking for the right name is wasted time.
+            if inner.key != "value" && !source.take(inner, log) && !log.is_full() {
                 let remedy = suggest::remedy(&inner.key, &["value", "source", "mark"]);
                 log.fault(inner.key_place, format!("unknown key `{}` beside a value", inner.key), remedy);
             }
@@ -118,6 +119,9 @@ fn short(kind: &Kind) -> String {
 
 /// Records a key that a section does not have.
 pub fn unknown_key(entry: &Entry, keys: &[Key], facts: bool, log: &mut Log) {
+    if log.is_full() {
+        return;
+    }
     let mut names: Vec<&str> = keys.iter().map(|key| key.name).collect();
     if facts {
         names.extend(["source", "mark"]);
@@ -151,8 +155,12 @@ impl Read for bool {
     }
 
     fn read(node: &Node, log: &mut Log) -> Option<Self> {
-        if let Value::Flag(flag) = node.value {
-            return Some(flag);
+        match &node.value {
+            Value::Flag(flag) => return Some(*flag),
+            // The words of data sheets and of tools such as hdparm.
+            Value::Text(text) if text == "on" => return Some(true),
+            Value::Text(text) if text == "off" => return Some(false),
+            _ => {}
         }
         wrong_type(node, &Self::kind(), log);
         None

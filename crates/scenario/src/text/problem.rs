@@ -167,9 +167,11 @@ impl Log {
 
     /// Records a problem; the same one at the same place only once.
     pub fn error(&mut self, place: Place, message: impl Into<String>, remedy: Option<String>) {
+        if self.is_full() {
+            return;
+        }
         let (message, remedy) = (shortened(message.into()), remedy.map(shortened));
-        if self.problems.len() >= PROBLEMS_MAX
-            || !self.seen.insert((place, message.clone()))
+        if !self.seen.insert((place, message.clone()))
             || self.is_of_another_value(place, &message)
         {
             return;
@@ -266,6 +268,7 @@ impl Log {
         self.problems.len() + self.contradictions.len()
     }
 
+    /// Whether further problems are dropped; then no remedy needs to be looked for.
     pub fn is_full(&self) -> bool {
         self.problems.len() >= PROBLEMS_MAX
     }
