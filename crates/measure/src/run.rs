@@ -173,7 +173,7 @@ fn host(setup: &Setup, options: &MeasureOptions) -> Result<Host, MeasureError> {
     if setup.fed.is_some() {
         return wrong("a recorded trace is replayed on simulated drives only; give it jobs");
     }
-    if setup.limit.duration.is_none() && setup.limit.ios.is_none() {
+    if setup.limit.duration.is_none() && setup.limit.ios.is_none() && !setup.jobs_end() {
         return wrong("a run on a device ends after a time or a number of I/Os: --runtime or --number-ios");
     }
     let is_written = setup.jobs.iter().any(|job| job.reads != Share::ALL);

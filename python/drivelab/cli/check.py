@@ -30,8 +30,9 @@ def check(
 ) -> int:
     """Check a scenario without running it: all its problems, or what it would run."""
     try:
-        source = read_source(scenario)
-        checked = plan(source, words.overrides_of({}, settings))
+        overrides = words.overrides_of({}, settings)
+        source = read_source(scenario, overrides)
+        checked = plan(source, overrides)
     except ScenarioError as error:
         if as_json:
             emit_json({"ok": False, "problems": error.problems})

@@ -163,8 +163,9 @@ def simulate(
     for path in chart:
         check_picture("--chart", path)
     wish = log_wish(log, log_to, timeline)
-    source = Source("", "command line") if scenario is None else read_source(scenario)
-    checked = plan(source, words.overrides_of(options, settings))
+    overrides = words.overrides_of(options, settings)
+    source = Source("", "command line") if scenario is None else read_source(scenario, overrides)
+    checked = plan(source, overrides)
     words.note_words(checked, source)
     if as_fio:
         emit_jobs(checked)
@@ -187,7 +188,7 @@ def simulate(
         progress_bar(len(checked), checked.name, quiet=quiet, limits=checked.limits) as progress,
     ):
         result = run_plan(checked, workers, progress, wish.commands, check_data=check_data, capture=capture)
-    result = replace(result, subject=subject_of(source, words.overrides_of(options, settings)))
+    result = replace(result, subject=subject_of(source, overrides))
     _print(result, as_json=as_json, as_csv=as_csv, quiet=quiet, breakdown=breakdown)
     is_empty = _tell_empty(result)
     _note_failed(result)
