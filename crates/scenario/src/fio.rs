@@ -19,8 +19,9 @@ pub const WRITES: &str = "; writes: destroys what is on DEVICE";
 /// The job file; the device is left to the user, since a job that writes destroys its data. The files of a
 /// sweep may be concatenated: each but the first waits for the previous one.
 pub fn job_file(jobs: &[Job], workload: Option<&WorkloadRaw>, run: &Run, first: bool) -> String {
-    let mut out =
-        String::from("; run with: DEVICE=/dev/NAME fio this-file\n[global]\nfilename=${DEVICE}\nioengine=libaio\ndirect=1\n");
+    let mut out = String::from(
+        "; run with: DEVICE=/dev/NAME fio this-file\n[global]\nfilename=${DEVICE}\nioengine=libaio\ndirect=1\n",
+    );
     let mut line = |key: &str, value: String| {
         let _ = writeln!(out, "{key}={value}");
     };

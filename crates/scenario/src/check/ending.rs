@@ -1,5 +1,6 @@
 //! When a job ends before the run does: after its data, with a last FLUSH, and with the others.
 use crate::check::given;
+use crate::keys::Read;
 use crate::keys::numbers::Fio;
 use crate::raw::workload::{JobRaw, WorkloadRaw};
 use crate::text::problem::Log;

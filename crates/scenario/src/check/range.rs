@@ -1,7 +1,6 @@
 //! The range of addresses that a job accesses: of the whole target, or of one member.
 use crate::check::workload::Served;
 use crate::keys::At;
-use crate::keys::Read;
 use crate::keys::numbers::Count;
 use crate::raw::amounts::Part;
 use crate::raw::workload::JobRaw;
@@ -22,9 +21,8 @@ fn base(member: Option<&At<Count<0, 1023>>>, served: Served<'_>, log: &mut Log) 
         log.contradiction(at.place, message, "lower member, or raise target.array.members");
         return None;
     };
-    let before: Sectors =
-        drives[..number].iter().map(|drive| drive.capacity()).fold(Sectors::ZERO, |sum, one| sum + one);
-    Some((Lba::ZERO + before, drive.capacity()))
+    let before: u64 = drives[..number].iter().map(|drive| drive.capacity().get()).sum();
+    Some((Lba::new(before), drive.capacity()))
 }
 
 /// The range that a job accesses.

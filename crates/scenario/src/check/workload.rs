@@ -17,7 +17,7 @@ use drivelab_core::host::popularity::Popularity;
 use drivelab_core::setup::Fed;
 use drivelab_core::storage::TargetParams;
 use drivelab_core::storage::array::params::Level;
-use drivelab_core::storage::drive::DriveModel;
+use drivelab_core::storage::drive::params::DriveModel;
 use drivelab_core::storage::drive::protocol::Protocol;
 use drivelab_core::storage::elevator::ElevatorOrder;
 use drivelab_core::{Access, Command};
