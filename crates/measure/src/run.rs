@@ -176,6 +176,11 @@ fn host(setup: &Setup, options: &MeasureOptions) -> Result<Host, MeasureError> {
     if setup.limit.duration.is_none() && setup.limit.ios.is_none() && !setup.jobs_end() {
         return wrong("a run on a device ends after a time or a number of I/Os: --runtime or --number-ios");
     }
+    if setup.limit.duration.is_some() && setup.jobs.iter().any(|job| job.ending.flushes) {
+        return wrong(
+            "a device is flushed after io_size, and not after a time: leave end_fsync or --runtime out",
+        );
+    }
     let is_written = setup.jobs.iter().any(|job| job.reads != Share::ALL);
     if is_written && !options.may_write {
         return wrong("it writes, and nothing is written unless that is asked for: --write --yes-destroy");

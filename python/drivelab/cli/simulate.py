@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from drivelab import _core, executors, steady
+from drivelab import _core, ceiling, executors, steady
 from drivelab.array_summary import counted, duration_text, is_eventful
 from drivelab.cli import workload_options as words
 from drivelab.cli.array_options import (
@@ -195,6 +195,7 @@ def simulate(
     lost = _note_lost(result)
     _note_starved(result)
     _note_given_up(result)
+    _note_cached(result, checked)
     note_behind(result.records)
     note_floors(result.records)
     note_uncut(result.records)
@@ -408,6 +409,13 @@ def _note_given_up(result: Result) -> None:
         say(
             f"note: nor are all data there at {len(lost) - PLACES_NAMED_MAX} more points: see given_up in --json"
         )
+
+
+def _note_cached(result: Result, checked: _core.Plan) -> None:
+    """Rates that only a cache can give are those of the cache: say so."""
+    ceilings = checked.ceilings
+    for note in ceiling.notes(result.records, [ceilings[place] for place in result.places], result.fio):
+        say(f"note: {note}")
 
 
 def _at(points: Sequence[Point]) -> str:

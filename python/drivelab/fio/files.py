@@ -18,6 +18,8 @@ from drivelab.fio.syntax import Place, Problem
 COPIES_MAX = 256
 """The most copies with a range of their own; a scenario has a job for each."""
 _BLOCK_BYTES = 4096
+_RANGE = frozenset({"size", "filesize", "offset", "offset_increment"})
+"""Options that say where a job reads and writes within its files."""
 _OWN_FORMAT = "$jobname.$jobnum.$filenum"
 _DEVICE_ENGINES = frozenset({"nbd", "sg", "libblkio", "io_uring_cmd"})
 _SHARED_MEMORY = "/dev/shm/"  # noqa: S108 - a name is compared, and no file is made
@@ -25,7 +27,10 @@ OWN_NOTE = (
     "each job, and each copy of one, has files of its own as in fio; they lie one behind the other from the start of "
     "the drive"
 )
-EVEN_NOTE = "each job, and each copy of one, has a file of its own as in fio; without sizes in bytes they share the drive evenly"
+EVEN_NOTE = (
+    "each job, and each copy of one, has a file of its own as in fio; without sizes in bytes they share the drive "
+    "evenly"
+)
 
 
 def files_of(reader: Reader, name: str, count: int) -> Files:
@@ -153,7 +158,8 @@ def _on_drives(built: Built, drives: Sequence[str], problems: list[Problem]) -> 
 def _in_files(group: Sequence[Built], problems: list[Problem], notes: dict[str, None]) -> None:
     """Lay the files of a group one behind the other; without sizes in bytes they share the drive evenly."""
     order = list(dict.fromkeys(name for built in group for name in built.files.names))
-    if len({built.files.names for built in group}) < 2:
+    is_unknown = any(_RANGE & built.unreadable for built in group)
+    if len({built.files.names for built in group}) < 2 or is_unknown:
         return
     needs: dict[str, int] = {}
     for built in group:

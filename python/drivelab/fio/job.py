@@ -109,6 +109,8 @@ def _trace(reader: Reader, built: Built, notes: dict[str, None]) -> None:
     elif percent != 100:
         # fio scales the rate, and scale_time is its inverse.
         trace["scale_time"] = round(100 / percent, 9)
+    if reader.text("replay_redirect"):
+        trace["device"] = "*"
     keys["trace"] = trace
 
 

@@ -20,6 +20,7 @@ _VARIABLE = re.compile(r"\$\{(?P<name>[^}]*)\}")
 _INCLUDE = re.compile(r"include(?:\s+(?P<file>.*))?")
 _WORDS_OF_FIO = {"rw", "readwrite", "ioengine", "filename", "read_iolog"}
 """Options whose values are quoted in TOML."""
+_NAMES = frozenset({"filename", "directory", "filename_format", "uri"})
 _SYNONYMS = {
     "readwrite": "rw",
     "blocksize": "bs",
@@ -177,18 +178,20 @@ def _option(place: Place, line: str, problems: list[Problem]) -> Option:
     key, equals, value = line.partition("=")
     key = key.strip().lower()
     key = _SYNONYMS.get(key, key)
-    # Options without effect may have any value.
-    unset = [] if matters_not(key) else problems
-    return Option(key, _expanded(place, value.strip(), unset) if equals else None, place)
+    if not equals:
+        return Option(key, None, place)
+    # Options without effect may have any value, and of names only matters which are the same.
+    unset = [] if matters_not(key) or key in _NAMES else problems
+    return Option(key, _expanded(key, place, value.strip(), unset), place)
 
 
-def _expanded(place: Place, value: str, problems: list[Problem]) -> str:
+def _expanded(key: str, place: Place, value: str, problems: list[Problem]) -> str:
     """The value with ${NAME} replaced from the environment, as fio does it."""
 
     def of_environment(match: re.Match[str]) -> str:
         found = os.environ.get(match["name"])
         if found is None:
             problems.append(Problem(place, f"${{{match['name']}}} is not set in the environment"))
-        return found or "0"
+        return match[0] if found is None and key in _NAMES else found or "0"
 
     return _VARIABLE.sub(of_environment, value)
