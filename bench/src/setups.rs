@@ -264,6 +264,7 @@ fn random(drive: &DriveParams, commands: u64, share: u64) -> Setup {
         command_limit: None,
         arrivals: Arrivals::Closed { outstanding: depth, think: Span::ZERO },
         submit: SubmitCost::NONE,
+        ending: Default::default(),
     };
     Setup {
         target: TargetParams::Drive(Arc::new(model)),

@@ -153,7 +153,8 @@ def check(scenario: Scenario = "", **overrides: object) -> list[Problem]:
     Raises InputError (no such file).
     """
     try:
-        plan(read_source(scenario), overrides_from(overrides))
+        laid_over = overrides_from(overrides)
+        plan(read_source(scenario, laid_over), laid_over)
     except ScenarioError as error:
         return error.problems
     return []

@@ -73,10 +73,14 @@ class Source:
     base_dir: Path = Path()
     notes: tuple[str, ...] = ()
     """What a reader should know of how the text came about."""
+    held: frozenset[str] = frozenset()
+    """Keys of overrides that the text has taken over already."""
 
 
-def read_source(scenario: object) -> Source:
+def read_source(scenario: object, overrides: Iterable[Override] = ()) -> Source:
     """The text of a scenario: a string of one line without `=` and a Path name a file.
+
+    A job file of fio takes over what it can of the overrides, since its options depend on each other.
 
     Notebooks pass anything, whatever the types say: what is no `Scenario` raises InputError as well.
     """
@@ -102,9 +106,9 @@ def read_source(scenario: object) -> Source:
     if scenario.suffix == ".fio" or _is_of_fio(text):
         from drivelab.fio import scenario_of  # noqa: PLC0415 - few need it
 
-        found = scenario_of(text, str(scenario))
+        found = scenario_of(text, str(scenario), {item.key: item.value for item in overrides})
         origin = f"{scenario} as a scenario"
-        return Source(found.text, origin, scenario.parent, tuple(found.notes))
+        return Source(found.text, origin, scenario.parent, tuple(found.notes), found.held)
     return Source(text, str(scenario), scenario.parent)
 
 
@@ -149,7 +153,7 @@ def plan(source: Source, overrides: Iterable[Override] = (), *, served: bool = F
     A target that is `served` has no end, and faults come at run time: keys have an effect there that have none in a
     run.
     """
-    triples = [(item.key, item.value, item.origin) for item in overrides]
+    triples = [(item.key, item.value, item.origin) for item in overrides if item.key not in source.held]
     for text in (source.text, *(part for triple in triples for part in triple)):
         try:
             text.encode()

@@ -58,7 +58,8 @@ def simulate(
     Raises InputError (no such file, or no scenario at all), ScenarioError (all problems at once), RunError (a
     point failed) and Interrupted (Ctrl-C; its `result` holds the finished points).
     """
-    source, laid_over = read_source(scenario), overrides_from(overrides)
+    laid_over = overrides_from(overrides)
+    source = read_source(scenario, laid_over)
     checked = plan(source, laid_over)
     trace = None if capture is None else Path(capture)
     result = run_plan(checked, workers, progress, log, check_data=check_data, capture=trace)

@@ -19,6 +19,15 @@ pub struct Limit {
     pub until_rebuilt: bool,
 }
 
+impl Setup {
+    /// Whether the run ends because its jobs do: all of them after their data, or all with one of them.
+    pub fn jobs_end(&self) -> bool {
+        let ends = |job: &JobParams| job.ending.after.is_some();
+        let is_last = |job: &JobParams| ends(job) && job.ending.ends_all;
+        !self.jobs.is_empty() && (self.jobs.iter().all(ends) || self.jobs.iter().any(is_last))
+    }
+}
+
 /// I/Os that the host is fed, in place of jobs that draw them.
 #[derive(Clone, Debug)]
 pub struct Fed {

@@ -30,6 +30,7 @@ fn setup(depth: u32) -> Setup {
         command_limit: None,
         arrivals: Arrivals::Closed { outstanding: depth, think: Span::ZERO },
         submit: SubmitCost::NONE,
+        ending: Default::default(),
     };
     Setup {
         target: TargetParams::Server(ServerParams { capacity, service: None, stations: 1 }),

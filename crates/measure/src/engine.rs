@@ -165,6 +165,9 @@ impl<'a, P: Port> Engine<'a, P> {
         if let Some(why) = self.ends {
             return Some((now, why));
         }
+        if self.host.is_over() {
+            return Some((now, Ended::Ios));
+        }
         if self.ledger.counted >= self.limits.ios && !self.ledger.waits_for_steady() {
             return Some((now, Ended::Ios));
         }

@@ -37,6 +37,7 @@
 //!     command_limit: None,
 //!     arrivals: Arrivals::Closed { outstanding: 4, think: Span::ZERO },
 //!     submit: SubmitCost::NONE,
+//!     ending: Default::default(),
 //! };
 //! let capacity = Sectors::new(1 << 20);
 //! let setup = Setup {

@@ -173,8 +173,13 @@ fn host(setup: &Setup, options: &MeasureOptions) -> Result<Host, MeasureError> {
     if setup.fed.is_some() {
         return wrong("a recorded trace is replayed on simulated drives only; give it jobs");
     }
-    if setup.limit.duration.is_none() && setup.limit.ios.is_none() {
+    if setup.limit.duration.is_none() && setup.limit.ios.is_none() && !setup.jobs_end() {
         return wrong("a run on a device ends after a time or a number of I/Os: --runtime or --number-ios");
+    }
+    if setup.limit.duration.is_some() && setup.jobs.iter().any(|job| job.ending.flushes) {
+        return wrong(
+            "a device is flushed after io_size, and not after a time: leave end_fsync or --runtime out",
+        );
     }
     let is_written = setup.jobs.iter().any(|job| job.reads != Share::ALL);
     if is_written && !options.may_write {

@@ -112,6 +112,7 @@ fn setup(ios: u64) -> Setup {
         command_limit: None,
         arrivals: Arrivals::Closed { outstanding: 4, think: Span::ZERO },
         submit: SubmitCost::NONE,
+        ending: Default::default(),
     };
     Setup {
         target: TargetParams::Server(ServerParams { capacity, service: None, stations: 1 }),

@@ -52,6 +52,7 @@ fn job(depth: u32) -> JobParams {
         command_limit: None,
         arrivals: Arrivals::Closed { outstanding: depth, think: Span::ZERO },
         submit: SubmitCost::NONE,
+        ending: Default::default(),
     }
 }
 

@@ -5,8 +5,8 @@ use crate::files::Folder;
 use drivelab_core::Access;
 use drivelab_core::storage::Target;
 use drivelab_scenario::{Override, Point, Source, plan, plan_served};
-use drivelab_simulate::in_arrival_order;
 use drivelab_simulate::recorded::Replayed;
+use drivelab_simulate::{Ceiling, ceiling, in_arrival_order};
 use drivelab_trace::check::Problems;
 use pyo3::exceptions::{PyIndexError, PyValueError};
 use pyo3::prelude::*;
@@ -41,6 +41,18 @@ struct PlanSource {
     steps: Vec<Step>,
     /// Whether its target is served, not run.
     served: bool,
+}
+
+/// The highest rates of a target as a dictionary.
+fn rates<'py>(py: Python<'py>, found: &Ceiling) -> PyResult<Bound<'py, PyDict>> {
+    let Ceiling { media_read, media_write, link_read, link_write, caches } = found;
+    let dict = PyDict::new(py);
+    dict.set_item("media_read", media_read)?;
+    dict.set_item("media_write", media_write)?;
+    dict.set_item("link_read", link_read)?;
+    dict.set_item("link_write", link_write)?;
+    dict.set_item("caches", caches)?;
+    Ok(dict)
 }
 
 /// A change of a plan: its name, and pairs of (index, I/Os) or a number.
@@ -130,6 +142,17 @@ impl Plan {
         let list = PyList::empty(py);
         for point in &self.inner.points {
             list.append(to_python(py, &point.in_force)?)?;
+        }
+        Ok(list)
+    }
+
+    /// For each point, the highest rates of its media and links; None for a target without drives.
+    #[getter]
+    fn ceilings<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        let list = PyList::empty(py);
+        for point in &self.inner.points {
+            let found = ceiling(&point.setup.target).map(|found| rates(py, &found)).transpose()?;
+            list.append(found)?;
         }
         Ok(list)
     }

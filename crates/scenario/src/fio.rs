@@ -4,7 +4,7 @@ use crate::check::workload::{Job, Listed};
 use crate::fio_trace;
 use crate::keys::Read;
 use crate::raw::workload::{Rw, WorkloadRaw};
-use drivelab_core::host::params::{Addressing, Arrivals, Flushes, JobParams, Marking};
+use drivelab_core::host::params::{Addressing, Arrivals, Ending, Flushes, JobParams, Marking};
 use drivelab_core::{Access, Priority};
 use drivelab_units::Share;
 use std::fmt::Write;
@@ -19,16 +19,20 @@ pub const WRITES: &str = "; writes: destroys what is on DEVICE";
 /// The job file; the device is left to the user, since a job that writes destroys its data. The files of a
 /// sweep may be concatenated: each but the first waits for the previous one.
 pub fn job_file(jobs: &[Job], workload: Option<&WorkloadRaw>, run: &Run, first: bool) -> String {
-    let mut out =
-        String::from("; run with: fio --filename=DEVICE this-file\n[global]\nioengine=libaio\ndirect=1\n");
+    let mut out = String::from(
+        "; run with: DEVICE=/dev/NAME fio this-file\n[global]\nfilename=${DEVICE}\nioengine=libaio\ndirect=1\n",
+    );
     let mut line = |key: &str, value: String| {
         let _ = writeln!(out, "{key}={value}");
     };
     line("randseed", run.seed.to_string());
     line("randrepeat", "1".to_owned());
     line("norandommap", "1".to_owned());
+    let some_end = jobs.iter().any(|job| job.params.ending.after.is_some());
     if let Some(duration) = run.limit.duration {
-        line("time_based", "1".to_owned());
+        if !some_end {
+            line("time_based", "1".to_owned());
+        }
         line("runtime", microseconds(duration.as_ns()));
     }
     if !run.warmup.is_zero() {
@@ -37,6 +41,9 @@ pub fn job_file(jobs: &[Job], workload: Option<&WorkloadRaw>, run: &Run, first: 
     let listed = jobs.iter().any(|job| job.listed.is_some());
     if let Some(ios) = run.limit.ios.filter(|_| !listed) {
         line("; over all jobs together; fio counts for each\nnumber_ios", ios.to_string());
+    }
+    if jobs.iter().any(|job| job.params.ending.ends_all) {
+        line("exitall", "1".to_owned());
     }
     line("group_reporting", "1".to_owned());
     let mut waits = !first;
@@ -50,6 +57,7 @@ pub fn job_file(jobs: &[Job], workload: Option<&WorkloadRaw>, run: &Run, first: 
             continue;
         }
         section(&mut out, job, waits);
+        ending(&mut out, job.params.ending, some_end && run.limit.duration.is_some());
         waits = false;
     }
     out
@@ -102,6 +110,20 @@ fn section(out: &mut String, job: &Job, waits: bool) {
         line("numjobs", job.copies.to_string());
     }
     queue_attributes(out, params);
+}
+
+/// When a job ends; beside others that end by themselves, one that does not is `time_based`.
+fn ending(out: &mut String, ending: Ending, others_end: bool) {
+    match ending.after {
+        Some(after) => {
+            let _ = writeln!(out, "io_size={}", after.bytes().get());
+        }
+        None if others_end => out.push_str("time_based=1\n"),
+        None => {}
+    }
+    if ending.flushes {
+        out.push_str("end_fsync=1\n");
+    }
 }
 
 /// When a job issues its I/Os.

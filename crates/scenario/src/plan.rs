@@ -298,7 +298,7 @@ fn words_without_meaning(workload: &mut WorkloadRaw, log: &mut Log) {
             ));
         }
         Some(At { place, .. }) => {
-            let remedy = "leave it out, or end the run after so many I/Os with number_ios (run.ios)";
+            let remedy = "leave it out, or end the job after an amount of data with io_size";
             log.fault(place, "no run ends with its range, as fio's does without time_based", remedy);
         }
         None => {}

@@ -7,6 +7,7 @@
 //! Start reading at [`run()`].
 pub mod arrival_order;
 pub mod capture;
+mod ceiling;
 pub mod checker;
 mod counters;
 mod error;
@@ -19,6 +20,7 @@ pub mod replay;
 pub mod run;
 
 pub use arrival_order::in_arrival_order;
+pub use ceiling::{Ceiling, ceiling};
 pub use many::run_many;
 pub use replay::replay;
 pub use run::{Control, RunError, run, run_captured};

@@ -92,6 +92,7 @@ impl Recording for Replayed {
         let named = |error: TraceError| format!("{}: {}", self.name, trace_error_message(&error));
         let reader = (self.open)().map_err(named)?;
         let Replaying { device, scale_time, remap, .. } = self.params.clone();
+        let device = device.filter(|name| name != ALL_DEVICES);
         let shape = Shape { device, scale_time, remap, ..Shape::default() };
         let shaper = Shaper::new(shape, false).map_err(named)?;
         Ok(Box::new(Stream {
@@ -109,6 +110,9 @@ impl Recording for Replayed {
         }))
     }
 }
+
+/// In place of a device's name: the requests of all devices, in one address space.
+const ALL_DEVICES: &str = "*";
 
 /// A trace that is being read.
 struct Stream {
@@ -163,7 +167,8 @@ impl Stream {
 
     /// The end of the trace: checks that the device to be replayed occurred.
     fn is_over(&self) -> Result<Option<Recorded>, String> {
-        let Some(device) = self.params.device.as_ref().filter(|_| self.only.is_none()) else {
+        let wanted = self.params.device.as_ref().filter(|name| *name != ALL_DEVICES);
+        let Some(device) = wanted.filter(|_| self.only.is_none()) else {
             return Ok(None);
         };
         let devices = self.reader.devices();
@@ -208,17 +213,17 @@ impl Stream {
         Ok(Some(Recorded { io, response: record.response_ns.map(Span::from_ns) }))
     }
 
-    /// A target has one address space, so requests of two devices would overlap.
+    /// A target has one address space, so requests of two devices would overlap: only on request they do.
     fn check_device(&mut self, record: &Record) -> Result<(), String> {
         let only = *self.only.get_or_insert(record.device);
-        if only == record.device {
+        if only == record.device || self.params.device.as_deref() == Some(ALL_DEVICES) {
             return Ok(());
         }
         let devices = self.reader.devices();
         let (one, other) = (devices.name(only), devices.name(record.device));
         self.wrong(&format!(
             "the trace has several devices, \"{one}\" and \"{other}\" among them, and the target has one address space; \
-             name the one that is replayed: device = \"{one}\" (--trace-device)"
+             name the one that is replayed: device = \"{one}\" (--trace-device), or device = \"*\" for all on one"
         ))
     }
 

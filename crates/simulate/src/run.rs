@@ -98,8 +98,8 @@ impl Clock {
     fn new(setup: &Setup) -> Result<Self, RunError> {
         let Limit { duration, ios, until_rebuilt } = setup.limit;
         let is_recorded = setup.fed.as_ref().is_some_and(|fed| fed.recording.is_some());
-        if duration.is_none() && ios.is_none() && !until_rebuilt && !is_recorded && setup.power_cut.is_none()
-        {
+        let is_limited = duration.is_some() || ios.is_some() || until_rebuilt || setup.jobs_end();
+        if !is_limited && !is_recorded && setup.power_cut.is_none() {
             return Err(RunError::Endless);
         }
         let mut target = Target::new(&setup.target, setup.seed);
@@ -140,7 +140,7 @@ impl Clock {
         let start = Instant::ZERO + setup.warmup;
         let end = setup.limit.duration.map(|duration| start + duration);
         let is_cut = setup.power_cut.is_some_and(|cut| end.is_none_or(|end| cut <= end));
-        let end = if is_cut { setup.power_cut } else { end };
+        let mut end = if is_cut { setup.power_cut } else { end };
         let ios = setup.limit.ios.unwrap_or(u64::MAX);
         // Whether something must be done at each instant, so that the target may not run on to its next output.
         let every_instant_counts = self.feeding.is_some()
@@ -149,8 +149,11 @@ impl Clock {
             || setup.limit.until_rebuilt
             || !setup.injections.is_empty();
         let mut steps = 0u32;
-        let mut now = Instant::ZERO;
+        let (mut now, mut why) = (Instant::ZERO, Ended::Ios);
         loop {
+            if self.host.is_over() {
+                return Ok((now.max(start), why));
+            }
             if let Some(feeding) = &mut self.feeding {
                 feeding.feed(&mut self.host)?;
                 if !is_cut && feeding.is_done(&self.host) {
@@ -172,10 +175,15 @@ impl Clock {
             let is_in_window = |at: &Instant| is_cut || end.is_none_or(|end| *at < end);
             let injected = self.injections.next_at().filter(is_in_window);
             let due = injected.map_or(due, |at| at.min(due));
-            if let Some(end) = end
-                && due > end
+            if let Some(limit) = end
+                && due > limit
             {
-                return Ok((end, if is_cut { Ended::PowerCut } else { Ended::Duration }));
+                if is_cut || !self.host.ends_with_flush() {
+                    return Ok((limit, if is_cut { Ended::PowerCut } else { Ended::Duration }));
+                }
+                (now, end, why) = (limit, None, Ended::Duration);
+                self.end_jobs(now, ios)?;
+                continue;
             }
             if due > HORIZON {
                 return Err(RunError::Endlong);
@@ -206,6 +214,16 @@ impl Clock {
                 (control.progress)(self.share_done(now, start, end, setup.limit));
             }
         }
+    }
+
+    /// The time of a run is over whose jobs flush before they end: the window closes when that is done.
+    #[cold]
+    fn end_jobs(&mut self, now: Instant, ios: u64) -> Result<(), RunError> {
+        self.pass_to(now);
+        self.host.end_jobs(now);
+        self.step(now, now, ios)?;
+        self.drain_outputs();
+        Ok(())
     }
 
     /// A fault due at an instant affects the commands under way before the host does anything more.

@@ -41,7 +41,7 @@ def check(
             block = [] if any(one.key == "workload.bs" for one in overrides) else [_BLOCK]
             source, overrides = Source("", "command line"), [*overrides, *block]
         else:
-            source = read_source(scenario)
+            source = read_source(scenario, overrides)
         checked = plan(source, overrides)
     except ScenarioError as error:
         if as_json:

@@ -169,8 +169,8 @@ def _check_words(given: dict[str, Any]) -> None:
 
 def _device(scenario: Path | None, given: dict[str, Any], settings: list[str]) -> _core.Plan:
     """What is cut: one point. Raises InputError and ScenarioError."""
-    source = Source("", "command line") if scenario is None else read_source(scenario)
     overrides = words.overrides_of(given, settings)
+    source = Source("", "command line") if scenario is None else read_source(scenario, overrides)
     checked = plan(source, overrides, served=True)
     if len(checked) > 1:
         raise InputError(

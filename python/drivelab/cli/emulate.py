@@ -143,9 +143,9 @@ def emulate(
         raise InputError("--run: the command is empty; leave --run out to serve until Ctrl-C")
     options |= {"mount": None if mount is None else str(mount.absolute())}
     options |= {"write_image": write_image, "capture": None if capture is None else str(capture)}
-    source = Source("", "command line") if scenario is None else read_source(scenario)
     laid_over = {"drive": drive, "level": level, "members": members, "stripe_unit": stripe_unit}
     overrides = words.overrides_of({**laid_over, "randseed": randseed}, settings)
+    source = Source("", "command line") if scenario is None else read_source(scenario, overrides)
     checked = plan(source, overrides, served=True)
     if len(checked) > 1:
         raise InputError(

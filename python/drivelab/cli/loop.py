@@ -51,8 +51,8 @@ def loop(
         budget_ns = _core.span_ns(lateness_budget)
     except ValueError as error:
         raise InputError(f"--lateness-budget {lateness_budget}: {error}") from error
-    source = Source("", "command line") if scenario is None else read_source(scenario)
     overrides = words.overrides_of(options, settings)
+    source = Source("", "command line") if scenario is None else read_source(scenario, overrides)
     checked = plan(source, overrides)
     if not quiet:
         for key in _core.left_out_of_emulation(checked):

@@ -115,8 +115,9 @@ def run(
     found = device.find_target(target)
     if direct == "0" and found.server is not None:
         raise InputError("--direct 0: an address has no page cache before it; leave it out")
-    source = Source("", "command line") if scenario is None else read_source(scenario)
-    checked = plan_on(source, words.overrides_of(options, settings), found)
+    overrides = words.overrides_of(options, settings)
+    source = Source("", "command line") if scenario is None else read_source(scenario, overrides)
+    checked = plan_on(source, overrides, found)
     words.note_words(checked, source)
     is_written = writes(checked)
     how = device.how_of(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from drivelab import _core, executors, steady
+from drivelab import _core, ceiling, executors, steady
 from drivelab.array_summary import duration_text, is_eventful
 from drivelab.cli import workload_options as words
 from drivelab.cli.array_options import (
@@ -164,8 +164,9 @@ def simulate(
     for path in chart:
         check_picture("--chart", path)
     wish = log_wish(log, log_to, timeline)
-    source = Source("", "command line") if scenario is None else read_source(scenario)
-    checked = plan(source, words.overrides_of(options, settings))
+    overrides = words.overrides_of(options, settings)
+    source = Source("", "command line") if scenario is None else read_source(scenario, overrides)
+    checked = plan(source, overrides)
     words.note_words(checked, source)
     if as_fio:
         emit_jobs(checked)
@@ -188,13 +189,14 @@ def simulate(
         progress_bar(len(checked), checked.name, quiet=quiet, limits=checked.limits) as progress,
     ):
         result = run_plan(checked, workers, progress, wish.commands, check_data=check_data, capture=capture)
-    result = replace(result, subject=subject_of(source, words.overrides_of(options, settings)))
+    result = replace(result, subject=subject_of(source, overrides))
     _print(result, as_json=as_json, as_csv=as_csv, quiet=quiet, breakdown=breakdown)
     is_empty = _tell_empty(result)
     _note_failed(result)
     lost = _note_lost(result)
     _note_starved(result)
     _note_given_up(result)
+    _note_cached(result, checked)
     note_behind(result.records)
     note_floors(result.records)
     note_uncut(result.records)
@@ -420,6 +422,13 @@ def _note_given_up(result: Result) -> None:
             f"note: nor are all data there at {counted(len(lost) - PLACES_NAMED_MAX, 'more point')}: see given_up in "
             "--json"
         )
+
+
+def _note_cached(result: Result, checked: _core.Plan) -> None:
+    """Rates that only a cache can give are those of the cache: say so."""
+    ceilings = checked.ceilings
+    for note in ceiling.notes(result.records, [ceilings[place] for place in result.places], result.fio):
+        say(f"note: {note}")
 
 
 def _at(points: Sequence[Point]) -> str:

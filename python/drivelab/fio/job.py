@@ -4,21 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
-from math import gcd
+from math import ceil
 from typing import Any
 
 from drivelab.fio import values
-from drivelab.fio.options import ASYNCHRONOUS, SYNCHRONOUS
+from drivelab.fio.options import ASYNCHRONOUS, SYNCHRONOUS, WAITS_IF_BUFFERED
 from drivelab.fio.range import range_of
 from drivelab.fio.reader import Built, Reader
+from drivelab.fio.sizes import MIXED, sizes_of
 from drivelab.fio.syntax import Job, Problem
-from drivelab.fio.values import Value, WrongError
 
-_MIXED = {"rw", "readwrite", "randrw"}
-_KINDS = {"read", "write", "randread", "randwrite", *_MIXED}
-_RANGE_MAX = 64
-"""The most sizes of a range."""
-_IOS_MIN = 1
+_KINDS = {"read", "write", "randread", "randwrite", *MIXED}
 _NOT_OF_EVERY_JOB: dict[str, Callable[[str], Any]] = {
     "rwmixread": values.percent,
     "rwmixwrite": values.percent,
@@ -33,30 +29,31 @@ _CENTERED = {"zipf": 2, "pareto": 2}
 """The distributions, with the number of colons that they have if a center is given."""
 
 
-def build(job: Job, problems: list[Problem], notes: dict[str, None]) -> Built:
-    """The job as keys; appends to problems and notes."""
+def build(job: Job, problems: list[Problem], notes: dict[str, None], *, has_page_cache: bool) -> Built:
+    """The job as keys; appends to problems and notes. `has_page_cache`: whether the target has one."""
     reader = Reader(job, problems)
-    built = Built(reader.text("name") or job.name, job.line)
-    built.lines = {key: option.line for key, option in job.options.items()}
+    built = Built(reader.text("name") or job.name, job.place)
+    built.lines = {key: option.place for key, option in job.options.items()}
     built.unreadable = reader.unreadable
     built.seed = reader.read("randseed", values.whole, None)
     for key, parse in _NOT_OF_EVERY_JOB.items():
         reader.read(key, parse, None)
-    _times(reader, built)
+    _times(reader, built, notes)
     if job.get("read_iolog"):
         _trace(reader, built, notes)
         return built
     rw = _rw(reader)
     built.keys["rw"] = rw
-    mean = _sizes(reader, built, rw)
+    is_direct = _is_direct(reader)
+    mean = sizes_of(reader, built, rw, notes, is_rounded=has_page_cache and not is_direct)
     if rw.startswith("rand"):
         _places(reader, built, rw, notes)
-    if rw in _MIXED:
+    if rw in MIXED:
         _mix(reader, built)
     span = range_of(reader, built, rw)
-    _arrivals(reader, built, mean, notes)
+    _arrivals(reader, built, mean, notes, is_direct=is_direct)
     _flushes(reader, built, rw)
-    if reader.flag("direct") or (job.get("buffered") and not reader.flag("buffered")):
+    if is_direct:
         built.keys["direct"] = True
     else:
         notes[
@@ -65,28 +62,40 @@ def build(job: Job, problems: list[Problem], notes: dict[str, None]) -> Built:
     copies = reader.read("numjobs", values.whole, 1)
     if copies != 1:
         built.keys["numjobs"] = copies
-    _end(reader, built, (span, mean), max(copies, 1))
+    _end(reader, built, (span, mean))
     return built
 
 
-def _times(reader: Reader, built: Built) -> None:
+def _is_direct(reader: Reader) -> bool:
+    """Whether the job bypasses the page cache."""
+    is_buffered = reader.job.get("buffered") is not None and reader.flag("buffered")
+    is_unbuffered = reader.job.get("buffered") is not None and not is_buffered
+    return reader.flag("direct") or reader.flag("atomic") or is_unbuffered
+
+
+def _times(reader: Reader, built: Built, notes: dict[str, None]) -> None:
     duration = built.duration
     duration.runtime_us = reader.read("runtime", lambda text: values.time_us(text, "s"), None)
     duration.ramp_us = reader.read("ramp_time", lambda text: values.time_us(text, "s"), None)
     duration.time_based = reader.flag("time_based")
-    if reader.read("startdelay", lambda text: values.time_us(text, "s"), 0):
-        reader.wrong(
-            reader.job.get("startdelay"),
-            "jobs of a group begin together here; put what comes later behind a stonewall",
-        )
-    if reader.read("loops", values.whole, 1) > 1:
-        reader.wrong(reader.job.get("loops"), "a job runs once; take time_based and a longer runtime")
+    duration.delay_us = reader.read("startdelay", lambda text: values.time_us(text, "s"), 0)
+    for key in ("runtime", "ramp_time", "startdelay"):
+        option = reader.job.get(key)
+        if option is not None and values.is_clock(option.value or ""):
+            seconds = f"{values.time_us(option.value or '', 's') / 1e6:g}"
+            notes[
+                f"{option} is {seconds} s here, as fio's older manuals say; fio 3 reads the number before the first "
+                f"colon alone: write {key}={seconds}"
+            ] = None
 
 
 def _trace(reader: Reader, built: Built, notes: dict[str, None]) -> None:
     """An iolog instead of a job."""
     keys = built.keys
     trace: dict[str, Any] = {"file": reader.text("read_iolog")}
+    for key in ("end_fsync", "end_syncfs", "fsync_on_close"):
+        if reader.flag(key):
+            reader.wrong(reader.job.get(key), "a replayed log is not flushed at its end; leave it out")
     if reader.flag("replay_no_stall"):
         trace["pace"] = "closed"
         keys["iodepth"] = reader.read("iodepth", values.whole, 1)
@@ -100,6 +109,8 @@ def _trace(reader: Reader, built: Built, notes: dict[str, None]) -> None:
     elif percent != 100:
         # fio scales the rate, and scale_time is its inverse.
         trace["scale_time"] = round(100 / percent, 9)
+    if reader.text("replay_redirect"):
+        trace["device"] = "*"
     keys["trace"] = trace
 
 
@@ -118,96 +129,9 @@ def _rw(reader: Reader) -> str:
     return kind if kind in _KINDS else "read"
 
 
-def _sizes(reader: Reader, built: Built, rw: str) -> Fraction:
-    """The sizes of the I/Os; their mean in bytes."""
-    job, kb_base = reader.job, reader.kb_base
-    if job.get("bssplit"):
-        split = reader.read(
-            "bssplit",
-            lambda text: _of_one(text, "bssplit", rw, lambda part: _split(part, kb_base)),
-            [("4096B", Fraction(4096))],
-        )
-        built.keys["bssplit"] = ":".join(text for text, _ in split)
-        mean = sum((part for _, part in split), Fraction())
-    elif job.get("bsrange"):
-        found = reader.read(
-            "bsrange",
-            lambda text: _of_one(
-                text.replace("/", ","), "bsrange", rw, lambda part: _range_of(part, kb_base)
-            ),
-            [4096],
-        )
-        built.keys["bssplit"] = ":".join(f"{size}B" for size in found)
-        mean = Fraction(sum(found), len(found))
-    else:
-        found = reader.read(
-            "bs", lambda text: [_of_one(text, "bs", rw, lambda part: values.size(part, kb_base))], [4096]
-        )
-        built.keys["bs"] = f"{found[0]}B"
-        mean = Fraction(found[0])
-    if (align := reader.size("ba")) is not None:
-        built.keys["blockalign"] = f"{align}B"
-    return max(mean, Fraction(1))
-
-
-def _of_one(text: str, key: str, rw: str, parse: Callable[[str], Value]) -> Value:
-    """What reads or writes have, of a value for each of them; that of the others is checked too, where it is given."""
-    reads, writes = values.pair(text)
-    if rw in _MIXED and reads != writes:
-        raise WrongError(f"reads and writes of one job have one {key} here; make two jobs of it")
-    own, other = (writes, reads) if rw.endswith("write") else (reads, writes)
-    if other:
-        parse(other)
-    return parse(own)
-
-
-def _split(text: str, kb_base: int) -> list[tuple[str, Fraction]]:
-    """Sizes with their shares in percent, in the notation of scenarios, and the contribution of each to the mean."""
-    parts = [part.partition("/") for part in text.split(":")]
-    sizes = [values.size(size, kb_base) for size, _, _ in parts]
-    shares = [values.percent(share) if share else None for _, _, share in parts]
-    rest = 100 - sum(share for share in shares if share is not None)
-    open_ = shares.count(None)
-    if rest < 0 or (rest > 0 and not open_):
-        raise WrongError(f"the shares add up to {100 - rest} %, not to 100")
-    return [
-        (f"{size}B", size * Fraction(rest, 100 * open_))
-        if share is None
-        else (f"{size}B/{share}", size * Fraction(share, 100))
-        for size, share in zip(sizes, shares, strict=True)
-    ]
-
-
-def _range_of(text: str, kb_base: int) -> list[int]:
-    """The sizes of a range, each with the frequency with which fio draws it.
-
-    fio adds a number below the largest size to the smallest, rounds down to a multiple of the smallest, and clips at
-    the largest: all multiples are equally frequent, and so is the largest, except that it has another share if it is
-    not a multiple.
-    """
-    parts = text.replace(":", "-").split("-")
-    if len(parts) != 2:
-        raise WrongError("write two sizes, such as 4k-64k")
-    # As in fio, the order does not matter.
-    least, most = sorted(values.size(part, kb_base) for part in parts)
-    if not least:
-        raise WrongError("write sizes above zero, such as 4k-64k")
-    if most // least > _RANGE_MAX:
-        raise WrongError(f"more than {_RANGE_MAX} sizes; write bssplit=4k/50:64k/50, say")
-    step = gcd(least, most)
-    times = {min(begin, most): 0 for begin in range(least, least + most, least)}
-    for begin in range(least, least + most, least):
-        times[min(begin, most)] += min(least, least + most - begin) // step
-    if sum(times.values()) > _RANGE_MAX:
-        raise WrongError(
-            f"more than {_RANGE_MAX} sizes; end at a multiple of {least} bytes, or write bssplit"
-        )
-    return [size for size, count in times.items() for _ in range(count)]
-
-
 def _places(reader: Reader, built: Built, rw: str, notes: dict[str, None]) -> None:
     def random_share(text: str) -> int:
-        return _of_one(text, "percentage_random", rw, values.percent)
+        return values.of_one(text, "percentage_random", rw, values.percent)
 
     if (percent := reader.read("percentage_random", random_share, None)) is not None:
         built.keys["percentage_random"] = f"{percent}%"
@@ -241,7 +165,9 @@ def _mix(reader: Reader, built: Built) -> None:
         built.keys["rwmixread"] = f"{reads}%"
 
 
-def _arrivals(reader: Reader, built: Built, mean: Fraction, notes: dict[str, None]) -> None:
+def _arrivals(
+    reader: Reader, built: Built, mean: Fraction, notes: dict[str, None], *, is_direct: bool
+) -> None:
     """A closed loop, or an open one if a rate is given."""
     engine = (reader.text("ioengine") or "psync").split(":")[0]
     if engine not in ASYNCHRONOUS | SYNCHRONOUS:
@@ -252,6 +178,11 @@ def _arrivals(reader: Reader, built: Built, mean: Fraction, notes: dict[str, Non
     depth = reader.read("iodepth", values.whole, 1)
     if engine in SYNCHRONOUS and depth > 1:
         notes[f"iodepth={depth} has no effect with ioengine={engine}: it has one I/O outstanding"] = None
+        depth = 1
+    if engine in WAITS_IF_BUFFERED and not is_direct and depth > 1:
+        notes[
+            f"without direct=1 ioengine={engine} waits for each I/O, as fio's manual says: iodepth={depth} is 1"
+        ] = None
         depth = 1
     think = reader.read("thinktime", lambda text: values.time_us(text, "us"), 0)
     if reader.text("thinktime_blocks_type") not in {None, "complete"}:
@@ -321,7 +252,7 @@ def _rate_of(text: str, reader: Reader) -> int | None:
 
 def built_is_mixed(reader: Reader) -> bool:
     """Whether the job both reads and writes."""
-    return (reader.text("rw") or "read") in _MIXED
+    return (reader.text("rw") or "read") in MIXED
 
 
 def _flushes(reader: Reader, built: Built, rw: str) -> None:
@@ -342,11 +273,24 @@ def _flushes(reader: Reader, built: Built, rw: str) -> None:
         built.keys["fsync"] = min(every)
 
 
-def _end(reader: Reader, built: Built, amount: tuple[int | None, Fraction], copies: int) -> None:
-    """The number of I/Os after which fio ends the job."""
+def _end(reader: Reader, built: Built, amount: tuple[int | None, Fraction]) -> None:
+    """What each copy transfers before fio ends it, and whether it is flushed then."""
     span, mean = amount
     number = reader.read("number_ios", values.whole, None)
-    found = [number] if number else []
+    loops = max(reader.read("loops", values.whole, 1), 1)
+    found = [int(number * mean)] if number else []
     if span:
-        found.append(max(int(span / mean), _IOS_MIN))
-    built.duration.ios = min(found) * copies if found else None
+        found.append(span * loops)
+    if found:
+        # fio transfers whole I/Os: a rest that is smaller is left.
+        built.duration.amount_bytes = ceil(max(min(found) // mean, 1) * mean)
+    flushes = [key for key in ("end_fsync", "end_syncfs", "fsync_on_close") if reader.flag(key)]
+    if not flushes or built.keys["rw"] in {"read", "randread"}:
+        return
+    if loops > 1 or (flushes[0] == "fsync_on_close" and len(built.files.names) > 1):
+        reader.wrong(
+            reader.job.get(flushes[0]),
+            "a job flushes once here, at its end, and fio after each "
+            + ("loop; leave loops out" if loops > 1 else "file; write a job for each file"),
+        )
+    built.keys["end_fsync"] = True

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from difflib import get_close_matches
+
+from drivelab.fio.idle import matters_not
 
 MEANT = frozenset(
     {
@@ -12,29 +13,11 @@ MEANT = frozenset(
         "rate", "rate_process", "thinktime", "thinktime_blocks", "fsync", "fdatasync", "sync", "direct", "buffered",
         "runtime", "ramp_time", "time_based", "randseed", "stonewall", "ioengine", "kb_base", "name", "read_iolog",
         "replay_no_stall", "replay_time_scale", "loops", "startdelay", "norandommap", "nrfiles", "filesize",
-        "thinktime_blocks_type",
+        "thinktime_blocks_type", "filename", "directory", "filename_format", "uri", "file_service_type", "openfiles",
+        "end_fsync", "end_syncfs", "fsync_on_close", "exitall", "exit_what", "replay_redirect", "atomic",
     }
 )  # fmt: skip
-"""Options that scenario.py converts to keys."""
-
-_OF_THE_OUTPUT = (
-    r"group_reporting|new_group|unified_rw_reporting|description|clat_percentiles|lat_percentiles|slat_percentiles|"
-    r"percentile_list|significant_figures|disable_\w+|write_\w+_log|log_\w+|per_job_logs|bwavgtime|iopsavgtime|"
-    r"status_interval|write_iolog|stats|exitall|exitall_on_error|exit_what|error_dump|continue_on_error|ignore_error|"
-    r"uniqid|json\w*|output\w*|block_error_percentiles|disk_util|unit_base"
-)
-_OF_THE_MACHINE = (
-    r"filename|file_service_type|directory|filename_format|openfiles|file_append|unique_filename|uri|io_submit_mode|"
-    r"read_iolog_chunked|cmd_type|xnvme_\w+|libblkio_\w+|"
-    r"thread|cpus_allowed\w*|cpumask|numa_\w+|nice|iomem|mem|iomem_align|mem_align|hugepage-size|lockmem|clocksource|"
-    r"gtod_\w+|userspace_reap|registerfiles|fixedbufs|hipri|sqthread_poll\w*|nonvectored|force_async|"
-    r"uncached|opendir|allow_mounted_write|allow_file_create|create_\w+|fallocate|overwrite|invalidate|pre_read|"
-    r"unlink\w*|exec_prerun|exec_postrun|prio|prioclass|cgroup\w*|uid|gid|umask|rate_cycle|thinktime_spin|fadvise_hint|"
-    r"buffer_\w+|refill_buffers|scramble_buffers|zero_buffers|dedupe_\w+|buffer_compress\w*|random_generator|"
-    r"randrepeat|allrandrepeat|use_os_rand|random_seek|softrandommap|end_fsync|fsync_on_close|replay_redirect|"
-    r"atomic|write_hint|memory\w*|profile|ioscheduler_none"
-)
-_MATTERS_NOT = re.compile(f"(?:{_OF_THE_OUTPUT}|{_OF_THE_MACHINE})")
+"""Options that have a meaning here."""
 
 REFUSED = {
     "verify": "reads that check what was written are not made here; leave it out (--check-data holds every read to "
@@ -78,6 +61,18 @@ REFUSED = {
     "replay_scale": "addresses are moved by `drivelab trace convert --remap scale`",
     "replay_align": "addresses are replayed as they stand in the trace; leave it out",
     "replay_skip": "all requests of a trace are replayed; leave it out",
+    "uncached": "reads and writes that leave the page cache at once are not modelled; take direct=1",
+    "readfua": "forced access to the media is a key of the scenario: leave it out and add --set workload.fua=true",
+    "writefua": "forced access to the media is a key of the scenario: leave it out and add --set workload.fua=true",
+    "sg_write_mode": "only plain writes are modelled; leave it out",
+    "ramp_size": "a warm-up has a time here; give ramp_time",
+    "sprandom": "the state of a flash drive is not modelled; leave it out",
+    "random_sequence_stride": "each place is drawn by itself here; leave it out",
+    "pre_read": "no file is read into the page cache before the run; leave it out (ramp_time warms up)",
+    "create_only": "a job that only makes its files has no I/O to simulate; leave the section out",
+    "opendir": "files of unknown sizes are not modelled; give filename or nrfiles, and size",
+    "profile": "the workload of a profile is not made here; write its jobs",
+    "stats": "the figures are those of all jobs of a point; leave it out",
     "lockfile": "jobs do not lock files here; leave it out",
     "flow_sleep": "jobs do not wait for each other's progress here; leave it out",
     "fill_device": "a device has no end that is waited for; give size",
@@ -108,16 +103,17 @@ ASYNCHRONOUS = frozenset(
 )
 SYNCHRONOUS = frozenset({"sync", "psync", "vsync", "pvsync", "pvsync2", "mmap"})
 """Engines that have one I/O outstanding, regardless of iodepth."""
+WAITS_IF_BUFFERED = frozenset({"libaio"})
+"""Engines that have one I/O outstanding where they go through the page cache."""
 _OFF = frozenset({"0", "none", "false", "no"})
-
-
-def matters_not(key: str) -> bool:
-    """Whether an option affects nothing that is modelled."""
-    return _MATTERS_NOT.fullmatch(key) is not None
+_DEFAULTS: dict[str, set[str | None]] = {"stats": {None, "1", "true", "yes"}, "sg_write_mode": {"write"}}
+"""fio's defaults, where they are not off."""
 
 
 def is_default(key: str, value: str | None) -> bool:
     """Whether an option is off or has fio's default value: then it is allowed even if unsupported."""
+    if key in _DEFAULTS:
+        return value in _DEFAULTS[key]
     return value in _OFF or (value == "1" and key.startswith("iodepth_batch"))
 
 

@@ -1,18 +1,13 @@
-"""The address range of a job, of its files, and of its copies."""
+"""The address range of a job within its files, and what it transfers before it ends."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
-from dataclasses import replace
-
 from drivelab.fio import values
+from drivelab.fio.files import files_of
 from drivelab.fio.reader import Built, Reader
 
 SEQUENTIAL = frozenset({"read", "write", "rw", "readwrite"})
 SECTOR_BYTES = 512
-COPIES_MAX = 256
-"""The most copies with a range of their own; a scenario has a job for each."""
 
 
 def range_of(reader: Reader, built: Built, rw: str) -> int | None:
@@ -21,7 +16,7 @@ def range_of(reader: Reader, built: Built, rw: str) -> int | None:
     if begin is not None:
         built.keys["offset"] = "".join(map(str, begin))
     total = _part(reader, "size")
-    files = _files(reader, rw)
+    files = _files(reader, built, rw)
     size = reader.size("filesize")
     span = total if size is None else (size * files, "B")
     if span is not None and span[0]:
@@ -72,18 +67,30 @@ def _whole(reader: Reader, key: str) -> tuple[int, str] | None:
     return found
 
 
-def _files(reader: Reader, rw: str) -> int:
-    """The number of files of a job. Accessed sequentially they are one range; round robin they are not."""
-    names = [name for name in re.split(r"(?<!\\):", reader.text("filename") or "") if name]
-    count = len(names) if len(names) > 1 else reader.read("nrfiles", values.whole, 1)
+def _files(reader: Reader, built: Built, rw: str) -> int:
+    """Find the files of a job; returns their number. Accessed sequentially they are one range; in turn they are not."""
+    built.files = files_of(reader, built.name, max(reader.read("nrfiles", values.whole, 1), 1))
+    count = len(built.files.names)
+    if count < 2:
+        return 1
+    where = reader.job.get("nrfiles") or reader.job.get("filename")
     service = reader.text("file_service_type") or "roundrobin"
-    if count > 1 and rw in SEQUENTIAL and not service.startswith("sequential"):
+    kind, _, run = service.partition(":")
+    if rw in SEQUENTIAL and kind != "sequential":
         reader.wrong(
-            reader.job.get("filename" if len(names) > 1 else "nrfiles"),
+            where,
             "fio goes from file to file, and a job here stays in one range; write a job for each file, with its own "
             "offset and size, or file_service_type=sequential",
         )
-    return max(count, 1)
+    elif rw not in SEQUENTIAL and (kind not in {"roundrobin", "random"} or run not in {"", "1"}):
+        reader.wrong(
+            reader.job.get("file_service_type"),
+            "each I/O goes to any of the files here; leave it out, or write a job for each file",
+        )
+    open_ = reader.read("openfiles", values.whole, count)
+    if 0 < open_ < count and rw not in SEQUENTIAL:
+        reader.wrong(reader.job.get("openfiles"), "each I/O goes to any of the files here; leave it out")
+    return count
 
 
 def _step(reader: Reader, begin: tuple[int, str] | None) -> tuple[int, str] | None:
@@ -96,25 +103,4 @@ def _step(reader: Reader, begin: tuple[int, str] | None) -> tuple[int, str] | No
             reader.job.get("offset_increment"),
             "offset is in another unit; give both in bytes, or both in percent",
         )
-    elif reader.read("numjobs", values.whole, 1) > COPIES_MAX:
-        reader.wrong(
-            reader.job.get("offset_increment"),
-            f"more than {COPIES_MAX} copies; write numjobs={COPIES_MAX} or fewer",
-        )
     return step
-
-
-def copies(built: Built) -> Sequence[Built]:
-    """A job whose copies have a range each, as one job per copy; any other job unchanged."""
-    count = built.keys.get("numjobs", 1)
-    if built.step is None or count < 2 or "offset_increment" in built.unreadable:
-        return [built]
-    step, unit = built.step
-    begin = int(built.keys.get("offset", "0").rstrip("B%"))
-    keys = {key: value for key, value in built.keys.items() if key != "numjobs"}
-    ios = built.duration.ios
-    duration = replace(built.duration, ios=None if ios is None else ios // count)
-    return [
-        replace(built, keys={**keys, "offset": f"{begin + number * step}{unit}"}, duration=duration)
-        for number in range(count)
-    ]

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from drivelab.fio import values
-from drivelab.fio.syntax import Job, Option, Problem
+from drivelab.fio.syntax import Job, Option, Place, Problem
 from drivelab.fio.values import Value, WrongError
 
 
@@ -17,9 +17,28 @@ class Duration:
 
     runtime_us: int | None = None
     ramp_us: int | None = None
+    delay_us: int = 0
     time_based: bool = False
-    ios: int | None = None
-    """The number of I/Os, of all copies; None if the size of the device decides."""
+    amount_bytes: int | None = None
+    """What each copy transfers before it ends; None if the size of the device decides."""
+
+
+@dataclass(frozen=True)
+class Files:
+    """The files of a job, or of one of its copies."""
+
+    names: tuple[str, ...]
+    """With directories; of files that each copy has for itself, with `{copy}` in place of its number."""
+    is_device: bool = False
+
+    @property
+    def is_own(self) -> bool:
+        """Whether each copy of the job has its own."""
+        return any("{copy}" in name for name in self.names)
+
+    def of_copy(self, number: int) -> Files:
+        """Those of one copy."""
+        return replace(self, names=tuple(name.replace("{copy}", str(number)) for name in self.names))
 
 
 @dataclass
@@ -27,19 +46,23 @@ class Built:
     """A job as keys."""
 
     name: str
-    line: int
+    place: Place
     keys: dict[str, Any] = field(default_factory=dict)
     duration: Duration = field(default_factory=Duration)
-    lines: dict[str, int] = field(default_factory=dict)
-    """The line of each option."""
+    lines: dict[str, Place] = field(default_factory=dict)
+    """The place of each option."""
     seed: int | None = None
     unreadable: set[str] = field(default_factory=set)
     """Options whose values are wrong."""
     step: tuple[int, str] | None = None
     """The offset of each copy from the previous one: a number and its unit, `B` or `%`."""
+    files: Files = field(default_factory=lambda: Files(("",)))
+    """What it reads and writes."""
+    group: int = 0
+    """Its reporting group, as new_group divides them."""
 
-    def line_of(self, key: str) -> int | None:
-        """The line of a key's option; None for a key without a line."""
+    def line_of(self, key: str) -> Place | None:
+        """The place of a key's option; None for a key without one."""
         for option in _OPTIONS.get(key, (key,)):
             if option in self.lines:
                 return self.lines[option]
@@ -53,7 +76,9 @@ _OPTIONS = {
     "fsync": ("fsync", "fdatasync", "sync"),
     "rate_iops": ("rate_iops", "rate"),
     "direct": ("direct", "buffered"),
-    "number_ios": ("number_ios", "io_size", "size", "filesize"),
+    "io_size": ("number_ios", "io_size", "size", "filesize"),
+    "end_fsync": ("end_fsync", "end_syncfs", "fsync_on_close"),
+    "member": ("filename",),
     "size": ("filesize", "size"),
     "offset": ("offset", "offset_increment"),
     "file": ("read_iolog",),
@@ -62,7 +87,7 @@ _OPTIONS = {
 }
 """Keys whose options have other names."""
 
-_MAY_BE_EMPTY = frozenset({"name", "filename", "file_service_type"})
+_MAY_BE_EMPTY = frozenset({"name", "filename", "directory", "file_service_type"})
 """Options whose empty value is the default."""
 
 
@@ -83,6 +108,10 @@ class Reader:
         try:
             if option.value is None or (not option.value and key not in _MAY_BE_EMPTY):
                 raise WrongError("the value is missing")
+            if word := values.machine_word(option.value):
+                raise WrongError(
+                    f"{word} depends on the machine that fio runs on; write a number in its place"
+                )
             return parse(option.value)
         except (WrongError, ValueError) as wrong:
             self.wrong(option, str(wrong) if isinstance(wrong, WrongError) else "not a number")
@@ -109,7 +138,7 @@ class Reader:
 
     def wrong(self, option: Option | None, text: str) -> None:
         """Record a problem in the line of an option."""
-        line = self.job.line if option is None else option.line
+        place = self.job.place if option is None else option.place
         if option is not None:
             self.unreadable.add(option.key)
-        self.problems.append(Problem(line, f"{option}: {text}" if option else text))
+        self.problems.append(Problem(place, f"{option}: {text}" if option else text))

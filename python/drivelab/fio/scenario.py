@@ -5,16 +5,19 @@ of a sweep.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from drivelab import toml_text
 from drivelab.errors import InputError
+from drivelab.fio.exits import check, ends_all, that_run
+from drivelab.fio.files import copies, devices_of, lay_out
+from drivelab.fio.given import drop_given, has_limit, replace_options
 from drivelab.fio.job import build
 from drivelab.fio.options import MEANT, refusal
-from drivelab.fio.range import copies
+from drivelab.fio.range import SECTOR_BYTES
 from drivelab.fio.reader import Built
 from drivelab.fio.syntax import Job, Problem, jobs_of
 from drivelab.fio.values import WrongError, flag
@@ -30,38 +33,85 @@ class Converted:
     text: str
     """The TOML text; each line from an option names its line of the job file."""
     notes: list[str] = field(default_factory=list)
+    held: frozenset[str] = frozenset()
+    """The given keys that the text has taken over."""
 
 
-def scenario_of(text: str, origin: str) -> Converted:
-    """The scenario of a job file. Raises InputError with all problems, each with its line."""
-    jobs, problems = jobs_of(text)
+@dataclass(frozen=True)
+class Ending:
+    """What ends the groups besides their own options."""
+
+    is_with_first: bool
+    """exitall: with the first job that ends, all do."""
+    has_limit: bool
+    """Whether a key beside the file ends the run."""
+
+
+def scenario_of(text: str, origin: str, given: Mapping[str, str] | None = None) -> Converted:
+    """The scenario of a job file. Raises InputError with all problems, each with its line.
+
+    `given` are the keys that are set beside the file, with their values: they take the place of its options.
+    """
+    given = given or {}
+    jobs, problems = jobs_of(text, origin)
     if not jobs and not problems:
         raise InputError(
             f"{origin}: there is no job in it; a job is a section such as [readers] with rw=randread"
         )
     notes: dict[str, None] = {}
+    held = replace_options(jobs, given)
+    check(jobs, problems)
     _sort_out(jobs, problems, notes)
+    has_page_cache = any(key.startswith("target.host_cache") for key in given)
+    groups = that_run(_groups(jobs, problems), problems, notes)
     built = [
-        [copy for job in group for copy in copies(build(job, problems, notes))]
-        for group in _groups(jobs, problems)
+        [
+            copy
+            for job in group
+            for copy in copies(build(job, problems, notes, has_page_cache=has_page_cache), problems)
+        ]
+        for group in groups
     ]
+    drives = devices_of(built)
+    for group in built:
+        lay_out(group, drives, problems, notes)
     seeds = {one.seed: one for group in built for one in group if one.seed is not None}
     if len(seeds) > 1:
-        line = [one.line for one in seeds.values()][-1]
-        problems.append(Problem(line, "two values of randseed: a run has one; keep one of them"))
-    workloads = [_workload(group, problems, notes) for group in built]
+        place = [one.place for one in seeds.values()][-1]
+        problems.append(Problem(place, "two values of randseed: a run has one; keep one of them"))
+    how = Ending(ends_all(jobs), has_limit(given, held))
+    workloads = [_workload(group, how, problems) for group in built]
     if problems:
-        raise InputError(_message(origin, problems))
+        raise InputError(_message(problems))
     document: dict[str, Any] = {"workload": workloads[0] if len(workloads) == 1 else workloads}
     if seeds:
         document["run"] = {"seed": next(iter(seeds))}
-    return Converted(_with_lines(toml_text.dumps(document), built, origin), list(notes))
+    if drives:
+        document["target"] = _drives(drives, given, origin, notes)
+    drop_given(document, given, held)
+    return Converted(_with_lines(toml_text.dumps(document), built), list(notes), held)
+
+
+def _drives(
+    drives: Sequence[str], given: Mapping[str, str], origin: str, notes: dict[str, None]
+) -> dict[str, Any]:
+    """The drives of a file whose jobs use several devices. Raises InputError where the target is another array."""
+    names = ", ".join(drives)
+    if beside := [key for key in given if key.startswith("target.array")]:
+        raise InputError(
+            f"{origin}: its jobs use {len(drives)} devices ({names}), each a drive of its own, and {beside[0]} makes "
+            "one array of the drives: leave that out, or give all jobs the same filename"
+        )
+    notes[
+        f"{names} are {len(drives)} drives, each like the one that is named, side by side (array.level = jbod)"
+    ] = None
+    return {"array": {"level": "jbod", "members": len(drives)}}
 
 
 _SECTION = re.compile(r"\[\[?workload(?P<job>\.job\..*)?\]\]?")
 
 
-def _with_lines(text: str, built: Sequence[Sequence[Built]], origin: str) -> str:
+def _with_lines(text: str, built: Sequence[Sequence[Built]]) -> str:
     """The text with a comment after each line that comes from an option of the job file."""
     groups = iter(built)
     group: Iterator[Built] = iter(())
@@ -76,13 +126,13 @@ def _with_lines(text: str, built: Sequence[Sequence[Built]], origin: str) -> str
                 group, here = iter(own), own[0] if own else None
         key = line.split(" = ", 1)[0]
         at = here.line_of(key) if here is not None and " = " in line else None
-        lines.append(line if at is None else f"{line}  # {Path(origin).name}:{at}")
+        lines.append(line if at is None else f"{line}  # {Path(at.file).name}:{at.line}")
     return "\n".join(lines) + "\n"
 
 
-def _message(origin: str, problems: Sequence[Problem]) -> str:
-    found = sorted(dict.fromkeys(problems), key=lambda problem: problem.line)
-    lines = [f"{origin}:{problem.line}: {problem.text}" for problem in found[:_SHOWN]]
+def _message(problems: Sequence[Problem]) -> str:
+    found = sorted(dict.fromkeys(problems), key=lambda problem: problem.place)
+    lines = [f"{problem.place}: {problem.text}" for problem in found[:_SHOWN]]
     if len(found) > _SHOWN:
         lines.append(f"and {len(found) - _SHOWN} more")
     return "\n".join(lines)
@@ -94,7 +144,7 @@ def _sort_out(jobs: Sequence[Job], problems: list[Problem], notes: dict[str, Non
     for job in jobs:
         for key, option in job.options.items():
             if why := refusal(key, option.value):
-                problems.append(Problem(option.line, f"{option}: {why}"))
+                problems.append(Problem(option.place, f"{option}: {why}"))
             elif key not in MEANT:
                 idle[key] = None
     if idle:
@@ -110,7 +160,7 @@ def _groups(jobs: Sequence[Job], problems: list[Problem]) -> list[list[Job]]:
         try:
             waits = wall is not None and flag(wall.value)
         except WrongError as wrong:
-            problems.append(Problem(job.line, f"{wall}: {wrong}"))
+            problems.append(Problem(job.place, f"{wall}: {wrong}"))
             waits = False
         if waits or not groups:
             groups.append([])
@@ -118,67 +168,53 @@ def _groups(jobs: Sequence[Job], problems: list[Problem]) -> list[list[Job]]:
     return groups
 
 
-def _workload(group: Sequence[Built], problems: list[Problem], notes: dict[str, None]) -> dict[str, Any]:
+def _workload(group: Sequence[Built], how: Ending, problems: list[Problem]) -> dict[str, Any]:
     """The workload of concurrent jobs."""
     name = ", ".join(dict.fromkeys(built.name for built in group))
-    ends = _ends(group, problems, notes)
+    ends = _ends(group, how, problems)
     if len(group) == 1:
         return {"name": name, **group[0].keys, **ends}
     if any("trace" in built.keys for built in group):
-        line = next(built.line for built in group if "trace" in built.keys)
+        at = next(built.place for built in group if "trace" in built.keys)
         problems.append(
-            Problem(line, "read_iolog: a trace is replayed alone; put stonewall between it and the others")
+            Problem(at, "read_iolog: a trace is replayed alone; put stonewall between it and the others")
         )
     jobs: dict[str, Any] = {}
     for built in group:
-        place, number = built.name, 2
-        while place in jobs:
-            place, number = f"{built.name}-{number}", number + 1
-        jobs[place] = built.keys
+        name_of_job, number = built.name, 2
+        while name_of_job in jobs:
+            name_of_job, number = f"{built.name}-{number}", number + 1
+        jobs[name_of_job] = built.keys
     return {"name": name, "job": jobs, **ends}
 
 
-def _ends(group: Sequence[Built], problems: list[Problem], notes: dict[str, None]) -> dict[str, Any]:
-    """The end of a group: fio ends each job separately, while here one run has one end."""
-    before = len(problems)
+def _ends(group: Sequence[Built], how: Ending, problems: list[Problem]) -> dict[str, Any]:
+    """The end of a group: each job ends after its data, and the run after its time."""
     found: dict[str, Any] = {}
-    for key, title in (("ramp_us", "ramp_time"), ("runtime_us", "runtime")):
+    for key, title in (("delay_us", "startdelay"), ("ramp_us", "ramp_time"), ("runtime_us", "runtime")):
         values = {getattr(built.duration, key) for built in group}
         if len(values) > 1:
-            line = group[-1].line
-            problems.append(
-                Problem(
-                    line,
-                    f"{title} differs between jobs that run side by side; give all of them the same, in [global]",
-                )
-            )
-        elif (value := values.pop()) is not None:
+            last = group[-1]
+            problems.append(Problem(last.lines.get(title, last.place), _DIFFERS[title]))
+        elif (value := values.pop()) is not None and title != "startdelay":
             found[title] = f"{value}us"
-    # Invalid or different values were reported already.
-    has_time = "runtime" in found and any(built.duration.time_based for built in group)
-    if has_time or len(problems) > before or any("runtime" in built.unreadable for built in group):
-        return found
-    return {**found, **_amount(group, found, problems, notes)}
+    is_unknown = any({"runtime", "size", "io_size"} & built.unreadable for built in group)
+    for built in group:
+        amount, has_time = built.duration.amount_bytes, built.duration.runtime_us is not None
+        if "trace" in built.keys or (built.duration.time_based and has_time):
+            continue
+        if amount is not None:
+            built.keys["io_size"] = f"{-(-amount // SECTOR_BYTES) * SECTOR_BYTES}B"
+            if how.is_with_first and len(group) > 1:
+                built.keys["exitall"] = True
+        elif not has_time and not is_unknown and not how.has_limit:
+            problems.append(Problem(built.place, f"[{built.name}] has no end; add runtime=60, say"))
+    return found
 
 
-def _amount(
-    group: Sequence[Built], found: dict[str, Any], problems: list[Problem], notes: dict[str, None]
-) -> dict[str, Any]:
-    """Report that without time_based fio also ends a job after its size."""
-    if any("trace" in built.keys for built in group):
-        return {}
-    amounts = [built.duration.ios for built in group]
-    known = [ios for ios in amounts if ios is not None]
-    if len(known) == len(amounts):
-        if len(group) == 1 or "runtime" not in found:
-            if len(group) > 1:
-                notes[
-                    "fio ends each job after its own size; here the group ends when all together have done as much"
-                ] = None
-            return {"number_ios": sum(known)}
-        notes["fio ends each job after its own size; here the group goes on for its runtime"] = None
-        return {}
-    if "runtime" not in found:
-        line = group[-1].line
-        problems.append(Problem(line, f"[{group[-1].name}] has no end; add runtime=60, say"))
-    return {}
+_SAME = "differs between jobs that run side by side; give all of them the same, in [global]"
+_DIFFERS = {
+    "startdelay": f"startdelay {_SAME}: they begin together here; put what comes later behind a stonewall",
+    "ramp_time": f"ramp_time {_SAME}",
+    "runtime": f"runtime {_SAME}",
+}

@@ -1,4 +1,7 @@
-"""Parses the text of a job file: sections of options, each with its line; those of [global] apply to later jobs."""
+"""Parses the text of a job file: sections of options, each with its place; those of [global] apply to later jobs.
+
+`include FILE` stands for the lines of another file, as part of the section that it is in.
+"""
 
 from __future__ import annotations
 
@@ -6,13 +9,18 @@ import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 
-from drivelab.fio.options import matters_not
+from drivelab.errors import InputError
+from drivelab.files import read_text
+from drivelab.fio.idle import matters_not
 
 _SECTION = re.compile(r"\[(?P<name>[^\]]+)\]")
 _VARIABLE = re.compile(r"\$\{(?P<name>[^}]*)\}")
+_INCLUDE = re.compile(r"include(?:\s+(?P<file>.*))?")
 _WORDS_OF_FIO = {"rw", "readwrite", "ioengine", "filename", "read_iolog"}
 """Options whose values are quoted in TOML."""
+_NAMES = frozenset({"filename", "directory", "filename_format", "uri"})
 _SYNONYMS = {
     "readwrite": "rw",
     "blocksize": "bs",
@@ -34,13 +42,31 @@ _SYNONYMS = {
 }
 
 
+@dataclass(frozen=True, order=True)
+class Place:
+    """A line of a job file or of a file that it includes: the lines of the `include`s on the way to it, and its own."""
+
+    lines: tuple[int, ...]
+    file: str
+    """The file of the last of the lines."""
+
+    @property
+    def line(self) -> int:
+        """The line within its file."""
+        return self.lines[-1]
+
+    def __str__(self) -> str:
+        """As error messages name it."""
+        return f"{self.file}:{self.line}"
+
+
 @dataclass(frozen=True)
 class Option:
     """The option of a line; one without a value has the value of a bare option in fio."""
 
     key: str
     value: str | None
-    line: int
+    place: Place
 
     def __str__(self) -> str:
         """The option as written."""
@@ -51,7 +77,7 @@ class Option:
 class Problem:
     """The error of a line, and its remedy."""
 
-    line: int
+    place: Place
     text: str
 
 
@@ -60,7 +86,7 @@ class Job:
     """A job with its options, including those of [global]; the later of two applies."""
 
     name: str
-    line: int
+    place: Place
     options: dict[str, Option] = field(default_factory=dict)
 
     def get(self, key: str) -> Option | None:
@@ -85,57 +111,87 @@ def _bare(line: str) -> str:
     return re.split("[;#]", line, maxsplit=1)[0].strip()
 
 
-def jobs_of(text: str) -> tuple[list[Job], list[Problem]]:
-    """The jobs in the order of the text, and the errors of its lines."""
+def jobs_of(text: str, origin: str) -> tuple[list[Job], list[Problem]]:
+    """The jobs in the order of the text, and the errors of its lines; `origin` is the path of the file."""
     jobs: list[Job] = []
     problems: list[Problem] = []
     shared: dict[str, Option] = {}
     into: dict[str, Option] | None = None
-    for number, line in _lines(text):
+    for place, line in _lines(text, Path(origin), origin, problems):
         if match := _SECTION.fullmatch(line):
-            if match["name"] == "global":
+            # As in fio, each name that begins so is one.
+            if match["name"].startswith("global"):
                 into = shared
             else:
-                jobs.append(Job(match["name"], number, dict(shared)))
+                jobs.append(Job(match["name"], place, dict(shared)))
                 into = jobs[-1].options
-        elif line.startswith("include ") or line == "include":
-            problems.append(
-                Problem(number, f"`{line}`: job files are read one by one; put its lines in here")
-            )
         elif into is None:
             problems.append(
-                Problem(number, f"`{line}` stands before any section; begin with [global] or [NAME]")
+                Problem(place, f"`{line}` stands before any section; begin with [global] or [NAME]")
             )
         else:
-            option = _option(number, line, problems)
+            option = _option(place, line, problems)
             into[option.key] = option
     if not jobs and not problems:
-        problems.append(Problem(1, "there is no job in it; add a section such as [readers]"))
+        problems.append(
+            Problem(Place((1,), origin), "there is no job in it; add a section such as [readers]")
+        )
     return jobs, problems
 
 
-def _lines(text: str) -> Iterator[tuple[int, str]]:
+def _lines(
+    text: str, path: Path, origin: str, problems: list[Problem], outer: tuple[tuple[int, Path], ...] = ()
+) -> Iterator[tuple[Place, str]]:
+    """The lines of a file, with those of included files in their places."""
     for number, line in enumerate(text.splitlines(), start=1):
-        if bare := _bare(line):
-            yield number, bare
+        bare = _bare(line)
+        place = Place((*(at for at, _ in outer), number), origin)
+        if match := _INCLUDE.fullmatch(bare):
+            yield from _included(match["file"] or "", path, place, problems, (*outer, (number, path)))
+        elif bare and outer and _SECTION.fullmatch(bare):
+            problems.append(Problem(place, f"`{bare}`: an included file has no sections; leave the line out"))
+        elif bare:
+            yield place, bare
 
 
-def _option(number: int, line: str, problems: list[Problem]) -> Option:
+def _included(
+    name: str, path: Path, place: Place, problems: list[Problem], outer: tuple[tuple[int, Path], ...]
+) -> Iterator[tuple[Place, str]]:
+    """The lines of an included file; its name is relative to the including one, or else to the working directory."""
+    if not name:
+        problems.append(Problem(place, "`include`: the name of the file is missing"))
+        return
+    beside = path.parent / name
+    found = beside if beside.exists() or not Path(name).exists() else Path(name)
+    if any(found.resolve() == file.resolve() for _, file in outer):
+        problems.append(Problem(place, f"`include {name}`: the file includes itself; leave the line out"))
+        return
+    try:
+        text = read_text(found)
+    except InputError as error:
+        problems.append(Problem(place, f"`include {name}`: {error}"))
+        return
+    yield from _lines(text, found, str(found), problems, outer)
+
+
+def _option(place: Place, line: str, problems: list[Problem]) -> Option:
     key, equals, value = line.partition("=")
     key = key.strip().lower()
     key = _SYNONYMS.get(key, key)
-    # Options without effect may have any value.
-    unset = [] if matters_not(key) else problems
-    return Option(key, _expanded(number, value.strip(), unset) if equals else None, number)
+    if not equals:
+        return Option(key, None, place)
+    # Options without effect may have any value, and of names only matters which are the same.
+    unset = [] if matters_not(key) or key in _NAMES else problems
+    return Option(key, _expanded(key, place, value.strip(), unset), place)
 
 
-def _expanded(number: int, value: str, problems: list[Problem]) -> str:
+def _expanded(key: str, place: Place, value: str, problems: list[Problem]) -> str:
     """The value with ${NAME} replaced from the environment, as fio does it."""
 
     def of_environment(match: re.Match[str]) -> str:
         found = os.environ.get(match["name"])
         if found is None:
-            problems.append(Problem(number, f"${{{match['name']}}} is not set in the environment"))
-        return found or "0"
+            problems.append(Problem(place, f"${{{match['name']}}} is not set in the environment"))
+        return match[0] if found is None and key in _NAMES else found or "0"
 
     return _VARIABLE.sub(of_environment, value)

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from fractions import Fraction
 from typing import TypeVar
 
 _NUMBER = re.compile(r"(?P<number>0[xX][0-9a-fA-F]+|\d+(?:\.\d+)?)\s*(?P<unit>[a-zA-Z]*)")
 _POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4, "p": 5}
+_CLOCK = re.compile(r"(?:(?:(\d+):)?(\d+):)?(\d+):(\d+)")
+"""A time as [[dd:]hh:]mm:ss."""
+_CLOCK_US = (86_400_000_000, 3_600_000_000, 60_000_000, 1_000_000)
+_OF_THE_MACHINE = re.compile(r"\$(?:ncpus|pagesize|mb_memory)")
+"""fio's keywords for figures of the machine that it runs on."""
 _TIMES_US = {
     "d": 86_400_000_000,
     "h": 3_600_000_000,
@@ -38,13 +44,13 @@ def _split(text: str, example: str) -> tuple[Fraction, str]:
 
 
 def size(text: str, kb_base: int = 1024) -> int:
-    """A size in bytes. With kb_base=1024, fio's default, 4k is 4096 and 4ki is 4000; with 1000 it is the other way
-    round.
+    """A size in bytes. With kb_base=1024, fio's default, 4k, 4kb and 4ki are 4096, and 4kib is 4000; with 1000 it is
+    the other way round.
     """
     number, unit = _split(text, "a size such as 64k")
-    plain = unit.removesuffix("b")
-    is_other = plain.endswith("i")
-    power = _POWERS.get(plain.removesuffix("i"))
+    # fio knows the other units by three letters.
+    is_other = has_other_unit(text)
+    power = _POWERS.get(unit.removesuffix("b").removesuffix("i"))
     if power is None:
         raise WrongError(f"no unit `{unit}`; write k, m, g, t or p, such as 64k")
     base = (1000 if kb_base == 1024 else 1024) if is_other else kb_base
@@ -54,8 +60,26 @@ def size(text: str, kb_base: int = 1024) -> int:
     return int(found)
 
 
+def has_other_unit(text: str) -> bool:
+    """Whether a size has one of the units, such as KiB, whose meaning fio turns round unless kb_base=1000."""
+    return re.fullmatch(r".*\d\s*[kmgtp]ib", text.strip().lower()) is not None
+
+
+def machine_word(text: str | None) -> str | None:
+    """fio's keyword for a figure of the machine that it runs on, if the value has one."""
+    match = _OF_THE_MACHINE.search(text or "")
+    return match[0] if match else None
+
+
+def is_clock(text: str) -> bool:
+    """Whether a time is written as [[dd:]hh:]mm:ss."""
+    return _CLOCK.fullmatch(text.strip()) is not None
+
+
 def time_us(text: str, unit: str) -> int:
-    """A time in microseconds; a bare number is in `unit`."""
+    """A time in microseconds; a bare number is in `unit`, and mm:ss, hh:mm:ss or dd:hh:mm:ss is one too."""
+    if match := _CLOCK.fullmatch(text.strip()):
+        return sum(int(part or 0) * us for part, us in zip(match.groups(), _CLOCK_US, strict=True))
     number, own = _split(text, f"a time such as 10{unit}")
     factor = _TIMES_US.get(own or unit)
     if factor is None:
@@ -102,3 +126,14 @@ def pair(text: str) -> list[str]:
     """The values for reads and writes; a single one applies to both, and that of trims is ignored."""
     parts = [part.strip() for part in text.split(",")][:2]
     return parts if len(parts) == 2 else parts * 2
+
+
+def of_one(text: str, key: str, rw: str, parse: Callable[[str], Value]) -> Value:
+    """What reads or writes have, of a value for each of them; that of the others is checked too, where it is given."""
+    reads, writes = pair(text)
+    if rw in {"rw", "readwrite", "randrw"} and reads != writes:
+        raise WrongError(f"reads and writes of one job have one {key} here; make two jobs of it")
+    own, other = (writes, reads) if rw.endswith("write") else (reads, writes)
+    if other:
+        parse(other)
+    return parse(own)

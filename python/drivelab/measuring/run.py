@@ -6,7 +6,7 @@ import math
 import statistics
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import product
 from typing import Any, cast
 
@@ -81,7 +81,7 @@ def plan_on(source: Source, overrides: Sequence[Override], target: Target) -> _c
     # Stations stand for the device: a plan needs a target, and this one only has the device's size.
     capacity = f"{target.size_bytes // SECTOR * SECTOR}B"
     document["target"] = {"server": {"service": "fixed", "mean": "1ms", "capacity": capacity}}
-    text = Source(toml_text.dumps(document), source.origin, source.base_dir, source.notes)
+    text = replace(source, text=toml_text.dumps(document))
     return plan(text, overrides)
 
 

@@ -36,6 +36,12 @@ pub struct Job {
     /// I/Os of the burst that have not begun, and those that are not finished.
     pub of_burst: u32,
     pub in_burst: u32,
+    /// Sectors that it may still issue; [`ENDLESS`] where it does not end by itself.
+    pub left: u64,
+    /// I/Os and FLUSHes that were issued and are not finished.
+    pub unfinished: u32,
+    /// Whether it has ended.
+    pub is_over: bool,
     /// Where the next sequential access of each kind begins, relative to the range's start.
     next: [u64; 2],
 }
@@ -73,6 +79,9 @@ impl Job {
             held: 0,
             of_burst: 0,
             in_burst: 0,
+            left: params.ending.after.map_or(ENDLESS, Sectors::get),
+            unfinished: 0,
+            is_over: false,
             next: [0; 2],
             params,
         }
@@ -98,6 +107,37 @@ impl Job {
         self.until_flush = writes_per_flush(&self.params);
         self.flushing = matches!(self.params.flushes, Flushes::After(_));
         Draw { access: Access::Flush, first: Lba::ZERO, count: Sectors::ZERO }
+    }
+
+    /// Whether it issues nothing more, and nothing of it is outstanding.
+    #[inline]
+    pub fn is_done(&self) -> bool {
+        self.left == 0 && self.unfinished == 0
+    }
+
+    /// Takes an I/O from what the job may still issue.
+    #[inline]
+    pub fn count_issued(&mut self, count: Sectors) {
+        self.unfinished += 1;
+        if self.left != ENDLESS {
+            self.left = self.left.saturating_sub(count.get());
+        }
+    }
+
+    /// Whether the job still has to flush before it ends: it has written since its last FLUSH.
+    pub fn owes_flush(&self) -> bool {
+        let has_written = match self.params.flushes {
+            Flushes::Never => self.params.reads != Share::ALL,
+            Flushes::After(writes) => self.until_flush != writes,
+        };
+        self.params.ending.flushes && has_written
+    }
+
+    /// Begins the FLUSH with which the job ends.
+    pub fn begin_last_flush(&mut self) {
+        self.params.ending.flushes = false;
+        self.flushing = true;
+        self.unfinished += 1;
     }
 
     /// The host's processing time for an I/O of this size before its first command is sent.
@@ -160,6 +200,8 @@ impl Job {
     }
 }
 
+/// The budget of a job that does not end by itself.
+pub const ENDLESS: u64 = u64::MAX;
 /// More writes than any job makes before its next FLUSH.
 const NEVER: u32 = u32::MAX;
 
@@ -172,7 +214,7 @@ fn writes_per_flush(params: &JobParams) -> u32 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::params::{Arrivals, Marking, SizeShare};
+    use super::super::params::{Arrivals, Ending, Marking, SizeShare};
     use super::*;
     use alloc::vec;
 
@@ -194,6 +236,7 @@ mod tests {
             command_limit: None,
             arrivals: Arrivals::Closed { outstanding: 1, think: Span::ZERO },
             submit: SubmitCost::NONE,
+            ending: Ending::default(),
         };
         Job::new(params, 0, 1)
     }

@@ -7,6 +7,7 @@
 //!
 //! I/Os come from jobs, which draw them, or are fed from outside ([`feed`]).
 mod calls;
+mod ending;
 mod error;
 pub mod feed;
 pub(crate) mod job;
@@ -72,6 +73,10 @@ pub struct Host {
     feed: Option<Feed>,
     /// Whether nothing may begin any more.
     is_stopped: bool,
+    /// Jobs that have not ended.
+    running: usize,
+    /// Whether all jobs were told to end.
+    is_ending: bool,
     now: Instant,
 }
 
@@ -110,6 +115,8 @@ impl Host {
     fn with(jobs: Vec<Job>, parts: u32, feed: Option<Feed>) -> Self {
         Host {
             agenda: Agenda::with_capacity(jobs.len() * 2 + 1),
+            running: jobs.len(),
+            is_ending: false,
             jobs,
             out: Fifo::default(),
             outstanding: Vec::new(),
@@ -172,6 +179,9 @@ impl Host {
                 HostEvent::Fed => self.begin_fed(due),
                 HostEvent::Burst { job } => self.begin_burst(job, due),
                 HostEvent::Begin { job, open } => {
+                    if self.jobs[job as usize].left == 0 {
+                        continue;
+                    }
                     if open {
                         let gap = self.next_interarrival(job);
                         self.agenda.schedule(due + gap, 0, event);
@@ -210,11 +220,16 @@ impl Host {
     /// before.
     fn issue(&mut self, job: u32, intended: Instant, at: Instant, begins: bool) {
         let source = &mut self.jobs[job as usize];
+        // What was announced before is issued all the same.
+        if begins && source.left == 0 {
+            return;
+        }
         if source.flushing {
             source.held += 1;
             return;
         }
         let Draw { access, first, count } = source.draw();
+        source.count_issued(count);
         // A FLUSH is not an I/O: it moves no data and counts in no figure of the system.
         let begins = begins && access != Access::Flush;
         let size = self.part_size(job, count);
@@ -366,6 +381,9 @@ impl Host {
             breakdown,
         }));
         self.go_on(job, access, finished);
+        if self.jobs.get(job as usize).is_some_and(Job::is_done) {
+            self.job_is_done(job, finished);
+        }
         Ok(())
     }
 
@@ -376,6 +394,7 @@ impl Host {
             self.fed_is_done(finished);
             return;
         }
+        self.jobs[job as usize].unfinished -= 1;
         if self.backlog.front().is_some_and(|&(job, _)| !self.is_full(job))
             && let Some((job, intended)) = self.backlog.pop_front()
         {

@@ -101,6 +101,17 @@ pub enum Flushes {
     After(u32),
 }
 
+/// When a job ends by itself, and what happens then.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Ending {
+    /// The data after which it issues nothing more; it ends when all of that is finished. `None`: it goes on.
+    pub after: Option<Sectors>,
+    /// Whether it flushes what it has written, and ends when that is done.
+    pub flushes: bool,
+    /// Whether all other jobs end with it: they issue nothing more, and finish what is outstanding.
+    pub ends_all: bool,
+}
+
 /// One job: what it issues, where and when. [`check`] reports what is wrong with it.
 #[derive(Clone, Debug)]
 pub struct JobParams {
@@ -136,6 +147,8 @@ pub struct JobParams {
     pub arrivals: Arrivals,
     /// The processor time of the host for issuing.
     pub submit: SubmitCost,
+    /// When it ends before the run does.
+    pub ending: Ending,
 }
 
 /// Maximum number of outstanding commands, over all jobs: a limit on everything.

@@ -12,6 +12,7 @@ mod draws;
 mod drive;
 mod drive_cache;
 mod elevator;
+mod ending;
 mod feed;
 mod flush;
 mod inputs;

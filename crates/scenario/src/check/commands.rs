@@ -13,7 +13,12 @@ use drivelab_units::{Lba, Share, Span};
 type List = At<Vec<At<CommandRaw>>>;
 
 /// The jobs of a list; `None` if a command is invalid, or nothing is known of the target.
-pub fn jobs(list: &List, workload: &WorkloadRaw, served: Option<Served>, log: &mut Log) -> Option<Vec<Job>> {
+pub fn jobs(
+    list: &List,
+    workload: &WorkloadRaw,
+    served: Option<Served<'_>>,
+    log: &mut Log,
+) -> Option<Vec<Job>> {
     let problems = log.count();
     let beside = workload
         .set()
@@ -45,7 +50,7 @@ pub fn jobs(list: &List, workload: &WorkloadRaw, served: Option<Served>, log: &m
     if log.count() > problems { None } else { found.into_iter().collect() }
 }
 
-fn one(number: usize, at: &At<CommandRaw>, served: Option<Served>, log: &mut Log) -> Option<Job> {
+fn one(number: usize, at: &At<CommandRaw>, served: Option<Served<'_>>, log: &mut Log) -> Option<Job> {
     let raw = &at.value;
     let asks = MarkingKeys {
         attribute: raw.attribute.as_ref(),
@@ -95,6 +100,7 @@ fn one(number: usize, at: &At<CommandRaw>, served: Option<Served>, log: &mut Log
         command_limit: None,
         arrivals: Arrivals::Closed { outstanding: 1, think: Span::ZERO },
         submit: SubmitCost::NONE,
+        ending: Default::default(),
     };
     let listed = Some(Listed { at: given(raw.at.as_ref()).unwrap_or(Span::ZERO), access });
     Some(Job { name: format!("command{number}"), rw, distribution: None, params, copies: 1, listed })

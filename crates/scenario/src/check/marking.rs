@@ -24,7 +24,7 @@ pub struct MarkingKeys<'a> {
 }
 
 /// The marking of a job's commands; what the protocol does not support is recorded.
-pub fn marking(asks: &MarkingKeys<'_>, served: Option<Served>, log: &mut Log) -> Marking {
+pub fn marking(asks: &MarkingKeys<'_>, served: Option<Served<'_>>, log: &mut Log) -> Marking {
     let MarkingKeys { attribute, priority, icc, fua, sync, direct, clear } = *asks;
     let named = given(priority).unwrap_or(PriorityName::Normal);
     if let Some(icc) = icc {
@@ -70,7 +70,7 @@ pub fn marking(asks: &MarkingKeys<'_>, served: Option<Served>, log: &mut Log) ->
 }
 
 /// Whether I/Os bypass the host's own cache. Without a cache, all do.
-fn check_direct(direct: Option<&At<Fio>>, served: Option<Served>, log: &mut Log) -> bool {
+fn check_direct(direct: Option<&At<Fio>>, served: Option<Served<'_>>, log: &mut Log) -> bool {
     let cached = served.is_some_and(|served| served.host_cache);
     let Some(at) = direct else { return !cached };
     if cached {
@@ -135,7 +135,7 @@ pub fn only_for_drives(set: &[(&str, Place)], log: &mut Log) {
 }
 
 /// Only SCSI lets several hosts share a drive. `jobs` are initiators, with the places where they were given.
-pub fn check_initiators(jobs: &[(u16, Option<Place>)], served: Served, log: &mut Log) {
+pub fn check_initiators(jobs: &[(u16, Option<Place>)], served: Served<'_>, log: &mut Log) {
     let Some(protocol) = served.drive else { return };
     if matches!(protocol, Protocol::ScsiTcq(_)) {
         return;
@@ -153,7 +153,7 @@ pub fn check_initiators(jobs: &[(u16, Option<Place>)], served: Served, log: &mut
 }
 
 /// Whether a job's I/Os are synchronous matters to one I/O scheduler only.
-pub fn check_synchronous(raw: &JobRaw, served: Served, log: &mut Log) {
+pub fn check_synchronous(raw: &JobRaw, served: Served<'_>, log: &mut Log) {
     let Some(at) = &raw.synchronous else { return };
     if served.fair {
         log.has_effect(at.place);

@@ -1,4 +1,5 @@
 //! The end of a run, by its limits or by a power cut, and its warm-up.
+use crate::check::ending::jobs_end;
 use crate::keys::At;
 use crate::raw::scenario::{RunRaw, TargetRaw};
 use crate::raw::workload::WorkloadRaw;
@@ -48,7 +49,9 @@ pub fn run(
     let ios = listed.or(ios.map(|ios| ios.value.0));
     let until_rebuilt = raw.until.is_some();
     let is_recorded = workload.is_some_and(|workload| workload.trace.is_some());
-    let default = (!is_recorded && ios.is_none() && !until_rebuilt && cut.is_none()).then_some(DURATION);
+    let jobs_end = workload.is_some_and(jobs_end);
+    let default =
+        (!is_recorded && !jobs_end && ios.is_none() && !until_rebuilt && cut.is_none()).then_some(DURATION);
     let duration = duration.map(|duration| duration.value.0).or(default);
     Run {
         warmup: warmup.map_or(Span::ZERO, |warmup| warmup.value.0),

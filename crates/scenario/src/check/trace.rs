@@ -60,7 +60,7 @@ const BESIDE: [&str; 8] =
 /// known of the target.
 pub fn fed(
     workload: &WorkloadRaw,
-    served: Option<Served>,
+    served: Option<Served<'_>>,
     run: &Run,
     loader: &dyn Loader,
     log: &mut Log,

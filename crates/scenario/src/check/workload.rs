@@ -1,12 +1,13 @@
 //! Jobs from fio's options.
+use crate::check::ending::ending;
 use crate::check::marking::{
     MarkingKeys, check_initiators, check_sync, check_synchronous, marking, only_for_drives,
 };
+use crate::check::range::range;
 use crate::check::{commands, given, pointless};
 use crate::keys::numbers::Count;
 use crate::keys::quantities::IO_MAX;
 use crate::keys::{At, Read};
-use crate::raw::amounts::Part;
 use crate::raw::distribution::Distribution;
 use crate::raw::workload::{JobRaw, RateProcess, Rw, WorkloadRaw};
 use crate::text::problem::{Log, Place};
@@ -17,10 +18,13 @@ use drivelab_core::host::params::{
 use drivelab_core::host::popularity::Popularity;
 use drivelab_core::setup::Fed;
 use drivelab_core::storage::TargetParams;
+use drivelab_core::storage::array::params::Level;
+use drivelab_core::storage::drive::params::DriveModel;
 use drivelab_core::storage::drive::protocol::Protocol;
 use drivelab_core::storage::elevator::ElevatorOrder;
 use drivelab_core::{Access, Command};
-use drivelab_units::{Bytes, Lba, SECTOR_BYTES, Sectors, Share, Span, counted};
+use drivelab_units::{Bytes, Lba, SECTOR_BYTES, Sectors, Share, Span};
+use std::sync::Arc;
 
 /// A job as it was written, and the number of its copies.
 #[derive(Clone, Debug)]
@@ -45,7 +49,7 @@ pub struct Listed {
 
 /// What a workload must know of its target.
 #[derive(Clone, Copy, Debug)]
-pub struct Served {
+pub struct Served<'a> {
     pub capacity: Sectors,
     /// The protocol in force; `None` for a target that is not a drive.
     pub drive: Option<Protocol>,
@@ -55,10 +59,12 @@ pub struct Served {
     pub fair: bool,
     /// Whether the host has a cache of its own.
     pub host_cache: bool,
+    /// The drives of an array whose members can be addressed one by one, in their order.
+    pub members: Option<&'a [Arc<DriveModel>]>,
 }
 
-impl Served {
-    pub fn by(target: &TargetParams) -> Self {
+impl<'a> Served<'a> {
+    pub fn by(target: &'a TargetParams) -> Self {
         match target {
             TargetParams::Server(server) => Served {
                 capacity: server.capacity,
@@ -66,6 +72,7 @@ impl Served {
                 array: false,
                 fair: false,
                 host_cache: false,
+                members: None,
             },
             TargetParams::Drive(model) | TargetParams::Wire(model) => Served {
                 capacity: model.capacity(),
@@ -73,6 +80,7 @@ impl Served {
                 array: false,
                 fair: false,
                 host_cache: false,
+                members: None,
             },
             TargetParams::System(system) => Served {
                 capacity: system.capacity(),
@@ -80,6 +88,11 @@ impl Served {
                 array: system.array.is_some(),
                 fair: system.elevator.is_some_and(|elevator| elevator.order == ElevatorOrder::Fair),
                 host_cache: system.host_cache.is_some(),
+                members: system
+                    .array
+                    .as_ref()
+                    .filter(|array| array.level == Level::Linear)
+                    .map(|array| &system.drives[..usize::from(array.members)]),
             },
         }
     }
@@ -92,7 +105,7 @@ pub const BS: Bytes = Bytes::new(4096);
 /// The jobs; `None` if one is invalid, or nothing is known of the target. `place` is the document's.
 pub fn jobs(
     raw: Option<&At<WorkloadRaw>>,
-    served: Option<Served>,
+    served: Option<Served<'_>>,
     place: Place,
     log: &mut Log,
 ) -> Option<Vec<Job>> {
@@ -190,7 +203,7 @@ fn initiator(raw: &JobRaw) -> (u16, Option<Place>) {
     raw.initiator.as_ref().map_or((0, None), |at| (at.value.0 as u16, Some(at.place)))
 }
 
-fn one(name: &str, raw: &JobRaw, place: Place, served: Option<Served>, log: &mut Log) -> Option<Job> {
+fn one(name: &str, raw: &JobRaw, place: Place, served: Option<Served<'_>>, log: &mut Log) -> Option<Job> {
     let rw = given(raw.rw.as_ref()).unwrap_or(Rw::RandRead);
     let sizes = sizes(raw, log);
     let command_limit = raw.max_transfer.as_ref().and_then(|at| sectors(at, "max_transfer", log));
@@ -215,8 +228,7 @@ fn one(name: &str, raw: &JobRaw, place: Place, served: Option<Served>, log: &mut
         Some(served) => check_synchronous(raw, served, log),
         None => {}
     }
-    let capacity = served.map(|served| served.capacity);
-    let range = capacity.and_then(|capacity| range(raw, capacity, largest.unwrap_or_default(), place, log));
+    let range = served.and_then(|served| range(raw, served, largest.unwrap_or_default(), place, log));
     let (sizes, (first, count)) = (sizes?, range?);
     let smallest = sizes.iter().map(|share| share.size).min()?;
     let mut params = JobParams {
@@ -239,6 +251,7 @@ fn one(name: &str, raw: &JobRaw, place: Place, served: Option<Served>, log: &mut
         command_limit,
         arrivals,
         submit: submit(raw),
+        ending: ending(raw, log),
     };
     let copies = given(raw.numjobs.as_ref()).map_or(1, |count| count.0 as u32);
     let distribution = raw.random_distribution.as_ref().filter(|_| rw.is_random());
@@ -347,70 +360,4 @@ pub fn size(bytes: Bytes, place: Place, key: &str, log: &mut Log) -> Option<Sect
         return None;
     };
     Some(sectors)
-}
-
-/// The range that a job accesses.
-fn range(
-    raw: &JobRaw,
-    capacity: Sectors,
-    largest: Sectors,
-    place: Place,
-    log: &mut Log,
-) -> Option<(Lba, Sectors)> {
-    if !raw.readable("offset") || !raw.readable("size") {
-        return None;
-    }
-    let all = capacity.get();
-    let part = |part: Part| match part {
-        Part::Extent(extent) => extent.0.get(),
-        // Rounded down to a multiple of 4 KiB.
-        Part::Share(share) => ((u128::from(all) * u128::from(share.bits())) >> 32) as u64 / 8 * 8,
-    };
-    let first = raw.offset.as_ref().map_or(0, |at| part(at.value));
-    if first >= all {
-        let place = raw.offset.as_ref().map_or(place, |at| at.place);
-        log.contradiction(
-            place,
-            format!("`offset` is behind the end of the target: sector {first} of {all}"),
-            "lower offset",
-        );
-        return None;
-    }
-    let share_of_all = raw.size.as_ref().is_some_and(|at| at.value.0 == Part::Share(Share::ALL));
-    let count = match &raw.size {
-        Some(at) if !share_of_all => part(at.value.0),
-        _ => all - first,
-    };
-    let size_place = raw.size.as_ref().map_or(place, |at| at.place);
-    if count == 0 {
-        log.fault(size_place, "`size` must be more than zero", "write a size such as \"10%\" or \"1GB\"");
-        return None;
-    }
-    if count > all - first {
-        let message = format!("the range ends at sector {}, behind the target's {all}", first + count);
-        log.contradiction(size_place, message, "lower size or offset");
-        return None;
-    }
-    if largest.get() > count {
-        if let (None, Some(offset)) = (&raw.size, &raw.offset) {
-            let message = format!(
-                "`offset` leaves {}, too few for an I/O of {}",
-                counted(count, "sector"),
-                largest.bytes()
-            );
-            log.contradiction(offset.place, message, "lower offset, or the size of the I/O");
-            return None;
-        }
-        let place = raw
-            .bs
-            .as_ref()
-            .map(|at| at.place)
-            .or(raw.bssplit.as_ref().map(|at| at.place))
-            .unwrap_or(size_place);
-        let message =
-            format!("an I/O of {} does not fit the range of {}", largest.bytes(), counted(count, "sector"));
-        log.contradiction(place, message, "raise size, or lower the size of the I/O");
-        return None;
-    }
-    Some((Lba::new(first), Sectors::new(count)))
 }

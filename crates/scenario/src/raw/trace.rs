@@ -68,7 +68,8 @@ section! {
         file: Name = "",
         /// Its format, by a name of `drivelab trace`.
         format: Name = "found by its first lines",
-        /// The only device whose requests are replayed, as the trace names it.
+        /// The only device whose requests are replayed, as the trace names it; `"*"` for those of all devices, at their
+        /// own addresses on the one target.
         device: DeviceName = "the one that it has",
         /// When its requests are issued.
         pace: PaceName = "open",

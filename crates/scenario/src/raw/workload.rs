@@ -240,6 +240,15 @@ workload_sections! {
     /// A FLUSH after this many writes of the job; the job issues nothing more until it is done, and outstanding I/Os
     /// continue (closed loop).
     fsync: Count<0, 1000000> = "0: never",
+    /// The data that each job transfers before it ends; the run ends with the last job.
+    io_size: Bytes = "the job goes on until the run ends",
+    /// A FLUSH when the job ends, after its data or with the run; the measured time goes on until it is done.
+    end_fsync: Fio = "false",
+    /// With `io_size`: whether all other jobs end with the first one that does.
+    exitall: Fio = "false",
+    /// With `array.level = "jbod"`: the member on which the job's range lies, from 0. `offset` and `size` then apply to
+    /// that member.
+    member: Count<0, 1023> = "the range is one of the whole target",
     /// I/Os per second of each job, whatever has completed (open loop); in place of `iodepth`.
     rate_iops: RateIops = "",
     /// How the arrivals of `rate_iops` are spaced.

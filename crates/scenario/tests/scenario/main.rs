@@ -6,6 +6,7 @@ mod common;
 mod disconnect;
 mod docs;
 mod drive_files;
+mod endings;
 mod faults;
 mod fio_words;
 mod flushes;

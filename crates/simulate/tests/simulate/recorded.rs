@@ -321,6 +321,15 @@ fn one_device_is_replayed() {
 }
 
 #[test]
+fn all_devices_are_replayed_on_one_target_where_that_is_asked_for() {
+    let setup = setup("[target]\ndrive = \"wd-4tb-7200\"\n[run]\nios = 1\n");
+    let trace = b"3,8,4096,R,0.0\n5,8,4096,W,0.1\n3,8,4096,R,0.2\n";
+    let params = Replaying { device: Some("*".to_owned()), ..plain(Pace::ByTime) };
+    let point = done(&replayed(&setup, trace, params, WHOLE));
+    assert_eq!((point.read.ios, point.write.ios), (2, 1));
+}
+
+#[test]
 fn a_run_of_a_trace_ends_at_the_first_limit() {
     let text = "[target]\ndrive = \"wd-4tb-7200\"\n[workload]\niodepth = 4\n[run]\nios = 500\n";
     let setup = setup(text);

@@ -113,6 +113,7 @@ pub fn job() -> JobParams {
         command_limit: None,
         arrivals: outstanding(1),
         submit: SubmitCost::NONE,
+        ending: Default::default(),
     }
 }
 

@@ -1,0 +1,162 @@
+"""What is set beside a job file, on the command line or as arguments, in place of the file's options."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from drivelab.fio.syntax import Job, Option, Place
+
+_NUMBER = re.compile(r"(\d+(?:\.\d+)?)\s*([a-zA-Z/]*)")
+_BYTES = {
+    "": 1, "B": 1, "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40,
+    "KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40, "kB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12,
+}  # fmt: skip
+"""The units of amounts on the command line; without one they are those of fio."""
+_US = {
+    "us": 1,
+    "ms": 10**3,
+    "s": 10**6,
+    "min": 60 * 10**6,
+    "h": 3600 * 10**6,
+    "d": 86_400 * 10**6,
+}
+
+
+def _amount(text: str) -> str | None:
+    if re.fullmatch(r"\d+%", text):
+        return text
+    match = _NUMBER.fullmatch(text)
+    factor = _BYTES.get(match[2]) if match else None
+    if match is None or factor is None:
+        return None
+    found = Fraction(match[1]) * factor
+    return f"{int(found)}" if found.denominator == 1 else None
+
+
+def _time(text: str) -> str | None:
+    match = _NUMBER.fullmatch(text)
+    factor = _US.get(match[2]) if match else None
+    return None if match is None or factor is None else f"{round(Fraction(match[1]) * factor)}us"
+
+
+def _count(text: str) -> str | None:
+    return text if re.fullmatch(r"\d+", text) else None
+
+
+def _percent(text: str) -> str | None:
+    return text.removesuffix("%") if re.fullmatch(r"\d+%?", text) else None
+
+
+def _word(text: str) -> str | None:
+    return text if re.fullmatch(r"[a-z0-9_]+", text) else None
+
+
+def _switch(text: str) -> str | None:
+    return {"true": "1", "1": "1", "false": "0", "0": "0"}.get(text)
+
+
+def _removed(_text: str) -> str | None:
+    """The key itself stays in force, and the options that it replaces go."""
+    return None
+
+
+@dataclass(frozen=True)
+class _Replaced:
+    """The option that a key is in a job file, the others whose place it takes, and how its value is written there."""
+
+    option: str
+    write: Callable[[str], str | None]
+    others: tuple[str, ...] = ()
+
+
+_SIZES = ("bs", "bsrange", "bssplit")
+_REPLACED = {
+    "workload.rw": _Replaced("rw", _word),
+    "workload.bs": _Replaced("bs", _amount, _SIZES),
+    "workload.bssplit": _Replaced("bssplit", _removed, _SIZES),
+    "workload.blockalign": _Replaced("ba", _amount),
+    "workload.iodepth": _Replaced("iodepth", _removed),
+    "workload.numjobs": _Replaced("numjobs", _count),
+    "workload.rwmixread": _Replaced("rwmixread", _percent, ("rwmixwrite",)),
+    "workload.percentage_random": _Replaced("percentage_random", _percent),
+    "workload.random_distribution": _Replaced("random_distribution", _removed),
+    "workload.rate_iops": _Replaced("rate_iops", _removed, ("rate", "rate_process")),
+    "workload.rate_process": _Replaced("rate_process", _word),
+    "workload.thinktime": _Replaced("thinktime", _time),
+    "workload.thinktime_blocks": _Replaced("thinktime_blocks", _count),
+    "workload.fsync": _Replaced("fsync", _count, ("fdatasync", "sync")),
+    "workload.direct": _Replaced("direct", _switch, ("buffered", "atomic")),
+    "workload.size": _Replaced("size", _amount, ("filesize",)),
+    "workload.offset": _Replaced("offset", _amount),
+    "workload.io_size": _Replaced("io_size", _amount),
+    "workload.end_fsync": _Replaced("end_fsync", _switch, ("end_syncfs", "fsync_on_close")),
+    "workload.exitall": _Replaced("exitall", _switch),
+    "workload.ioengine": _Replaced("ioengine", _word),
+    "workload.time_based": _Replaced("time_based", _switch),
+    "workload.runtime": _Replaced("runtime", _time),
+    "run.duration": _Replaced("runtime", _time),
+    "workload.ramp_time": _Replaced("ramp_time", _time),
+    "run.warmup": _Replaced("ramp_time", _time),
+    "workload.number_ios": _Replaced("number_ios", _removed),
+    "run.ios": _Replaced("number_ios", _removed),
+    "run.seed": _Replaced("randseed", _removed),
+    "workload.trace.file": _Replaced("read_iolog", _removed),
+    "workload.trace.pace": _Replaced("replay_no_stall", _removed),
+    "workload.trace.scale_time": _Replaced("replay_time_scale", _removed),
+}
+_KEPT = frozenset({"workload.rw", "workload.ioengine", "workload.trace.file"})
+"""Keys whose option decides what the others mean: where several values are given, the file's decides that."""
+_LIMITS = ("run.", "workload.runtime", "workload.number_ios", "workload.io_size", "target.faults.power_cut")
+
+
+def replace_options(jobs: Sequence[Job], given: Mapping[str, str]) -> frozenset[str]:
+    """Put what is given in place of the jobs' options; returns the keys that these now hold.
+
+    A key with several values, or whose value a job file cannot hold, stays a key: its options are removed.
+    """
+    held = set()
+    for key, value in given.items():
+        replaced = _REPLACED.get(key)
+        if replaced is None:
+            continue
+        text = replaced.write(value.strip().strip('"'))
+        if text is None and key in _KEPT:
+            continue
+        if text is not None:
+            held.add(key)
+        for job in jobs:
+            for option in (replaced.option, *replaced.others):
+                job.options.pop(option, None)
+            if text is not None:
+                place = Place((0,), "command line")
+                job.options[replaced.option] = Option(replaced.option, text, place)
+    return frozenset(held)
+
+
+def has_limit(given: Mapping[str, str], held: frozenset[str]) -> bool:
+    """Whether a key that no job holds ends the run."""
+    return any(
+        key.startswith(_LIMITS) and key not in held for key in given if key not in {"run.seed", "run.warmup"}
+    )
+
+
+def drop_given(document: dict[str, Any], given: Mapping[str, str], held: frozenset[str]) -> None:
+    """Remove the keys that are given from all jobs, so that the given ones are in force in each."""
+    words = {"run.duration": "runtime", "run.warmup": "ramp_time", "run.ios": "number_ios"}
+    names = {words.get(key, key.removeprefix("workload.")) for key in given if key not in held}
+    if "run.seed" in given:
+        document.pop("run", None)
+    workloads = document["workload"]
+    for workload in workloads if isinstance(workloads, list) else [workloads]:
+        for table in (workload, *workload.get("job", {}).values()):
+            for name in names:
+                table.pop(name, None)
+            if "bssplit" in names or "bs" in names:
+                table.pop("bssplit", None)
+                table.pop("bs", None)
+            if "rate_iops" in names:
+                table.pop("iodepth", None)
