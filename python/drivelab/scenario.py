@@ -6,10 +6,14 @@ import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from drivelab import _core, toml_text
 from drivelab.errors import InputError
 from drivelab.files import read_text
+
+if TYPE_CHECKING:
+    from drivelab.repeating import Recorded
 
 Scenario = str | Path | Mapping[str, object]
 
@@ -72,10 +76,12 @@ class Source:
     base_dir: Path = Path()
     notes: tuple[str, ...] = ()
     """What a reader should know of how the text came about."""
+    record: Recorded | None = None
+    """The record that the scenario is taken from."""
 
 
 def read_source(scenario: object) -> Source:
-    """The text of a scenario: a string of one line without `=` and a Path name a file.
+    """The text of a scenario: a string of one line without `=` and a Path name a file, which may be a record.
 
     Notebooks pass anything, whatever the types say: what is no `Scenario` raises InputError as well.
     """
@@ -93,6 +99,10 @@ def read_source(scenario: object) -> Source:
     if not isinstance(scenario, Path):
         kind = "None" if scenario is None else f"a {type(scenario).__name__}"
         raise InputError(f"{kind} is no scenario: give a path, TOML text or a dictionary")
+    from drivelab import repeating  # noqa: PLC0415 - records have scenarios, and their readers read scenarios
+
+    if repeating.is_record(scenario):
+        return repeating.source_of(scenario)
     text = read_text(scenario)
     if not text.strip():
         raise InputError(
@@ -147,10 +157,17 @@ def plan(source: Source, overrides: Iterable[Override] = (), *, served: bool = F
     A target that is `served` has no end, and faults come at run time: keys have an effect there that have none in a
     run.
     """
-    triples = [(item.key, item.value, item.origin) for item in overrides]
+    given = list(overrides)
+    recorded = () if source.record is None else source.record.overrides
+    kept = [item for item in recorded if item.key not in {one.key for one in given}]
+    triples = [(item.key, item.value, item.origin) for item in (*kept, *given)]
     for text in (source.text, *(part for triple in triples for part in triple)):
         try:
             text.encode()
         except UnicodeEncodeError as error:
             raise InputError(f"{text!r} is not UTF-8 text") from error
-    return _core.Plan(source.text, source.origin, str(source.base_dir), triples, served=served)
+    files = {} if source.record is None else source.record.files
+    checked = _core.Plan(source.text, source.origin, str(source.base_dir), triples, files, served=served)
+    if source.record is not None:
+        source.record.check_traces(checked)
+    return checked

@@ -210,7 +210,24 @@ def simulate(
     for path in _write(result, out, pictures, wish, look):
         if not quiet:
             say(f"wrote {path}")
-    return _exit_code(result, len(checked), is_empty=is_empty)
+    code = _exit_code(result, len(checked), is_empty=is_empty)
+    repeated = _tell_repetition(source, checked, result, is_plain=not (as_json or as_csv), quiet=quiet)
+    return repeated if code == Exit.OK else code
+
+
+def _tell_repetition(
+    source: Source, checked: _core.Plan, result: Result, *, is_plain: bool, quiet: bool
+) -> Exit:
+    """Whether the record that was run again has come to the same."""
+    if source.record is None or result.interrupted:
+        return Exit.OK
+    found = source.record.verdict(checked, result)
+    if found.is_same is False:
+        say(f"error: {found.text}")
+        return Exit.COMPARISON
+    if not quiet:
+        (emit if found.is_same and is_plain else say)(found.text if found.is_same else f"note: {found.text}")
+    return Exit.OK
 
 
 # What says how a run is shown or kept; --fio runs nothing.

@@ -631,6 +631,7 @@ pub fn setups() -> impl Strategy<Value = Setup> {
             let mut setup = Setup {
                 target,
                 jobs,
+                sections: [].into(),
                 fed: None,
                 warmup,
                 limit,
