@@ -83,7 +83,7 @@ class Recorded:
             False, f"the digest{of} differs from {self.origin}: {shown}{more}{self._why(differ)}"
         )
 
-    def _why(self, differ: bool) -> str:  # noqa: FBT001 - one of two facts
+    def _why(self, differ: bool) -> str:
         versions = (self.version, self.model_version)
         if versions != (_core.VERSION, str(_core.MODEL_VERSION)):
             return (
@@ -105,7 +105,9 @@ class Repetition:
 
 def place_of(axes: Mapping[str, Any]) -> str:
     """Where in the sweep a point is, as a text."""
-    return ", ".join(f"{key}={json.dumps(value, sort_keys=True, default=list)}" for key, value in axes.items())
+    return ", ".join(
+        f"{key}={json.dumps(value, sort_keys=True, default=list)}" for key, value in axes.items()
+    )
 
 
 def is_record(path: Path) -> bool:

@@ -183,10 +183,15 @@ class Result:
     def chart(self, title: str | None = None) -> altair.TopLevelMixin:
         """Rates and latency over the sweep, of one point its response times. Raises ChartError without points.
 
-        The rate is IOPS, or MB/s where all of the workload is sequential. The title names drive and workload.
+        The rate is IOPS, or MB/s where all of the workload is sequential. The title names drive and workload. Jobs of
+        several kinds are drawn each by itself.
         """
         from drivelab import charts  # noqa: PLC0415 - altair takes longer to load than a run takes
 
+        if charts.has_jobs(self.points):
+            rate = "mb_per_s" if is_sequential(self.fio) else "iops"
+            named = title or self._title("each job by itself")
+            return charts.jobs(self.points, named, rate=rate, notes=self._notes())
         if len(self.points) == 1 and self.points[0]["latency_ns"]["n"]:
             return charts.latencies(self.points[0], title or self._title("response times"), self._notes())
         rate = "mb_per_s" if is_sequential(self.fio) else "iops"

@@ -44,7 +44,9 @@ def simulate(
     capture: str | Path | None = None,
     **overrides: object,
 ) -> Result:
-    """Simulate a scenario: a path (of a record too, which is repeated), TOML text or a dictionary. A list is a sweep, several lists a grid.
+    """Simulate a scenario: a path, TOML text or a dictionary. A list is a sweep, several lists a grid.
+
+    A path may be that of a record, which is repeated: another digest than the record's is a RunError.
 
     `overrides` replace values of the scenario, or make one up: in fio's words as on the command line,
     `simulate(drive="wd-4tb-7200", rw="randread", bs="4KiB", iodepth=[1, 4])`, or under any of its keys,
@@ -56,7 +58,7 @@ def simulate(
     file that gets every command of the only point as a trace.
 
     Raises InputError (no such file, or no scenario at all), ScenarioError (all problems at once), RunError (a
-    point failed, or a record that is repeated comes to another digest) and Interrupted (Ctrl-C; its `result` holds the finished points).
+    point failed) and Interrupted (Ctrl-C; its `result` holds the finished points).
     """
     source, laid_over = read_source(scenario), overrides_from(overrides)
     checked = plan(source, laid_over)
