@@ -127,8 +127,6 @@ def source_of(path: Path) -> Source:
     except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise InputError(f"{path}: scenario is no TOML: {error}") from error
     overrides = tuple(_overrides(document, text, tree, str(path)))
-    if "name" not in tree and isinstance(name := document.get("name"), str) and name:
-        text = f"name = {toml_text.value_text(name)}\n{text}"
     recorded = Recorded(
         origin=str(path),
         kind=_kind(document),

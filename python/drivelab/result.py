@@ -17,6 +17,7 @@ from drivelab.provenance import line, provenance
 from drivelab.records.places import jobs_of_text
 from drivelab.subject import Subject, is_sequential
 from drivelab.table import Table
+from drivelab.toml_text import value_text
 
 if TYPE_CHECKING:
     import altair
@@ -45,6 +46,9 @@ def resolved(plan: _core.Plan, *, without_target: bool = False) -> dict[str, Any
     """What a record holds of the scenario of its run, from which the run can be repeated."""
     lines = plan.scenario.splitlines(keepends=True)
     kept = [line for line in lines if not (without_target and line.startswith("target."))]
+    if not any(line.startswith("name = ") for line in kept):
+        # Else the file that it is run from would name it.
+        kept.insert(0, f"name = {value_text(plan.name)}\n")
     return {
         "scenario": "".join(kept),
         "overrides": plan.overrides,

@@ -190,9 +190,10 @@ def test_a_record_of_before_holds_no_scenario(run):
 
 
 def test_a_measured_workload_can_be_simulated(run, tmp_path):
-    checked = plan(read_source({"target": {"null": {}}, "workload": {"rw": "randread", "iodepth": 4}}))
+    checked = plan(read_source({"target": {"server": {"mean": "1ms"}}, "workload": {"rw": "randread", "iodepth": 4}}))
     held = resolved(checked, without_target=True)
-    assert tomllib.loads(held["scenario"]) == {"workload": {"rw": "randread", "iodepth": 4}}
+    expected = {"name": "scenario", "workload": {"rw": "randread", "iodepth": 4}}
+    assert tomllib.loads(held["scenario"]) == expected
     path = tmp_path / "measured.json"
     path.write_text(json.dumps({"record_version": 1, "kind": "measured", **held}), encoding="utf-8")
     done = run("simulate", path, "--drive", "wd-4tb-7200", "--number-ios", "50")

@@ -49,6 +49,7 @@ from drivelab.cli.log_options import (
 from drivelab.cli.output import emit, emit_json, emit_table, json_text, progress_bar, say
 from drivelab.cli.pictures import draw
 from drivelab.cli.places import check_picture, place
+from drivelab.cli.repetition import tell_repetition
 from drivelab.cli.replay_options import Capture, check_capture, emit_replays, note_behind
 from drivelab.cli.run_options import Checkpoint, Ray, Workers, check_form
 from drivelab.errors import InputError
@@ -211,23 +212,8 @@ def simulate(
         if not quiet:
             say(f"wrote {path}")
     code = _exit_code(result, len(checked), is_empty=is_empty)
-    repeated = _tell_repetition(source, checked, result, is_plain=not (as_json or as_csv), quiet=quiet)
+    repeated = tell_repetition(source, checked, result, is_plain=not (as_json or as_csv), quiet=quiet)
     return repeated if code == Exit.OK else code
-
-
-def _tell_repetition(
-    source: Source, checked: _core.Plan, result: Result, *, is_plain: bool, quiet: bool
-) -> Exit:
-    """Whether the record that was run again has come to the same."""
-    if source.record is None or result.interrupted:
-        return Exit.OK
-    found = source.record.verdict(checked, result)
-    if found.is_same is False:
-        say(f"error: {found.text}")
-        return Exit.COMPARISON
-    if not quiet:
-        (emit if found.is_same and is_plain else say)(found.text if found.is_same else f"note: {found.text}")
-    return Exit.OK
 
 
 # What says how a run is shown or kept; --fio runs nothing.
