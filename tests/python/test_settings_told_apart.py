@@ -14,7 +14,7 @@ from drivelab.records.settings import is_same, settings_of
 DRIVE = "wd-wd740gd-00fla0"
 
 
-def made(**options: Any) -> dict[str, Any]:
+def made(**options: object) -> dict[str, Any]:
     result = drivelab.simulate(**{"drive": DRIVE, "number_ios": 400, **options})
     found: dict[str, Any] = json.loads(json.dumps(result.to_dict(), default=list))
     return found
@@ -38,7 +38,7 @@ def swept():
     return made(**{"target.queue.protocol": ["ata-tcq", "none"]})
 
 
-def beside(*records: dict[str, Any], **options: Any) -> dict[str, Any]:
+def beside(*records: dict[str, Any], **options: object) -> dict[str, Any]:
     found: dict[str, Any] = drivelab.compare(*records, **options).to_dict()
     return found
 
