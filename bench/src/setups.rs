@@ -269,6 +269,7 @@ fn random(drive: &DriveParams, commands: u64, share: u64) -> Setup {
     Setup {
         target: TargetParams::Drive(Arc::new(model)),
         jobs: vec![job],
+        sections: [].into(),
         fed: None,
         warmup: Span::ZERO,
         limit: Limit { duration: None, ios: Some(commands), until_rebuilt: false },

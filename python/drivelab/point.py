@@ -32,6 +32,18 @@ class Direction(TypedDict):
     histogram: str
 
 
+class Job(TypedDict):
+    """One job of a workload of several, its copies together."""
+
+    numjobs: int
+    iops: float
+    bytes_per_s: float
+    read: Direction
+    write: Direction
+    latency_ns: LatencyNs
+    errors: int
+
+
 class Flush(TypedDict):
     """FLUSH commands; they are no I/Os."""
 
@@ -88,6 +100,8 @@ class Point(TypedDict):
     read: Direction
     write: Direction
     flush: Flush
+    jobs: NotRequired[dict[str, Job]]
+    """Each job by its name, where there are several."""
     depth: Depth
     latency_ns: LatencyNs
     breakdown_ns: BreakdownNs | None

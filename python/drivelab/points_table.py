@@ -15,6 +15,9 @@ from drivelab.toml_text import value_text
 
 _LATENCIES = ("mean", "p50", "p99", "max")
 _MISSING = "-"
+# The row of a point above those of its jobs, and the columns that a job has beside its latencies.
+_ALL_JOBS = "all"
+_OF_JOBS = {"IOPS", "read IOPS", "write IOPS", "MB/s", "MiB/s", "errors"}
 # The parts of a response time in the order in which a command meets them.
 PARTS = ("queue", "overhead", "seek", "rotation", "transfer", "link", "wait")
 # How many commands the drives had is shown with an array, or where it is a smaller share of those in the system.
@@ -35,7 +38,10 @@ Format = Callable[[dict[str, Any]], str]
 
 
 def points_table(points: Sequence[dict[str, Any]]) -> Table:
-    """One row per point: its place in the sweep, rates, latency, and the queue depth asked and achieved."""
+    """One row per point: its place in the sweep, rates, latency, and the queue depth asked and achieved.
+
+    Under it one row per job, where a point has jobs of several kinds.
+    """
     axes = list(points[0]["axes"]) if points else []
     columns = [(_axis_title(axis, axes), _axis(axis)) for axis in axes]
     columns.append(("IOPS", lambda point: rate_text(point["iops"])))
@@ -67,11 +73,31 @@ def points_table(points: Sequence[dict[str, Any]]) -> Table:
             ("rebuilt in", lambda point: rebuilds_text(point["array"]) if "array" in point else _MISSING)
         )
     columns += _of_cuts(points)
-    return Table(
-        columns=[title for title, _ in columns],
-        rows=[[Cell(text(point)) for _, text in columns] for point in points],
-        left=frozenset(range(len(axes))),
-    )
+    rows = [[text(point) for _, text in columns] for point in points]
+    titles = [title for title, _ in columns]
+    left = len(axes)
+    if any(point.get("jobs") for point in points):
+        titles.insert(left, "job")
+        rows = list(_with_jobs(points, rows, columns, left))
+        left += 1
+    cells = [[Cell(text) for text in row] for row in rows]
+    return Table(columns=titles, rows=cells, left=frozenset(range(left)))
+
+
+def _with_jobs(
+    points: Sequence[dict[str, Any]], rows: list[list[str]], columns: list[tuple[str, Format]], left: int
+) -> Iterator[list[str]]:
+    """The rows of the points, each with those of its jobs under it: what is of the run alone has no figure there."""
+    latencies = tuple(f"{name} " for name in _LATENCIES)
+    for point, row in zip(points, rows, strict=True):
+        yield [*row[:left], _ALL_JOBS, *row[left:]]
+        for name, job in point.get("jobs", {}).items():
+            copies = f" x {job['numjobs']}" if job["numjobs"] > 1 else ""
+            figures = [
+                text(job) if title in _OF_JOBS or title.startswith(latencies) else _MISSING
+                for title, text in columns[left:]
+            ]
+            yield [*[""] * left, f"{name}{copies}", *figures]
 
 
 def _range(point: dict[str, Any]) -> str:

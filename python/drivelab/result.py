@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, cast
@@ -17,6 +17,7 @@ from drivelab.provenance import line, provenance
 from drivelab.records.places import jobs_of_text
 from drivelab.subject import Subject, is_sequential
 from drivelab.table import Table
+from drivelab.toml_text import value_text
 
 if TYPE_CHECKING:
     import altair
@@ -39,6 +40,21 @@ def combined_digest(digests: Sequence[str]) -> str:
     if len(digests) == 1:
         return digests[0]
     return hashlib.sha256("".join(digests).encode()).hexdigest()[:16]
+
+
+def resolved(plan: _core.Plan, *, without_target: bool = False) -> dict[str, Any]:
+    """What a record holds of the scenario of its run, from which the run can be repeated."""
+    lines = plan.scenario.splitlines(keepends=True)
+    kept = [line for line in lines if not (without_target and line.startswith("target."))]
+    if not any(line.startswith("name = ") for line in kept):
+        # Else the file that it is run from would name it.
+        kept.insert(0, f"name = {value_text(plan.name)}\n")
+    return {
+        "scenario": "".join(kept),
+        "overrides": plan.overrides,
+        "files": plan.files,
+        "traces": plan.traces,
+    }
 
 
 @dataclass(frozen=True)
@@ -78,6 +94,8 @@ class Result:
     """The place of each point in the plan."""
     subject: Subject | None = field(default=None, compare=False)
     """What the run is about, for the title of a picture."""
+    resolved: Mapping[str, Any] | None = field(default=None, compare=False)
+    """What a record holds of the scenario, where the plan has been lost, or is of another target."""
 
     def __repr__(self) -> str:
         """A line, however many points there are."""
@@ -87,7 +105,13 @@ class Result:
 
     def __getstate__(self) -> dict[str, Any]:
         """All but the plan, which holds the models of its drives and is no data."""
-        return {**self.__dict__, "plan": None}
+        return {**self.__dict__, "plan": None, "resolved": self.scenario()}
+
+    def scenario(self) -> Mapping[str, Any]:
+        """The scenario that was run, as the record holds it: its text, and what the text names."""
+        if self.plan is None or self.resolved is not None:
+            return self.resolved or {}
+        return resolved(self.plan)
 
     def __copy__(self) -> Result:
         """A copy with the same plan, points and lists."""
@@ -139,6 +163,7 @@ class Result:
             "interrupted": self.interrupted,
             "failures": [{"axes": failure.axes, "message": failure.message} for failure in self.failures],
             "skipped": [{"axes": skipped.axes, "reason": skipped.reason} for skipped in self.skipped],
+            **self.scenario(),
             "points": self._stated(),
         }
 
@@ -162,10 +187,15 @@ class Result:
     def chart(self, title: str | None = None) -> altair.TopLevelMixin:
         """Rates and latency over the sweep, of one point its response times. Raises ChartError without points.
 
-        The rate is IOPS, or MB/s where all of the workload is sequential. The title names drive and workload.
+        The rate is IOPS, or MB/s where all of the workload is sequential. The title names drive and workload. Jobs of
+        several kinds are drawn each by itself.
         """
         from drivelab import charts  # noqa: PLC0415 - altair takes longer to load than a run takes
 
+        if charts.has_jobs(self.points):
+            rate = "mb_per_s" if is_sequential(self.fio) else "iops"
+            named = title or self._title("each job by itself")
+            return charts.jobs(self.points, named, rate=rate, notes=self._notes())
         if len(self.points) == 1 and self.points[0]["latency_ns"]["n"]:
             return charts.latencies(self.points[0], title or self._title("response times"), self._notes())
         rate = "mb_per_s" if is_sequential(self.fio) else "iops"

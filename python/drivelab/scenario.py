@@ -6,11 +6,15 @@ import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from drivelab import _core, toml_text
 from drivelab.errors import InputError
 from drivelab.files import read_text
 from drivelab.ranges import listed
+
+if TYPE_CHECKING:
+    from drivelab.repeating import Recorded
 
 Scenario = str | Path | Mapping[str, object]
 
@@ -75,10 +79,12 @@ class Source:
     """What a reader should know of how the text came about."""
     held: frozenset[str] = frozenset()
     """Keys of overrides that the text has taken over already."""
+    record: Recorded | None = None
+    """The record that the scenario is taken from."""
 
 
 def read_source(scenario: object, overrides: Iterable[Override] = ()) -> Source:
-    """The text of a scenario: a string of one line without `=` and a Path name a file.
+    """The text of a scenario: a string of one line without `=` and a Path name a file, which may be a record.
 
     A job file of fio takes over what it can of the overrides, since its options depend on each other.
 
@@ -98,6 +104,10 @@ def read_source(scenario: object, overrides: Iterable[Override] = ()) -> Source:
     if not isinstance(scenario, Path):
         kind = "None" if scenario is None else f"a {type(scenario).__name__}"
         raise InputError(f"{kind} is no scenario: give a path, TOML text or a dictionary")
+    from drivelab import repeating  # noqa: PLC0415 - records have scenarios, and their readers read scenarios
+
+    if repeating.is_record(scenario):
+        return repeating.source_of(scenario)
     text = read_text(scenario)
     if not text.strip():
         raise InputError(
@@ -153,10 +163,17 @@ def plan(source: Source, overrides: Iterable[Override] = (), *, served: bool = F
     A target that is `served` has no end, and faults come at run time: keys have an effect there that have none in a
     run.
     """
-    triples = [(item.key, item.value, item.origin) for item in overrides if item.key not in source.held]
+    given = list(overrides)
+    recorded = () if source.record is None else source.record.overrides
+    kept = [item for item in recorded if item.key not in {one.key for one in given}]
+    triples = [(item.key, item.value, item.origin) for item in (*kept, *given) if item.key not in source.held]
     for text in (source.text, *(part for triple in triples for part in triple)):
         try:
             text.encode()
         except UnicodeEncodeError as error:
             raise InputError(f"{text!r} is not UTF-8 text") from error
-    return _core.Plan(source.text, source.origin, str(source.base_dir), triples, served=served)
+    files = {} if source.record is None else source.record.files
+    checked = _core.Plan(source.text, source.origin, str(source.base_dir), triples, files, served=served)
+    if source.record is not None:
+        source.record.check_traces(checked)
+    return checked

@@ -46,6 +46,8 @@ def simulate(
 ) -> Result:
     """Simulate a scenario: a path, TOML text or a dictionary. A list is a sweep, several lists a grid.
 
+    A path may be that of a record, which is repeated: another digest than the record's is a RunError.
+
     `overrides` replace values of the scenario, or make one up: in fio's words as on the command line,
     `simulate(drive="wd-4tb-7200", rw="randread", bs="4KiB", iodepth=[1, 4])`, or under any of its keys,
     `simulate("raptor.toml", **{"workload.iodepth": [1, 4]})`. `workers` is the number of threads, by default
@@ -69,6 +71,10 @@ def simulate(
     if result.failures:
         first = result.failures[0]
         raise RunError(f"{first.message} (at {first.axes})" if first.axes else first.message)
+    if source.record is not None:
+        repeated = source.record.verdict(checked, result)
+        if repeated.is_same is False:
+            raise RunError(repeated.text)
     return result
 
 

@@ -12,6 +12,7 @@ from samples import FIO, FOLDER, OTHERS, OWN, sample
 from drivelab import _core, hdr
 from drivelab.records.model import PERCENTILES
 from drivelab.records.opening import open_document, open_record
+from drivelab.scenario import plan, read_source
 
 
 def test_every_version_of_the_record_has_a_sample():
@@ -59,6 +60,22 @@ def test_a_run_states_its_target_and_workload():
         {"drive": "wd-4tb-7200", "rw": "randread", "bs": 4096, "iodepth": n, "numjobs": 1, "depth": n}
         for n in (1, 4)
     ]
+
+
+def test_a_run_holds_its_scenario():
+    path = sample("v1-scenario.json")
+    document = json.loads(path.read_text(encoding="utf-8"))
+    settings = open_record(str(path)).settings
+    assert settings.stated["target.drive"] == ["mine.toml"]
+    assert settings.stated["target.write_cache"] == ["false"]
+    assert settings.stated["target.queue.depth"] == ["1", "8"]
+    assert settings.implied["target.drive.rpm"] == ["9000rpm"]
+    assert settings.implied["target.queue.protocol"] == ["ata-tcq"]
+    # The drive is not in the folder: it is in the record.
+    checked = plan(read_source(path))
+    assert checked.axes == [point["axes"] for point in document["points"]]
+    assert (checked.name, checked.seed) == (document["name"], document["seed"])
+    assert open_record(str(sample("v1-simulated.json"))).settings.all() == {}
 
 
 def test_a_session_has_rates_and_no_response_times():

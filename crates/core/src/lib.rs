@@ -181,7 +181,7 @@ pub mod trace;
 
 pub use command::{Access, Attribute, Breakdown, Command, Completion, Content, Outcome, Priority};
 pub use machine::Machine;
-pub use setup::{Limit, Setup};
+pub use setup::{Limit, Section, Setup};
 pub use trace::{CommandTrace, OfMember, Served};
 
 /// Raised whenever the same scenario and seed give another digest than before; the changelog's "Model" says why.

@@ -4,6 +4,7 @@ use crate::host::feed::{FedIo, FeedParams};
 use crate::host::params::JobParams;
 use crate::host::recording::Recording;
 use crate::storage::{Fault, TargetParams};
+use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use drivelab_units::{Instant, Span};
@@ -53,6 +54,15 @@ pub struct Injection {
     pub every: Option<Span>,
 }
 
+/// A job as the workload names it, with its copies, whose figures are told together.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Section {
+    /// Its name in the workload.
+    pub name: String,
+    /// Its copies, adjacent in [`Setup::jobs`].
+    pub copies: u32,
+}
+
 /// A run: what is simulated, the workload, and how long.
 #[derive(Clone, Debug)]
 pub struct Setup {
@@ -60,6 +70,8 @@ pub struct Setup {
     pub target: TargetParams,
     /// Empty where the host is fed.
     pub jobs: Vec<JobParams>,
+    /// The names of these, in their order; may be empty, and is where the host is fed.
+    pub sections: Arc<[Section]>,
     /// `None` where jobs draw the I/Os.
     pub fed: Option<Fed>,
     /// Excluded from every figure.

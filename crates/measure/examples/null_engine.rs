@@ -35,6 +35,7 @@ fn setup(depth: u32) -> Setup {
     Setup {
         target: TargetParams::Server(ServerParams { capacity, service: None, stations: 1 }),
         jobs: vec![job],
+        sections: [].into(),
         fed: None,
         warmup: Span::from_ms(500),
         limit: Limit { duration: Some(Span::from_s(2)), ..Limit::default() },

@@ -6,10 +6,11 @@ use crate::report::LoggedCommand;
 use crate::steady::{Rounds, Steady, SteadyRecord};
 use drivelab_core::digest::Digest;
 use drivelab_core::host::Io;
-use drivelab_core::{Access, Command, Completion, Outcome, Setup};
+use drivelab_core::{Access, Command, Completion, Outcome, Section, Setup};
 use drivelab_record::{Collector, Latencies};
 use drivelab_units::{Instant, Span};
 use rustix::time::{ClockId, clock_gettime};
+use std::sync::Arc;
 
 /// Processor time of the process, and when it was read.
 #[derive(Clone, Copy)]
@@ -27,6 +28,8 @@ impl Processor {
 
 pub struct Ledger {
     pub collector: Collector,
+    /// The jobs that have figures of their own.
+    sections: Arc<[Section]>,
     /// When the window begins.
     pub start: Instant,
     /// The rounds until the device is steady; `None` once the window has begun.
@@ -55,7 +58,8 @@ impl Ledger {
     pub fn new(setup: &Setup, steady: Option<Steady>) -> Self {
         let start = Instant::ZERO + setup.warmup;
         Ledger {
-            collector: Collector::new(setup.warmup),
+            collector: Collector::new(setup.warmup, &setup.sections),
+            sections: Arc::clone(&setup.sections),
             start,
             rounds: steady.map(|options| Rounds::new(options, start)),
             in_system: 0,
@@ -109,7 +113,7 @@ impl Ledger {
     fn open(&mut self, now: Instant) {
         self.steady = self.rounds.take().map(|rounds| rounds.record());
         self.start = now;
-        self.collector = Collector::new(now.since(Instant::ZERO));
+        self.collector = Collector::new(now.since(Instant::ZERO), &self.sections);
         (0..self.in_system).for_each(|_| self.collector.began(now));
         (self.counted, self.processor) = (0, Some(Processor::read(now)));
     }

@@ -43,6 +43,7 @@
 //! let setup = Setup {
 //!     target: TargetParams::Server(ServerParams { capacity, service: None, stations: 1 }),
 //!     jobs: vec![job],
+//!     sections: [].into(),
 //!     fed: None,
 //!     warmup: Span::ZERO,
 //!     limit: Limit { ios: Some(1_000), ..Limit::default() },

@@ -117,6 +117,7 @@ fn setup(ios: u64) -> Setup {
     Setup {
         target: TargetParams::Server(ServerParams { capacity, service: None, stations: 1 }),
         jobs: vec![job],
+        sections: [].into(),
         fed: None,
         warmup: Span::ZERO,
         limit: Limit { ios: Some(ios), ..Limit::default() },

@@ -61,6 +61,7 @@ fn setup(job: JobParams, limit: Limit) -> Setup {
     Setup {
         target: TargetParams::Server(server),
         jobs: vec![job],
+        sections: [].into(),
         fed: None,
         warmup: Span::ZERO,
         limit,

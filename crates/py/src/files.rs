@@ -16,7 +16,8 @@ const SIZE_MAX_BYTES: u64 = 1 << 24;
 /// Paths relative to one folder.
 pub struct Folder {
     base: PathBuf,
-    /// Drive files by their paths in the scenario: those that came with it, then those read so far.
+    /// Drive files by their paths in the scenario: those that came with it, then those read so far. A file of
+    /// the catalogue that came with it replaces the one that is there.
     pub texts: RefCell<BTreeMap<String, String>>,
     /// The fingerprints of the traces so far: a large trace is not read again for each point of a sweep.
     fingerprints: RefCell<BTreeMap<PathBuf, String>>,
@@ -60,6 +61,10 @@ impl Loader for Folder {
         let text = self.read(path)?;
         self.texts.borrow_mut().insert(path.to_owned(), text.clone());
         Ok(text)
+    }
+
+    fn replaced(&self, path: &str) -> Option<String> {
+        self.texts.borrow().get(path).cloned()
     }
 
     fn trace(&self, request: &TraceRequest) -> Result<TraceFound, String> {

@@ -63,8 +63,8 @@ impl Plan {
     /// Checks `text`, called `origin` in messages. Each override is (key, value, origin); relative paths in the
     /// scenario start from `base_dir`.
     ///
-    /// `files` are drive files by their paths in the scenario, which are then not read again; `steps` are the
-    /// changes that another process made to the plan: both come from pickling. `served` says that the target
+    /// `files` are drive files by their paths in the scenario, which are then not read again, of a record those
+    /// of the catalogue too; `steps` are the changes that another process made to the plan, from pickling. `served` says that the target
     /// is served, not run.
     #[new]
     #[pyo3(signature = (text, origin, base_dir, overrides, files=BTreeMap::new(), steps=vec![], served=false))]
@@ -155,6 +155,31 @@ impl Plan {
             list.append(found)?;
         }
         Ok(list)
+    }
+
+    /// The scenario with its overrides, as TOML that makes the same plan.
+    #[getter]
+    fn scenario(&self) -> &str {
+        &self.inner.scenario
+    }
+
+    /// The keys that overrides have set, in order.
+    #[getter]
+    fn overrides(&self) -> Vec<&str> {
+        self.source.overrides.iter().map(|(key, ..)| key.as_str()).collect()
+    }
+
+    /// The texts of the files that the scenario names, by path; those of the catalogue as
+    /// `catalogue/drives/NAME.toml`.
+    #[getter]
+    fn files(&self) -> BTreeMap<String, String> {
+        self.inner.files.clone()
+    }
+
+    /// The traces that the scenario names, each with its fingerprint.
+    #[getter]
+    fn traces(&self) -> BTreeMap<String, String> {
+        self.inner.traces.clone()
     }
 
     /// What a reader should know although nothing is wrong.

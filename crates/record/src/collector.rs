@@ -7,7 +7,7 @@ use crate::latency::Latencies;
 use crate::precision::BatchMeans;
 use crate::series::{Bucket, Seen, Series};
 use drivelab_core::host::Io;
-use drivelab_core::{Access, Outcome};
+use drivelab_core::{Access, Outcome, Section};
 use drivelab_units::{Instant, Span};
 
 /// Maximum number of latencies that are counted together.
@@ -17,14 +17,52 @@ const UNCOUNTED_MAX: usize = 64;
 const PIECES_MAX: usize = 120;
 const FIRST_PIECE_NS: u64 = 1_000;
 
+/// Maximum number of jobs with figures of their own: each has two histograms of 300 KB.
+pub const SECTIONS_MAX: usize = 64;
+
+/// What is kept of the reads, or of the writes, of one job or of all.
+struct Tally {
+    latencies: Latencies,
+    /// The latest latencies not included yet: counted together they cause one cache miss instead of one each.
+    uncounted: Vec<u64>,
+    bytes: u64,
+    /// I/Os that ended with an error.
+    errors: u64,
+}
+
+impl Tally {
+    fn new() -> Self {
+        let uncounted = Vec::with_capacity(UNCOUNTED_MAX);
+        Tally { latencies: Latencies::default(), uncounted, bytes: 0, errors: 0 }
+    }
+
+    /// Counts the last few latencies.
+    #[inline(never)]
+    fn count(&mut self) {
+        self.uncounted.drain(..).for_each(|latency| self.latencies.record(latency));
+    }
+}
+
+/// What one job has done, its copies together.
+pub struct OfJob<'a> {
+    pub section: &'a Section,
+    /// Of reads, then of writes.
+    pub latencies: [&'a Latencies; 2],
+    pub bytes: [u64; 2],
+    pub errors: u64,
+}
+
 pub struct Collector {
     start: u64,
     system: InSystem,
-    /// Of reads and of writes.
-    latencies: [Latencies; 2],
-    /// The latest latencies not included yet: counted together they cause one cache miss instead of one each.
-    uncounted: [Vec<u64>; 2],
-    bytes: [u64; 2],
+    /// The jobs that have tallies of their own: none where there is one job, whose figures are those of all.
+    sections: Vec<Section>,
+    /// Reads and writes of each section in turn; of all I/Os where there are no sections.
+    tallies: Vec<Tally>,
+    /// The place of each job's reads among the tallies; the first for a job that is not listed.
+    places: Vec<u32>,
+    /// Reads and writes of all sections together, once the window is closed.
+    all: Option<[Latencies; 2]>,
     flushes: Latencies,
     parts: Parts,
     /// I/Os that ended with an error, by outcome, each outcome once.
@@ -34,15 +72,19 @@ pub struct Collector {
 }
 
 impl Collector {
-    /// Collects I/Os that finish after `warmup`.
-    pub fn new(warmup: Span) -> Self {
+    /// Collects I/Os that finish after `warmup`, and where there are several sections (but at most
+    /// [`SECTIONS_MAX`]) those of each by themselves too.
+    pub fn new(warmup: Span, sections: &[Section]) -> Self {
         let start = warmup.as_ns();
+        let sections = if (2..=SECTIONS_MAX).contains(&sections.len()) { sections } else { &[] };
+        let copies = (0..).zip(sections).map(|(at, section)| (2 * at, section.copies as usize));
         Collector {
             start,
             system: InSystem::new(start),
-            latencies: [Latencies::default(), Latencies::default()],
-            uncounted: [Vec::with_capacity(UNCOUNTED_MAX), Vec::with_capacity(UNCOUNTED_MAX)],
-            bytes: [0; 2],
+            sections: sections.to_vec(),
+            tallies: (0..2 * sections.len().max(1)).map(|_| Tally::new()).collect(),
+            places: copies.flat_map(|(place, copies)| std::iter::repeat_n(place, copies)).collect(),
+            all: None,
             flushes: Latencies::default(),
             parts: Parts::default(),
             errors: Vec::new(),
@@ -97,26 +139,21 @@ impl Collector {
             return false;
         }
         self.series.finished(io);
+        let place = self.places.get(io.job as usize).copied().unwrap_or(0) as usize;
+        let tally = &mut self.tallies[place + usize::from(io.access == Access::Write)];
         if io.outcome != Outcome::Done {
+            tally.errors += 1;
             self.failed(io.outcome);
             return true;
         }
-        let kind = usize::from(io.access == Access::Write);
-        let uncounted = &mut self.uncounted[kind];
-        uncounted.push(at - began);
-        if uncounted.len() == UNCOUNTED_MAX {
-            self.count(kind);
+        tally.uncounted.push(at - began);
+        if tally.uncounted.len() == UNCOUNTED_MAX {
+            tally.count();
         }
-        self.bytes[kind] += io.count.bytes().get();
+        tally.bytes += io.count.bytes().get();
         self.parts.add(&io.breakdown, at - began);
         self.batches.finished(at);
         true
-    }
-
-    /// Counts the last few latencies of one kind.
-    #[inline(never)]
-    fn count(&mut self, kind: usize) {
-        self.uncounted[kind].drain(..).for_each(|latency| self.latencies[kind].record(latency));
     }
 
     /// A FLUSH is not an I/O: it never entered the system, and only its time is recorded.
@@ -145,8 +182,8 @@ impl Collector {
 
     /// Number of I/Os counted so far.
     pub fn ios(&self) -> u64 {
-        let uncounted: usize = self.uncounted.iter().map(Vec::len).sum();
-        uncounted as u64 + self.latencies.iter().map(Latencies::count).sum::<u64>()
+        let counted = |tally: &Tally| tally.latencies.count() + tally.uncounted.len() as u64;
+        self.tallies.iter().map(counted).sum()
     }
 
     /// Closes the window at `end` and returns the accounts.
@@ -154,32 +191,54 @@ impl Collector {
         let end = end.as_ns().max(self.start);
         self.passes(Instant::from_ns(end));
         self.system.advance(end);
-        (0..self.uncounted.len()).for_each(|kind| self.count(kind));
+        self.tallies.iter_mut().for_each(Tally::count);
+        self.all = (self.tallies.len() > 2).then(|| [self.merged(0), self.merged(1)]);
         Accounts {
             integral_ns: self.system.integral(),
             residence_ns: self.system.residence_until(end),
-            latency_ns: self.latencies.iter().map(Latencies::sum_ns).sum(),
+            latency_ns: self.tallies.iter().map(|tally| tally.latencies.sum_ns()).sum(),
             breakdown_ns: self.breakdown_ns().iter().sum(),
             mismatches: self.parts.mismatches(),
         }
     }
 
+    /// The latencies of all sections' reads (0) or writes (1).
+    fn merged(&self, kind: usize) -> Latencies {
+        let mut all = Latencies::default();
+        let own = self.tallies.iter().skip(kind).step_by(2).map(|tally| &tally.latencies);
+        own.filter(|latencies| latencies.count() > 0).for_each(|latencies| all.merge(latencies));
+        all
+    }
+
     /// Of all I/Os once the window is closed.
     pub fn latencies(&self, access: Access) -> &Latencies {
-        match access {
-            Access::Read => &self.latencies[0],
-            Access::Write => &self.latencies[1],
-            Access::Flush => &self.flushes,
-        }
+        let kind = match access {
+            Access::Read => 0,
+            Access::Write => 1,
+            Access::Flush => return &self.flushes,
+        };
+        self.all.as_ref().map_or(&self.tallies[kind].latencies, |all| &all[kind])
+    }
+
+    /// Each job by itself, in the order of the workload, once the window is closed; nothing where there is one
+    /// job, or more than have figures of their own.
+    pub fn jobs(&self) -> impl Iterator<Item = OfJob<'_>> {
+        self.sections.iter().zip(self.tallies.chunks_exact(2)).map(|(section, own)| OfJob {
+            section,
+            latencies: [&own[0].latencies, &own[1].latencies],
+            bytes: [own[0].bytes, own[1].bytes],
+            errors: own[0].errors + own[1].errors,
+        })
     }
 
     /// Data read or written; a FLUSH has none.
     pub fn bytes(&self, access: Access) -> u64 {
-        match access {
-            Access::Read => self.bytes[0],
-            Access::Write => self.bytes[1],
-            Access::Flush => 0,
-        }
+        let kind = match access {
+            Access::Read => 0,
+            Access::Write => 1,
+            Access::Flush => return 0,
+        };
+        self.tallies.iter().skip(kind).step_by(2).map(|tally| tally.bytes).sum()
     }
 
     /// Sums of the parts of the breakdown in nanoseconds, in the order of `Breakdown::PARTS`.

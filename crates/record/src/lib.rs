@@ -1,7 +1,7 @@
 //! The result of a run, in the same form whether a drive was simulated, emulated or measured.
 //!
 //! What lives here: the collector that a driver feeds with finished I/Os, and the point that it becomes:
-//! rates, depth, latency with mergeable histograms, breakdown, digest; what happened to an array; the results
+//! rates, depth, latency with mergeable histograms, each job by itself, breakdown, digest; what happened to an array; the results
 //! of a replayed recording; what memories gave up; what was found about its data; and, on request, the log of
 //! its first commands. What never does: a clock, a file, a socket. Start reading at [`collector`].
 pub mod accounts;
@@ -11,6 +11,7 @@ pub mod commands;
 pub mod data;
 pub mod given_up;
 pub mod injections;
+pub mod jobs;
 pub mod latency;
 pub mod overtaking;
 pub mod point;
@@ -23,6 +24,7 @@ pub use collector::Collector;
 pub use commands::{CommandLog, CommandRecord, NAMED_MAX};
 pub use data::{CutRecord, DataRecord};
 pub use given_up::{GivenUpCollector, GivenUpRecord};
+pub use jobs::{JobRecord, Jobs};
 pub use latency::Latencies;
 pub use point::{Direction, Flushes, LatencySummary, Log, Platter, Point};
 pub use replay::{ReplayCollector, ReplayRecord};

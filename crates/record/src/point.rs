@@ -6,6 +6,7 @@ use crate::commands::{self, CommandRecord, MemberRecord};
 use crate::data::{CutRecord, DataRecord};
 use crate::given_up::GivenUpRecord;
 use crate::injections::InjectionRecord;
+use crate::jobs::Jobs;
 use crate::latency::Latencies;
 use crate::replay::ReplayRecord;
 use crate::series::Bucket;
@@ -59,6 +60,20 @@ pub struct Direction {
     pub histogram: String,
 }
 
+impl Direction {
+    /// From its latencies and its data over so many seconds.
+    pub(crate) fn of(latencies: &Latencies, bytes: u64, seconds: f64) -> Self {
+        Direction {
+            ios: latencies.count(),
+            iops: latencies.count() as f64 / seconds,
+            bytes,
+            bytes_per_s: bytes as f64 / seconds,
+            latency_ns: latencies.into(),
+            histogram: latencies.to_hdr_base64(),
+        }
+    }
+}
+
 /// FLUSH commands: they are not I/Os, and count in no other figure.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Flushes {
@@ -100,6 +115,9 @@ pub struct Point {
     pub read: Direction,
     pub write: Direction,
     pub flush: Flushes,
+    /// Each job by itself; left out where there is one.
+    #[serde(skip_serializing_if = "Jobs::is_empty")]
+    pub jobs: Jobs,
     pub depth: Depth,
     pub latency_ns: LatencySummary,
     /// Null when nothing finished.
@@ -205,18 +223,7 @@ impl Point {
     pub fn new(collector: &Collector, closing: &Closing) -> Self {
         let window_ns = closing.window.as_ns();
         let seconds = window_ns.max(1) as f64 / 1e9;
-        let direction = |access| {
-            let latencies = collector.latencies(access);
-            let bytes = collector.bytes(access);
-            Direction {
-                ios: latencies.count(),
-                iops: latencies.count() as f64 / seconds,
-                bytes,
-                bytes_per_s: bytes as f64 / seconds,
-                latency_ns: latencies.into(),
-                histogram: latencies.to_hdr_base64(),
-            }
-        };
+        let direction = |access| Direction::of(collector.latencies(access), collector.bytes(access), seconds);
         let flushes = collector.latencies(Access::Flush);
         let mut all = collector.latencies(Access::Read).clone();
         all.merge(collector.latencies(Access::Write));
@@ -232,6 +239,7 @@ impl Point {
                 latency_ns: flushes.into(),
                 histogram: flushes.to_hdr_base64(),
             },
+            jobs: Jobs::of(collector, seconds),
             depth: Depth {
                 asked: closing.depth_asked,
                 achieved: closing.accounts.integral_ns as f64 / window_ns.max(1) as f64,

@@ -10,7 +10,7 @@ pub use crate::check::system::InForce;
 use crate::check::system::in_force;
 use crate::check::target::{ResolvedTarget, Shared};
 use crate::check::trace;
-use crate::check::workload::{Job, Served, expand, fed, jobs};
+use crate::check::workload::{Job, Served, expand, fed, jobs, sections};
 use crate::fio;
 use crate::hash::Hash;
 use crate::keys::At;
@@ -22,11 +22,13 @@ use crate::sweep;
 use crate::text::over::{Override, apply};
 use crate::text::problem::{Log, Place, Problems};
 use crate::text::tree::{Node, Table, Value, document};
+use crate::text::written::written;
 use drivelab_core::Setup;
 use drivelab_core::host::params::{Addressing, Arrivals};
 use drivelab_core::storage::TargetParams;
 use drivelab_core::storage::server::ServerParams;
 use drivelab_units::Instant;
+use std::collections::BTreeMap;
 
 /// The origin of a scenario that is given by options only.
 pub const COMMAND_LINE: &str = "command line";
@@ -54,6 +56,12 @@ pub struct Plan {
     pub points: Vec<Point>,
     /// The points of the grid that are impossible, in its order; never all.
     pub skipped: Vec<Skipped>,
+    /// The scenario with its overrides, as TOML that plans the same: relative paths start where its own do.
+    pub scenario: String,
+    /// The texts of the files that it names, by path; those of the catalogue as `catalogue/drives/NAME.toml`.
+    pub files: BTreeMap<String, String>,
+    /// The traces that it names, each with its fingerprint.
+    pub traces: BTreeMap<String, String>,
     /// What a reader should know although nothing is wrong.
     pub notes: Vec<String>,
 }
@@ -131,11 +139,13 @@ fn build(source: &Source, overrides: &[Override], loader: &dyn Loader, log: &mut
         apply(&mut root, &kind, over, log);
     }
     let axes = sweep::axes(&root, &kind, log);
+    let scenario = written(&root);
     let node = Node { place: all, value: Value::Table(root) };
     let count = sweep::points(&axes, node.size(), log);
     let Value::Table(root) = node.value else { return None };
     let mut shared = Shared::new(loader);
     let (mut points, mut skipped, mut contradictions) = (Vec::new(), Vec::new(), Vec::new());
+    let mut traces = BTreeMap::new();
     let mut name = None;
     // Too many points: the first is checked all the same, for other problems.
     for number in 0..count.unwrap_or(1) {
@@ -154,9 +164,10 @@ fn build(source: &Source, overrides: &[Override], loader: &dyn Loader, log: &mut
         if log.is_full() || number > 1_000 && points.is_empty() && skipped.is_empty() {
             break;
         }
-        let Some(ResolvedPoint { raw, setup, hash, fio, array, assumed, mut firmware }) = found else {
+        let Some(ResolvedPoint { raw, setup, hash, fio, array, assumed, mut firmware, trace }) = found else {
             continue;
         };
+        traces.extend(trace);
         name = name.or(raw.name.map(|name| name.value));
         if !spread(&setup) {
             // How much a drive gains by its order on a stream was not measured.
@@ -174,7 +185,8 @@ fn build(source: &Source, overrides: &[Override], loader: &dyn Loader, log: &mut
     let hash = Hash::of(&format!("{};{}", keys.join(","), hashes.join(","))).hex();
     let name = name.unwrap_or_else(|| stem(&source.origin));
     let notes = log.take_notes();
-    Some(Plan { name, hash, seed, axes: keys, points, skipped, notes })
+    let files = shared.texts();
+    Some(Plan { name, hash, seed, axes: keys, points, skipped, scenario, files, traces, notes })
 }
 
 /// Whether every job accesses random addresses.
@@ -198,6 +210,8 @@ struct ResolvedPoint {
     array: Option<ArrayInForce>,
     assumed: Vec<Assumed>,
     firmware: Vec<Firmware>,
+    /// The replayed trace, with its fingerprint.
+    trace: Option<(String, String)>,
 }
 
 fn point(
@@ -232,19 +246,22 @@ fn point(
         recorded => recorded.flatten(),
     };
     let fio = fio::job_file(&found, raw.workload.as_ref().map(|at| &at.value), &run, first);
-    if let (Some(at), Some((_, fingerprint))) = (&mut raw.workload, &recorded) {
-        trace::by_fingerprint(&mut at.value, fingerprint);
-    }
+    let trace = match (&mut raw.workload, &recorded) {
+        (Some(at), Some((_, fingerprint))) => trace::by_fingerprint(&mut at.value, fingerprint),
+        _ => None,
+    };
     check_until(raw.run.as_ref(), &params, log);
     check_cut(cut.as_ref(), &run, &params, log);
     let target = raw.target.as_ref();
     let injections = target.map(|at| injections(&at.value, &params, log)).unwrap_or_default();
     check_time_passes(&raw, &params, &found, here, log);
     let hash = Hash::of(&meaning(&raw, &canonical)).hex();
-    let (jobs, fed) = (expand(&found), recorded.map(|(fed, _)| fed).or_else(|| fed(&found)));
+    let (jobs, sections) = (expand(&found), sections(&found));
+    let fed = recorded.map(|(fed, _)| fed).or_else(|| fed(&found));
     let setup = Setup {
         target: params,
         jobs,
+        sections,
         fed,
         warmup: run.warmup,
         limit: run.limit,
@@ -254,7 +271,7 @@ fn point(
         injections: injections.into(),
         power_cut: cut.map(|at| Instant::ZERO + at.value),
     };
-    Some(ResolvedPoint { raw, setup, hash, fio, array, assumed, firmware })
+    Some(ResolvedPoint { raw, setup, hash, fio, array, assumed, firmware, trace })
 }
 
 /// With a target that answers at once, a closed loop without any time of its own would issue forever at one

@@ -122,7 +122,7 @@ impl Clock {
             feeding: setup.fed.as_ref().map(Feeding::new).transpose()?.map(Box::new),
             target,
             traces: PendingTraces::default(),
-            collector: Collector::new(setup.warmup),
+            collector: Collector::new(setup.warmup, &setup.sections),
             start: Instant::ZERO + setup.warmup,
             before: None,
             log,

@@ -1,11 +1,12 @@
 """The pictures of drivelab: one grammar for notebook, PNG, SVG and single-file HTML.
 
-`depth` and `breakdown` draw the points of a sweep, `latencies` a single point, `over_time` its course, `timeline` the
-log of its commands, `array_timeline` that of an array with the heads of its members, `rebuild` an array over time,
-`surface` and `sizes` a scan, `surfaces` several, `levels` a comparison of arrays, `differences` one of records,
-`experiment`, `cells` and `lines` a published table beside the model's predictions, `distributions` measured response
-times beside simulated ones, `trace` a recorded trace, `fitted` a fit, `pareto` and `tornado` a plan; `save` writes
-any of them. Nothing here simulates, measures or reads a file.
+`depth` and `breakdown` draw the points of a sweep, `jobs` each job of a workload, `latencies` a single point,
+`over_time` its course, `timeline` the log of its commands, `array_timeline` that of an array with the heads of its
+members, `rebuild` an array over time, `surface` and `sizes` a scan, `surfaces` several, `levels` a comparison of
+arrays, `differences` one of records, `experiment`, `cells` and `lines` a published table beside the model's
+predictions, `distributions` measured response times beside simulated ones, `trace` a recorded trace, `fitted` a fit,
+`pareto` and `tornado` a plan; `save` writes any of them.
+Nothing here simulates, measures or reads a file.
 Start with rows.py.
 """
 
@@ -18,6 +19,7 @@ from drivelab.charts.errors import ChartError, ChartInputError, ChartOutputError
 from drivelab.charts.files import save
 from drivelab.charts.fitted import fitted
 from drivelab.charts.histogram import latencies
+from drivelab.charts.jobs import by_job, has_jobs, jobs
 from drivelab.charts.levels import levels
 from drivelab.charts.lines import lines
 from drivelab.charts.over_time import POINTS_MAX as OVER_TIME_POINTS_MAX
@@ -43,12 +45,15 @@ __all__ = [
     "ChartOutputError",
     "array_timeline",
     "breakdown",
+    "by_job",
     "cells",
     "depth",
     "differences",
     "distributions",
     "experiment",
     "fitted",
+    "has_jobs",
+    "jobs",
     "latencies",
     "levels",
     "lines",

@@ -67,7 +67,7 @@ def differences(comparison: Mapping[str, Any]) -> alt.VConcatChart:
 
 
 def _named(record: Mapping[str, Any]) -> str:
-    parts = (record.get("origin"), record.get("kind"), record.get("target"))
+    parts = (record.get("origin"), record.get("kind"), record.get("target"), record.get("label"))
     return ", ".join(str(part) for part in parts if part)
 
 

@@ -180,9 +180,11 @@ def show(
 
 def _print(found: Compared, *, quiet: bool) -> None:
     for letter, record in found.records.items():
-        emit(f"{letter}: {described(record)}")
+        emit(f"{letter}: {described(record, found.label(letter))}")
     if apart := _apart(found):
         emit(apart)
+    for line in _settings(found):
+        emit(line)
     emit("")
     for line in found.verdict().lines:
         emit(line)
@@ -200,8 +202,19 @@ def _print(found: Compared, *, quiet: bool) -> None:
             emit("\n".join(notes))
 
 
-def described(record: Record) -> str:
-    """A record in a line: where it is from, what it is, what ran."""
+def _settings(found: Compared) -> list[str]:
+    """The keys of the scenario in which each record differs from the first."""
+    lines = []
+    for beside in found.besides:
+        texts = [f"{key} {one} -> {other}" for key, (one, other) in beside.settings.items()]
+        more = f" and {len(texts) - _FACTS_MAX} more" if len(texts) > _FACTS_MAX else ""
+        if texts:
+            lines.append(f"{beside.first} -> {beside.other}: {', '.join(texts[:_FACTS_MAX])}{more}")
+    return lines
+
+
+def described(record: Record, label: str = "") -> str:
+    """A record in a line: where it is from, what it is, its label beside others, what ran."""
     program = record.facts.get("fio version", "")
     if record.kind == "simulated" and "model_version" in record.facts:
         program = f"drivelab {record.facts.get('version', '')}, model {record.facts['model_version']}"
@@ -209,7 +222,7 @@ def described(record: Record) -> str:
     title = record.name if record.kind in {"published", "predicted"} else record.target
     if record.kind == "simulated" and record.name and record.name != UNNAMED:
         title = f"{record.name}, {title}" if title else record.name
-    return ", ".join(part for part in (record.origin, record.kind, title, count, program) if part)
+    return ", ".join(part for part in (record.origin, record.kind, title, label, count, program) if part)
 
 
 def _apart(found: Compared) -> str:

@@ -21,6 +21,7 @@ from drivelab.errors import InputError, RunError
 from drivelab.files import write_text
 from drivelab.plural import counted
 from drivelab.provenance import provenance
+from drivelab.result import resolved
 from drivelab.scenario import Source, plan, read_source
 
 _DEVICE_PANEL = "The device"
@@ -164,7 +165,7 @@ def emulate(
 
     session = emulation.serve(checked, options, ready, command)
     facts = provenance(checked.scenario_hash, checked.seed, session.record["digest"])
-    found = {"kind": "emulate", **facts, "name": checked.name, **session.record}
+    found = {"kind": "emulate", **facts, "name": checked.name, **resolved(checked), **session.record}
     _print_result(found, record, as_json=as_json, quiet=quiet)
     return _code(session)
 

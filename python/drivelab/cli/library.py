@@ -146,7 +146,8 @@ def search(
         list[str],
         typer.Argument(
             metavar="TERM..",
-            help="A word anywhere, or NAME=VALUE of a field (kind, target, tag, ..) or an axis (bs=4k); all must fit",
+            help="A word anywhere, or NAME=VALUE of a field (kind, target, tag, ..), of an axis (bs=4k) or of a key of "
+            "the scenario (target.queue.protocol=ncq); all must fit",
             show_default=False,
         ),
     ],
@@ -186,10 +187,11 @@ def _list(
 def _row(entry: Entry) -> dict[str, str]:
     table = entry.to_dict()
     axes = {f"axes.{name}": " ".join(values) for name, values in entry.axes.items()}
+    axes |= {f"settings.{name}": " ".join(values) for name, values in entry.settings.items()}
     return {
         key: " ".join(map(str, value)) if isinstance(value, list) else str(value if value is not None else "")
         for key, value in {**table, **axes}.items()
-        if key != "axes"
+        if key not in {"axes", "settings"}
     }
 
 
@@ -198,7 +200,7 @@ def _table(entries: list[Entry]) -> Table:
         [
             Cell(str(entry.number)),
             Cell(entry.kind),
-            Cell(entry.target or entry.name or "-"),
+            Cell(", ".join(part for part in (entry.target or entry.name, entry.label) if part) or "-"),
             Cell(str(entry.points)),
             Cell(_swept(entry)),
             Cell(entry.program or "-"),

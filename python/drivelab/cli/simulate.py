@@ -49,6 +49,7 @@ from drivelab.cli.log_options import (
 from drivelab.cli.output import emit, emit_json, emit_table, json_text, progress_bar, say
 from drivelab.cli.pictures import draw
 from drivelab.cli.places import check_picture, place
+from drivelab.cli.repetition import tell_repetition
 from drivelab.cli.replay_options import Capture, check_capture, emit_replays, note_behind
 from drivelab.cli.run_options import Checkpoint, Ray, Workers, check_form
 from drivelab.errors import InputError
@@ -213,7 +214,9 @@ def simulate(
     for path in _write(result, out, pictures, wish, look):
         if not quiet:
             say(f"wrote {path}")
-    return _exit_code(result, len(checked), is_empty=is_empty)
+    code = _exit_code(result, len(checked), is_empty=is_empty)
+    repeated = tell_repetition(source, checked, result, is_plain=not (as_json or as_csv), quiet=quiet)
+    return repeated if code == Exit.OK else code
 
 
 # What says how a run is shown or kept; --fio runs nothing.
@@ -427,7 +430,7 @@ def _note_given_up(result: Result) -> None:
 def _note_cached(result: Result, checked: _core.Plan) -> None:
     """Rates that only a cache can give are those of the cache: say so."""
     ceilings = checked.ceilings
-    for note in ceiling.notes(result.records, [ceilings[place] for place in result.places], result.fio):
+    for note in ceiling.notes(result.records, [ceilings[at] for at in result.places], result.fio):
         say(f"note: {note}")
 
 

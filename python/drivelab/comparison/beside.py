@@ -17,9 +17,10 @@ from drivelab.comparison.matching import SHARED, Lonely, Pair, matched, pooled, 
 from drivelab.comparison.verdict import Verdict
 from drivelab.errors import InputError
 from drivelab.points_table import axis_text
-from drivelab.records.model import DIRECTIONS, FIGURES, OTHER_FIGURE, PERCENTILES, Record
+from drivelab.records import settings
+from drivelab.records.model import DIRECTIONS, FIGURES, OTHER_FIGURE, PERCENTILES, Record, is_workload
 from drivelab.records.opening import of_object, open_record
-from drivelab.records.places import axis_value
+from drivelab.records.places import axis_name, axis_value
 from drivelab.result import Result
 from drivelab.table import Table
 
@@ -28,6 +29,9 @@ if TYPE_CHECKING:
 
 RECORDS_MAX = 26
 """Each record has a letter."""
+
+LABEL_SETTINGS_MAX = 3
+"""Of the settings in which records differ, so many are their label."""
 
 _DRIVE = "drive"
 # As long as a run's digest.
@@ -78,10 +82,18 @@ class Beside:
     """For the percentiles."""
     lonely: list[Lonely]
     subjects: dict[str, tuple[str, str]]
+    settings: dict[str, tuple[str, str]]
+    """Keys of the scenario in which the records differ as a whole, with both values."""
     missing: list[str]
     """Requested figures that one of the two records has at no place."""
     bare: list[dict[str, Any]]
     """Places that both records have without a figure in common."""
+
+    def heading(self) -> str:
+        """Which record is held to which, and the settings in which they differ."""
+        texts = [f"{key} {one} -> {other}" for key, (one, other) in self.settings.items()]
+        shown = f" ({', '.join(texts)})" if 0 < len(texts) <= LABEL_SETTINGS_MAX else ""
+        return f"{self.other} against {self.first}{shown}"
 
     def figures(self) -> list[str]:
         """The figures that were compared."""
@@ -101,6 +113,15 @@ class Compared:
     def __repr__(self) -> str:
         """A line."""
         return f"<Compared {', '.join(self.records)}: {self.verdict().lines[0]}>"
+
+    def label(self, letter: str) -> str:
+        """What tells a record from the others: its values of the settings in which they differ."""
+        own: dict[str, str] = {}
+        for beside in self.besides:
+            if letter in {beside.first, beside.other}:
+                at = 0 if letter == beside.first else 1
+                own |= {key: values[at] for key, values in beside.settings.items()}
+        return settings.label(dict(list(own.items())[:LABEL_SETTINGS_MAX]))
 
     def verdict(self) -> Verdict:
         """The result in words, and whether the threshold is kept."""
@@ -144,6 +165,7 @@ class Compared:
                     "kind": record.kind,
                     "name": record.name,
                     "target": record.target,
+                    "label": self.label(letter),
                     "facts": record.facts,
                     "intervals_from": record.bases(),
                     "notes": record.notes,
@@ -155,6 +177,7 @@ class Compared:
                     "first": beside.first,
                     "other": beside.other,
                     "tell_apart": {name: list(values) for name, values in beside.subjects.items()},
+                    "settings": {key: list(values) for key, values in beside.settings.items()},
                     "differences": [one.to_dict() for one in beside.differences],
                     "percentiles": [one.to_dict() for one in beside.shifts],
                     "not_matched": [
@@ -245,7 +268,8 @@ def compared(records: Sequence[Record], choice: Choice) -> Compared:
         )
     if len(found) > RECORDS_MAX:
         raise InputError(f"{len(found)} records: a comparison has at most {RECORDS_MAX}")
-    found = [pooled(record) for record in found]
+    names = dict.fromkeys(name for record in found for point in record.points for name in point.axes)
+    found = [pooled(_with_settings(record, [*names])) for record in found]
     lettered = {chr(ord("A") + at): record for at, record in enumerate(found)}
     (letter, first), *others = lettered.items()
     levels = Levels(choice.confidence, choice.confidence)
@@ -254,6 +278,21 @@ def compared(records: Sequence[Record], choice: Choice) -> Compared:
         besides = [_beside((letter, first), other, choice, levels) for other in others]
         levels = Levels.of(besides, choice)
     return Compared(lettered, besides, choice, levels)
+
+
+def _with_settings(record: Record, axes: Sequence[str]) -> Record:
+    """The record with what it has set once and another record sweeps as an axis of its points."""
+    there = {name for point in record.points for name in point.axes}
+    own = {
+        axis: axis_value(axis, value)
+        for axis in axes
+        if axis not in there
+        and not is_workload(axis)
+        and (value := settings.as_axis(record.settings, axis)) is not None
+    }
+    if not own:
+        return record
+    return replace(record, points=[replace(point, axes={**point.axes, **own}) for point in record.points])
 
 
 def _check_axis(option: str, axis: str, records: Sequence[Record]) -> None:
@@ -339,7 +378,23 @@ def _beside(first: tuple[str, Record], other: tuple[str, Record], choice: Choice
     ]
     compared_at = {id(difference.place) for difference in besides}
     bare = [pair.place for pair in found.pairs if id(pair.place) not in compared_at]
-    return Beside(one, two, besides, shifts, found.lonely, found.subjects, missing, bare)
+    return Beside(
+        one,
+        two,
+        besides,
+        shifts,
+        found.lonely,
+        found.subjects,
+        _settings(record, twin, found.subjects),
+        missing,
+        bare,
+    )
+
+
+def _settings(first: Record, other: Record, told: Mapping[str, object]) -> dict[str, tuple[str, str]]:
+    """What the scenarios of two records differ in, but for what their axes tell already."""
+    found = settings.differences(first.settings, other.settings)
+    return {key: values for key, values in found.items() if axis_name(key) not in told}
 
 
 def _both(pair: Pair, name: str) -> bool:

@@ -64,7 +64,7 @@ def _figure_table(compared: Compared, beside: Beside, name: str, differences: Se
     if choice.threshold is not None:
         columns.append(f"threshold {100 * choice.threshold:g} %")
     left = frozenset({*range(len(axes)), len(axes) + 4, len(axes) + 5})
-    return Table(columns, rows, title=f"{title(name)}, {beside.other} against {beside.first}", left=left)
+    return Table(columns, rows, title=f"{title(name)}, {beside.heading()}", left=left)
 
 
 def _shown(one: Difference) -> Cell:
@@ -108,7 +108,7 @@ def _shift_table(beside: Beside) -> Table:
     return Table(
         [*axes, *(title(name) for name in names)],
         rows,
-        title=f"Shift of percentiles, {beside.other} against {beside.first}; in brackets: not beyond the interval; "
+        title=f"Shift of percentiles, {beside.heading()}; in brackets: not beyond the interval; "
         "?: no interval",
         left=frozenset(range(len(axes))),
     )

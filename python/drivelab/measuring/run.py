@@ -13,7 +13,7 @@ from typing import Any, cast
 from drivelab import _core, toml_text
 from drivelab.errors import InputError, RunError
 from drivelab.measuring.device import SECTOR, Target
-from drivelab.result import Failure, Point, Result, Skipped
+from drivelab.result import Failure, Point, Result, Skipped, resolved
 from drivelab.scenario import Override, Source, plan
 from drivelab.subject import Subject
 
@@ -81,7 +81,11 @@ def plan_on(source: Source, overrides: Sequence[Override], target: Target) -> _c
     # Stations stand for the device: a plan needs a target, and this one only has the device's size.
     capacity = f"{target.size_bytes // SECTOR * SECTOR}B"
     document["target"] = {"server": {"service": "fixed", "mean": "1ms", "capacity": capacity}}
-    text = replace(source, text=toml_text.dumps(document))
+    record = source.record
+    if record is not None:
+        own = tuple(one for one in record.overrides if not one.key.startswith("target"))
+        record = replace(record, overrides=own)
+    text = replace(source, text=toml_text.dumps(document), record=record)
     return plan(text, overrides)
 
 
@@ -206,6 +210,7 @@ def _result(
         skipped=[Skipped(axes, reason) for axes, reason in checked.skipped],
         places=places,
         subject=Subject(target.title, {}),
+        resolved=resolved(checked, without_target=True),
         moved_bytes=_bytes(runs, "moved_bytes"),
         issued_bytes=_bytes(runs, "issued_bytes"),
     )

@@ -11,6 +11,7 @@ from typing import Any
 
 from drivelab.errors import InputError
 from drivelab.points_table import axis_text
+from drivelab.records import settings
 from drivelab.records.model import Record
 from drivelab.records.opening import Document, read
 
@@ -34,6 +35,10 @@ class Entry:
     record_version: int | None
     axes: dict[str, list[str]]
     """Each axis with its values, as texts."""
+    settings: dict[str, list[str]]
+    """Each key of the scenario with its values, and what the drive has where nobody set it."""
+    label: str
+    """What was set of the target."""
     source: str
     """The path from which it was added; empty if it is not recorded."""
     added: str
@@ -56,6 +61,8 @@ class Entry:
             "program": self.program,
             "record_version": self.record_version,
             "axes": self.axes,
+            "settings": self.settings,
+            "label": self.label,
             "source": self.source,
             "added": self.added,
             "anonymous": self.is_anonymous,
@@ -90,6 +97,8 @@ def entry_of(document: Document, *, source: str, is_anonymous: bool, tags: Seque
         program=_program(record),
         record_version=version if isinstance(version, int) else None,
         axes=_axes(record),
+        settings=record.settings.all(),
+        label=settings.label(settings.of_target(record.settings)),
         source=source,
         added=datetime.now(UTC).isoformat(timespec="seconds"),
         is_anonymous=is_anonymous,

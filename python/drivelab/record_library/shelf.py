@@ -18,6 +18,7 @@ from drivelab.record_library.entry import DIGEST_SHOWN, Entry, canonical, checke
 from drivelab.records.model import Record
 from drivelab.records.opening import Document, read
 from drivelab.records.places import axis_name, axis_value
+from drivelab.records.settings import is_same
 
 VARIABLE = "DRIVELAB_LIBRARY"
 _DIGEST = re.compile(r"[0-9a-f]{4,64}")
@@ -134,7 +135,7 @@ class Library:
     def search(
         self, terms: Sequence[str], *, kind: str | None = None, tags: Sequence[str] = ()
     ) -> list[Entry]:
-        """Entries that match all terms: a word anywhere, or FIELD=VALUE for a field or an axis."""
+        """Entries that match all terms: a word anywhere, or FIELD=VALUE for a field, an axis or a scenario's key."""
         return [
             entry
             for entry in self.entries()
@@ -201,7 +202,7 @@ class Library:
 
 def shown(entry: Entry) -> str:
     """An entry in one line."""
-    about = ", ".join(part for part in (entry.kind, entry.target or entry.name) if part)
+    about = ", ".join(part for part in (entry.kind, entry.target or entry.name, entry.label) if part)
     points = f"{entry.points} {'point' if entry.points == 1 else 'points'}"
     return f"{entry.number}: {about}, {points}, digest {entry.digest[:DIGEST_SHOWN]}"
 
@@ -230,6 +231,11 @@ def entry_from(table: dict[str, Any], *, tags: Sequence[str], number: int | None
         program=str(table["program"]),
         record_version=table["record_version"],
         axes={str(name): [str(value) for value in values] for name, values in table["axes"].items()},
+        # An entry of an earlier version has neither.
+        settings={
+            str(name): [str(value) for value in values] for name, values in table.get("settings", {}).items()
+        },
+        label=str(table.get("label", "")),
         source=str(table["source"]),
         added=str(table["added"]),
         is_anonymous=bool(table["anonymous"]),
@@ -245,9 +251,11 @@ def _fits(entry: Entry, term: str) -> bool:
         if name in _FIELDS:
             found = entry.tags if name == "tag" else (str(entry.to_dict()[name]),)
             return any(value.lower() in text.lower() for text in found)
+        if any(is_same(value, text) for text in entry.settings.get(name, ())):
+            return True
         axis = axis_name(name)
         wanted = str(axis_value(axis, value)).lower()
         return any(str(axis_value(axis, text)).lower() == wanted for text in entry.axes.get(axis, ()))
-    words = (entry.kind, entry.name, entry.target, entry.program, entry.source, *entry.tags)
+    words = (entry.kind, entry.name, entry.target, entry.label, entry.program, entry.source, *entry.tags)
     axes = [text for values in entry.axes.values() for text in values]
     return any(term.lower() in text.lower() for text in (*words, *axes))

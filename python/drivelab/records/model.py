@@ -117,6 +117,21 @@ class RecordPoint:
 
 
 @dataclass(frozen=True)
+class Settings:
+    """The keys of the scenario of a record, by their full names, with their values as texts: one, or those of a sweep.
+
+    What is stated stands in the scenario; what is implied comes from the drive's file, its interface and its class.
+    """
+
+    stated: Mapping[str, list[str]] = field(default_factory=dict)
+    implied: Mapping[str, list[str]] = field(default_factory=dict)
+
+    def all(self) -> dict[str, list[str]]:
+        """Every key; what is stated counts more than what is implied."""
+        return {**self.implied, **self.stated}
+
+
+@dataclass(frozen=True)
 class Record:
     """A record of any kind."""
 
@@ -131,6 +146,8 @@ class Record:
     """Identification of the run: program, model, seed, engine; each as text."""
     notes: list[str] = field(default_factory=list)
     """What was repaired, left out, or cannot be determined."""
+    settings: Settings = field(default_factory=Settings)
+    """Of a record that holds its scenario."""
 
     def bases(self) -> list[str]:
         """The sources of the errors of its figures, in the order of BASES."""

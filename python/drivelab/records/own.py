@@ -13,6 +13,7 @@ from drivelab.plural import counted
 from drivelab.records import precision
 from drivelab.records.model import PERCENTILES, Figure, Record, RecordPoint, scalars
 from drivelab.records.places import axes_of_jobs, axes_of_record
+from drivelab.records.settings import settings_of
 
 _DIRECTIONS = ("read", "write")
 _FACTS = ("version", "model_version", "seed", "scenario_hash")
@@ -61,6 +62,7 @@ def of_runs(document: Mapping[str, Any], origin: str) -> Record:
         target=_target(document, points),
         facts=scalars(document, _FACTS) | _environment(document),
         notes=notes,
+        settings=settings_of(document),
     )
 
 
@@ -114,6 +116,7 @@ def of_session(document: Mapping[str, Any], origin: str) -> Record:
             "a session counts what it served from its begin to its end, idle time included, and tells no response "
             "times: compare what the client measured, such as fio's JSON"
         ],
+        settings=settings_of(document),
     )
 
 

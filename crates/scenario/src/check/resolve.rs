@@ -14,6 +14,12 @@ pub trait Loader {
     /// The text of the file at `path`, relative to the scenario's folder; otherwise the error.
     fn load(&self, path: &str) -> Result<String, String>;
 
+    /// The text that replaces the catalogue's file at `path`, such as `catalogue/drives/NAME.toml`: a recorded
+    /// run is repeated with the files of its time.
+    fn replaced(&self, _path: &str) -> Option<String> {
+        None
+    }
+
     /// The requested trace, its path relative to the scenario's folder; otherwise the error.
     fn trace(&self, _request: &TraceRequest) -> Result<TraceFound, String> {
         Err("traces cannot be read here".to_owned())
@@ -35,6 +41,8 @@ pub struct FileCache<'a, T> {
     known: BTreeMap<String, Option<T>>,
     /// The names being looked up, each the base of the one before it.
     chain: Vec<String>,
+    /// The texts of all files read, by path; those of the catalogue as `catalogue/drives/NAME.toml`.
+    pub texts: BTreeMap<String, String>,
 }
 
 /// Maximum length of a chain of files, each based on the next.
@@ -42,7 +50,7 @@ const CHAIN_MAX: usize = 32;
 
 impl<'a, T: CatalogueItem> FileCache<'a, T> {
     pub fn new(loader: &'a dyn Loader) -> Self {
-        FileCache { loader, known: BTreeMap::new(), chain: Vec::new() }
+        FileCache { loader, known: BTreeMap::new(), chain: Vec::new(), texts: BTreeMap::new() }
     }
 
     /// The file or table that is meant, merged with everything on which it is based.
@@ -122,8 +130,9 @@ impl<'a, T: CatalogueItem> FileCache<'a, T> {
         true
     }
 
-    fn read(&self, name: &str, place: Place, log: &mut Log) -> Option<T> {
+    fn read(&mut self, name: &str, place: Place, log: &mut Log) -> Option<T> {
         let (what, folder) = (T::WHAT, T::FOLDER);
+        let filed = format!("catalogue/{folder}/{name}.toml");
         let (origin, text) = if T::is_path(name) {
             match self.loader.load(name) {
                 Ok(text) => (name.to_owned(), text),
@@ -135,8 +144,10 @@ impl<'a, T: CatalogueItem> FileCache<'a, T> {
                     return None;
                 }
             }
+        } else if let Some(text) = self.loader.replaced(&filed) {
+            (filed, text)
         } else if let Some(text) = catalogue::text(folder, name) {
-            (format!("catalogue/{folder}/{name}.toml"), text.to_owned())
+            (filed, text.to_owned())
         } else {
             let names: Vec<&str> = catalogue::entries(folder).iter().map(|entry| entry.name).collect();
             let remedy =
@@ -145,6 +156,7 @@ impl<'a, T: CatalogueItem> FileCache<'a, T> {
             return None;
         };
         let all = log.add(&origin, &text, true);
+        self.texts.insert(origin, text.clone());
         let before = log.count();
         let table = document(&text, all, log)?;
         let raw = T::read(&Node { place: all, value: Value::Table(table) }, log)?;

@@ -60,6 +60,12 @@ impl<'a> Shared<'a> {
         }
     }
 
+    /// The texts of all files that the scenario names, by path.
+    pub fn texts(&mut self) -> BTreeMap<String, String> {
+        let of = [&mut self.drives.texts, &mut self.controllers.texts, &mut self.patterns.texts];
+        of.into_iter().flat_map(std::mem::take).collect()
+    }
+
     /// The workload with its patterns expanded; `None` if one is unknown.
     pub fn workload(&mut self, raw: &At<WorkloadRaw>, log: &mut Log) -> Option<At<WorkloadRaw>> {
         written_out(raw, &mut self.patterns, log)

@@ -190,11 +190,9 @@ fn remap(raw: &TraceRaw, log: &mut Log) -> RemapRequest {
     }
 }
 
-/// The workload with the trace's fingerprint in place of its path.
-pub fn by_fingerprint(workload: &mut WorkloadRaw, fingerprint: &str) {
-    if let Some(At { value: TraceChoice(raw), .. }) = &mut workload.trace
-        && let Some(file) = &mut raw.file
-    {
-        file.value.0 = fingerprint.to_owned();
-    }
+/// Puts the trace's fingerprint in place of its path; returns both.
+pub fn by_fingerprint(workload: &mut WorkloadRaw, fingerprint: &str) -> Option<(String, String)> {
+    let At { value: TraceChoice(raw), .. } = workload.trace.as_mut()?;
+    let file = std::mem::replace(&mut raw.file.as_mut()?.value.0, fingerprint.to_owned());
+    Some((file, fingerprint.to_owned()))
 }

@@ -22,7 +22,7 @@ use drivelab_core::storage::array::params::Level;
 use drivelab_core::storage::drive::params::DriveModel;
 use drivelab_core::storage::drive::protocol::Protocol;
 use drivelab_core::storage::elevator::ElevatorOrder;
-use drivelab_core::{Access, Command};
+use drivelab_core::{Access, Command, Section};
 use drivelab_units::{Bytes, Lba, SECTOR_BYTES, Sectors, Share, Span};
 use std::sync::Arc;
 
@@ -166,6 +166,12 @@ pub fn expand(jobs: &[Job]) -> Vec<JobParams> {
     let own = jobs.iter().filter(|job| job.listed.is_none());
     let copies = own.flat_map(|job| (0..job.copies).map(|_| job.params.clone()));
     (0..).zip(copies).map(|(process, params)| JobParams { process, ..params }).collect()
+}
+
+/// The names and copies of the jobs that the core is given.
+pub fn sections(jobs: &[Job]) -> Arc<[Section]> {
+    let own = jobs.iter().filter(|job| job.listed.is_none());
+    own.map(|job| Section { name: job.name.clone(), copies: job.copies }).collect()
 }
 
 /// Listed commands, in order of their times, with which the host is fed; together they are one process.

@@ -7,3 +7,4 @@ pub mod problem;
 pub mod shorten;
 pub mod suggest;
 pub mod tree;
+pub mod written;

@@ -18,4 +18,5 @@ mod problems;
 mod properties;
 mod protocols;
 mod ranges;
+mod recorded;
 mod reference_drives;

@@ -82,7 +82,7 @@ fn io(intended: u64, finished: u64, breakdown: u64) -> Io {
 
 /// The accounts of two I/Os, of which the second is told to begin and to end as given.
 fn agree(began: u64, second: Io) -> bool {
-    let mut collector = Collector::new(Span::from_ns(100));
+    let mut collector = Collector::new(Span::from_ns(100), &[]);
     collector.began(Instant::from_ns(50));
     collector.finished(&io(50, 200, 150));
     collector.began(Instant::from_ns(began));

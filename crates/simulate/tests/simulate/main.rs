@@ -9,6 +9,7 @@ mod common;
 mod drive;
 mod gain;
 mod injected;
+mod jobs;
 mod memories;
 mod power_cuts;
 mod published;

@@ -140,6 +140,7 @@ pub fn setup(target: TargetParams, job: JobParams, ios: u64) -> Setup {
     Setup {
         target,
         jobs: vec![job],
+        sections: [].into(),
         fed: None,
         warmup: Span::ZERO,
         limit: Limit { duration: None, ios: Some(ios), until_rebuilt: false },

@@ -632,6 +632,7 @@ pub fn setups() -> impl Strategy<Value = Setup> {
             let mut setup = Setup {
                 target,
                 jobs,
+                sections: [].into(),
                 fed: None,
                 warmup,
                 limit,
