@@ -18,3 +18,4 @@ mod properties;
 mod protocols;
 mod ranges;
 mod reference_drives;
+mod unmeasured;
