@@ -34,7 +34,9 @@ def iops_range(in_force: Mapping[str, Any] | None, point: Mapping[str, Any]) -> 
     writes = _widest(
         (low * one["low"], high * one["high"])
         for one in cached
-        for low, high in [_widest(bounds(of["range"], max(depth, one["segments"])) for of in firmware if of["range"])]
+        for low, high in [
+            _widest(bounds(of["range"], max(depth, one["segments"])) for of in firmware if of["range"])
+        ]
     )
     low, high = _mixed(reads, writes if cached else reads, _share_of_writes(point))
     if low == high:
@@ -98,3 +100,16 @@ def range_note(points: Iterable[Mapping[str, Any]]) -> str | None:
             "the fewest and the most that are known of a drive, 11 and 2304"
         )
     return "\n".join(lines) or None
+
+
+def shares_note(figures: Iterable[Mapping[str, Any]]) -> str | None:
+    """How far the IOPS of these figures may lie from what is printed, over all of them; None where none has a range."""
+    ranged = [one for one in figures if one.get("iops_low") is not None and one.get("iops")]
+    if not ranged:
+        return None
+    low = min(one["iops_low"] / one["iops"] for one in ranged)
+    high = max(one["iops_high"] / one["iops"] for one in ranged)
+    return (
+        f"IOPS range: {low - 1:+.0%} to {high - 1:+.0%} at most, for what the queue gains, or how many writes a cache "
+        "holds, was not measured on these drives; the intervals tell of chance alone"
+    )

@@ -99,7 +99,9 @@ def _firmware(firmware: dict[str, Any]) -> str:
     """The class whose firmware a drive takes, and what it supplies: its range alone to an order that is inferred."""
     keys = ", ".join(f"{key} = {value_text(value)}" for key, value in firmware["supplied"])
     supplies = keys or "the range; the order is the drive file's, inferred or measured on another drive"
-    return f"class {firmware['class']} ({firmware['drives']} drives, {firmware['of_class']} of it): {supplies}"
+    return (
+        f"class {firmware['class']} ({firmware['drives']} drives, {firmware['of_class']} of it): {supplies}"
+    )
 
 
 def _array(array: dict[str, Any]) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from drivelab.firmware import shares_note
 from drivelab.levels import loads as under
 from drivelab.levels.cost import GB
 from drivelab.levels.rebuild import SHORT, WINDOWS
@@ -236,6 +237,8 @@ def notes(found: Comparison) -> list[str]:
             "ZFS without a log device; ZFS gathers asynchronous ones for seconds. "
             "--set target.host_cache=true gathers those that lie side by side"
         )
+    if ranged := shares_note(_all_figures(found)):
+        lines.append(ranged)
     if errors := _errors(found):
         lines.append(f"{errors:,} I/Os ended with an error, and count nowhere")
     if found.chosen.prices is None:
@@ -310,16 +313,17 @@ def _moved_at_once(found: Comparison) -> list[str]:
 
 def _errors(found: Comparison) -> int:
     """I/Os that ended with an error, under any load."""
-    loads = [
-        (load, figures)
-        for entry in found.possible
-        for by in entry.states.values()
-        for load, figures in by.items()
+    return sum(figures["errors"] for figures in _all_figures(found))
+
+
+def _all_figures(found: Comparison) -> list[Mapping[str, Any]]:
+    """The figures of every level, state, load and depth."""
+    of_loads = [
+        figures for entry in found.possible for by in entry.states.values() for figures in by.values()
     ]
-    return sum(
-        sum(point["errors"] for point in figures) if isinstance(figures, list) else figures["errors"]
-        for load, figures in loads
-    )
+    return [
+        one for figures in of_loads for one in (figures if isinstance(figures, list) else [figures]) if one
+    ]
 
 
 def _percent(share: float) -> str:

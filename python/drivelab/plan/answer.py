@@ -7,6 +7,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from drivelab.durability.losses import chance_text
+from drivelab.firmware import shares_note
 from drivelab.levels import loads as under
 from drivelab.levels.formulas import Failures
 from drivelab.levels.rebuild import ERROR_WANTED as ERROR_ELSEWHERE
@@ -82,6 +83,8 @@ def _gives(found: Plan, one: Candidate) -> str:
     assert figures is not None  # noqa: S101 - the pick is simulated
     error = figures["iops_relative_error"]
     iops = f"{figures['iops']:,.4g} IOPS" + (f" ± {error:.1%}" if error else "")
+    if "iops_low" in figures:
+        iops += f" (range {figures['iops_low']:,.4g} to {figures['iops_high']:,.4g})"
     names = _names(found)
     parts = [f"{_latencies(figures, names, spans=True)}, {iops}"]
     for state, words in _WORDS.items():
@@ -156,6 +159,8 @@ def notes(found: Plan) -> list[str]:
         f"intervals are of 95 %; prices and capacities are exact",
         *_of_trace(found),
     ]
+    if found.pick and (ranged := shares_note([_figures(found.pick) or {}])):
+        remarks.append(ranged)
     if found.asked.knows_failures and (left := turns.left_out(found)):
         remarks.append(
             f"assumed for the chance of loss: {', '.join(f'{name} {value}' for name, value in left)}"

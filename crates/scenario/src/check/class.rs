@@ -52,8 +52,11 @@ const RANGE: [Bounds; 2] =
 
 /// The same for an order other than that of the class: the predictions of `aged-sptf` without a guard, which
 /// some files have from the figures of other drives, for the drives whose sweeps were measured.
-const RANGE_WITHOUT_GUARD: [Bounds; 2] =
-    [Bounds { depth: 2, low: 0.85, high: 1.12 }, Bounds { depth: 4, low: 0.76, high: 1.16 }];
+const RANGE_WITHOUT_GUARD: [Bounds; 3] = [
+    Bounds { depth: 2, low: 0.85, high: 1.12 },
+    Bounds { depth: 4, low: 0.75, high: 1.16 },
+    Bounds { depth: 8, low: 0.72, high: 1.16 },
+];
 
 /// A parsed class file.
 pub struct ClassFile {

@@ -18,7 +18,10 @@ pub fn supply(
     assumed: &mut Vec<Assumed>,
 ) {
     let Some(file) = class.file() else { return };
-    let because = format!("data sheets leave it out: as drives of the class {}", class.name());
+    let because = format!(
+        "data sheets leave them out: as drives of the class {}, a head switch as long as a seek over one cylinder",
+        class.name()
+    );
     let mut assume = |key: &'static str, value| {
         assumed.push(Assumed { key, value, because: because.clone() });
     };
@@ -49,21 +52,23 @@ pub fn supply(
     if !has_skew && drive.skew.as_ref().is_none_or(|at| at.value.unreadable.is_empty()) {
         fill!(skew: margin);
     }
-    supply_head_switch(drive, place, assumed);
-}
-
-/// A switch between heads takes as long as a seek over one cylinder.
-fn supply_head_switch(drive: &mut DriveRaw, place: Place, assumed: &mut Vec<Assumed>) {
-    let Some(single) = drive.seek.as_ref().and_then(|at| over_one_cylinder(&at.value)) else { return };
-    if !drive.readable("settle") {
-        return;
-    }
-    let settle = &mut drive.settle.get_or_insert_with(|| At::new(Default::default(), place)).value;
-    if settle.head_switch.is_none() && settle.readable("head_switch") {
-        settle.head_switch = Some(At::new(single, place));
-        let because = "data sheets leave it out: as long as a seek over one cylinder".to_owned();
+    if let Some(single) = supply_head_switch(drive, place) {
         assumed.push(Assumed { key: "settle.head_switch", value: json!(single.to_string()), because });
     }
+}
+
+/// A switch between heads takes as long as a seek over one cylinder: returns that time where it was left out.
+fn supply_head_switch(drive: &mut DriveRaw, place: Place) -> Option<Span> {
+    let single = drive.seek.as_ref().and_then(|at| over_one_cylinder(&at.value))?;
+    if !drive.readable("settle") {
+        return None;
+    }
+    let settle = &mut drive.settle.get_or_insert_with(|| At::new(Default::default(), place)).value;
+    if settle.head_switch.is_some() || !settle.readable("head_switch") {
+        return None;
+    }
+    settle.head_switch = Some(At::new(single, place));
+    Some(single)
 }
 
 /// The seek time over one cylinder, where a form of the curve has it.
