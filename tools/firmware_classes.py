@@ -273,10 +273,10 @@ def main() -> None:
     print("measured over predicted by aged-sptf without a guard, less one:")
     for name, sweep in SWEEPS.items():
         row = errors(name, WITHOUT_GUARD)
-        print(
-            f"{sweep.name:24}", *(f"{row[depth]:+8.1%}" if depth in row else " " * 8 for depth in DEPTHS)
-        )
-    print("cached writes per second by segments:", {count: f"{rate:.1f}" for count, rate in destaged().items()})
+        print(f"{sweep.name:24}", *(f"{row[depth]:+8.1%}" if depth in row else " " * 8 for depth in DEPTHS))
+    print(
+        "cached writes per second by segments:", {count: f"{rate:.1f}" for count, rate in destaged().items()}
+    )
 
 
 if __name__ == "__main__":
