@@ -1,7 +1,8 @@
-"""Drives whose firmware is that of their class: how far their I/Os per second may lie from the prediction.
+"""How far the I/Os per second may lie from the prediction of a drive whose queue or cache nobody measured.
 
-The firmware decides what a drive gains by its queue. Where nobody measured that, the drive takes its class's, and
-the figure a range: docs/firmware-classes.md tells from which measured drives it is drawn.
+The firmware decides what a drive gains by its queue, and how many writes its cache holds decides what they cost.
+Where nobody measured that, the figure has a range: docs/firmware-classes.md tells from which measured drives it is
+drawn.
 """
 
 from __future__ import annotations
@@ -15,23 +16,51 @@ from drivelab.plural import counted
 
 
 def iops_range(in_force: Mapping[str, Any] | None, point: Mapping[str, Any]) -> dict[str, float]:
-    """`iops_low` and `iops_high` of a point, or nothing where no class has a part in it.
+    """`iops_low` and `iops_high` of a point, or nothing where all that decides them was measured or set.
 
-    The range is that of the depth within a drive: the commands in the drives over their number. Below one command
-    a drive has no choice and the figure no range; of drives of several classes the widest counts. Where requests come
-    at a rate of their own, the I/Os per second are that rate and have no range: it is the latency that would differ.
+    The range of reads, and of writes without a write cache, is that of the depth within a drive: the commands in the
+    drives over their number. Below one command a drive has no choice and the figure no range. Of cached writes the
+    drive chooses among those that its cache holds, whatever the depth is: they have the range of so many commands,
+    and that of their number where nobody measured it. Of drives of several classes the widest counts. Where requests
+    come at a rate of their own, the I/Os per second are that rate and have no range: it is the latency that would
+    differ.
     """
-    firmware = (in_force or {}).get("firmware", [])
+    known = in_force or {}
+    firmware, cached = known.get("firmware", []), known.get("cached_writes", [])
     inside = point["depth"]["in_drives"]
     has_own_rate = point["depth"]["asked"] is None
-    if not firmware or inside is None or not point["iops"] or has_own_rate:
+    if not (firmware or cached) or inside is None or not point["iops"] or has_own_rate:
         return {}
-    depth = inside / (in_force or {}).get("array", {}).get("members", 1)
-    found = [bounds(one["range"], depth) for one in firmware if one["range"]]
-    if not found or depth <= 1:
+    depth = inside / known.get("array", {}).get("members", 1)
+    reads = _widest(bounds(one["range"], depth) for one in firmware if one["range"])
+    writes = _widest(
+        (low * one["low"], high * one["high"])
+        for one in cached
+        for low, high in [
+            _widest(bounds(of["range"], max(depth, one["segments"])) for of in firmware if of["range"])
+        ]
+    )
+    low, high = _mixed(reads, writes if cached else reads, _share_of_writes(point))
+    if low == high:
         return {}
-    low, high = min(low for low, _ in found), max(high for _, high in found)
     return {"iops_low": point["iops"] * low, "iops_high": point["iops"] * high}
+
+
+def _widest(found: Iterable[tuple[float, float]]) -> tuple[float, float]:
+    """The least and the most of several ranges; 1 where there is none."""
+    ranges = list(found)
+    return min((low for low, _ in ranges), default=1.0), max((high for _, high in ranges), default=1.0)
+
+
+def _share_of_writes(point: Mapping[str, Any]) -> float:
+    reads, writes = (point.get(way, {}).get("iops") or 0.0 for way in ("read", "write"))
+    return writes / (reads + writes) if reads + writes else 0.0
+
+
+def _mixed(reads: tuple[float, float], writes: tuple[float, float], share: float) -> tuple[float, float]:
+    """The range of reads and writes together: each kind takes its share of the time."""
+    low, high = (1 / ((1 - share) / read + share / write) for read, write in zip(reads, writes, strict=True))
+    return low, high
 
 
 def bounds(known: Sequence[Mapping[str, float]], depth: float) -> tuple[float, float]:
@@ -49,17 +78,41 @@ def bounds(known: Sequence[Mapping[str, float]], depth: float) -> tuple[float, f
 
 
 def range_note(points: Iterable[Mapping[str, Any]]) -> str | None:
-    """What the ranges of these points are drawn from, in one line; None where none has one."""
+    """What the ranges of these points are drawn from; None where none has one."""
     counts: dict[str, tuple[int, int]] = {}
+    segments: set[int] = set()
     for point in points:
-        if "iops_low" in point:
-            for one in point["in_force"]["firmware"]:
-                counts[one["class"]] = (one["drives"], one["of_class"])
-    if not counts:
+        if "iops_low" not in point:
+            continue
+        for one in point["in_force"].get("firmware", ()):
+            counts[one["class"]] = (one["drives"], one["of_class"])
+        writes = point["in_force"].get("cached_writes", ()) if _share_of_writes(point) else ()
+        segments |= {one["segments"] for one in writes if one["low"] != one["high"]}
+    lines = []
+    if counts:
+        drives = next(iter(counts.values()))[0]
+        members = ", ".join(f"{of_class} of class {name}" for name, (_, of_class) in counts.items())
+        lines.append(
+            f"IOPS range: what the queue gains was not measured on this drive; range from {counted(drives, 'drive')}, "
+            f"{members}"
+        )
+    if segments:
+        assumed = " and ".join(map(str, sorted(segments)))
+        lines.append(
+            f"IOPS range: how many writes its cache holds was not measured on this drive; {assumed} here, range from "
+            "the fewest and the most that are known of a drive, 11 and 2304"
+        )
+    return "\n".join(lines) or None
+
+
+def shares_note(figures: Iterable[Mapping[str, Any]]) -> str | None:
+    """How far the IOPS of these figures may lie from what is printed, over all of them; None where none has a range."""
+    ranged = [one for one in figures if one.get("iops_low") is not None and one.get("iops")]
+    if not ranged:
         return None
-    drives = next(iter(counts.values()))[0]
-    members = ", ".join(f"{of_class} of class {name}" for name, (_, of_class) in counts.items())
+    low = min(one["iops_low"] / one["iops"] for one in ranged)
+    high = max(one["iops_high"] / one["iops"] for one in ranged)
     return (
-        f"IOPS range: what the queue gains was not measured on this drive; range from {counted(drives, 'drive')}, "
-        f"{members}"
+        f"IOPS range: {low - 1:+.0%} to {high - 1:+.0%} at most, for what the queue gains, or how many writes a cache "
+        "holds, was not measured on these drives; the intervals tell of chance alone"
     )

@@ -93,7 +93,8 @@ class Point(TypedDict):
     iops: float
     iops_relative_error: float | None
     iops_low: NotRequired[float]
-    """Of a drive whose queue nobody measured, at a depth above 1: the least that `iops` may be."""
+    """Of a drive whose queue nobody measured, at a depth above 1, or whose cached writes nobody did: the least that
+    `iops` may be."""
     iops_high: NotRequired[float]
     """And the most."""
     bytes_per_s: float

@@ -101,7 +101,7 @@ def _with_jobs(
 
 
 def _range(point: dict[str, Any]) -> str:
-    """Of a drive whose firmware is its class's: between what its IOPS may lie."""
+    """Of a drive whose queue or cache nobody measured: between what its IOPS may lie."""
     if "iops_low" not in point:
         return _MISSING
     return f"{rate_text(point['iops_low'])} to {rate_text(point['iops_high'])}"

@@ -21,8 +21,8 @@ TRUTH = {
     },
     "skew": {"track": "0.21rev", "cylinder": "0.27rev"},
     "seek": {"single": "1ms", "average": "8ms", "full": "16ms"},
-    "settle": {"write_settle": "0.5ms", "scatter": "0.05ms"},
-    "firmware": {"read_miss": "0.4ms", "write": "0.3ms"},
+    "settle": {"head_switch": "0s", "write_settle": "0.5ms", "scatter": "0.05ms"},
+    "firmware": {"read_hit": "0s", "read_miss": "0.4ms", "write": "0.3ms"},
     "link": {"rate": "300MB/s"},
     "queue": {"protocol": "ncq", "depth": 32, "order": "sptf", "read_margin": "0.3ms"},
 }
@@ -30,8 +30,8 @@ SHEET = {
     **TRUTH,
     "rpm": "7200rpm",
     "seek": {"single": "1.2ms", "average": "9ms", "full": "18ms"},
-    "settle": {"write_settle": "0.5ms"},
-    "firmware": {"read_miss": "0.3ms", "write": "0.3ms"},
+    "settle": {"head_switch": "0s", "write_settle": "0.5ms"},
+    "firmware": {"read_hit": "0s", "read_miss": "0.3ms", "write": "0.3ms"},
     "queue": {"protocol": "ncq", "depth": 32, "order": "sptf"},
 }
 # The same as a data sheet has it.

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import drivelab
 from drivelab import charts
-from drivelab.firmware import bounds, iops_range, range_note
+from drivelab.firmware import bounds, iops_range, range_note, shares_note
 
 ROOT = Path(__file__).resolve().parents[2]
 KNOWN = [{"depth": 2, "low": 0.9, "high": 1.2}, {"depth": 8, "low": 0.7, "high": 1.3}]
@@ -82,6 +82,95 @@ def test_of_several_classes_the_widest_counts() -> None:
     assert note.endswith("range from 5 drives, 3 of class a, 1 of class b")
 
 
+# As a drive file has it that a data sheet fills.
+SHEET = """
+rpm = "7200rpm"
+link.standard = "sata-600"
+geometry = { heads = 18, capacity = "16TB", outer_rate = "262MB/s", inner_to_outer = "48%" }
+seek = { single = "0.3ms", average = "8ms", full = "16.5ms" }
+cache.size = "512MiB"
+"""
+
+
+def test_cached_writes_have_a_range_at_depth_one_that_reaches_what_is_fitted_elsewhere(tmp_path) -> None:
+    sheet = tmp_path / "sheet.toml"
+    sheet.write_text(SHEET)
+    run = {"warmup": "30s", "ios": 2000}
+
+    def point(rw: str = "randwrite", **cache: int) -> Any:  # noqa: ANN401 - a point
+        target = {"drive": str(sheet), **({"cache": cache} if cache else {})}
+        scenario = {"target": target, "workload": {"rw": rw, "bs": "4KiB"}, "run": run}
+        return drivelab.simulate(scenario).points[0]
+
+    usual = point()
+    # What the Exos X24 of the catalogue has, and the fewest segments that were measured.
+    bounds_of = [point(segments=2304), point(segments=11)]
+    assert all(one["in_force"]["cached_writes"][0]["low"] == 1 for one in bounds_of)
+    most, fewest = (one["iops"] for one in bounds_of)
+    assert usual["iops_low"] <= fewest < usual["iops"] < most <= usual["iops_high"]
+    note = range_note([usual])
+    assert note is not None
+    assert "16 here" in note
+    assert "iops_low" not in point("randread")
+
+
+@given(st.floats(0, 1), st.floats(0.1, 1), st.floats(1, 5))
+def test_a_mix_lies_between_the_ranges_of_its_parts(share: float, low: float, high: float) -> None:
+    in_force = {"cached_writes": [{"segments": 16, "low": low, "high": high}]}
+    ways = {"read": {"iops": 100 * (1 - share)}, "write": {"iops": 100 * share}}
+    found = iops_range(in_force, {"iops": 100.0, "depth": {"asked": 1, "in_drives": 1.0}, **ways})
+    assert low * 100 - 1e-6 <= found.get("iops_low", 100) <= 100 + 1e-6
+    assert 100 - 1e-6 <= found.get("iops_high", 100) <= high * 100 + 1e-6
+    if share == 1 and low < high:
+        assert found == pytest.approx({"iops_low": 100 * low, "iops_high": 100 * high})
+
+
+def test_a_drive_chooses_among_the_writes_of_its_cache_whatever_the_depth() -> None:
+    firmware = [{"class": "a", "drives": 5, "of_class": 3, "range": KNOWN}]
+    cached = [{"segments": 8, "low": 1.0, "high": 1.0}]
+    point = {
+        "iops": 100.0,
+        "depth": {"asked": 1, "in_drives": 1.0},
+        "read": {"iops": 0.0},
+        "write": {"iops": 100.0},
+    }
+    found = iops_range({"firmware": firmware, "cached_writes": cached}, point)
+    assert found == pytest.approx({"iops_low": 70, "iops_high": 130})
+    assert iops_range({"firmware": firmware}, point) == {}
+
+
+def test_the_range_over_several_figures_is_the_widest() -> None:
+    figures = [
+        {"iops": 100.0, "iops_low": 80.0, "iops_high": 110.0},
+        {"iops": 10.0, "iops_low": 9.0, "iops_high": 14.0},
+    ]
+    note = shares_note([*figures, {"iops": 5.0}])
+    assert note is not None
+    assert note.startswith("IOPS range: -20% to +40% at most")
+    assert shares_note([{"iops": 5.0}]) is None
+
+
+@pytest.mark.parametrize(
+    ("over", "has"),
+    [
+        ({"drive": "wd-wd6400aaks-00a7b0"}, True),
+        ({"drive": "seagate-exos-x24-24tb"}, True),
+        ({"drive": {"base": "samsung-f1-1tb"}}, False),
+        ({"drive": {"base": "samsung-f1-1tb", "geometry": {"heads": 4, "capacity": "500GB"}}}, True),
+        ({"drive": {"base": "seagate-exos-x24-24tb", "queue": {"order": "sptf"}}}, False),
+    ],
+    ids=["inferred", "of another drive", "measured", "measured on another", "named"],
+)
+def test_only_what_was_measured_on_this_drive_or_named_has_no_range(over: dict[str, Any], has: bool) -> None:
+    scenario = {
+        "target": over,
+        "workload": {"rw": "randread", "bs": "4KiB", "iodepth": 8},
+        "run": {"ios": 300},
+    }
+    (point,) = drivelab.simulate(scenario).points
+    assert ("iops_low" in point) is has
+
+
 def test_table_chart_and_check_show_it(run, tmp_path):
     picture = tmp_path / "band.svg"
     words = ["--drive", "wd-4tb-7200", "--rw", "randread", "--iodepth", "1,8", "--number-ios", "500"]
@@ -116,3 +205,18 @@ def test_the_range_is_what_leaving_each_drive_out_gives() -> None:
     known = point["in_force"]["firmware"][0]["range"]
     for depth, expected in found.items():
         assert bounds(known, depth) == pytest.approx(expected, abs=0.01)
+    # Of an order without a guard, and of the writes that a cache holds.
+    rows = re.findall(
+        r"^[\w-]+ +((?:[+-]\d+\.\d% *)+)$", printed.partition("without a guard")[2], re.MULTILINE
+    )
+    errors = [float(text) / 100 for row in rows for text in re.findall(r"[+-]\d+\.\d", row)]
+    (inferred,) = simulated(drive="wd-wd6400aaks-00a7b0", iodepth=64)
+    low, high = bounds(inferred["in_force"]["firmware"][0]["range"], 64)
+    assert low == pytest.approx((1 + min(errors)) * (1 - 0.054), abs=0.01)
+    assert high >= 1 + max(errors) - 0.01
+    table = re.findall(r"(\d+): '([\d.]+)'", printed.partition("by segments")[2])
+    rates = {int(count): float(rate) for count, rate in table}
+    (writes,) = simulated(drive="wd-ultrastar-dc-hc580-24tb", rw="randwrite", iodepth=1)
+    (cached,) = writes["in_force"]["cached_writes"]
+    assert cached["high"] == pytest.approx(rates[2304] / rates[cached["segments"]], rel=0.03)
+    assert cached["low"] == pytest.approx(rates[11] / rates[cached["segments"]], rel=0.03)

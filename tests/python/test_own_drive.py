@@ -92,8 +92,19 @@ seek = { single = "0.8ms", average = "8.5ms", full = "18ms" }
 """
 CLASS_NOTE = (
     'note: the drive file leaves out, and drivelab assumes: firmware.class = "sata-desktop" '
-    "(because no identity.year says that it is of 2015 or later)\n"
+    '(because no identity.year says that it is of 2015 or later, and no identity.form_factor says "2.5in")\n'
 )
+TIMES_NOTE = (
+    "note: the drive file leaves out, and drivelab assumes: "
+    'firmware.read_hit = "0.145ms", firmware.read_miss = "0.3ms", firmware.write = "0.3ms", '
+    'firmware.write_hit = "0.276ms", settle.write_settle = "0.85ms", skew.margin = "0.1ms", '
+    'settle.head_switch = "800us" (because data sheets leave them out: as drives of the class sata-desktop, '
+    "a head switch as long as a seek over one cylinder)\n"
+)
+TIMES = [
+    *(f"firmware.{key}" for key in ("read_hit", "read_miss", "write", "write_hit")),
+    *("settle.write_settle", "skew.margin", "settle.head_switch"),
+]
 NOTE = (
     "note: the drive file leaves out, and drivelab assumes: "
     'queue.protocol = "ncq", cache = { segments = 16, size = "16MiB" }, write_cache = true '
@@ -125,10 +136,10 @@ def test_a_sata_drive_has_a_queue_and_a_write_cache_unasked(run, sheet, more, be
     implied = run("simulate", "--drive", drive, *load)
     names_rate = "identity" in because
     note = NOTE.replace("assumes: ", 'assumes: link.standard = "sata-300", ') if names_rate else NOTE
-    assert implied.stderr == note.replace("BECAUSE", because) + CLASS_NOTE
+    assert implied.stderr == note.replace("BECAUSE", because) + CLASS_NOTE + TIMES_NOTE
     point = json.loads(implied.stdout)["points"][0]
     keys = ["link.standard"] * names_rate + ["queue.protocol", "cache", "write_cache", "firmware.class"]
-    assert [one["key"] for one in point["in_force"]["assumed"]] == keys
+    assert [one["key"] for one in point["in_force"]["assumed"]] == keys + TIMES
     stated = run("simulate", "--drive", drive, *load, "--set", "target.queue.protocol=ncq")
     assert json.loads(stated.stdout)["points"][0]["iops"] == point["iops"]
     none = run("simulate", "--drive", drive, *load, "--set", "target.queue.protocol=none")
@@ -157,9 +168,10 @@ def test_every_verb_that_runs_a_drive_says_what_is_assumed(run, sheet, tmp_path)
     ):
         done = run(*words)
         assert done.returncode == 0, done.stderr
-        assert note in done.stderr, words
+        # All of it, each once.
+        assert all(done.stderr.count(line) == 1 for line in (note, CLASS_NOTE, TIMES_NOTE)), words
     verdict = json.loads(run("check", "a.toml", "--json").stdout)
-    assert len(verdict["points"][0]["in_force"]["assumed"]) == 4
+    assert len(verdict["points"][0]["in_force"]["assumed"]) == 4 + len(TIMES)
 
 
 def test_a_drive_of_no_known_interface_says_so(run, sheet):
@@ -167,7 +179,24 @@ def test_a_drive_of_no_known_interface_says_so(run, sheet):
     assert done.stderr == (
         'note: the drive file leaves out, and drivelab assumes: queue.protocol = "none", cache = false '
         "(the drive file has neither `link.standard` nor `identity.interface`: set link.standard, or state them)\n"
+        + CLASS_NOTE
+        + TIMES_NOTE.replace('firmware.write_hit = "0.276ms", ', "")
     )
+
+
+def test_a_size_alone_leaves_the_segments_that_are_implied(run, sheet):
+    drive = sheet('link.standard = "sata-600"\ncache.size = "512MiB"\n')
+    done = run("catalogue", drive)
+    assert re.search(r"cache.segments +16 +assumed +data sheets have the size only", done.stdout)
+    load = ("--rw", "randwrite", "--bs", "4k", "--number-ios", "1000", "--ramp-time", "10s")
+    both = [run("simulate", "--drive", drive, *load, *more, "--json").stdout for more in ((), SEGMENTS)]
+    sized, written = (json.loads(text)["points"][0] for text in both)
+    assert sized["iops"] == written["iops"]
+    assert sized["iops_high"] > 3 * sized["iops"]
+    assert written["iops_high"] < 1.2 * written["iops"]
+
+
+SEGMENTS = ("--set", "target.cache.segments=16")
 
 
 def test_a_drive_of_the_catalogue_leaves_nothing_out(run):

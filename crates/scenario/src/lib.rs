@@ -24,7 +24,8 @@ pub use check::resolve::{Loader, NoFiles};
 pub use check::trace::{RemapRequest, TraceFound, TraceRequest};
 pub use keys::Mark;
 pub use plan::{
-    ArrayInForce, Assumed, Bounds, Firmware, InForce, Plan, Point, Skipped, Source, plan, plan_served,
+    ArrayInForce, Assumed, Bounds, CachedWrites, Firmware, InForce, Plan, Point, Skipped, Source, plan,
+    plan_served,
 };
 pub use reference::{drive_reference, scenario_reference};
 pub use schema::{drive_schema, file_schema, schema};

@@ -1,6 +1,7 @@
 //! From a scenario's text to a plan: every point of its sweep, ready to run.
 use crate::check::array_faults::check_in_time;
 pub use crate::check::assume::Assumed;
+pub use crate::check::cached_writes::CachedWrites;
 pub use crate::check::class::{Bounds, Firmware};
 use crate::check::drive_faults::injections;
 pub use crate::check::members::ArrayInForce;
@@ -24,7 +25,7 @@ use crate::text::problem::{Log, Place, Problems};
 use crate::text::tree::{Node, Table, Value, document};
 use crate::text::written::written;
 use drivelab_core::Setup;
-use drivelab_core::host::params::{Addressing, Arrivals};
+use drivelab_core::host::params::{Addressing, Arrivals, Flushes, JobParams};
 use drivelab_core::storage::TargetParams;
 use drivelab_core::storage::server::ServerParams;
 use drivelab_units::Instant;
@@ -164,7 +165,18 @@ fn build(source: &Source, overrides: &[Override], loader: &dyn Loader, log: &mut
         if log.is_full() || number > 1_000 && points.is_empty() && skipped.is_empty() {
             break;
         }
-        let Some(ResolvedPoint { raw, setup, hash, fio, array, assumed, mut firmware, trace }) = found else {
+        let Some(ResolvedPoint {
+            raw,
+            setup,
+            hash,
+            fio,
+            array,
+            assumed,
+            mut firmware,
+            mut cached_writes,
+            trace,
+        }) = found
+        else {
             continue;
         };
         traces.extend(trace);
@@ -172,8 +184,12 @@ fn build(source: &Source, overrides: &[Override], loader: &dyn Loader, log: &mut
         if !spread(&setup) {
             // How much a drive gains by its order on a stream was not measured.
             firmware.iter_mut().for_each(|one| one.range.clear());
+            cached_writes.clear();
         }
-        let in_force = in_force(&setup.target, array, assumed, firmware);
+        if !setup.jobs.iter().any(leaves_writes_cached) {
+            cached_writes.clear();
+        }
+        let in_force = in_force(&setup.target, array, assumed, firmware, cached_writes);
         points.push(Point { axes: named, hash, setup, in_force, fio });
     }
     if skipped.len() == count.unwrap_or(1) {
@@ -194,6 +210,11 @@ fn spread(setup: &Setup) -> bool {
     !setup.jobs.is_empty() && setup.jobs.iter().all(|job| matches!(job.addressing, Addressing::Random))
 }
 
+/// Whether a job's writes are done before the media have them.
+fn leaves_writes_cached(job: &JobParams) -> bool {
+    !job.marking.force_unit_access && job.flushes != Flushes::After(1)
+}
+
 /// A file's name without folders and extension.
 fn stem(origin: &str) -> String {
     let file = origin.rsplit(['/', '\\']).next().unwrap_or(origin);
@@ -212,6 +233,7 @@ struct ResolvedPoint {
     firmware: Vec<Firmware>,
     /// The replayed trace, with its fingerprint.
     trace: Option<(String, String)>,
+    cached_writes: Vec<CachedWrites>,
 }
 
 fn point(
@@ -240,7 +262,8 @@ fn point(
     }
     let recorded = raw.workload.as_ref().filter(|at| clear && at.value.trace.is_some());
     let recorded = recorded.map(|at| trace::fed(&at.value, served, &run, shared.loader, log));
-    let (ResolvedTarget { params, canonical, array, assumed, firmware }, found) = (target?, found?);
+    let (ResolvedTarget { params, canonical, array, assumed, firmware, cached_writes }, found) =
+        (target?, found?);
     let recorded = match recorded {
         Some(None) => return None,
         recorded => recorded.flatten(),
@@ -271,7 +294,7 @@ fn point(
         injections: injections.into(),
         power_cut: cut.map(|at| Instant::ZERO + at.value),
     };
-    Some(ResolvedPoint { raw, setup, hash, fio, array, assumed, firmware, trace })
+    Some(ResolvedPoint { raw, setup, hash, fio, array, assumed, firmware, cached_writes, trace })
 }
 
 /// With a target that answers at once, a closed loop without any time of its own would issue forever at one

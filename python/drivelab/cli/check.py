@@ -105,9 +105,11 @@ def _protocol(in_force: dict[str, Any]) -> str:
 
 
 def _firmware(firmware: dict[str, Any]) -> str:
-    """The class whose firmware a drive takes, and what it supplies."""
+    """The class whose firmware a drive takes, and what it supplies: its range alone to an order that is inferred."""
     keys = ", ".join(f"{key} = {value_text(value)}" for key, value in firmware["supplied"])
-    return f"class {firmware['class']} ({counted(firmware['drives'], 'drive')}, {firmware['of_class']} of it): {keys}"
+    supplies = keys or "the range; the order is the drive file's, inferred or measured on another drive"
+    drives = counted(firmware["drives"], "drive")
+    return f"class {firmware['class']} ({drives}, {firmware['of_class']} of it): {supplies}"
 
 
 def _array(array: dict[str, Any]) -> str:

@@ -12,6 +12,7 @@ import typer
 from drivelab import executors
 from drivelab.cli import completion
 from drivelab.cli import workload_options as words
+from drivelab.cli.assumed import note_assumed
 from drivelab.cli.chart_options import ASK_FOR_ONE, Dpi, Look, Provenance, Title, Width, check_look
 from drivelab.cli.exits import Exit
 from drivelab.cli.failure_options import (
@@ -239,7 +240,16 @@ def _print(
         say("\n".join(wrapped(f"note: {note}") for note in shown))
         if left := len(notes) - len(shown):
             say(f"{counted(left, 'more note')}: --notes")
+        if with_notes:
+            _note_assumed(found)
         say(found.identity())
+
+
+def _note_assumed(found: Plan) -> None:
+    """What each drive's file leaves out."""
+    drives = {one.drive: one.entry.plans for one in reversed(found.candidates) if one.entry.plans}
+    for drive, plans in drives.items():
+        note_assumed(list(plans.values())[:1], drive)
 
 
 def _exit_code(found: Plan) -> Exit:

@@ -114,7 +114,23 @@ def start_of(name: str) -> Draft:
     sources: dict[str, str] = {}
     for below in reversed(entry["bases"]):
         sources |= below["sources"]
-    return Draft(Path(entry["name"]).stem, facts, sources | entry["sources"])
+    return _with_times_of_class(Draft(Path(entry["name"]).stem, facts, sources | entry["sources"]))
+
+
+def _with_times_of_class(draft: Draft) -> Draft:
+    """The draft with the times that the start leaves out and its class supplies: a fit changes them from there."""
+    try:
+        assumed = (draft.plan().in_force[0] or {}).get("assumed", ())
+    except ScenarioError:
+        # The fit may be given what the start lacks, and tells what is wrong with it where it is not.
+        return draft
+    of = {
+        one["key"]: {"value": one["value"], "mark": "inferred", "source": one["because"]}
+        for one in assumed
+        # The skews follow from these times, unless the fit determines them.
+        if one["key"].startswith(("firmware.", "settle.")) and one["key"] != "firmware.class"
+    }
+    return replace(draft, facts={**draft.facts, **of})
 
 
 def given(text: str) -> tuple[str, Any]:

@@ -30,6 +30,7 @@ def random_figures(points: Sequence[Point]) -> list[dict[str, Any]]:
             "iodepth": point["depth"]["asked"],
             "iops": point["iops"],
             "iops_relative_error": point["iops_relative_error"],
+            **{key: point[key] for key in ("iops_low", "iops_high") if key in point},
             "bytes_per_s": point["bytes_per_s"],
             "latency_ns": {name: dict(point["latency_ns"])[name] for name in LATENCIES},
             "errors": point["errors"],

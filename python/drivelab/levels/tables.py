@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from drivelab.chances import percent_figure, span_text, years_text
 from drivelab.durability.unreadable import is_none
+from drivelab.firmware import shares_note
 from drivelab.levels import loads as under
 from drivelab.levels import risk
 from drivelab.levels.cost import GB
@@ -246,6 +247,8 @@ def notes(found: Comparison) -> list[str]:
             "ZFS without a log device; ZFS gathers asynchronous ones for seconds. "
             "--set target.host_cache=true gathers those that lie side by side"
         )
+    if ranged := shares_note(_all_figures(found)):
+        lines.append(ranged)
     if errors := _errors(found):
         lines.append(f"{counted(errors, 'I/O')} ended with an error, counted nowhere")
     if found.chosen.prices is None:
@@ -347,16 +350,17 @@ def _moved_at_once(found: Comparison) -> list[str]:
 
 def _errors(found: Comparison) -> int:
     """I/Os that ended with an error, under any load."""
-    loads = [
-        (load, figures)
-        for entry in found.possible
-        for by in entry.states.values()
-        for load, figures in by.items()
+    return sum(figures["errors"] for figures in _all_figures(found))
+
+
+def _all_figures(found: Comparison) -> list[Mapping[str, Any]]:
+    """The figures of every level, state, load and depth."""
+    of_loads = [
+        figures for entry in found.possible for by in entry.states.values() for figures in by.values()
     ]
-    return sum(
-        sum(point["errors"] for point in figures) if isinstance(figures, list) else figures["errors"]
-        for load, figures in loads
-    )
+    return [
+        one for figures in of_loads for one in (figures if isinstance(figures, list) else [figures]) if one
+    ]
 
 
 def _significant(figure: float) -> str:

@@ -7,6 +7,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from drivelab.chances import percent_figure, percent_text, span_text
+from drivelab.firmware import shares_note
 from drivelab.levels import loads as under
 from drivelab.levels import volatile
 from drivelab.levels.formulas import Failures
@@ -94,6 +95,8 @@ def _gives(found: Plan, one: Candidate) -> str:
     assert figures is not None  # noqa: S101 - the pick is simulated
     error = figures["iops_relative_error"]
     iops = f"{figures['iops']:,.4g} IOPS" + (f" ± {error:.1%}" if error else "")
+    if "iops_low" in figures:
+        iops += f" (range {figures['iops_low']:,.4g} to {figures['iops_high']:,.4g})"
     names = _names(found)
     parts = [f"{_latencies(figures, names, spans=True)}, {iops}"]
     for state, words in _WORDS.items():
@@ -197,6 +200,8 @@ def _obtained(found: Plan) -> list[str]:
         f"intervals are of 95 %; prices and capacities are exact",
         *_of_trace(found),
     ]
+    if found.pick and (ranged := shares_note([_figures(found.pick) or {}])):
+        remarks.insert(0, ranged)
     if any(one.entry.rebuild for one in found.candidates):
         remarks.append(
             f"a rebuild is simulated until its hours are known to {ERROR_WANTED:.0%}; what it came to is its own ±"

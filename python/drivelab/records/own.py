@@ -48,8 +48,9 @@ def of_runs(document: Mapping[str, Any], origin: str) -> Record:
     ranged = [p for p in points if isinstance(p, Mapping) and p.get("iops_low") is not None]
     if ranged:
         notes.append(
-            "what the queue gains was not measured on this drive: the intervals tell of chance alone, and IOPS may lie "
-            f"anywhere in the range of the record (iops_low to iops_high, {_ranges(ranged)})"
+            "what its queue gains, or how many writes its cache holds, was not measured on this drive: the "
+            "intervals tell of chance alone, and IOPS may lie anywhere in the range of the record (iops_low to "
+            f"iops_high, {_ranges(ranged)})"
         )
     found = [_point(point, f"{origin}: points[{at}]") for at, point in enumerate(points)]
     if isinstance(target := document.get("target"), str) and "," not in target:

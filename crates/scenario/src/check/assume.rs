@@ -1,5 +1,6 @@
 //! What a drive file leaves out and its interface implies: the queueing protocol, the cache, the write cache.
-//! How the drive chooses among waiting commands is implied by its class (`class.rs`).
+//! How the drive chooses among waiting commands is implied by its class (`class.rs`), as are the times that
+//! data sheets leave out (`class_times.rs`).
 //!
 //! The interface is given by `link.standard`; where the file does not set it, by `identity.interface` as far
 //! as that names one. Assumed values become part of the drive before anything is computed from it, so that
@@ -10,15 +11,18 @@
 //! tags; SATA of 1.5 Gbit/s (2003 and 2004) and parallel ATA mostly had no queue; SCSI and SAS have tagged
 //! queueing. ATA drives are shipped with the write cache on; SCSI and SAS drives of the catalogue mostly are
 //! not. All have a buffer that caches reads.
-use crate::check::class::{Firmware, supply};
-use crate::check::given;
+use crate::check::cached_writes::{CachedWrites, cached_writes, caches_writes, section};
+use crate::check::class::{DriveClass, Firmware, supply};
+use crate::check::{class_times, given};
 use crate::keys::numbers::Count;
 use crate::keys::quantities::Extent;
-use crate::keys::{At, Read};
-use crate::raw::cache::CacheRaw;
+use crate::keys::read::Mark;
+use crate::keys::{At, Read, Source};
+use crate::raw::cache::{CacheRaw, Segmentation};
 use crate::raw::drive::DriveRaw;
 use crate::raw::link::Standard;
 use crate::raw::protocol::Protocol;
+use crate::raw::queue::QueueRaw;
 use crate::raw::scenario::TargetRaw;
 use crate::raw::switch::Switch;
 use crate::text::problem::Place;
@@ -150,58 +154,165 @@ fn parallel_ata(rate: f64) -> Option<Standard> {
     }
 }
 
+/// What completes a drive.
+pub struct Completed {
+    pub assumed: Vec<Assumed>,
+    /// Where its class has a part in its order.
+    pub firmware: Option<Firmware>,
+    /// With a write cache.
+    pub cached_writes: Option<CachedWrites>,
+}
+
 /// Completes a drive by what its interface and its class imply; what the scenario sets for it is not assumed.
-pub fn complete(drive: &mut DriveRaw, above: &TargetRaw, place: Place) -> (Vec<Assumed>, Option<Firmware>) {
-    let StatedInterface { interface, standard, because, place } = stated_interface(drive, place);
+pub fn complete(drive: &mut DriveRaw, above: &TargetRaw, place: Place) -> Completed {
+    let stated = stated_interface(drive, place);
     let mut assumed = Vec::new();
-    let mut assume = |key, value| assumed.push(Assumed { key, value, because: because.clone() });
-    let own = drive.link.as_ref().is_some_and(|at| at.value.standard.is_some() || at.value.rate.is_some());
-    if let Some(standard) = standard.filter(|_| !own && drive.readable("link")) {
-        assume("link.standard", json!(spelled(&standard)));
-        let link = drive.link.get_or_insert_with(|| At::new(Default::default(), place));
-        if link.value.readable("standard") && link.value.readable("rate") {
-            link.value.standard = Some(At::new(standard, place));
-        }
+    assume_link(drive, &stated, &mut assumed);
+    assume_protocol(drive, above, &stated, &mut assumed);
+    assume_cache(drive, above, &stated, &mut assumed);
+    assume_write_cache(drive, above, &stated, &mut assumed);
+    let queue = [above.queue.as_ref(), drive.queue.as_ref()];
+    let protocol = queue.iter().flatten().find_map(|at| given(at.value.protocol.as_ref()));
+    let class = DriveClass::of(drive, protocol.unwrap_or(Protocol::None));
+    let (mut firmware, mut times) = (None, Vec::new());
+    if let Some(class) = class {
+        firmware = supply(drive, above, &class, place);
+        class_times::supply(drive, &class, caches_writes(drive, above), place, &mut times);
+        let is_used = firmware.is_some() || !times.is_empty();
+        assumed.extend(class.assumed().filter(|_| is_used));
     }
-    let set = |queue: Option<&At<crate::raw::queue::QueueRaw>>| {
+    assumed.append(&mut times);
+    Completed { assumed, firmware, cached_writes: cached_writes(drive, above) }
+}
+
+/// The standard of the link, where the interface's name states it.
+fn assume_link(drive: &mut DriveRaw, stated: &StatedInterface, assumed: &mut Vec<Assumed>) {
+    let own = drive.link.as_ref().is_some_and(|at| at.value.standard.is_some() || at.value.rate.is_some());
+    let Some(standard) = stated.standard.filter(|_| !own && drive.readable("link")) else { return };
+    assumed.push(stated.implies("link.standard", json!(spelled(&standard))));
+    let link = drive.link.get_or_insert_with(|| At::new(Default::default(), stated.place));
+    if link.value.readable("standard") && link.value.readable("rate") {
+        link.value.standard = Some(At::new(standard, stated.place));
+    }
+}
+
+fn assume_protocol(
+    drive: &mut DriveRaw,
+    above: &TargetRaw,
+    stated: &StatedInterface,
+    assumed: &mut Vec<Assumed>,
+) {
+    let set = |queue: Option<&At<QueueRaw>>| {
         queue.is_some_and(|at| at.value.protocol.is_some() || !at.value.readable("protocol"))
     };
-    if !set(drive.queue.as_ref()) && !set(above.queue.as_ref()) && drive.readable("queue") {
-        let protocol = interface.map_or(Protocol::None, Interface::protocol);
-        assume("queue.protocol", json!(spelled(&protocol)));
-        if interface.is_some() {
-            let queue = drive.queue.get_or_insert_with(|| At::new(Default::default(), place));
-            queue.value.protocol = Some(At::new(protocol, place));
-        }
+    if set(drive.queue.as_ref()) || set(above.queue.as_ref()) || !drive.readable("queue") {
+        return;
     }
-    let clear = drive.readable("cache") && above.readable("cache");
-    if drive.cache.is_none() && above.cache.is_none() && clear {
-        match interface.map(Interface::cache_mib) {
-            Some(mib) => {
-                assume("cache", json!({ "size": format!("{mib}MiB"), "segments": SEGMENTS }));
-                let size = Sectors::new(Bytes::new(mib << 20).get() / SECTOR_BYTES);
-                let raw = CacheRaw {
-                    size: Some(At::new(Extent(size), place)),
-                    segments: Some(At::new(Count(SEGMENTS), place)),
-                    ..CacheRaw::default()
-                };
-                drive.cache = Some(At::new(Switch::On(raw), place));
-            }
-            None => assume("cache", json!(false)),
-        }
+    let protocol = stated.interface.map_or(Protocol::None, Interface::protocol);
+    assumed.push(stated.implies("queue.protocol", json!(spelled(&protocol))));
+    if stated.interface.is_some() {
+        let queue = drive.queue.get_or_insert_with(|| At::new(Default::default(), stated.place));
+        queue.value.protocol = Some(At::new(protocol, stated.place));
     }
-    let there = |cache: &At<Switch<CacheRaw>>| matches!(cache.value, Switch::On(_));
-    let cache = above.cache.as_ref().or(drive.cache.as_ref()).is_some_and(there);
+}
+
+/// The cache, or what its description leaves out of it: its size and the number of its segments.
+fn assume_cache(
+    drive: &mut DriveRaw,
+    above: &TargetRaw,
+    stated: &StatedInterface,
+    assumed: &mut Vec<Assumed>,
+) {
+    if !drive.readable("cache") || !above.readable("cache") {
+        return;
+    }
+    let implied = stated.interface.map(Interface::cache_mib);
+    let (own, below) = (section(above.cache.as_ref()), section(drive.cache.as_ref()));
+    if drive.cache.is_none() && above.cache.is_none() {
+        let value = implied.map(|mib| json!({ "size": format!("{mib}MiB"), "segments": SEGMENTS }));
+        assumed.push(stated.implies("cache", value.unwrap_or(json!(false))));
+        if let Some(mib) = implied {
+            let raw = CacheRaw {
+                size: Some(At::new(mebibytes(mib), stated.place)),
+                segments: Some(inferred(Count(SEGMENTS), stated.place)),
+                ..CacheRaw::default()
+            };
+            drive.cache = Some(At::new(Switch::On(raw), stated.place));
+        }
+        return;
+    }
+    if section(above.cache.as_ref().or(drive.cache.as_ref())).is_none() {
+        return;
+    }
+    let sets = |raw: Option<&CacheRaw>, key| {
+        raw.is_some_and(|raw| raw.set().iter().any(|(name, _)| *name == key) || !raw.readable(key))
+    };
+    let lacks = |key| !sets(own, key) && !sets(below, key);
+    let size = implied.filter(|_| lacks("size") && lacks("segment_size")).map(mebibytes);
+    let segments = lacks("segments").then(|| usual_segments(own, below, size));
+    if let Some(mib) = implied.filter(|_| size.is_some()) {
+        assumed.push(stated.implies("cache.size", json!(format!("{mib}MiB"))));
+    }
+    if let Some(segments) = segments {
+        let because = "data sheets have the size only; drives whose segments are known have 3 to 2304";
+        assumed.push(Assumed { key: "cache.segments", value: json!(segments), because: because.to_owned() });
+    }
+    if size.is_none() && segments.is_none() {
+        return;
+    }
+    if below.is_none() {
+        drive.cache = Some(At::new(Switch::On(CacheRaw::default()), stated.place));
+    }
+    if let Some(At { value: Switch::On(raw), .. }) = &mut drive.cache {
+        raw.size = size.map(|size| At::new(size, stated.place)).or_else(|| raw.size.take());
+        let found = segments.map(|segments| inferred(Count(segments), stated.place));
+        raw.segments = found.or_else(|| raw.segments.take());
+    }
+}
+
+/// The segments of a cache of which only the size is known: as many as usual, fewer if they would be too small
+/// for what is read ahead, more if writes alone have more.
+fn usual_segments(own: Option<&CacheRaw>, below: Option<&CacheRaw>, implied: Option<Extent>) -> u64 {
+    fn of<T: Clone>(layers: [Option<&CacheRaw>; 2], key: impl Fn(&CacheRaw) -> Option<&At<T>>) -> Option<T> {
+        layers.into_iter().flatten().find_map(|raw| given(key(raw)))
+    }
+    let layers = [own, below];
+    let least = of(layers, |raw| raw.write_segments.as_ref()).map_or(1, |count| count.0);
+    let usual = SEGMENTS.max(least);
+    let Some(size) = of(layers, |raw| raw.size.as_ref()).or(implied).map(|size| size.0.get()) else {
+        return usual;
+    };
+    let is_fixed = of(layers, |raw| raw.segmentation.as_ref()) != Some(Segmentation::Adaptive);
+    let ahead =
+        [of(layers, |raw| raw.read_ahead_limit.as_ref()), of(layers, |raw| raw.read_ahead_least.as_ref())];
+    let most_ahead = ahead.into_iter().flatten().map(|extent| extent.0.get()).max().filter(|_| is_fixed);
+    usual.min(size / most_ahead.unwrap_or(1).max(1)).max(1)
+}
+
+fn assume_write_cache(
+    drive: &mut DriveRaw,
+    above: &TargetRaw,
+    stated: &StatedInterface,
+    assumed: &mut Vec<Assumed>,
+) {
+    let cache = section(above.cache.as_ref().or(drive.cache.as_ref())).is_some();
     let clear = drive.readable("write_cache") && above.readable("write_cache");
     if drive.write_cache.is_none() && above.write_cache.is_none() && clear && cache {
-        let on = interface.is_some_and(Interface::write_cache);
-        assume("write_cache", json!(on));
-        if interface.is_some() {
-            drive.write_cache = Some(At::new(on, place));
+        let on = stated.interface.is_some_and(Interface::write_cache);
+        assumed.push(stated.implies("write_cache", json!(on)));
+        if stated.interface.is_some() {
+            drive.write_cache = Some(At::new(on, stated.place));
         }
     }
-    let firmware = supply(drive, above, place, &mut assumed);
-    (assumed, firmware)
+}
+
+fn mebibytes(mib: u64) -> Extent {
+    Extent(Sectors::new(Bytes::new(mib << 20).get() / SECTOR_BYTES))
+}
+
+/// A value that nobody has measured.
+fn inferred<T>(value: T, place: Place) -> At<T> {
+    At { source: Source { source: None, mark: Some(Mark::Inferred) }, ..At::new(value, place) }
 }
 
 fn spelled(name: &impl Read) -> String {
@@ -217,6 +328,13 @@ struct StatedInterface {
     standard: Option<Standard>,
     because: String,
     place: Place,
+}
+
+impl StatedInterface {
+    /// What the interface implies, as an assumption.
+    fn implies(&self, key: &'static str, value: Value) -> Assumed {
+        Assumed { key, value, because: self.because.clone() }
+    }
 }
 
 fn stated_interface(drive: &DriveRaw, place: Place) -> StatedInterface {

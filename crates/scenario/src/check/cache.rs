@@ -2,6 +2,7 @@
 //!
 //! A drive file describes its cache whether or not the write cache is on: its keys on dirty data have no
 //! effect, without a message, until somebody switches the write cache on.
+use super::cached_writes::section;
 use super::drive::Overrides;
 use super::layered::{Decider, Layered, decider, pick, unless_displaced};
 use crate::keys::At;
@@ -41,7 +42,7 @@ pub fn cache(above: &Overrides<'_>, raw: &DriveRaw, afresh: Span, log: &mut Log)
         return None;
     }
     let empty = CacheRaw::default();
-    let described = |at| section_if_on(at).unwrap_or(&empty);
+    let described = |at| section(at).unwrap_or(&empty);
     let layers = Layers { above: described(above.cache), below: described(raw.cache.as_ref()) };
     let problems = log.count();
     let place = switch.map_or_else(Place::default, |switch| switch.at.place);
@@ -67,13 +68,6 @@ pub fn cache(above: &Overrides<'_>, raw: &DriveRaw, afresh: Span, log: &mut Log)
         ..memory.params
     };
     (log.count() == problems).then_some(cache)
-}
-
-fn section_if_on(at: Option<&At<Switch<CacheRaw>>>) -> Option<&CacheRaw> {
-    match at {
-        Some(At { value: Switch::On(raw), .. }) => Some(raw),
-        _ => None,
-    }
 }
 
 /// The scenario's keys and the drive's.

@@ -1,16 +1,18 @@
-//! The firmware of a drive whose queueing was never measured: what its class supplies, and how far off that
-//! may be.
+//! The class of a drive, the order that it supplies to a drive whose queueing was never measured, and how far
+//! off the I/Os per second may be.
 //!
-//! The class counts only where neither the drive file nor the scenario sets `queue.order`: an explicit order
-//! is followed exactly. Values that a class supplies become part of the drive before anything is computed
-//! from it, as if they had been written.
+//! The class supplies an order only where neither the drive file nor the scenario sets `queue.order`. Values
+//! that it supplies become part of the drive before anything is computed from it, as if they had been
+//! written. An order that its author sets, or that was measured on the drive, has no range; one that a file
+//! marks as inferred, or that was measured on another drive, has that of the class.
 use crate::catalogue;
 use crate::check::assume::Assumed;
 use crate::check::given;
 use crate::keys::{At, Read};
 use crate::raw::class::{Class, ClassRaw};
-use crate::raw::drive::DriveRaw;
+use crate::raw::drive::{DriveRaw, FormFactor};
 use crate::raw::protocol::Protocol;
+use crate::raw::provenance::is_inferred;
 use crate::raw::queue::QueueRaw;
 use crate::raw::scenario::TargetRaw;
 use crate::text::problem::{Log, Place};
@@ -23,7 +25,7 @@ use std::sync::OnceLock;
 #[derive(Clone, PartialEq, Debug, serde::Serialize)]
 pub struct Firmware {
     pub class: &'static str,
-    /// The keys that the class supplied, with their values.
+    /// The keys that the class supplied, with their values; none where the drive file has an order of its own.
     pub supplied: Vec<(String, serde_json::Value)>,
     /// Number of drives with measured sweeps from which the range is derived.
     pub drives: usize,
@@ -48,11 +50,65 @@ pub struct Bounds {
 const RANGE: [Bounds; 2] =
     [Bounds { depth: 2, low: 0.85, high: 1.11 }, Bounds { depth: 4, low: 0.80, high: 1.16 }];
 
+/// The same for an order other than that of the class: the predictions of `aged-sptf` without a guard, which
+/// some files have from the figures of other drives, for the drives whose sweeps were measured.
+const RANGE_WITHOUT_GUARD: [Bounds; 3] = [
+    Bounds { depth: 2, low: 0.85, high: 1.12 },
+    Bounds { depth: 4, low: 0.75, high: 1.16 },
+    Bounds { depth: 8, low: 0.72, high: 1.16 },
+];
+
 /// A parsed class file.
-struct ClassFile {
+pub struct ClassFile {
     class: Class,
-    raw: ClassRaw,
+    pub raw: ClassRaw,
     facts: Vec<catalogue::Fact>,
+}
+
+/// The class of a drive.
+pub struct DriveClass {
+    class: Class,
+    /// Why, where the drive file does not name it.
+    because: Option<String>,
+}
+
+impl DriveClass {
+    /// The class that the drive file names, which is removed from it, or the one inferred from its facts;
+    /// `None` if the key could not be read.
+    pub fn of(drive: &mut DriveRaw, protocol: Protocol) -> Option<Self> {
+        let firmware = drive.firmware.as_mut().map(|at| &mut at.value);
+        let is_readable = firmware.as_ref().is_none_or(|firmware| firmware.readable("class"));
+        if let Some(named) = firmware.and_then(|firmware| firmware.class.take()) {
+            return Some(DriveClass { class: named.value, because: None });
+        }
+        if !is_readable || !drive.readable("firmware") {
+            return None;
+        }
+        let (class, because) = inferred(drive, protocol);
+        Some(DriveClass { class, because: Some(because) })
+    }
+
+    /// The class, and why, as an assumption, where the drive file does not name it.
+    pub fn assumed(&self) -> Option<Assumed> {
+        let because = self.because.clone()?;
+        Some(Assumed { key: "firmware.class", value: json!(self.class.name()), because })
+    }
+
+    pub fn name(&self) -> &'static str {
+        self.class.name()
+    }
+
+    /// Its file; `None` for `ideal`, which supplies nothing.
+    pub fn file(&self) -> Option<&'static ClassFile> {
+        filed().iter().find(|filed| filed.class == self.class)
+    }
+}
+
+impl ClassFile {
+    /// The value of a key, as its file has it.
+    pub fn value(&self, key: &str) -> Option<serde_json::Value> {
+        self.facts.iter().find(|fact| fact.key == key).map(|fact| fact.value.clone())
+    }
 }
 
 fn filed() -> &'static [ClassFile] {
@@ -69,40 +125,34 @@ fn read(class: Class) -> Option<ClassFile> {
     Some(ClassFile { class, raw, facts: catalogue::facts(Class::FOLDER, text) })
 }
 
-/// Supplies the queue values of the drive's class; `None` where the class does not count.
-pub fn supply(
-    drive: &mut DriveRaw,
-    above: &TargetRaw,
-    place: Place,
-    assumed: &mut Vec<Assumed>,
-) -> Option<Firmware> {
-    let named = drive.firmware.as_mut().and_then(|at| at.value.class.take());
+/// Supplies the queue values of the drive's class where no order is set, and returns the range; `None` where
+/// the class has no part in the order.
+pub fn supply(drive: &mut DriveRaw, above: &TargetRaw, class: &DriveClass, place: Place) -> Option<Firmware> {
     let queue = [above.queue.as_ref(), drive.queue.as_ref()];
-    let stated = |at: &At<QueueRaw>| at.value.order.is_some() || !at.value.readable("order");
     let read = drive.readable("queue") && above.readable("queue") && drive.readable("firmware");
-    if queue.iter().flatten().any(|at| stated(at)) || !read {
+    if !read || queue.iter().flatten().any(|at| !at.value.readable("order")) {
         return None;
     }
+    let own = queue.iter().flatten().find_map(|at| at.value.order.as_ref());
+    if own.is_some_and(|order| !is_inferred(order)) {
+        return None;
+    }
+    let own = own.map(|order| order.value);
     let protocol = queue.iter().flatten().find_map(|at| given(at.value.protocol.as_ref()))?;
     if protocol == Protocol::None {
         return None;
     }
-    let class = match named {
-        Some(at) => at.value,
-        None => {
-            let (class, because) = inferred(drive, protocol);
-            assumed.push(Assumed { key: "firmware.class", value: json!(class.name()), because });
-            class
-        }
-    };
-    let found = filed().iter().find(|filed| filed.class == class)?;
-    let below = drive.queue.get_or_insert_with(|| At::new(QueueRaw::default(), place));
+    let found = class.file()?;
     let from = &found.raw.queue.as_ref()?.value;
-    let supplied = fill(&mut below.value, from, place);
+    let is_of_class = own.is_none_or(|own| given(from.order.as_ref()) == Some(own));
+    let mut supplied = Vec::new();
+    if own.is_none() {
+        let below = drive.queue.get_or_insert_with(|| At::new(QueueRaw::default(), place));
+        supplied = fill(&mut below.value, from, place);
+    }
     let value = |key: &&str| {
         let full = format!("queue.{key}");
-        let fact = found.facts.iter().find(|fact| fact.key == full)?;
-        Some((full, fact.value.clone()))
+        found.value(&full).map(|value| (full, value))
     };
     let sweeps = |filed: &ClassFile| filed.raw.sweeps.as_ref().map_or(0, |at| at.value.0.len());
     Some(Firmware {
@@ -110,7 +160,7 @@ pub fn supply(
         supplied: supplied.iter().filter_map(value).collect(),
         drives: filed().iter().map(sweeps).sum(),
         of_class: sweeps(found),
-        range: RANGE.to_vec(),
+        range: if is_of_class { RANGE.to_vec() } else { RANGE_WITHOUT_GUARD.to_vec() },
     })
 }
 
@@ -139,32 +189,58 @@ fn inferred(drive: &DriveRaw, protocol: Protocol) -> (Class, String) {
     let geometry = drive.geometry.as_ref().map(|at| &at.value);
     let heads = geometry.and_then(|raw| given(raw.heads.as_ref())).map(|heads| heads.0);
     let capacity = geometry.and_then(|raw| given(raw.capacity.as_ref())).map(|extent| extent.0);
-    let year = drive.identity.as_ref().and_then(|at| given(at.value.year.as_ref())).map(|year| year.0);
+    let identity = drive.identity.as_ref().map(|at| &at.value);
+    let year = identity.and_then(|raw| given(raw.year.as_ref())).map(|year| year.0);
+    let form_factor = identity.and_then(|raw| given(raw.form_factor.as_ref()));
     if rpm >= FAST_RPM {
         return (Class::Scsi, format!("it turns at {rpm} rpm"));
     }
     let scsi = matches!(protocol, Protocol::ScsiTcq);
-    if let Some(heads) = heads.filter(|&heads| rpm <= MOBILE_RPM && heads <= MOBILE_HEADS && !scsi) {
-        return (Class::Mobile, format!("it turns at {rpm} rpm and has {heads} heads"));
+    let is_small = form_factor.map(|form| matches!(form, FormFactor::Inches2 | FormFactor::Inches1));
+    match (is_small, heads) {
+        (Some(true), _) if !scsi => {
+            return (Class::Mobile, format!("its form factor is {}", spelled(&form_factor)));
+        }
+        (None, Some(heads)) if rpm <= MOBILE_RPM && heads <= MOBILE_HEADS && !scsi => {
+            let because = format!(
+                "it turns at {rpm} rpm and has {heads} heads, and no identity.form_factor says \"3.5in\""
+            );
+            return (Class::Mobile, because);
+        }
+        _ => {}
     }
     let is_new =
         year.map_or(capacity.is_some_and(|held| held >= NEARLINE_SECTORS), |year| year >= NEARLINE_YEAR);
     if scsi && !is_new {
         return (Class::Scsi, "it speaks SCSI, and nothing says that it is of 2015 or later".to_owned());
     }
-    match (year, capacity) {
-        (Some(year), _) if year >= NEARLINE_YEAR => (Class::SataNearline, format!("it is of {year}")),
-        (Some(year), _) => (Class::SataDesktop, format!("it is of {year}")),
-        (None, Some(capacity)) if capacity >= NEARLINE_SECTORS => {
-            (Class::SataNearline, "no drive of 6 TB or more is older than 2014".to_owned())
-        }
-        (None, _) => (Class::SataDesktop, "no identity.year says that it is of 2015 or later".to_owned()),
+    // No drive of 2.5 inch has that much.
+    let is_large = capacity.is_some_and(|held| held >= NEARLINE_SECTORS);
+    let unless = if is_small.is_none() && !scsi && !is_large {
+        ", and no identity.form_factor says \"2.5in\""
+    } else {
+        ""
+    };
+    match year {
+        Some(year) if year >= NEARLINE_YEAR => (Class::SataNearline, format!("it is of {year}{unless}")),
+        Some(year) => (Class::SataDesktop, format!("it is of {year}{unless}")),
+        None if is_large => (Class::SataNearline, "no drive of 6 TB or more is older than 2014".to_owned()),
+        None => (Class::SataDesktop, format!("no identity.year says that it is of 2015 or later{unless}")),
     }
+}
+
+/// A form factor as a drive file spells it.
+fn spelled(form_factor: &Option<FormFactor>) -> String {
+    let mut text = String::new();
+    if let Some(form_factor) = form_factor {
+        form_factor.write(&mut text);
+    }
+    text
 }
 
 /// From this speed on, a drive is one of 10 000 or 15 000 rpm.
 const FAST_RPM: u64 = 9_000;
-/// Drives of 2.5 inch for notebooks turn at 4 200 or 5 400 rpm and have one or two platters.
+/// Drives of 2.5 inch for notebooks mostly turn at 4 200 or 5 400 rpm and have one or two platters.
 const MOBILE_RPM: u64 = 5_500;
 const MOBILE_HEADS: u64 = 4;
 /// The first model year of drives that choose after the answer, as far as is known.
@@ -177,9 +253,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_class_has_a_file_that_names_an_order() {
+    fn every_class_has_a_file_that_names_an_order_and_its_times() {
         assert_eq!(filed().len(), Class::FILED.len());
-        for ClassFile { class, raw, .. } in filed() {
+        for filed @ ClassFile { class, raw, .. } in filed() {
+            let times = ["read_hit", "read_miss", "write", "write_hit"].map(|key| format!("firmware.{key}"));
+            for key in times.iter().map(String::as_str).chain(["settle.write_settle", "skew.margin"]) {
+                assert!(filed.value(key).is_some(), "{class:?}: {key}");
+            }
+            let mut values = filed.facts.iter().filter(|fact| fact.key.contains('.'));
+            assert!(values.all(|fact| fact.mark.is_some() && fact.source.is_some()), "{class:?}");
             let queue = &raw.queue.as_ref().unwrap().value;
             assert!(queue.order.is_some() && queue.unreadable.is_empty(), "{class:?}");
             let known =

@@ -1,7 +1,8 @@
 //! The drives of an array, who keeps it, and the limits of the controller.
 use super::array::{ArrayContext, check_level, params};
 use super::array_faults::Bears;
-use super::assume::{Assumed, complete};
+use super::assume::{Assumed, Completed, complete};
+use super::cached_writes::CachedWrites;
 use super::class::Firmware;
 use super::target::{ResolvedTarget, Shared, drive_spelling, spelling};
 use crate::check::given;
@@ -65,21 +66,29 @@ struct Drives {
     which: Vec<usize>,
     assumed: Vec<Assumed>,
     firmware: Vec<Firmware>,
+    cached_writes: Vec<CachedWrites>,
 }
 
 impl Drives {
+    fn new(kinds: Vec<(DriveRaw, Place)>, which: Vec<usize>) -> Self {
+        Drives { kinds, which, assumed: Vec::new(), firmware: Vec::new(), cached_writes: Vec::new() }
+    }
+
     /// Completes each drive by what its interface and its class imply.
     fn complete(&mut self, raw: &TargetRaw) {
         for (drive, place) in &mut self.kinds {
-            let (found, firmware) = complete(drive, raw, *place);
-            for assumed in found {
-                if !self.assumed.contains(&assumed) {
-                    self.assumed.push(assumed);
-                }
-            }
-            if let Some(firmware) = firmware.filter(|firmware| !self.firmware.contains(firmware)) {
-                self.firmware.push(firmware);
-            }
+            let Completed { assumed, firmware, cached_writes } = complete(drive, raw, *place);
+            add_new(&mut self.assumed, assumed);
+            add_new(&mut self.firmware, firmware);
+            add_new(&mut self.cached_writes, cached_writes);
+        }
+    }
+}
+
+fn add_new<T: PartialEq>(to: &mut Vec<T>, found: impl IntoIterator<Item = T>) {
+    for one in found {
+        if !to.contains(&one) {
+            to.push(one);
         }
     }
 }
@@ -122,6 +131,7 @@ impl Shared<'_> {
             array: in_force,
             assumed: drives.assumed,
             firmware: drives.firmware,
+            cached_writes: drives.cached_writes,
         })
     }
 
@@ -154,15 +164,7 @@ impl Shared<'_> {
             let kinds: Vec<(DriveRaw, Place)> =
                 found.into_iter().map(|(drive, place)| Some((drive?, place))).collect::<Option<_>>()?;
             let members = kinds.len() as u16;
-            return Some((
-                Drives {
-                    which: (0..kinds.len()).collect(),
-                    kinds,
-                    assumed: Vec::new(),
-                    firmware: Vec::new(),
-                },
-                members,
-            ));
+            return Some((Drives::new(kinds, (0..usize::from(members)).collect()), members));
         }
         let unread = !array.readable("drives") || !raw.readable("drive") || !array.readable("members");
         let members = array.members.as_ref().map(|members| members.value.0 as u16);
@@ -180,10 +182,7 @@ impl Shared<'_> {
         let drive = self.drives.resolve(choice, log);
         let (drive, members) = (drive?, members?);
         let which = vec![0; usize::from(members)];
-        Some((
-            Drives { kinds: vec![(drive, choice.place)], which, assumed: Vec::new(), firmware: Vec::new() },
-            members,
-        ))
+        Some((Drives::new(vec![(drive, choice.place)], which), members))
     }
 
     /// Adds spares and the journal's drive after the members.

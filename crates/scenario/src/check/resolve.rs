@@ -57,14 +57,14 @@ impl<'a, T: CatalogueItem> FileCache<'a, T> {
     pub fn resolve(&mut self, choice: &At<Choice<T>>, log: &mut Log) -> Option<T> {
         match &choice.value {
             Choice::Named(name) => self.named(name, choice.place, log),
-            Choice::Inline(raw) => self.over_base((**raw).clone(), log),
+            Choice::Inline(raw) => self.over_base((**raw).clone().as_written(), log),
         }
     }
 
     fn over_base(&mut self, mut raw: T, log: &mut Log) -> Option<T> {
         let Some(base) = raw.take_base() else { return Some(raw) };
         let below = self.named(&base.value, base.place, log)?;
-        Some(raw.over(below))
+        Some(raw.over_base(below))
     }
 
     /// The file of this name; `place` is where it is named. A loop instead of a recursion, because a chain of
@@ -98,7 +98,7 @@ impl<'a, T: CatalogueItem> FileCache<'a, T> {
         };
         while let Some((name, raw)) = above.pop() {
             self.chain.pop();
-            found = found.map(|below| raw.over(below));
+            found = found.map(|below| raw.over_base(below));
             self.known.insert(name, found.clone());
         }
         found
@@ -160,6 +160,6 @@ impl<'a, T: CatalogueItem> FileCache<'a, T> {
         let before = log.count();
         let table = document(&text, all, log)?;
         let raw = T::read(&Node { place: all, value: Value::Table(table) }, log)?;
-        (log.count() == before).then_some(raw)
+        (log.count() == before).then_some(raw.as_written())
     }
 }

@@ -1,5 +1,6 @@
 //! The layers between a workload and its drive: controller and I/O scheduler; and the faults of the drive.
 use super::assume::Assumed;
+use super::cached_writes::CachedWrites;
 use super::class::Firmware;
 use super::link::bus;
 use super::members::ArrayInForce;
@@ -43,9 +44,12 @@ pub struct InForce {
     /// The keys that the drives leave out, and the assumed values.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub assumed: Vec<Assumed>,
-    /// For each kind of drive whose class determines how it chooses.
+    /// For each kind of drive whose class determines how it chooses, or how far its own order may be off.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub firmware: Vec<Firmware>,
+    /// For each kind of drive that caches writes, under a load of random I/Os alone.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub cached_writes: Vec<CachedWrites>,
 }
 
 /// A protocol that members speak, and how many commands each of those members holds at a time.
@@ -61,6 +65,7 @@ pub fn in_force(
     array: Option<ArrayInForce>,
     assumed: Vec<Assumed>,
     firmware: Vec<Firmware>,
+    cached_writes: Vec<CachedWrites>,
 ) -> Option<InForce> {
     let (models, controller) = match target {
         TargetParams::Server(_) => return None,
@@ -85,7 +90,7 @@ pub fn in_force(
     let protocol = protocols.join(" and ");
     let depth = spoken.iter().map(|one| one.depth).min()?;
     let by_protocol = if spoken.len() > 1 { spoken } else { Vec::new() };
-    Some(InForce { protocol, depth, by_protocol, array, assumed, firmware })
+    Some(InForce { protocol, depth, by_protocol, array, assumed, firmware, cached_writes })
 }
 
 fn depth(model: &DriveModel, controller: &ControllerParams) -> u32 {

@@ -1,5 +1,6 @@
 //! The target: a drive, stations of queueing theory, or nothing at all.
-use super::assume::{Assumed, complete};
+use super::assume::{Assumed, Completed, complete};
+use super::cached_writes::CachedWrites;
 use super::class::Firmware;
 use super::drive::{Overrides, model, params};
 use super::members::{ArrayInForce, ControllerLevels};
@@ -46,6 +47,8 @@ pub struct ResolvedTarget {
     pub assumed: Vec<Assumed>,
     /// For each kind of drive whose class determines how it chooses.
     pub firmware: Vec<Firmware>,
+    /// For each kind of drive that caches writes.
+    pub cached_writes: Vec<CachedWrites>,
 }
 
 impl<'a> Shared<'a> {
@@ -127,7 +130,7 @@ impl<'a> Shared<'a> {
             }
             return None;
         };
-        let (assumed, firmware) = complete(&mut drive, raw, choice.place);
+        let Completed { assumed, firmware, cached_writes } = complete(&mut drive, raw, choice.place);
         let canonical = spelling(raw, &drive);
         let model = self.model(raw, &drive, choice.place, log)?;
         check_faults(raw.faults.as_ref(), model.capacity(), log);
@@ -138,6 +141,7 @@ impl<'a> Shared<'a> {
             array: None,
             assumed,
             firmware: firmware.into_iter().collect(),
+            cached_writes: cached_writes.into_iter().collect(),
         })
     }
 
@@ -276,6 +280,7 @@ fn server_target(raw: &TargetRaw, log: &mut Log) -> Option<ResolvedTarget> {
         array: None,
         assumed: Vec::new(),
         firmware: Vec::new(),
+        cached_writes: Vec::new(),
     })
 }
 

@@ -39,9 +39,9 @@ section! {
     /// The drive's buffer memory as a cache. In a scenario, `target.cache` overrides the drive's own keys.
     pub struct CacheRaw {
         /// Its total size.
-        size: Extent = "segments x segment_size",
-        /// The most segments.
-        segments: Segments = "1",
+        size: Extent = "segments x segment_size, else what the interface implies",
+        /// The most segments. Of a cache whose segments were not measured, cached random writes have a range.
+        segments: Segments = "16, or as many as leave room for `read_ahead_limit` in each",
         /// The size of one segment, in place of `size`. Only with `fixed`.
         segment_size: Whole = "size / segments",
         /// How it is divided into segments.

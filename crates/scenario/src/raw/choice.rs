@@ -1,5 +1,6 @@
 //! An item that can be given by its name in the catalogue, by a path, or as a table in the scenario.
 use super::drive::DriveRaw;
+use super::provenance;
 use super::system::ControllerRaw;
 use super::workload::PatternRaw;
 use crate::keys::{At, Kind, Read};
@@ -18,6 +19,16 @@ pub trait CatalogueItem: Read + Clone {
     /// Removes and returns the name of its base.
     fn take_base(&mut self) -> Option<At<String>>;
 
+    /// This item as it stands in its text, before it is merged over another one.
+    fn as_written(self) -> Self {
+        self
+    }
+
+    /// This item merged over its base.
+    fn over_base(self, below: Self) -> Self {
+        self.over(below)
+    }
+
     /// Whether a name is a path. Names of the catalogue have no slash, unless its folder has folders.
     fn is_path(name: &str) -> bool {
         name.contains(['/', '\\']) || name.ends_with(".toml")
@@ -31,6 +42,14 @@ impl CatalogueItem for DriveRaw {
 
     fn take_base(&mut self) -> Option<At<String>> {
         self.base.take()
+    }
+
+    fn as_written(self) -> Self {
+        provenance::with_marks(self)
+    }
+
+    fn over_base(self, below: Self) -> Self {
+        provenance::over_base(self, below)
     }
 }
 

@@ -1,11 +1,13 @@
-//! Classes of firmware: the queue parameters of a drive whose queueing was never measured.
+//! Classes of drives: the queue parameters of a drive whose queueing was never measured, and the times that data sheets
+//! leave out.
 //!
-//! The values of each class are in `catalogue/classes`, with the sweeps over depth from which they were derived.
+//! The values of each class are in `catalogue/classes`, with the measured drives from which they were derived.
+use super::drive::{FirmwareRaw, SettleRaw, SkewRaw};
 use super::queue::QueueRaw;
 use crate::keys::read::Names;
 use crate::keys::{choices, section};
 
-/// The firmware class that is assumed for a drive whose file does not specify its queue.
+/// The class whose values a drive takes for what its file leaves out.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Class {
     SataDesktop,
@@ -43,7 +45,7 @@ impl Class {
 
 section! {
     facts: true,
-    /// A class of firmware.
+    /// A class of drives.
     pub struct ClassRaw {
         /// The drives that it covers.
         title: String = "",
@@ -53,5 +55,11 @@ section! {
         sweeps: Names<String> = "none",
         /// The queue parameters where a drive file does not set `queue.order`.
         queue: QueueRaw = "",
+        /// The overheads that a drive file leaves out.
+        firmware: FirmwareRaw = "",
+        /// The settling times that a drive file leaves out.
+        settle: SettleRaw = "",
+        /// The skews where a drive file has none.
+        skew: SkewRaw = "",
     }
 }

@@ -33,13 +33,13 @@ section! {
         /// The geometry: the placement of the blocks.
         geometry: GeometryRaw = "",
         /// The skew of each track against the one before.
-        skew: SkewRaw = "a margin of 0.1 ms",
+        skew: SkewRaw = "as drives of its class (docs/firmware-classes.md)",
         /// Seek time over distance.
         seek: SeekRaw = "",
         /// Times of the mechanism in addition to the seek curve.
-        settle: SettleRaw = "nothing",
+        settle: SettleRaw = "as drives of its class",
         /// Overheads of the firmware.
-        firmware: FirmwareRaw = "nothing",
+        firmware: FirmwareRaw = "as drives of its class",
         /// The link to the host.
         link: LinkRaw = "infinitely fast",
         /// How it disconnects from its bus and reconnects.
@@ -55,8 +55,8 @@ section! {
 
 section! {
     facts: true,
-    /// The identity of a drive or a controller: for people, except for `interface` of a drive where no other key
-    /// states it.
+    /// The identity of a drive or a controller: for people, except for `interface`, `year` and `form_factor` of a drive
+    /// where no other key states what follows from them.
     pub struct IdentityRaw {
         /// The manufacturer.
         maker: String = "",
@@ -67,12 +67,30 @@ section! {
         /// Its interface. If a drive's `link.standard` is not set, it determines the defaults where queue, cache and
         /// write cache are left out.
         interface: String = "",
+        /// The form factor of a drive. It tells a notebook drive from a desktop drive where `firmware.class` is not set.
+        form_factor: FormFactor = "unknown",
         /// Capacity, or a class of drives, in words.
         class: String = "",
         /// Notes for the reader.
         notes: String = "",
     }
 }
+
+/// The nominal width of a drive's platters, from which its housing has its name.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum FormFactor {
+    Inches5,
+    Inches3,
+    Inches2,
+    Inches1,
+}
+
+choices!(FormFactor {
+    "5.25in" => FormFactor::Inches5, "drives of the first years";
+    "3.5in" => FormFactor::Inches3, "drives for desktops and servers";
+    "2.5in" => FormFactor::Inches2, "drives for notebooks, and drives of 10 000 and 15 000 rpm for servers";
+    "1.8in" => FormFactor::Inches1, "drives for small notebooks and players";
+});
 
 /// The order of the blocks over the surfaces.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -234,7 +252,7 @@ section! {
         /// Between a track and the next one on another cylinder.
         cylinder: Angle = "from `margin`",
         /// Margin beyond the switch time before a write; both skews follow from it.
-        margin: Span = "0.1ms",
+        margin: Span = "as drives of its class",
     }
 }
 
@@ -310,9 +328,9 @@ section! {
     /// Times of the mechanism in addition to the seek curve.
     pub struct SettleRaw {
         /// Head switch; together with a seek the longer of the two counts.
-        head_switch: Span = "0s",
+        head_switch: Span = "as long as a seek over one cylinder",
         /// Added to every movement before a write; may be negative.
-        write_settle: SignedSpan = "0s",
+        write_settle: SignedSpan = "as drives of its class",
         /// The least positioning time of a write that does not continue the previous access.
         write_least: Span = "0s",
         /// The scatter of seek times about the curve: a standard deviation, or `[cylinders, "time"]` for several
@@ -366,17 +384,18 @@ section! {
     facts: true,
     /// Overheads of the firmware. A time may also be `{ after_read = "..", after_write = ".." }`.
     pub struct FirmwareRaw {
-        /// How the drive chooses, where neither the drive file nor the scenario sets `queue.order`: as drives of this
-        /// class do (docs/firmware-classes.md).
-        class: Class = "by protocol, rpm, heads and year",
+        /// The class of drives whose values are taken for what the drive file leaves out: how it chooses, where neither
+        /// the drive file nor the scenario sets `queue.order`, its overheads, its settling and its skews
+        /// (docs/firmware-classes.md). `ideal` has none of them.
+        class: Class = "by protocol, rpm, form factor, heads, year and capacity",
         /// From the arrival of a read whose data are in the buffer until they can be sent.
-        read_hit: OverheadTimes = "0s",
+        read_hit: OverheadTimes = "as drives of its class",
         /// From the arrival of any other read until the arm can start.
-        read_miss: OverheadTimes = "0s",
+        read_miss: OverheadTimes = "as drives of its class",
         /// From the arrival of a write that goes to the media until the arm can start.
-        write: OverheadTimes = "0s",
+        write: OverheadTimes = "as drives of its class",
         /// With a write cache: from the arrival of a write that the cache accepts until its data can be transferred.
-        write_hit: OverheadTimes = "as write",
+        write_hit: OverheadTimes = "as `write`; as drives of its class where that is not set either",
         /// From the last datum of a read until the host sees the completion.
         read_completion: Span = "0s",
         /// From the last datum of a write until the host sees the completion.

@@ -14,6 +14,7 @@ pub mod drive_faults;
 pub mod link;
 pub mod patterns;
 pub mod protocol;
+pub mod provenance;
 pub mod queue;
 pub mod scatter;
 pub mod scenario;

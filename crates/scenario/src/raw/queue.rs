@@ -62,7 +62,10 @@ section! {
         knows: PositionKnowledge = "angle",
         /// When the drive chooses the next command.
         chooses: ChoiceTime = "at-media-end",
-        /// With `after-answer`: how long after a media transfer the drive waits for the host's answer.
+        /// With `after-answer`: how long after a media transfer the drive waits for the host's answer. Commands that
+        /// arrive within this time are among those it chooses from; at 0 those that arrive at the same instant. A real
+        /// host answers after its link, its interrupt and its system call: measured drives that wait for it wait for
+        /// about 0.05 ms (2022) to 0.17 ms (2007).
         answer_time: Span = "0s",
         /// The most waiting commands that it examines, oldest first.
         considers: Depth = "all",

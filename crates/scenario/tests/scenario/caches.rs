@@ -46,16 +46,16 @@ const ANY: &str = "drives/bare.toml";
 #[test]
 fn what_is_left_out_of_a_cache() {
     let plain = cache(ANY, "cache.size = \"8MiB\"\nwrite_cache = true").unwrap();
-    assert_eq!((plain.size, plain.segments, plain.segment()), (kib(8_192), 1, kib(8_192)));
+    assert_eq!((plain.size, plain.segments, plain.segment()), (kib(8_192), 16, kib(512)));
     assert!(plain.fixed && plain.keeps_written && !plain.separate_writes);
     assert_eq!(plain.send_from.bits(), 0);
     let ahead = plain.read_ahead;
-    assert_eq!((ahead.reach, ahead.limit, ahead.least), (Reach::Limit, kib(8_192), kib(0)));
+    assert_eq!((ahead.reach, ahead.limit, ahead.least), (Reach::Limit, kib(512), kib(0)));
     assert!(ahead.covers_front && !ahead.when_queued && !ahead.when_sequential);
     assert!(!ahead.on_hit && !ahead.ends_sector);
     let expected = WriteBackParams {
         limit: kib(8_192),
-        segments: 1,
+        segments: 16,
         destage: Destage::WhenIdle,
         idle: Span::from_ms(50),
         age: None,
@@ -154,7 +154,7 @@ fn a_limit_of_a_drive_file_larger_than_the_cache_is_reduced() {
     assert_eq!((none.reach, none.least), (Reach::Nothing, kib(0)));
     // The same keys of one author contradict each other.
     let own = "[target]\ndrive = \"drives/bare.toml\"\nwrite_cache = true\n\
-               cache = { size = \"64KiB\", write_limit = \"500KiB\", write_segments = 2 }\n";
+               cache = { size = \"64KiB\", segments = 1, write_limit = \"500KiB\", write_segments = 2 }\n";
     assert_eq!(read(own, &[]).unwrap_err().0.len(), 2);
 }
 

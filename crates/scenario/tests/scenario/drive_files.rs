@@ -12,6 +12,10 @@ const SHEET: &str = "rpm = \"7200rpm\"\n\
     geometry = { heads = 4, capacity = \"500GB\", outer_rate = \"100MB/s\", inner_to_outer = \"50%\" }\n\
     seek = { single = \"0.8ms\", average = \"8.5ms\", full = \"18ms\" }\n";
 
+/// The times that a data sheet leaves out.
+const TIMES: &str = "firmware = { read_hit = \"0.1ms\", read_miss = \"0.2ms\", write = \"0.2ms\" }\n\
+    settle = { head_switch = \"0.8ms\", write_settle = \"0.5ms\" }\nskew = { margin = \"0.1ms\" }\n";
+
 /// One drive file, whatever it is called.
 struct Own(String);
 
@@ -129,25 +133,124 @@ fn what_an_interface_implies_holds_where_the_file_says_nothing() {
     assert_eq!(in_force(""), ("none".to_owned(), 1, false, false));
 }
 
+fn assumed(plan: &Plan) -> Vec<&str> {
+    plan.points[0].in_force.as_ref().unwrap().assumed.iter().map(|one| one.key).collect()
+}
+
 #[test]
 fn what_is_stated_is_not_assumed() {
-    let sata = format!("{SHEET}link.standard = \"sata-300\"\n");
-    let keys = |plan: &Plan| -> Vec<&str> {
-        plan.points[0].in_force.as_ref().unwrap().assumed.iter().map(|one| one.key).collect()
+    let sata = format!("{SHEET}{TIMES}link.standard = \"sata-300\"\n");
+    let keys = |text: &str, over: &[(&str, &str)]| {
+        assumed(&planned(text, over)).into_iter().map(ToOwned::to_owned).collect::<Vec<_>>()
     };
-    assert_eq!(keys(&planned(&sata, &[])), ["queue.protocol", "cache", "write_cache", "firmware.class"]);
+    assert_eq!(keys(&sata, &[]), ["queue.protocol", "cache", "write_cache", "firmware.class"]);
     let queue = format!("{sata}queue.protocol = \"none\"\n");
-    assert_eq!(keys(&planned(&queue, &[])), ["cache", "write_cache"]);
+    assert_eq!(keys(&queue, &[]), ["cache", "write_cache"]);
     assert_eq!(
-        keys(&planned(&format!("{sata}cache = false\nfirmware.class = \"mobile\"\n"), &[])),
+        keys(&format!("{sata}cache = false\n"), &[("target.drive.firmware.class", "mobile")]),
         ["queue.protocol"]
     );
     let over = [("target.queue.protocol", "none"), ("target.write_cache", "false")];
-    assert_eq!(keys(&planned(&sata, &over)), ["cache"]);
-    assert_eq!(keys(&planned(SHEET, &[("target.cache", "false")])), ["queue.protocol"]);
+    assert_eq!(keys(&sata, &over), ["cache"]);
+    let no_cache = [("target.cache", "false")];
+    assert_eq!(keys(&format!("{SHEET}{TIMES}"), &no_cache), ["queue.protocol"]);
     // Also where a scenario takes away what is assumed.
     let plan = planned(&sata, &[("target.queue.depth", "8,64")]);
     assert_eq!((plan.points.len(), plan.skipped.len()), (1, 1), "NCQ has 32 tags");
+}
+
+/// Each time that a data sheet leaves out is its class's, is reported, and is as if it had been written.
+#[test]
+fn times_that_a_file_leaves_out_are_those_of_its_class() {
+    const SUPPLIED: [&str; 7] = [
+        "firmware.read_hit",
+        "firmware.read_miss",
+        "firmware.write",
+        "firmware.write_hit",
+        "settle.write_settle",
+        "skew.margin",
+        "settle.head_switch",
+    ];
+    let sheet = format!(
+        "{SHEET}cache = {{ size = \"16MiB\", segments = 16 }}\nqueue = {{ protocol = \"ncq\", order = \"sptf\" }}\n"
+    );
+    let text = |write_cache: bool| format!("{sheet}write_cache = {write_cache}\n");
+    let all: Vec<&str> = std::iter::once("firmware.class").chain(SUPPLIED).collect();
+    let plan = planned(&text(true), &[]);
+    assert_eq!(assumed(&plan), all);
+    let uncached = planned(&text(false), &[]);
+    assert_eq!(
+        assumed(&uncached),
+        all.iter().copied().filter(|key| *key != "firmware.write_hit").collect::<Vec<_>>()
+    );
+    // As if they had been written.
+    let mut written = text(true);
+    for one in &plan.points[0].in_force.as_ref().unwrap().assumed {
+        let _ = writeln!(written, "{} = {}", one.key, one.value);
+    }
+    assert_eq!(planned(&written, &[]).hash, plan.hash);
+    // Each by itself, where the file has the others.
+    for key in SUPPLIED {
+        let others: String = written
+            .lines()
+            .filter(|line| !line.starts_with(&format!("{key} =")))
+            .map(|line| format!("{line}\n"))
+            .collect();
+        let expected = if key == "firmware.write_hit" { vec![] } else { vec![key] };
+        let found = planned(&others, &[]);
+        assert_eq!(assumed(&found), expected, "{others}");
+        assert!(key == "firmware.write_hit" || found.hash == plan.hash, "{key}");
+    }
+    // No burst reaches the link's rate any more; a textbook's drive has none of them.
+    assert!(!model(&plan, 0).firmware.read_hit.after_read.is_zero());
+    let ideal = planned(&format!("{}firmware.class = \"ideal\"\n", text(true)), &[]);
+    assert!(assumed(&ideal).is_empty() && model(&ideal, 0).firmware.read_hit.after_read.is_zero());
+}
+
+#[test]
+fn a_head_switch_that_is_left_out_takes_as_long_as_a_seek_over_one_cylinder() {
+    for (seek, expected) in [
+        ("seek = { single = \"0.8ms\", average = \"8.5ms\", full = \"18ms\" }", 800_000),
+        ("seek = { table = [[1, \"0.7ms\"], [400000, \"15ms\"]] }", 700_000),
+        ("seek = { a = \"0.5ms\", b = \"0.1ms\", limit = 400, c = \"3ms\", e = \"0.1ms\" }", 600_000),
+        ("seek = { table = [[2, \"0.7ms\"], [400000, \"15ms\"]] }", 0),
+    ] {
+        let text = SHEET.split_inclusive('\n').take(2).collect::<String>() + seek + "\n";
+        assert_eq!(model(&planned(&text, &[]), 0).mechanism.settle.head_switch.as_ns(), expected, "{seek}");
+    }
+}
+
+/// What a cache is described by does not take away what is implied of the rest.
+#[test]
+fn a_cache_of_which_a_part_is_given_keeps_what_is_implied_of_the_rest() {
+    let of = |keys: &str, over: &[(&str, &str)]| {
+        let plan = planned(&format!("{SHEET}{TIMES}link.standard = \"sata-300\"\n{keys}\n"), over);
+        let cache = model(&plan, 0).cache.unwrap();
+        let reported: Vec<String> = assumed(&plan)
+            .into_iter()
+            .filter(|key| key.starts_with("cache"))
+            .map(ToOwned::to_owned)
+            .collect();
+        (cache.size.bytes().get() >> 20, cache.segments, reported.join(" "))
+    };
+    let is = |mib: u64, segments: u32, reported: &str| (mib, segments, reported.to_owned());
+    assert_eq!(of("", &[]), is(16, 16, "cache"));
+    assert_eq!(of("cache.size = \"512MiB\"", &[]), is(512, 16, "cache.segments"));
+    assert_eq!(of("", &[("target.cache.size", "512MiB")]), is(512, 16, "cache.segments"));
+    assert_eq!(of("cache.size = \"64MiB\"", &[("target.cache.segments", "128")]), is(64, 128, ""));
+    assert_eq!(of("cache.segments = 128", &[]), is(16, 128, "cache.size"));
+    assert_eq!(of("cache.segment_size = \"1MiB\"", &[]), is(16, 16, "cache.segments"));
+    assert_eq!(of("cache.hits_while_busy = false", &[]), is(16, 16, "cache.size cache.segments"));
+    // So many that what is read ahead fits into one, and that writes have theirs.
+    assert_eq!(
+        of("cache = { size = \"8MiB\", read_ahead_limit = \"2MiB\" }", &[]),
+        is(8, 4, "cache.segments")
+    );
+    assert_eq!(of("cache = { size = \"8MiB\", write_segments = 40 }", &[]), is(8, 40, "cache.segments"));
+    let adaptive = "cache = { size = \"8MiB\", read_ahead_limit = \"4MiB\", segmentation = \"adaptive\" }";
+    assert_eq!(of(adaptive, &[]), is(8, 16, "cache.segments"));
+    assert_eq!(of("cache.size = \"2KiB\"", &[]), is(0, 4, "cache.segments"));
+    assert_eq!(of("", &[("target.cache", "false"), ("target.cache", "{ size = \"4MiB\" }")]).1, 16);
 }
 
 #[test]
@@ -191,7 +294,7 @@ fn the_drives_of_the_catalogue_state_all_of_it() {
 #[test]
 fn members_of_an_array_are_completed_too() {
     let array = [("target.array.level", "raid1"), ("target.array.members", "2")];
-    let plan = planned(&format!("{SHEET}link.standard = \"sata-300\"\n"), &array);
+    let plan = planned(&format!("{SHEET}{TIMES}link.standard = \"sata-300\"\n"), &array);
     let found = plan.points[0].in_force.clone().unwrap();
     assert_eq!((found.protocol.as_str(), found.depth, found.assumed.len()), ("ncq", 32, 4));
 }
@@ -283,6 +386,10 @@ fn the_class_follows_from_the_facts_unless_it_is_named() {
         "link.standard = \"sata-300\"\nfirmware.class = \"ideal\"",
         "link.standard = \"sata-150\"",
         "link.standard = \"sata-300\"\nqueue.order = \"sptf\"",
+        "link.standard = \"sata-300\"\nidentity.form_factor = \"2.5in\"",
+        "link.standard = \"sata-600\"\nidentity = { form_factor = \"2.5in\", year = 2016 }",
+        "link.standard = \"sata-600\"\nidentity = { form_factor = \"3.5in\", year = 2016 }",
+        "link.standard = \"sas-6\"\nidentity = { form_factor = \"2.5in\", year = 2016 }",
     ] {
         let (class, because) = class_of(more, &[]);
         let _ = writeln!(out, "{}: {class:?} {because:?}", more.replace('\n', ", "));
@@ -294,6 +401,8 @@ fn the_class_follows_from_the_facts_unless_it_is_named() {
     );
     let slow = [("target.drive.rpm", "5400rpm"), ("target.drive.geometry.heads", "2")];
     let _ = writeln!(out, "5 400 rpm: {:?}", class_of("link.standard = \"sata-300\"", &slow));
+    let wide: Vec<_> = slow.into_iter().chain([("target.drive.identity.form_factor", "3.5in")]).collect();
+    let _ = writeln!(out, "5 400 rpm, 3.5 inch: {:?}", class_of("link.standard = \"sata-300\"", &wide));
     let large = [("target.drive.geometry.capacity", "8TB")];
     let _ = writeln!(out, "8 TB: {:?}", class_of("link.standard = \"sata-600\"", &large));
     insta::assert_snapshot!(out);

@@ -20,3 +20,4 @@ mod protocols;
 mod ranges;
 mod recorded;
 mod reference_drives;
+mod unmeasured;

@@ -132,6 +132,24 @@ fn at_depth_two_choosing_at_the_media_end_is_no_choice() {
     assert_mean("rotation at depth 2", &samples(&points, |parts| parts.rotation), TURN as f64 / 2.0);
 }
 
+/// A host that answers at the instant of the completion has answered: a wait of no time is the limit of short ones, and not
+/// a choice as the media transfer ends.
+#[test]
+fn waiting_no_time_for_the_answer_is_the_limit_of_waiting_a_short_time() {
+    let rate = |chooses, answer_time| {
+        let queue = QueueParams { chooses, answer_time, ..queue(2, Order::Sptf) };
+        let params = DriveParams { queue, seek: bent(), ..drive() };
+        points(&random(&params, 2, 20_000), 1)[0].iops
+    };
+    let none = rate(ChoiceTime::AfterAnswer, Span::ZERO);
+    for short in [Span::from_ns(1), Span::from_ns(100), us(1)] {
+        let gain = rate(ChoiceTime::AfterAnswer, short) / none;
+        assert!((gain - 1.0).abs() < 0.005, "{short}: {gain}");
+    }
+    let at_media_end = rate(ChoiceTime::AtMediaEnd, Span::ZERO);
+    assert!(none > 1.1 * at_media_end, "{none} {at_media_end}");
+}
+
 /// What a second command outstanding gains at choosing by arrival: the overheads that it hides, over the rest.
 #[test]
 fn at_depth_two_the_gain_is_the_overhead_that_it_hides() {

@@ -13,6 +13,10 @@ use crate::storage::context::Context;
 use crate::trace::Served;
 use drivelab_units::{Instant, Lba, Span};
 
+/// A host that answers at the very instant of a completion has answered: the choice follows all that arrives
+/// then, so that a wait of no time differs from a short one by nothing but its length.
+const ANSWER_TIME_LEAST: Span = Span::from_ns(1);
+
 /// Choosing.
 impl Drive {
     /// The arm is free: picks the next command, if it is time to.
@@ -315,7 +319,9 @@ impl Drive {
             self.is_wanted() && !goes_on()
         };
         let from = match chooses {
-            ChoiceTime::AfterAnswer if waits_for_answer() => now + self.model.queue.answer_time,
+            ChoiceTime::AfterAnswer if waits_for_answer() => {
+                now + self.model.queue.answer_time.max(ANSWER_TIME_LEAST)
+            }
             ChoiceTime::AtCompletion => completed,
             _ => now,
         };

@@ -164,7 +164,8 @@ pub struct QueueParams {
     /// When the drive chooses its next command.
     pub chooses: ChoiceTime,
     /// With [`ChoiceTime::AfterAnswer`]: how long after a media transfer the drive waits for the host's next
-    /// command; if nothing else waits it starts with the first command that arrives.
+    /// command; if nothing else waits it starts with the first command that arrives. At zero it waits for the
+    /// commands that arrive at the same instant.
     pub answer_time: Span,
     /// How many entries it examines, oldest first; all when `None`.
     pub considers: Option<u32>,
