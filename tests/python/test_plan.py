@@ -71,10 +71,7 @@ def test_the_answer_is_a_few_lines_on_a_screen(run):
     notes = [line for line in done.stderr.splitlines() if line.startswith("note: ")]
     assert len(notes) == 3
     assert re.search(r"^\d+ more notes: --notes$", done.stderr, re.MULTILINE)
-    assert (
-        "unreadable sectors 1e-16/bit, by data sheets of drives of 10 000 rpm and more (--ure)"
-        in lines[4]
-    )
+    assert "unreadable sectors 1e-16/bit, by data sheets of drives of 10 000 rpm and more (--ure)" in lines[4]
     assert lines[4].startswith("assumes: Poisson arrivals (--rate-process linear: evenly spaced); ")
     # Every assumption is named, those that were left out with the option that says them.
     names = [row.partition("  ")[0] for row in assumed.splitlines()[1:]]

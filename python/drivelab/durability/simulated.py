@@ -35,7 +35,7 @@ def check(options: Mapping[str, Any], level: str) -> None:
         what = "it changes nothing with --drive, whose capacity counts"
         problems.found.append(OptionError("--capacity", None, what, "leave it out"))
     if not is_simulated(options):
-        given = [key for key in KEYS if key != "drive" and options.get(key) is not None]
+        given = [key for key in KEYS if key != "drive" and options.get(key) not in {None, False}]
         if idle := [f"--{key.replace('_', '-')}" for key in given]:
             what = f"{', '.join(idle)} changes nothing without --rebuild {SIMULATED}"
             problems.found.append(
