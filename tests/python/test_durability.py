@@ -209,7 +209,7 @@ WRONG = """
 --rebuild simulated
 --detection x|--replacement weibul:2:9h|--replacement weibull:2
 --ure 1e-15|--ure 2/bit|--ure 1e-15/bit --latent 1e-4/h|--ure 1e-15/bit --scrub 0h
---latent 0/h|--latent 1e-310/h|--latent uniform:2h:1h|--scrub 14d|--ure 1e-15/bit --scrub 1w --reads 0B
+--latent 0/h|--latent 1e-310/h|--latent uniform:2h:1h|--scrub 14d --ure none|--ure 1e-15/bit --scrub 1w --reads 0B
 --wrong-drive 1.2|--wrong-drive x|--batch 5%|--batch 5%:0|--batch 500%:2
 --common shelf:20y:150%|--common shelf:0y:1%|--common :20y:1%|--common shelf:20y
 --outage x:0h:8h|--outage x:1y|--attended 8|--attended 0x5|--attended 8x9|--attended 8x2.5
@@ -307,7 +307,7 @@ rebuild = "simulated"
 drive = "wd-wd360gd"
 bs = "4k,8k"
 """,
-    "idle.toml": 'level = "raid6"\nmembers = 8\nafr = "2%"\nrebuild = "20h"\ndrive = "wd-4tb-7200"\n',
+    "idle.toml": 'level = "raid6"\nmembers = 8\nafr = "2%"\nrebuild = "20h"\nrw = "randread"\n',
 }
 """Files with something wrong; one is sound."""
 

@@ -49,11 +49,11 @@ def options(given: dict[str, Any]) -> list[str]:
 
 @pytest.fixture(scope="module")
 def planned() -> Plan:
-    return plan(**QUICK, max_latency="p99=150ms", max_loss="1e-6/year")
+    return plan(**QUICK, max_latency="p99=150ms", max_loss="2e-6/year")
 
 
 def test_the_answer_is_a_few_lines_on_a_screen(run):
-    done = run("plan", *options(QUICK), "--max-latency", "p99=150ms", "--max-loss", "1e-6/year", "--table")
+    done = run("plan", *options(QUICK), "--max-latency", "p99=150ms", "--max-loss", "2e-6/year", "--table")
     assert done.returncode == 0, done.stderr
     answer, table, assumed = done.stdout.rstrip("\n").split("\n\n")
     assert max(map(len, (done.stdout + done.stderr).splitlines())) <= 100
@@ -81,7 +81,7 @@ def test_the_answer_is_a_few_lines_on_a_screen(run):
 
 
 def test_json_csv_and_python_say_the_same(run, planned):
-    given = (*options(QUICK), "--max-latency", "p99=150ms", "--max-loss", "1e-6/year")
+    given = (*options(QUICK), "--max-latency", "p99=150ms", "--max-loss", "2e-6/year")
     found = json.loads(run("plan", *given, "--json").stdout)
     assert found == json.loads(json.dumps(planned.to_dict()))
     rows = list(csv.DictReader(io.StringIO(run("plan", *given, "--csv").stdout)))
@@ -108,7 +108,7 @@ def test_compare_levels_has_the_same_figures(planned):
 
 
 def test_where_nothing_holds_the_limit_that_binds_is_named(run):
-    done = run("plan", *options(QUICK), "--max-latency", "p99=12ms", "--max-loss", "1e-6/year")
+    done = run("plan", *options(QUICK), "--max-latency", "p99=12ms", "--max-loss", "2e-6/year")
     assert done.returncode == 3, done.stderr
     first, second = done.stdout.replace("\n  ", " ").splitlines()[:2]
     assert first == "nothing holds, of 6 candidates"
@@ -166,9 +166,9 @@ def test_what_cannot_be_is_in_the_table_with_its_rule(run):
     done = run(
         "plan", *options({**QUICK, "level": "raid6", "members": "3..4", "capacity": "10GB"}), "--table"
     )
-    rows = done.stdout.split("\n\n")[1].splitlines()[1:]
+    rows = [line for line in done.stdout.split("\n\n")[1].splitlines() if line.startswith("raid")]
     assert [row.split()[0:3] for row in rows] == [["raid6", "of", "4"], ["raid6", "of", "3"]]
-    assert rows[1].endswith("needs 4 members or more")
+    assert "needs 4" in rows[1]
 
 
 def test_the_pick_turns_where_it_is_said_to():
@@ -191,7 +191,7 @@ def test_the_pick_above_what_it_holds_is_named():
     assert found.pick is not None
     assert found.capacity is not None
     text = f"capacity above {found.pick.entry.capacity_bytes / 1e9:.4g} GB: {found.capacity.then}"
-    assert text in found.lines()[4]
+    assert text in found.lines()[-1]
     for more, name in ((0, found.pick.name), (10**6, found.capacity.then)):
         again = plan(**{**given, "capacity": f"{found.pick.entry.capacity_bytes + more}B"})
         assert again.pick is not None
@@ -200,6 +200,7 @@ def test_the_pick_above_what_it_holds_is_named():
 
 def test_a_heavier_load_turns_the_pick_to_what_holds_it():
     given = {**QUICK, "level": "raid5,raid10", "members": "3..5", "afr": None, "max_latency": "p99=33ms"}
+    given["rate_process"] = "linear"
     found = plan(**{key: value for key, value in given.items() if value is not None})
     (load,) = found.assumptions
     turn = next(turn for turn in load.turns if turn.factor > 1)
@@ -238,7 +239,7 @@ def test_cost_counts_spares_controllers_and_power():
 
 def test_a_scenario_is_a_load(run, tmp_path: Path):
     (tmp_path / "load.toml").write_text(
-        '[workload]\nrw = "randrw"\nbs = "4KiB"\nrwmixread = 70\nrate_iops = 30\n'
+        '[workload]\nrw = "randrw"\nbs = "4KiB"\nrwmixread = 70\nrate_iops = 30\nrate_process = "poisson"\n'
     )
     given = {key: value for key, value in QUICK.items() if key != "rate_iops"} | {
         "level": "raid6",
@@ -280,7 +281,7 @@ def test_a_trace_is_a_load_and_runs_faster_where_it_is_varied(run, tmp_path: Pat
     given = {key: value for key, value in QUICK.items() if key != "rate_iops"}
     given |= {"level": "raid5", "members": 4}
     del given["number_ios"], given["ramp_time"]
-    done = run("plan", *options(given), "--load", "a.spc", "--max-latency", "mean=40ms")
+    done = run("plan", *options(given), "--load", "a.spc", "--max-latency", "mean=40ms", "--notes")
     assert done.returncode == 0, done.stderr
     assert "load: the trace a.spc at its recorded times" in done.stderr
     assert "40.02 IOPS" in done.stdout
@@ -298,7 +299,7 @@ def test_of_equal_prices_it_is_said_what_decides(run):
     done = run("plan", *options(given))
     name, other = ("jbod", "raid0") if "pick: jbod" in done.stdout else ("raid0", "jbod")
     assert f"pick: {name}" in done.stdout
-    assert f"note: {other} of 5 x {same} answers faster and loses data as often\n" in done.stderr
+    assert f"note: {other} of 5 x {same} answers faster and loses data as often\n" in done.stderr.replace("\n  ", " ")
     done = run("plan", *options({key: value for key, value in given.items() if key != "afr"}))
     assert f"note: {other} of 5 x {same} answers faster\n" in done.stderr
 
@@ -389,7 +390,7 @@ def test_what_is_no_more_than_noise_has_no_bar(planned):
     # The chain is exact, so whatever half and twice of the rate do is told.
     assert first["key"] == "afr"
     for key in ("loss_at_half", "loss_at_twice"):
-        first |= {f"{key}_low": 0.0, f"{key}_high": 1.0, f"is_{key}_told": False}
+        first |= {f"{key}_percent_low": 0.0, f"{key}_percent_high": 100.0, f"is_{key}_told": False}
     first["is_told"] = False
     drawn = charts.tornado(found).to_dict()
     rows = [row for rows in drawn["datasets"].values() for row in rows if "assumption" in row]

@@ -123,8 +123,16 @@ def compare_levels(
     rate_iops: Annotated[
         str | None, _load("So many requests a second in place of so many outstanding")
     ] = None,
-    rate_process: words.ArrivalsOf = None,
-    sync: words.Sync = False,
+    rate_process: Annotated[
+        str | None,
+        _load("How these come: poisson, unasked, or linear (evenly spaced)", completion.rate_processes),
+    ] = None,
+    sync: Annotated[
+        bool,
+        typer.Option(
+            "--sync", help="Each write ends on the media (FUA), as with O_SYNC", rich_help_panel=LOAD_PANEL
+        ),
+    ] = False,
     bs: Annotated[str | None, _load("Size of a request [4KiB]")] = None,
     rwmixread: Annotated[int | None, _load("Share of reads where both are mixed, in percent [70]")] = None,
     number_ios: Annotated[int | None, _load(f"Random requests for each figure [{REQUESTS}]")] = None,

@@ -103,7 +103,7 @@ def durability(
     iodepth: Annotated[int | None, _beside("Requests outstanding [16]", "N")] = None,
     rate_iops: Annotated[str | None, _beside("So many requests a second instead", "N")] = None,
     rate_process: Annotated[
-        str | None, _beside("How these come: poisson or linear (evenly spaced) [poisson]", "NAME")
+        str | None, _beside("How these come: poisson, unasked, or linear (evenly spaced)", "NAME")
     ] = None,
     sync: Annotated[
         bool,

@@ -1,4 +1,4 @@
-"""Options that `durability` and `plan` share: what fails beside drives, and what a repair waits for."""
+"""Options of `durability`, `plan` and `compare-levels`: what fails beside drives, and what a repair waits for."""
 
 from typing import Annotated
 
@@ -23,7 +23,9 @@ Batch = Annotated[
 ]
 Ure = Annotated[
     str | None,
-    option("Unreadable sectors for what is read: 1e-15/bit, or none [by the drive's class]", "RATE", FAILS),
+    option(
+        "Unreadable sectors for what is read: 1e-15/bit, or none; unasked by the drive's class", "RATE", FAILS
+    ),
 ]
 Latent = Annotated[
     str | None,

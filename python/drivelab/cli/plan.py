@@ -111,8 +111,18 @@ def plan(
     rwmixread: Annotated[str | None, _load("Share of reads where both are mixed [70]", "PERCENT")] = None,
     iodepth: Annotated[str | None, _load("Requests outstanding [16]", "N")] = None,
     rate_iops: Annotated[str | None, _load("So many requests a second instead", "N")] = None,
-    rate_process: words.ArrivalsOf = None,
-    sync: words.Sync = False,
+    rate_process: Annotated[
+        str | None,
+        _load(
+            "How these come: poisson or linear (evenly spaced) [poisson]", "NAME", completion.rate_processes
+        ),
+    ] = None,
+    sync: Annotated[
+        bool,
+        typer.Option(
+            "--sync", help="Each write ends on the media (FUA), as with O_SYNC", rich_help_panel="The load"
+        ),
+    ] = False,
     number_ios: Annotated[str | None, _load(f"Requests for each figure [{REQUESTS}]", "N")] = None,
     ramp_time: Annotated[str | None, _load(f"Time before they count [{WARM_UP}]", "TIME")] = None,
     randseed: words.Randseed = None,

@@ -81,23 +81,6 @@ RateProcess = Annotated[
     str | None,
     _option("linear or poisson: how arrivals are spaced", "NAME", names=completion.rate_processes),
 ]
-ArrivalsOf = Annotated[
-    str | None,
-    typer.Option(
-        help="How the requests of a rate come: poisson or linear (evenly spaced) \\[poisson]",
-        metavar="NAME",
-        rich_help_panel="The load",
-        show_default=False,
-        autocompletion=completion.rate_processes,
-    ),
-]
-"""Of the verbs that judge an array, where a rate is that of independent clients."""
-Sync = Annotated[
-    bool,
-    typer.Option(
-        "--sync", help="Each write ends on the media (FUA), as with O_SYNC", rich_help_panel="The load"
-    ),
-]
 RateIops = Annotated[str | None, _option("Arrivals per second, whatever has finished", "RATE")]
 Thinktime = Annotated[str | None, _option("Pause after a completion", "TIME")]
 Fsync = Annotated[str | None, _option("A flush after so many writes of a job, which waits for it", "N")]

@@ -35,8 +35,8 @@ def check(options: Mapping[str, Any], level: str) -> None:
         what = "it changes nothing with --drive, whose capacity counts"
         problems.found.append(OptionError("--capacity", None, what, "leave it out"))
     if not is_simulated(options):
-        given = [key for key in KEYS if key != "drive" and options.get(key) is not None]
-        if idle := [f"--{key.replace('_', '-')}" for key in given]:
+        said = (key for key in KEYS if key != "drive" and options.get(key) is not None)
+        if idle := [f"--{key.replace('_', '-')}" for key in said if options[key] is not False]:
             what = f"{', '.join(idle)} changes nothing without --rebuild {SIMULATED}"
             problems.found.append(
                 OptionError(idle[0], None, what, "add it, or leave these out", is_named=False)
