@@ -34,7 +34,8 @@ def test_names_of_a_scenario_its_record_and_the_library(run, tmp_path):
     jobs = ", ".join(
         f'{{name = {json.dumps(f"j{at}{text}")}, rw = "randread"}}' for at, text in enumerate(STEERS)
     )
-    text = f'name = {json.dumps("n" + "".join(STEERS))}\ntarget.drive = "wd-4tb-7200"\nworkload = [{jobs}]\nrun.ios = 20\n'
+    text = f'name = {json.dumps("n" + "".join(STEERS))}\ntarget.drive = "wd-4tb-7200"\n'
+    text += f"workload = [{jobs}]\nrun.ios = 20\n"
     (tmp_path / "s.toml").write_text(text, encoding="utf-8")
     record = run("simulate", "s.toml", "--json")
     (tmp_path / "r.json").write_text(record.stdout, encoding="utf-8")

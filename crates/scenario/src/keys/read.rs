@@ -119,9 +119,6 @@ fn short(kind: &Kind) -> String {
 
 /// Records a key that a section does not have.
 pub fn unknown_key(entry: &Entry, keys: &[Key], facts: bool, log: &mut Log) {
-    if log.is_full() {
-        return;
-    }
     let mut names: Vec<&str> = keys.iter().map(|key| key.name).collect();
     if facts {
         names.extend(["source", "mark"]);

@@ -59,6 +59,7 @@ macro_rules! section {
                             }
                         } )*
                         _ if $facts && raw.own_source.take(entry, log) => {}
+                        _ if log.is_full() => {}
                         _ => {
                             let kind = Self::kind();
                             let keys = kind.section().map_or(&[][..], |section| &section.keys);
