@@ -52,7 +52,11 @@ fn the_text_of_a_plan_plans_the_same() {
         assert_eq!(found.files[&format!("catalogue/drives/{}.toml", entry.name)], entry.text);
     }
     for entry in catalogue::entries("workloads") {
-        check(&format!("target.drive = \"wd-4tb-7200\"\nworkload.pattern = \"{}\"\n", entry.name), &[], &NoFiles);
+        check(
+            &format!("target.drive = \"wd-4tb-7200\"\nworkload.pattern = \"{}\"\n", entry.name),
+            &[],
+            &NoFiles,
+        );
     }
 }
 
