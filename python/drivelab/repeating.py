@@ -116,9 +116,14 @@ def is_record(path: Path) -> bool:
 
 
 def source_of(path: Path) -> Source:
-    """The scenario of a record. Raises InputError."""
+    """The scenario of a record in a file, or in the folder that `--out` has written. Raises InputError."""
     path = path / _IN_FOLDER if path.is_dir() else path
-    document = _document(path)
+    return source_in(read_text(path, _SIZE_MAX_BYTES, "record"), path)
+
+
+def source_in(json_text: str, path: Path) -> Source:
+    """The scenario of a record that was read from a path. Raises InputError."""
+    document = _document(json_text, path)
     text = document.get("scenario")
     if not isinstance(text, str):
         raise InputError(f"{path}: {_without_scenario(document)}")
@@ -141,8 +146,7 @@ def source_of(path: Path) -> Source:
     return Source(text, f"{path}: scenario", _folder(path, recorded.traces), record=recorded)
 
 
-def _document(path: Path) -> dict[str, Any]:
-    text = read_text(path, _SIZE_MAX_BYTES, "record")
+def _document(text: str, path: Path) -> dict[str, Any]:
     try:
         found = json.loads(text)
     except (ValueError, RecursionError) as error:

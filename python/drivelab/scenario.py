@@ -109,6 +109,9 @@ def read_source(scenario: object, overrides: Iterable[Override] = ()) -> Source:
     if repeating.is_record(scenario):
         return repeating.source_of(scenario)
     text = read_text(scenario)
+    if text.lstrip().startswith("{"):
+        # No TOML begins so.
+        return repeating.source_in(text, scenario)
     if not text.strip():
         raise InputError(
             f"{scenario}: the file is empty; fill it (docs/scenario.md), or leave it out where the options say it all"

@@ -82,6 +82,11 @@ def test_a_record_runs_again(run, record):
     assert second["overrides"] == first["overrides"]
 
 
+def test_a_record_is_known_by_its_content(run, record):
+    path = record.rename(record.with_name("of-yesterday"))
+    assert f"same digest as {path}" in run("simulate", path).stdout
+
+
 def test_python_repeats_too(record):
     result = drivelab.simulate(record)
     assert result.to_dict()["digest"] == read(record)["digest"]

@@ -73,14 +73,14 @@ def _of_one(point: Point, title: str | None, notes: Sequence[str]) -> Panel:
         base.mark_rule(color=LINE_COLOURS[5], strokeWidth=2).encode(x=x("min"), x2="max:Q"),
         base.mark_rule(color=LINE_COLOURS[0], strokeWidth=7).encode(x=x("p50"), x2="p99:Q"),
         base.mark_point(filled=True, size=70, color=INK, opacity=1).encode(x=x("mean"), tooltip=tooltip),
-        base.mark_tick(color=LINE_COLOURS[1], thickness=3, size=18).encode(x=x("max"), tooltip=tooltip),
+        base.mark_tick(color=LINE_COLOURS[1], thickness=3, size=18, opacity=1).encode(
+            x=x("max"), tooltip=tooltip
+        ),
         base.mark_text(align="left", dy=-15, color=SOFT, fontSize=11).encode(
             x=alt.value(4), text=alt.Text("rates:N")
         ),
     ]
-    words = (
-        "Black: the mean; thick: from the median to p99; thin: from the shortest to the longest, in orange."
-    )
+    words = "Black: the mean; thick: from the median to p99; thin: from the shortest to the longest (orange)."
     return alt.layer(*layers).properties(
         width=WIDTH,
         height=_ROW_HEIGHT * len(rows) + 10,

@@ -22,7 +22,7 @@ DRIVE = "target.drive"
 _OF_TARGET = ("queue", "cache", "write_cache")
 _NO_SETTINGS = {"name"}
 # They tell one run from another and say nothing about it.
-_UNSPOKEN = {"run.seed"}
+_UNSPOKEN = {"run.seed", "workload.name", "workload.ioengine", "workload.time_based"}
 _TIMES = {
     "ns": 1.0,
     "us": 1e3,
