@@ -205,9 +205,10 @@ fn build(source: &Source, overrides: &[Override], loader: &dyn Loader, log: &mut
     Some(Plan { name, hash, seed, axes: keys, points, skipped, scenario, files, traces, notes })
 }
 
-/// Whether every job accesses random addresses.
+/// Whether every job accesses random addresses, if not with each of its I/Os.
 fn spread(setup: &Setup) -> bool {
-    !setup.jobs.is_empty() && setup.jobs.iter().all(|job| matches!(job.addressing, Addressing::Random))
+    let spreads = |job: &JobParams| matches!(job.addressing, Addressing::Random | Addressing::Mixed { .. });
+    !setup.jobs.is_empty() && setup.jobs.iter().all(spreads)
 }
 
 /// Whether a job's writes are done before the media have them.

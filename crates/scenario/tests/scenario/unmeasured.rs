@@ -96,6 +96,18 @@ fn an_order_that_is_not_the_classs_has_a_wider_range() {
 }
 
 #[test]
+fn a_load_has_a_range_unless_it_is_a_stream() {
+    for (keys, expected) in [
+        ("rw = \"randread\"", true),
+        ("rw = \"randread\"\npercentage_random = 60", true),
+        ("rw = \"read\"", false),
+    ] {
+        let found = in_force(&format!("target.drive = \"wd-4tb-7200\"\n[workload]\n{keys}\n"), &[], &[]);
+        assert_eq!(found.firmware.iter().any(|one| !one.range.is_empty()), expected, "{keys}");
+    }
+}
+
+#[test]
 fn every_member_of_an_array_counts() {
     let text = "[target.array]\nlevel = \"raid0\"\ndrives = [\"samsung-f1-1tb\", { base = \"samsung-f1-1tb\", geometry.heads = 4 }, \
                 \"hgst-c15k600\"]\n";
