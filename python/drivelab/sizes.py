@@ -1,9 +1,10 @@
-"""Amounts of data as scenarios and command lines write them: 4k, 4KiB, 4096."""
+"""Amounts of data: as scenarios and command lines write them (4k, 4KiB, 4096), and as people read them (4 KiB)."""
 
 from __future__ import annotations
 
 import re
 
+_KIB = 1024
 _SIZE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([a-zA-Z]*)\s*$")
 _UNITS = (
     {"": 1, "b": 1}
@@ -23,3 +24,11 @@ def size_of(value: object) -> float | None:
     found = _SIZE.match(value) if isinstance(value, str) else None
     factor = _UNITS.get(found.group(2).lower()) if found else None
     return float(found.group(1)) * factor if found and factor else None
+
+
+def size_text(size: float) -> str:
+    """An amount of data in the largest unit of 1024 that it fills."""
+    for unit, factor in (("TiB", _KIB**4), ("GiB", _KIB**3), ("MiB", _KIB**2), ("KiB", _KIB)):
+        if size >= factor:
+            return f"{size / factor:.4g} {unit}"
+    return f"{size:g} B"

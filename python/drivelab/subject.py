@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from drivelab.scenario import Override, Source
+from drivelab.sizes import size_text
 
 # The kinds of fio, as people say them.
 KINDS = {
@@ -25,7 +26,6 @@ KINDS = {
 _SAID = {"target.drive", "target.array.level", "target.array.members"}
 # More than so many settings make a title that nobody reads.
 _SETTINGS_MAX = 5
-_KIB = 1024
 
 
 @dataclass(frozen=True)
@@ -70,14 +70,6 @@ def is_sequential(fio: Sequence[str]) -> bool:
     kinds = [kind for text in fio for kind in re.findall(r"^rw=(\w+)", text, re.MULTILINE)]
     plain = not any(re.search(r"percentage_random=[^0]", text) for text in fio)
     return bool(kinds) and plain and not any(kind.startswith("rand") for kind in kinds)
-
-
-def size_text(size: float) -> str:
-    """An amount of data in the largest unit of 1024 that it fills."""
-    for unit, factor in (("GiB", _KIB**3), ("MiB", _KIB**2), ("KiB", _KIB)):
-        if size >= factor:
-            return f"{size / factor:.4g} {unit}"
-    return f"{size:g} B"
 
 
 def subject_of(source: Source, overrides: Iterable[Override]) -> Subject:

@@ -13,7 +13,8 @@ import pytest
 
 from drivelab import charts
 from drivelab.charts.rows import sweep
-from drivelab.charts.theme import colours, log_axis
+from drivelab.charts.theme import colours
+from drivelab.charts.ticks import log_axis
 
 PARTS = ("queue", "overhead", "seek", "rotation", "transfer", "link", "wait")
 IDENTITY = {
@@ -303,8 +304,8 @@ def test_a_page_needs_nothing_from_outside(tmp_path: Path) -> None:
 
 def test_what_cannot_be_written_says_why_and_leaves_nothing(tmp_path: Path) -> None:
     chart = charts.depth(depths(1))
-    with pytest.raises(charts.ChartInputError, match=r"must end in one of \.png, \.svg, \.html"):
-        charts.save(chart, tmp_path / "chart.pdf")
+    with pytest.raises(charts.ChartInputError, match=r"must end in one of \.png, \.svg, \.pdf"):
+        charts.save(chart, tmp_path / "chart.gif")
     (tmp_path / "taken.svg").mkdir()
     (tmp_path / "file").touch()
     for place in ("missing/chart.svg", "taken.svg", "file/chart.svg"):

@@ -15,7 +15,7 @@ from drivelab.charts.curves import depth
 from drivelab.charts.differences import differences
 from drivelab.charts.distributions import distributions
 from drivelab.charts.errors import ChartError, ChartInputError, ChartOutputError
-from drivelab.charts.files import save
+from drivelab.charts.files import check_suffix, save
 from drivelab.charts.fitted import fitted
 from drivelab.charts.histogram import latencies
 from drivelab.charts.levels import levels
@@ -44,6 +44,7 @@ __all__ = [
     "array_timeline",
     "breakdown",
     "cells",
+    "check_suffix",
     "depth",
     "differences",
     "distributions",

@@ -12,7 +12,7 @@ from typing import Any
 import altair as alt
 
 from drivelab.charts.errors import ChartInputError
-from drivelab.charts.rows import Row, label
+from drivelab.charts.rows import Row, label, shown
 from drivelab.charts.theme import INK, LINE_COLOURS, Panel, colours, dress, heading, inline
 
 WIDTH = 760
@@ -77,7 +77,7 @@ def _rows(beside: Mapping[str, Any], key: str, names: Mapping[str, Any]) -> list
     axes = _varying([one["place"] for one in found])
     rows = []
     for one in found:
-        place = " · ".join(f"{axis} {label(one['place'].get(axis))}" for axis in axes) or "all"
+        place = " · ".join(f"{axis} {shown(axis, one['place'].get(axis))}" for axis in axes) or "all"
         row: Row = {
             "place": place,
             "figure": one["figure"],

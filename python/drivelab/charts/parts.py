@@ -11,7 +11,7 @@ from itertools import cycle
 import altair as alt
 
 from drivelab.charts.errors import ChartInputError
-from drivelab.charts.rows import NS_PER_MS, Point, Row, Sweep, label, part, scaled, sweep
+from drivelab.charts.rows import NS_PER_MS, Point, Row, Sweep, part, scaled, sweep
 from drivelab.charts.theme import INK, PART_COLOURS, SPARE_PART_COLOURS, Panel, dress, heading, inline
 
 WIDTH = 680
@@ -82,7 +82,7 @@ def _group(
         split = splits[row["at"]]
         total = sum(split.values())
         start = 0.0
-        place = {"x": label(row["x"]), "series": row["series"]}
+        place = {"x": plan.x_text(row["x"]), "series": row["series"]}
         for name in order:
             if name in split:
                 span = {"ms": split[name], "start": start, "end": start + split[name]}
@@ -93,8 +93,8 @@ def _group(
         totals.append({**place, "total": total, "text": f"{total:,.2f}"})
     others = [name for name in order if name not in PART_COLOURS]
     colour_of = PART_COLOURS | dict(zip(others, cycle(SPARE_PART_COLOURS), strict=False))
-    present = {label(row["x"]) for row in rows}
-    names = [name for name in map(label, plan.x_values) if name in present]
+    present = {plan.x_text(row["x"]) for row in rows}
+    names = [name for name in map(plan.x_text, plan.x_values) if name in present]
     y = alt.Y(
         "x:N",
         sort=names,

@@ -70,7 +70,7 @@ def fit(
     chart: Annotated[
         list[Path],
         typer.Option(
-            help="Draw residuals and the sweep: .png, .svg or .html",
+            help="Draw residuals and the sweep: .png, .svg, .pdf, .html or .json",
             metavar="FILE",
             parser=place,
             show_default=False,

@@ -46,7 +46,7 @@ Timeline = Annotated[
     list[Path],
     typer.Option(
         help=f"Draw head and queue over time, of an array every head; {LOG_FOR_TIMELINE} commands unless --log "
-        "says more: .png, .svg or .html; give it again for another file",
+        "says more: .png, .svg, .pdf, .html or .json; give it again for another file",
         metavar="FILE",
         parser=place,
         rich_help_panel=LOG_PANEL,

@@ -12,7 +12,17 @@ from typer.core import TyperGroup
 
 from drivelab.cli import measure_options as device
 from drivelab.cli import workload_options as words
-from drivelab.cli.chart_options import Dpi, Look, Provenance, Title, Width, check_look
+from drivelab.cli.chart_options import (
+    ASK_FOR_ONE,
+    Dpi,
+    Look,
+    Metric,
+    Provenance,
+    Title,
+    Width,
+    check_look,
+    check_shown,
+)
 from drivelab.cli.exits import Exit
 from drivelab.cli.measure_ready import add_ready
 from drivelab.cli.output import emit, emit_json, emit_table, json_text, progress_bar, say
@@ -93,6 +103,7 @@ def run(
     as_csv: AsCsv = False,
     out: Annotated[list[Path], typer.Option(help="Folder for record.json", metavar="DIR", parser=place)] = [],  # noqa: B006
     output: Pictures = [],  # noqa: B006
+    metric: Metric = None,
     title: Title = None,
     width: Width = None,
     dpi: Dpi = None,
@@ -109,6 +120,7 @@ def run(
         check_picture("--output", path)
     look = Look(title, width, dpi, provenance)
     check_look(look, pictures=bool(output))
+    check_shown(metric, pictures=bool(output), remedy=ASK_FOR_ONE)
     if direct not in {None, "0", "1"}:
         raise InputError(f"--direct {direct}: give 1, or 0 for the page cache")
     options["direct"] = None
@@ -137,7 +149,7 @@ def run(
     _print(result, as_json=as_json, as_csv=as_csv, quiet=quiet)
     for note in summary.notes(result):
         say(note)
-    _write(result, out, output, look, quiet=quiet)
+    _write(result, out, output, look, metric, quiet=quiet)
     return exit_code(result)
 
 
@@ -167,14 +179,20 @@ def _print(result: MeasuredResult, *, as_json: bool, as_csv: bool, quiet: bool) 
 
 
 def _write(
-    result: MeasuredResult, out: Sequence[Path], output: Sequence[Path], look: Look, *, quiet: bool
+    result: MeasuredResult,
+    out: Sequence[Path],
+    output: Sequence[Path],
+    look: Look,
+    metric: str | None,
+    *,
+    quiet: bool,
 ) -> None:
     for folder in out:
         write_text(folder / "record.json", json_text(result.document()))
         if not quiet:
             say(f"wrote {folder / 'record.json'}")
     for path in output if result.points else ():
-        draw(result.chart, path, result.provenance(), look)
+        draw(lambda: result.chart(metric=metric), path, result.provenance(), look)
         if not quiet:
             say(f"wrote {path}")
 
