@@ -16,11 +16,10 @@ from typing import Any
 
 import altair as alt
 
-from drivelab.charts.errors import ChartInputError
 from drivelab.charts.groups import groups, is_grouped, measured
 from drivelab.charts.metrics import STATISTICS, Metric, latency_title, metric_of
 from drivelab.charts.multiples import PANELS_MAX, multiples
-from drivelab.charts.rows import Point, Row, Sweep, part, sweep
+from drivelab.charts.rows import Point, Row, Sweep, hidden, part, sweep
 from drivelab.charts.theme import LINE_COLOURS, SOFT, Panel, colours, dress, heading, inline
 from drivelab.charts.ticks import SIZE_LABEL, fitting, labelled, log_axis, log_labels
 from drivelab.firmware import range_note
@@ -39,8 +38,6 @@ _LEGEND_ROWS = 22
 _BAND_OPACITY = 0.14
 # Characters of a note in one line.
 _NOTE_CHARS = 125
-# Maximum number of names per note on lines that hide each other.
-_NAMED = 3
 # As many steps of the ramp as the eye can distinguish.
 _COLOURS_MAX = 16
 
@@ -62,7 +59,7 @@ def depth(
     plan = sweep(points)
     rows, tail = wanted.rates(plan), wanted.latencies(plan)
     if not rows and not tail:
-        raise ChartInputError("no point has a rate or a latency")
+        raise wanted.missing()
     over = "queue depth" if plan.x_is_depth and plan.x_title != "Jobs" else plan.x_title.lower()
     text = f"{wanted.title} over {over}" if title is None else title
     remarks = [*notes, *plan.notes()]
@@ -103,19 +100,15 @@ def _wrapped(notes: Sequence[str]) -> list[str]:
 
 def _hidden(plan: Sweep) -> list[str]:
     """Names the lines that are hidden by another because all their figures are equal: nobody would find them."""
-    alike: dict[tuple[Any, ...], list[str]] = {}
-    for name in plan.series:
-        rows = [row for row in plan.rows if row["series"] == name]
-        figures = tuple((row["x"], row["iops"], *(row[part] for part in STATISTICS)) for row in rows)
-        alike.setdefault(figures, []).append(name)
-    groups = [_first(names, " = ") for names in alike.values() if len(names) > 1]
-    return [f"Equal, so drawn over each other: {_first(groups, '; ')}"] if groups else []
-
-
-def _first(names: list[str], between: str) -> str:
-    """The first names, and the number of the others."""
-    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-    return between.join(names[:_NAMED]) + more
+    figures = {
+        name: tuple(
+            (row["x"], row["iops"], *(row[part] for part in STATISTICS))
+            for row in plan.rows
+            if row["series"] == name
+        )
+        for name in plan.series
+    }
+    return hidden(figures)
 
 
 @dataclass(frozen=True)

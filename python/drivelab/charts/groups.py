@@ -13,7 +13,6 @@ from typing import Any
 
 import altair as alt
 
-from drivelab.charts.errors import ChartInputError
 from drivelab.charts.metrics import Metric, latency_title
 from drivelab.charts.rows import DEPTH_AXES, Row, Sweep, number
 from drivelab.charts.theme import INK, LINE_COLOURS, Panel, colours, inline
@@ -81,7 +80,7 @@ def groups(plan: Sweep, metric: Metric) -> alt.HConcatChart:
         (field, text) for field, text in quantities if any(row[field] is not None for row in layout.rows)
     ]
     if not known:
-        raise ChartInputError("no point has a rate or a latency")
+        raise metric.missing()
     shares = [1.5 if field == metric.rate else 1.0 for field, _ in known]
     panels = [
         _panel(layout, field, text, WIDTH * share / sum(shares), first=place == 0)

@@ -11,7 +11,7 @@ from typing import Any
 import altair as alt
 
 from drivelab.charts.errors import ChartInputError
-from drivelab.charts.rows import Row
+from drivelab.charts.rows import Row, hidden
 from drivelab.charts.theme import Panel, colours, dress, heading, inline
 from drivelab.charts.ticks import fitting, log_labels
 
@@ -78,12 +78,12 @@ def _row(cell: Mapping[str, Any], picture: Mapping[str, Any]) -> Row:
 
 def _hidden(rows: list[Row], names: list[str]) -> list[str]:
     """Names the lines that are hidden by another because all their figures are equal: nobody would find them."""
-    alike: dict[tuple[Any, ...], list[str]] = {}
-    for name in names:
-        figures = tuple((row["panel"], row["x"], row["figure"]) for row in rows if row["line"] == name)
-        alike.setdefault(figures, []).append(name)
-    groups = [" = ".join(group) for group in alike.values() if len(group) > 1]
-    return [f"Equal, so drawn over each other: {'; '.join(groups)}"] if groups else []
+    return hidden(
+        {
+            name: tuple((row["panel"], row["x"], row["figure"]) for row in rows if row["line"] == name)
+            for name in names
+        }
+    )
 
 
 def _panel(rows: list[Row], names: list[str], picture: Mapping[str, Any], top: float) -> Panel:

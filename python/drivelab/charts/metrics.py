@@ -33,6 +33,16 @@ class Metric:
         latency = "latency" if len(self.statistics) > 1 else latency_title(self.statistics[0])
         return f"{self.rate_title} and {latency}" if self.rate else latency[:1].upper() + latency[1:]
 
+    def missing(self) -> ChartInputError:
+        """The error where no point has any of it."""
+        if self.rate or len(self.statistics) > 1:
+            return ChartInputError("no point has a rate or a latency")
+        name = self.statistics[0].replace("_", ".")
+        remedy = (
+            "" if name in {"mean", "max"} else ": too few I/Os finished for it; run longer, or take the mean"
+        )
+        return ChartInputError(f"no point has a {latency_title(name)}{remedy}")
+
     def rates(self, plan: Sweep) -> list[Row]:
         """The rows that have the rate."""
         return [row for row in plan.rows if row[self.rate] is not None] if self.rate else []

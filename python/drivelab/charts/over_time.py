@@ -12,7 +12,7 @@ from typing import Any
 import altair as alt
 
 from drivelab.charts.errors import ChartInputError
-from drivelab.charts.rows import NS_PER_MS, Point, Row, place_name, scaled
+from drivelab.charts.rows import NS_PER_MS, Point, Row, hidden, place_name, scaled
 from drivelab.charts.theme import INK, LINE_COLOURS, SOFT, Panel, dress, heading, inline
 from drivelab.steady import ending
 
@@ -47,7 +47,9 @@ def over_time(
         for field, text in _PANELS
     ]
     text = "A run over its time" if title is None else title
-    return dress(alt.vconcat(*panels, spacing=12, title=heading(text, [*notes, *_notes(found)])))
+    return dress(
+        alt.vconcat(*panels, spacing=12, title=heading(text, [*notes, *_notes(found), *_alike(rows, names)]))
+    )
 
 
 def _rows(point: Point, name: str) -> list[Row]:
@@ -129,6 +131,17 @@ def _notes(points: Sequence[Point]) -> list[str]:
         f"Black: the mean; orange: the last quarter, IOPS {100 * last.iops_change:+.1f} %, "
         f"mean latency {100 * last.latency_change:+.1f} %."
     ]
+
+
+def _alike(rows: Sequence[Row], names: Sequence[str]) -> list[str]:
+    """Names the lines that another hides."""
+    figures = {
+        name: tuple(
+            tuple(row[key] for key in ("t", "iops", "mean", "max")) for row in rows if row["series"] == name
+        )
+        for name in names
+    }
+    return hidden(figures)
 
 
 def _panel(

@@ -15,6 +15,8 @@ from drivelab.charts.rows import NS_PER_MS, Point, Row, Sweep, part, scaled, swe
 from drivelab.charts.theme import INK, PART_COLOURS, SPARE_PART_COLOURS, Panel, dress, heading, inline
 
 WIDTH = 680
+# Width of a character of a title.
+_TITLE_CHAR = 7.0
 # Height of one bar with its gap, in points, up to each number of bars.
 _STEPS = ((40, 22), (120, 15), (100_000, 11))
 
@@ -42,12 +44,17 @@ def breakdown(
 
     groups = [[row for row in bars if row["series"] == name] for name in plan.series]
     groups = [group for group in groups if group]
+    # A title of the bars that is longer than its panel would reach into the next one.
+    titled = all(_TITLE_CHAR * len(plan.x_title) <= step * len(group) for group in groups)
+    told = [] if titled else [f"A bar for each {plan.x_title.lower()}"]
     panels = [
-        _group(plan, group, splits, order, _x(top, labelled=group is groups[-1]), step=step)
+        _group(plan, group, splits, order, _x(top, labelled=group is groups[-1]), step=step, titled=titled)
         for group in groups
     ]
     text = "Where the mean response time goes" if title is None else title
-    return dress(alt.vconcat(*panels, spacing=8, title=heading(text, [*notes, *plan.notes(), *left_out])))
+    return dress(
+        alt.vconcat(*panels, spacing=8, title=heading(text, [*notes, *plan.notes(), *told, *left_out]))
+    )
 
 
 def _x(top: float, *, labelled: bool) -> alt.X:
@@ -74,6 +81,7 @@ def _group(
     x: alt.X,
     *,
     step: int,
+    titled: bool,
 ) -> Panel:
     """The bars of one combination of the other axes, stacked vertically in the order of x."""
     segments: list[Row] = []
@@ -98,7 +106,7 @@ def _group(
     y = alt.Y(
         "x:N",
         sort=names,
-        title=plan.x_title,
+        title=plan.x_title if titled else None,
         scale=alt.Scale(paddingInner=0.18, paddingOuter=0.18),
         axis=alt.Axis(
             labelLimit=200, labelFontSize=min(11, step - 2), ticks=False, labelOverlap=False, minExtent=60

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -39,6 +39,8 @@ _ASKED = "depth.asked"
 _ALONE = "this run"
 # Numbers that are names, not quantities.
 _NUMBERED_NAMES = {"seed"}
+# Maximum number of names per note on lines that hide each other.
+_NAMED = 3
 # Numbers other than depths get a logarithmic axis if the maximum is this many times the minimum.
 _LOG_RATIO = 30.0
 
@@ -186,6 +188,21 @@ def _title(axis: str, short: Mapping[str, str]) -> str:
     """The name of an axis in pictures: its common name, unless another axis ends in the same word."""
     last, own = _last(axis), short.get(axis, "")
     return own if own != last else SIZE_AXES.get(last, _NAMES.get(last, own))
+
+
+def hidden(figures: Mapping[str, Hashable]) -> list[str]:
+    """A note that names lines that are drawn over each other, as all their figures are equal; nothing without any."""
+    alike: dict[Hashable, list[str]] = {}
+    for name, found in figures.items():
+        alike.setdefault(found, []).append(name)
+    groups = [_first(names, " = ") for names in alike.values() if len(names) > 1]
+    return [f"Equal, so drawn over each other: {_first(groups, '; ')}"] if groups else []
+
+
+def _first(names: list[str], between: str) -> str:
+    """The first names, and the number of the others."""
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return between.join(names[:_NAMED]) + more
 
 
 def measures(point: Point) -> Row:

@@ -10,10 +10,11 @@ from typing import Annotated
 import typer
 
 from drivelab import _core
-from drivelab.cli.output import json_text, say
+from drivelab.cli.output import say
 from drivelab.cli.places import check_file, check_picture, place
 from drivelab.errors import InputError
 from drivelab.files import write_text
+from drivelab.json_text import json_text
 from drivelab.points_table import commands_csv
 from drivelab.result import Result
 from drivelab.simulation import check_log

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -25,18 +24,18 @@ from drivelab.cli.chart_options import (
 )
 from drivelab.cli.exits import Exit
 from drivelab.cli.measure_ready import add_ready
-from drivelab.cli.output import emit, emit_json, emit_table, json_text, progress_bar, say
+from drivelab.cli.output import emit, emit_json, emit_table, progress_bar, say
 from drivelab.cli.pictures import draw
 from drivelab.cli.places import check_picture, place
 from drivelab.cli.run_options import AsCsv, AsJson, Pictures, Quiet, check_form
 from drivelab.errors import InputError
 from drivelab.files import make_folder, write_text
+from drivelab.json_text import json_text
 from drivelab.measuring import summary
 from drivelab.measuring.address import is_address
-from drivelab.measuring.device import Target
-from drivelab.measuring.run import MeasuredResult, check_fits, plan_on, writes
+from drivelab.measuring.asked import Destroy, prepared, with_names
+from drivelab.measuring.run import MeasuredResult
 from drivelab.measuring.silence import never_answered
-from drivelab.measuring.watched import measure_watched
 from drivelab.points_table import points_csv
 from drivelab.scenario import Source, read_source
 
@@ -124,45 +123,30 @@ def run(
     if direct not in {None, "0", "1"}:
         raise InputError(f"--direct {direct}: give 1, or 0 for the page cache")
     options["direct"] = None
-    found = device.find_target(target)
-    if direct == "0" and found.server is not None:
-        raise InputError("--direct 0: an address has no page cache before it; leave it out")
     source = Source("", "command line") if scenario is None else read_source(scenario)
-    checked = plan_on(source, words.overrides_of(options, settings), found)
-    words.note_words(checked, source)
-    is_written = writes(checked)
-    how = device.how_of(
+    ready = prepared(
+        source,
+        words.overrides_of(options, settings),
+        target,
+        Destroy(write, yes_destroy, overwrite_data),
         engine=engine,
-        may_write=is_written,
         direct=direct != "0",
         on_error=on_error,
         until_steady=until_steady,
         repeat=repeat,
+        say=(lambda _text: None) if quiet else say,
+        look=lambda checked: words.note_words(checked, source),
     )
-    check_fits(checked, found, how)
-    device.allow(found, device.Destroy(write, yes_destroy, overwrite_data), writes=is_written, quiet=quiet)
     for folder in out:
         make_folder(folder)
-    with progress_bar(len(checked) * how.repeats, checked.name, quiet=quiet) as progress:
-        result = measure_watched(checked, found, device.SYSTEM, how, progress)
-    result = _without_names(result, found, with_host=with_host, with_serial=with_serial)
+    with progress_bar(len(ready.plan) * ready.how.repeats, ready.plan.name, quiet=quiet) as progress:
+        result = ready.measure(progress)
+    result = with_names(result, ready.target, with_host=with_host, with_serial=with_serial)
     _print(result, as_json=as_json, as_csv=as_csv, quiet=quiet)
     for note in summary.notes(result):
         say(note)
     _write(result, out, output, look, metric, quiet=quiet)
     return exit_code(result)
-
-
-def _without_names(
-    result: MeasuredResult, target: Target, *, with_host: bool, with_serial: bool
-) -> MeasuredResult:
-    """The environment once more with the names that are wanted."""
-    from drivelab.measuring.environment import environment  # noqa: PLC0415 - few want them
-
-    if not with_host and not with_serial:
-        return result
-    named = environment(target, device.SYSTEM, with_host=with_host, with_serial=with_serial)
-    return replace(result, environment=named)
 
 
 def _print(result: MeasuredResult, *, as_json: bool, as_csv: bool, quiet: bool) -> None:

@@ -48,7 +48,7 @@ from drivelab.cli.log_options import (
     note_unlogged,
     points_in_a_timeline,
 )
-from drivelab.cli.output import emit, emit_json, emit_table, json_text, progress_bar, say
+from drivelab.cli.output import emit, emit_json, emit_table, progress_bar, say
 from drivelab.cli.pictures import draw
 from drivelab.cli.places import check_picture, place
 from drivelab.cli.replay_options import Capture, check_capture, emit_replays, note_behind
@@ -57,6 +57,7 @@ from drivelab.errors import InputError
 from drivelab.files import make_folder, write_text
 from drivelab.firmware import range_note
 from drivelab.given_up_summary import given_up_text, has_given_up
+from drivelab.json_text import json_text
 from drivelab.points_table import axis_text, commands_csv, directions_table, points_csv
 from drivelab.replay_summary import is_over_early
 from drivelab.result import Point, Result

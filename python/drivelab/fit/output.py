@@ -46,6 +46,8 @@ class Report:
     start: str
     found: Found
     scored: list[Scored]
+    drive_file: str = ""
+    """The fitted drive as a file."""
 
     def parameters(self) -> list[Fitted]:
         """All parameters, sorted by key."""

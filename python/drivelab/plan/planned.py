@@ -111,7 +111,7 @@ class Plan:
         return drawn(lambda: charts.tornado(self.to_dict()), path, self.provenance)
 
 
-def plan(**options: object) -> Plan:
+def planned(**options: object) -> Plan:
     """Which array to buy: `plan(capacity="60TB", drive="wd-4tb-7200", level="raid6", drive_price="90USD", ..)`.
 
     The options are those of the verb; keys with a dot are laid over the target, such as
