@@ -20,7 +20,7 @@ from drivelab.charts.groups import groups, is_grouped, measured
 from drivelab.charts.metrics import STATISTICS, Metric, latency_title, metric_of
 from drivelab.charts.multiples import PANELS_MAX, multiples
 from drivelab.charts.rows import Point, Row, Sweep, hidden, part, sweep
-from drivelab.charts.theme import LINE_COLOURS, SOFT, Panel, colours, dress, heading, inline
+from drivelab.charts.theme import DASHES, LINE_COLOURS, SOFT, Panel, colours, dress, heading, inline
 from drivelab.charts.ticks import SIZE_LABEL, fitting, labelled, log_axis, log_labels
 from drivelab.firmware import range_note
 
@@ -29,7 +29,6 @@ HEIGHT_IOPS = 270
 HEIGHT_LATENCY = 240
 PANEL_GAP = 14
 
-_DASHES = ([1, 0], [7, 3], [2, 2], [9, 3, 2, 3], [12, 4], [4, 1])
 # Above this many lines, one panel for three statistics is unreadable.
 _SHARED_PANEL_LINES = 3
 # IOPS start at zero unless the smallest would then lie on the axis.
@@ -60,8 +59,7 @@ def depth(
     rows, tail = wanted.rates(plan), wanted.latencies(plan)
     if not rows and not tail:
         raise wanted.missing()
-    over = "queue depth" if plan.x_is_depth and plan.x_title != "Jobs" else plan.x_title.lower()
-    text = f"{wanted.title} over {over}" if title is None else title
+    text = _title(plan, wanted) if title is None else title
     remarks = [*notes, *plan.notes()]
     if is_grouped(plan):
         remarks += _of_ranges(points, rows, wanted, "Thin dark line")
@@ -81,6 +79,17 @@ def depth(
     panels.append(_latency(plan, tail, style, wanted))
     remarks += [*_of_ranges(points, rows, wanted, "Shaded band"), *_hidden(plan)]
     return dress(alt.vconcat(*panels, spacing=18, title=heading(text, _wrapped(remarks))))
+
+
+def _title(plan: Sweep, metric: Metric) -> str:
+    """A title of a picture that has none."""
+    over = "queue depth" if plan.x_is_depth and plan.x_title != "Jobs" else plan.x_title.lower()
+    if not is_grouped(plan):
+        return f"{metric.title} over {over}"
+    names = [name.lower() for name in plan.line_axes]
+    return (
+        f"{metric.title} by {', '.join([*names, *([over] if len(plan.x_values) > 1 or not names else [])])}"
+    )
 
 
 def _of_ranges(points: Sequence[Point], rows: Sequence[Row], metric: Metric, what: str) -> list[str]:
@@ -122,7 +131,7 @@ class _Second:
 
     def dash(self) -> alt.StrokeDash:
         """The axis as the dash of a line."""
-        dashes = [list(_DASHES[place]) for place in self.places]
+        dashes = [list(DASHES[place]) for place in self.places]
         legend = alt.Legend(symbolType="stroke", symbolSize=500, symbolStrokeWidth=2, symbolStrokeColor=SOFT)
         scale = alt.Scale(domain=self.names, range=dashes)
         return alt.StrokeDash(f"{self.field}:N", title=self.title, scale=scale, legend=legend)
@@ -173,7 +182,7 @@ def _colour_and_dash(plan: Sweep) -> tuple[int, int] | None:
         return None
     sizes = [len(keys) for keys in plan.line_keys]
     pairs = ((0, 1), (1, 0))
-    return next((p for p in pairs if sizes[p[0]] <= _COLOURS_MAX and sizes[p[1]] <= len(_DASHES)), None)
+    return next((p for p in pairs if sizes[p[0]] <= _COLOURS_MAX and sizes[p[1]] <= len(DASHES)), None)
 
 
 def _latency(plan: Sweep, tail: list[Row], style: _Style, metric: Metric) -> Panel | alt.HConcatChart:

@@ -84,7 +84,13 @@ def _views(view: Mapping[str, Any]) -> list[Spec]:
 def _stack(view: Spec) -> None:
     """Stack views that were side by side."""
     if "hconcat" in view:
-        view["vconcat"] = view.pop("hconcat")
+        row = view["vconcat"] = view.pop("hconcat")
+        # Flush panels would cover the axes of those above; each gets the width of the row that they were.
+        view.pop("bounds", None)
+        widths = [inner.get("width") for inner in row]
+        if all(isinstance(width, int | float) for width in widths):
+            for inner in row:
+                inner["width"] = sum(widths)
     if "concat" in view:
         view["columns"] = 1
     for inner in _views(view):

@@ -204,7 +204,7 @@ def _places(layout: _Layout, *, first: bool) -> dict[str, Any]:
     """The channels that give a point its place: its group, and its bar in it."""
     inner = _GAP / (max(len(layout.shades), 1) * layout.bar_px + _GAP)
     axis = alt.Axis(labels=first, ticks=first, labelLimit=300, labelOverlap=False, grid=False)
-    band = alt.Scale(domain=layout.groups, paddingInner=inner, paddingOuter=inner / 2)
+    band = alt.Scale(type="band", domain=layout.groups, paddingInner=inner, paddingOuter=inner / 2)
     found: dict[str, Any] = {
         "y": alt.Y(
             "group:N",
@@ -215,7 +215,7 @@ def _places(layout: _Layout, *, first: bool) -> dict[str, Any]:
         )
     }
     if layout.shades:
-        within = alt.Scale(domain=layout.shades, paddingInner=0, paddingOuter=0)
+        within = alt.Scale(type="band", domain=layout.shades, paddingInner=0, paddingOuter=0)
         found["yOffset"] = alt.YOffset("shade:N", sort=layout.shades, scale=within)
     return found
 

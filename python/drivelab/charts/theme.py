@@ -21,6 +21,9 @@ GRID = "#e6e6e6"
 # Okabe and Ito 2008, "Color Universal Design", without its yellow, which is invisible on white in thin lines.
 LINE_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#999999")
 
+# The dashes of lines that a second axis distinguishes.
+DASHES = ([1, 0], [7, 3], [2, 2], [9, 3, 2, 3], [12, 4], [4, 1])
+
 # The parts of a response time in the order in which a command passes them; neighbours differ in lightness
 # too.
 PART_COLOURS = {
