@@ -1,23 +1,38 @@
 """drivelab: a laboratory for disk drives under command queueing.
 
-`simulate` runs a scenario in virtual time, `scan` takes a drive's usual figures, `check` finds all that is wrong
-with a scenario, `catalogue` lists the drives that are known, `reproduce` runs a published table again, `validate`
-sets a drive beside the measurement of a real one, `compare` records of any kind beside each other, `compare_levels`
-the levels of an array.
+`simulate` runs a scenario in virtual time, `emulate` serves it as a block device in real time, `measure` runs its
+workload on a real device, `crashtest` cuts the power under a program. `scan` takes a drive's usual figures, `check`
+finds all that is wrong with a scenario, `catalogue` shows the drives that are known, `fit` makes a drive of
+measurements, `validate` sets a drive beside the measurement of a real one, `reproduce` runs a published table again.
+`compare` sets records of any kind beside each other, `library` keeps them, `trace` has functions for recorded traces.
+`compare_levels` compares the levels of an array, `durability` finds how likely it loses data, `plan` which one to buy.
 The command `drivelab` does the same from a shell.
 """
 
+import sys
 from importlib import import_module
+from types import ModuleType
 from typing import TYPE_CHECKING
 
 from drivelab import _core
 
 if TYPE_CHECKING:
+    from drivelab import trace
     from drivelab.comparison import Compared, compare
-    from drivelab.errors import InputError, Interrupted, OutputError, RunError, ScenarioError
+    from drivelab.crash.asked import crashtest
+    from drivelab.crash.summary import CampaignResult
+    from drivelab.durability import Losses, durability
+    from drivelab.emulated import Device, emulate
+    from drivelab.errors import InputError, Interrupted, OutputError, RefusedError, RunError, ScenarioError
+    from drivelab.fit.asked import fit
+    from drivelab.fit.output import Report
+    from drivelab.known import Facts, catalogue, check, reproduce, schema
     from drivelab.levels import Comparison, compare_levels
-    from drivelab.library import catalogue, check, reproduce, schema
+    from drivelab.measuring.asked import measure
+    from drivelab.measuring.run import MeasuredResult
+    from drivelab.plan import Plan, plan
     from drivelab.point import Point
+    from drivelab.record_library.call import Records, library
     from drivelab.result import Failure, Result, Skipped
     from drivelab.scanning import Scan, Scans, SizeScan, scan_drives, scan_sizes
     from drivelab.scanning.scan import scan
@@ -27,13 +42,22 @@ if TYPE_CHECKING:
 __version__ = _core.VERSION
 
 __all__ = [
+    "CampaignResult",
     "Compared",
     "Comparison",
+    "Device",
+    "Facts",
     "Failure",
     "InputError",
     "Interrupted",
+    "Losses",
+    "MeasuredResult",
     "OutputError",
+    "Plan",
     "Point",
+    "Records",
+    "RefusedError",
+    "Report",
     "Result",
     "RunError",
     "Scan",
@@ -47,12 +71,20 @@ __all__ = [
     "check",
     "compare",
     "compare_levels",
+    "crashtest",
+    "durability",
+    "emulate",
+    "fit",
+    "library",
+    "measure",
+    "plan",
     "reproduce",
     "scan",
     "scan_drives",
     "scan_sizes",
     "schema",
     "simulate",
+    "trace",
     "validate",
 ]
 
@@ -61,17 +93,33 @@ _HOMES = {
     "InputError": "drivelab.errors",
     "Interrupted": "drivelab.errors",
     "OutputError": "drivelab.errors",
+    "RefusedError": "drivelab.errors",
     "RunError": "drivelab.errors",
     "ScenarioError": "drivelab.errors",
     "Compared": "drivelab.comparison",
     "compare": "drivelab.comparison",
+    "CampaignResult": "drivelab.crash.summary",
+    "crashtest": "drivelab.crash.asked",
+    "Losses": "drivelab.durability",
+    "durability": "drivelab.durability",
+    "Device": "drivelab.emulated",
+    "emulate": "drivelab.emulated",
+    "Report": "drivelab.fit.output",
+    "fit": "drivelab.fit.asked",
     "Comparison": "drivelab.levels",
     "compare_levels": "drivelab.levels",
-    "catalogue": "drivelab.library",
-    "check": "drivelab.library",
-    "reproduce": "drivelab.library",
-    "schema": "drivelab.library",
+    "Facts": "drivelab.known",
+    "catalogue": "drivelab.known",
+    "check": "drivelab.known",
+    "reproduce": "drivelab.known",
+    "schema": "drivelab.known",
+    "MeasuredResult": "drivelab.measuring.run",
+    "measure": "drivelab.measuring.asked",
+    "Plan": "drivelab.plan",
+    "plan": "drivelab.plan",
     "Point": "drivelab.point",
+    "Records": "drivelab.record_library.call",
+    "library": "drivelab.record_library.call",
     "Failure": "drivelab.result",
     "Result": "drivelab.result",
     "Skipped": "drivelab.result",
@@ -85,9 +133,25 @@ _HOMES = {
     "Validation": "drivelab.validation",
     "validate": "drivelab.validation",
 }
+# Modules that are names of the package themselves.
+_MODULES = {"trace"}
+
+
+class _Package(ModuleType):
+    """The package: `plan`, `fit` and `durability` are functions of it, and the folders of these names are not."""
+
+    def __setattr__(self, name: str, value: object) -> None:
+        """Set a name, unless the import of a folder would take the place of the function."""
+        if not (name in _HOMES and isinstance(value, ModuleType)):
+            super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _Package
 
 
 def __getattr__(name: str) -> object:
+    if name in _MODULES:
+        return import_module(f"{__name__}.{name}")
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     found: object = getattr(import_module(_HOMES[name]), name)
@@ -96,4 +160,4 @@ def __getattr__(name: str) -> object:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_HOMES})
+    return sorted({*globals(), *_HOMES, *_MODULES})

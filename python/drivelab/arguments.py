@@ -51,6 +51,12 @@ def speaks_of_arguments(function: Callable[P, R]) -> Callable[P, R]:
     return called
 
 
+def with_options(function: Callable[P, R]) -> Callable[P, R]:
+    """The function of `speaks_of_arguments` as the command line calls it: its errors name options."""
+    unwrapped: Callable[P, R] = inspect.unwrap(function)
+    return unwrapped
+
+
 def check_names(given: Iterable[str], own: Iterable[str]) -> None:
     """Refuse a keyword that is no argument, no word of fio's and no key of a scenario. Raises InputError."""
     known = dict.fromkeys([*own, *WORDS])

@@ -86,7 +86,7 @@ def _is_beside_the_arm(point: Mapping[str, Any], job: str) -> bool:
     if means is None or kinds != {"randread"} or "percentage_random" in job:
         return False
     mechanical = means["seek"] + means["rotation"] + means["transfer"]
-    return mechanical < _ARM_LEAST_NS and mechanical <= means["overhead"] + means["link"]
+    return bool(mechanical < _ARM_LEAST_NS and mechanical <= means["overhead"] + means["link"])
 
 
 def _cache(caches: Sequence[str], kind: str) -> str:

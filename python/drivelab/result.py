@@ -6,11 +6,13 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field, fields, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from drivelab import _core, frames
 from drivelab.commands import LOGS
 from drivelab.errors import RunError
+from drivelab.pictures import check_metric, drawn
 from drivelab.point import Point
 from drivelab.points_table import breakdown_table, points_table
 from drivelab.provenance import line, provenance
@@ -184,35 +186,57 @@ class Result:
         """Where the mean response time of each point went; None where nothing finished."""
         return breakdown_table(self.records)
 
-    def chart(self, title: str | None = None) -> altair.TopLevelMixin:
-        """Rates and latency over the sweep, of one point its response times. Raises ChartError without points.
+    def chart(
+        self, path: str | Path | None = None, *, title: str | None = None, metric: str | None = None
+    ) -> altair.TopLevelMixin:
+        """Rates and latency over the sweep, of one point its response times; written to `path` if there is one.
 
-        The rate is IOPS, or MB/s where all of the workload is sequential. The title names drive and workload. Jobs of
-        several kinds are drawn each by itself.
+        The suffix of `path` decides the kind of file: .png, .svg, .pdf, .html (one page that needs no network) or
+        .json (the Vega-Lite specification). Jobs of several kinds are drawn each by itself. `metric` is iops, mbps,
+        latency, or one statistic of it: mean, p50, p90, p95, p99, p99.9, p99.99, max; by default IOPS, or MB/s where
+        all of the workload is sequential. Latencies are in ms.
+        The title names drive and workload, unless another is given. Raises InputError (no such metric), ChartError
+        (no points, another suffix, a place that cannot be written to).
         """
+        if metric is not None:
+            check_metric(metric)
+        return drawn(lambda: self._chart(title, metric), path, self.provenance)
+
+    def _chart(self, title: str | None, metric: str | None) -> altair.TopLevelMixin:
         from drivelab import charts  # noqa: PLC0415 - altair takes longer to load than a run takes
 
-        if charts.has_jobs(self.points):
-            rate = "mb_per_s" if is_sequential(self.fio) else "iops"
+        if metric is None and charts.has_jobs(self.points):
+            shown = "mbps" if is_sequential(self.fio) else "iops"
             named = title or self._title("each job by itself")
-            return charts.jobs(self.points, named, rate=rate, notes=self._notes())
-        if len(self.points) == 1 and self.points[0]["latency_ns"]["n"]:
+            return charts.jobs(self.points, named, metric=shown, notes=self._notes())
+        if len(self.points) == 1 and metric is None and self.points[0]["latency_ns"]["n"]:
             return charts.latencies(self.points[0], title or self._title("response times"), self._notes())
-        rate = "mb_per_s" if is_sequential(self.fio) else "iops"
-        return charts.depth(self.points, title or self._title(), rate=rate, notes=self._notes())
+        wanted = metric or ("mbps" if is_sequential(self.fio) else "iops")
+        return charts.depth(self.points, title or self._title(), metric=wanted, notes=self._notes())
 
-    def breakdown_chart(self, title: str | None = None) -> altair.TopLevelMixin:
-        """Where the response time went, over the sweep. Raises ChartError without points."""
+    def breakdown_chart(
+        self, path: str | Path | None = None, *, title: str | None = None
+    ) -> altair.TopLevelMixin:
+        """Where the response time went, over the sweep, in ms; written to `path` if there is one.
+
+        Raises ChartError without points.
+        """
         from drivelab import charts  # noqa: PLC0415
 
         named = title or self._title("where the mean response time goes")
-        return charts.breakdown(self.points, named, notes=self._notes())
+        return drawn(lambda: charts.breakdown(self.points, named, notes=self._notes()), path, self.provenance)
 
-    def over_time_chart(self, title: str | None = None) -> altair.TopLevelMixin:
-        """IOPS, latency and depth over the measured time. Raises ChartError for more than eight points."""
+    def over_time_chart(
+        self, path: str | Path | None = None, *, title: str | None = None
+    ) -> altair.TopLevelMixin:
+        """IOPS, latency and depth over the measured time; written to `path` if there is one.
+
+        Raises ChartError for more than eight points.
+        """
         from drivelab import charts  # noqa: PLC0415
 
-        return charts.over_time(self.points, title or self._title("over time"), self._notes())
+        named = title or self._title("over time")
+        return drawn(lambda: charts.over_time(self.points, named, self._notes()), path, self.provenance)
 
     def _title(self, what: str = "") -> str | None:
         """Drive and workload; None where neither is known, so that the chart has its own title."""
@@ -223,18 +247,26 @@ class Result:
         """What was set otherwise than the drive has it."""
         return self.subject.notes(self.points[0]["axes"]) if self.subject and self.points else []
 
-    def rebuild_chart(self) -> altair.TopLevelMixin:
-        """Latency, IOPS and the progress of rebuilds over time. Raises ChartError where no point has an array."""
+    def rebuild_chart(self, path: str | Path | None = None) -> altair.TopLevelMixin:
+        """Latency, IOPS and the progress of rebuilds over time; written to `path` if there is one.
+
+        Raises ChartError where no point has an array.
+        """
         from drivelab import charts  # noqa: PLC0415
 
-        return charts.rebuild(self.points)
+        return drawn(lambda: charts.rebuild(self.points), path, self.provenance)
 
-    def timeline_chart(self) -> altair.TopLevelMixin:
+    def timeline_chart(self, path: str | Path | None = None) -> altair.TopLevelMixin:
         """The head's way over the disk and the commands that wait for it, from the log of each point.
+
+        It is written to `path` if there is one.
 
         What queueing saves comes from a second run of each point in order of arrival, made here. Of an array: where
         the time of its hosts' commands went, and the head of each member. Raises ChartError without a log.
         """
+        return drawn(self._timeline, path, self.provenance)
+
+    def _timeline(self) -> altair.TopLevelMixin:
         from drivelab import charts  # noqa: PLC0415
         from drivelab.simulation import in_arrival_order  # noqa: PLC0415 - it makes results
 

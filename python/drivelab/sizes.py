@@ -1,9 +1,10 @@
-"""Amounts of data as scenarios and command lines write them: 4k, 4KiB, 4096."""
+"""Amounts of data: as scenarios and command lines write them (4k, 4KiB, 4096), and as people read them (4 KiB)."""
 
 from __future__ import annotations
 
 import re
 
+_KIB = 1024
 _SIZE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([a-zA-Z]*)\s*$")
 _UNITS = (
     {"": 1, "b": 1}
@@ -31,3 +32,11 @@ def size_text(size: int) -> str:
         if size and size % 2**power == 0:
             return f"{size >> power}{unit}"
     return str(size)
+
+
+def size_with_unit(size: float) -> str:
+    """An amount of data in the largest unit of 1024 that it fills."""
+    for unit, factor in (("TiB", _KIB**4), ("GiB", _KIB**3), ("MiB", _KIB**2), ("KiB", _KIB)):
+        if size >= factor:
+            return f"{size / factor:.4g} {unit}"
+    return f"{size:g} B"

@@ -11,6 +11,7 @@ from typing import Any
 
 from drivelab import toml_text
 from drivelab.scenario import Override, Source
+from drivelab.sizes import size_with_unit
 
 # The kinds of fio, as people say them.
 KINDS = {
@@ -26,7 +27,6 @@ KINDS = {
 _SAID = {"target.drive", "target.array.level", "target.array.members"}
 # More than so many settings make a title that nobody reads.
 _SETTINGS_MAX = 5
-_KIB = 1024
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ def workload(fio: Sequence[str]) -> str:
         kind = kind.removeprefix("random ").removeprefix("sequential ")
     size = ""
     if len(sizes) == 1 and not splits and len(set(found := sizes.pop())) == 1:
-        size = size_text(int(found[0]))
+        size = size_with_unit(int(found[0]))
     return " ".join(part for part in (kind, f"of {size}" if kind and size else size) if part)
 
 
@@ -71,14 +71,6 @@ def is_sequential(fio: Sequence[str]) -> bool:
     kinds = [kind for text in fio for kind in re.findall(r"^rw=(\w+)", text, re.MULTILINE)]
     plain = not any(re.search(r"percentage_random=[^0]", text) for text in fio)
     return bool(kinds) and plain and not any(kind.startswith("rand") for kind in kinds)
-
-
-def size_text(size: float) -> str:
-    """An amount of data in the largest unit of 1024 that it fills."""
-    for unit, factor in (("GiB", _KIB**3), ("MiB", _KIB**2), ("KiB", _KIB)):
-        if size >= factor:
-            return f"{size / factor:.4g} {unit}"
-    return f"{size:g} B"
 
 
 def subject_of(source: Source, overrides: Iterable[Override]) -> Subject:

@@ -19,6 +19,7 @@ from drivelab import _core, toml_text
 from drivelab.arguments import speaks_of_arguments
 from drivelab.errors import InputError
 from drivelab.files import check_kind
+from drivelab.pictures import drawn
 from drivelab.scenario import Override, Source, check_once, overrides_from, plan
 from drivelab.table import Cell, Table
 from drivelab.validation_groups import (
@@ -204,14 +205,21 @@ class Validation:
         rows = [_row(group) for group in (self.all, *self.groups.values())]
         return Table(columns, rows, left=frozenset({0}))
 
-    def chart(self) -> altair.TopLevelMixin:
-        """The error of each group, and both cumulative distributions of all requests and of some groups."""
+    def chart(self, path: str | Path | None = None) -> altair.TopLevelMixin:
+        """The error of each group, and both distributions of all requests and of some groups.
+
+        It is written to `path` if there is one.
+        """
         from drivelab import charts  # noqa: PLC0415 - altair takes longer to load than a replay takes
 
         shown = [self.groups[name] for name in _DRAWN if name in self.groups]
         errors = [group.error() for group in self.groups.values()]
         samples = [group.samples() for group in (self.all, *shown)]
-        return charts.distributions(self.drive, samples, errors, 100 * self.all.margin)
+        return drawn(
+            lambda: charts.distributions(self.drive, samples, errors, 100 * self.all.margin),
+            path,
+            self.provenance,
+        )
 
     def _repr_html_(self) -> str:
         return self.table()._repr_html_()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import math
 import re
 import struct
 from html.parser import HTMLParser
@@ -13,7 +15,8 @@ import pytest
 
 from drivelab import charts
 from drivelab.charts.rows import sweep
-from drivelab.charts.theme import colours, log_axis
+from drivelab.charts.theme import colours
+from drivelab.charts.ticks import log_axis
 
 PARTS = ("queue", "overhead", "seek", "rotation", "transfer", "link", "wait")
 IDENTITY = {
@@ -303,8 +306,8 @@ def test_a_page_needs_nothing_from_outside(tmp_path: Path) -> None:
 
 def test_what_cannot_be_written_says_why_and_leaves_nothing(tmp_path: Path) -> None:
     chart = charts.depth(depths(1))
-    with pytest.raises(charts.ChartInputError, match=r"must end in one of \.png, \.svg, \.html"):
-        charts.save(chart, tmp_path / "chart.pdf")
+    with pytest.raises(charts.ChartInputError, match=r"must end in one of \.png, \.svg, \.pdf"):
+        charts.save(chart, tmp_path / "chart.gif")
     (tmp_path / "taken.svg").mkdir()
     (tmp_path / "file").touch()
     for place in ("missing/chart.svg", "taken.svg", "file/chart.svg"):
@@ -401,3 +404,120 @@ def test_cells_over_a_field_are_lines_and_what_was_published_a_ring(tmp_path: Pa
         charts.lines({"cells": cells}, {**picture, "only": {"figure": "ms"}})
     with pytest.raises(charts.ChartError, match="no place in the picture"):
         charts.lines({"cells": cells}, {**picture, "x": "line"})
+
+
+def test_patterns_with_depths_of_their_own_are_one_group_each() -> None:
+    points = [
+        point({"workload.pattern": name, "target.queue.protocol": protocol}, asked)
+        for name, asked in (("boot", 1), ("office", 4), ("server", 32))
+        for protocol in ("none", "ncq")
+    ]
+    (picture,) = charts.depth(points).to_dict()["vconcat"]
+    first, *others = picture["hconcat"]
+    assert len(others) == 3
+    assert {part["mark"]["type"] for part in first["layer"]} == {"bar", "text"}
+    assert first["encoding" if "encoding" in first else "layer"][0]["encoding"]["y"]["sort"] == [
+        "boot, depth 1",
+        "office, depth 4",
+        "server, depth 32",
+    ]
+    rows = _rows(charts.depth(points), "group")
+    assert {row["shade"] for row in rows} == {"none", "ncq"}
+    assert len(rows) == 6
+
+
+def test_a_group_that_spans_orders_of_magnitude_has_dots() -> None:
+    points = [
+        point({"workload.rw": name}, iops=iops, bytes_per_s=4096 * iops)
+        for name, iops in (("read", 6000), ("randread", 90))
+    ]
+    rates, *_ = charts.depth(points, metric="mbps").to_dict()["vconcat"][0]["hconcat"]
+    assert rates["layer"][0]["mark"]["type"] == "point"
+    x = rates["layer"][0]["encoding"]["x"]
+    assert (x["title"], x["scale"]["type"]) == ("MB/s", "log")
+
+
+@pytest.mark.parametrize(
+    ("metric", "titles"),
+    [
+        ("iops", ["IOPS", "Latency, ms"]),
+        ("mbps", ["MB/s", "Latency, ms"]),
+        ("latency", ["Latency, ms"]),
+        ("p99", ["P99 latency, ms"]),
+        ("MAX", ["Max latency, ms"]),
+    ],
+)
+def test_a_metric_chooses_what_is_drawn(metric: str, titles: list[str]) -> None:
+    panels = charts.depth(depths(1, 4, 16), metric=metric).to_dict()["vconcat"]
+    assert [panel["layer"][0]["encoding"]["y"]["title"] for panel in panels] == titles
+    with pytest.raises(charts.ChartError, match="there is no metric 'speed'"):
+        charts.depth(depths(1, 4), metric="speed")
+
+
+def test_a_band_is_explained_and_does_not_pale_the_legend() -> None:
+    points = [
+        point({"workload.iodepth": depth, "order": name}, depth, iops_low=50.0, iops_high=200.0)
+        for name in "ab"
+        for depth in (1, 4, 16)
+    ]
+    for metric, rate in (("iops", "iops"), ("mbps", "mb_per_s")):
+        spec = charts.depth(points, metric=metric).to_dict()
+        assert spec["title"]["subtitle"][0].startswith("Shaded band: the range of the rate")
+        band = spec["vconcat"][0]["layer"][0]
+        assert (band["mark"]["type"], band["encoding"]["y"]["field"]) == ("area", f"{rate}_low")
+        assert band["encoding"]["color"]["legend"]["symbolOpacity"] == 1
+
+
+def test_sizes_have_their_units_wherever_they_are_named() -> None:
+    points = [
+        point({"workload.iodepth": depth, "workload.bs": size}, depth)
+        for size in ("1MiB", "4k", 65536)
+        for depth in (1, 4, 16)
+    ]
+    assert sweep(points).line_keys == [["4 KiB", "64 KiB", "1 MiB"]]
+    bars = _rows(charts.breakdown([point({"workload.bs": size}) for size in ("4k", "1MiB")]), "part")
+    assert {row["x"] for row in bars} == {"4 KiB", "1 MiB"}
+
+
+@pytest.mark.parametrize("length", [60, 110, 200, 340, 680])
+@pytest.mark.parametrize("values", [[7.0, 700.0], [80.0, 100.0], [0.02, 9e5], [1.0, 1.1], [3e-9, 2e-2]])
+def test_labels_of_a_logarithmic_axis_have_room_and_its_ticks_are_round(
+    values: list[float], length: float
+) -> None:
+    for across in (False, True):
+        (low, high), ticks = log_axis(values, length, across=across)
+        assert low < values[0] < values[1] < high
+        places = [length * math.log(tick / low) / math.log(high / low) for tick in ticks]
+        widths = [6.0 * len(f"{tick:,.10f}".rstrip("0").rstrip(".")) if across else 11.0 for tick in ticks]
+        for at in range(1, len(ticks)):
+            assert places[at] - places[at - 1] > (widths[at] + widths[at - 1]) / 2
+    assert 100 in log_axis([7.0, 700.0], length, across=True)[1]
+
+
+def test_every_tick_of_a_logarithmic_axis_is_drawn(tmp_path: Path) -> None:
+    points = [point({"workload.iodepth": d, "order": name}, d) for name in "abcdefghijkl" for d in (1, 8, 64)]
+    charts.save(charts.depth(points), tmp_path / "chart.svg")
+    drawn = (tmp_path / "chart.svg").read_text()
+    assert all(drawn.count(f">{tick}</text>") == 12 for tick in (20, 50, 200, 500))
+
+
+def test_a_pdf_and_a_specification_carry_the_identity(tmp_path: Path) -> None:
+    chart = charts.depth(depths(1, 2))
+    charts.save(chart, tmp_path / "chart.pdf", IDENTITY)
+    content = (tmp_path / "chart.pdf").read_bytes()
+    assert content.startswith(b"%PDF-1.")
+    assert content.endswith(
+        b"%%EOF\n% drivelab 0.1.0; model 3; scenario 5ce7a610; seed 1; digest <d1&9e57>\n"
+    )
+    charts.save(chart, tmp_path / "chart.json", IDENTITY)
+    spec = json.loads((tmp_path / "chart.json").read_text())
+    assert spec["$schema"].startswith("https://vega.github.io/schema/vega-lite/")
+    assert spec["usermeta"]["provenance"]["seed"] == "1"
+
+
+def test_a_narrow_picture_lets_ticks_go_before_they_touch(tmp_path: Path) -> None:
+    charts.save(charts.depth(depths(*(2**power for power in range(13)))), tmp_path / "chart.json", width=300)
+    spec = json.loads((tmp_path / "chart.json").read_text())
+    ticks = spec["vconcat"][0]["layer"][0]["encoding"]["x"]["axis"]["values"]
+    assert 2 < len(ticks) < 13
+    assert ticks[0] == 1

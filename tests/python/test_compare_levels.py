@@ -372,7 +372,7 @@ def test_a_key_that_only_some_levels_have_goes_to_them(run):
         ((*FOUR, "--copies", "0"), "--copies 0: "),
         ((*FOUR, "--groups", "0"), "--groups 0: "),
         ((*FOUR, "--states", ","), "--states: which?"),
-        ((*FOUR, "-o", "levels.pdf"), "a picture ends in"),
+        ((*FOUR, "-o", "levels.gif"), "a picture ends in"),
         ((), "--drive"),
     ],
 )

@@ -35,7 +35,7 @@ def assert_clean(done: subprocess.CompletedProcess[str], code: int, *words: str)
         (("simulate", "--iodept", "3"), ("No such option: --iodept", "--iodepth")),
         (("simulat",), ("No such command 'simulat'",)),
         (("simulate", "queue.toml", "--json", "--csv"), ("choose one of",)),
-        (("simulate", "queue.toml", "--chart", "a.gif"), (".png, .svg, .html",)),
+        (("simulate", "queue.toml", "--chart", "a.gif"), (".png, .svg, .pdf, .html, .json",)),
         (("simulate", "queue.toml", "--chart", ""), ("--chart", "the name is empty")),
         (("simulate", "queue.toml", "--out", ""), ("--out", "the name is empty")),
         (("reproduce", "lkml-2007", "--out", ""), ("--out", "the name is empty")),

@@ -106,7 +106,7 @@ fit sheet.toml -o out.toml --sweep sweep.csv --known target.drive.rpm=7200rpm
 fit sheet.toml -o out.toml --sweep sweep.csv --hold-out 95%
 fit sheet.toml -o out.toml --sweep sweep.csv --hold-out half
 fit sheet.toml -o out.toml --sweep sweep.csv --json --csv
-fit sheet.toml -o out.toml --sweep sweep.csv --chart fit.pdf
+fit sheet.toml -o out.toml --sweep sweep.csv --chart fit.gif
 fit sheet.toml -o no/such/out.toml --sweep sweep.csv
 fit sheet.toml -o out.toml --sweep sweep.csv --workers 0
 """
@@ -118,7 +118,7 @@ scan --drive ./absent.toml
 scan --drive wrong.toml
 scan --drive SMALL --controller no-controller
 scan --drive SMALL --json --csv
-scan --drive SMALL -o scan.pdf
+scan --drive SMALL -o scan.gif
 scan --drive SMALL -o no/such/scan.svg
 scan --drive SMALL --title x
 scan --drive SMALL --rw trim
@@ -199,7 +199,7 @@ validate x.toml --trace bytes.trace
 validate x.toml --trace x.toml
 validate x.toml --trace far.trace
 validate x.toml --trace x.trace --json --csv
-validate x.toml --trace x.trace -o x.pdf
+validate x.toml --trace x.trace -o x.gif
 validate x.toml --trace x.trace -o no/such/x.svg
 validate x.toml --trace x.trace --title x
 validate x.toml --trace x.trace --demerit-max nan

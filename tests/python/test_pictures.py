@@ -94,14 +94,14 @@ def test_every_verb_takes_a_title_and_a_width(run, tmp_path, verb, options):
 def test_many_lines_are_many_panels():
     result = drivelab.simulate(
         rw="randread",
-        iodepth=[1, 4],
+        iodepth=[1, 4, 16],
         bs=["4KiB", "16KiB", "64KiB"],
         **{"target.queue.order": ["fcfs", "c-look", "sptf"]},
         **{**DRIVE, "number_ios": 40},
     )
     rates, latencies = result.chart().to_dict()["vconcat"]
     assert len(rates["concat"]) == len(latencies["concat"]) == 9
-    assert rates["concat"][1]["title"]["text"] == "4KiB · c-look"
+    assert rates["concat"][1]["title"]["text"] == "4 KiB · c-look"
 
 
 def test_one_point_shows_its_response_times():

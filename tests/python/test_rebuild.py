@@ -104,7 +104,7 @@ def test_a_sweep_has_columns_and_many_points_no_timelines(run, failing):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("--rebuild", "a.gif"), ".png, .svg, .html"),
+        (("--rebuild", "a.gif"), ".png, .svg, .pdf, .html, .json"),
         (("--rebuild", "a.svg", "--randseed", "1,2,3,4,5,6,7,8,9"), "at most 8 points"),
         (("--timeline", "a.svg", "--randseed", "1,2,3,4,5"), "at most 4 points"),
     ],

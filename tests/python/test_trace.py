@@ -364,7 +364,7 @@ info a.spc --device-size 8KiB
 info a.spc --read-flag 0
 info a.spc --json --csv
 info a.spc --title x
-info a.spc -o x.pdf
+info a.spc -o x.gif
 info a.spc --format spc --format spc
 convert a.spc -o x.zst
 convert a.spc -o x --to mqsim

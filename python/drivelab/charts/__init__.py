@@ -16,7 +16,7 @@ from drivelab.charts.curves import depth
 from drivelab.charts.differences import differences
 from drivelab.charts.distributions import distributions
 from drivelab.charts.errors import ChartError, ChartInputError, ChartOutputError
-from drivelab.charts.files import save
+from drivelab.charts.files import check_suffix, save
 from drivelab.charts.fitted import fitted
 from drivelab.charts.histogram import latencies
 from drivelab.charts.jobs import by_job, has_jobs, jobs
@@ -47,6 +47,7 @@ __all__ = [
     "breakdown",
     "by_job",
     "cells",
+    "check_suffix",
     "depth",
     "differences",
     "distributions",

@@ -14,7 +14,7 @@ import altair as alt
 
 from drivelab.charts.errors import ChartInputError
 from drivelab.charts.head import Command, Move, moves
-from drivelab.charts.rows import NS_PER_MS, Point, Row, label, part
+from drivelab.charts.rows import NS_PER_MS, Point, Row, part, place_name
 from drivelab.charts.theme import INK, PART_COLOURS, Panel, dress, heading, inline
 from drivelab.plural import counted
 
@@ -87,9 +87,7 @@ def _runs(points: Sequence[Point]) -> list[_Run]:
         logged.sort(key=lambda command: (command["completed_ns"], command["id"]))
         commands = sorted(logged[:COMMANDS_MAX], key=lambda command: (command["submitted_ns"], command["id"]))
         if commands:
-            axes = part(point, "axes").items()
-            name = " · ".join(f"{axis.rsplit('.', 1)[-1]} {label(value)}" for axis, value in axes)
-            runs.append(_Run(name, point, commands))
+            runs.append(_Run(place_name(point), point, commands))
     if not runs:
         raise ChartInputError("no point has a log of commands: simulate an array with --log")
     if any("member_commands" not in run.point for run in runs):

@@ -12,8 +12,8 @@ from typing import Any
 import altair as alt
 
 from drivelab.charts.errors import ChartInputError
-from drivelab.charts.rows import Row, label
-from drivelab.charts.theme import INK, LINE_COLOURS, Panel, colours, dress, heading, inline
+from drivelab.charts.rows import Row, label, shown
+from drivelab.charts.theme import DASHES, INK, LINE_COLOURS, Panel, colours, dress, heading, inline
 
 WIDTH = 760
 SHIFT_HEIGHT = 220
@@ -77,7 +77,7 @@ def _rows(beside: Mapping[str, Any], key: str, names: Mapping[str, Any]) -> list
     axes = _varying([one["place"] for one in found])
     rows = []
     for one in found:
-        place = " · ".join(f"{axis} {label(one['place'].get(axis))}" for axis in axes) or "all"
+        place = " · ".join(f"{axis} {shown(axis, one['place'].get(axis))}" for axis in axes) or "all"
         row: Row = {
             "place": place,
             "figure": one["figure"],
@@ -158,7 +158,7 @@ def _panel(
 
 
 def _shift(rows: Sequence[Row]) -> Panel:
-    """How far each percentile has shifted, a line for each place and record."""
+    """How far each percentile has shifted, a line for each place and record: of several records each has its colour."""
     several = len({row["other"] for row in rows}) > 1
     data = [
         {
@@ -168,15 +168,23 @@ def _shift(rows: Sequence[Row]) -> Panel:
         }
         for row in rows
     ]
-    known = list(dict.fromkeys(row["line"] for row in data))
     order = [_title(name) for name in _PERCENTILES if any(row["figure"] == name for row in rows)]
-    legend = alt.Legend(title=None) if 1 < len(known) <= _LINES_MAX else None
+    key = "other" if several else "place"
+    known = list(dict.fromkeys(row[key] for row in data))
+    # The panels above have the legend of the records.
+    legend = alt.Legend(title=None) if not several and 1 < len(known) <= _LINES_MAX else None
     shades = colours(len(known)) if len(known) <= _LINES_MAX else [LINE_COLOURS[-1]] * len(known)
     scale = alt.Scale(domain=known, range=shades)
+    places = list(dict.fromkeys(row["place"] for row in data))
+    line: dict[str, Any] = {"detail": "line:N"}
+    if several and 1 < len(places) <= len(DASHES):
+        dashes = alt.Scale(domain=places, range=[list(dash) for dash in DASHES[: len(places)]])
+        stroke = alt.Legend(title="Place", symbolType="stroke", symbolSize=500, symbolStrokeWidth=2)
+        line["strokeDash"] = alt.StrokeDash("place:N", scale=dashes, legend=stroke)
     base = alt.Chart(inline(data)).encode(
         x=alt.X("at:N", title="Percentile of the response time", sort=order, axis=alt.Axis(labelAngle=0)),
         y=alt.Y("percent:Q", title="Shift, %", scale=alt.Scale(zero=True)),
-        color=alt.Color("line:N", scale=scale, legend=legend),
+        color=alt.Color(f"{key}:N", scale=scale, legend=legend),
         tooltip=[
             alt.Tooltip("line:N", title="place"),
             alt.Tooltip("at:N", title="percentile"),
@@ -185,7 +193,7 @@ def _shift(rows: Sequence[Row]) -> Panel:
     )
     zero = alt.Chart(inline([{"zero": 0}])).mark_rule(color=INK, strokeWidth=0.8).encode(y="zero:Q")
     return alt.layer(
-        zero, base.mark_line(strokeWidth=1.8), base.mark_point(filled=True, size=40, opacity=1)
+        zero, base.mark_line(strokeWidth=1.8).encode(**line), base.mark_point(filled=True, size=40, opacity=1)
     ).properties(width=WIDTH - _NAMES, height=SHIFT_HEIGHT)
 
 

@@ -1,4 +1,6 @@
-"""Writing a chart: PNG, SVG, or one HTML file that needs nothing else, each carrying the identity of its run.
+"""Writing a chart: PNG, SVG, PDF, one HTML file that needs nothing else, or its specification as JSON.
+
+Each carries the identity of its run.
 
 A file appears complete or not at all: it is written beside its place under another name, then renamed.
 Nothing is fetched, neither while writing nor while viewing; the HTML says so in a content policy that
@@ -26,6 +28,7 @@ import vl_convert
 from drivelab.charts.errors import ChartInputError, ChartOutputError
 from drivelab.charts.fit import drawn_width, fit, with_footer
 from drivelab.charts.theme import FONT, INK, SOFT
+from drivelab.pictures import SUFFIXES
 
 # Pixels per inch of a PNG, and pixels per point.
 DPI = 192
@@ -33,7 +36,6 @@ _POINTS_PER_INCH = 96
 # A page has its picture in these widths, for narrow windows, beside the original; its margins take the rest.
 PAGE_WIDTHS = (380, 640)
 _PAGE_MARGIN = 24
-SUFFIXES = (".png", ".svg", ".html")
 
 _VEGA_LITE = "_".join(alt.SCHEMA_VERSION.split(".")[:2])
 
@@ -108,21 +110,20 @@ def save(
     dpi: float | None = None,
     provenance_shown: bool = False,
 ) -> None:
-    """Write `chart` to `path`: .png (two pixels to the point), .svg, or .html (one file, no network).
+    """Write `chart` to `path`: .png (two pixels to the point), .svg, .pdf, .html (one file, no network), or .json.
 
     `title` replaces the chart's own. `width` is that of the whole picture in points, `dpi` the pixels per inch of a
     PNG; at 96, a pixel is a point. A page shows its picture as wide as its window allows. `provenance_shown` puts the
     identity into the picture.
 
     `provenance` identifies the run: `version`, `model_version`, `scenario_hash`, `seed`, `digest`, and any other key.
-    It is the footer of the HTML, the `<desc>` of the SVG, a text chunk of the PNG.
+    It is the footer of the HTML, the `<desc>` of the SVG, a text chunk of the PNG, the comment that ends the PDF, and
+    `usermeta` of the JSON, which is the Vega-Lite specification with its data.
     Raises ChartError where the suffix is unknown, the chart cannot be drawn, or the file cannot be written.
     """
+    check_suffix(path)
     target = Path(path)
     suffix = target.suffix.lower()
-    if suffix not in SUFFIXES:
-        known = ", ".join(SUFFIXES)
-        raise ChartInputError(f"cannot save a chart as {target.name!r}: the name must end in one of {known}")
     identity = _identity(provenance or {})
     spec = _spec(chart)
     if title is not None:
@@ -133,11 +134,24 @@ def save(
             content = _html(spec, identity, target.stem, width, footer).encode()
         elif suffix == ".png":
             content = _png(_fitted(spec, width, footer), identity, dpi or DPI)
+        elif suffix == ".pdf":
+            content = _pdf(_fitted(spec, width, footer), identity)
+        elif suffix == ".json":
+            content = _json(_fitted(spec, width, footer), identity).encode()
         else:
             content = _svg(_fitted(spec, width, footer), identity).encode()
     except ValueError as error:
         raise ChartInputError(f"the chart for {target.name!r} cannot be drawn: {error}") from error
     _write(target, content)
+
+
+def check_suffix(path: str | os.PathLike[str]) -> None:
+    """Refuse a name that is of no kind of picture. Raises ChartInputError."""
+    if Path(path).suffix.lower() not in SUFFIXES:
+        known = ", ".join(SUFFIXES)
+        raise ChartInputError(
+            f"cannot save a chart as {Path(path).name!r}: the name must end in one of {known}"
+        )
 
 
 def _identity(provenance: Mapping[str, Any]) -> dict[str, str]:
@@ -207,6 +221,18 @@ def _svg(spec: dict[str, Any], identity: dict[str, str]) -> str:
     title = f"<title>{html.escape(_title(spec) or 'drivelab')}</title>"
     description = f"<desc>{html.escape(_line(identity))}</desc>" if identity else ""
     return drawing[:start] + title + description + drawing[start:]
+
+
+def _pdf(spec: dict[str, Any], identity: dict[str, str]) -> bytes:
+    """The drawing with its text as text, and the identity as a comment at its end, which moves no offset."""
+    drawing = bytes(vl_convert.vegalite_to_pdf(spec, vl_version=_VEGA_LITE, allowed_base_urls=[]))
+    return drawing.rstrip(b"\n") + f"\n% {_line(identity)}\n".encode() if identity else drawing
+
+
+def _json(spec: dict[str, Any], identity: dict[str, str]) -> str:
+    """The specification, as any renderer of Vega-Lite reads it."""
+    whole = {**spec, "usermeta": {"provenance": identity}} if identity else spec
+    return json.dumps(whole, indent=1, allow_nan=False) + "\n"
 
 
 def _html(

@@ -11,6 +11,8 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from drivelab.charts.ticks import SIZE_LABEL, fitting
+
 Spec = dict[str, Any]
 Measure = Callable[[Spec], float]
 
@@ -41,6 +43,7 @@ def fit(spec: Mapping[str, Any], width: float, measure: Measure) -> Spec:
         if abs(missing) <= _CLOSE:
             break
         _widen(fitted, missing)
+    _thin_ticks(fitted)
     return fitted
 
 
@@ -81,7 +84,13 @@ def _views(view: Mapping[str, Any]) -> list[Spec]:
 def _stack(view: Spec) -> None:
     """Stack views that were side by side."""
     if "hconcat" in view:
-        view["vconcat"] = view.pop("hconcat")
+        row = view["vconcat"] = view.pop("hconcat")
+        # Flush panels would cover the axes of those above; each gets the width of the row that they were.
+        view.pop("bounds", None)
+        widths = [inner.get("width") for inner in row]
+        if all(isinstance(width, int | float) for width in widths):
+            for inner in row:
+                inner["width"] = sum(widths)
     if "concat" in view:
         view["columns"] = 1
     for inner in _views(view):
@@ -130,6 +139,28 @@ def _let_overlapping_labels_go(view: Any) -> None:  # noqa: ANN401 - any part of
     elif isinstance(view, list):
         for inner in view:
             _let_overlapping_labels_go(inner)
+
+
+def _thin_ticks(view: Spec) -> None:
+    """Let ticks of x go whose labels have no room at the new width of their panel."""
+    width = view.get("width")
+    if isinstance(width, int | float):
+        for layer in [view, *view.get("layer", ())]:
+            x = layer.get("encoding", {}).get("x", {})
+            axis, scale = x.get("axis"), x.get("scale")
+            if isinstance(axis, dict) and isinstance(scale, dict):
+                _thin(axis, scale, width)
+    for inner in _views(view):
+        _thin_ticks(inner)
+
+
+def _thin(axis: Spec, scale: Spec, width: float) -> None:
+    ticks, domain = axis.get("values"), scale.get("domain")
+    if not isinstance(ticks, list) or not isinstance(domain, list) or axis.get("labelAngle"):
+        return
+    text = str(axis.get("labelExpr", ""))
+    form = SIZE_LABEL if text == SIZE_LABEL else ".0e" if ".0e" in text else ",~r"
+    axis["values"] = fitting(ticks, domain, width, across=True, form=form, is_log=scale.get("type") == "log")
 
 
 def _widen(view: Spec, by: float) -> None:

@@ -9,6 +9,7 @@ import altair as alt
 
 from drivelab.charts.errors import ChartInputError
 from drivelab.charts.theme import LINE_COLOURS, dress, heading, inline
+from drivelab.charts.ticks import fitting, log_labels
 
 WIDTH = 560
 _ROW = 20
@@ -46,7 +47,7 @@ def fitted(
             alt.Chart(inline(rows))
             .mark_line(point=True)
             .encode(
-                x=alt.X("iodepth:Q", scale=alt.Scale(type="log", base=2), title="iodepth"),
+                x=_depths([row["iodepth"] for row in rows]),
                 y=alt.Y("iops:Q", title="IOPS"),
                 color=_colour("kind", ["measured", "simulated"]),
             )
@@ -57,6 +58,15 @@ def fitted(
     title = heading(f"{drive}: fitted", ["residuals by group; the sweep as measured and as simulated"])
     drawn: alt.VConcatChart = alt.vconcat(*panels, spacing=24, title=title).resolve_scale(color="independent")
     return dress(drawn)
+
+
+def _depths(depths: Sequence[float]) -> alt.X:
+    """Queue depths on a logarithmic axis, a tick at each that has room."""
+    values = sorted({float(depth) for depth in depths})
+    domain = [values[0] / 1.15, values[-1] * 1.15]
+    axis = alt.Axis(**log_labels(fitting(values, domain, WIDTH, across=True)))
+    scale = alt.Scale(type="log", base=2, domain=domain, nice=False)
+    return alt.X("iodepth:Q", title="Queue depth asked", scale=scale, axis=axis)
 
 
 def _colour(field: str, names: Sequence[str]) -> alt.Color:

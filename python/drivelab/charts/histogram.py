@@ -11,7 +11,8 @@ import altair as alt
 from drivelab import hdr
 from drivelab.charts.errors import ChartInputError
 from drivelab.charts.rows import NS_PER_MS, Point, Row, part, scaled
-from drivelab.charts.theme import INK, LINE_COLOURS, SOFT, Panel, dress, heading, inline, log_axis
+from drivelab.charts.theme import INK, LINE_COLOURS, SOFT, Panel, dress, heading, inline
+from drivelab.charts.ticks import log_axis, log_labels
 from drivelab.plural import counted
 
 WIDTH = 680
@@ -42,12 +43,14 @@ def latencies(point: Point, title: str | None = None, notes: Sequence[str] = ())
     latency = part(point, "latency_ns")
     rate = f"{point['iops']:,.4g} IOPS, {point['bytes_per_s'] / 1e6:,.4g} MB/s, {counted(total, 'I/O')}"
     scale = alt.Scale(type="log" if is_log else "linear", domain=[edges[0], edges[-1]], nice=False)
-    ticks: dict[str, Any] = {"values": log_axis([low, high], WIDTH / 2)[1]} if is_log else {"tickCount": 10}
+    ticks: dict[str, Any] = {"tickCount": 10, "format": ",~r", "labelOverlap": "greedy", "labelSeparation": 4}
+    if is_log:
+        ticks = log_labels(log_axis([low, high], WIDTH, across=True)[1])
     x = alt.X(
         "low:Q",
         title="Response time, ms",
         scale=scale,
-        axis=alt.Axis(format=",~r", labelOverlap="greedy", labelSeparation=4, **ticks),
+        axis=alt.Axis(**ticks),
     )
     present = [name for name, found in counts.items() if found]
     colour = alt.Color(

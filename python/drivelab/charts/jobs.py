@@ -12,7 +12,8 @@ import altair as alt
 from drivelab.charts.curves import depth
 from drivelab.charts.errors import ChartInputError
 from drivelab.charts.rows import NS_PER_MS, Point, Row, number, part, scaled
-from drivelab.charts.theme import INK, LINE_COLOURS, SOFT, Panel, dress, heading, inline, log_axis
+from drivelab.charts.theme import INK, LINE_COLOURS, SOFT, Panel, dress, heading, inline
+from drivelab.charts.ticks import log_axis, log_labels
 
 WIDTH = 620
 _ROW_HEIGHT = 44
@@ -26,12 +27,12 @@ def has_jobs(points: Sequence[Point]) -> bool:
 
 
 def jobs(
-    points: Sequence[Point], title: str | None = None, *, rate: str = "iops", notes: Sequence[str] = ()
+    points: Sequence[Point], title: str | None = None, *, metric: str = "iops", notes: Sequence[str] = ()
 ) -> alt.TopLevelMixin:
     """The jobs of points, dicts as in `simulate --json`. Raises ChartError where there is nothing to draw."""
     if len(points) == 1:
         return dress(_of_one(points[0], title, notes))
-    return depth(by_job(points), title, rate=rate, notes=notes)
+    return depth(by_job(points), title, metric=metric, notes=notes)
 
 
 def by_job(points: Sequence[Point]) -> list[Point]:
@@ -54,8 +55,8 @@ def _of_one(point: Point, title: str | None, notes: Sequence[str]) -> Panel:
     times = [row[mark] for row in rows for mark in _MARKS if row[mark] is not None and row[mark] > 0]
     if not times:
         raise ChartInputError("no job has response times to draw")
-    domain, ticks = log_axis(times, WIDTH / 2)
-    x_axis = alt.Axis(values=ticks, format=",~r", labelOverlap="greedy", labelSeparation=4)
+    domain, ticks = log_axis(times, WIDTH, across=True)
+    x_axis = alt.Axis(**log_labels(ticks))
     scale = alt.Scale(type="log", domain=domain, nice=False)
     names = [row["job"] for row in rows]
     y = alt.Y("job:N", title=None, sort=names, axis=alt.Axis(labelLimit=220, labelFontWeight="bold"))

@@ -15,7 +15,8 @@ import altair as alt
 
 from drivelab.charts.errors import ChartInputError
 from drivelab.charts.rows import NS_PER_MS, Row
-from drivelab.charts.theme import LINE_COLOURS, SOFT, Panel, dress, heading, inline, log_axis
+from drivelab.charts.theme import LINE_COLOURS, SOFT, Panel, dress, heading, inline
+from drivelab.charts.ticks import log_axis, log_labels
 
 # All panels of a line, with the names of the levels, are less than 1200 wide.
 LINE_WIDTH = 1030
@@ -163,14 +164,12 @@ def _panel(
 ) -> Panel:
     """A mark for each series on a logarithmic axis, joined by a thin line; errors as thick ones."""
     values = [value for row in marks.rows for key in ("value", "low", "high") if (value := row.get(key))]
-    domain, ticks = log_axis(values, width)
-    if len(ticks) > 8:
-        ticks = ticks[:: -(-len(ticks) // 8)]
+    domain, ticks = log_axis(values, width, across=True, form=marks.form)
     x = alt.X(
         "value:Q",
         title=marks.title,
         scale=alt.Scale(type="log", domain=domain, nice=False),
-        axis=alt.Axis(values=ticks, format=marks.form, labelOverlap="greedy"),
+        axis=alt.Axis(**log_labels(ticks, marks.form)),
     )
     y = _y(names, first=first)
     base = alt.Chart(inline(marks.rows))

@@ -11,8 +11,9 @@ from typing import Any
 import altair as alt
 
 from drivelab.charts.errors import ChartInputError
-from drivelab.charts.rows import Row
+from drivelab.charts.rows import Row, hidden
 from drivelab.charts.theme import Panel, colours, dress, heading, inline
+from drivelab.charts.ticks import fitting, log_labels
 
 WIDTH, HEIGHT = 400, 320
 
@@ -77,22 +78,23 @@ def _row(cell: Mapping[str, Any], picture: Mapping[str, Any]) -> Row:
 
 def _hidden(rows: list[Row], names: list[str]) -> list[str]:
     """Names the lines that are hidden by another because all their figures are equal: nobody would find them."""
-    alike: dict[tuple[Any, ...], list[str]] = {}
-    for name in names:
-        figures = tuple((row["panel"], row["x"], row["figure"]) for row in rows if row["line"] == name)
-        alike.setdefault(figures, []).append(name)
-    groups = [" = ".join(group) for group in alike.values() if len(group) > 1]
-    return [f"Equal, so drawn over each other: {'; '.join(groups)}"] if groups else []
+    return hidden(
+        {
+            name: tuple((row["panel"], row["x"], row["figure"]) for row in rows if row["line"] == name)
+            for name in names
+        }
+    )
 
 
 def _panel(rows: list[Row], names: list[str], picture: Mapping[str, Any], top: float) -> Panel:
     """One panel: a line with a mark at each cell, and rings for published figures."""
     ticks = sorted({row["x"] for row in rows})
+    domain = [ticks[0] / 1.15, ticks[-1] * 1.15]
     x = alt.X(
         "x:Q",
         title=picture.get("x_title", picture["x"]),
-        scale=alt.Scale(type="log", base=2, domain=[ticks[0] / 1.15, ticks[-1] * 1.15], nice=False),
-        axis=alt.Axis(values=ticks, format="~r"),
+        scale=alt.Scale(type="log", base=2, domain=domain, nice=False),
+        axis=alt.Axis(**log_labels(fitting(ticks, domain, WIDTH, across=True))),
     )
     scale = alt.Scale(domain=[0, top], nice=False)
     y = alt.Y("figure:Q", title=picture.get("y_title", rows[0]["unit"]), scale=scale)

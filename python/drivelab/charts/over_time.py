@@ -12,7 +12,7 @@ from typing import Any
 import altair as alt
 
 from drivelab.charts.errors import ChartInputError
-from drivelab.charts.rows import NS_PER_MS, Point, Row, label, part, scaled
+from drivelab.charts.rows import NS_PER_MS, Point, Row, hidden, place_name, scaled
 from drivelab.charts.theme import INK, LINE_COLOURS, SOFT, Panel, dress, heading, inline
 from drivelab.steady import ending
 
@@ -37,7 +37,7 @@ def over_time(
         raise ChartInputError("no point has figures over time: nothing finished, or all at one instant")
     if len(found) > POINTS_MAX:
         raise ChartInputError(f"{len(found)} points: one picture compares at most {POINTS_MAX}")
-    names = [_name(point) for point in found]
+    names = [place_name(point) for point in found]
     rows = [row for point, name in zip(found, names, strict=True) for row in _rows(point, name)]
     levels = _levels(found[0]) if len(found) == 1 else []
     panels = [
@@ -47,12 +47,8 @@ def over_time(
         for field, text in _PANELS
     ]
     text = "A run over its time" if title is None else title
-    return dress(alt.vconcat(*panels, spacing=12, title=heading(text, [*notes, *_notes(found)])))
-
-
-def _name(point: Point) -> str:
-    return " · ".join(
-        f"{axis.rsplit('.', 1)[-1]} {label(value)}" for axis, value in part(point, "axes").items()
+    return dress(
+        alt.vconcat(*panels, spacing=12, title=heading(text, [*notes, *_notes(found), *_alike(rows, names)]))
     )
 
 
@@ -135,6 +131,17 @@ def _notes(points: Sequence[Point]) -> list[str]:
         f"Black: the mean; orange: the last quarter, IOPS {100 * last.iops_change:+.1f} %, "
         f"mean latency {100 * last.latency_change:+.1f} %."
     ]
+
+
+def _alike(rows: Sequence[Row], names: Sequence[str]) -> list[str]:
+    """Names the lines that another hides."""
+    figures = {
+        name: tuple(
+            tuple(row[key] for key in ("t", "iops", "mean", "max")) for row in rows if row["series"] == name
+        )
+        for name in names
+    }
+    return hidden(figures)
 
 
 def _panel(

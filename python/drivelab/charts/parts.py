@@ -11,11 +11,13 @@ from itertools import cycle
 import altair as alt
 
 from drivelab.charts.errors import ChartInputError
-from drivelab.charts.rows import NS_PER_MS, Point, Row, Sweep, label, part, scaled, sweep
+from drivelab.charts.rows import NS_PER_MS, Point, Row, Sweep, part, scaled, sweep
 from drivelab.charts.theme import INK, PART_COLOURS, SPARE_PART_COLOURS, Panel, dress, heading, inline
 from drivelab.plural import are, counted
 
 WIDTH = 680
+# Width of a character of a title.
+_TITLE_CHAR = 7.0
 # Height of one bar with its gap, in points, up to each number of bars.
 _STEPS = ((40, 22), (120, 15), (100_000, 11))
 
@@ -43,12 +45,17 @@ def breakdown(
 
     groups = [[row for row in bars if row["series"] == name] for name in plan.series]
     groups = [group for group in groups if group]
+    # A title of the bars that is longer than its panel would reach into the next one.
+    titled = all(_TITLE_CHAR * len(plan.x_title) <= step * len(group) for group in groups)
+    told = [] if titled else [f"A bar for each {plan.x_title.lower()}"]
     panels = [
-        _group(plan, group, splits, order, _x(top, labelled=group is groups[-1]), step=step)
+        _group(plan, group, splits, order, _x(top, labelled=group is groups[-1]), step=step, titled=titled)
         for group in groups
     ]
     text = "Where the mean response time goes" if title is None else title
-    return dress(alt.vconcat(*panels, spacing=8, title=heading(text, [*notes, *plan.notes(), *left_out])))
+    return dress(
+        alt.vconcat(*panels, spacing=8, title=heading(text, [*notes, *plan.notes(), *told, *left_out]))
+    )
 
 
 def _x(top: float, *, labelled: bool) -> alt.X:
@@ -75,6 +82,7 @@ def _group(
     x: alt.X,
     *,
     step: int,
+    titled: bool,
 ) -> Panel:
     """The bars of one combination of the other axes, stacked vertically in the order of x."""
     segments: list[Row] = []
@@ -83,7 +91,7 @@ def _group(
         split = splits[row["at"]]
         total = sum(split.values())
         start = 0.0
-        place = {"x": label(row["x"]), "series": row["series"]}
+        place = {"x": plan.x_text(row["x"]), "series": row["series"]}
         for name in order:
             if name in split:
                 span = {"ms": split[name], "start": start, "end": start + split[name]}
@@ -94,12 +102,12 @@ def _group(
         totals.append({**place, "total": total, "text": f"{total:,.2f}"})
     others = [name for name in order if name not in PART_COLOURS]
     colour_of = PART_COLOURS | dict(zip(others, cycle(SPARE_PART_COLOURS), strict=False))
-    present = {label(row["x"]) for row in rows}
-    names = [name for name in map(label, plan.x_values) if name in present]
+    present = {plan.x_text(row["x"]) for row in rows}
+    names = [name for name in map(plan.x_text, plan.x_values) if name in present]
     y = alt.Y(
         "x:N",
         sort=names,
-        title=plan.x_title,
+        title=plan.x_title if titled else None,
         scale=alt.Scale(paddingInner=0.18, paddingOuter=0.18),
         axis=alt.Axis(
             labelLimit=200, labelFontSize=min(11, step - 2), ticks=False, labelOverlap=False, minExtent=60

@@ -16,7 +16,8 @@ import altair as alt
 
 from drivelab.charts.errors import ChartInputError
 from drivelab.charts.rows import NS_PER_MS, Row
-from drivelab.charts.theme import INK, LINE_COLOURS, SOFT, Panel, colours, dress, heading, inline, log_axis
+from drivelab.charts.theme import INK, LINE_COLOURS, SOFT, Panel, colours, dress, heading, inline
+from drivelab.charts.ticks import log_axis, log_labels
 from drivelab.plural import counted
 
 WIDTH, HEIGHT = 300, 300
@@ -26,6 +27,8 @@ _KNOWN, _AT_LEAST, _AT_MOST = "circle", "triangle-up", "triangle-down"
 """What is known of a figure, by its mark."""
 _NAME_MAX = 44
 """Characters of an assumption and its value beside its bar; of a longer one the name alone, the pointer shows both."""
+_CHANCE = "~g"
+"""How a chance is written on an axis."""
 _LINE_MAX = 100
 """Characters of a line below the title."""
 _ANSWER_MAX = 150
@@ -55,7 +58,7 @@ def pareto(plan: Mapping[str, Any]) -> alt.HConcatChart:
     axes = [_Axis("usable_bytes", "Usable, TB", ",~r", plan["limits"]["capacity_bytes"], 1e12), _speed(plan)]
     if any(_value(one, "loss_in_a_year_percent") for one in known):
         limit = plan["limits"]["loss_in_a_year_percent"]
-        axes.append(_Axis("loss_in_a_year_percent", "Chance of data loss in a year, %", "~g", limit))
+        axes.append(_Axis("loss_in_a_year_percent", "Chance of data loss in a year, %", _CHANCE, limit))
     panels = [_panel(plan, known, axis, levels, is_first=axis is axes[0]) for axis in axes]
     picked = f"the pick is {plan['pick']}" if plan["pick"] else "nothing holds"
     title = heading(f"{plan['load']}: {picked}", [*_answer(plan), *_notes(plan)])
@@ -145,13 +148,13 @@ def _panel(
         raise ChartInputError(f"no candidate has a figure for {axis.title}")
     limits = [axis.limit / axis.scale] if axis.limit else []
     ends = [end for row in rows for key in ("value", "low", "high") if (end := row.get(key))]
-    domain, ticks = log_axis([*ends, *limits], HEIGHT)
+    domain, ticks = log_axis([*ends, *limits], HEIGHT, form=axis.form)
     x = alt.X("cost:Q", title=f"Cost, {plan['currency']}", scale=alt.Scale(zero=False, nice=True, padding=12))
     y = alt.Y(
         "value:Q",
         title=axis.title,
         scale=alt.Scale(type="log", domain=domain, nice=False),
-        axis=alt.Axis(values=ticks, format=axis.form),
+        axis=alt.Axis(**log_labels(ticks, axis.form)),
     )
     legend = alt.Legend(orient="top", columns=6) if is_first else None
     colour = alt.Color(
@@ -224,10 +227,12 @@ def tornado(plan: Mapping[str, Any]) -> Panel:
     for row in rows:
         row["now"] = now
     ends = [row[key] for row in rows for key in ("value", "low", "high") if row[key]]
-    domain, ticks = log_axis([*ends, *(end for end in (now, limit) if end)], _TORNADO_WIDTH)
+    domain, ticks = log_axis(
+        [*ends, *(end for end in (now, limit) if end)], _TORNADO_WIDTH, across=True, form=_CHANCE
+    )
     scale = alt.Scale(type="log", domain=domain, nice=False)
     title = "Chance of data loss in a year, %"
-    x = alt.X("value:Q", title=title, scale=scale, axis=alt.Axis(values=ticks, format="~g"))
+    x = alt.X("value:Q", title=title, scale=scale, axis=alt.Axis(**log_labels(ticks, _CHANCE)))
     low = alt.X("low:Q", title=title, scale=scale)
     names = list(dict.fromkeys(row["name"] for row in rows))
     layers = _tornado_layers(

@@ -16,7 +16,8 @@ import altair as alt
 
 from drivelab.charts.errors import ChartInputError
 from drivelab.charts.rows import Row, number
-from drivelab.charts.theme import INK, SOFT, Panel, colours, dress, heading, inline, log_axis
+from drivelab.charts.theme import INK, SOFT, Panel, colours, dress, heading, inline
+from drivelab.charts.ticks import log_axis, log_labels
 from drivelab.plural import counted
 
 GRID_WIDTH = 1250
@@ -182,9 +183,7 @@ def _x(table: _Table, *, labelled: bool) -> alt.X:
     """Block size on a log2 axis with a tick at each size of the table."""
     low, high = table.blocks[0], table.blocks[-1]
     axis = alt.Axis(
-        values=table.blocks,
-        tickCount=2 * len(table.blocks),
-        format="~r",
+        **log_labels([float(block) for block in table.blocks]),
         labels=labelled,
         ticks=labelled,
         labelAngle=-90,
@@ -240,9 +239,7 @@ def _rates(rows: list[Row], table: _Table, *, first: bool) -> Panel:
     title = f"Rate, {table.unit}" if first else None
     extent = _EXTENT if first else 0
     axis = alt.Axis(
-        values=table.rate_ticks,
-        tickCount=2 * len(table.rate_ticks),
-        format="~r",
+        **log_labels(table.rate_ticks),
         labels=first,
         ticks=first,
         minExtent=extent,

@@ -15,8 +15,9 @@ import altair as alt
 
 from drivelab.array_summary import INSTANTS_SHOWN_MAX, is_eventful, sync_text, timeline
 from drivelab.charts.errors import ChartInputError
-from drivelab.charts.rows import NS_PER_MS, Point, Row, label, part, scaled
-from drivelab.charts.theme import INK, LINE_COLOURS, Panel, dress, heading, inline, log_axis
+from drivelab.charts.rows import NS_PER_MS, Point, Row, part, place_name, scaled
+from drivelab.charts.theme import INK, LINE_COLOURS, Panel, dress, heading, inline
+from drivelab.charts.ticks import log_axis, log_labels
 
 WIDTH = 860
 HEIGHT, HEIGHT_LOW = 230, 130
@@ -59,7 +60,7 @@ def rebuild(points: Sequence[Point]) -> alt.VConcatChart:
         raise ChartInputError("no point has an array: give target.array a level and members")
     if len(found) > POINTS_MAX:
         raise ChartInputError(f"{len(found)} points: one picture compares at most {POINTS_MAX}")
-    names = [_name(point) for point in found]
+    names = [place_name(point) for point in found]
     end_ns = max(_ends(point, point["array"]["series"])[-1] for point in found)
     per_unit, unit = next((size, name) for least, size, name in _UNITS if end_ns >= least)
     rows = [row for point, name in zip(found, names, strict=True) for row in _rows(point, name, per_unit)]
@@ -75,11 +76,6 @@ def rebuild(points: Sequence[Point]) -> alt.VConcatChart:
     return dress(
         alt.vconcat(*drawn, spacing=16, title=heading(_title(found), _notes(found, names, crowded=crowded)))
     )
-
-
-def _name(point: Point) -> str:
-    axes = part(point, "axes").items()
-    return " · ".join(f"{axis.rsplit('.', 1)[-1]} {label(value)}" for axis, value in axes)
 
 
 def _series(point: Point) -> list[Row]:
@@ -185,12 +181,14 @@ def _draw(
     """One quantity over time, with the events of the array behind it."""
     axis = alt.Axis(tickCount=10, labels=last, title=x.title if last else None, grid=False)
     across = alt.X("end:Q" if panel.field == "rebuilt" else "t:Q", scale=x.scale, axis=axis)
-    ticks: dict[str, Any] = {"tickCount": 5} if panel.values is None else {"values": panel.values}
+    ticks: dict[str, Any] = (
+        {"tickCount": 5, "format": ",~r"} if panel.values is None else log_labels(panel.values)
+    )
     y = alt.Y(
         f"{panel.field}:Q",
         title=panel.title,
         scale=panel.scale,
-        axis=alt.Axis(minExtent=48, format=",~r", **ticks),
+        axis=alt.Axis(minExtent=48, **ticks),
     )
     colour: Any = alt.value(LINE_COLOURS[0])
     if len(names) > 1:

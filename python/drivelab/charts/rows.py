@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from drivelab.charts.errors import ChartInputError
+from drivelab.pictures import LATENCIES
 from drivelab.plural import are, counted
-from drivelab.sizes import size_of
+from drivelab.sizes import size_of, size_with_unit
 
 Point = Mapping[str, Any]
 Row = dict[str, Any]
@@ -39,6 +40,8 @@ _ASKED = "depth.asked"
 _ALONE = "this run"
 # Numbers that are names, not quantities.
 _NUMBERED_NAMES = {"seed"}
+# Maximum number of names per note on lines that hide each other.
+_NAMED = 3
 # Numbers other than depths get a logarithmic axis if the maximum is this many times the minimum.
 _LOG_RATIO = 30.0
 
@@ -75,6 +78,10 @@ class Sweep:
     def series_title(self) -> str:
         """The names of the axes that distinguish the lines."""
         return " · ".join(self.line_axes)
+
+    def x_text(self, x: object) -> str:
+        """A value of x as text."""
+        return size_with_unit(float(x)) if self.x_is_size and isinstance(x, int | float) else label(x)
 
     def notes(self) -> list[str]:
         """What a reader must know beside the picture: the constant axes, and the omitted points."""
@@ -114,13 +121,24 @@ def label(value: object) -> str:
     return json.dumps(value, separators=(",", ":"), default=str)
 
 
+def shown(axis: str, value: object) -> str:
+    """The value of an axis in a picture: a label, with its unit where it is an amount of data."""
+    size = size_of(value) if _last(axis) in SIZE_AXES else None
+    return label(value) if size is None else size_with_unit(size)
+
+
+def place_name(point: Point) -> str:
+    """The place of a point in its sweep: "iodepth 4 · bs 4 KiB"."""
+    return " · ".join(f"{_last(axis)} {shown(axis, value)}" for axis, value in part(point, "axes").items())
+
+
 def sweep(points: Sequence[Point]) -> Sweep:
     """Lay out `points`, dicts as in `simulate --json`. At least one is needed."""
     if not points:
         raise ChartInputError("there are no points to draw")
     axes = [_axes(point, at) for at, point in enumerate(points)]
     names = list(dict.fromkeys(name for values in axes for name in values))
-    swept = [name for name in names if len({label(values.get(name)) for values in axes}) > 1]
+    swept = [name for name in names if len({shown(name, values.get(name)) for values in axes}) > 1]
     x_axis = _choose_x(swept, axes, points)
     xs: list[Any] = (
         [_asked(point) for point in points] if x_axis == _ASKED else [values.get(x_axis) for values in axes]
@@ -139,17 +157,17 @@ def sweep(points: Sequence[Point]) -> Sweep:
     scale = _scale(x_axis, x_order, is_depth=is_depth or is_size)
     short = _short_names(names)
     lines = [name for name in swept if name != x_axis]
-    keys = {name: _ordered([values.get(name) for values in axes]) for name in lines}
+    keys = {name: _names(name, [values.get(name) for values in axes]) for name in lines}
 
     rows = []
     for at, (point, values, x) in enumerate(zip(points, axes, xs, strict=True)):
         if x is None:
             continue
-        parts = [label(values.get(name)) for name in lines]
+        parts = [shown(name, values.get(name)) for name in lines]
         row: Row = {"at": at, "x": label(x) if scale == "names" else x, "series": " · ".join(parts)}
         row.update({f"key_{index}": part for index, part in enumerate(parts)})
         rows.append({**row, **measures(point)})
-    rank = {name: {label(value): place for place, value in enumerate(keys[name])} for name in lines}
+    rank = {name: {text: place for place, text in enumerate(keys[name])} for name in lines}
     by_rank = sorted(
         {tuple(row[f"key_{index}"] for index in range(len(lines))) for row in rows},
         key=lambda parts: [rank[name][part] for name, part in zip(lines, parts, strict=True)],
@@ -164,8 +182,8 @@ def sweep(points: Sequence[Point]) -> Sweep:
         x_is_size=is_size,
         series=[" · ".join(parts) for parts in by_rank],
         line_axes=[_title(name, short) for name in lines],
-        line_keys=[[label(value) for value in keys[name]] for name in lines],
-        constants=" · ".join(f"{short[name]} {label(axes[0].get(name))}" for name in constants),
+        line_keys=[keys[name] for name in lines],
+        constants=" · ".join(f"{short[name]} {shown(name, axes[0].get(name))}" for name in constants),
         dropped=len(points) - len(rows),
     )
 
@@ -176,18 +194,43 @@ def _title(axis: str, short: Mapping[str, str]) -> str:
     return own if own != last else SIZE_AXES.get(last, _NAMES.get(last, own))
 
 
+def hidden(figures: Mapping[str, Hashable]) -> list[str]:
+    """A note that names lines that are drawn over each other, as all their figures are equal; nothing without any."""
+    alike: dict[Hashable, list[str]] = {}
+    for name, found in figures.items():
+        alike.setdefault(found, []).append(name)
+    groups = [_first(names, " = ") for names in alike.values() if len(names) > 1]
+    return [f"Equal, so drawn over each other: {_first(groups, '; ')}"] if groups else []
+
+
+def _first(names: list[str], between: str) -> str:
+    """The first names, and the number of the others."""
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return between.join(names[:_NAMED]) + more
+
+
 def measures(point: Point) -> Row:
     """What a point measured, with the units in the names: iops, mb_per_s, achieved depth, latencies in ms."""
     latency = part(point, "latency_ns")
     return {
         "iops": number(point.get("iops")),
-        "iops_low": number(point.get("iops_low")),
-        "iops_high": number(point.get("iops_high")),
         "mb_per_s": scaled(point.get("bytes_per_s"), BYTES_PER_MB),
+        **_ranges(point),
         "achieved": number(part(point, "depth").get("achieved")),
         "n": number(latency.get("n")),
-        **{name: scaled(latency.get(name), NS_PER_MS) for name in ("mean", "p50", "p99", "max")},
+        **{name: scaled(latency.get(name), NS_PER_MS) for name in LATENCIES},
     }
+
+
+def _ranges(point: Point) -> Row:
+    """The ends of the range of both rates; None where the point has no range."""
+    iops, bytes_per_s = number(point.get("iops")), scaled(point.get("bytes_per_s"), BYTES_PER_MB)
+    ends: Row = {}
+    for end in ("low", "high"):
+        found = number(point.get(f"iops_{end}"))
+        ends[f"iops_{end}"] = found
+        ends[f"mb_per_s_{end}"] = bytes_per_s * found / iops if found and iops and bytes_per_s else None
+    return ends
 
 
 def part(point: Point, key: str) -> Mapping[str, Any]:
@@ -218,7 +261,7 @@ def _choose_x(swept: list[str], axes: list[Mapping[str, Any]], points: Sequence[
     if len(asked) > 1 or (asked and not swept):
         return _ASKED
     if swept:
-        return max(swept, key=lambda name: len({label(values.get(name)) for values in axes}))
+        return max(swept, key=lambda name: len({shown(name, values.get(name)) for values in axes}))
     return next(iter(axes[0]), _ASKED)
 
 
@@ -237,6 +280,13 @@ def _ordered(values: Sequence[Any]) -> list[Any]:
     if all(number(value) is not None for value in distinct):
         return sorted(distinct)
     return distinct
+
+
+def _names(axis: str, values: Sequence[Any]) -> list[str]:
+    """The distinct values of an axis in pictures: amounts of data by their size, others as `_ordered` has them."""
+    sizes = [size_of(value) for value in values] if _last(axis) in SIZE_AXES else [None]
+    found = values if None in sizes else [size for size in sizes if size is not None]
+    return list(dict.fromkeys(shown(axis, value) for value in _ordered(found)))
 
 
 def _last(path: str) -> str:

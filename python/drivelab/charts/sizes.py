@@ -13,12 +13,13 @@ import altair as alt
 
 from drivelab.charts.errors import ChartInputError
 from drivelab.charts.rows import BYTES_PER_MB, NS_PER_MS, Row
-from drivelab.charts.theme import INK, LINE_COLOURS, Panel, dress, heading, inline, log_axis
+from drivelab.charts.theme import INK, LINE_COLOURS, Panel, dress, heading, inline
+from drivelab.charts.ticks import SIZE_LABEL, fitting, log_axis, log_labels
+from drivelab.sizes import size_with_unit
 
 WIDTH = 860
 HEIGHT_TIME, HEIGHT_MISS = 300, 190
 _SHAPES = ("circle", "triangle-up")
-_UNITS = (("GiB", 2**30), ("MiB", 2**20), ("KiB", 2**10))
 # Residuals smaller than this do not fill the panel.
 _MISS_LEAST = 10.0
 
@@ -49,7 +50,7 @@ def _rows(direction: Mapping[str, Any]) -> list[Row]:
         {
             "direction": direction["direction"],
             "size": size["size_bytes"],
-            "text": _text(size["size_bytes"]),
+            "text": size_with_unit(size["size_bytes"]),
             "ms": size["mean_ns"] / NS_PER_MS,
             "model": size["model_ns"] / NS_PER_MS,
             "miss": 100 * size["miss"],
@@ -62,28 +63,20 @@ def _model(direction: Mapping[str, Any]) -> str:
     worst = max(direction["sizes"], key=lambda size: abs(size["miss"]))
     return (
         f"{direction['direction']}: {direction['latency_ns'] / NS_PER_MS:.2f} ms + size / "
-        f"{direction['bytes_per_s'] / BYTES_PER_MB:.1f} MB/s; missed most at {_text(worst['size_bytes'])}, "
+        f"{direction['bytes_per_s'] / BYTES_PER_MB:.1f} MB/s; missed most at {size_with_unit(worst['size_bytes'])}, "
         f"by {worst['miss']:+.1%}"
     )
 
 
-def _text(size: int) -> str:
-    """A size in the largest unit that it reaches."""
-    unit, factor = next(((unit, factor) for unit, factor in _UNITS if size >= factor), ("B", 1))
-    return f"{size / factor:g} {unit}"
-
-
 def _x(rows: list[Row], *, titled: bool) -> alt.X:
-    sizes_ = sorted({row["size"] for row in rows})
-    axis = alt.Axis(
-        values=sizes_[::2],
-        labels=titled,
-        labelExpr=(
-            "datum.value >= 1048576 ? datum.value / 1048576 + ' MiB' : "
-            "datum.value >= 1024 ? datum.value / 1024 + ' KiB' : datum.value + ' B'"
-        ),
-    )
+    sizes_ = sorted({float(row["size"]) for row in rows})
     domain = [sizes_[0] / 1.5, sizes_[-1] * 1.5]
+    axis = alt.Axis(
+        values=fitting(sizes_, domain, WIDTH, across=True, form=SIZE_LABEL),
+        labels=titled,
+        labelExpr=SIZE_LABEL,
+        labelOverlap=False,
+    )
     return alt.X(
         "size:Q",
         title="Size of a request" if titled else None,
@@ -118,7 +111,7 @@ def _times(rows: list[Row], names: list[str]) -> Panel:
     times = [row[name] for row in rows for name in ("ms", "model") if row[name] > 0]
     domain, ticks = log_axis(times, HEIGHT_TIME)
     scale = alt.Scale(type="log", domain=domain, nice=False)
-    axis = alt.Axis(values=ticks, format=",~r", labelOverlap="greedy")
+    axis = alt.Axis(**log_labels(ticks))
     base = alt.Chart(inline(rows))
     x, colour = _x(rows, titled=False), _colour(names)
     lines = base.mark_line(strokeWidth=1.2).encode(

@@ -6,7 +6,6 @@ its own configuration, so that importing this package changes nothing in a user'
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias, TypeVar
 
@@ -21,6 +20,9 @@ GRID = "#e6e6e6"
 
 # Okabe and Ito 2008, "Color Universal Design", without its yellow, which is invisible on white in thin lines.
 LINE_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#999999")
+
+# The dashes of lines that a second axis distinguishes.
+DASHES = ([1, 0], [7, 3], [2, 2], [9, 3, 2, 3], [12, 4], [4, 1])
 
 # The parts of a response time in the order in which a command passes them; neighbours differ in lightness
 # too.
@@ -57,27 +59,6 @@ def _blend(share: float) -> str:
     left = min(int(place), len(_RAMP) - 2)
     ends = [[int(ramp[at : at + 2], 16) for at in (1, 3, 5)] for ramp in _RAMP[left : left + 2]]
     return "#" + "".join(f"{round(a + (b - a) * (place - left)):02x}" for a, b in zip(*ends, strict=True))
-
-
-def log_axis(values: Sequence[float], height: float) -> tuple[list[float], list[float]]:
-    """The domain [low, high] of a logarithmic axis that contains `values` (all above 0), and its ticks.
-
-    Ticks are at 1, 2, 5 times a power of ten if `height` points have room for them, else only at powers of ten; at
-    every digit if the values are close together.
-    """
-    low, high = min(values) / 1.25, max(values) * 1.25
-    if high / low < 4:
-        middle = math.sqrt(low * high)
-        low, high = middle / 2, middle * 2
-    decades = math.log10(high / low)
-    steps = (1,) if height < 60 * decades else (1, 2, 5) if decades > 0.9 else (1, 2, 3, 4, 5, 6, 7, 8, 9)
-    exponents = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
-    ticks = [float(f"{step}e{exponent}") for exponent in exponents for step in steps]
-    ticks = [tick for tick in ticks if low <= tick <= high]
-    # A label at the very edge would extend beyond its panel, and push the title up.
-    if ticks:
-        high = max(high, ticks[-1] * (high / low) ** 0.04)
-    return [low, high], ticks
 
 
 def inline(rows: Sequence[Mapping[str, Any]]) -> alt.InlineData:

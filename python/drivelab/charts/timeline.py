@@ -15,7 +15,7 @@ import altair as alt
 from drivelab.charts.errors import ChartInputError
 from drivelab.charts.head import PHASES, Command, Move, described, finish_ns, moves, same_commands
 from drivelab.charts.platter import platter, turns
-from drivelab.charts.rows import NS_PER_MS, Point, Row, label, part
+from drivelab.charts.rows import NS_PER_MS, Point, Row, part, place_name
 from drivelab.charts.theme import INK, LINE_COLOURS, PART_COLOURS, Panel, dress, heading, inline
 from drivelab.plural import counted
 
@@ -143,9 +143,7 @@ def _runs(points: Sequence[Point], in_arrival_order: Sequence[Point | None]) -> 
     runs = []
     for point, yardstick in zip(points, yardsticks, strict=True):
         if _log(point):
-            axes = part(point, "axes").items()
-            name = " · ".join(f"{axis.rsplit('.', 1)[-1]} {label(value)}" for axis, value in axes)
-            runs.append(_Run(name, point, _log(point), yardstick))
+            runs.append(_Run(place_name(point), point, _log(point), yardstick))
     if not runs:
         raise ChartInputError("no point has a log of commands: simulate a drive with --log")
     if len(runs) > POINTS_MAX:

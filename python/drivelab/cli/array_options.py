@@ -23,8 +23,8 @@ TIMELINES_MAX = 4
 Rebuild = Annotated[
     list[Path],
     typer.Option(
-        help="Draw latency, IOPS and the progress of rebuilds over time: .png, .svg or .html; give it again for "
-        "another file",
+        help="Draw latency, IOPS and the progress of rebuilds over time: .png, .svg, .pdf, .html or .json; "
+        "give it again for another file",
         metavar="FILE",
         parser=place,
         rich_help_panel=ARRAY_PANEL,

@@ -12,6 +12,7 @@ import typer
 from drivelab import _core
 from drivelab.cli.places import check_picture, place
 from drivelab.errors import InputError
+from drivelab.pictures import METRICS, check_metric
 
 PICTURE_PANEL = "Pictures"
 WIDTH_MIN, WIDTH_MAX = 300, 4_000
@@ -29,8 +30,8 @@ BreakdownWish = Annotated[
 BreakdownChart = Annotated[
     list[Path],
     typer.Option(
-        help="Draw where the response time went, a stacked bar for each point: .png, .svg or .html; give it again for "
-        "another file",
+        help="Draw where the response time went, a stacked bar for each point: .png, .svg, .pdf, .html or .json; "
+        "give it again for another file",
         metavar="FILE",
         parser=place,
         rich_help_panel=PICTURE_PANEL,
@@ -39,10 +40,20 @@ BreakdownChart = Annotated[
 OverTime = Annotated[
     list[Path],
     typer.Option(
-        help="Draw IOPS, latency and depth over the measured time: .png, .svg or .html; give it again for another file",
+        help="Draw IOPS, latency and depth over the measured time: .png, .svg, .pdf, .html or .json; give it again "
+        "for another file",
         metavar="FILE",
         parser=place,
         rich_help_panel=PICTURE_PANEL,
+    ),
+]
+Metric = Annotated[
+    str | None,
+    typer.Option(
+        help=f"What --chart shows: {', '.join(METRICS)}; by default iops, of a sequential workload mbps",
+        metavar="NAME",
+        rich_help_panel=PICTURE_PANEL,
+        show_default=False,
     ),
 ]
 Title = Annotated[
@@ -104,6 +115,15 @@ def check_charts(breakdown: Sequence[Path], over_time: Sequence[Path], checked: 
             f"--over-time {over_time[0]}: a picture compares at most {charts.OVER_TIME_POINTS_MAX} points, and this "
             f"sweep has {len(checked)}; give fewer values"
         )
+
+
+def check_shown(metric: str | None, *, pictures: bool, remedy: str = "add --chart FILE") -> None:
+    """Refuse a metric that there is not, or that no picture shows. Raises InputError."""
+    if metric is None:
+        return
+    check_metric(metric, "--metric")
+    if not pictures:
+        raise InputError(f"--metric changes nothing without a picture of rates and latency; {remedy}")
 
 
 def check_look(look: Look, *, pictures: bool, remedy: str = "add one, such as --chart FILE") -> None:

@@ -2,31 +2,27 @@
 
 from __future__ import annotations
 
-from ipaddress import ip_address
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from drivelab import _core, emulation, remains
+from drivelab import emulation
 from drivelab.cli import workload_options as words
 from drivelab.cli.assumed import note_served
 from drivelab.cli.exits import Exit
-from drivelab.cli.output import emit, emit_json, json_text, say
+from drivelab.cli.output import emit, emit_json, say
 from drivelab.cli.places import check_file, place
 from drivelab.cli.run_options import AsJson, Quiet
-from drivelab.emulation import BLOCK_SIZES, BUDGET
+from drivelab.emulated import check_apart, check_failure, device_options, served_plan, session_record
+from drivelab.emulation import BUDGET
 from drivelab.emulation_summary import late_note, lines
-from drivelab.errors import InputError, RunError
+from drivelab.errors import InputError
 from drivelab.files import write_text
-from drivelab.plural import counted
-from drivelab.provenance import provenance
-from drivelab.result import resolved
-from drivelab.scenario import Source, plan, read_source
+from drivelab.json_text import json_text
+from drivelab.scenario import Source, read_source
 
 _DEVICE_PANEL = "The device"
-_PORT_MAX = 65_535
-_IPV6 = 6
 
 
 def _device(text: str, metavar: str) -> Any:  # noqa: ANN401 - as typer has it
@@ -125,33 +121,27 @@ def emulate(
     """
     outputs = {"--capture": capture, "--record": record}
     _check_files(outputs)
-    _check_apart(outputs, None if store == "memory" else Path(store), image)
-    if write_image and image is None:
-        raise InputError("--write-image changes nothing without --image; leave it out")
-    options = _options(socket, control, clock, store, image, block_size, lateness_budget)
-    options |= _network(socket, tcp, tls_certificates)
-    if mount is not None and not remains.unmounted(mount):
-        raise InputError(
-            f"--mount {mount}: what is mounted there has lost its process; unmount it, as with fusermount3 -u"
-        )
-    if mount is not None and not mount.is_dir():
-        raise InputError(f"--mount {mount}: there is no such folder; make it first")
-    if mount is not None and any(mount.iterdir()):
-        raise InputError(
-            f"--mount {mount}: there is something in it, which nobody would see; name an empty folder"
-        )
+    check_apart(outputs, None if store == "memory" else Path(store), image)
+    options = device_options(
+        socket=socket,
+        tcp=tcp,
+        tls_certificates=tls_certificates,
+        control=control,
+        mount=mount,
+        clock=clock,
+        store=store,
+        image=image,
+        write_image=write_image,
+        block_size=block_size,
+        capture=capture,
+        lateness_budget=lateness_budget,
+    )
     if run is not None and not run.strip():
         raise InputError("--run: the command is empty; leave --run out to serve until Ctrl-C")
-    options |= {"mount": None if mount is None else str(mount.absolute())}
-    options |= {"write_image": write_image, "capture": None if capture is None else str(capture)}
     laid_over = {"drive": drive, "level": level, "members": members, "stripe_unit": stripe_unit}
     overrides = words.overrides_of({**laid_over, "randseed": randseed}, settings)
     source = Source("", "command line") if scenario is None else read_source(scenario, overrides)
-    checked = plan(source, overrides, served=True)
-    if len(checked) > 1:
-        raise InputError(
-            f"one device is served, and this scenario has {len(checked)} points: give each value once"
-        )
+    checked = served_plan(source, overrides)
     if not quiet:
         note_served(checked, source, overrides)
     command = emulation.Command(run, emulation.stderr_number() if as_json else None) if run else None
@@ -164,8 +154,7 @@ def emulate(
             say(f"serving {checked.name}, {size / 1e9:.1f} GB, clock {clock}, at {uri}")
 
     session = emulation.serve(checked, options, ready, command)
-    facts = provenance(checked.scenario_hash, checked.seed, session.record["digest"])
-    found = {"kind": "emulate", **facts, "name": checked.name, **resolved(checked), **session.record}
+    found = session_record(checked, session)
     _print_result(found, record, as_json=as_json, quiet=quiet)
     return _code(session)
 
@@ -175,20 +164,6 @@ def _check_files(wanted: dict[str, Path | None]) -> None:
     for option, path in wanted.items():
         if path is not None:
             check_file(option, path)
-
-
-def _check_apart(wanted: dict[str, Path | None], store: Path | None, image: Path | None) -> None:
-    """Refuse to write over the bytes of the device. Raises InputError."""
-    for option, path in wanted.items():
-        if path is None:
-            continue
-        own = None if store is None else emulation.file_of(store, path)
-        if own is not None:
-            raise InputError(
-                f"{option} {path}: this is {own}, which the device of --store has; name another file"
-            )
-        if image is not None and emulation.is_same(path, image):
-            raise InputError(f"{option} {path}: this is the image of the device; name another file")
 
 
 def _print_result(found: dict[str, Any], record: Path | None, *, as_json: bool, quiet: bool) -> None:
@@ -204,78 +179,7 @@ def _print_result(found: dict[str, Any], record: Path | None, *, as_json: bool, 
 
 
 def _code(session: emulation.Session) -> int:
-    if session.record["failure"] is not None:
-        unsaved = session.record["unsaved_sectors"]
-        more = f"; {counted(unsaved, 'sector')} answered for could not be kept" if unsaved else ""
-        raise RunError(f"the session has ended: {session.record['failure']}{more}")
+    check_failure(session.record)
     if session.interrupted:
         return Exit.INTERRUPTED
     return Exit.OK if session.status is None else session.status
-
-
-def _options(
-    socket: str | None,
-    control: str | None,
-    clock: str,
-    store: str,
-    image: Path | None,
-    block_size: int,
-    budget: str,
-) -> dict[str, Any]:
-    """What was asked for, checked. Raises InputError."""
-    if block_size not in BLOCK_SIZES:
-        raise InputError(f"--block-size {block_size}: give 512 or 4096")
-    folder = None if store == "memory" else store
-    if folder is not None and image is not None:
-        raise InputError("--store and --image: the bytes are in one of the two; leave the other out")
-    if clock == "untimed" and (folder is not None or image is not None):
-        raise InputError(
-            "--clock untimed is without the model, and so without its drives: its bytes are in memory; leave --store "
-            "and --image out"
-        )
-    try:
-        budget_ns = _core.span_ns(budget)
-    except ValueError as error:
-        raise InputError(f"--lateness-budget {budget}: {error}") from error
-    try:
-        _core.check_clock(clock)
-    except ValueError as error:
-        raise InputError(f"--clock {clock}: {error}") from error
-    return emulation.served(
-        clock,
-        socket=socket,
-        control=control,
-        folder=folder,
-        image=None if image is None else str(image),
-        block_size=block_size,
-        budget_ns=budget_ns,
-    )
-
-
-def _network(socket: str | None, tcp: str | None, certificates: Path | None) -> dict[str, str | None]:
-    """The address of a device that is at a port, and its certificates. Raises InputError."""
-    if tcp is None:
-        if certificates is not None:
-            raise InputError("--tls-certificates changes nothing without --tcp; leave it out")
-        return {}
-    if socket is not None:
-        raise InputError("--socket and --tcp: the device is at one of the two; leave the other out")
-    host, _, port = tcp.rpartition(":")
-    host = host.removeprefix("[").removesuffix("]")
-    try:
-        address = ip_address("127.0.0.1" if host in {"", "localhost"} else host)
-        number = int(port) if port.isascii() and port.isdigit() else -1
-    except ValueError:
-        number = -1
-    if not 0 <= number <= _PORT_MAX:
-        raise InputError(
-            f"--tcp {tcp}: give a port of this machine's own, such as 10809, or one of its addresses with a port, such "
-            "as 192.0.2.1:10809, 0.0.0.0:10809 or [::]:10809"
-        )
-    if certificates is None and not address.is_loopback:
-        raise InputError(
-            f"--tcp {tcp}: other machines reach this address, and the device is served to them with TLS alone: name a "
-            f"folder of certificates with --tls-certificates, or give --tcp {port} for clients of this machine"
-        )
-    at = f"[{address}]:{port}" if address.version == _IPV6 else f"{address}:{port}"
-    return {"address": at, "certificates": None if certificates is None else str(certificates)}

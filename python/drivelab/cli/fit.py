@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from drivelab.arguments import with_options
 from drivelab.cli import completion
 from drivelab.cli.chart_options import Look
 from drivelab.cli.exits import Exit
@@ -17,14 +18,8 @@ from drivelab.cli.pictures import draw
 from drivelab.cli.places import check_file, check_picture, place
 from drivelab.cli.run_options import AsCsv, AsJson, Quiet, Workers, check_form
 from drivelab.csv_text import tables_csv
-from drivelab.errors import InputError
-from drivelab.files import write_text
-from drivelab.fit import Measured, Report
-from drivelab.fit import fit as fit_drive
-from drivelab.fit.inputs import read_chain, read_surface, read_trace
-from drivelab.fit.quantities import data_bytes, share
-from drivelab.fit.sweep_files import read_sweeps
-from drivelab.simulation import default_workers
+from drivelab.fit.asked import fit as fit_drive
+from drivelab.fit.output import Report
 
 _STEPS = 1000
 
@@ -71,7 +66,7 @@ def fit(
     chart: Annotated[
         list[Path],
         typer.Option(
-            help="Draw residuals and the sweep: .png, .svg or .html",
+            help="Draw residuals and the sweep: .png, .svg, .pdf, .html or .json",
             metavar="FILE",
             parser=place,
             show_default=False,
@@ -90,29 +85,25 @@ def fit(
     check_file("-o", out)
     for path in chart:
         check_picture("--chart", path)
-    _check_sweep({"--bs": bs, "--rw": rw, "--offset": offset, "--size": size}, there=bool(sweep))
-    measured = Measured(
-        traces=tuple(read_trace(path) for path in trace),
-        chains=tuple(read_chain(path) for path in chain),
-        sweeps=tuple(read_sweeps(sweep, bs, rw, offset, size)),
-        surface=None if surface is None else read_surface(surface),
-        hold_out=_held(hold_out),
-    )
-    state = out.with_suffix(".fit.json")
-    if restart:
-        state.unlink(missing_ok=True)
     with _progress(quiet=quiet) as tell:
-        report, text = fit_drive(
+        report = with_options(fit_drive)(
             drive,
-            measured,
-            known=known,
+            out,
+            trace=trace,
+            sweep=sweep,
+            chain=chain,
+            surface=surface,
             geometry=geometry,
-            workers=workers or default_workers(),
-            state=state,
+            known=known,
+            bs=bs,
+            rw=rw,
+            offset=offset,
+            size=size,
+            hold_out=hold_out,
+            restart=restart,
+            workers=workers,
             tell=tell,
         )
-    write_text(out, text)
-    state.unlink(missing_ok=True)
     if as_json:
         emit_json(report.to_dict())
     elif as_csv:
@@ -125,40 +116,6 @@ def fit(
         for path in (out, *chart):
             say(f"wrote {path}")
     return Exit.OK
-
-
-def _check_sweep(options: Mapping[str, str | None], *, there: bool) -> None:
-    """Refuse what a sweep cannot be, and what changes nothing without one. Raises InputError."""
-    for option, value in options.items():
-        if value is None:
-            continue
-        if not there:
-            raise InputError(f"{option} changes nothing without --sweep")
-        if option == "--rw" and value not in {"randread", "randwrite"}:
-            raise InputError(f"--rw {value}: a sweep is of randread or randwrite")
-        if option != "--rw":
-            _check_part(option, value)
-
-
-def _check_part(option: str, value: str) -> None:
-    """A size; where a part of the drive is meant also a share of it. Raises InputError."""
-    try:
-        found = share(value) if value.endswith("%") and option != "--bs" else data_bytes(value)
-    except InputError:
-        found = -1.0
-    if found < 0 or (value.endswith("%") and found > 1):
-        what = "a size such as 4KiB" if option == "--bs" else "a size such as 10GB, or a share such as 50%"
-        raise InputError(f"{option} {value}: give {what}")
-
-
-def _held(text: str) -> float:
-    try:
-        found = share(text if text.endswith("%") else f"{text}%")
-    except InputError:
-        found = -1.0
-    if not 0 <= found <= 0.9:
-        raise InputError(f"--hold-out {text}: give a percentage from 0 to 90, such as 50%")
-    return found
 
 
 @contextmanager

@@ -23,18 +23,18 @@ from drivelab.cli.compare_options import (
     show,
 )
 from drivelab.cli.exits import Exit
-from drivelab.cli.output import emit, emit_json, emit_table, json_text, say
+from drivelab.cli.output import emit, emit_json, emit_table, say
 from drivelab.cli.places import check_file, check_picture, place
 from drivelab.cli.run_options import AsCsv, AsJson, Pictures, check_form
-from drivelab.comparison.beside import compared
 from drivelab.csv_text import rows_csv
-from drivelab.errors import InputError
 from drivelab.files import write_text
+from drivelab.json_text import json_text
 from drivelab.plural import counted
+from drivelab.record_library.call import KINDS, Records, checked_export, of_file
 from drivelab.record_library.entry import DIGEST_SHOWN, Entry
-from drivelab.record_library.exchange import checked, exported, imported
-from drivelab.record_library.shelf import VARIABLE, opened, prepared, shown
-from drivelab.records.opening import STDIN, check_sources, open_document, open_record
+from drivelab.record_library.exchange import imported
+from drivelab.record_library.shelf import VARIABLE, shown
+from drivelab.records.opening import check_sources, open_document
 from drivelab.table import Cell, Table
 
 library = typer.Typer(
@@ -43,7 +43,6 @@ library = typer.Typer(
 )
 
 _VALUES_SHOWN = 4
-KINDS = ("simulated", "measured", "emulated", "predicted", "fio")
 
 Where_ = Annotated[
     str | None,
@@ -102,16 +101,10 @@ def add(
     documents = {source: open_document(source) for source in sources}
     # Nothing is opened, let alone made, unless all of them are records.
     records = [
-        prepared(
-            document,
-            source="" if source == STDIN else str(Path(source).absolute()),
-            tags=tags,
-            is_anonymous=anonymous,
-        )
-        for source, document in documents.items()
+        of_file(document, source, tags=tags, anonymous=anonymous) for source, document in documents.items()
     ]
-    with opened(where, create=True) as found:
-        kept = found.put(records)
+    with Records(where, create=True) as found:
+        kept = found.shelf.put(records)
         if as_json:
             emit_json([{**entry.to_dict(), "new": is_new} for entry, is_new in kept])
         else:
@@ -121,7 +114,7 @@ def add(
             for source, document in documents.items():
                 for note in document.notes:
                     say(f"note: {source}: {note}")
-            say(f"library {found.database.shown}")
+            say(f"library {found.place}")
     return Exit.OK
 
 
@@ -168,11 +161,9 @@ def _list(
     terms: list[str], tags: list[str], kind: str | None, where: str | None, *, as_json: bool, as_csv: bool
 ) -> int:
     check_form(json=as_json, csv=as_csv)
-    if kind is not None and kind not in KINDS:
-        raise InputError(f"--kind {kind}: there is {', '.join(KINDS)}")
-    with opened(where) as found:
-        entries = found.search(terms, kind=kind, tags=tags)
-        place_ = found.database.shown
+    with Records(where) as found:
+        entries = found.search(*terms, kind=kind, tags=tags)
+        place_ = found.place
     if as_json:
         emit_json({"library": place_, "records": [entry.to_dict() for entry in entries]})
     elif as_csv:
@@ -228,8 +219,8 @@ def _swept(entry: Entry) -> str:
 @library.command("show")
 def show_record(record: One, where: Where_ = None) -> int:
     """Print a record as JSON: what was added, with its keys in order."""
-    with opened(where) as found:
-        objects = found.content(found.found(record))
+    with Records(where) as found:
+        objects = found.content(record)
     for one in objects:
         emit_json(one)
     return Exit.OK
@@ -245,9 +236,8 @@ def tag(
     where: Where_ = None,
 ) -> int:
     """Put tags on a record, or take them off."""
-    with opened(where) as found:
-        entry = found.found(record)
-        entry = found.untag(entry, tags) if remove else found.tag(entry, tags)
+    with Records(where) as found:
+        entry = found.untag(record, *tags) if remove else found.tag(record, *tags)
     emit(f"{shown(entry)}, tags {', '.join(entry.tags) or 'none'}")
     return Exit.OK
 
@@ -255,10 +245,8 @@ def tag(
 @library.command("remove")
 def remove(records: Named, where: Where_ = None) -> int:
     """Take records out of the library."""
-    with opened(where) as found:
-        entries = [found.found(record) for record in records]
-        for entry in {entry.number: entry for entry in entries}.values():
-            found.remove(entry)
+    with Records(where) as found:
+        for entry in found.remove(*records):
             emit(f"removed {shown(entry)}")
     return Exit.OK
 
@@ -303,17 +291,9 @@ def compare(
         split=split,
     )
     check_sources(records)
-    with opened(where) as found:
-        chosen = [
-            open_record(record) if _is_outside(record) else found.record(found.found(record))
-            for record in records
-        ]
-    return show(compared(chosen, choice), look, output, as_json=as_json, as_csv=as_csv, quiet=quiet)
-
-
-def _is_outside(record: str) -> bool:
-    """Whether a record is named that lies outside of the library."""
-    return record == STDIN or record.startswith("published:") or record.endswith(".json") or "/" in record
+    with Records(where) as found:
+        comparison = found.compared(records, choice)
+    return show(comparison, look, output, as_json=as_json, as_csv=as_csv, quiet=quiet)
 
 
 @library.command("export")
@@ -333,11 +313,8 @@ def export(
     """Write records with their tags and digests into one file for another library."""
     if output is not None:
         check_file("-o", output)
-    with opened(where) as found:
-        entries = [found.found(record) for record in records or ()] or found.entries()
-        document = exported(
-            found, list({entry.number: entry for entry in entries}.values()), is_anonymous=anonymous
-        )
+    with Records(where) as found:
+        document = found.exported(records or (), anonymous=anonymous)
     if output is None:
         emit(json_text(document))
         return Exit.OK
@@ -358,20 +335,13 @@ def import_(
 ) -> int:
     """Take records from exports, once version, form and digests are checked; a file is taken whole or not at all."""
     check_sources(sources)
-    documents = []
-    for source in sources:
-        document = open_document(source)
-        if len(document.objects) != 1:
-            raise InputError(
-                f"{source}: {len(document.objects)} JSON documents in one file; an export is one"
-            )
-        # Nothing is opened, let alone made, for a file that is not sound.
-        documents.append((source, checked(document.objects[0], source)))
-    with opened(where, create=True) as found:
+    # Nothing is opened, let alone made, for a file that is not sound.
+    documents = [(source, checked_export(source)) for source in sources]
+    with Records(where, create=True) as found:
         for source, records in documents:
-            new, there = imported(found, records)
+            new, there = imported(found.shelf, records)
             were = "was" if len(there) == 1 else "were"
             emit(f"{source}: {counted(len(new), 'record')} added, {len(there)} {were} there already")
         if not quiet:
-            say(f"library {found.database.shown}")
+            say(f"library {found.place}")
     return Exit.OK

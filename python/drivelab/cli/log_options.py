@@ -10,10 +10,11 @@ from typing import Annotated
 import typer
 
 from drivelab import _core
-from drivelab.cli.output import json_text, say
+from drivelab.cli.output import say
 from drivelab.cli.places import check_file, check_picture, place
 from drivelab.errors import InputError
 from drivelab.files import write_text
+from drivelab.json_text import json_text
 from drivelab.points_table import commands_csv
 from drivelab.result import Result
 from drivelab.simulation import check_log
@@ -46,7 +47,7 @@ Timeline = Annotated[
     list[Path],
     typer.Option(
         help=f"Draw head and queue over time, of an array every head; {LOG_FOR_TIMELINE} commands unless --log "
-        "says more: .png, .svg or .html; give it again for another file",
+        "says more: .png, .svg, .pdf, .html or .json; give it again for another file",
         metavar="FILE",
         parser=place,
         rich_help_panel=LOG_PANEL,

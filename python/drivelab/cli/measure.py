@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,21 +11,31 @@ from typer.core import TyperGroup
 
 from drivelab.cli import measure_options as device
 from drivelab.cli import workload_options as words
-from drivelab.cli.chart_options import Dpi, Look, Provenance, Title, Width, check_look
+from drivelab.cli.chart_options import (
+    ASK_FOR_ONE,
+    Dpi,
+    Look,
+    Metric,
+    Provenance,
+    Title,
+    Width,
+    check_look,
+    check_shown,
+)
 from drivelab.cli.exits import Exit
 from drivelab.cli.measure_ready import add_ready
-from drivelab.cli.output import emit, emit_json, emit_table, json_text, progress_bar, say
+from drivelab.cli.output import emit, emit_json, emit_table, progress_bar, say
 from drivelab.cli.pictures import draw
 from drivelab.cli.places import check_picture, place
 from drivelab.cli.run_options import AsCsv, AsJson, Pictures, Quiet, check_form
 from drivelab.errors import InputError
 from drivelab.files import make_folder, write_text
+from drivelab.json_text import json_text
 from drivelab.measuring import summary
 from drivelab.measuring.address import is_address
-from drivelab.measuring.device import Target
-from drivelab.measuring.run import MeasuredResult, check_fits, plan_on, writes
+from drivelab.measuring.asked import Destroy, prepared, with_names
+from drivelab.measuring.run import MeasuredResult
 from drivelab.measuring.silence import never_answered
-from drivelab.measuring.watched import measure_watched
 from drivelab.points_table import points_csv
 from drivelab.scenario import Source, read_source
 
@@ -93,6 +102,7 @@ def run(
     as_csv: AsCsv = False,
     out: Annotated[list[Path], typer.Option(help="Folder for record.json", metavar="DIR", parser=place)] = [],  # noqa: B006
     output: Pictures = [],  # noqa: B006
+    metric: Metric = None,
     title: Title = None,
     width: Width = None,
     dpi: Dpi = None,
@@ -109,49 +119,35 @@ def run(
         check_picture("--output", path)
     look = Look(title, width, dpi, provenance)
     check_look(look, pictures=bool(output))
+    check_shown(metric, pictures=bool(output), remedy=ASK_FOR_ONE)
     if direct not in {None, "0", "1"}:
         raise InputError(f"--direct {direct}: give 1, or 0 for the page cache")
     options["direct"] = None
-    found = device.find_target(target)
-    if direct == "0" and found.server is not None:
-        raise InputError("--direct 0: an address has no page cache before it; leave it out")
     overrides = words.overrides_of(options, settings)
     source = Source("", "command line") if scenario is None else read_source(scenario, overrides)
-    checked = plan_on(source, overrides, found)
-    words.note_words(checked, source)
-    is_written = writes(checked)
-    how = device.how_of(
+    ready = prepared(
+        source,
+        overrides,
+        target,
+        Destroy(write, yes_destroy, overwrite_data),
         engine=engine,
-        may_write=is_written,
         direct=direct != "0",
         on_error=on_error,
         until_steady=until_steady,
         repeat=repeat,
+        say=(lambda _text: None) if quiet else say,
+        look=lambda checked: words.note_words(checked, source),
     )
-    check_fits(checked, found, how)
-    device.allow(found, device.Destroy(write, yes_destroy, overwrite_data), writes=is_written, quiet=quiet)
     for folder in out:
         make_folder(folder)
-    with progress_bar(len(checked) * how.repeats, checked.name, quiet=quiet) as progress:
-        result = measure_watched(checked, found, device.SYSTEM, how, progress)
-    result = _without_names(result, found, with_host=with_host, with_serial=with_serial)
+    with progress_bar(len(ready.plan) * ready.how.repeats, ready.plan.name, quiet=quiet) as progress:
+        result = ready.measure(progress)
+    result = with_names(result, ready.target, with_host=with_host, with_serial=with_serial)
     _print(result, as_json=as_json, as_csv=as_csv, quiet=quiet)
     for note in summary.notes(result):
         say(note)
-    _write(result, out, output, look, quiet=quiet)
+    _write(result, out, output, look, metric, quiet=quiet)
     return exit_code(result)
-
-
-def _without_names(
-    result: MeasuredResult, target: Target, *, with_host: bool, with_serial: bool
-) -> MeasuredResult:
-    """The environment once more with the names that are wanted."""
-    from drivelab.measuring.environment import environment  # noqa: PLC0415 - few want them
-
-    if not with_host and not with_serial:
-        return result
-    named = environment(target, device.SYSTEM, with_host=with_host, with_serial=with_serial)
-    return replace(result, environment=named)
 
 
 def _print(result: MeasuredResult, *, as_json: bool, as_csv: bool, quiet: bool) -> None:
@@ -168,14 +164,20 @@ def _print(result: MeasuredResult, *, as_json: bool, as_csv: bool, quiet: bool) 
 
 
 def _write(
-    result: MeasuredResult, out: Sequence[Path], output: Sequence[Path], look: Look, *, quiet: bool
+    result: MeasuredResult,
+    out: Sequence[Path],
+    output: Sequence[Path],
+    look: Look,
+    metric: str | None,
+    *,
+    quiet: bool,
 ) -> None:
     for folder in out:
         write_text(folder / "record.json", json_text(result.document()))
         if not quiet:
             say(f"wrote {folder / 'record.json'}")
     for path in output if result.points else ():
-        draw(result.chart, path, result.provenance(), look)
+        draw(lambda: result.chart(metric=metric), path, result.provenance(), look)
         if not quiet:
             say(f"wrote {path}")
 

@@ -12,7 +12,7 @@ from drivelab.cli.exits import Exit
 from drivelab.cli.output import emit, emit_json, say
 from drivelab.cli.places import place
 from drivelab.cli.run_options import AsJson, Quiet
-from drivelab.measuring import all_of_it
+from drivelab.measuring import all_of_it, asked
 
 
 def everything(
@@ -38,13 +38,13 @@ def everything(
 
     Interrupted, the same command goes on where it was.
     """
-    found = device.find_target(target)
-    how = device.how_of(
+    found = asked.find_target(target)
+    how = asked.how_of(
         engine=engine, may_write=False, direct=True, on_error="stop", until_steady=None, repeat=1
     )
     try:
         done = all_of_it.run(
-            found, device.SYSTEM, out, minutes, how.engine, (lambda _: None) if quiet else say
+            found, asked.SYSTEM, out, minutes, how.engine, (lambda _: None) if quiet else say
         )
     except KeyboardInterrupt:
         say("interrupted: the same command goes on where it was")

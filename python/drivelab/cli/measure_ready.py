@@ -19,7 +19,7 @@ from drivelab.cli.places import check_picture
 from drivelab.cli.run_options import AsCsv, AsJson, Pictures, Quiet, check_form
 from drivelab.csv_text import rows_csv
 from drivelab.errors import InputError
-from drivelab.measuring import ready, summary
+from drivelab.measuring import asked, ready, summary
 from drivelab.measuring.run import How, MeasuredResult
 from drivelab.plural import counted
 from drivelab.scanning import access as accesses_of
@@ -103,9 +103,14 @@ def table(
 ) -> int:
     """Block size by threads in MiB/s, the columns of the linux-kernel table of 2007; with --write its writes too."""
     check_form(json=as_json, csv=as_csv)
-    found = device.find_target(target)
-    destroy = device.Destroy(write, yes_destroy, overwrite_data)
-    device.allow(found, destroy, writes=write or yes_destroy is not None or overwrite_data, quiet=quiet)
+    found = asked.find_target(target)
+    destroy = asked.Destroy(write, yes_destroy, overwrite_data)
+    asked.allow(
+        found,
+        destroy,
+        writes=write or yes_destroy is not None or overwrite_data,
+        say=(lambda _text: None) if quiet else say,
+    )
     documents = list(
         ready.table_documents(whole(bs, "--bs"), whole(threads, "--threads"), seconds, with_writes=write)
     )
@@ -113,7 +118,7 @@ def table(
     results: dict[str, MeasuredResult] = {}
     with progress_bar(len(documents), "table", quiet=quiet) as progress:
         for number, (kind, document) in enumerate(documents):
-            results[kind] = ready.measured(document, found, device.SYSTEM, how)
+            results[kind] = ready.measured(document, found, asked.SYSTEM, how)
             if progress is not None:
                 progress(number + 1)
             if results[kind].interrupted:
@@ -281,7 +286,7 @@ def whole(text: str, option: str) -> list[int]:
 
 def engine_of(engine: str) -> str:
     """The engine's name. Raises InputError."""
-    return device.how_of(
+    return asked.how_of(
         engine=engine, may_write=False, direct=True, on_error="stop", until_steady=None, repeat=1
     ).engine
 
@@ -299,10 +304,10 @@ def run(
     """Measure one workload that only reads. Raises InputError."""
     for path in output:
         check_picture("--output", path)
-    found = device.find_target(target)
+    found = asked.find_target(target)
     how = How(engine=engine_of(engine), log=log, repeats=repeat)
     with progress_bar(points_of(document) * repeat, document.get("name", "surface"), quiet=quiet) as progress:
-        return ready.measured(document, found, device.SYSTEM, how, progress)
+        return ready.measured(document, found, asked.SYSTEM, how, progress)
 
 
 def points_of(document: Mapping[str, Any]) -> int:

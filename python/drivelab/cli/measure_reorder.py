@@ -15,6 +15,7 @@ from drivelab.cli.exits import Exit
 from drivelab.cli.output import emit, emit_json, emit_table, progress_bar, say
 from drivelab.cli.run_options import AsJson, Quiet
 from drivelab.errors import InputError, RunError
+from drivelab.measuring import asked
 from drivelab.measuring import reorder as judging
 from drivelab.measuring.environment import environment
 from drivelab.measuring.on_device import runner_on
@@ -58,12 +59,12 @@ def reorder(
     else:
         if settings:
             raise InputError("--set is for a simulated --drive: a device is as it is; leave it out")
-        found = device.find_target(target)
-        how = device.how_of(
+        found = asked.find_target(target)
+        how = asked.how_of(
             engine=engine, may_write=False, direct=True, on_error="stop", until_steady=None, repeat=1
         )
         runner, suspicion, notes = runner_on(found, how.engine)
-        surroundings, target = environment(found, device.SYSTEM), found.shown
+        surroundings, target = environment(found, asked.SYSTEM), found.shown
     done = 0
     with progress_bar(RUNS * rounds, "reorder", quiet=quiet) as progress:
 

@@ -8,8 +8,7 @@ from pathlib import Path
 import typer
 
 from drivelab.errors import InputError, OutputError
-
-PICTURE_SUFFIXES = (".png", ".svg", ".html")
+from drivelab.pictures import SUFFIXES
 
 
 def place(text: str) -> Path:
@@ -21,8 +20,8 @@ def place(text: str) -> Path:
 
 def check_picture(option: str, path: Path) -> None:
     """Refuse a picture that could not be written. Raises InputError (its suffix) and OutputError."""
-    if path.suffix.lower() not in PICTURE_SUFFIXES:
-        raise InputError(f"{option} {path}: a picture ends in {', '.join(PICTURE_SUFFIXES)}")
+    if path.suffix.lower() not in SUFFIXES:
+        raise InputError(f"{option} {path}: a picture ends in {', '.join(SUFFIXES)}")
     check_file(option, path)
 
 

@@ -175,7 +175,7 @@ def plan(
     tornado: Annotated[
         list[Path],
         typer.Option(
-            help="Draw what each assumption does to the chance of loss: .png, .svg or .html",
+            help="Draw what each assumption does to the chance of loss: .png, .svg, .pdf, .html or .json",
             metavar="FILE",
             parser=place,
         ),

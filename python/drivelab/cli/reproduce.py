@@ -11,7 +11,7 @@ from drivelab import executors, experiment
 from drivelab.cli import completion
 from drivelab.cli.chart_options import Dpi, Look, Provenance, Title, Width, check_look
 from drivelab.cli.exits import Exit
-from drivelab.cli.output import emit, emit_json, emit_table, json_text, progress_bar, say
+from drivelab.cli.output import emit, emit_json, emit_table, progress_bar, say
 from drivelab.cli.pictures import draw
 from drivelab.cli.places import place
 from drivelab.cli.run_options import AsCsv, Checkpoint, Ray, Workers, check_form
@@ -26,6 +26,7 @@ from drivelab.experiment.tables import (
     summary_table,
 )
 from drivelab.files import make_folder, write_text
+from drivelab.json_text import json_text
 from drivelab.plural import counted
 
 

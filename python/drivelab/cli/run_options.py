@@ -14,7 +14,7 @@ Pictures = Annotated[
     typer.Option(
         "--output",
         "-o",
-        help="Draw the picture: .png, .svg or .html; give it again for another file",
+        help="Draw the picture: .png, .svg, .pdf, .html or .json; give it again for another file",
         metavar="FILE",
         parser=place,
     ),

@@ -27,12 +27,14 @@ from drivelab.cli.chart_options import (
     BreakdownWish,
     Dpi,
     Look,
+    Metric,
     OverTime,
     Provenance,
     Title,
     Width,
     check_charts,
     check_look,
+    check_shown,
 )
 from drivelab.cli.data_options import CheckData, check_has_data, emit_data, note_uncut, note_unstruck
 from drivelab.cli.exits import Exit
@@ -46,7 +48,7 @@ from drivelab.cli.log_options import (
     note_unlogged,
     points_in_a_timeline,
 )
-from drivelab.cli.output import emit, emit_json, emit_table, json_text, progress_bar, say
+from drivelab.cli.output import emit, emit_json, emit_table, progress_bar, say
 from drivelab.cli.pictures import draw
 from drivelab.cli.places import check_picture, place
 from drivelab.cli.repetition import tell_repetition
@@ -56,6 +58,7 @@ from drivelab.errors import InputError
 from drivelab.files import make_folder, write_text
 from drivelab.firmware import range_note
 from drivelab.given_up_summary import given_up_text, has_given_up
+from drivelab.json_text import json_text
 from drivelab.plural import are, counted
 from drivelab.points_table import axis_text, commands_csv, directions_table, points_csv
 from drivelab.replay_summary import is_over_early
@@ -130,13 +133,14 @@ def simulate(
     chart: Annotated[
         list[Path],
         typer.Option(
-            help="Draw rates and latency, of one point its response times: .png, .svg or .html; give it again for "
-            "another file",
+            help="Draw rates and latency, of one point its response times: .png, .svg, .pdf, .html or .json; "
+            "give it again for another file",
             metavar="FILE",
             parser=place,
             rich_help_panel=PICTURE_PANEL,
         ),
     ] = [],  # noqa: B006
+    metric: Metric = None,
     breakdown: BreakdownWish = False,
     breakdown_chart: BreakdownChart = [],  # noqa: B006
     over_time: OverTime = [],  # noqa: B006
@@ -181,6 +185,7 @@ def simulate(
     check_charts(breakdown_chart, over_time, checked)
     look = Look(title, width, dpi, provenance)
     check_look(look, pictures=any((chart, breakdown_chart, over_time, rebuild, timeline, out)))
+    check_shown(metric, pictures=bool(chart or out))
     for folder in out:
         make_folder(folder)
     _note_skipped(checked)
@@ -205,13 +210,17 @@ def simulate(
     note_unlogged(result)
     if unsteady := steady.note([point for point in result.points if point not in lost]):
         say(unsteady)
+
+    def rates() -> altair.TopLevelMixin:
+        return result.chart(metric=metric)
+
     pictures: Pictures = [
-        *((result.chart, path) for path in chart),
+        *((rates, path) for path in chart),
         *((result.breakdown_chart, path) for path in breakdown_chart),
         *((result.over_time_chart, path) for path in over_time),
         *((result.rebuild_chart, path) for path in rebuild),
     ]
-    for path in _write(result, out, pictures, wish, look):
+    for path in _write(result, out, rates, pictures, wish, look):
         if not quiet:
             say(f"wrote {path}")
     code = _exit_code(result, len(checked), is_empty=is_empty)
@@ -223,6 +232,7 @@ def simulate(
 _OF_A_RUN = (
     "out",
     "chart",
+    "metric",
     "breakdown",
     "breakdown_chart",
     "over_time",
@@ -279,7 +289,14 @@ def _print(result: Result, *, as_json: bool, as_csv: bool, quiet: bool, breakdow
             )
 
 
-def _write(result: Result, out: list[Path], wanted: Pictures, wish: LogWish, look: Look) -> Iterator[Path]:
+def _write(
+    result: Result,
+    out: list[Path],
+    rates: Callable[[], altair.TopLevelMixin],
+    wanted: Pictures,
+    wish: LogWish,
+    look: Look,
+) -> Iterator[Path]:
     """Each file that was asked for, as soon as it is there; a result without points has no picture."""
     logged = any(point.get("commands") for point in result.points)
     pictures = list(wanted) if result.points else []
@@ -292,7 +309,7 @@ def _write(result: Result, out: list[Path], wanted: Pictures, wish: LogWish, loo
             write_text(folder / "commands.csv", commands_csv(result.records))
             yield folder / "commands.csv"
         pictures += [
-            (result.chart, folder / "depth.html"),
+            (rates, folder / "depth.html"),
             (result.breakdown_chart, folder / "breakdown.html"),
         ]
         if any(map(is_eventful, result.records)) and len(result.points) <= points_in_a_rebuild():

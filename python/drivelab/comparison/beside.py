@@ -7,6 +7,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from os import PathLike, fspath
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from drivelab import _core
@@ -16,6 +17,7 @@ from drivelab.comparison.difference import Difference, difference, each_of
 from drivelab.comparison.matching import SHARED, Lonely, Pair, matched, pooled, same, with_depth
 from drivelab.comparison.verdict import Verdict
 from drivelab.errors import InputError
+from drivelab.pictures import drawn
 from drivelab.points_table import axis_text
 from drivelab.records import settings
 from drivelab.records.model import DIRECTIONS, FIGURES, OTHER_FIGURE, PERCENTILES, Record, is_workload
@@ -133,11 +135,14 @@ class Compared:
 
         return tables(self)
 
-    def chart(self) -> altair.TopLevelMixin:
-        """Differences with their intervals, and the shift of percentiles. Raises ChartError."""
+    def chart(self, path: str | Path | None = None) -> altair.TopLevelMixin:
+        """Differences with their intervals, and the shift of percentiles; written to `path` if there is one.
+
+        Raises ChartError.
+        """
         from drivelab import charts  # noqa: PLC0415 - altair takes long to load
 
-        return charts.differences(self.to_dict())
+        return drawn(lambda: charts.differences(self.to_dict()), path, self.provenance)
 
     def rows(self) -> list[dict[str, Any]]:
         """What `compare --csv` prints: a row for each place and figure."""

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from drivelab.array_summary import counted
 from drivelab.disksim import seek
 from drivelab.disksim.disk import Disk, disk, ms
 from drivelab.disksim.layout import Layout, layout
@@ -19,6 +18,7 @@ from drivelab.disksim.patterns import G4, patterns
 from drivelab.disksim.syntax import Block, Description
 from drivelab.disksim.system import disk_and_bus, disk_names
 from drivelab.disksim.text import Place
+from drivelab.plural import counted
 from drivelab.toml_text import value_text
 
 SHORT = "DS"

@@ -5,7 +5,8 @@ solving.py goes from the options to the answer, losses.py holds it and its table
 `loss`.
 """
 
+from drivelab.durability.call import durability
 from drivelab.durability.losses import Losses
 from drivelab.durability.solving import loss
 
-__all__ = ["Losses", "loss"]
+__all__ = ["Losses", "durability", "loss"]

@@ -5,10 +5,12 @@ from __future__ import annotations
 import statistics
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from drivelab import _core
 from drivelab.experiment.model import CALIBRATION, VALIDATION, Cell, Experiment
+from drivelab.pictures import drawn
 from drivelab.plural import counted
 from drivelab.result import combined_digest
 
@@ -135,8 +137,11 @@ class Outcome:
             "digest": self.digest(),
         }
 
-    def chart(self) -> altair.TopLevelMixin:
-        """Published against predicted; a notebook shows it. Raises ChartError."""
+    def chart(self, path: str | Path | None = None) -> altair.TopLevelMixin:
+        """Published against predicted; a notebook shows it, and `path` has it if there is one. Raises ChartError."""
+        return drawn(self._chart, path, self.identity)
+
+    def _chart(self) -> altair.TopLevelMixin:
         from drivelab import charts  # noqa: PLC0415 - altair takes long to load
 
         match self.experiment.picture.get("kind", "cells"):

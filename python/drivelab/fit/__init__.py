@@ -2,7 +2,7 @@
 
 A start (a drive of the catalogue, an imported file, a data sheet) is adjusted to chains and traces of timed requests,
 sweeps over queue depth and rates over the surface, each in a stage of its own; values that they do not determine
-remain.
+remain. What is asked of it, from Python and from a shell, is in asked.py.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from drivelab.fit.output import Report, drive_file, report
 from drivelab.fit.stages import Measured, run
 from drivelab.fit.zones import of_geometry
 
-__all__ = ["Measured", "Report", "fit"]
+__all__ = ["Measured", "Report", "fit_measured"]
 
 
-def fit(
+def fit_measured(
     drive: str,
     measured: Measured,
     *,

@@ -11,7 +11,7 @@ from typing import Any
 
 from drivelab import _core, toml_text
 from drivelab.errors import InputError, ScenarioError
-from drivelab.library import catalogue_entry
+from drivelab.known import catalogue_entry
 from drivelab.scenario import Source, plan
 
 SEEK_FORMS = ("table", "single", "average", "full", "a", "b", "limit", "c", "e")

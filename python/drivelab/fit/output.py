@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from drivelab.fit.draft import SEEK_FORMS, Draft
 from drivelab.fit.parameters import ONE_OF_MANY, Fitted
 from drivelab.fit.replaying import Group, Replays, held_out, scored
 from drivelab.fit.stages import Found, Measured, held_out_of, joined
+from drivelab.pictures import drawn
 from drivelab.table import Cell, Table
 
 if TYPE_CHECKING:
@@ -44,6 +46,8 @@ class Report:
     start: str
     found: Found
     scored: list[Scored]
+    drive_file: str = ""
+    """The fitted drive as a file."""
 
     def parameters(self) -> list[Fitted]:
         """All parameters, sorted by key."""
@@ -91,8 +95,8 @@ class Report:
             tables.append(_sweep(self.found.sweep))
         return tables
 
-    def chart(self) -> altair.TopLevelMixin:
-        """Charts of the residuals by group, and of the sweep."""
+    def chart(self, path: str | Path | None = None) -> altair.TopLevelMixin:
+        """Charts of the residuals by group, and of the sweep; written to `path` if there is one. Raises ChartError."""
         from drivelab import charts  # noqa: PLC0415 - altair takes longer to load than many a fit
 
         groups = [
@@ -102,7 +106,9 @@ class Report:
             for part, error in (("fitted", group.fitted_error), ("held out", group.held_out_error))
             if error is not None
         ]
-        return charts.fitted(self.found.draft.name, groups, self.found.sweep)
+        return drawn(
+            lambda: charts.fitted(self.found.draft.name, groups, self.found.sweep), path, self.provenance
+        )
 
 
 def report(start: str, found: Found, measured: Measured) -> Report:

@@ -20,6 +20,7 @@ from drivelab.levels.odds import Lifetime, Repair, lifetime_dict, odds
 from drivelab.levels.planning import Chosen, Entry, check_used, checked, drive_bytes, named, planned
 from drivelab.levels.trace_words import split
 from drivelab.levels.verdict import Verdict, judged
+from drivelab.pictures import drawn
 from drivelab.plural import counted
 from drivelab.provenance import line, provenance
 from drivelab.result import Failure, combined_digest
@@ -99,11 +100,11 @@ class Comparison:
 
         return tables(self)
 
-    def chart(self) -> altair.TopLevelMixin:
-        """IOPS and latency by level and depth; a notebook shows it. Raises ChartError."""
+    def chart(self, path: str | Path | None = None) -> altair.TopLevelMixin:
+        """IOPS and latency by level and depth; written to `path` if there is one. Raises ChartError."""
         from drivelab import charts  # noqa: PLC0415 - altair takes long to load
 
-        return charts.levels(self.to_dict())
+        return drawn(lambda: charts.levels(self.to_dict()), path, self.provenance)
 
 
 @speaks_of_arguments

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from drivelab.cli.output import json_text
 from drivelab.errors import InputError, RunError
 from drivelab.files import make_folder, read_text, write_text
+from drivelab.json_text import json_text
 from drivelab.measuring import ready, reorder
 from drivelab.measuring.device import System, Target
 from drivelab.measuring.environment import device_facts, environment

@@ -5,6 +5,7 @@ evaluate.py simulates what is left and finds its losses, choice.py picks, sensit
 answer.py says it. Start with planned.py.
 """
 
-from drivelab.plan.planned import Plan, plan
+from drivelab.plan.call import plan
+from drivelab.plan.planned import Plan
 
 __all__ = ["Plan", "plan"]

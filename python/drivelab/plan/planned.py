@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from drivelab.arguments import in_arguments
@@ -12,6 +13,7 @@ from drivelab.durability.checks import FAILURES, LIVES
 from drivelab.errors import InputError, RunError
 from drivelab.levels import volatile
 from drivelab.levels.compare import failure_texts
+from drivelab.pictures import drawn
 from drivelab.plan import answer, choice, sensitivity, turns
 from drivelab.plan.choice import Binding
 from drivelab.plan.evaluate import Progress, Ran, evaluate
@@ -101,20 +103,23 @@ class Plan:
         """What `drivelab plan --json` prints."""
         return answer.to_dict(self)
 
-    def chart(self) -> altair.TopLevelMixin:
-        """Cost, performance and loss of every candidate. Raises ChartError."""
+    def chart(self, path: str | Path | None = None) -> altair.TopLevelMixin:
+        """Cost, performance and loss of every candidate; written to `path` if there is one. Raises ChartError."""
         from drivelab import charts  # noqa: PLC0415 - altair takes long to load
 
-        return charts.pareto(self.to_dict())
+        return drawn(lambda: charts.pareto(self.to_dict()), path, self.provenance)
 
-    def tornado(self) -> altair.TopLevelMixin:
-        """A chart of each assumption's effect on the pick's probability of loss. Raises ChartError."""
+    def tornado(self, path: str | Path | None = None) -> altair.TopLevelMixin:
+        """Each assumption's effect on the pick's chance of loss; written to `path` if there is one.
+
+        Raises ChartError.
+        """
         from drivelab import charts  # noqa: PLC0415
 
-        return charts.tornado(self.to_dict())
+        return drawn(lambda: charts.tornado(self.to_dict()), path, self.provenance)
 
 
-def plan(**options: object) -> Plan:
+def planned(**options: object) -> Plan:
     """Which array to buy: `plan(capacity="60TB", drive="wd-4tb-7200", level="raid6", drive_price="90USD", ..)`.
 
     The options are those of the verb; keys with a dot are laid over the target, such as

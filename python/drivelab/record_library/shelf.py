@@ -34,12 +34,17 @@ def default_place() -> str:
     return str(Path(base) / "drivelab" / "library.sqlite")
 
 
+def place_of(where: str | None) -> str:
+    """The place of a library that is named, or the default one. Raises InputError."""
+    if where is not None and not where.strip():
+        raise InputError("--library is empty: name a file, or a database of PostgreSQL")
+    return default_place() if where is None else where
+
+
 @contextmanager
 def opened(where: str | None, *, create: bool = False) -> Iterator[Library]:
     """A library, closed again afterwards. Raises InputError, OutputError."""
-    if where is not None and not where.strip():
-        raise InputError("--library is empty: name a file, or a database of PostgreSQL")
-    database = Database(default_place() if where is None else where, create=create)
+    database = Database(place_of(where), create=create)
     try:
         yield Library(database)
     finally:

@@ -81,8 +81,13 @@ def _file(path: Path) -> Path:
 
 def of_object(table: Mapping[str, Any], origin: str) -> Record:
     """A record in memory: `Result.to_dict()`, or parsed JSON. Raises InputError."""
+    return read(of_parsed(table, origin))
+
+
+def of_parsed(table: Mapping[str, Any], origin: str) -> Document:
+    """The same as a document."""
     # Through JSON, so that a log or a tuple in it has the form that a file would have.
-    return read(Document([json.loads(json.dumps(table, default=list))], origin))
+    return Document([json.loads(json.dumps(table, default=list))], origin)
 
 
 def read(document: Document) -> Record:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from drivelab import _core, toml_text
 from drivelab.arguments import speaks_of_arguments
 from drivelab.errors import InputError, RunError
+from drivelab.pictures import drawn
 from drivelab.plural import counted
 from drivelab.provenance import line, provenance
 from drivelab.result import Result, combined_digest
@@ -115,11 +116,11 @@ class Scan:
     def _repr_html_(self) -> str:
         return f"{self.table()._repr_html_()}<p><small>{self.run.identity()}</small></p>"
 
-    def chart(self, title: str | None = None) -> altair.TopLevelMixin:
-        """Rate and access time over the surface; a notebook shows it. Raises ChartError."""
+    def chart(self, path: str | Path | None = None, *, title: str | None = None) -> altair.TopLevelMixin:
+        """Rate and access time over the surface; written to `path` if there is one. Raises ChartError."""
         from drivelab import charts  # noqa: PLC0415 - altair takes long to load
 
-        return charts.surface(self.to_dict(), title)
+        return drawn(lambda: charts.surface(self.to_dict(), title), path, self.run.provenance)
 
 
 @dataclass(frozen=True, repr=False)
@@ -154,11 +155,11 @@ class SizeScan:
     def _repr_html_(self) -> str:
         return f"{self.table()._repr_html_()}<p><small>{self.run.identity()}</small></p>"
 
-    def chart(self, title: str | None = None) -> altair.TopLevelMixin:
-        """Time over size, and the residuals of the model; a notebook shows it. Raises ChartError."""
+    def chart(self, path: str | Path | None = None, *, title: str | None = None) -> altair.TopLevelMixin:
+        """Time over size, and the residuals of the model; written to `path` if there is one. Raises ChartError."""
         from drivelab import charts  # noqa: PLC0415
 
-        return charts.sizes(self.to_dict(), title)
+        return drawn(lambda: charts.sizes(self.to_dict(), title), path, self.run.provenance)
 
 
 @speaks_of_arguments

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from drivelab import toml_text
 from drivelab.errors import InputError
+from drivelab.pictures import drawn
 from drivelab.plural import counted
 from drivelab.points_table import rate_text
 from drivelab.provenance import line, provenance
@@ -78,11 +79,13 @@ class Scans:
             rows.append([Cell(cell) for cell in cells])
         return Table(columns, rows, title=f"By {self.scans[0].rw}", left=frozenset({0}))
 
-    def chart(self, title: str | None = None) -> altair.TopLevelMixin:
-        """The surfaces in one plot, and the accesses; a notebook shows it. Raises ChartError."""
+    def chart(self, path: str | Path | None = None, *, title: str | None = None) -> altair.TopLevelMixin:
+        """The surfaces in one plot, and the accesses; written to `path` if there is one. Raises ChartError."""
         from drivelab import charts  # noqa: PLC0415 - altair takes long to load
 
-        return charts.surfaces([found.to_dict() for found in self.scans], title)
+        return drawn(
+            lambda: charts.surfaces([found.to_dict() for found in self.scans], title), path, self.provenance
+        )
 
 
 def scan_drives(

@@ -79,6 +79,25 @@ class Copied:
         return lines
 
 
+def cut(  # noqa: PLR0913 - its parameters are the options of the verb
+    traces: str | Path | Sequence[str | Path],
+    output: str | Path,
+    to: str | None = None,
+    *,
+    device: str | None = None,
+    skip: int = 0,
+    count: int | None = None,
+    from_: str | None = None,
+    until: str | None = None,
+    reading: Reading | None = None,
+) -> Copied:
+    """Write a part of a trace: one device, a window of requests (`skip`, `count`) or of time ("90s" since the first).
+
+    Raises InputError, with the line, if a trace cannot be read, and OutputError if the output cannot be written.
+    """
+    return convert(traces, output, to, Shape(device, skip, count, from_, until), reading)
+
+
 def convert(
     traces: str | Path | Sequence[str | Path],
     output: str | Path,

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from drivelab import _core
 from drivelab.csv_text import flat
 from drivelab.errors import InputError
+from drivelab.pictures import drawn
 from drivelab.table import Cell, Table
 from drivelab.trace.reading import NS_PER_MS, NS_PER_S, Reading, one_trace, reading_options, texts
 
@@ -55,11 +56,11 @@ class Info:
         """The provenance of its chart."""
         return {"version": _core.VERSION, "trace": self.name, "format": self.figures["format"]}
 
-    def chart(self) -> altair.TopLevelMixin:
-        """The chart."""
+    def chart(self, path: str | Path | None = None) -> altair.TopLevelMixin:
+        """Rates and depth over time, sizes and distances; written to `path` if there is one. Raises ChartError."""
         from drivelab import charts  # noqa: PLC0415 - it loads slowly
 
-        return charts.trace(self.to_dict())
+        return drawn(lambda: charts.trace(self.to_dict()), path, self.provenance)
 
 
 def info(trace: str | Path | Sequence[str | Path], reading: Reading | None = None) -> Info:

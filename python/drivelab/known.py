@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import html
 import tomllib
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, overload
 
 from drivelab import _core, experiment, toml_text
 from drivelab.arguments import speaks_of_arguments
+from drivelab.catalogue_tables import facts_table, heading, source_lines
 from drivelab.errors import InputError, Interrupted, ScenarioError
 from drivelab.experiment import Outcome
 from drivelab.files import read_text
@@ -20,14 +22,43 @@ NAME_SHOWN = 80
 """Of a name in a message, so many characters are shown."""
 
 
-def catalogue(kind: str = "drives") -> list[dict[str, Any]]:
-    """All drives of the catalogue, or all `controllers` or `workloads`.
+class Facts(dict[str, Any]):
+    """An entry of the catalogue, which prints as the table of its facts.
 
-    Of each its name, its facts with mark and source, and the sources in full. What it takes over from the files that
-    it is based on is among the facts, with the name of that file as `base`. Raises InputError for another kind.
+    It has the keys `name`, `path`, `facts` (each with `key`, `value`, `mark`, `source`, and of an inherited one the
+    `base`), `sources` and `bases`.
     """
-    if kind not in _core.kinds():
-        raise InputError(f"the catalogue has no {kind}: it has {', '.join(_core.kinds())}")
+
+    def __repr__(self) -> str:
+        """What `drivelab catalogue NAME` prints."""
+        sources = source_lines(self)
+        parts = [heading(self), str(facts_table(self)), *(["\n".join(sources)] if sources else [])]
+        return "\n\n".join(parts)
+
+    def _repr_html_(self) -> str:
+        sources = "<br>".join(map(html.escape, source_lines(self)))
+        return f"<p>{html.escape(heading(self))}</p>{facts_table(self)._repr_html_()}<p><small>{sources}</small></p>"
+
+
+@overload
+def catalogue(  # type: ignore[overload-overlap]
+    name: Literal["drives", "controllers", "workloads"] = "drives",
+) -> list[dict[str, Any]]: ...
+@overload
+def catalogue(name: str) -> Facts: ...
+def catalogue(name: str = "drives") -> list[dict[str, Any]] | Facts:
+    """One drive, controller or workload by its name, `catalogue("wd-4tb-7200")`, or the file of one at a path.
+
+    "drives", "controllers" or "workloads" is the list of all of that kind, of each a dictionary with its name, its
+    facts with mark and source, and the sources in full. What it takes over from the files that it is based on is among
+    the facts, with the name of that file as `base`. Raises InputError for a name that is not there, with the nearest
+    that are, and ScenarioError for a bad file.
+    """
+    return entries(name) if name in _core.kinds() else Facts(catalogue_entry(name))
+
+
+def entries(kind: str) -> list[dict[str, Any]]:
+    """All of a kind that the catalogue has facts of."""
     return [
         {
             "name": entry["name"],
@@ -83,11 +114,11 @@ def catalogue_entry(name: str, wanted: str | None = None) -> dict[str, Any]:
     """
     if name.endswith(".toml") or name.startswith(("./", "../", "/")):
         return own_entry(Path(name))
-    entries = {kind: catalogue(kind) for kind in catalogue_kinds()}
-    for entry in (entry for kind in entries.values() for entry in kind):
+    known = {kind: entries(kind) for kind in catalogue_kinds()}
+    for entry in (entry for kind in known.values() for entry in kind):
         if entry["name"] == name:
             return entry
-    names = [entry["name"] for kind in entries if wanted in (None, kind) for entry in entries[kind]]
+    names = [entry["name"] for kind in known if wanted in (None, kind) for entry in known[kind]]
     close = get_close_matches(name[:NAME_SHOWN], names, cutoff=0.4)
     remedy = f"did you mean {' or '.join(close)}?" if close else f"there is {', '.join(names)}"
     raise InputError(f"nothing in the catalogue is called {name[:NAME_SHOWN]}: {remedy}")
