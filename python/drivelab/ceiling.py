@@ -85,8 +85,9 @@ def _is_beside_the_arm(point: Mapping[str, Any], job: str) -> bool:
     kinds = {line.partition("=")[2] for line in job.splitlines() if line.startswith("rw=")}
     if means is None or kinds != {"randread"} or "percentage_random" in job:
         return False
-    mechanical = means["seek"] + means["rotation"] + means["transfer"]
-    return mechanical < _ARM_LEAST_NS and mechanical <= means["overhead"] + means["link"]
+    mechanical: float = means["seek"] + means["rotation"] + means["transfer"]
+    beside: float = means["overhead"] + means["link"]
+    return mechanical < _ARM_LEAST_NS and mechanical <= beside
 
 
 def _cache(caches: Sequence[str], kind: str) -> str:
