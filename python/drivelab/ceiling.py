@@ -13,7 +13,7 @@ _NAMES = {
     "drive": "the drive's cache",
 }
 _SIDES = {"read": ("reads", "answered"), "write": ("writes", "took")}
-_ARM_LEAST_NS = 1e6
+_ARM_LEAST_NS = 5e5
 """What an arm and a platter need, at the least, for most reads at random places."""
 
 
@@ -87,7 +87,7 @@ def _is_beside_the_arm(point: Mapping[str, Any], job: str) -> bool:
         return False
     mechanical: float = means["seek"] + means["rotation"] + means["transfer"]
     beside: float = means["overhead"] + means["link"]
-    return mechanical < _ARM_LEAST_NS and mechanical <= beside
+    return mechanical < _ARM_LEAST_NS and mechanical <= 2 * beside
 
 
 def _cache(caches: Sequence[str], kind: str) -> str:
