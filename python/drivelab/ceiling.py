@@ -13,7 +13,7 @@ _NAMES = {
     "drive": "the drive's cache",
 }
 _SIDES = {"read": ("reads", "answered"), "write": ("writes", "took")}
-_ARM_LEAST_NS = 1e6
+_ARM_LEAST_NS = 5e5
 """What an arm and a platter need, at the least, for most reads at random places."""
 
 
@@ -85,8 +85,9 @@ def _is_beside_the_arm(point: Mapping[str, Any], job: str) -> bool:
     kinds = {line.partition("=")[2] for line in job.splitlines() if line.startswith("rw=")}
     if means is None or kinds != {"randread"} or "percentage_random" in job:
         return False
-    mechanical = means["seek"] + means["rotation"] + means["transfer"]
-    return bool(mechanical < _ARM_LEAST_NS and mechanical <= means["overhead"] + means["link"])
+    mechanical: float = means["seek"] + means["rotation"] + means["transfer"]
+    beside: float = means["overhead"] + means["link"]
+    return mechanical < _ARM_LEAST_NS and mechanical <= 2 * beside
 
 
 def _cache(caches: Sequence[str], kind: str) -> str:

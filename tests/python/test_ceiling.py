@@ -48,7 +48,7 @@ def test_a_stream_within_what_the_media_give_needs_no_note(run):
     ],
 )
 def test_what_exceeds_media_or_links_names_its_cache(run, words, starts, cache):
-    (note,) = notes_of(run, *DRIVE, *words, "--runtime", "5s", "--ramp-time", "1s")
+    (note,) = notes_of(run, *DRIVE, *words, "--runtime", "5s")
     assert note.startswith(starts)
     assert cache in note
 

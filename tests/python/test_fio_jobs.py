@@ -322,8 +322,15 @@ def test_exit_what_decides_which_groups_run():
     text = "[global]\nrw=read\nruntime=1\nexitall\nexit_what=WHAT\n[a]\nsize=1m\n[b]\nstonewall\nsize=1m\n"
     assert workload(text.replace("WHAT", "all"))["name"] == "a"
     assert [one["name"] for one in workload(text.replace("WHAT", "stonewall"))] == ["a", "b"]
-    (found,) = problems(text.replace("WHAT", "group").replace("stonewall", "new_group"))
+    # With new_group each ends its own group alone; with exit_what=stonewall all.
+    apart = text.replace("stonewall", "new_group")
+    for what, exits in (("group", None), ("stonewall", True), ("all", True)):
+        jobs = workload(apart.replace("WHAT", what))["job"]
+        assert {name: one.get("exitall") for name, one in jobs.items()} == {"a": exits, "b": exits}
+    (found,) = problems(f"{apart.replace('WHAT', 'group')}[c]\nsize=1m\n")
     assert found.startswith("job.fio:8: new_group: exitall ends")
+    (found,) = problems(text.replace("WHAT", "all").replace("[b]", "[c]\nexit_what=group\nsize=1m\n[b]"))
+    assert "depends on the job that ends first" in found
 
 
 def test_a_flush_at_the_end_is_part_of_the_run(run, tmp_path):
@@ -526,7 +533,7 @@ def test_a_delay_of_all_jobs_changes_nothing():
     (found,) = problems(
         job("rw=read", "filename=/dev/sdz", "[b]", "rw=read", "filename=/dev/sdz", "startdelay=5")
     )
-    assert found.startswith("job.fio:12: startdelay differs")
+    assert found.startswith("job.fio:13: startdelay differs")
 
 
 def test_a_log_is_replayed(run, tmp_path):

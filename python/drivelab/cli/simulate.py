@@ -446,8 +446,11 @@ def _note_given_up(result: Result) -> None:
 
 def _note_cached(result: Result, checked: _core.Plan) -> None:
     """Rates that only a cache can give are those of the cache: say so."""
+    if len(result.places) != len(result.points):
+        return
     ceilings = checked.ceilings
-    for note in ceiling.notes(result.records, [ceilings[at] for at in result.places], result.fio):
+    of_points = [ceilings[number] for number in result.places]
+    for note in ceiling.notes(result.records, of_points, result.fio):
         say(f"note: {note}")
 
 

@@ -6,7 +6,7 @@ import re
 
 _GROUPS = {
     "it is about how results are shown, logged or grouped": (
-        "group_reporting new_group unified_rw_reporting description clat_percentiles lat_percentiles "
+        "group_reporting unified_rw_reporting description clat_percentiles lat_percentiles "
         "slat_percentiles percentile_list significant_figures disable_lat disable_clat disable_slat disable_bw "
         "disable_bw_measurement write_bw_log write_lat_log write_iops_log write_hist_log write_iolog log_entries "
         "log_avg_msec log_hist_msec log_hist_coarseness log_window_value log_max_value log_offset log_prio "

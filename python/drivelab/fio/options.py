@@ -14,7 +14,7 @@ MEANT = frozenset(
         "runtime", "ramp_time", "time_based", "randseed", "stonewall", "ioengine", "kb_base", "name", "read_iolog",
         "replay_no_stall", "replay_time_scale", "loops", "startdelay", "norandommap", "nrfiles", "filesize",
         "thinktime_blocks_type", "filename", "directory", "filename_format", "uri", "file_service_type", "openfiles",
-        "end_fsync", "end_syncfs", "fsync_on_close", "exitall", "exit_what", "replay_redirect", "atomic",
+        "end_fsync", "end_syncfs", "fsync_on_close", "exitall", "exit_what", "new_group", "replay_redirect", "atomic",
     }
 )  # fmt: skip
 """Options that have a meaning here."""

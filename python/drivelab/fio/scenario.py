@@ -19,7 +19,7 @@ from drivelab.fio.job import build
 from drivelab.fio.options import MEANT, refusal
 from drivelab.fio.range import SECTOR_BYTES
 from drivelab.fio.reader import Built
-from drivelab.fio.syntax import Job, Problem, jobs_of
+from drivelab.fio.syntax import Job, Place, Problem, jobs_of
 from drivelab.fio.values import WrongError, flag
 
 _SHOWN = 20
@@ -43,6 +43,8 @@ class Ending:
 
     is_with_first: bool
     """exitall: with the first job that ends, all do."""
+    alone: frozenset[Place]
+    """The jobs that end no others all the same."""
     has_limit: bool
     """Whether a key beside the file ends the run."""
 
@@ -63,7 +65,7 @@ def scenario_of(text: str, origin: str, given: Mapping[str, str] | None = None) 
     check(jobs, problems)
     _sort_out(jobs, problems, notes)
     has_page_cache = any(key.startswith("target.host_cache") for key in given)
-    groups = that_run(_groups(jobs, problems), problems, notes)
+    groups, alone = that_run(_groups(jobs, problems), problems, notes)
     built = [
         [
             copy
@@ -79,7 +81,7 @@ def scenario_of(text: str, origin: str, given: Mapping[str, str] | None = None) 
     if len(seeds) > 1:
         place = [one.place for one in seeds.values()][-1]
         problems.append(Problem(place, "two values of randseed: a run has one; keep one of them"))
-    how = Ending(ends_all(jobs), has_limit(given, held))
+    how = Ending(ends_all(jobs), alone, has_limit(given, held))
     workloads = [_workload(group, how, problems) for group in built]
     if problems:
         raise InputError(_message(problems))
@@ -205,7 +207,7 @@ def _ends(group: Sequence[Built], how: Ending, problems: list[Problem]) -> dict[
             continue
         if amount is not None:
             built.keys["io_size"] = f"{-(-amount // SECTOR_BYTES) * SECTOR_BYTES}B"
-            if how.is_with_first and len(group) > 1:
+            if how.is_with_first and len(group) > 1 and built.place not in how.alone:
                 built.keys["exitall"] = True
         elif not has_time and not is_unknown and not how.has_limit:
             problems.append(Problem(built.place, f"[{built.name}] has no end; add runtime=60, say"))

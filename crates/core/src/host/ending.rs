@@ -23,7 +23,7 @@ impl Host {
         }
         for number in 0..self.jobs.len() {
             let job = &mut self.jobs[number];
-            job.left = 0;
+            job.progress.left = 0;
             if job.is_done() {
                 self.job_is_done(number as u32, at);
             }
@@ -34,7 +34,7 @@ impl Host {
     #[cold]
     pub(super) fn job_is_done(&mut self, number: u32, at: Instant) {
         let job = &mut self.jobs[number as usize];
-        if job.is_over {
+        if job.progress.is_over {
             return;
         }
         if job.owes_flush() {
@@ -44,7 +44,7 @@ impl Host {
             let io = self.outstanding[slot as usize];
             return self.send(slot, &io, 0, at, false);
         }
-        job.is_over = true;
+        job.progress.is_over = true;
         self.running -= 1;
         if job.params.ending.ends_all {
             self.end_jobs(at);

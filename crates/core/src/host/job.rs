@@ -15,6 +15,19 @@ pub struct Draw {
     pub count: Sectors,
 }
 
+/// How far a job has come: what it may still issue, and what it waits for.
+pub struct Progress {
+    /// Whether the job waits for a FLUSH, and how many I/Os became due meanwhile.
+    pub flushing: bool,
+    pub held: u32,
+    /// Sectors that it may still issue; [`ENDLESS`] where it does not end by itself.
+    pub left: u64,
+    /// I/Os and FLUSHes that were issued and are not finished.
+    pub unfinished: u32,
+    /// Whether it has ended.
+    pub is_over: bool,
+}
+
 pub struct Job {
     pub params: JobParams,
     /// Sizes with cumulative weights, in steps of 2^-32 of the total weight.
@@ -30,18 +43,10 @@ pub struct Job {
     scattered_from: u64,
     /// Number of writes until the next FLUSH.
     until_flush: u32,
-    /// Whether the job waits for a FLUSH, and how many I/Os became due meanwhile.
-    pub flushing: bool,
-    pub held: u32,
+    pub progress: Progress,
     /// I/Os of the burst that have not begun, and those that are not finished.
     pub of_burst: u32,
     pub in_burst: u32,
-    /// Sectors that it may still issue; [`ENDLESS`] where it does not end by itself.
-    pub left: u64,
-    /// I/Os and FLUSHes that were issued and are not finished.
-    pub unfinished: u32,
-    /// Whether it has ended.
-    pub is_over: bool,
     /// Where the next sequential access of each kind begins, relative to the range's start.
     next: [u64; 2],
 }
@@ -75,13 +80,15 @@ impl Job {
             arrival_stream: stream("arrival"),
             submit_stream: stream("submit"),
             until_flush: writes_per_flush(&params),
-            flushing: false,
-            held: 0,
+            progress: Progress {
+                flushing: false,
+                held: 0,
+                left: params.ending.after.map_or(ENDLESS, Sectors::get),
+                unfinished: 0,
+                is_over: false,
+            },
             of_burst: 0,
             in_burst: 0,
-            left: params.ending.after.map_or(ENDLESS, Sectors::get),
-            unfinished: 0,
-            is_over: false,
             next: [0; 2],
             params,
         }
@@ -105,22 +112,22 @@ impl Job {
     #[cold]
     fn draw_flush(&mut self) -> Draw {
         self.until_flush = writes_per_flush(&self.params);
-        self.flushing = matches!(self.params.flushes, Flushes::After(_));
+        self.progress.flushing = matches!(self.params.flushes, Flushes::After(_));
         Draw { access: Access::Flush, first: Lba::ZERO, count: Sectors::ZERO }
     }
 
     /// Whether it issues nothing more, and nothing of it is outstanding.
     #[inline]
     pub fn is_done(&self) -> bool {
-        self.left == 0 && self.unfinished == 0
+        self.progress.left == 0 && self.progress.unfinished == 0
     }
 
     /// Takes an I/O from what the job may still issue.
     #[inline]
     pub fn count_issued(&mut self, count: Sectors) {
-        self.unfinished += 1;
-        if self.left != ENDLESS {
-            self.left = self.left.saturating_sub(count.get());
+        self.progress.unfinished += 1;
+        if self.progress.left != ENDLESS {
+            self.progress.left = self.progress.left.saturating_sub(count.get());
         }
     }
 
@@ -136,8 +143,8 @@ impl Job {
     /// Begins the FLUSH with which the job ends.
     pub fn begin_last_flush(&mut self) {
         self.params.ending.flushes = false;
-        self.flushing = true;
-        self.unfinished += 1;
+        self.progress.flushing = true;
+        self.progress.unfinished += 1;
     }
 
     /// The host's processing time for an I/O of this size before its first command is sent.

@@ -179,7 +179,7 @@ impl Host {
                 HostEvent::Fed => self.begin_fed(due),
                 HostEvent::Burst { job } => self.begin_burst(job, due),
                 HostEvent::Begin { job, open } => {
-                    if self.jobs[job as usize].left == 0 {
+                    if self.jobs[job as usize].progress.left == 0 {
                         continue;
                     }
                     if open {
@@ -221,11 +221,11 @@ impl Host {
     fn issue(&mut self, job: u32, intended: Instant, at: Instant, begins: bool) {
         let source = &mut self.jobs[job as usize];
         // What was announced before is issued all the same.
-        if begins && source.left == 0 {
+        if begins && source.progress.left == 0 {
             return;
         }
-        if source.flushing {
-            source.held += 1;
+        if source.progress.flushing {
+            source.progress.held += 1;
             return;
         }
         let Draw { access, first, count } = source.draw();
@@ -394,13 +394,13 @@ impl Host {
             self.fed_is_done(finished);
             return;
         }
-        self.jobs[job as usize].unfinished -= 1;
+        self.jobs[job as usize].progress.unfinished -= 1;
         if self.backlog.front().is_some_and(|&(job, _)| !self.is_full(job))
             && let Some((job, intended)) = self.backlog.pop_front()
         {
             self.issue(job, intended, finished, false);
         }
-        if access == Access::Flush && self.jobs[job as usize].flushing {
+        if access == Access::Flush && self.jobs[job as usize].progress.flushing {
             self.flush_done(job, finished);
             return;
         }

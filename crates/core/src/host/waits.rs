@@ -9,8 +9,8 @@ impl Host {
     #[cold]
     pub(super) fn flush_done(&mut self, job: u32, finished: Instant) {
         let source = &mut self.jobs[job as usize];
-        source.flushing = false;
-        for _ in 0..=core::mem::take(&mut source.held) {
+        source.progress.flushing = false;
+        for _ in 0..=core::mem::take(&mut source.progress.held) {
             self.issue(job, finished, finished, true);
         }
     }

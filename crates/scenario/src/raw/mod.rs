@@ -29,7 +29,7 @@ use crate::text::suggest;
 pub use scenario::ScenarioRaw;
 
 /// Aliases: names that other tools, or this one elsewhere, use for a key with another name here.
-const ALIASES: [(&str, &str); 30] = [
+const ALIASES: [(&str, &str); 29] = [
     ("outstanding", "`iodepth`"),
     ("queue_depth", "`iodepth` in [workload], `queue.depth` in [target]"),
     ("qd", "`iodepth` in [workload], `queue.depth` in [target]"),
@@ -41,7 +41,6 @@ const ALIASES: [(&str, &str); 30] = [
     ("policy", "`order`"),
     ("randseed", "`run.seed`"),
     ("filename", "nothing: the target is `target.drive`"),
-    ("io_size", "`run.ios`"),
     ("loops", "`run.ios` or `run.duration`"),
     ("disk", "`drive`"),
     ("disks", "`members`"),

@@ -600,6 +600,7 @@ fn jobs(capacity: u64) -> impl Strategy<Value = JobParams> {
                 command_limit: command_limit.map(|limit| Sectors::new(limit.max(most.div_ceil(8)))),
                 arrivals,
                 submit,
+                ending: Default::default(),
             }
         },
     )
