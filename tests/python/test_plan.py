@@ -299,7 +299,9 @@ def test_of_equal_prices_it_is_said_what_decides(run):
     done = run("plan", *options(given))
     name, other = ("jbod", "raid0") if "pick: jbod" in done.stdout else ("raid0", "jbod")
     assert f"pick: {name}" in done.stdout
-    assert f"note: {other} of 5 x {same} answers faster and loses data as often\n" in done.stderr.replace("\n  ", " ")
+    assert f"note: {other} of 5 x {same} answers faster and loses data as often\n" in done.stderr.replace(
+        "\n  ", " "
+    )
     done = run("plan", *options({key: value for key, value in given.items() if key != "afr"}))
     assert f"note: {other} of 5 x {same} answers faster\n" in done.stderr
 
