@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
 SCREEN = 100
 """Columns of a screen on which an answer has to fit."""
-_NARROWEST = 16
-"""Characters that a column of text keeps where a table is fitted."""
 STYLES_CSS = {
     "bold": "font-weight:bold",
     "dim": "color:gray",
@@ -51,22 +49,37 @@ class Table:
         rows = [[visible_cell(cell.text) for cell in row] for row in self.rows]
         widths = [max(len(title), *(len(row[i]) for row in rows), 0) for i, title in enumerate(columns)]
         self._fit(widths)
-        lines = [line for row in (columns, *rows) for line in self._lines(row, widths)]
+        every = frozenset(range(len(widths)))
+        lines = self._lines(columns, widths, every)
+        lines += [line for row in rows for line in self._lines(row, widths, self.left)]
         return "\n".join([*([visible_cell(self.title)] if self.title else []), *lines])
 
     def _fit(self, widths: list[int]) -> None:
-        """Narrow the widest columns of text until a line fits, or they are as narrow as words allow."""
-        while self.width is not None and sum(widths) + 2 * (len(widths) - 1) > self.width:
-            widest = max(self.left, key=lambda i: widths[i], default=None)
-            if widest is None or widths[widest] <= _NARROWEST:
-                return
-            widths[widest] -= 1
+        """Break titles, then narrow the widest columns of text, until a line fits or no word could stay whole."""
 
-    def _lines(self, texts: list[str], widths: list[int]) -> list[str]:
+        def excess() -> int:
+            return 0 if self.width is None else sum(widths) + 2 * (len(widths) - 1) - self.width
+
+        if excess() <= 0:
+            return
+        least = [
+            max(len(word) for text in (title, *self._texts(i)) for word in text.split() or [""])
+            for i, title in enumerate(self.columns)
+        ]
+        for i in range(len(widths)):
+            if i not in self.left:
+                widths[i] = max(least[i], *map(len, self._texts(i)), 0)
+        while excess() > 0 and (able := [i for i in self.left if widths[i] > least[i]]):
+            widths[max(able, key=lambda i: widths[i])] -= 1
+
+    def _texts(self, column: int) -> list[str]:
+        return [row[column].text for row in self.rows]
+
+    def _lines(self, texts: list[str], widths: list[int], broken: frozenset[int]) -> list[str]:
         """A row; several lines where a text is broken."""
         parts = [
             textwrap.wrap(text, widths[i], break_long_words=False, break_on_hyphens=False) or [""]
-            if i in self.left
+            if i in broken and len(text) > widths[i]
             else [text]
             for i, text in enumerate(texts)
         ]

@@ -238,7 +238,7 @@ WRONG = """
 def wrong() -> Iterator[list[str]]:
     """Each command."""
     for options in WRONG.replace("\n", "|").strip("|").split("|"):
-        given = dict(zip(EIGHT[::2], EIGHT[1::2], strict=True)) | {"--level": "raid6"}
+        given = dict(zip(BASE[::2], BASE[1::2], strict=True)) | {"--level": "raid6"}
         words = options.split()
         for name in words:
             given.pop(name, None)

@@ -292,9 +292,8 @@ fn check_ports(raw: &TargetRaw, known: &ArrayContext<'_>, offer: &ControllerLeve
     let drives = known.drives();
     if let Some(ports) = ports.filter(|ports| drives as u64 > ports.0) {
         let mut of = vec![counted(known.members.into(), "member").to_string()];
-        match known.spares() {
-            0 => {}
-            count => of.push(counted(count as u64, "spare").to_string()),
+        if known.spares() > 0 {
+            of.push(counted(known.spares().into(), "spare").to_string());
         }
         if known.has_journal() {
             of.push("the journal".to_owned());
