@@ -20,6 +20,8 @@ from drivelab.fio.syntax import Job, Problem, jobs_of
 from drivelab.fio.values import WrongError, flag
 
 _SHOWN = 20
+# More problems than anybody reads: with so many the rest is not looked for.
+_PROBLEMS_MAX = 100
 """The most problems that one message lists."""
 
 
@@ -84,7 +86,7 @@ def _message(origin: str, problems: Sequence[Problem]) -> str:
     found = sorted(dict.fromkeys(problems), key=lambda problem: problem.line)
     lines = [f"{origin}:{problem.line}: {problem.text}" for problem in found[:_SHOWN]]
     if len(found) > _SHOWN:
-        lines.append(f"and {len(found) - _SHOWN} more")
+        lines.append(f"and {len(found) - _SHOWN} more{' at least' if len(found) >= _PROBLEMS_MAX else ''}")
     return "\n".join(lines)
 
 
@@ -93,6 +95,8 @@ def _sort_out(jobs: Sequence[Job], problems: list[Problem], notes: dict[str, Non
     idle: dict[str, None] = {}
     for job in jobs:
         for key, option in job.options.items():
+            if len(problems) >= _PROBLEMS_MAX:
+                return
             if why := refusal(key, option.value):
                 problems.append(Problem(option.line, f"{option}: {why}"))
             elif key not in MEANT:
