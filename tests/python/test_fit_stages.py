@@ -82,6 +82,7 @@ def test_a_time_is_written_as_it_is_read(ms):
 
 def test_fios_json_is_a_sweep(tmp_path):
     def job(depth, iops, p99) -> dict:
+        options = {"rw": "randread", "ioengine": "libaio", "iodepth": str(depth)}
         side = {"iops": iops, "clat_ns": {"percentile": {"50.000000": 1, "99.000000": p99}}}
         return {
             "read": side,

@@ -171,9 +171,7 @@ impl Log {
             return;
         }
         let (message, remedy) = (shortened(message.into()), remedy.map(shortened));
-        if !self.seen.insert((place, message.clone()))
-            || self.is_of_another_value(place, &message)
-        {
+        if !self.seen.insert((place, message.clone())) || self.is_of_another_value(place, &message) {
             return;
         }
         let problem = self.problem(place, message, remedy);
