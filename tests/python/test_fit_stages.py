@@ -87,7 +87,7 @@ def test_fios_json_is_a_sweep(tmp_path):
         return {
             "read": side,
             "write": {"iops": 0.0},
-            "job options": {"rw": "randread", "iodepth": str(depth)},
+            "job options": options,
         }
 
     (tmp_path / "fio.json").write_text(
