@@ -112,14 +112,16 @@ def test_every_option_of_the_load_is_an_axis(options, axes):
     assert axes_of({"rw": "randread", **options}) == base | axes
 
 
-def test_a_rate_leaves_the_depth_open():
-    assert axes_of({**READ, "rate": "10m", "iodepth": "8"}) == {
+def test_with_a_rate_the_depth_is_a_limit():
+    assert axes_of({**READ, "rate": "10m", "iodepth": "8", "ioengine": "libaio"}) == {
         "rw": "randread",
         "bs": 4096,
+        "iodepth": 8,
         "numjobs": 1,
         "rate": "10m",
         "direct": 0,
     }
+    assert not {"iodepth", "depth"} & axes_of({**READ, "rate_iops": "100"}).keys()
 
 
 @pytest.mark.parametrize(

@@ -82,11 +82,12 @@ def test_a_time_is_written_as_it_is_read(ms):
 
 def test_fios_json_is_a_sweep(tmp_path):
     def job(depth, iops, p99) -> dict:
+        options = {"rw": "randread", "ioengine": "libaio", "iodepth": str(depth)}
         side = {"iops": iops, "clat_ns": {"percentile": {"50.000000": 1, "99.000000": p99}}}
         return {
             "read": side,
             "write": {"iops": 0.0},
-            "job options": {"rw": "randread", "iodepth": str(depth)},
+            "job options": options,
         }
 
     (tmp_path / "fio.json").write_text(
@@ -112,6 +113,10 @@ def test_a_sweep_is_all_that_compare_reads(tmp_path):
         (sweep,) = read_sweeps(paths)
         assert (sweep.depth.tolist(), sweep.iops.tolist()) == ([1, 4, 16], [80, 120, 180])
         assert (sweep.bs, sweep.rw) == ("8k", "randread")
+    # A rate limits a depth, and does not take its place.
+    limited = [json.dumps(_at_depth(depth, 100, {"rate_iops": "100"})) for depth in (1, 8)]
+    (tmp_path / "limited.json").write_text("\n".join(limited))
+    assert read_sweeps([tmp_path / "limited.json"])[0].depth.tolist() == [1, 8]
     # What the record says is not overruled.
     with pytest.raises(InputError, match=r"one.json: --bs 4k: the file is of randread 8k"):
         read_sweeps([tmp_path / "one.json"], bs="4k")

@@ -85,7 +85,11 @@ def test_every_title_of_a_column_is_explained():
     unknown = {
         title: file
         for title, file in titles.items()
-        if reference.found_term(title, terms) is None and title not in keys and file != "published.py"
+        # Keys are explained by their paths, columns of published tables by the publication.
+        if reference.found_term(title, terms) is None
+        and title not in keys
+        and "." not in title
+        and file != "published.py"
     }
     assert unknown == {}
 

@@ -27,7 +27,7 @@ def test_lines_and_tabulators_stay_outside_of_cells():
 
 def test_a_cell_keeps_its_row():
     table = Table(["a\nb"], [[Cell("c\x1b[31m\nd")]], title="e\x07")
-    assert str(table) == "e\\u0007\n           a\\nb\nc\\u001b[31m\\nd"
+    assert str(table) == "e\\u0007\n          a\\nb\nc\\u001b[31m\\nd"
 
 
 def test_names_of_a_scenario_its_record_and_the_library(run, tmp_path):

@@ -79,6 +79,8 @@ NEVER_REPAIRED = (
 """Options without effect if the first failure is the loss."""
 
 _STAND_INS = {"afr": "1%", "mttf": "500000h", "drive_life": "500000h", "ure": "1e-15/bit", "scrub": "1w"}
+# More problems than anybody reads: with so many the rest is not looked for.
+_PROBLEMS_MAX = 100
 _FLAGS = frozenset({"serial", "every_loss", "sync"})
 _LISTS = frozenset({"level", "rebuild", "common", "outage"})
 
@@ -87,7 +89,7 @@ def check_keys(names: Iterable[str]) -> None:
     """Reject unknown keys. Raises InputError."""
     problems = Problems()
     for name in names:
-        if name not in KEYS:
+        if name not in KEYS and len(problems.found) < _PROBLEMS_MAX:
             near = get_close_matches(name, KEYS, n=2)
             remedy = f"did you mean {' or '.join(near)}?" if near else f"it is one of {', '.join(KEYS)}"
             problems.found.append(OptionError(name, None, "there is no such key", remedy, is_key=True))

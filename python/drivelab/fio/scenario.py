@@ -23,6 +23,8 @@ from drivelab.fio.syntax import Job, Place, Problem, jobs_of
 from drivelab.fio.values import WrongError, flag
 
 _SHOWN = 20
+# More problems than anybody reads: with so many the rest is not looked for.
+_PROBLEMS_MAX = 100
 """The most problems that one message lists."""
 
 
@@ -136,7 +138,7 @@ def _message(problems: Sequence[Problem]) -> str:
     found = sorted(dict.fromkeys(problems), key=lambda problem: problem.place)
     lines = [f"{problem.place}: {problem.text}" for problem in found[:_SHOWN]]
     if len(found) > _SHOWN:
-        lines.append(f"and {len(found) - _SHOWN} more")
+        lines.append(f"and {len(found) - _SHOWN} more{' at least' if len(found) >= _PROBLEMS_MAX else ''}")
     return "\n".join(lines)
 
 
@@ -145,6 +147,8 @@ def _sort_out(jobs: Sequence[Job], problems: list[Problem], notes: dict[str, Non
     idle: dict[str, None] = {}
     for job in jobs:
         for key, option in job.options.items():
+            if len(problems) >= _PROBLEMS_MAX:
+                return
             if why := refusal(key, option.value):
                 problems.append(Problem(option.place, f"{option}: {why}"))
             elif key not in MEANT:

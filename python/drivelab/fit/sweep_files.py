@@ -7,7 +7,7 @@ sweep together.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -107,7 +107,7 @@ def _of_point(point: RecordPoint, origin: str) -> Depth:
     place = (
         f"{origin}: the point {', '.join(f'{k} {axis_text(v)}' for k, v in axes.items()) or 'without axes'}"
     )
-    depth, iops, p99 = axes.get("depth"), point.figure("iops"), point.figure("p99")
+    depth, iops, p99 = axes.get("depth", _limit(axes)), point.figure("iops"), point.figure("p99")
     if not isinstance(depth, int | float) or depth < 1 or iops is None or iops.value <= 0:
         lacks = "IOPS" if iops is None or iops.value <= 0 else "queue depth"
         raise InputError(f"{place} has no {lacks}; a sweep has a depth and IOPS at each point")
@@ -125,6 +125,12 @@ def _of_point(point: RecordPoint, origin: str) -> Depth:
         iops.value,
         math.nan if p99 is None else p99.value / _NS_PER_MS,
     )
+
+
+def _limit(axes: Mapping[str, object]) -> int | None:
+    """The depth that a job with a rate may not exceed."""
+    depth, jobs = axes.get("iodepth"), axes.get("numjobs", 1)
+    return depth * jobs if isinstance(depth, int) and isinstance(jobs, int) else None
 
 
 def _chosen(path: Path, found: Sequence[Depth], bs: str | None, rw: str | None) -> list[Depth]:

@@ -144,8 +144,10 @@ def _add_defaults(workload: dict[str, str], parts: Mapping[str, Part | None], th
     sizes = [part.io_bytes for part in parts.values() if part is not None]
     if not has_size and all(size is None or abs(size / 4096 - 1) < 0.01 for size in sizes):
         workload["bs"] = "4k"
-    for name in ("iodepth", "numjobs"):
-        workload.setdefault(name, "1")
+    workload.setdefault("numjobs", "1")
+    if not any(name in workload for name in _RATES):
+        # With a rate the depth is only an upper limit.
+        workload.setdefault("iodepth", "1")
 
 
 def _add_mix(workload: dict[str, str], options: Options) -> None:

@@ -84,6 +84,9 @@ def axes_of_jobs(jobs: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
         own |= {name: options[name] for name in _JOB_MORE if options.get(name) not in {None, "0"}}
         if axis_value("rw", own["rw"]) in _MIXED:
             own["rwmixread"] = options.get("rwmixread", "50")
+        if "rate_iops" in own:
+            # With a rate the depth is only an upper limit, and here there is none.
+            del own["iodepth"]
         before = f"{job}." if len(jobs) > 1 else ""
         found |= {before + name: value for name, value in axes_of_job(own).items()}
     return found
@@ -91,14 +94,9 @@ def axes_of_jobs(jobs: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
 
 def axes_of_job(options: Mapping[str, str]) -> dict[str, Any]:
     """The axes of one job from those of its options that are stated."""
-    left_out = set()
-    if "bssplit" in options:
-        # With a split there is no single size.
-        left_out.add("bs")
-    if "rate_iops" in options or "rate" in options:
-        # With a rate the depth is only an upper limit.
-        left_out.add("iodepth")
-    return {name: axis_value(name, text) for name, text in options.items() if name not in left_out}
+    # With a split there is no single size.
+    left_out = "bs" if "bssplit" in options else ""
+    return {name: axis_value(name, text) for name, text in options.items() if name != left_out}
 
 
 def jobs_of_text(text: str) -> dict[str, dict[str, str]]:

@@ -198,3 +198,13 @@ fn a_cache_by_its_segments_or_by_its_size_is_another_scenario() {
     assert_ne!(by_size, hash("target.cache = { size = \"64KiB\", read_ahead = \"track\" }"));
     assert_ne!(by_size, hash("target.cache.size = \"64KiB\"\ntarget.write_cache = true"));
 }
+
+#[test]
+fn a_flag_is_on_or_off() {
+    let with = |word: &str| {
+        models("[target]\ndrive = \"drives/mine.toml\"\n", &[("target.drive.write_cache", word)])[0].cache
+    };
+    assert_eq!(with("on"), with("true"));
+    assert_eq!(with("off"), with("false"));
+    assert_ne!(with("on"), with("off"));
+}

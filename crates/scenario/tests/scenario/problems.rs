@@ -447,8 +447,8 @@ fn caches_that_cannot_be() {
         ),
         ("nothing written", "write_cache = true\ncache = { write_limit = \"0B\", destage_run = \"0B\" }"),
         ("a write cache in none", "write_cache = true\ncache = false"),
-        ("too little said", "write_cache = \"on\"\ncache = true"),
-        ("a switch that is none", "write_cache = \"on\"\ncache = { destage = \"at-once\" }"),
+        ("too little said", "write_cache = \"yes\"\ncache = true"),
+        ("a switch that is none", "write_cache = \"yes\"\ncache = { destage = \"at-once\" }"),
         ("a time of nothing", "drive = { base = \"wd-4tb-7200\", firmware.write_hit = \"1ms\" }"),
         ("neither order nor reach", "cache = { destage = \"later\", read_ahead = \"tracks\", send_from = 101 }"),
     ]
