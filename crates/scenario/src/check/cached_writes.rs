@@ -81,16 +81,15 @@ pub fn section(at: Option<&At<Switch<CacheRaw>>>) -> Option<&CacheRaw> {
     }
 }
 
-/// Writes per second with this many segments, linear over the logarithm of their number.
+/// Writes per second with this many segments, linear between the numbers of the table.
 fn rate_with(segments: u32) -> f64 {
-    let log = |count: u32| f64::from(count.max(1)).log2();
     let after = DESTAGED.iter().position(|(count, _)| *count >= segments).unwrap_or(DESTAGED.len() - 1);
     let (next, next_rate) = DESTAGED[after];
     let (before, rate) = DESTAGED[after.saturating_sub(1)];
     if next <= segments || next == before {
         return next_rate;
     }
-    rate + (next_rate - rate) * (log(segments) - log(before)) / (log(next) - log(before))
+    rate + (next_rate - rate) * f64::from(segments - before) / f64::from(next - before)
 }
 
 #[cfg(test)]

@@ -57,7 +57,7 @@ impl<'a, T: CatalogueItem> FileCache<'a, T> {
     pub fn resolve(&mut self, choice: &At<Choice<T>>, log: &mut Log) -> Option<T> {
         match &choice.value {
             Choice::Named(name) => self.named(name, choice.place, log),
-            Choice::Inline(raw) => self.over_base((**raw).clone().as_written(), log),
+            Choice::Inline(raw) => self.over_base((**raw).clone().with_own_marks(), log),
         }
     }
 
@@ -160,6 +160,6 @@ impl<'a, T: CatalogueItem> FileCache<'a, T> {
         let before = log.count();
         let table = document(&text, all, log)?;
         let raw = T::read(&Node { place: all, value: Value::Table(table) }, log)?;
-        (log.count() == before).then_some(raw.as_written())
+        (log.count() == before).then_some(raw.with_own_marks())
     }
 }

@@ -19,8 +19,8 @@ pub trait CatalogueItem: Read + Clone {
     /// Removes and returns the name of its base.
     fn take_base(&mut self) -> Option<At<String>>;
 
-    /// This item as it stands in its text, before it is merged over another one.
-    fn as_written(self) -> Self {
+    /// This item with what its sections say of their values written beside each value that needs it.
+    fn with_own_marks(self) -> Self {
         self
     }
 
@@ -44,7 +44,7 @@ impl CatalogueItem for DriveRaw {
         self.base.take()
     }
 
-    fn as_written(self) -> Self {
+    fn with_own_marks(self) -> Self {
         provenance::with_marks(self)
     }
 
