@@ -388,22 +388,6 @@ impl Geometry {
         (first, self.lba_after_track(zone, track).min(Lba::new(self.capacity)))
     }
 
-    /// The first block of this block's track that lies in this slot or behind it; the one after the track's
-    /// last where there is none.
-    pub fn first_from_slot(&self, lba: Lba, slot: u32) -> Lba {
-        let (first, end) = self.track_range(lba);
-        let (mut low, mut high) = (first.get(), end.get());
-        while low < high {
-            let middle = low.midpoint(high);
-            if self.locate(Lba::new(middle)).sector < slot {
-                low = middle + 1;
-            } else {
-                high = middle;
-            }
-        }
-        Lba::new(low)
-    }
-
     /// The block after the last one of this block's cylinder, in block order.
     pub fn cylinder_end(&self, lba: Lba) -> Lba {
         let own = self.locate(lba);

@@ -1,5 +1,6 @@
 //! Drive files drawn at random: any layout, order and cache that a plausible drive may have.
 use drivelab_core::rng::Stream;
+use drivelab_scenario::{NoFiles, Source, plan};
 use std::fmt::Write;
 
 struct Dice(Stream);
@@ -23,6 +24,22 @@ impl Dice {
     }
 }
 
+/// A drawn scenario without the lines that have no meaning beside the others, such as a margin of an order without angles.
+pub fn without_pointless(text: &str) -> String {
+    let mut lines: Vec<&str> = text.lines().collect();
+    loop {
+        let source = Source { origin: "drawn.toml".to_owned(), text: lines.join("\n") };
+        let Err(problems) = plan(&source, &[], &NoFiles) else { return source.text + "\n" };
+        let mut guilty: Vec<usize> = problems.0.iter().map(|problem| problem.line - 1).collect();
+        guilty.sort_unstable();
+        guilty.dedup();
+        assert!(guilty.iter().all(|&line| lines[line].contains(" = ")), "{problems}\n{}", source.text);
+        for &line in guilty.iter().rev() {
+            lines.remove(line);
+        }
+    }
+}
+
 /// The drive of this seed as the section `[target]` of a scenario.
 pub fn random_drive(seed: u64) -> String {
     let mut dice = Dice(Stream::named(seed, "stream/drive"));
@@ -32,7 +49,7 @@ pub fn random_drive(seed: u64) -> String {
     firmware(dice, &mut text);
     queue(dice, &mut text);
     cache(dice, &mut text);
-    text
+    without_pointless(&text)
 }
 
 fn mechanics(dice: &mut Dice, text: &mut String) {

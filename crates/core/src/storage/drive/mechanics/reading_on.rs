@@ -4,6 +4,7 @@ use super::super::buffer::Buffer;
 use super::super::cache::params::ReadAheadParams;
 use super::super::cache::segment::{Cover, Ended};
 use super::super::cache::segments::SegmentIndex;
+use super::super::geometry::Geometry;
 use super::super::queue::{ChoiceTime, SlotIndex};
 use super::super::tasks::flight::InFlight;
 use super::Mechanics;
@@ -193,13 +194,13 @@ impl Mechanics {
         // In slots: not every slot holds a block.
         let passed = (flight.media.passed * u64::from(per_track) / self.spindle.period()) as u32;
         let before = passed.min(at.sector);
-        let begin = geometry.first_from_slot(sought, at.sector - before).min(first);
+        let begin = first_from_slot(geometry, sought, at.sector - before).min(first);
         let behind = (passed - before).min(per_track);
         if behind == 0 || !self.model.mechanism.settle.read_on_arrival {
             return (begin, none.1);
         }
         let track_end = geometry.track_range(sought).1;
-        let from = geometry.first_from_slot(sought, per_track - behind).max(flight.command.end());
+        let from = first_from_slot(geometry, sought, per_track - behind).max(flight.command.end());
         (begin, if from < track_end { (from, track_end) } else { none.1 })
     }
 
@@ -243,4 +244,20 @@ impl Mechanics {
     pub fn leave_segment(&mut self, buffer: &mut Buffer, now: Instant) -> Instant {
         now + self.stop_reading_on(buffer, now)
     }
+}
+
+/// The first block of this block's track that lies in this slot or behind it; the one after the track's last where there
+/// is none.
+fn first_from_slot(geometry: &Geometry, lba: Lba, slot: u32) -> Lba {
+    let (first, end) = geometry.track_range(lba);
+    let (mut low, mut high) = (first.get(), end.get());
+    while low < high {
+        let middle = low.midpoint(high);
+        if geometry.locate(Lba::new(middle)).sector < slot {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    Lba::new(low)
 }
