@@ -1,6 +1,5 @@
 //! Reads from a buffer that keeps what passes the head: it answers what it holds, and nothing else.
 use crate::common::try_point;
-use crate::streams::random_drive::without_pointless;
 use drivelab_core::Setup;
 use drivelab_core::rng::Stream;
 use drivelab_scenario::{NoFiles, Source, plan};
@@ -30,6 +29,22 @@ fn a_segment_shorter_than_a_track_answers_what_it_holds() {
     for (size, near) in [("16KiB", "256KiB"), ("32KiB", "256KiB"), ("32KiB", "450KiB"), ("64KiB", "450KiB")] {
         let text = scenario(drive, &format!("size = \"{size}\""), near);
         try_point(&checked(&text)).unwrap_or_else(|error| panic!("{size} {near}: {error}"));
+    }
+}
+
+/// A drawn scenario without the lines that have no meaning beside the others, such as a margin of an order without angles.
+fn without_pointless(text: &str) -> String {
+    let mut lines: Vec<&str> = text.lines().collect();
+    loop {
+        let source = Source { origin: "drawn.toml".to_owned(), text: lines.join("\n") };
+        let Err(problems) = plan(&source, &[], &NoFiles) else { return source.text + "\n" };
+        let mut guilty: Vec<usize> = problems.0.iter().map(|problem| problem.line - 1).collect();
+        guilty.sort_unstable();
+        guilty.dedup();
+        assert!(guilty.iter().all(|&line| lines[line].contains(" = ")), "{problems}\n{}", source.text);
+        for &line in guilty.iter().rev() {
+            lines.remove(line);
+        }
     }
 }
 
