@@ -72,7 +72,8 @@ impl<'a> Scene<'a> {
         let mut slots = Slots::new(params, mechanism.geometry.cylinders(), self.spindle.period());
         for (slot, (first, landing)) in (0..).zip(&self.reads) {
             let Landing { cylinder, head, start, longest_wait, .. } = *landing;
-            slots.insert(slot, Entry { cylinder, head, start, longest_wait, ..Entry::default() }, *first);
+            let entry = Entry { cylinder, head, start, longest_wait, ..Entry::default() };
+            slots.insert(slot, entry, (*first, Lba::new(first.get() + 8)));
         }
         let (mut now, mut arm) = (self.now, self.arm);
         let (turned, period, upward) = (|at| self.spindle.turned(at), self.spindle.period(), true);

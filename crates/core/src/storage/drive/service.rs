@@ -7,7 +7,7 @@ use super::queue::{ChoiceTime, JoinsUntil, SlotIndex, View, choose};
 use super::tasks::flight::{AtMedia, InFlight, TaskState};
 use super::tasks::precedence::is_head_of_queue;
 use super::{Drive, DriveEvent};
-use crate::command::{Access, Command, Outcome};
+use crate::command::{Access, Command, Outcome, Priority};
 use crate::data::DataOp;
 use crate::storage::context::Context;
 use crate::trace::Served;
@@ -62,7 +62,7 @@ impl Drive {
         self.buffer.host_has_arm();
         let left = self.mechanics.leave_segment(&mut self.buffer, now);
         // With only one there is nothing to choose.
-        let waiting = self.mechanics.slots.len();
+        let waiting = self.mechanics.slots.candidates();
         let examines = waiting > 1 && self.mechanics.slots.planned().is_none();
         let from = if examines { left.max(now + self.model.queue.examination_time(waiting)) } else { left };
         let view = self.mechanics.view(from);
@@ -118,8 +118,11 @@ impl Drive {
             return Some(slot);
         }
         let overdue = self.mechanics.is_overdue(Instant::from_ns(view.now));
-        let high = self.tasks.ahead.high().filter(|_| !overdue);
         let slots = &self.mechanics.slots;
+        // Of a stream of them the first.
+        let is_high = |slot: SlotIndex| self.tasks[slot].command.priority == Priority::High;
+        let is_next = |slot: SlotIndex| !slots.before(slot).is_some_and(is_high);
+        let high = self.tasks.ahead.high().filter(|&slot| !overdue && is_next(slot));
         let next = least(high, slots, view).or_else(|| choose(slots, view))?;
         let endangered = self.tasks.ahead.endangered(|| self.free_after(next, Instant::from_ns(view.now)));
         Some(endangered.unwrap_or(next))
@@ -147,6 +150,12 @@ impl Drive {
         self.mechanics.chosen();
         self.dispatch(context, slot, from, Served::Chosen);
         true
+    }
+
+    /// Whether a command is the oldest, and neither another one nor the cache is entitled to go before it.
+    fn is_in_turn(&self, slot: SlotIndex, now: Instant) -> bool {
+        let is_oldest = self.mechanics.slots.oldest() == Some(slot);
+        is_oldest && !self.tasks.is_pressed() && !self.buffer.presses(now, self.quiet_since())
     }
 
     /// Whether one more command may pass those that wait.
@@ -221,8 +230,8 @@ impl Drive {
     /// The mechanism is busy until `until` with a command that ends at `end`: fixes what may join it.
     fn begin_sweep(&mut self, now: Instant, end: Lba, access: Access, started: Instant, until: Instant) {
         let join_until = self.mechanics.joins_until(access, started, until);
-        let may = join_until.is_some() && self.may_go_out_of_turn(now);
-        let joined = if may { self.mechanics.queued_behind(end, access) } else { None };
+        let next = join_until.and_then(|_| self.mechanics.queued_behind(end, access));
+        let joined = next.filter(|&next| self.is_in_turn(next, now) || self.may_go_out_of_turn(now));
         if let Some(slot) = joined {
             self.take_out(slot);
             self.tasks[slot].state = TaskState::Serving;
@@ -373,7 +382,8 @@ impl Drive {
         }
         let (held, holder) = self.buffer.held_before(first, sought, now, self.mechanics.motion());
         let (begin, ended) = self.mechanics.left_by(flight, held, now);
-        let read = ReadEnd { first: begin, sought, end, held, holder };
+        let is_sequential = first == self.mechanics.last.read_end;
+        let read = ReadEnd { first: begin, sought, end, held, holder, is_sequential };
         (sent, self.mechanics.read_on(context, &mut self.buffer, &read, &ended, followed))
     }
 

@@ -121,7 +121,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 
 fn file(slots: &mut Slots, slot: u32, piece: &DirtyPiece) {
     let entry = Entry { write: true, ..Entry::default() };
-    slots.insert(slot, entry, piece.first);
+    slots.insert(slot, entry, (piece.first, piece.end));
 }
 
 struct Both {

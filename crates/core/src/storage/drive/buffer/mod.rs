@@ -385,7 +385,7 @@ impl Buffer {
 
 /// Files a piece in the slots by its place on the media.
 fn filing(motion: Motion<'_>) -> impl FnMut(&mut Slots, Slot, &DirtyPiece) {
-    move |slots, slot, piece| slots.insert(slot, entry(piece, motion), piece.first)
+    move |slots, slot, piece| slots.insert(slot, entry(piece, motion), (piece.first, piece.end))
 }
 
 fn entry(piece: &DirtyPiece, motion: Motion<'_>) -> Entry {

@@ -75,6 +75,9 @@ impl Motion<'_> {
     }
 }
 
+/// No sectors.
+const NOTHING: (Lba, Lba) = (Lba::ZERO, Lba::ZERO);
+
 #[derive(Clone, Copy, Debug)]
 pub struct Segment {
     /// The oldest sector kept; where the window is full, older sectors have been displaced by newer ones.
@@ -89,8 +92,10 @@ pub struct Segment {
     track_ends: Instant,
     /// Where reading on ends by itself.
     pub limit: Lba,
-    /// Sectors that are present before the head reaches them: the first one, and the one after the last.
+    /// Sectors that are present before the head reaches them: the first one, and the one after the last. They
+    /// passed the head before those from `passed` on did, so they are displaced first.
     ahead: (Lba, Lba),
+    passed: Lba,
     /// When the arm was called away; still reading on when `None`.
     stopped: Option<Instant>,
 }
@@ -100,19 +105,53 @@ impl Segment {
     pub fn at_rest(start: Lba, end: Lba, now: Instant) -> Self {
         let arm = Arm::default();
         let (at, held, track_ends, stopped) = (now, now, now, Some(now));
-        let ahead = (Lba::ZERO, Lba::ZERO);
-        Segment { start, next: end, held, at, arm, track_ends, limit: end, ahead, stopped }
+        Segment {
+            start,
+            next: end,
+            held,
+            at,
+            arm,
+            track_ends,
+            limit: end,
+            ahead: NOTHING,
+            passed: start,
+            stopped,
+        }
     }
 
     /// The media transfer of a read of the sectors before `end` has just ended: the head reads on.
     pub fn reading_on(start: Lba, end: Lba, limit: Lba, ended: &Ended) -> Self {
-        let Ended { at, arm, track_left, ahead } = *ended;
+        let Ended { at, arm, track_left, .. } = *ended;
         let track_ends = at + track_left;
-        // Sectors that are present already count, provided that the head gets to them.
-        let reaches = ahead.0 <= limit && ahead.1 > ahead.0;
-        let (limit, ahead) =
-            if reaches { (limit.max(ahead.1), ahead) } else { (limit, (Lba::ZERO, Lba::ZERO)) };
-        Segment { start, next: end, held: at, at, arm, track_ends, limit, ahead, stopped: None }
+        let (ahead, passed) = (NOTHING, start);
+        Segment { start, next: end, held: at, at, arm, track_ends, limit, ahead, passed, stopped: None }
+    }
+
+    /// The same with sectors that are present already, behind others that passed after them from `passed` on. They
+    /// count if the head gets to them, and if there is room for all up to their end: else those that are read
+    /// before the head is there displace them.
+    pub fn with_ahead(self, passed: Lba, ahead: (Lba, Lba), window: Sectors) -> Self {
+        let reaches = ahead.0 <= self.limit && ahead.1 > ahead.0 && ahead.1 - passed <= window;
+        if reaches { Segment { limit: self.limit.max(ahead.1), ahead, passed, ..self } } else { self }
+    }
+
+    /// Whether the head has not got to the sectors that are present already.
+    fn has_ahead(&self) -> bool {
+        self.ahead.1 > self.next
+    }
+
+    /// The room has shrunk: sectors that the head has not got to by `now` are displaced where there is no room
+    /// for all up to their end.
+    #[cold]
+    fn displace_ahead(&mut self, now: Instant, window: Sectors, motion: Motion<'_>) {
+        if self.ahead.1 - self.passed <= window {
+            return;
+        }
+        if self.time_of(self.ahead.0, motion) <= now {
+            self.skip(motion);
+        } else {
+            self.ahead = NOTHING;
+        }
     }
 
     pub fn is_active(&self) -> bool {
@@ -136,7 +175,7 @@ impl Segment {
 
     /// Moves the head up to the sectors that are present already, and past them.
     fn skip(&mut self, motion: Motion<'_>) {
-        let (from, to) = core::mem::replace(&mut self.ahead, (Lba::ZERO, Lba::ZERO));
+        let (from, to) = core::mem::replace(&mut self.ahead, NOTHING);
         if from > self.next {
             let passage = motion.read(self.at, self.arm, self.next, from);
             (self.held, self.at, self.arm) = (passage.end, passage.end, passage.arm);
@@ -151,7 +190,7 @@ impl Segment {
 
     /// Moves the head up to `end`.
     fn advance(&mut self, end: Lba, motion: Motion<'_>) {
-        if self.ahead.1 > self.next && end > self.ahead.0 {
+        if self.has_ahead() && end > self.ahead.0 {
             self.skip(motion);
         }
         if end > self.next {
@@ -240,6 +279,9 @@ impl Segment {
         }
         self.settle(motion);
         let until = self.stopped.unwrap_or(now);
+        if self.has_ahead() {
+            self.displace_ahead(until, window, motion);
+        }
         if first >= self.next {
             // Only a moving head can reach it in passing.
             let passes = self.stopped.is_none() && params.covers_front;
@@ -255,7 +297,9 @@ impl Segment {
         // The window may have moved past the oldest sectors.
         if self.limit.get() > first.get() + window.get() {
             let front = self.front(until, motion);
-            if front.get() > first.get() + window.get() {
+            // What is present ahead of the head takes room too.
+            let newest = if self.has_ahead() { front.max(self.ahead.1) } else { front };
+            if newest.get() > first.get() + window.get() {
                 return Cover::Miss;
             }
         }
@@ -284,7 +328,7 @@ impl Segment {
         self.settle(motion);
         let limit = motion.limit(params, self.start, end).max(self.limit);
         if limit > self.next {
-            let ended = Ended { at: from, arm, track_left: Span::ZERO, ahead: (Lba::ZERO, Lba::ZERO) };
+            let ended = Ended { at: from, arm, track_left: Span::ZERO, ahead: NOTHING };
             let Segment { start, next, held, .. } = *self;
             *self = Segment { held, ..Segment::reading_on(start, next, limit, &ended) };
         }

@@ -250,7 +250,9 @@ impl Segments {
             }
         }
         let limit = motion.limit(&self.params.read_ahead, begin, end);
-        self.active = self.place(Segment::reading_on(begin, end, limit, ended));
+        let segment =
+            Segment::reading_on(begin, end, limit, ended).with_ahead(first, ended.ahead, self.window());
+        self.active = self.place(segment);
         self.given_up = None;
         (self.active, joined)
     }

@@ -162,7 +162,7 @@ impl Mechanics {
         let (arrived, ready, lead) = (arrived.as_ns(), ready.as_ns(), lead.as_ns());
         let (sequence, write) = (0, command.access == Access::Write);
         let entry = Entry { sequence, arrived, ready, lead, cylinder, head, start, longest_wait, write };
-        self.slots.insert(slot, entry, sought);
+        self.slots.insert(slot, entry, (sought, command.end()));
     }
 
     /// Whether nothing may pass the oldest waiting command.

@@ -4,6 +4,7 @@ use super::super::buffer::Buffer;
 use super::super::cache::params::ReadAheadParams;
 use super::super::cache::segment::{Cover, Ended};
 use super::super::cache::segments::SegmentIndex;
+use super::super::geometry::Geometry;
 use super::super::queue::{ChoiceTime, SlotIndex};
 use super::super::tasks::flight::InFlight;
 use super::Mechanics;
@@ -35,6 +36,8 @@ pub struct ReadEnd {
     /// From here up to `sought` the buffer still has its earlier contents, in the segment `holder`.
     pub held: Lba,
     pub holder: SegmentIndex,
+    /// Whether the command continues the read before it.
+    pub is_sequential: bool,
 }
 
 impl Mechanics {
@@ -42,7 +45,7 @@ impl Mechanics {
     #[inline]
     pub fn next_on_the_way(&self, buffer: &Buffer, now: Instant) -> Option<SlotIndex> {
         let start = buffer.cache()?.segments.front(now)?.start;
-        if self.slots.is_empty() || !self.model.queue.examines_all(self.slots.len()) {
+        if self.slots.is_empty() || !self.model.queue.examines_all(self.slots.candidates()) {
             return None;
         }
         self.waiting_from(start, self.arm.cylinder)
@@ -135,10 +138,9 @@ impl Mechanics {
         ended: &Ended,
         wanted: bool,
     ) -> Instant {
-        let &ReadEnd { first, sought, end, held, holder } = read;
-        let sequential = first == self.last.read_end;
+        let &ReadEnd { first, sought, end, held, holder, is_sequential } = read;
         let when_sequential = self.model.cache.as_ref().is_some_and(|cache| cache.read_ahead.when_sequential);
-        self.last.may_read_on = sequential || !when_sequential;
+        self.last.may_read_on = is_sequential || !when_sequential;
         self.last.read_end = end;
         let waits = !self.slots.is_empty() && !self.is_followed(end);
         let Some(cache) = buffer.cache_mut() else { return ended.at };
@@ -188,16 +190,17 @@ impl Mechanics {
         }
         let (geometry, sought) = (&self.model.mechanism.geometry, flight.media.sought);
         let at = geometry.locate(sought);
-        let per_track = u64::from(geometry.sectors_per_track(at.zone));
-        let passed = flight.media.passed * per_track / self.spindle.period();
-        let (track, track_end) = geometry.track_range(sought);
-        let before = passed.min(at.sector.into());
-        let begin = Lba::new(sought.get().saturating_sub(before)).max(track).min(first);
-        let behind = passed - before;
+        let per_track = geometry.sectors_per_track(at.zone);
+        // In slots: not every slot holds a block.
+        let passed = (flight.media.passed * u64::from(per_track) / self.spindle.period()) as u32;
+        let before = passed.min(at.sector);
+        let begin = first_from_slot(geometry, sought, at.sector - before).min(first);
+        let behind = (passed - before).min(per_track);
         if behind == 0 || !self.model.mechanism.settle.read_on_arrival {
             return (begin, none.1);
         }
-        let from = Lba::new(track_end.get().saturating_sub(behind)).max(flight.command.end());
+        let track_end = geometry.track_range(sought).1;
+        let from = first_from_slot(geometry, sought, per_track - behind).max(flight.command.end());
         (begin, if from < track_end { (from, track_end) } else { none.1 })
     }
 
@@ -241,4 +244,20 @@ impl Mechanics {
     pub fn leave_segment(&mut self, buffer: &mut Buffer, now: Instant) -> Instant {
         now + self.stop_reading_on(buffer, now)
     }
+}
+
+/// The first block of this block's track that lies in this slot or behind it; the one after the track's last where there
+/// is none.
+fn first_from_slot(geometry: &Geometry, lba: Lba, slot: u32) -> Lba {
+    let (first, end) = geometry.track_range(lba);
+    let (mut low, mut high) = (first.get(), end.get());
+    while low < high {
+        let middle = low.midpoint(high);
+        if geometry.locate(Lba::new(middle)).sector < slot {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    Lba::new(low)
 }

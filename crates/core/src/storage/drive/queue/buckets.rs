@@ -49,11 +49,14 @@ impl Buckets {
         self.polar.iter_mut().for_each(|polar| polar.reach(slot));
     }
 
-    /// Inserts the youngest entry.
+    /// Inserts an entry: as a rule the youngest, but a command that waited behind another one may be older.
     pub fn insert(&mut self, places: &mut [SlotEntry], slot: SlotIndex) {
-        let cylinder = places[slot as usize].entry.cylinder;
-        let above = self.at_or_above(cylinder + 1);
-        let below = if above == NONE { self.highest } else { places[above as usize].by_cylinder.below };
+        let Entry { cylinder, sequence, .. } = places[slot as usize].entry;
+        let mut above = self.at_or_above(cylinder + 1);
+        let mut below = if above == NONE { self.highest } else { places[above as usize].by_cylinder.below };
+        while is_on(places, below, cylinder) && places[below as usize].entry.sequence > sequence {
+            (above, below) = (below, places[below as usize].by_cylinder.below);
+        }
         places[slot as usize].by_cylinder = Neighbours { below, above };
         match above {
             NONE => self.highest = slot,

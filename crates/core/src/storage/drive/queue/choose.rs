@@ -11,7 +11,7 @@ use super::{Entry, SlotIndex, Slots, View};
 /// overdue.
 pub fn choose(slots: &Slots, view: &View<'_>) -> Option<SlotIndex> {
     let oldest = slots.oldest()?;
-    let is_alone = slots.len() == 1;
+    let is_alone = slots.candidates() == 1;
     if is_alone || is_overdue(slots, view.params, view.now) {
         return Some(oldest);
     }

@@ -97,6 +97,38 @@ impl EntryList {
         }
     }
 
+    /// Inserts an entry that is not the youngest in both orders. It is younger than `after`, if there is such an entry.
+    pub fn insert_by_age(
+        &mut self,
+        places: &mut [SlotEntry],
+        filed: &mut [Filed],
+        slot: SlotIndex,
+        after: SlotIndex,
+    ) {
+        let sequence = places[slot as usize].entry.sequence;
+        let next = |filed: &[Filed], older: SlotIndex| {
+            if older == NONE { self.oldest } else { filed[older as usize].younger }
+        };
+        let (mut older, mut younger) = (after, next(filed, after));
+        while younger != NONE && places[younger as usize].entry.sequence < sequence {
+            (older, younger) = (younger, filed[younger as usize].younger);
+        }
+        let own = &mut filed[slot as usize];
+        (own.older, own.younger) = (older, younger);
+        match older {
+            NONE => self.oldest = slot,
+            older => filed[older as usize].younger = slot,
+        }
+        match younger {
+            NONE => self.youngest = slot,
+            younger => filed[younger as usize].older = slot,
+        }
+        match &mut self.by_cylinder {
+            ByCylinder::Row(row) => row.insert_by_age(places, slot),
+            ByCylinder::Buckets(buckets) => buckets.insert(places, slot),
+        }
+    }
+
     #[inline]
     pub fn remove(&mut self, places: &mut [SlotEntry], filed: &mut [Filed], slot: SlotIndex) {
         let Filed { older, younger, .. } = filed[slot as usize];

@@ -3,7 +3,7 @@
 //! [`slots`] keeps the entries, in order of arrival and by cylinder. Each order is one file in [`orders`]
 //! that opens with its rule, defines a cost (the lowest wins, ties go to the older command) and finds the
 //! winner without a full scan. The rules common to all policies, starvation bounds and window, are in
-//! [`mod@choose`].
+//! [`mod@choose`]. Commands that continue one another are one candidate: [`runs`].
 pub(crate) mod aged;
 mod bitmap;
 mod buckets;
@@ -15,6 +15,7 @@ pub(crate) mod outward;
 pub(crate) mod params;
 mod polar;
 pub(crate) mod row;
+mod runs;
 pub(crate) mod slots;
 #[cfg(test)]
 mod tests;

@@ -236,6 +236,11 @@ impl QueueParams {
         self.depth > if self.counts_rotation() { 128 } else { 256 }
     }
 
+    /// Whether a command may be served before an older one.
+    pub fn reorders(&self) -> bool {
+        self.order != Order::Fcfs && self.depth > 1
+    }
+
     /// Whether rotation is part of the cost.
     pub fn counts_rotation(&self) -> bool {
         self.order.rule().counts_rotation && self.knows == PositionKnowledge::Angle

@@ -3,7 +3,7 @@
 //! It is searched by bisection; an insertion or removal moves the items behind it. For a few hundred entries
 //! both are faster than following links, and the entries outward from the arm are contiguous. With very few,
 //! all are always processed in the same way: a mispredicted branch would cost more than that.
-use super::slots::{NONE, SlotIndex};
+use super::slots::{NONE, SlotEntry, SlotIndex};
 use alloc::vec::Vec;
 use core::hint::select_unpredictable;
 
@@ -51,6 +51,15 @@ impl Row {
             return;
         }
         let at = self.0.partition_point(|item| item.cylinder <= cylinder);
+        self.0.insert(at, carried);
+    }
+
+    /// Inserts an entry that may be older than others of its cylinder.
+    pub(super) fn insert_by_age(&mut self, places: &[SlotEntry], slot: SlotIndex) {
+        let entry = |slot: SlotIndex| &places[slot as usize].entry;
+        let key = |item: &Item| (item.cylinder, entry(item.slot).sequence);
+        let carried = Item { cylinder: entry(slot).cylinder, slot };
+        let at = self.0.partition_point(|item| key(item) < key(&carried));
         self.0.insert(at, carried);
     }
 

@@ -1,12 +1,13 @@
 //! The slot table of the queue: the waiting entries, in order of arrival and in order of cylinder.
 //!
 //! All entries are in one list, unless the order keeps reads and writes apart: then each kind has its own
-//! [`EntryList`].
+//! [`EntryList`]. Of commands that continue one another only the first is in a list ([`super::runs`]).
 use super::buckets::Neighbours;
 use super::entry_list::{Cursor, EntryList};
 use super::params::QueueParams;
 use super::polar::Polar;
 use super::row::Row;
+use super::runs::{Departure, Runs};
 use alloc::vec;
 use alloc::vec::Vec;
 use drivelab_units::Lba;
@@ -99,8 +100,12 @@ pub struct Slots {
     main: EntryList,
     /// The writes, where they are kept apart.
     writes: Option<EntryList>,
+    /// The commands that wait behind others; not where the order never reorders.
+    runs: Option<Runs>,
     deep: bool,
+    /// Commands that wait, and those of them that may be chosen.
     len: usize,
+    candidates: usize,
     sequence: u64,
     services: u64,
     /// The latest arrival filed so far, and the number of waiting entries that arrived before one that was
@@ -120,8 +125,10 @@ impl Slots {
             filed: vec![UNFILED; params.depth as usize],
             main: list(),
             writes: params.order.rule().keeps_writes_apart.then(list),
+            runs: params.reorders().then(|| Runs::new(params.depth)),
             deep: params.is_deep(),
             len: 0,
+            candidates: 0,
             sequence: 0,
             services: 0,
             latest_arrival: 0,
@@ -133,6 +140,16 @@ impl Slots {
     /// Number of waiting commands.
     pub fn len(&self) -> usize {
         self.len
+    }
+
+    /// Number of waiting commands that may be chosen: each run counts as one.
+    pub fn candidates(&self) -> usize {
+        self.candidates
+    }
+
+    /// The command of the same run that this one waits behind.
+    pub fn before(&self, slot: SlotIndex) -> Option<SlotIndex> {
+        self.runs.as_ref()?.before(slot)
     }
 
     /// Whether no command waits.
@@ -158,11 +175,11 @@ impl Slots {
         self.filed[slot as usize].arrived_at_service
     }
 
-    /// Files an arrival that begins at this sector. The slot must be free; the fields that the table sets are
+    /// Files an arrival of the sectors `first .. end`. The slot must be free; the fields that the table sets are
     /// set here.
     // Inlined, so that the entry is built in place.
     #[inline(always)]
-    pub fn insert(&mut self, slot: SlotIndex, entry: Entry, first: Lba) {
+    pub fn insert(&mut self, slot: SlotIndex, entry: Entry, (first, end): (Lba, Lba)) {
         self.places[slot as usize].entry = Entry { sequence: self.sequence, ..entry };
         self.filed[slot as usize].first = first;
         let is_late = entry.arrived < self.latest_arrival;
@@ -171,13 +188,19 @@ impl Slots {
         self.latest_arrival = self.latest_arrival.max(entry.arrived);
         self.sequence += 1;
         self.len += 1;
-        self.file(slot, entry.cylinder, entry.write);
+        self.file(slot, (first, end), entry.cylinder, entry.write);
     }
 
-    /// Puts an entry into its list.
+    /// Puts an entry into its list, unless it waits behind another one.
     #[inline(never)]
-    fn file(&mut self, slot: SlotIndex, cylinder: u32, write: bool) {
+    fn file(&mut self, slot: SlotIndex, sectors: (Lba, Lba), cylinder: u32, write: bool) {
         self.filed[slot as usize].arrived_at_service = self.services;
+        if let Some(runs) = &mut self.runs
+            && runs.insert(slot, sectors, write)
+        {
+            return;
+        }
+        self.candidates += 1;
         let list = match &mut self.writes {
             Some(writes) if write => writes,
             _ => &mut self.main,
@@ -191,6 +214,7 @@ impl Slots {
             self.places.push(FREE);
             self.filed.push(UNFILED);
         }
+        self.runs.iter_mut().for_each(|runs| runs.reach(slot));
         for list in core::iter::once(&mut self.main).chain(&mut self.writes) {
             list.reach(slot);
         }
@@ -213,13 +237,24 @@ impl Slots {
         if self.planned == slot {
             self.planned = NONE;
         }
+        self.late -= usize::from(self.filed[slot as usize].is_late);
+        self.len -= 1;
+        let alone = Departure { was_candidate: true, next: None };
+        let Departure { was_candidate, next } = self.runs.as_mut().map_or(alone, |runs| runs.remove(slot));
         let list = match &mut self.writes {
             Some(writes) if self.places[slot as usize].entry.write => writes,
             _ => &mut self.main,
         };
-        list.remove(&mut self.places, &mut self.filed, slot);
-        self.late -= usize::from(self.filed[slot as usize].is_late);
-        self.len -= 1;
+        let mut older = NONE;
+        if was_candidate {
+            older = self.filed[slot as usize].older;
+            list.remove(&mut self.places, &mut self.filed, slot);
+            self.candidates -= 1;
+        }
+        if let Some(next) = next {
+            list.insert_by_age(&mut self.places, &mut self.filed, next, older);
+            self.candidates += 1;
+        }
     }
 
     /// Whether the entries of each list are in order of arrival, and not only in the order in which they were

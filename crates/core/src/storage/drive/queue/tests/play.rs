@@ -144,7 +144,9 @@ impl<'a> Play<'a> {
         let is_late = self.some_late && !entry.write && self.below(4) == 0;
         let arrived = self.now - if is_late { self.below(60_000_000) } else { 0 };
         let entry = Entry { arrived, sequence: self.arrivals, ..entry };
-        self.slots.insert(slot, entry, Lba::new(u64::from(entry.cylinder) * 150));
+        let first = u64::from(entry.cylinder) * 150;
+        // Ends where no other begins: each is a candidate.
+        self.slots.insert(slot, entry, (Lba::new(first), Lba::new(first + 1)));
         self.waiting.push(Waiting { slot, entry, services: self.services, moves: self.moves });
         self.arrivals += 1;
         self.now += self.below(3) * self.below(2_000_000);

@@ -21,7 +21,9 @@ proptest! {
                 (0..USED).filter(|slot| list.iter().all(|(taken, _, _)| taken != slot)).collect();
             if (insert || list.is_empty()) && !free.is_empty() {
                 let (slot, cylinder) = (free[usize::from(which) % free.len()], cylinder % cylinders);
-                slots.insert(slot, Entry { cylinder, write, ..Entry::default() }, Lba::new(cylinder.into()));
+                // Ends where no other begins.
+                let sectors = (Lba::new(cylinder.into()), Lba::new(1 << 40));
+                slots.insert(slot, Entry { cylinder, write, ..Entry::default() }, sectors);
                 list.push((slot, cylinder, write));
             } else {
                 let (slot, _, _) = list.remove(usize::from(which) % list.len());
@@ -34,6 +36,60 @@ proptest! {
 
 type Row = (SlotIndex, u32, bool);
 
+/// A waiting command by its definition: it waits behind another one for as long as that one waits.
+#[derive(Clone, Copy, Debug)]
+struct Waits {
+    row: Row,
+    sectors: (u64, u64),
+    behind: Option<SlotIndex>,
+}
+
+proptest! {
+    /// Commands that continue one another: the table is that of those alone which wait behind no other one.
+    #[test]
+    fn of_a_run_only_the_first_is_in_the_table(
+        apart: bool, deep: bool,
+        steps in prop::collection::vec(any::<(bool, u16, u8, u8, bool)>(), 1..200),
+    ) {
+        const USED: u32 = 24;
+        let depth = if deep { 1_000 } else { USED };
+        let order = if apart { orders::read_first_sptf::USUAL } else { Order::Sptf };
+        let params = QueueParams { depth, order, ..QueueParams::NONE };
+        let (mut slots, mut waiting) = (Slots::new(&params, 40, PERIOD), Vec::<Waits>::new());
+        for (insert, which, place, count, write) in steps {
+            let free: Vec<SlotIndex> =
+                (0..USED).filter(|slot| waiting.iter().all(|other| other.row.0 != *slot)).collect();
+            if (insert || waiting.is_empty()) && !free.is_empty() {
+                let slot = free[usize::from(which) % free.len()];
+                // Few places, so that commands continue others, and several begin or end at one.
+                let (first, cylinder) = (u64::from(place % 40), u32::from(place % 40) / 4);
+                let end = first + 1 + u64::from(count % 3);
+                let is_taken = |ahead: &Waits| waiting.iter().any(|other| other.behind == Some(ahead.row.0));
+                let ends_there = |other: &&Waits| other.sectors.1 == first && other.row.2 == write;
+                let open: Vec<SlotIndex> = waiting
+                    .iter().filter(ends_there).filter(|other| !is_taken(other)).map(|other| other.row.0).collect();
+                let sectors = (Lba::new(first), Lba::new(end));
+                slots.insert(slot, Entry { cylinder, write, ..Entry::default() }, sectors);
+                let behind = slots.before(slot);
+                prop_assert_eq!(behind.is_some(), !open.is_empty());
+                prop_assert!(behind.is_none_or(|behind| open.contains(&behind)));
+                waiting.push(Waits { row: (slot, cylinder, write), sectors: (first, end), behind });
+            } else {
+                let gone = waiting.remove(usize::from(which) % waiting.len()).row.0;
+                slots.remove(gone);
+                for other in &mut waiting {
+                    other.behind = other.behind.filter(|&behind| behind != gone);
+                    prop_assert_eq!(slots.before(other.row.0), other.behind);
+                }
+            }
+            let heads: Vec<Row> =
+                waiting.iter().filter(|other| other.behind.is_none()).map(|other| other.row).collect();
+            prop_assert_eq!((slots.len(), slots.candidates()), (waiting.len(), heads.len()));
+            check_orders(&slots, &heads, 40)?;
+        }
+    }
+}
+
 fn slot_of(row: Option<&Row>) -> Option<SlotIndex> {
     row.map(|(slot, _, _)| *slot)
 }
@@ -41,8 +97,13 @@ fn slot_of(row: Option<&Row>) -> Option<SlotIndex> {
 /// Everything that the table reports about itself, against the list of what is in it, oldest first.
 fn check_table(slots: &Slots, list: &[Row], cylinders: u32) -> Result<(), TestCaseError> {
     prop_assert_eq!((slots.len(), slots.is_empty()), (list.len(), list.is_empty()));
-    prop_assert_eq!(slots.oldest(), slot_of(list.first()));
     prop_assert!(list.iter().all(|&(slot, cylinder, _)| slots.first(slot) == Lba::new(cylinder.into())));
+    check_orders(slots, list, cylinders)
+}
+
+/// The orders by age and by cylinder, against the list of those that may be chosen, oldest first.
+fn check_orders(slots: &Slots, list: &[Row], cylinders: u32) -> Result<(), TestCaseError> {
+    prop_assert_eq!(slots.oldest(), slot_of(list.first()));
     let row = |slot| (slot, slots.entry(slot).cylinder, slots.entry(slot).write);
     let ages: Vec<Row> = slots.by_age().map(row).collect();
     prop_assert_eq!(&ages[..], list);
@@ -97,8 +158,9 @@ fn the_last_cylinder_has_its_place() {
         [1, 4_096, 4_097, 8_192, 8_193, 16_387, 65_551, 1 << 18, (1 << 18) + 1, (1 << 22) - 1, 1 << 22];
     for (cylinders, depth) in counts.into_iter().flat_map(|count| [(count, 2), (count, 257)]) {
         let mut slots = Slots::new(&QueueParams { depth, ..QueueParams::NONE }, cylinders, PERIOD);
-        slots.insert(0, Entry { cylinder: cylinders - 1, ..Entry::default() }, Lba::ZERO);
-        slots.insert(1, Entry { cylinder: 0, ..Entry::default() }, Lba::ZERO);
+        let sectors = (Lba::ZERO, Lba::new(8));
+        slots.insert(0, Entry { cylinder: cylinders - 1, ..Entry::default() }, sectors);
+        slots.insert(1, Entry { cylinder: 0, ..Entry::default() }, sectors);
         // On a drive of one cylinder the order of arrival decides.
         let (lowest, highest) = if cylinders == 1 { (0, 1) } else { (1, 0) };
         assert_eq!(
