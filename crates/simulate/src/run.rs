@@ -142,12 +142,7 @@ impl Clock {
         let is_cut = setup.power_cut.is_some_and(|cut| end.is_none_or(|end| cut <= end));
         let mut end = if is_cut { setup.power_cut } else { end };
         let ios = setup.limit.ios.unwrap_or(u64::MAX);
-        // Whether something must be done at each instant, so that the target may not run on to its next output.
-        let every_instant_counts = self.feeding.is_some()
-            || self.checker.is_some()
-            || self.log.is_some()
-            || setup.limit.until_rebuilt
-            || !setup.injections.is_empty();
+        let every_instant_counts = self.every_instant_counts(setup);
         let mut steps = 0u32;
         let (mut now, mut why) = (Instant::ZERO, Ended::Ios);
         loop {
@@ -214,6 +209,15 @@ impl Clock {
                 (control.progress)(self.share_done(now, start, end, setup.limit));
             }
         }
+    }
+
+    /// Whether something must be done at each instant, so that the target may not run on to its next output.
+    fn every_instant_counts(&self, setup: &Setup) -> bool {
+        self.feeding.is_some()
+            || self.checker.is_some()
+            || self.log.is_some()
+            || setup.limit.until_rebuilt
+            || !setup.injections.is_empty()
     }
 
     /// The time of a run is over whose jobs flush before they end: the window closes when that is done.

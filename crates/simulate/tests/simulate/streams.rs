@@ -7,6 +7,7 @@
 
 use drivelab_core::Setup;
 use drivelab_core::storage::TargetParams;
+use drivelab_core::storage::drive::cache::params::CacheParams;
 use drivelab_core::storage::drive::params::DriveModel;
 use drivelab_record::Point;
 use drivelab_scenario::{NoFiles, Source, catalogue, plan};
@@ -87,7 +88,7 @@ impl Case {
 /// The written data that the drive of a setup may hold, in bytes.
 fn cached(setup: &Setup) -> u64 {
     let cache = model(setup).cache.as_ref();
-    cache.and_then(|cache| cache.for_writes()).map_or(0, |cache| 512 * cache.limit.get())
+    cache.and_then(CacheParams::for_writes).map_or(0, |cache| 512 * cache.limit.get())
 }
 
 /// The drive of a setup that has one.
