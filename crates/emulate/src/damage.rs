@@ -31,7 +31,7 @@ impl Engine {
 
     /// Records the acknowledged data that were destroyed, if anything has happened that may do so.
     pub(crate) fn judge(&mut self, now: Instant) {
-        let Some(suspicion) = &self.suspicion else { return };
+        let Some(suspicion) = self.suspicion.as_ref().filter(|_| !self.is_off()) else { return };
         let is_waiting = suspicion.under_way.as_ref();
         if is_waiting.is_some_and(|ids| ids.iter().any(|id| self.orders.contains_key(id)))
             || self.model.target.controller_cache().is_some_and(|cache| cache.flushing() > 0)

@@ -302,6 +302,7 @@ impl Engine {
         let by_sector: BTreeMap<u64, Bytes> =
             kept.iter().flat_map(|(first, cells)| (*first..).zip(cells.iter().cloned())).collect();
         let lost = self.lost_in_cut(&by_sector, &memory, &unanswered);
+        self.suspicion = None;
         let lost_sectors: u64 = lost.iter().map(|lost| lost.sectors).sum();
         let (stretches, unanswered_writes) = (lost.len(), unanswered.len() as u64);
         let kept_by_battery_sectors = by_sector.len() as u64;

@@ -60,6 +60,8 @@ impl Engine {
         model.failed = failed;
         self.model = model;
         self.have_members_changed = true;
+        // What a cut has destroyed is judged as a whole, once it is over.
+        self.model.off_until = Some(began);
         self.process_outputs(Instant::ZERO);
     }
 }
