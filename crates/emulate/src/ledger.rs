@@ -165,13 +165,18 @@ impl Ledger {
     /// After a power cut, once the losses are known: what is there of a write that was in flight is expected from now
     /// on.
     pub fn settle(&mut self, found: impl Fn(u64) -> Found) {
-        let others: Vec<u64> =
-            self.expected.iter().map(|(at, _)| at).filter(|at| !self.told.contains_key(at)).collect();
-        for at in others {
-            match found(at).pop() {
-                Some(Some(cell)) if self.expected.get(at) == Some(&cell) => {}
-                Some(Some(cell)) => self.expected.put(at, &[cell]),
-                _ => self.expected.remove(at, at + 1),
+        let all: Vec<u64> = self.expected.iter().map(|(at, _)| at).collect();
+        for at in all {
+            let found = found(at).pop().flatten();
+            // What was reported stays so while it is there.
+            if self.told.get(&at).is_some_and(|told| *told == found) {
+                continue;
+            }
+            self.told.remove(&at);
+            match found {
+                Some(cell) if self.expected.get(at) == Some(&cell) => {}
+                Some(cell) => self.expected.put(at, &[cell]),
+                None => self.expected.remove(at, at + 1),
             }
         }
     }
