@@ -303,10 +303,12 @@ fn mirrors_list_their_losses() {
 fn arrays_with_parity_list_their_losses() {
     for hole in ["open", "bitmap", "journal", "ppl"] {
         let mut setups = Vec::new();
+        // A journal that is replayed after the cut makes some of what was corrupted, and listed, right again.
+        let harms = if hole == "journal" { ALL } else { PARITY };
         for cache in [true, false] {
-            setups.push((array("raid5", 4, hole, cache), 4, PARITY));
+            setups.push((array("raid5", 4, hole, cache), 4, harms));
             if hole != "ppl" {
-                setups.push((array("raid6", 5, hole, cache), 5, PARITY));
+                setups.push((array("raid6", 5, hole, cache), 5, harms));
             }
         }
         run_all(&setups);
