@@ -164,6 +164,11 @@ impl<C: Cell> PolicyRecovery<C> {
         self.kept.len()
     }
 
+    /// The places that log entries are written to, and their sectors.
+    pub fn places(&self) -> impl Iterator<Item = (Spot, u64)> + '_ {
+        self.kept.iter().map(|entry| (entry.of, entry.cells.len() as u64))
+    }
+
     /// Records of the journal are valid from the one on that its superblock names, each if all of it is on
     /// the media. Those that are no longer needed repeat what is there already, or what a newer one repeats.
     /// Of records written concurrently any may be missing: they are of different rows, and none was reported

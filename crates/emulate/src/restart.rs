@@ -1,13 +1,16 @@
 //! The target after a power cut: a new one, with what the drives have retained, and without those that had failed.
 use crate::engine::Engine;
+use crate::held::Held;
+use crate::ledger::Ledger;
 use crate::model::Model;
-use crate::store::Store;
+use crate::store::{Modelled, Store};
 use drivelab_core::Machine;
 use drivelab_core::storage::array::Array;
+use drivelab_core::storage::array::levels::Layout;
 use drivelab_core::storage::array::members::{Member, MemberState};
 use drivelab_core::storage::array::params::{ArrayParams, ConsistencyPolicy, Failure, When};
 use drivelab_core::storage::{TargetInput, TargetParams};
-use drivelab_data::{PolicyRecovery, consistent, recovery};
+use drivelab_data::{Bytes, Cut, Media, PolicyRecovery, Recovery, consistent, recovery};
 use drivelab_units::{Instant, Share};
 use std::collections::BTreeSet;
 
@@ -42,8 +45,9 @@ impl Engine {
                 (Some(array), TargetParams::System(system)) => {
                     if let Some(of_array) = &mut system.array {
                         let policy = of_array.consistency_policy;
-                        let mut recovery = PolicyRecovery::default();
-                        let missing = modelled.data.cut_power_of_array(array, policy, &[], &mut recovery);
+                        let Modelled { data, ledger, .. } = &mut **modelled;
+                        let mut recovery = Guarded { policy: PolicyRecovery::default(), ledger };
+                        let missing = data.cut_power_of_array(array, policy, &[], &mut recovery);
                         failed = comes_up(of_array, array, &failed, missing);
                     }
                 }
@@ -63,6 +67,30 @@ impl Engine {
         // What a cut has destroyed is judged as a whole, once it is over.
         self.model.off_until = Some(began);
         self.process_outputs(Instant::ZERO);
+    }
+}
+
+/// The recovery of the array's policy. What it writes over may be at rest: an old record of a log counts again where the
+/// newest one was corrupted.
+struct Guarded<'a> {
+    policy: PolicyRecovery<Bytes>,
+    ledger: &'a mut Ledger,
+}
+
+impl Recovery<Bytes> for Guarded<'_> {
+    fn collect(&mut self, cut: &Cut<'_, Bytes>) {
+        self.policy.collect(cut);
+        let held = Held::new(Some(cut.array), cut.media);
+        for (spot, count) in self.policy.places() {
+            let drive = cut.array.members().get(spot.slot).drive;
+            let guard =
+                |first, count, data: &dyn Fn() -> Vec<Option<Bytes>>| self.ledger.guard(first, count, data);
+            held.stripes_of(drive, (spot.at, count), true, guard);
+        }
+    }
+
+    fn recover(&mut self, layout: &Layout, drives: &[Option<u16>], media: &mut Media<Bytes>) {
+        self.policy.recover(layout, drives, media);
     }
 }
 

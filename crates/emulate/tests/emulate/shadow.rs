@@ -5,6 +5,7 @@
 //! `SHADOW_RUNS` sets how many runs of each setup there are.
 use crate::rig::{Dice, Rig, device};
 use drivelab_emulate::action::{Action, Kind};
+use drivelab_emulate::ledger::Lost;
 use drivelab_emulate::transport::{Answer, DeviceRequest};
 use drivelab_units::Span;
 use std::collections::{BTreeMap, BTreeSet};
@@ -169,10 +170,16 @@ impl Run {
         let wrong = self.model.wrong(&found);
         let log = self.rig.engine.log();
         let cut = log.power_cuts.last().expect("the power was cut");
-        let damage = log.damage[before..].iter().flat_map(|damage| &damage.lost);
-        let ranges = cut.lost.iter().chain(damage).flat_map(|lost| lost.lba..lost.lba + lost.sectors);
         // What was corrupted elsewhere is not read.
-        let listed: BTreeSet<u64> = ranges.filter(|at| found.contains_key(at)).collect();
+        let sectors = |lost: &Lost| (lost.lba..lost.lba + lost.sectors).filter(|at| found.contains_key(at));
+        let in_cut: BTreeSet<u64> = cut.lost.iter().flat_map(sectors).collect();
+        let mut listed: BTreeSet<u64> =
+            log.damage[before..].iter().flat_map(|damage| &damage.lost).flat_map(sectors).collect();
+        // A log that is replayed after the cut makes some of what was corrupted right again.
+        if context.contains("journal") || context.contains("ppl") {
+            listed.retain(|at| wrong.contains(at));
+        }
+        listed.extend(in_cut);
         let unlisted: Vec<_> = wrong.difference(&listed).collect();
         let intact: Vec<_> = listed.difference(&wrong).collect();
         assert!(
@@ -275,9 +282,8 @@ fn run_all(setups: &[(String, u16, &[Harm])]) {
     for (harm, [cuts, lost, sectors]) in &sums {
         println!("{harm}: {cuts} cuts, {lost} sectors lost, {sectors} compared");
     }
-    // A journal loses nothing.
     let lost: u64 = sums.values().map(|sum| sum[1]).sum();
-    assert!(lost > 0 || setups[0].0.contains("\"journal\""), "something is lost");
+    assert!(lost > 0, "something is lost");
 }
 
 const WHOLE: &[Harm] = &[Harm::Cuts, Harm::Corruption];
@@ -304,12 +310,10 @@ fn mirrors_list_their_losses() {
 fn arrays_with_parity_list_their_losses() {
     for hole in ["open", "bitmap", "journal", "ppl"] {
         let mut setups = Vec::new();
-        // A journal that is replayed after the cut makes some of what was corrupted, and listed, right again.
-        let harms = if hole == "journal" { ALL } else { PARITY };
         for cache in [true, false] {
-            setups.push((array("raid5", 4, hole, cache), 4, harms));
+            setups.push((array("raid5", 4, hole, cache), 4, PARITY));
             if hole != "ppl" {
-                setups.push((array("raid6", 5, hole, cache), 5, harms));
+                setups.push((array("raid6", 5, hole, cache), 5, PARITY));
             }
         }
         run_all(&setups);
