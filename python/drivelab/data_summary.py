@@ -102,6 +102,12 @@ def _lost(cut: Mapping[str, Any]) -> str:
 def _array_lines(array: Mapping[str, Any]) -> Iterator[str]:
     """How well parity or copies fit, before and after recovery, and what a read without a member would find."""
     what = array["what"]
+    # Records of older versions lack it.
+    if not array.get("is_started", True):
+        yield (
+            "dirty and degraded, so that Linux does not start it: set target.array.start_dirty_degraded to start it "
+            "as it is"
+        )
     if array["rows"]:
         yield from _fit_lines(array)
     else:

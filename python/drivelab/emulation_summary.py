@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from drivelab.array_summary import duration_text
@@ -10,6 +10,16 @@ from drivelab.plural import counted
 
 # Of the stretches that a power cut has taken, so many are named.
 _STRETCHES_NAMED_MAX = 8
+# What has destroyed data.
+_CAUSES = {
+    "drive_cache": "in a drive's cache",
+    "controller_memory": "in the controller's memory",
+    "write_hole": "the write hole: computed from members that do not fit together",
+    "missing_members": "too few members are left",
+    "corrupted": "corrupted",
+    "member_failed": "its member failed, and the others give something else",
+    "given_up": "a memory could not write them",
+}
 
 
 def lines(record: Mapping[str, Any]) -> Iterator[str]:
@@ -33,6 +43,10 @@ def lines(record: Mapping[str, Any]) -> Iterator[str]:
     yield from _late(record)
     for cut in record["power_cuts"]:
         yield from _cut(cut)
+    for damage in record["damage"]:
+        lost = counted(damage["lost_sectors"], "answered sector")
+        yield f"at {short_text(damage['at_ns'])}: {lost} lost while the power was on"
+        yield from _stretches(damage["lost"], "damage")
     for event in record["events"]:
         member = f" (member {event['member']})" if "member" in event else ""
         yield f"at {short_text(event['at_ns'])}: {event['what']}{member}"
@@ -78,10 +92,17 @@ def _cut(cut: Mapping[str, Any]) -> Iterator[str]:
         f"power cut at {short_text(cut['at_ns'])}: {lost} lost, "
         f"{counted(cut['unanswered_writes'], 'write')} under way"
     )
-    for stretch in cut["lost"][:_STRETCHES_NAMED_MAX]:
-        yield f"  lost: {counted(stretch['sectors'], 'sector')} from {stretch['lba']} on"
-    if len(cut["lost"]) > _STRETCHES_NAMED_MAX:
-        yield f"  and {counted(len(cut['lost']) - _STRETCHES_NAMED_MAX, 'more stretch')}: see power_cuts in --json"
+    yield from _stretches(cut["lost"], "power_cuts")
+    if not cut["is_started"]:
+        yield "  the array was not started: it was being written to, and a member with data is missing"
+
+
+def _stretches(lost: Sequence[Mapping[str, Any]], key: str) -> Iterator[str]:
+    for stretch in lost[:_STRETCHES_NAMED_MAX]:
+        cause = _CAUSES[stretch["cause"]]
+        yield f"  lost: {counted(stretch['sectors'], 'sector')} from {stretch['lba']} on ({cause})"
+    if len(lost) > _STRETCHES_NAMED_MAX:
+        yield f"  and {counted(len(lost) - _STRETCHES_NAMED_MAX, 'more stretch')}: see {key} in --json"
 
 
 def late_note(record: Mapping[str, Any]) -> str | None:

@@ -32,6 +32,11 @@ def _array(level: str, members: int, keys: str = "") -> str:
     return SMALL + f'array = {{ level = "{level}", members = {members}{keys} }}\n'
 
 
+def _dirty(level: str, members: int) -> str:
+    """An array that starts whatever its last session has left: levels with parity ask for that."""
+    return _array(level, members, ", start_dirty_degraded = true" if level in {"raid5", "raid6"} else "")
+
+
 def _fault(device: Device, *words: str) -> str:
     return device.fault(*words).stdout
 
@@ -70,7 +75,7 @@ def test_a_killed_session_leaves_a_failed_member_behind_as_missing(serve, tmp_pa
         _write(client, new)
         device.end(signal.SIGKILL)
     assert _state(tmp_path)["clean"] is False
-    with serve(_array(level, members)) as device:
+    with serve(_dirty(level, members)) as device:
         assert "member 1 is missing" in _fault(device, "status")
         assert device.client().read(0, SIZE) == new
 
@@ -88,7 +93,7 @@ def test_a_member_that_is_rebuilt_counts_when_it_has_everything(serve, tmp_path,
         assert "the array is rebuilding" in _fault(device, "status")
         device.end(signal.SIGKILL)
     assert _state(tmp_path)["missing"] == [0]
-    with serve(_array(level, members)) as device:
+    with serve(_dirty(level, members)) as device:
         assert "member 0 is missing" in _fault(device, "status")
         assert device.client().read(0, SIZE) == data
         assert _fault(device, "replace", "--member", "0") == "done\n"
@@ -100,6 +105,18 @@ def test_a_member_that_is_rebuilt_counts_when_it_has_everything(serve, tmp_path,
         # The new drive has its part, whichever other is missing.
         assert _fault(device, "fail", "--member", "1") == "done\n"
         assert device.client().read(0, SIZE) == data
+
+
+def test_an_array_that_is_dirty_and_degraded_is_not_served(serve, run, tmp_path):
+    with serve(_array("raid5", 4)) as device:
+        _write(device.client(), bytes(4096))
+        _fault(device, "fail", "--member", "1")
+        device.end(signal.SIGKILL)
+    (tmp_path / "again.toml").write_text(_array("raid5", 4))
+    refused = run("emulate", "again.toml", "--store", "images", "--run", "true")
+    assert refused.returncode != 0
+    assert "target.array.start_dirty_degraded = true" in " ".join(refused.stderr.split())
+    assert _state(tmp_path)["missing"] == [1]
 
 
 @pytest.mark.parametrize("ends_by", [signal.SIGKILL, signal.SIGTERM])

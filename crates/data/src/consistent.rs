@@ -179,10 +179,19 @@ pub fn parity_of<C: Cell>(
     drives: &[Option<u16>],
     media: &Media<C>,
 ) -> Option<C> {
+    let drive = |column| drives[usize::from(rows.data(stripe.row, column))];
+    parity_of_data(rows, stripe, which, |column| Some(media.get(drive(column)?, stripe.at)))
+}
+
+/// The same of these data, by column.
+pub fn parity_of_data<C: Cell>(
+    rows: &Rows,
+    stripe: &Stripe,
+    which: u8,
+    data: impl Fn(u32) -> Option<C>,
+) -> Option<C> {
     (0..rows.columns()).try_fold(C::default(), |mut sum, column| {
-        let drive = drives[usize::from(rows.data(stripe.row, column))]?;
-        let factor = gf::factor(which, index_of(rows, stripe.row, column));
-        sum.add(&media.get(drive, stripe.at), factor);
+        sum.add(&data(column)?, gf::factor(which, index_of(rows, stripe.row, column)));
         Some(sum)
     })
 }

@@ -60,9 +60,14 @@ impl<C: Cell> Waiting<C> {
         cells.get((at - first) as usize)
     }
 
-    /// The first stretch that begins at or after an address.
+    /// What waits from an address on to the end of its stretch; where nothing waits there, the next stretch.
     pub fn stretch_from(&self, at: u64) -> Option<(u64, &[C])> {
-        self.stretches.range(at..).next().map(|(&first, cells)| (first, &cells[..]))
+        let before = self.stretches.range(..at).next_back();
+        let rest = before.and_then(|(&first, cells)| cells.get((at - first) as usize..));
+        match rest.filter(|rest| !rest.is_empty()) {
+            Some(rest) => Some((at, rest)),
+            None => self.stretches.range(at..).next().map(|(&first, cells)| (first, &cells[..])),
+        }
     }
 
     /// These data wait from now on, and replace waiting ones.
@@ -95,6 +100,11 @@ impl<C: Cell> Waiting<C> {
         if let Some(from) = run {
             self.take_out(from, end);
         }
+    }
+
+    /// These sectors wait no longer.
+    pub fn remove(&mut self, first: u64, end: u64) {
+        self.take_out(first, end);
     }
 
     /// Overlays waiting data on the media contents of these sectors.

@@ -16,8 +16,26 @@ use alloc::vec::Vec;
 use core::ops::Range;
 use drivelab_core::data::Word;
 use drivelab_core::storage::array::levels::{Layout, Redundancy, Spot};
-use drivelab_core::storage::array::params::ConsistencyPolicy;
+use drivelab_core::storage::array::params::{ArrayParams, ConsistencyPolicy, ManagedBy};
 use drivelab_core::storage::array::{Array, Logged};
+use drivelab_units::Span;
+
+/// An array is marked clean as long after its last write (md's `safe_mode_delay`).
+pub const CLEAN_AFTER: Span = Span::from_ms(200);
+
+/// Whether an array that was being written to when the power went is started without these members. md starts no
+/// array with parity that is dirty and lacks data, unless it is told to, or recovers from a log (drivers/md/raid5.c,
+/// `raid5_run`). `has_logs` tells whether what logs hold is recovered. A RAID controller starts its arrays in any
+/// condition.
+pub fn may_start_dirty(params: &ArrayParams, layout: &Layout, missing: &[u16], has_logs: bool) -> bool {
+    let policy = params.consistency_policy;
+    let is_logged = matches!(policy, ConsistencyPolicy::Journal | ConsistencyPolicy::PartialParityLog);
+    let is_hardware = params.managed_by == ManagedBy::Controller;
+    let Layout::Rows(rows) = layout else { return true };
+    let period = (rows.members() * rows.groups() * rows.turn()).min(rows.rows());
+    let lacks = |row| (0..rows.columns()).any(|column| missing.contains(&rows.data(row, column)));
+    params.start_dirty_degraded || is_hardware || is_logged && has_logs || !(0..period).any(lacks)
+}
 
 /// The input of a recovery, as of the power cut. Of the array only permanent facts may be used: its layout,
 /// and which drives are its members. Everything else must be on their media.
@@ -144,6 +162,11 @@ impl<C: Cell> PolicyRecovery<C> {
     /// Number of log entries that are written back, or from which parity is computed.
     pub fn entries(&self) -> usize {
         self.kept.len()
+    }
+
+    /// The places that log entries are written to, and their sectors.
+    pub fn places(&self) -> impl Iterator<Item = (Spot, u64)> + '_ {
+        self.kept.iter().map(|entry| (entry.of, entry.cells.len() as u64))
     }
 
     /// Records of the journal are valid from the one on that its superblock names, each if all of it is on

@@ -42,6 +42,8 @@ pub enum Kind {
     Scrub,
     /// The array begins to rebuild a missing member.
     Rebuild,
+    /// An array that was not started after a power cut, because it was dirty and degraded, starts.
+    Start,
     /// No action: reports the status of the device.
     Status,
 }
@@ -58,7 +60,7 @@ impl Kind {
             Kind::Lie | Kind::Honest => "lie",
             Kind::PowerCut => "power_cut",
             Kind::Fail | Kind::Replace => "fail",
-            Kind::Scrub | Kind::Rebuild | Kind::Status => "",
+            Kind::Scrub | Kind::Rebuild | Kind::Start | Kind::Status => "",
         }
     }
 }
@@ -90,14 +92,17 @@ pub struct Action {
     /// The period of bursts, from start to start.
     #[serde(default)]
     pub every_ns: Option<u64>,
+    /// The power goes at a random instant while a write is under way.
+    #[serde(default, skip_serializing_if = "is_not_set")]
+    pub during_write: bool,
     /// Whether the scenario has scheduled the action; all others come from a user.
-    #[serde(skip_deserializing, skip_serializing_if = "is_user_action")]
+    #[serde(skip_deserializing, skip_serializing_if = "is_not_set")]
     pub scenario: bool,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "what serde asks for")]
-fn is_user_action(scenario: &bool) -> bool {
-    !scenario
+fn is_not_set(set: &bool) -> bool {
+    !set
 }
 
 impl Action {
@@ -113,6 +118,7 @@ impl Action {
             over_ns: None,
             share_ppm: None,
             every_ns: None,
+            during_write: false,
             scenario: false,
         }
     }
@@ -122,10 +128,12 @@ impl Action {
     /// # Errors
     /// What is wrong, in one sentence with a remedy.
     pub fn check(&self) -> Result<(), String> {
-        let is_of_all = matches!(self.action, Kind::PowerCut | Kind::Scrub | Kind::Rebuild | Kind::Status);
+        let is_of_all =
+            matches!(self.action, Kind::PowerCut | Kind::Scrub | Kind::Rebuild | Kind::Start | Kind::Status);
         if is_of_all && self.member > 0 {
             return Err(
-                "--member: power-cut, scrub, rebuild and status are of the whole device: leave it out".into(),
+                "--member: power-cut, scrub, rebuild, start and status are of the whole device: leave it out"
+                    .into(),
             );
         }
         let has_range = self.lba.is_some() || self.sectors.is_some();
@@ -147,6 +155,9 @@ impl Action {
             return Err(
                 "--for is for lie, fail, power-cut, slow and hang alone: nothing else ends by itself".into(),
             );
+        }
+        if self.during_write && self.action != Kind::PowerCut {
+            return Err("--during-write is for power-cut alone: leave it out".into());
         }
         let times = [("--for", self.for_ns), ("--over", self.over_ns), ("--every", self.every_ns)];
         let is_long = |time: &Option<u64>| time.is_some_and(|time| time > LASTS_MAX.as_ns());
@@ -236,7 +247,7 @@ impl Action {
             Kind::Scrub => TargetInput::Begin { work: SyncKind::Scrub },
             Kind::Rebuild => TargetInput::Begin { work: SyncKind::Rebuild },
             Kind::PowerCut => TargetInput::CutPower,
-            Kind::Status => return None,
+            Kind::Start | Kind::Status => return None,
         })
     }
 
@@ -269,7 +280,7 @@ impl Action {
             Kind::PowerCut => InjectedKind::PowerCut,
             Kind::Scrub => InjectedKind::ScrubBegins,
             Kind::Rebuild => InjectedKind::RebuildBegins,
-            Kind::Status => return None,
+            Kind::Start | Kind::Status => return None,
         };
         let bytes = |sectors: Option<u64>| sectors.unwrap_or(0).saturating_mul(SECTOR_BYTES);
         let (offset, length) = match self.action {
@@ -360,7 +371,8 @@ mod tests {
         let range = |kind, sectors| Action { lba: Some(0), sectors: Some(sectors), ..Action::of(kind) };
         let slow = Action { by_ns: Some(1), ..Action::of(Kind::Slow) };
         let lasts = |kind| Action { for_ns: Some(1), ..Action::of(kind) };
-        let of_all = "--member: power-cut, scrub, rebuild and status are of the whole device: leave it out";
+        let of_all =
+            "--member: power-cut, scrub, rebuild, start and status are of the whole device: leave it out";
         let wrong = [
             (Action { member: 3, ..Action::of(Kind::PowerCut) }, of_all),
             (Action { member: 1, ..Action::of(Kind::Scrub) }, of_all),

@@ -6,22 +6,33 @@
 use crate::action::Action;
 use crate::capture::Capture;
 use crate::conditions::Conditions;
+use crate::damage::Suspicion;
 use crate::error::EmulateError;
+use crate::ledger::Cause;
 use crate::model::Model;
 use crate::pending::{PendingRequest, answer, command_of};
 use crate::scheduled::DelayedAction;
 use crate::session::SessionLog;
 use crate::status::ENDLESS;
 use crate::store::{Payload, Store};
-use crate::transport::{Answer, DeviceRequest, Reply, RequestId};
+use crate::transport::{Answer, DeviceRequest, Failure, Reply, RequestId};
+use drivelab_core::data::DataOp;
+use drivelab_core::storage::array::report::{Report, ReportKind};
 use drivelab_core::storage::{TargetEvent, TargetInput, TargetOutput, TargetParams};
 use drivelab_core::{Access, Command, Completion, Machine, Outcome};
-use drivelab_units::{Instant, Lba, SECTOR_BYTES, Sectors};
+use drivelab_units::{Instant, Lba, SECTOR_BYTES, Sectors, Span};
 use std::collections::{BTreeMap, VecDeque};
 
 /// The largest command in sectors, that of the longest ATA command. A longer request becomes several commands in
 /// sequence.
 const PIECE: u64 = 65_536;
+
+/// Why an array that is dirty and degraded does not answer.
+pub(crate) const NOT_STARTED: &str = "the array was not started: it was being written to when the power went, and a \
+                                      member with data is missing";
+
+/// How long a write is taken to last before any was done.
+const WRITE_TAKES: Span = Span::from_ms(5);
 
 /// The device that is served.
 #[derive(Clone, Debug)]
@@ -54,6 +65,13 @@ pub struct Engine {
     pub(crate) is_untimed: bool,
     /// Whether anything may have happened to the members of an array since this was last looked at.
     pub(crate) have_members_changed: bool,
+    /// What may have destroyed data that are still to be judged.
+    pub(crate) suspicion: Option<Suspicion>,
+    /// When a write was last under way, in session time, and how long it took.
+    pub(crate) last_write: Option<Instant>,
+    pub(crate) write_takes: Span,
+    /// A power cut that waits for the next write.
+    pub(crate) armed: Option<Action>,
     /// The error that ends the session.
     failed: Option<EmulateError>,
 }
@@ -75,6 +93,10 @@ impl Engine {
             capture,
             is_untimed: false,
             have_members_changed: true,
+            suspicion: None,
+            last_write: None,
+            write_takes: WRITE_TAKES,
+            armed: None,
             failed: None,
         }
     }
@@ -90,7 +112,7 @@ impl Engine {
         let is_reached = |due: &Instant| *due < Instant::ZERO + ENDLESS;
         let of_target =
             || self.model.target.poll_timeout().map(|due| self.model.session(due)).filter(is_reached);
-        let own = self.model.off_until.or_else(of_target);
+        let own = self.model.off_until.or_else(|| of_target().filter(|_| !self.model.is_stopped));
         let later = self.later.first().map(|(at, _)| *at);
         let planned = self.planned.front().map(|(at, _)| *at);
         own.into_iter().chain(later).chain(planned).min()
@@ -169,6 +191,9 @@ impl Engine {
 
     /// Runs the target's events one after the other, each with its data.
     fn step_to(&mut self, own: Instant) {
+        if self.model.is_stopped {
+            return;
+        }
         while let Some(due) = self.model.target.poll_timeout().filter(|&due| due <= own) {
             if let Err(error) = self.model.target.pass_to(due) {
                 return self.fail(EmulateError::Defect(error.to_string()));
@@ -187,7 +212,7 @@ impl Engine {
             while self.model.target.output().is_some() {
                 self.process_output(own);
             }
-            let Some(order) = self.next.pop_front() else { return };
+            let Some(order) = self.next.pop_front() else { return self.judge(self.model.session(own)) };
             self.send(self.model.session(own), order);
         }
     }
@@ -196,13 +221,21 @@ impl Engine {
     fn process_output(&mut self, own: Instant) {
         match self.model.target.poll_output() {
             Some(TargetOutput::Data(op)) => {
-                if let Err(fault) = self.store.apply(own, op) {
+                match op {
+                    DataOp::Corrupt { .. } => self.suspect(Cause::Corrupted),
+                    DataOp::GiveUp { .. } => self.suspect(Cause::GivenUp),
+                    _ => {}
+                }
+                if let Err(fault) = self.store.apply(&self.model.target, own, op) {
                     self.fail(EmulateError::Defect(fault.to_string()));
                 }
             }
             Some(TargetOutput::Completed(completion)) => self.complete(&completion),
             Some(TargetOutput::Event(what)) => {
                 self.have_members_changed |= matches!(what, TargetEvent::Array(_));
+                if let TargetEvent::Array(Report { what: ReportKind::Failed { .. }, .. }) = what {
+                    self.suspect(Cause::MemberFailed);
+                }
                 if self.model.notes(&what) {
                     self.log.record_event(self.model.session(own), &what);
                 }
@@ -225,6 +258,10 @@ impl Engine {
             return self.fail(EmulateError::Capture(error));
         }
         let due = self.model.session(completion.completed);
+        if order.access == Access::Write {
+            self.last_write = Some(due);
+            self.write_takes = completion.completed - completion.submitted;
+        }
         self.log.served(order.access, order.count, completion.outcome);
         if completion.outcome == Outcome::Done && order.rest > 0 {
             order.payload = None;
@@ -240,6 +277,10 @@ impl Engine {
         self.advance(now);
         if self.is_off() {
             return;
+        }
+        if self.model.is_stopped && !matches!(request, DeviceRequest::Status { .. }) {
+            let answer = Err(Failure::Io(NOT_STARTED));
+            return self.replies.push(Reply { request_id, due: Some(now), answer });
         }
         let range = |offset: u64, length: u64| (offset / SECTOR_BYTES, length / SECTOR_BYTES);
         let mut order = |access, (first, rest), fua, sends, payload| {
@@ -327,6 +368,11 @@ impl Engine {
             self.store.submitted(order.number, order.at, payload);
         }
         self.orders.insert(command.id, order);
+        if command.access == Access::Write
+            && let Some(action) = self.armed.take()
+        {
+            self.arm_cut(now, &action);
+        }
     }
 
     /// Replays a command of an earlier session, with the data that it wrote. Its reply carries this cookie.

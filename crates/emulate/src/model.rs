@@ -13,6 +13,8 @@ pub(crate) struct Model {
     pub began: Instant,
     /// The instant until which the power is off.
     pub off_until: Option<Instant>,
+    /// Whether the array was not started after a power cut, because it is dirty and degraded. Its time stands still.
+    pub is_stopped: bool,
     /// The drives that have failed for good, and have not been replaced. A power cut does not heal them.
     pub failed: BTreeSet<u16>,
 }
@@ -21,12 +23,12 @@ impl Model {
     pub fn new(device: Device, began: Instant) -> Self {
         let mut target = Target::new(&device.target, device.seed);
         target.keep_data();
-        Model { device, target, began, off_until: None, failed: BTreeSet::new() }
+        Model { device, target, began, off_until: None, is_stopped: false, failed: BTreeSet::new() }
     }
 
     /// Converts session time into the target's time.
     pub fn own(&self, now: Instant) -> Instant {
-        Instant::ZERO + now.since(self.began)
+        if self.is_stopped { Instant::ZERO } else { Instant::ZERO + now.since(self.began) }
     }
 
     /// Converts the target's time into session time.

@@ -11,6 +11,7 @@ use crate::fuse::FuseTransport;
 use crate::image::{CopyOnWrite, FileImage, Image};
 use crate::layout;
 use crate::nbd::{Certificates, Export, Listening, NbdTransport};
+use crate::restart::may_start_dirty;
 use crate::serve::Server;
 use crate::store::Store;
 use crate::transcript::Transcript;
@@ -26,7 +27,7 @@ use drivelab_units::{Instant, SECTOR_BYTES, Sectors, Share, Span};
 use std::fs::File;
 use std::io::BufWriter;
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Why faults are refused with the clock `untimed`.
@@ -241,11 +242,24 @@ fn store(
                     array.rebuilt = Share::NONE;
                 }
             }
+            check_start(device, &folder, path)?;
             let images = folder.images()?;
             folder.reserve(reserve(&device.target))?;
             Ok((Store::new(&device.target, images), Some(folder)))
         }
     }
+}
+
+/// Checks that the array of a folder may be started after a session that did not end in order.
+fn check_start(device: &Device, folder: &Folder, path: &Path) -> Result<(), EmulateError> {
+    let target = Target::new(&device.target, device.seed);
+    if folder.state.clean || may_start_dirty(&device.target, target.array(), false) {
+        return Ok(());
+    }
+    let why = "its last session did not end in order, and a member with data is missing: what is computed from the others \
+               may be wrong, so the array is not started (md: dirty and degraded); set target.array.start_dirty_degraded \
+               = true to start it as it is";
+    Err(EmulateError::Option { what: path.display().to_string(), why: why.into() })
 }
 
 /// Disk space for acknowledged data that caches may hold, and as much again for writes in flight.

@@ -1,7 +1,9 @@
 //! Power cuts, faults, and the orderly end of a session.
 use crate::action::{Action, Kind};
 use crate::conditions::InForce;
-use crate::engine::Engine;
+use crate::engine::{Engine, NOT_STARTED};
+use crate::held::Held;
+use crate::ledger::{Cause, Lost};
 use crate::open::UNTIMED;
 use crate::scheduled::DelayedAction;
 use crate::session::PowerCut;
@@ -65,10 +67,21 @@ impl Engine {
         }
         if action.action == Kind::PowerCut {
             check_cut(&self.model.device.target)?;
+            if action.during_write {
+                self.arm_cut(now, action);
+                return Ok("the power goes while a write is under way".into());
+            }
             self.note_injected(action.injected(now));
             self.log.record_action(now, *action);
             return Ok(self.cut_power(now, Span::from_ns(action.for_ns.unwrap_or(0))));
         }
+        if self.model.is_stopped {
+            return self.start(now, action);
+        }
+        if action.action == Kind::Start {
+            return Err("the array is started: there is nothing to do".into());
+        }
+        let before = self.log.damage.len();
         self.inject(now, action)?;
         self.log.record_action(now, *action);
         let is_overtaken =
@@ -79,7 +92,19 @@ impl Engine {
         if ends && !self.conditions.in_force(action).is_nothing() {
             return Ok(format!("done; what the scenario has put down for member {} goes on", action.member));
         }
-        Ok(self.longer_hang(now, action).unwrap_or_else(|| "done".into()))
+        let told = self.longer_hang(now, action).unwrap_or_else(|| "done".into());
+        Ok(told + &self.damage_since(before))
+    }
+
+    /// Starts an array that was not started after a power cut; it accepts no other action.
+    fn start(&mut self, now: Instant, action: &Action) -> Result<String, String> {
+        if action.action != Kind::Start {
+            return Err(format!("{NOT_STARTED}; the action start starts it"));
+        }
+        self.log.record_action(now, *action);
+        self.model.is_stopped = false;
+        self.model.began = now;
+        Ok("the array is started: data of the missing members may be wrong".into())
     }
 
     /// The answer to a hang that changes nothing, because the drive already hangs for longer.
@@ -103,7 +128,16 @@ impl Engine {
         if let Some(until) = self.model.off_until {
             text += &format!("; the power is off until {}", since(until));
         }
-        text + &status::of_device(&self.model, now) + &self.conditions.describe()
+        if self.model.is_stopped {
+            text += &format!("; {NOT_STARTED}");
+        }
+        text += &status::of_device(&self.model, now);
+        text += &self.conditions.describe();
+        match self.log.lost_sectors() {
+            0 => text,
+            1 => text + "; 1 answered sector was lost in this session",
+            lost => text + &format!("; {lost} answered sectors were lost in this session"),
+        }
     }
 
     /// Applies an action to the target, unless the condition in force for the member remains the same.
@@ -229,6 +263,9 @@ impl Engine {
     /// controller writes the data that its battery has preserved. Returns the losses as text.
     fn cut_power(&mut self, now: Instant, off_for: Span) -> String {
         let own = self.model.own(now);
+        let (is_idle, is_dirty) = (self.orders.is_empty(), self.is_dirty(now));
+        self.armed = None;
+        self.later.retain(|(_, later)| !matches!(later, DelayedAction::Cut(_)));
         let unanswered: Kept = self
             .orders
             .values()
@@ -237,17 +274,18 @@ impl Engine {
                 _ => None,
             })
             .collect();
-        let kept = self.kept_by_battery();
+        let (kept, memory) = (self.kept_by_battery(), self.in_memory());
         let had_failed = self.model.target.array().is_some_and(|array| array.health() == Health::Failed);
         let _ = self.model.target.handle(own, TargetInput::CutPower);
+        // What was answered before the cut still goes out.
         self.orders.clear();
-        self.replies.clear();
         if let Some(capture) = &mut self.capture
             && let Err(error) = capture.give_up()
         {
             self.fail(crate::error::EmulateError::Capture(error));
         }
-        self.restart(now + off_for);
+        self.suspicion = None;
+        self.restart(is_dirty, now + off_for);
         // A controller writes these data before any client is served, which takes time.
         let mut until = Instant::ZERO;
         for (first, cells) in &kept {
@@ -267,16 +305,8 @@ impl Engine {
         self.restore_conditions(self.model.began + until.since(Instant::ZERO));
         let by_sector: BTreeMap<u64, Bytes> =
             kept.iter().flat_map(|(first, cells)| (*first..).zip(cells.iter().cloned())).collect();
-        let (target, store) = (&self.model.target, &mut self.store);
-        let lost = match store {
-            Store::Modelled(modelled) => {
-                let lost = modelled.lost(target, &by_sector, &unanswered);
-                // All remaining data are on the media, and lost data must not be reported again.
-                modelled.ledger = modelled.ledger.take().map(|_| Default::default());
-                lost
-            }
-            Store::Flat { .. } => Vec::new(),
-        };
+        let lost = self.lost_in_cut(&by_sector, &memory, &unanswered);
+        self.suspicion = None;
         let lost_sectors: u64 = lost.iter().map(|lost| lost.sectors).sum();
         let (stretches, unanswered_writes) = (lost.len() as u64, unanswered.len() as u64);
         let kept_by_battery_sectors = by_sector.len() as u64;
@@ -287,14 +317,51 @@ impl Engine {
             lost_sectors,
             unanswered_writes,
             kept_by_battery_sectors,
+            is_started: !self.model.is_stopped,
         });
         let by_members = if had_failed { ", those of the failed members among them" } else { "" };
-        format!(
+        let mut told = format!(
             "{} lost, in {}{by_members}; {} not answered",
             counted(lost_sectors, "answered sector"),
             counted(stretches, "stretch"),
             counted(unanswered_writes, "write")
-        )
+        );
+        if is_idle {
+            told += "; no request was under way (--during-write waits for a write)";
+        }
+        if self.model.is_stopped {
+            told += &format!(
+                "; {NOT_STARTED}; the action start starts it, and so does the next session with \
+                              target.array.start_dirty_degraded = true"
+            );
+        }
+        told
+    }
+
+    /// The acknowledged data that a power cut has taken, with the causes. `kept` is what a battery has preserved, `memory`
+    /// what was in the controller's memory.
+    fn lost_in_cut(
+        &mut self,
+        kept: &BTreeMap<u64, Bytes>,
+        memory: &BTreeMap<u64, Bytes>,
+        unanswered: &Kept,
+    ) -> Vec<Lost> {
+        let Store::Modelled(modelled) = &mut self.store else { return Vec::new() };
+        let held = Held::new(self.model.target.array(), modelled.data.media());
+        let is_unanswered = |at: u64, found: &Bytes| {
+            let at = |first: &u64| at.checked_sub(*first).map(|place| place as usize);
+            unanswered.iter().any(|(first, cells)| at(first).and_then(|at| cells.get(at)) == Some(found))
+        };
+        let found = |at: u64| kept.get(&at).map_or_else(|| held.found(at), |cell| vec![Some(cell.clone())]);
+        let cause = |at: u64, found: Option<&Bytes>| match found {
+            None => Cause::MissingMembers,
+            Some(_) if memory.contains_key(&at) => Cause::ControllerMemory,
+            Some(_) if held.is_computed(at) => Cause::WriteHole,
+            Some(_) => Cause::DriveCache,
+        };
+        let lost = modelled.ledger.lost(found, is_unanswered, cause);
+        modelled.ledger.settle(found);
+        lost
     }
 
     /// The data that a controller's battery has preserved.

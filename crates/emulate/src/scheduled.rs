@@ -2,6 +2,8 @@
 //! ends of faults, the next bursts of a slow drive and the steps of a ramp.
 use crate::action::{Action, Kind};
 use crate::engine::Engine;
+use drivelab_core::Access;
+use drivelab_data::stamp::stamp;
 use drivelab_units::{Instant, Span};
 
 /// A scheduled consequence of an action.
@@ -11,6 +13,8 @@ pub(crate) enum DelayedAction {
     Action(Action),
     /// The next step of a ramp of a member.
     Step(u16),
+    /// A power cut that was asked for while a write is under way.
+    Cut(Action),
 }
 
 impl Engine {
@@ -61,6 +65,7 @@ impl Engine {
                     self.conditions.in_force(&Action { member: *member, ..Action::of(Kind::Slow) });
                 let _ = self.send_condition(now, *member, in_force);
             }
+            DelayedAction::Cut(action) => self.cut_in_write(now, action),
             DelayedAction::Action(action) if action.every_ns.is_none() => _ = self.carry_out(now, action),
             DelayedAction::Action(action) => {
                 // A burst begins or ends; only the first one was recorded.
@@ -80,6 +85,33 @@ impl Engine {
             }
             later => self.follow(until, *later),
         }
+    }
+
+    /// The power is to go at a random instant while a write is under way: within the time that the last write took, from
+    /// now on if one is under way, or else from the next one on.
+    pub(crate) fn arm_cut(&mut self, now: Instant, action: &Action) {
+        if !self.is_writing() {
+            self.armed = Some(*action);
+            return;
+        }
+        let mut draw = self.model.device.seed ^ now.as_ns() ^ ((self.log.power_cuts.len() as u64) << 48);
+        draw = stamp(draw, self.log.writes.commands);
+        let within = Span::from_ns(draw % self.write_takes.as_ns().max(1));
+        self.follow(now + within, DelayedAction::Cut(*action));
+    }
+
+    /// Cuts the power if a write is under way; otherwise the next one is waited for.
+    fn cut_in_write(&mut self, now: Instant, action: &Action) {
+        if self.is_writing() {
+            let _ = self.carry_out(now, &Action { during_write: false, ..*action });
+        } else {
+            self.arm_cut(now, action);
+        }
+    }
+
+    /// Whether a write is under way.
+    pub(crate) fn is_writing(&self) -> bool {
+        self.orders.values().any(|order| order.access == Access::Write)
     }
 
     pub(crate) fn follow(&mut self, at: Instant, later: DelayedAction) {

@@ -107,8 +107,9 @@ impl Server {
         let failure = failure.or(self.engine.check().err());
         let mut failure = failure.map(|error| error.to_string());
         if let Some(folder) = &self.folder {
-            // A write that has failed may have left members that differ: the next session resynchronises them.
-            let clean = unsaved_sectors == 0 && failure.is_none();
+            // A write that has failed may have left members that differ: the next session resynchronises them. An array that
+            // was not started is still dirty.
+            let clean = unsaved_sectors == 0 && failure.is_none() && !self.engine.model.is_stopped;
             let closed = folder.close(self.engine.arrangement(), clean);
             failure = failure.or(closed.err().map(|error| error.to_string()));
         }
@@ -150,9 +151,10 @@ impl ServeLoop<'_> {
             let now = self.clock.now();
             self.server.engine.run(now)?;
             keep_members(&mut self.server.engine, self.server.folder.as_mut())?;
-            self.drop_clients_after_cut();
+            // Also what was answered just before a cut.
             self.send();
             self.server.transport.expire(Moment::now());
+            self.drop_clients_after_cut();
             let (due, is_busy) = (self.server.engine.next_due(), self.server.engine.is_busy());
             let wait = self.clock.wait(due, is_busy);
             if self.wait_for_input(wait)? {

@@ -52,6 +52,23 @@ pub struct PowerCut {
     pub unanswered_writes: u64,
     /// The sectors that a battery has preserved and that were written later.
     pub kept_by_battery_sectors: u64,
+    /// Whether the array was started: one with parity is not while it is dirty and degraded.
+    pub is_started: bool,
+}
+
+/// Acknowledged data that were destroyed while the power was on.
+#[derive(Clone, Debug, Serialize)]
+pub struct Damage {
+    pub at_ns: u64,
+    /// The first ranges, each with its cause.
+    pub lost: Vec<Lost>,
+    pub lost_sectors: u64,
+}
+
+impl Damage {
+    pub fn new(at: Instant, lost: Vec<Lost>) -> Self {
+        Damage { at_ns: at.as_ns(), lost_sectors: lost.iter().map(|lost| lost.sectors).sum(), lost }
+    }
 }
 
 /// The statistics and events that are collected during a session.
@@ -64,6 +81,7 @@ pub struct SessionLog {
     pub actions: Vec<Done>,
     pub events: Vec<Event>,
     pub power_cuts: Vec<PowerCut>,
+    pub damage: Vec<Damage>,
 }
 
 const HAS_LOST: &str = "the array has lost data: more members are gone than it survives";
@@ -127,6 +145,19 @@ impl SessionLog {
     pub fn record_power_cut(&mut self, mut cut: PowerCut) {
         cut.lost.truncate(NAMED_MAX);
         self.power_cuts.push(cut);
+    }
+
+    pub fn record_damage(&mut self, mut damage: Damage) {
+        if self.damage.len() < NAMED_MAX {
+            damage.lost.truncate(NAMED_MAX);
+            self.damage.push(damage);
+        }
+    }
+
+    /// All sectors that were reported as lost.
+    pub fn lost_sectors(&self) -> u64 {
+        let in_cuts = self.power_cuts.iter().map(|cut| cut.lost_sectors);
+        in_cuts.chain(self.damage.iter().map(|damage| damage.lost_sectors)).sum()
     }
 
     pub fn record_power_back(&mut self, at: Instant) {

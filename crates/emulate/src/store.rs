@@ -1,18 +1,17 @@
 //! The data of a target: on the images of its drives as the model places them, or on one image if the model has no
 //! drives.
+use crate::held::Held;
 use crate::image::{Image, MemoryImage, Named};
-use crate::ledger::{Ledger, Lost};
+use crate::ledger::Ledger;
 use crate::platter::{FirstFailure, ImagePlatter};
 use crate::transport::ReadData;
 use drivelab_core::data::DataOp;
 use drivelab_core::storage::array::Array;
-use drivelab_core::storage::system::SystemParams;
 use drivelab_core::storage::{Target, TargetParams};
 use drivelab_core::{Access, Command, Completion, Outcome};
 use drivelab_data::platter::Waiting;
-use drivelab_data::{Bytes, Contents, Executor, Fault, Platter, cell, consistent};
+use drivelab_data::{Bytes, Executor, Fault, Platter, cell, consistent};
 use drivelab_units::Instant;
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 const SECTOR: u64 = cell::SECTOR as u64;
@@ -36,15 +35,9 @@ pub enum Store {
 pub struct Modelled {
     pub(crate) data: Executor<Bytes>,
     pub(crate) platters: Vec<Arc<ImagePlatter>>,
-    /// Acknowledged writes that may be lost; `None` if no cache is volatile.
-    pub(crate) ledger: Option<Ledger>,
+    /// The data that a power cut or a failure may still destroy.
+    pub(crate) ledger: Ledger,
     pub(crate) first_failure: FirstFailure,
-}
-
-/// Whether a write may complete before its data are on the media.
-pub(crate) fn is_volatile(params: &SystemParams) -> bool {
-    let mut drives = params.drives.iter().filter_map(|drive| drive.cache.as_ref());
-    drives.any(|cache| cache.write_back.is_some()) || params.controller.cache.is_some()
 }
 
 /// The drive of each slot whose drive has all of its data; without an array, the one drive.
@@ -67,7 +60,7 @@ impl Store {
         let platters: Vec<Arc<ImagePlatter>> = images.into_iter().map(platter).collect();
         let shared = platters.iter().map(|platter| Arc::clone(platter) as Arc<dyn Platter<Bytes>>);
         let data = Executor::of_system(system).on_platters(shared.collect());
-        let ledger = is_volatile(system).then(Ledger::default);
+        let ledger = Ledger::default();
         Store::Modelled(Box::new(Modelled { data, platters, ledger, first_failure }))
     }
 
@@ -114,9 +107,12 @@ impl Store {
     ///
     /// # Errors
     /// When the operations of the target are inconsistent.
-    pub fn apply(&mut self, now: Instant, op: DataOp) -> Result<(), Fault> {
+    pub fn apply(&mut self, target: &Target, now: Instant, op: DataOp) -> Result<(), Fault> {
         match self {
-            Store::Modelled(modelled) => modelled.data.apply(now, op),
+            Store::Modelled(modelled) => {
+                modelled.guard(target.array(), op);
+                modelled.data.apply(now, op)
+            }
             Store::Flat { .. } => Ok(()),
         }
     }
@@ -136,8 +132,8 @@ impl Store {
         match self {
             Store::Modelled(modelled) => {
                 let found = modelled.data.answered(command, completion)?;
-                if let (true, Some(Payload::Sectors(cells))) = (is_done, payload) {
-                    modelled.note(target, command.first.get(), cells);
+                if let Some(Payload::Sectors(cells)) = payload {
+                    modelled.note(target.array(), command, cells, is_done);
                 }
                 Ok(ReadData::Sectors(found))
             }
@@ -210,7 +206,9 @@ impl Store {
     /// The number of acknowledged sectors that are on no image.
     pub(crate) fn unsaved(&self, target: &Target) -> u64 {
         match self {
-            Store::Modelled(modelled) => modelled.unsaved(target),
+            Store::Modelled(modelled) => {
+                modelled.ledger.not_at_rest(&Held::new(target.array(), modelled.data.media()))
+            }
             Store::Flat { .. } => 0,
         }
     }
@@ -230,54 +228,37 @@ impl Store {
     /// The approximate memory in bytes of data that are on no image.
     pub fn bytes(&self) -> u64 {
         match self {
-            Store::Modelled(modelled) => {
-                let noted = modelled.ledger.as_ref().map_or(0, Ledger::len);
-                modelled.data.bytes() + noted * SECTOR
-            }
+            Store::Modelled(modelled) => modelled.data.bytes() + modelled.ledger.len() * SECTOR,
             Store::Flat { .. } => 0,
         }
     }
 }
 
 impl Modelled {
-    /// Records an acknowledged write, which may be lost until it is on the media.
-    fn note(&mut self, target: &Target, first: u64, cells: &[Bytes]) {
-        let Some(ledger) = &mut self.ledger else { return };
-        let array = target.array();
-        let drives = drives(array);
-        let media = self.data.media();
-        let contents = Contents::new(array.map(Array::layout), &drives, media).without_caches();
-        ledger.answered(first, cells, |first, count| match array {
-            None => Some(media.image(0, first, count)),
-            Some(_) => (first..first + count).map(|at| contents.get(at)).collect(),
-        });
+    /// Records a write that was acknowledged, or has failed.
+    fn note(&mut self, array: Option<&Array>, command: &Command, cells: &[Bytes], is_done: bool) {
+        let first = command.first.get();
+        if is_done {
+            self.ledger.answered(first, cells);
+        } else {
+            self.ledger.failed(first, cells.len() as u64);
+        }
+        self.ledger.look(&Held::new(array, self.data.media()));
     }
 
-    /// The acknowledged data that are lost, once the power is back.
-    pub(crate) fn lost(
-        &self,
-        target: &Target,
-        kept: &BTreeMap<u64, Bytes>,
-        unanswered: &[(u64, Vec<Bytes>)],
-    ) -> Vec<Lost> {
-        let Some(ledger) = &self.ledger else { return Vec::new() };
-        let array = target.array();
-        let drives = drives(array);
-        let contents = Contents::new(array.map(Array::layout), &drives, self.data.media());
-        let is_unanswered = |at: u64, found: &Bytes| {
-            let at = |first: &u64| at.checked_sub(*first).map(|place| place as usize);
-            unanswered.iter().any(|(first, cells)| at(first).and_then(|at| cells.get(at)) == Some(found))
+    /// Records what an operation on the data of a drive puts at risk, before it is applied.
+    fn guard(&mut self, array: Option<&Array>, op: DataOp) {
+        let (drive, first, count, is_corruption) = match op {
+            DataOp::Accept { member, first, count, .. } if array.is_some() => (member, first, count, false),
+            DataOp::Corrupt { member, first, count } => (member, first, count, true),
+            _ => return,
         };
-        ledger.lost(|at| kept.get(&at).cloned().or_else(|| contents.get(at)), is_unanswered)
-    }
-
-    /// The number of acknowledged sectors that are on no image.
-    fn unsaved(&self, target: &Target) -> u64 {
-        let Some(ledger) = &self.ledger else { return 0 };
-        let array = target.array();
-        let drives = drives(array);
-        let contents = Contents::new(array.map(Array::layout), &drives, self.data.media()).without_caches();
-        ledger.lost(|at| contents.get(at), |_, _| false).iter().map(|lost| lost.sectors).sum()
+        let Modelled { data, ledger, .. } = self;
+        let held = Held::new(array, data.media());
+        let sectors = (first.get(), count.get());
+        // Before, because what is recorded now is still at rest.
+        ledger.look(&held);
+        held.stripes_of(drive, sectors, is_corruption, |first, count, data| ledger.guard(first, count, data));
     }
 
     /// The allocated ranges of the single drive, in bytes.

@@ -126,6 +126,9 @@ pub struct CutArray {
     pub write_hole: &'static str,
     /// Members that were present.
     pub members: u16,
+    /// Whether the array would be started: one with parity is not while it is dirty and degraded. What is told of
+    /// it is what it would return if it were.
+    pub is_started: bool,
     /// Rows of which anything was written, those that are inconsistent when the power is back, and those that
     /// are inconsistent after the recovery of the consistency policy, once a battery's data are written.
     pub rows: u64,

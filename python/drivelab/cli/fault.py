@@ -22,9 +22,10 @@ ACTIONS = {
     "fail": "a member fails for good; with --for another drive takes its place then",
     "dead": "the same as fail",
     "replace": "an empty drive takes the place of a member that has failed",
-    "power-cut": "the power goes, and is back at once, or after --for",
+    "power-cut": "the power goes, now or --during-write, and is back at once, or after --for",
     "scrub": "the array begins to compare all that its members have",
     "rebuild": "the array begins to rebuild what a missing member had",
+    "start": "an array that was not started after a power cut, being dirty and degraded, is started",
     "status": "nothing; how things stand is told",
 }
 _SAME = {"dead": "fail"}
@@ -73,6 +74,12 @@ def fault(
             show_default=False,
         ),
     ] = None,
+    during_write: Annotated[
+        bool,
+        typer.Option(
+            "--during-write", help="power-cut waits for a write, and comes at a random instant of it"
+        ),
+    ] = False,
 ) -> int:
     """Have something go wrong with a device that is being served, or right again."""
     if action not in ACTIONS:
@@ -82,6 +89,8 @@ def fault(
         wish["lba"] = lba
     if sectors is not None:
         wish["sectors"] = sectors
+    if during_write:
+        wish["during_write"] = True
     spans = (("for", for_), ("by", by), ("over", over), ("every", every))
     for option, name, text in ((f"--{name}", f"{name}_ns", text) for name, text in spans):
         if text is not None:

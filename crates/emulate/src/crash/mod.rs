@@ -8,7 +8,7 @@ mod data;
 pub use data::DataWriter;
 
 use crate::action::{Action, Kind, input_of};
-use crate::engine::{Device, Engine};
+use crate::engine::{Device, Engine, NOT_STARTED};
 use crate::error::EmulateError;
 use crate::ledger::Lost;
 use crate::power::check_cut;
@@ -163,6 +163,14 @@ impl CrashLog {
             engine.act(at, &action).map_err(|why| EmulateError::Option { what: "the cut".into(), why })
         };
         act(&mut engine, at, Kind::PowerCut, 0)?;
+        if engine.model.is_stopped {
+            return Err(EmulateError::Option {
+                what: format!("the cut at {}", at.since(Instant::ZERO)),
+                why: format!(
+                    "{NOT_STARTED}; set target.array.start_dirty_degraded = true to see what is left"
+                ),
+            });
+        }
         let back = engine.next_due().filter(|_| engine.is_off()).unwrap_or(at).max(at);
         engine.run(back)?;
         if let Some(member) = dies {

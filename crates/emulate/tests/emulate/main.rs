@@ -7,3 +7,4 @@ mod power;
 mod replay;
 mod restart;
 mod rig;
+mod shadow;

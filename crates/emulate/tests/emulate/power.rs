@@ -92,7 +92,8 @@ fn without_a_write_cache_nothing_is_lost() {
 
 #[test]
 fn a_degraded_array_lists_its_losses_too() {
-    for text in [RAID10, RAID5] {
+    let raid5 = RAID5.replace("members = 5", "members = 5, start_dirty_degraded = true");
+    for text in [RAID10, &raid5] {
         let lost: u64 = (1..=3).map(|seed| cut_once(text, seed, &[action(Kind::Fail, 1)])).sum();
         assert!(lost > 0);
     }
@@ -423,4 +424,39 @@ fn the_power_of_a_pool_with_write_caches_is_not_cut() {
     let mut rig = Rig::new(pool(false));
     rig.engine.act(rig.now, &action(Kind::PowerCut, 0)).expect("it can be done");
     crash::check(&pool(false).target, None, &[], None).expect("it can be done");
+}
+
+/// However the clients wait in between: a cut that is asked for during a write finds one under way.
+#[test]
+fn a_cut_during_a_write_waits_for_one() {
+    let during = Action { during_write: true, ..action(Kind::PowerCut, 0) };
+    assert!(Action { during_write: true, ..action(Kind::Reset, 0) }.check().is_err());
+    let plain = DRIVE.replace("write_cache = true", "write_cache = false");
+    let mut instants = Vec::new();
+    for seed in 1..=12 {
+        let mut rig = Rig::new(device(&plain, seed));
+        rig.write(offset(seed), block(1), false).expect("it is done");
+        let told = rig.engine.act(rig.now, &action(Kind::PowerCut, 0)).expect("it can be cut");
+        assert!(told.contains("no request was under way"), "{told}");
+        rig.settle();
+        rig.engine.act(rig.now, &during).expect("it can be done");
+        rig.pass(Span::from_s(1));
+        rig.read(offset(3), BLOCK as u32);
+        assert_eq!(rig.engine.log().power_cuts.len(), 1, "no write is under way");
+        let mut began = rig.now;
+        for place in 0..1_000 {
+            began = rig.now;
+            rig.submit(DeviceRequest::Write { offset: offset(place * 7), data: block(2), fua: false });
+            rig.settle();
+            if rig.engine.log().power_cuts.len() > 1 {
+                break;
+            }
+        }
+        let cut = &rig.engine.log().power_cuts[1];
+        assert_eq!((cut.unanswered_writes, cut.lost_sectors), (1, 0));
+        instants.push(cut.at_ns - began.since(Instant::ZERO).as_ns());
+    }
+    instants.sort_unstable();
+    instants.dedup();
+    assert!(instants.len() > 10, "at any instant of a write: {instants:?}");
 }

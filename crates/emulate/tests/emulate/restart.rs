@@ -1,6 +1,7 @@
 //! What an array comes up with after a power cut: nothing that it does not have, and nobody who had failed.
 use crate::rig::{Rig, device};
 use drivelab_emulate::action::{Action, Kind};
+use drivelab_emulate::transport::DeviceRequest;
 
 const PLAIN: &str = "[target]\ndrive = \"wd-wd740gd-00fla0\"\nwrite_cache = false\n";
 
@@ -29,6 +30,8 @@ fn a_rebuild_begins_anew_after_a_power_cut() {
         let mut rig = array(&format!("{level}, missing = [1], rebuilding = true, rebuilt = \"50%\""));
         let data: Vec<u8> = (0..1 << 20).map(|at: u32| (at / 512 + 1) as u8).collect();
         rig.write(0, data.clone(), true).expect("it is done");
+        // Without a write for a while the array is clean.
+        rig.pass(drivelab_units::Span::from_ms(250));
         let told = cut(&mut rig);
         assert!(told.starts_with("0 answered sectors lost"), "{told}");
         assert!(rig.read(0, 1 << 20) == data, "{level}: what was written is there");
@@ -117,4 +120,45 @@ fn a_drive_that_has_failed_is_told_of_once() {
     act(&mut rig, Kind::Replace, 0).expect("it can be done");
     act(&mut rig, Kind::Fail, 0).expect("it can be done");
     assert_eq!(events(&rig, "the drive has failed"), [Some(0), Some(0)]);
+}
+
+/// Parity under a write at the instant of the cut, and a member missing: md does not start that.
+#[test]
+fn an_array_that_is_dirty_and_degraded_is_started_when_asked() {
+    let parity = |keys: &str| format!("level = \"raid5\", members = 4{keys}");
+    let setups = [
+        (parity(""), 1, false),
+        (parity(", write_hole = \"bitmap\""), 1, false),
+        ("level = \"raid6\", members = 5".into(), 1, false),
+        ("level = \"raid4\", members = 4".into(), 0, false),
+        ("level = \"raid4\", members = 4".into(), 3, true),
+        (parity(", write_hole = \"journal\""), 1, true),
+        (parity(", write_hole = \"ppl\""), 1, true),
+        (parity(", start_dirty_degraded = true"), 1, true),
+        ("level = \"raid10\", members = 4".into(), 1, true),
+    ];
+    for (keys, member, starts) in setups {
+        let mut rig = array(&keys);
+        rig.write(0, vec![1; 4_096], false).expect("it is done");
+        act(&mut rig, Kind::Fail, member).expect("it can fail");
+        rig.submit(DeviceRequest::Write { offset: 0, data: vec![2; 4_096], fua: false });
+        cut(&mut rig);
+        assert_eq!(rig.engine.log().power_cuts[0].is_started, starts, "{keys}");
+        if !starts {
+            assert!(status(&mut rig).contains("the array was not started"), "{keys}");
+            assert!(rig.write(0, vec![1; 4_096], false).is_err(), "{keys}");
+            assert!(act(&mut rig, Kind::Replace, member).is_err_and(|why| why.contains("the action start")));
+            cut(&mut rig);
+            assert!(!rig.engine.log().power_cuts[1].is_started, "it is still dirty: {keys}");
+            act(&mut rig, Kind::Start, 0).expect("it can be started");
+        }
+        assert!(!status(&mut rig).contains("not started"), "{keys}");
+        assert!(act(&mut rig, Kind::Start, 0).is_err(), "{keys}: it is started");
+        rig.write(0, vec![3; 4_096], false).expect("it is done");
+        assert_eq!(rig.read(0, 4_096), vec![3; 4_096]);
+        // Without a write for a while it is clean.
+        rig.pass(drivelab_units::Span::from_ms(250));
+        cut(&mut rig);
+        assert!(rig.engine.log().power_cuts.last().is_some_and(|cut| cut.is_started), "{keys}");
+    }
 }

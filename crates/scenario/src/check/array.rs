@@ -96,6 +96,7 @@ pub fn params(known: &ArrayContext<'_>, log: &mut Log) -> Option<ArrayParams> {
         missing: missing(known, log),
         rebuilding: given(raw.rebuilding.as_ref()).unwrap_or(false),
         rebuilt: given(raw.rebuilt.as_ref()).unwrap_or(Share::NONE),
+        start_dirty_degraded: given(raw.start_dirty_degraded.as_ref()).unwrap_or(false),
         scheduled: scheduled(known),
     };
     (log.count() == problems).then_some(params)

@@ -80,7 +80,7 @@ pub fn check_keys(known: &ArrayContext<'_>, log: &mut Log) {
             "read_choice" | "split_reads" => Uses::Copies,
             "partial_writes" => Uses::Rows,
             "parity_granule" => Uses::Granule,
-            "parity_rate" => Uses::Parity,
+            "parity_rate" | "start_dirty_degraded" => Uses::Parity,
             "write_hole" | "resync_at" => Uses::WriteHole,
             "record_size" | "fill" => Uses::Records,
             "spares" | "replaced_after" | "rebuild" | "scrub_at" => Uses::Redundancy,

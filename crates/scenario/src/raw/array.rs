@@ -211,6 +211,10 @@ section! {
         rebuilding: bool = "false",
         /// With `rebuilding`: the share that is already rebuilt, as after an interrupted rebuild that continues.
         rebuilt: Share = "0%",
+        /// Whether an array with parity that was being written to is started after a power cut without a member that
+        /// has data, as by md's `start_dirty_degraded` or mdadm's `--force`: data of that member may be wrong. With
+        /// `write_hole` `"journal"` or `"ppl"` it is started anyway.
+        start_dirty_degraded: bool = "false",
         /// When a scrub begins: everything is read and compared, as by md's `check`.
         scrub_at: Span = "never",
         /// When a resync after an unclean shutdown begins. Levels with parity compute and write every

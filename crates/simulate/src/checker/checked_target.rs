@@ -6,6 +6,7 @@ use super::witness::Witness;
 use crate::run::HORIZON;
 use drivelab_core::data::DataOp;
 use drivelab_core::storage::array::Array;
+use drivelab_core::storage::array::params::ArrayParams;
 use drivelab_core::storage::array::report::{Health, Report, ReportKind};
 use drivelab_core::storage::system::SystemParams;
 use drivelab_core::storage::write_behind::{Piece, WriteBehind};
@@ -127,6 +128,10 @@ impl CheckedTarget {
 
     pub fn tap(&mut self, tap: Tap) {
         self.tap = Some(tap);
+    }
+
+    pub fn array_params(&self) -> Option<&ArrayParams> {
+        self.params.array.as_ref()
     }
 
     pub fn target(&self) -> &Target {

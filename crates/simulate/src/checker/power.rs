@@ -21,7 +21,7 @@ use drivelab_core::storage::array::params::ConsistencyPolicy;
 use drivelab_core::storage::write_behind::{Piece, WriteBehind};
 use drivelab_data::consistent::{self, Comparison};
 use drivelab_data::stamp::stamp;
-use drivelab_data::{Contents, Media};
+use drivelab_data::{Contents, Media, recovery};
 use drivelab_record::data::{CutArray, CutRecord, Dirty, InFlight, Lost, LostFrom, SectorRange};
 use drivelab_units::Instant;
 use std::collections::BTreeMap;
@@ -48,6 +48,10 @@ pub fn cut(mut checked: CheckedTarget, answered: &[(u64, Instant)]) -> Result<Cu
     let (in_memories, dirty) = (volatile(&checked), dirty(&checked));
     let kept = kept_by_battery(&checked);
     let what = checked.target().array().and_then(redundancy);
+    let is_dirty = !in_flight.is_empty()
+        || dirty.drive_cache_bytes + dirty.controller_memory_bytes > 0
+        || answered.iter().any(|&(_, at)| now < at + recovery::CLEAN_AFTER);
+    let params = checked.array_params().cloned();
     let mut study = RecoveryCheck::new(&before, &kept);
     let after = checked.cut_power(&[], &mut study)?;
     let array = after.target().array();
@@ -75,7 +79,13 @@ pub fn cut(mut checked: CheckedTarget, answered: &[(u64, Instant)]) -> Result<Cu
         ranges: ranges.iter().take(RANGES_MAX).copied().collect(),
         ranges_in_all: ranges.len() as u64,
         in_flight: fate(&in_flight, newer),
-        array: what.zip(array).map(|(what, array)| study.record(what, array, &contents)),
+        array: what.zip(array).map(|(what, array)| {
+            let missing: Vec<u16> =
+                (0..).zip(&drives).filter(|(_, drive)| drive.is_none()).map(|(slot, _)| slot).collect();
+            let may_start = |params| recovery::may_start_dirty(params, array.layout(), &missing, true);
+            let is_started = !is_dirty || params.as_ref().is_none_or(may_start);
+            CutArray { is_started, ..study.record(what, array, &contents) }
+        }),
     })
 }
 
@@ -318,6 +328,7 @@ impl<'a> RecoveryCheck<'a> {
                 ConsistencyPolicy::PartialParityLog => "ppl",
             },
             members: self.members,
+            is_started: true,
             rows: self.before.rows,
             rows_unfit: self.before.mismatched.len() as u64,
             rows_unfit_after_recovery: self.unfit_after,

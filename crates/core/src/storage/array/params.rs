@@ -269,6 +269,10 @@ pub struct ArrayParams {
     /// How far the new drives are rebuilt by then, as a share of the total: a rebuild that was interrupted
     /// resumes where it was (md's `recovery_offset`).
     pub rebuilt: Share,
+    /// Whether an array with parity is started after a power cut although it was being written to and a member
+    /// with data is missing (md's `start_dirty_degraded`). The array itself does not read this: whoever
+    /// restarts it does.
+    pub start_dirty_degraded: bool,
     /// Background work other than rebuilding.
     pub scheduled: Vec<Scheduled>,
 }
@@ -309,6 +313,7 @@ impl ArrayParams {
             missing: Vec::new(),
             rebuilding: false,
             rebuilt: Share::NONE,
+            start_dirty_degraded: false,
             scheduled: Vec::new(),
         }
     }

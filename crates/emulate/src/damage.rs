@@ -1,0 +1,109 @@
+//! Acknowledged data that are destroyed while the power is on: by corruption, by the failure of a member, by a memory
+//! that gives up.
+//!
+//! While a write is under way, the sectors of its stripes cannot be judged: they are judged once it is over.
+use crate::engine::Engine;
+use crate::held::Held;
+use crate::ledger::{Cause, Lost};
+use crate::session::Damage;
+use crate::store::Store;
+use drivelab_core::Access;
+use drivelab_core::storage::array::Array;
+use drivelab_core::storage::array::levels::Layout;
+use drivelab_core::storage::write_behind::Piece;
+use drivelab_data::Bytes;
+use drivelab_units::{Instant, counted};
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+/// Something has happened that may have destroyed data.
+pub(crate) struct Suspicion {
+    cause: Cause,
+    /// The writes that were under way at the first judgement; `None` before it.
+    under_way: Option<Vec<u64>>,
+}
+
+impl Engine {
+    /// Something has happened to the drives that may have destroyed data.
+    pub(crate) fn suspect(&mut self, cause: Cause) {
+        self.suspicion = Some(Suspicion { cause, under_way: None });
+    }
+
+    /// Records the acknowledged data that were destroyed, if anything has happened that may do so.
+    pub(crate) fn judge(&mut self, now: Instant) {
+        let Some(suspicion) = self.suspicion.as_ref().filter(|_| !self.is_off()) else { return };
+        let is_waiting = suspicion.under_way.as_ref();
+        if is_waiting.is_some_and(|ids| ids.iter().any(|id| self.orders.contains_key(id)))
+            || self.model.target.controller_cache().is_some_and(|cache| cache.flushing() > 0)
+        {
+            return;
+        }
+        let cause = suspicion.cause;
+        let is_write = |id: &u64| self.orders[id].access == Access::Write;
+        let ids: Vec<u64> = self.orders.keys().copied().filter(is_write).collect();
+        let is_last = suspicion.under_way.is_some() || ids.is_empty();
+        let lost = self.destroyed(cause);
+        self.suspicion = (!is_last).then_some(Suspicion { cause, under_way: Some(ids) });
+        if !lost.is_empty() {
+            self.log.record_damage(Damage::new(now, lost));
+        }
+    }
+
+    /// The acknowledged data that are not there any more, except for stripes with a write under way.
+    fn destroyed(&mut self, cause: Cause) -> Vec<Lost> {
+        let memory = self.in_memory();
+        let array = self.model.target.array();
+        let busy: Vec<Range<u64>> = self
+            .orders
+            .values()
+            .filter(|order| order.access == Access::Write)
+            .map(|order| together(array, order.at, order.count))
+            .collect();
+        let Store::Modelled(modelled) = &mut self.store else { return Vec::new() };
+        let held = Held::new(array, modelled.data.media());
+        let found = |at: u64| match memory.get(&at) {
+            _ if busy.iter().any(|range| range.contains(&at)) => Vec::new(),
+            Some(cell) => vec![Some(cell.clone())],
+            None => held.found(at),
+        };
+        let cause = |_, found: Option<&Bytes>| if found.is_some() { cause } else { Cause::MissingMembers };
+        modelled.ledger.lost(found, |_, _| false, cause)
+    }
+
+    /// The data that the controller's memory has and no drive has been given.
+    pub(crate) fn in_memory(&self) -> BTreeMap<u64, Bytes> {
+        let (Store::Modelled(modelled), Some(cache)) = (&self.store, self.model.target.controller_cache())
+        else {
+            return BTreeMap::new();
+        };
+        let contents_of = |piece: Piece| {
+            let (first, count) = (piece.first.get(), piece.count.get());
+            Some((first..).zip(modelled.data.peek(piece.write, first, count).ok()?))
+        };
+        // Newer data come later.
+        cache.unwritten().filter_map(contents_of).flatten().collect()
+    }
+
+    /// What an action has destroyed, for its answer: the damage recorded since there were `before` entries.
+    pub(crate) fn damage_since(&self, before: usize) -> String {
+        let new = self.log.damage.iter().skip(before);
+        new.map(|damage| {
+            let cause = damage.lost.first().map_or("", |lost| lost.cause.in_words());
+            let are = if damage.lost_sectors == 1 { "is" } else { "are" };
+            format!("; {} {are} lost {cause}", counted(damage.lost_sectors, "answered sector"))
+        })
+        .collect()
+    }
+}
+
+/// The addresses whose data may be computed from these while they are being written.
+fn together(array: Option<&Array>, first: u64, count: u64) -> Range<u64> {
+    let end = first + count;
+    match array.map(Array::layout) {
+        Some(Layout::Rows(rows)) => {
+            let row = rows.row_data();
+            first / row * row..end.div_ceil(row) * row
+        }
+        _ => first..end,
+    }
+}
