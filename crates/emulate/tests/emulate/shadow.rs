@@ -271,6 +271,7 @@ fn runs() -> u64 {
     std::env::var("SHADOW_RUNS").ok().and_then(|runs| runs.parse().ok()).unwrap_or(1)
 }
 
+#[expect(clippy::print_stderr, reason = "the figures of a long run")]
 fn run_all(setups: &[(String, u16, &[Harm])]) {
     let mut sums = BTreeMap::<String, [u64; 3]>::new();
     for (text, members, harms) in setups {
@@ -283,7 +284,7 @@ fn run_all(setups: &[(String, u16, &[Harm])]) {
         }
     }
     for (harm, [cuts, lost, sectors]) in &sums {
-        println!("{harm}: {cuts} cuts, {lost} sectors lost, {sectors} compared");
+        eprintln!("{harm}: {cuts} cuts, {lost} sectors lost, {sectors} compared");
     }
     let lost: u64 = sums.values().map(|sum| sum[1]).sum();
     assert!(lost > 0, "something is lost");
