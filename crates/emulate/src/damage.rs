@@ -8,6 +8,7 @@ use crate::ledger::{Cause, Lost};
 use crate::session::Damage;
 use crate::store::Store;
 use drivelab_core::Access;
+use drivelab_core::data::DataOp;
 use drivelab_core::storage::array::Array;
 use drivelab_core::storage::array::levels::Layout;
 use drivelab_core::storage::write_behind::Piece;
@@ -27,6 +28,15 @@ impl Engine {
     /// Something has happened to the drives that may have destroyed data.
     pub(crate) fn suspect(&mut self, cause: Cause) {
         self.suspicion = Some(Suspicion { cause, under_way: None });
+    }
+
+    /// The same for an operation on data that may do so.
+    pub(crate) fn suspect_op(&mut self, op: DataOp) {
+        match op {
+            DataOp::Corrupt { .. } => self.suspect(Cause::Corrupted),
+            DataOp::GiveUp { .. } => self.suspect(Cause::GivenUp),
+            _ => {}
+        }
     }
 
     /// Records the acknowledged data that were destroyed, if anything has happened that may do so.

@@ -11,12 +11,12 @@ use crate::error::EmulateError;
 use crate::ledger::Cause;
 use crate::model::Model;
 use crate::pending::{PendingRequest, answer, command_of};
-use crate::scheduled::DelayedAction;
+use crate::restart::NOT_STARTED;
+use crate::scheduled::{DelayedAction, WRITE_TAKES};
 use crate::session::SessionLog;
 use crate::status::ENDLESS;
 use crate::store::{Payload, Store};
 use crate::transport::{Answer, DeviceRequest, Failure, Reply, RequestId};
-use drivelab_core::data::DataOp;
 use drivelab_core::storage::array::report::{Report, ReportKind};
 use drivelab_core::storage::{TargetEvent, TargetInput, TargetOutput, TargetParams};
 use drivelab_core::{Access, Command, Completion, Machine, Outcome};
@@ -26,13 +26,6 @@ use std::collections::{BTreeMap, VecDeque};
 /// The largest command in sectors, that of the longest ATA command. A longer request becomes several commands in
 /// sequence.
 const PIECE: u64 = 65_536;
-
-/// Why an array that is dirty and degraded does not answer.
-pub(crate) const NOT_STARTED: &str = "the array was not started: it was being written to when the power went, and a \
-                                      member with data is missing";
-
-/// How long a write is taken to last before any was done.
-const WRITE_TAKES: Span = Span::from_ms(5);
 
 /// The device that is served.
 #[derive(Clone, Debug)]
@@ -67,7 +60,7 @@ pub struct Engine {
     pub(crate) have_members_changed: bool,
     /// What may have destroyed data that are still to be judged.
     pub(crate) suspicion: Option<Suspicion>,
-    /// When a write was last under way, in session time, and how long it took.
+    /// When a write last ended, and how long it took.
     pub(crate) last_write: Option<Instant>,
     pub(crate) write_takes: Span,
     /// A power cut that waits for the next write.
@@ -221,11 +214,7 @@ impl Engine {
     fn process_output(&mut self, own: Instant) {
         match self.model.target.poll_output() {
             Some(TargetOutput::Data(op)) => {
-                match op {
-                    DataOp::Corrupt { .. } => self.suspect(Cause::Corrupted),
-                    DataOp::GiveUp { .. } => self.suspect(Cause::GivenUp),
-                    _ => {}
-                }
+                self.suspect_op(op);
                 if let Err(fault) = self.store.apply(&self.model.target, own, op) {
                     self.fail(EmulateError::Defect(fault.to_string()));
                 }
@@ -301,9 +290,8 @@ impl Engine {
             }
             DeviceRequest::Flush => order(Access::Flush, (0, 0), false, false, None),
             DeviceRequest::Write { offset, data, fua } => {
-                let range = range(offset, data.len() as u64);
+                let (first, rest) = range(offset, data.len() as u64);
                 let payload = Some(self.store.payload(data));
-                let (first, rest) = range;
                 let (number, at, count, access, sends) = (0, first, 0, Access::Write, false);
                 self.send(
                     now,

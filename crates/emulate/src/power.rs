@@ -1,10 +1,11 @@
 //! Power cuts, faults, and the orderly end of a session.
 use crate::action::{Action, Kind};
 use crate::conditions::InForce;
-use crate::engine::{Engine, NOT_STARTED};
+use crate::engine::Engine;
 use crate::held::Held;
 use crate::ledger::{Cause, Lost};
 use crate::open::UNTIMED;
+use crate::restart::NOT_STARTED;
 use crate::scheduled::DelayedAction;
 use crate::session::PowerCut;
 use crate::status;

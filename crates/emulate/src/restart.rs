@@ -14,6 +14,10 @@ use drivelab_data::{Bytes, Cut, Media, PolicyRecovery, Recovery, consistent, rec
 use drivelab_units::{Instant, Share};
 use std::collections::BTreeSet;
 
+/// Why an array that is dirty and degraded does not answer.
+pub(crate) const NOT_STARTED: &str = "the array was not started: it was being written to when the power went, and a \
+                                      member with data is missing";
+
 impl Engine {
     /// Whether the array counts as dirty: a write is under way or waits in a cache, or has just ended.
     pub(crate) fn is_dirty(&self, now: Instant) -> bool {

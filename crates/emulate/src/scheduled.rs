@@ -3,8 +3,14 @@
 use crate::action::{Action, Kind};
 use crate::engine::Engine;
 use drivelab_core::Access;
+use drivelab_core::setup::Injection;
+use drivelab_core::storage::{Fault, Slowness};
 use drivelab_data::stamp::stamp;
-use drivelab_units::{Instant, Span};
+use drivelab_trace::formats::native::millionths;
+use drivelab_units::{Instant, Lba, Sectors, Span};
+
+/// How long a write is taken to last before any was done.
+pub(crate) const WRITE_TAKES: Span = Span::from_ms(5);
 
 /// A scheduled consequence of an action.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -15,6 +21,40 @@ pub(crate) enum DelayedAction {
     Step(u16),
     /// A power cut that was asked for while a write is under way.
     Cut(Action),
+}
+
+/// An injection of the scenario as an action.
+impl From<&Injection> for Action {
+    fn from(injection: &Injection) -> Self {
+        let Injection { fault, lasts, every, .. } = *injection;
+        let (for_ns, every_ns) = (lasts.map(Span::as_ns), every.map(Span::as_ns));
+        let range = |kind, first: Lba, count: Sectors| Action {
+            lba: Some(first.get()),
+            sectors: Some(count.get()),
+            ..Action::of(kind)
+        };
+        let slow = |by: Span| Action { by_ns: Some(by.as_ns()), for_ns, every_ns, ..Action::of(Kind::Slow) };
+        let action = match fault {
+            Fault::MediaError { first, count, .. } => range(Kind::Media, first, count),
+            Fault::Corrupt { first, count, .. } => range(Kind::Corrupt, first, count),
+            Fault::LinkReset { .. } => Action::of(Kind::Reset),
+            Fault::LyingFlush { lies: true, .. } => Action { for_ns, ..Action::of(Kind::Lie) },
+            Fault::LyingFlush { lies: false, .. } => Action::of(Kind::Honest),
+            Fault::Hang { lasts, .. } => Action { for_ns: Some(lasts.as_ns()), ..Action::of(Kind::Hang) },
+            Fault::Slow { how: None, .. } => slow(Span::ZERO),
+            Fault::Slow { how: Some(how), .. } => match how {
+                Slowness::Constant(by) => slow(by),
+                Slowness::Ramp { by, over } => Action { over_ns: Some(over.as_ns()), ..slow(by) },
+                Slowness::Some { by, share } => {
+                    Action { share_ppm: u32::try_from(millionths(share)).ok(), ..slow(by) }
+                }
+                Slowness::Bursts { by, every, lasts } => {
+                    Action { for_ns: Some(lasts.as_ns()), every_ns: Some(every.as_ns()), ..slow(by) }
+                }
+            },
+        };
+        Action { member: fault.drive(), scenario: true, ..action }
+    }
 }
 
 impl Engine {

@@ -8,10 +8,11 @@ mod data;
 pub use data::DataWriter;
 
 use crate::action::{Action, Kind, input_of};
-use crate::engine::{Device, Engine, NOT_STARTED};
+use crate::engine::{Device, Engine};
 use crate::error::EmulateError;
 use crate::ledger::Lost;
 use crate::power::check_cut;
+use crate::restart::NOT_STARTED;
 use crate::session::PowerCut;
 use crate::store::{Payload, Store};
 use drivelab_core::Command;

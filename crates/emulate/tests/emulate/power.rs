@@ -451,6 +451,7 @@ fn a_cut_during_a_write_waits_for_one() {
             if rig.engine.log().power_cuts.len() > 1 {
                 break;
             }
+            rig.pass(Span::from_ms(30));
         }
         let cut = &rig.engine.log().power_cuts[1];
         assert_eq!((cut.unanswered_writes, cut.lost_sectors), (1, 0));

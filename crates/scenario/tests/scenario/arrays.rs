@@ -108,6 +108,7 @@ fn every_key_of_an_array_arrives() {
                 partial_writes = \"reconstruct-write\"\nparity_rate = \"1GB/s\"\nparity_granule = \"16KiB\"\n\
                 write_hole = \"bitmap\"\nbitmap_region = \"1MiB\"\nbitmap_clears_after = \"2s\"\n\
                 largest_request = \"1MiB\"\ndepth = 99\nspares = 2\nreplaced_after = \"3s\"\nmissing = [3]\nrebuilding = true\nrebuilt = \"25%\"\n\
+                start_dirty_degraded = true\n\
                 scrub_at = \"4s\"\nresync_at = \"5s\"\nspindle_deviation = \"0.02%\"\n\
                 rebuild = { floor = \"none\", ceiling = \"9MB/s\", request = \"64k\", outstanding = 3, gives_way = \"waiting\", \
                 idle_after = \"1s\" }\n";
@@ -148,6 +149,7 @@ fn every_key_of_an_array_arrives() {
             Failure { drive: 1, when: When::At(Instant::ZERO + Span::from_s(6)) },
             Failure { drive: 6, when: When::Commands(70) },
         ],
+        start_dirty_degraded: true,
         missing: vec![3],
         rebuilding: true,
         rebuilt: Share::from_ratio(1, 4).unwrap(),
