@@ -321,12 +321,18 @@ impl Engine {
             is_started: !self.model.is_stopped,
         });
         let by_members = if had_failed { ", those of the failed members among them" } else { "" };
-        let mut told = format!(
+        let told = format!(
             "{} lost, in {}{by_members}; {} not answered",
             counted(lost_sectors, "answered sector"),
             counted(stretches, "stretch"),
             counted(unanswered_writes, "write")
         );
+        told + &self.remarks_on_cut(is_idle)
+    }
+
+    /// What else a person should know of a power cut.
+    fn remarks_on_cut(&self, is_idle: bool) -> String {
+        let mut told = String::new();
         if is_idle {
             told += "; no request was under way (--during-write waits for a write)";
         }

@@ -1,8 +1,7 @@
 //! Reads that the mechanism need not turn to, because the head comes to them or the buffer has got them meanwhile, to the
 //! nanosecond.
-use crate::common::{Probe, TRACK, TURN, drive, layout, queue, us, zone};
+use crate::common::{Probe, TRACK, TURN, drive, queue, us};
 use drivelab_core::storage::drive::cache::params::{CacheParams, ReadAheadParams};
-use drivelab_core::storage::drive::geometry::{Spares, ZoneParams};
 use drivelab_core::storage::drive::params::{DriveParams, FirmwareParams, Overhead};
 use drivelab_core::storage::drive::queue::{AgeFull, AgeWeight, ChoiceTime, JoinsUntil, Order, QueueParams};
 use drivelab_core::{Access, Completion};
@@ -145,52 +144,5 @@ fn a_joined_read_that_the_buffer_has_leaves_no_head_behind() {
         probe.wait(us(50_000));
         let read = probe.read(1_000, 8);
         assert!(read.breakdown.seek > Span::ZERO, "{phase}");
-    }
-}
-
-/// A drive that keeps what passes, with these sectors of a track spare, and room for `kept` sectors in one segment.
-fn keeping(spares: u32, kept: u64) -> DriveParams {
-    let mut params = streaming(us(50), queue(1, Order::Fcfs));
-    let spares = Spares::Each { tracks: 1, spares };
-    params.geometry = layout(1, vec![ZoneParams { spares, ..zone(0, 1_000, TRACK as u32) }]);
-    params.settle.read_on_arrival = true;
-    let cache = CacheParams::reading_on(Sectors::new(kept));
-    params.cache = Some(CacheParams { keeps_passing: true, ..cache });
-    params
-}
-
-/// By the slot in which the head lands for a read of the blocks 100 to 107: how long after it one of 8 blocks from
-/// `second` on is answered. 60 landings all round the track.
-fn after_landings(params: &DriveParams, second: u64) -> Vec<(u64, u64)> {
-    let landing = |phase: u64| {
-        let mut probe = Probe::of(params);
-        probe.wait(us(100 * phase));
-        let first = probe.read(100, 8);
-        let passed = (first.breakdown.rotation.as_ns()).div_ceil(SECTOR);
-        let read = probe.read(second, 8);
-        ((100 + TRACK - passed) % TRACK, read.completed.since(first.completed).as_ns())
-    };
-    (0..60).map(landing).collect()
-}
-
-#[test]
-fn slots_without_blocks_that_pass_fill_no_buffer() {
-    let params = keeping(200, 1_000);
-    let landings = after_landings(&params, 390);
-    let in_spares = landings.iter().filter(|(slot, _)| *slot >= 400);
-    assert!(in_spares.clone().count() > 10);
-    for &(slot, took) in in_spares {
-        assert_eq!(took, (398 - 108) * SECTOR, "{slot}");
-    }
-    // What has passed before is there as soon as the head has read what lies between.
-    assert!(landings.iter().any(|&(slot, took)| (200..390).contains(&slot) && took < (398 - 108) * SECTOR));
-}
-
-#[test]
-fn what_passed_counts_only_where_the_segment_has_room_for_the_whole_track() {
-    for (kept, counts) in [(600, true), (500, false)] {
-        let landings = after_landings(&keeping(0, kept), 580);
-        let early = |&(slot, took): &(u64, u64)| (120..540).contains(&slot) && took < (588 - 108) * SECTOR;
-        assert_eq!(landings.iter().any(early), counts, "{kept}");
     }
 }

@@ -179,7 +179,7 @@ fn fill(below: &mut QueueRaw, from: &QueueRaw, place: Place) -> Vec<&'static str
     if below.chooses.is_none() {
         fill!(chooses, answer_time);
     }
-    fill!(order, age_share, read_margin, write_margin, seek_margin, age_limit, joins_reads);
+    fill!(order, age_share, read_margin, write_margin, seek_margin, age_limit, joins_reads, joins_writes);
     filled
 }
 

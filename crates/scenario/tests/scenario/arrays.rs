@@ -114,7 +114,6 @@ fn every_key_of_an_array_arrives() {
                 idle_after = \"1s\" }\n";
     let fail = "faults.fail = [{ drive = 1, at = \"6s\" }, { drive = 6, after = 70 }]";
     let expected = ArrayParams {
-        start_dirty_degraded: false,
         level: Level::Parity { parities: 2, rotation: Rotation::Last, groups: 1 },
         managed_by: ManagedBy::Controller,
         members: 5,

@@ -231,7 +231,7 @@ fn sizes_must_fit() {
     assert_eq!(message(&unit(0)), "the stripe unit of RAID 0 must be above zero");
     assert_eq!(
         message(&unit(1_000_001)),
-        "RAID 0 needs room for 1 stripe units of 1000001 sectors on each member, and the smallest has 1000000 sectors"
+        "RAID 0 needs room for 1 stripe unit of 1000001 sectors on each member, and the smallest has 1000000 sectors"
     );
     let far = Level::StripedMirrors { copies: 2, layout: Copies::Far };
     assert_eq!(
@@ -273,7 +273,7 @@ fn drives_are_counted_and_measured() {
     let spare = |members| ArrayParams { spares: 1, ..plain(RAID10, members) };
     assert_eq!(
         message_of(&spare(4), 4, &[]),
-        "the array counts 5 drives (4 members, 1 spares), and 4 are given"
+        "the array counts 5 drives (4 members, 1 spare), and 4 are given"
     );
     let journal = ArrayParams { consistency_policy: ConsistencyPolicy::Journal, ..plain(parity(1, 1), 3) };
     assert_eq!(
@@ -303,7 +303,7 @@ fn failures_name_drives_that_there_are_and_each_once() {
     assert_eq!(failing(&[4], &[]), "drive 4 is to fail, and the array has drives 0 to 3");
     assert_eq!(failing(&[], &[4]), "member 4 is to be missing, and the array has members 0 to 3");
     assert_eq!(failing(&[2, 1], &[2]), "drive 2 is to fail, or to be missing, twice");
-    assert_eq!(failing(&[0, 1, 2, 3, 0], &[]), "5 failures are asked of an array of 4 drives");
+    assert_eq!(failing(&[0, 1, 2, 3, 0], &[]), "5 failures asked of an array of 4 drives");
 }
 
 #[test]
