@@ -228,7 +228,7 @@ def test_errors_are_those_of_the_record_else_beyond_the_rounding() -> None:
     rows = _rows(chart, "drawn")
     assert [round(row["error"], 6) for row in rows] == [15, 0, -25, 795]
     assert [round(row["drawn"], 6) for row in rows] == [15, 0, -25, 60]
-    assert "1 errors beyond" in chart.to_dict()["title"]["subtitle"][-1]
+    assert "1 error beyond" in chart.to_dict()["title"]["subtitle"][-1]
 
 
 @pytest.mark.parametrize(
@@ -370,7 +370,7 @@ def test_unlike_figures_are_drawn_by_their_errors(tmp_path: Path) -> None:
     assert [row["id"] for row in rows] == ["d · on · rate", "d · on · access", "d · off · burst"]
     assert [round(row["drawn"], 2) for row in rows] == [2.42, 19.68, 60]
     assert rows[0]["figures"] == "60 published, 61.5 predicted MB/s"
-    assert "1 errors beyond" in chart.to_dict()["title"]["subtitle"][-1]
+    assert "1 error beyond" in chart.to_dict()["title"]["subtitle"][-1]
     charts.save(chart, tmp_path / "cells.svg")
     assert "NaN" not in (tmp_path / "cells.svg").read_text()
     with pytest.raises(charts.ChartError, match="no published cell"):

@@ -320,7 +320,7 @@ def test_a_key_that_only_some_levels_have_goes_to_them(run):
         ((*FOUR, "--set", 'target.array.rebuilt="5%"'), "see --states"),
         ((*FOUR, "--levels", "raid7"), "there is no level raid7"),
         ((*FOUR, "--levels", ","), "--levels: which?"),
-        ((*FOUR, "--members", "1", "--levels", "raid1,raid5"), "1 members make none of these levels"),
+        ((*FOUR, "--members", "1", "--levels", "raid1,raid5"), "1 member makes none of these levels"),
         ((*FOUR, "--states", "broken"), "healthy, degraded, rebuilding"),
         ((*FOUR, "--iodepth", "1,x"), "numbers with commas"),
         ((*FOUR, "--iodepth", "4,4"), "each number once"),

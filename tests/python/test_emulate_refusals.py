@@ -43,7 +43,7 @@ def test_without_the_model_the_clock_is_the_reason(serve):
 
 def test_what_changes_nothing_is_refused(serve):
     with serve(RAID5) as device:
-        assert "--member: power-cut, scrub, rebuild and status are of" in _fault(
+        assert "--member: power-cut, scrub, rebuild, start and status are of" in _fault(
             device, "power-cut --member 3"
         )
         assert _fault(device, "fail --member 1") == "done\n"

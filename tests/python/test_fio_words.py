@@ -23,7 +23,7 @@ QUICK = (*DRIVE, "--number-ios", "50")
 def test_words_without_meaning_are_noted_and_change_nothing(run):
     plain = run("simulate", *QUICK, "--json")
     noted = run("simulate", *QUICK, "--json", "--time_based", "--ioengine=libaio")
-    assert noted.stdout == plain.stdout
+    assert json.loads(noted.stdout)["points"] == json.loads(plain.stdout)["points"]
     assert noted.stderr.splitlines() == [
         "note: --ioengine changes nothing: the host is simulated, and sends I/Os by no engine",
         "note: --time-based changes nothing: every run goes on for its time, from the start of a range again",

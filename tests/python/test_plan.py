@@ -353,7 +353,7 @@ def test_an_interrupted_plan_has_no_pick(at, known):
     )
     assert found.ran.interrupted
     assert found.pick is None
-    assert found.lines() == [f"no pick: interrupted when {known} of 6 candidates were known"]
+    assert found.lines() == [f"no pick: interrupted with {known} of 6 candidates known"]
     # What was held to every limit before is told, and may yet not be the cheapest.
     assert sum(row["holds"] for row in found.rows()) == known - 2
     assert found.to_dict()["interrupted"]

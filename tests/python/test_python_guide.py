@@ -90,7 +90,7 @@ def test_the_functions_stay_when_their_folders_are_imported():
 def test_importing_loads_nothing_else():
     code = "import sys, drivelab; print(*(name for name in sys.modules if name.startswith('drivelab')))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.split() == ["drivelab", "drivelab._core"]
+    assert sorted(done.stdout.split()) == ["drivelab", "drivelab._core"]
 
 
 def test_one_drive_of_the_catalogue_shows_itself():
@@ -99,7 +99,7 @@ def test_one_drive_of_the_catalogue_shows_itself():
     assert repr(drive).startswith("wd-wd740gd-00fla0, from catalogue/drives/wd-wd740gd-00fla0.toml\n\nfact ")
     assert "<table>" in drive._repr_html_()
     assert drive in drivelab.catalogue("drives")
-    with pytest.raises(drivelab.InputError, match="did you mean wd-wd740gd-00fla0"):
+    with pytest.raises(drivelab.InputError, match=r"did you mean .*wd-wd740gd-00fla0"):
         drivelab.catalogue("wd-wd740gd")
 
 

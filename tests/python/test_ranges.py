@@ -78,13 +78,18 @@ def test_a_drive_is_checked_by_its_name(run, tmp_path):
     )
 
 
+def _results(text: str) -> dict[str, object]:
+    """A record without the words of its scenario."""
+    return {key: value for key, value in json.loads(text).items() if key not in {"scenario", "overrides"}}
+
+
 @pytest.mark.parametrize(("word", "is_on"), [("on", True), ("off", False), ("true", True), ("false", False)])
 def test_a_flag_is_on_or_off(run, word, is_on):
     small = ["simulate", "--drive", "wd-4tb-7200", "--rw", "randwrite", "--number-ios", "50", "--json"]
     written = run(*small, "--set", f"target.drive.write_cache={word}")
     plain = run(*small, "--set", f"target.drive.write_cache={str(is_on).lower()}")
     assert (written.returncode, written.stderr) == (0, plain.stderr)
-    assert written.stdout == plain.stdout
+    assert _results(written.stdout) == _results(plain.stdout)
 
 
 def test_many_unknown_keys_end_at_a_hundred(run, tmp_path):

@@ -21,6 +21,7 @@ DRIVE = "seagate-st3250620as"
 # Half of its cylinders hold twice as much: two thirds of the data lie outside.
 TWO_ZONES = """\
 base = "seagate-st3250620as"
+firmware.class = "sata-desktop"
 geometry = { heads = 1, capacity = "4500000 sectors", zones = [
     { cylinders = 3000, sectors_per_track = 1000 },
     { cylinders = 3000, sectors_per_track = 500 },
@@ -90,6 +91,7 @@ rpm = "7200rpm"
 link.standard = "sata-300"
 geometry = { heads = 8, capacity = "1TB", outer_rate = "105MB/s", inner_to_outer = "48%" }
 seek = { single = "1ms", average = "8.5ms", full = "15.9ms" }
+firmware.class = "ideal"
 """
 
 

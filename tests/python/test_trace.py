@@ -493,7 +493,7 @@ def test_all_files_of_blktrace_named_one_by_one_are_one_trace(run, reference, tm
         (packed / f"{file.name}.gz").write_bytes(gzip.compress(file.read_bytes()))
     assert counted(run, packed)["records"] == 2_589
     done = run("trace", "info", folder / "keks.blktrace.3")
-    assert f"7 more files of keks.blktrace lie beside; name {folder / 'keks'} for all of them" in done.stderr
+    assert f"7 more files of keks.blktrace; name {folder / 'keks'} for all of them" in done.stderr
 
 
 def test_a_long_trace_takes_no_more_memory_than_a_short_one(tmp_path):

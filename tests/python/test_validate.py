@@ -20,7 +20,7 @@ cache = false
 geometry = { heads = 1, zones = [{ cylinders = 100, sectors_per_track = 600 }] }
 skew = { track = "0rev", cylinder = "0rev" }
 seek = { table = [[1, "1ms"], [99, "1ms"]] }
-firmware = { read_miss = "0.1ms", write = "0.2ms" }
+firmware = { class = "ideal", read_miss = "0.1ms", write = "0.2ms" }
 """
 # Behind the first request each time follows from the one before; see the tests.
 TRACE = """\
