@@ -99,7 +99,7 @@ def test_every_title_of_a_column_is_explained():
     [
         "IOPS range", "textbook's", "by sectors %", "gaps", "clock", "skip", "lateness", "power-cut", "late p99.9",
         "A ms", "B", "95 % interval", "99 % interval", "threshold 5 %", "IOPS 32", "p99.9", "mean us", "within 5%",
-        "standard errors", "rows unfit", "shown", "repair, h", "loss/year",
+        "standard errors", "rows unfit", "shown", "repair, h", "loss/year %",
     ],
 )  # fmt: skip
 def test_a_word_of_the_output_is_explained(run, term):
