@@ -11,6 +11,7 @@ use crate::buffers::Buffers;
 use crate::cell::{Cell, Stamp};
 use crate::consistent::{Stripe, parity_of, stripes, valid_members};
 use crate::media::Media;
+use alloc::collections::BTreeSet;
 use alloc::vec;
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -271,11 +272,14 @@ impl<C: Cell> Recovery<C> for PolicyRecovery<C> {
     }
 
     fn recover(&mut self, layout: &Layout, drives: &[Option<u16>], media: &mut Media<C>) {
-        for LogEntry { of, columns, cells } in &self.kept {
+        // The newest entry of a place counts, also where nothing can be computed from it: what it covers was written
+        // since the older ones.
+        let mut decided = BTreeSet::new();
+        for LogEntry { of, columns, cells } in self.kept.iter().rev() {
             let (Layout::Rows(rows), Some(drive)) = (layout, drives[usize::from(of.slot)]) else { continue };
             let group = u64::from(of.slot) / rows.members();
-            for (at, cell) in (of.at..).zip(cells) {
-                // If a member that was being written is missing as well, its part is unknown, and not needed.
+            for (at, cell) in (of.at..).zip(cells).filter(|(at, _)| decided.insert((drive, *at))) {
+                // If a member that was being written is missing as well, its part is unknown: the parity stays.
                 let sum = columns.clone().try_fold(cell.clone(), |mut sum, column| {
                     sum.add(
                         &media.get(drives[usize::from(rows.data(rows.row_at(group, at), column))]?, at),

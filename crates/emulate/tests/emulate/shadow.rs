@@ -323,3 +323,11 @@ fn arrays_with_parity_list_their_losses() {
         run_all(&setups);
     }
 }
+
+/// Of a row that was written twice the log may have both records after a cut: the newer one is of the missing member,
+/// so that nothing can be computed from it, and the older one would take back what was answered since.
+#[test]
+fn an_old_record_of_a_partial_parity_log_takes_nothing_back() {
+    let [_, lost, _] = run(&array("raid5", 4, "ppl", false), 4, Harm::CutsWhileDegraded, 11);
+    assert!(lost > 0, "pages under way are given up");
+}
