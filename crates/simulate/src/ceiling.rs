@@ -118,16 +118,20 @@ fn stream_rate(model: &DriveModel, from: u64) -> f64 {
     let (mut at, mut time) = (geometry.track_range(Lba::new(from)).0, 0.0);
     let first = at.get();
     let (mut begin, mut lasts, mut end) = part(at);
+    let mut wait = 0.0;
     for _ in 0..TRACKS {
         time += lasts;
         at = end;
         if at.get() >= capacity {
+            // Nothing follows the last track: as after the one before it.
+            time += wait;
             break;
         }
         let next = part(at);
-        let wait = (next.0 - begin - lasts).rem_euclid(period);
+        wait = (next.0 - begin - lasts).rem_euclid(period);
         // A wait of a whole turn is none, rounded down.
-        time += if wait > 0.99 * period { 0.0 } else { wait };
+        wait = if wait > 0.99 * period { 0.0 } else { wait };
+        time += wait;
         (begin, lasts, end) = next;
     }
     if time > 0.0 { (at.get() - first) as f64 * SECTOR_BYTES as f64 * 1e9 / time } else { 0.0 }
@@ -152,7 +156,6 @@ mod tests {
         };
         // A thousand sectors each turn of 10 ms; and each turn and a quarter.
         assert!((of(Angle::from_ratio(0, 4)) / 51_200_000.0 - 1.0).abs() < 1e-3);
-        // The last of the tracks is followed by no wait.
         let expected = 51_200_000.0 * 16.0 / (16.0 + 0.25 * 16.0);
         assert!((of(Angle::from_ratio(1, 4)) / expected - 1.0).abs() < 0.02);
     }

@@ -422,21 +422,26 @@ fn nothing_is_rebuilt_without_copies() {
 }
 
 #[test]
-fn work_gives_up_once_all_members_of_its_group_are_missing() {
+fn work_gives_up_once_no_member_of_its_group_has_data() {
     let raid10 = Level::StripedMirrors { copies: 2, layout: Copies::Near };
     let levels = [(Level::Mirrored, 2), (raid5(), 4), (raid10, 4)];
     for (level, members) in levels {
         for kind in [SyncKind::Resync, SyncKind::Scrub] {
             let scheduled = vec![Scheduled { kind, at: at_ms(100) }];
-            let failures = (0..members).map(|drive| fails(drive, 150)).collect();
-            let params = ArrayParams { scheduled, failures, ..plain(level, members) };
-            let mut observer = Observer::new(params, &small());
-            observer.run_out();
-            let given_up = observer.when(ReportKind::GivenUp(kind));
-            assert_eq!(given_up.len(), 1, "{level:?}: {:?}", observer.reports);
-            assert!(at_ms(150) <= given_up[0] && given_up[0] < at_ms(200), "{level:?}: {given_up:?}");
-            let swept = observer.array().progress().next().expect("it began").swept.get();
-            assert!(swept < CYLINDERS * TRACK / 2, "{level:?}: what is missing is not counted: {swept}");
+            let failures: Vec<_> = (0..members).map(|drive| fails(drive, 150)).collect();
+            // New drives in the slots of those that failed have nothing to read either.
+            for spares in [0, members] {
+                let (scheduled, failures) = (scheduled.clone(), failures.clone());
+                let params = ArrayParams { scheduled, failures, spares, ..plain(level, members) };
+                let mut observer = Observer::new(params, &small());
+                observer.run_out();
+                let given_up = observer.when(ReportKind::GivenUp(kind));
+                assert_eq!(given_up.len(), 1, "{level:?}: {:?}", observer.reports);
+                assert!(at_ms(150) <= given_up[0] && given_up[0] < at_ms(250), "{level:?}: {given_up:?}");
+                let work = observer.array().progress().find(|work| work.kind == kind).expect("it began");
+                let swept = work.swept.get();
+                assert!(swept < CYLINDERS * TRACK / 2, "{level:?}: what is missing is not counted: {swept}");
+            }
         }
     }
 }

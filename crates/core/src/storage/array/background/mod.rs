@@ -14,10 +14,9 @@
 //! - A **resync** reads everything and writes parity, or reads one copy and writes the others.
 //! - A **scrub** reads everything. The model knows no data, so it finds no copies that differ.
 //!
-//! In each group one job runs at a time: a rebuild before all others, then the oldest. It gives up once all members of
-//! the group are missing. A window that meets
-//! something unreadable is processed again in pieces of the parity's granule; what is lost of such a piece is
-//! reported exactly, and the rebuild continues. Start reading at [`Array::pump_background`].
+//! In each group one job runs at a time: a rebuild before all others, then the oldest. A resync or scrub gives
+//! up where no member of the group has valid data any more. A window that meets something unreadable is processed again
+//! in pieces of the parity's granule; what is lost of such a piece is reported exactly, and the rebuild continues. Start reading at [`Array::pump_background`].
 //! Source: the Linux kernel, drivers/md/md.c, raid5.c and raid10.c, for the order of jobs and what is read and written.
 mod job;
 mod pace;
@@ -278,10 +277,12 @@ impl Array {
         self.background.again = true;
     }
 
-    /// Whether all members of a group are missing.
-    fn has_no_member(&self, group: u16) -> bool {
+    /// Whether no member of a job's group has valid data from where it is: members are missing, or new.
+    fn has_no_source(&self, at: usize) -> bool {
+        let SyncJob { kind, group, next, .. } = self.background.jobs[at];
+        let from = self.layout.share(kind, next);
         let mut slots = 0..self.planner.params.members;
-        !slots.any(|slot| self.group_of(slot) == group && self.planner.members.can_write(slot))
+        !slots.any(|slot| self.group_of(slot) == group && self.planner.members.frontier(slot) > from)
     }
 
     fn first_slot(&self, group: u16) -> u16 {
@@ -339,8 +340,9 @@ impl Array {
         if !self.background.has_turn(at) {
             return self.background.jobs[at].pace.rests();
         }
-        if self.has_no_member(self.background.jobs[at].group) {
-            // Its windows would end at the instant at which they begin, all of them at this one.
+        let SyncJob { kind, stage, next, end, .. } = self.background.jobs[at];
+        if kind != SyncKind::Rebuild && stage == JobStage::Sweeping && next < end && self.has_no_source(at) {
+            // The windows would end at the instant at which they begin, all of them at this one.
             if self.background.jobs[at].windows.is_empty() {
                 self.end_job(context, at, JobStage::GivenUp);
             }
