@@ -65,7 +65,7 @@ fn axes_and_jobs_keep_their_order() {
     let text = "[workload]\nbs = [\"4k\", \"8k\"]\n[target.queue]\ndepth = [1, 4]\n[target]\ndrive = \"wd-4tb-7200\"\n\
                 faults.slow = [{ by = [\"1ms\", \"2ms\"] }]\n[workload.job.\"b b\"]\nrw = \"read\"\n[workload.job.a]\n\
                 numjobs = 2\nrwmixread = 33.5\nrw = \"randrw\"\n";
-    let overrides = [("workload.job.b b.rw", "write"), ("run.seed", "3,4"), ("workload.bs", "512,1k")];
+    let overrides = [("workload.job.b b.rw", "write"), ("run.seed", "3,4"), ("workload.bs", "512B,1k")];
     let found = check(text, &overrides, &NoFiles);
     assert_eq!(found.axes, ["target.queue.depth", "target.faults.slow[0].by", "run.seed", "workload.bs"]);
     let names: Vec<&str> = found.points[0].setup.sections.iter().map(|one| one.name.as_str()).collect();
@@ -77,7 +77,7 @@ fn own_files_are_held_with_what_they_are_based_on() {
     let files = Files(&[
         ("mine/fast.toml", "base = \"mine/plain.toml\"\nrpm = \"10000rpm\"\n"),
         ("mine/plain.toml", "base = \"wd-4tb-7200\"\nwrite_cache = true # on\n"),
-        ("host.toml", "interface = \"ahci\"\nissue = { fixed = \"2us\" }\n"),
+        ("host.toml", "interface = \"ahci\"\nissue = \"2us\"\n"),
     ]);
     let text = "[target]\ndrive = [\"mine/fast.toml\", \"wd-4tb-7200\"]\ncontroller = \"host.toml\"\n";
     let found = check(text, &[], &files);
