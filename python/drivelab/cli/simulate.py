@@ -83,7 +83,7 @@ Pictures = Sequence[tuple[Callable[[], "altair.TopLevelMixin"], Path]]
 
 def simulate(
     scenario: Annotated[
-        Path | None, typer.Argument(metavar="[SCENARIO.toml|JOB.fio]", show_default=False)
+        Path | None, typer.Argument(metavar="[SCENARIO.toml|JOB.fio|RECORD.json]", show_default=False)
     ] = None,
     name: words.Name = None,
     drive: words.Drive = None,
