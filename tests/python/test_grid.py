@@ -78,9 +78,9 @@ def test_lines_that_hide_each_other_are_named():
 
     chart = charts.depth([*under("ncq"), *under("ata-tcq"), *under("scsi-tcq", iops=99.0)])
     assert chart.to_dict()["title"]["subtitle"][-1] == "Equal, so drawn over each other: ncq = ata-tcq"
-    assert charts.depth(under("ncq")).to_dict()["title"]["subtitle"] == ["protocol ncq"]
+    assert charts.depth(under("ncq")).to_dict()["title"]["subtitle"][0] == "protocol ncq"
     many = [point for name in "abcdefgh" for point in under(name)]
-    assert charts.depth(many).to_dict()["title"]["subtitle"][0].endswith("a = b = c and 5 more")
+    assert charts.depth(many).to_dict()["title"]["subtitle"][-1].endswith("a = b = c and 5 more")
 
 
 def test_the_picture_has_a_line_for_each_protocol_and_order(run, tmp_path):
