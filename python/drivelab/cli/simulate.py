@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -77,7 +78,8 @@ from drivelab.subject import subject_of
 if TYPE_CHECKING:
     import altair
 
-Pictures = Sequence[tuple[Callable[[], "altair.TopLevelMixin"], Path]]
+Drawing = Callable[[], "altair.TopLevelMixin"]
+Pictures = Sequence[tuple[Drawing, Path]]
 """What draws a picture, and where it goes."""
 
 
@@ -208,10 +210,7 @@ def simulate(
     note_unlogged(result)
     if unsteady := steady.note([point for point in result.points if point not in lost]):
         say(unsteady)
-
-    def rates() -> altair.TopLevelMixin:
-        return result.chart(metric=metric)
-
+    rates = partial(result.chart, metric=metric)
     pictures: Pictures = [
         *((rates, path) for path in chart),
         *((result.breakdown_chart, path) for path in breakdown_chart),
@@ -288,12 +287,7 @@ def _print(result: Result, *, as_json: bool, as_csv: bool, quiet: bool, breakdow
 
 
 def _write(
-    result: Result,
-    out: list[Path],
-    rates: Callable[[], altair.TopLevelMixin],
-    wanted: Pictures,
-    wish: LogWish,
-    look: Look,
+    result: Result, out: list[Path], rates: Drawing, wanted: Pictures, wish: LogWish, look: Look
 ) -> Iterator[Path]:
     """Each file that was asked for, as soon as it is there; a result without points has no picture."""
     logged = any(point.get("commands") for point in result.points)

@@ -50,6 +50,7 @@ def plan(  # noqa: PLR0913 - its parameters are the options of the verb
     replacement: str | None = None,
     attended: str | None = None,
     scrub: str | None = None,
+    workers: int | None = None,
     **others: object,
 ) -> Plan:
     """Which array to buy: `plan(capacity="60TB", drive="wd-4tb-7200", drive_price="90USD", afr="1.5%")`.
@@ -58,10 +59,11 @@ def plan(  # noqa: PLR0913 - its parameters are the options of the verb
     sizes "60TB", limits "p99=50ms,mean=20ms", prices "280USD" or "A=280USD,B=300USD", chances "1e-4/year"; several
     drives, levels or controllers are one text with commas, `members` also a range "4..12". docs/plan.md describes
     each. `others` are keys of the target, such as `**{"target.array.stripe_unit": "256KiB"}`, and `run.seed`.
+    `workers` is the number of threads.
 
     The result has `pick`, the cheapest candidate that holds (None if none does), `candidates`, `lines()`, `table()`,
     `to_dict()`, `chart()` and `tornado()`. Raises InputError, ScenarioError, RunError and KeyboardInterrupt.
     """
-    options = {name: value for name, value in locals().items() if name != "others"}
+    options = {name: value for name, value in locals().items() if name not in {"others", "workers"}}
     options["load"] = None if load is None else str(load)
-    return planned(**options, **others)
+    return planned(workers, **options, **others)

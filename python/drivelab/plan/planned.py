@@ -119,7 +119,7 @@ class Plan:
         return drawn(lambda: charts.tornado(self.to_dict()), path, self.provenance)
 
 
-def planned(**options: object) -> Plan:
+def planned(workers: int | None = None, **options: object) -> Plan:
     """Which array to buy: `plan(capacity="60TB", drive="wd-4tb-7200", level="raid6", drive_price="90USD", ..)`.
 
     The options are those of the verb; keys with a dot are laid over the target, such as
@@ -128,7 +128,7 @@ def planned(**options: object) -> Plan:
     others = overrides_from({key: value for key, value in options.items() if key not in KEYS})
     given = {key: value for key, value in options.items() if key in KEYS and value is not None}
     try:
-        found = run(given, others)
+        found = run(given, others, workers)
     except InputError as error:
         raise InputError(in_arguments(str(error))) from error.__cause__
     if found.ran.interrupted:
