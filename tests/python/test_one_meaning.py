@@ -64,7 +64,7 @@ def test_the_chance_of_loss_is_one_figure_in_every_verb(run, causes):
         ramp_time="1s",
         full=False,
         afr="3%",
-        causes=causes,
+        **causes,
     )
     for entry in compared.entries:
         assert entry.loss

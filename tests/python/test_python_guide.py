@@ -31,7 +31,7 @@ _SHOWN = {
         "metric",
         "chart",
     ),
-    *("record", "with_table", "tornado", "ray", "checkpoint", "version", "table"),
+    *("record", "with_table", "with_notes", "tornado", "ray", "checkpoint", "version", "table"),
 }
 _SAME = {"settings": "**", "randseed": "**", "format_": "reading", "keep_in": "keep", "kept_in": "kept"}
 

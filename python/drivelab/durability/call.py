@@ -46,6 +46,8 @@ def durability(  # noqa: PLR0913 - its parameters are the options of the verb
     rwmixread: int | None = None,
     iodepth: int | None = None,
     rate_iops: float | str | None = None,
+    rate_process: str | None = None,
+    sync: bool | None = None,
     scrub: str | None = None,
     method: str | None = None,
     histories: int | None = None,

@@ -134,7 +134,17 @@ def compare_levels(  # noqa: PLR0913 - its parameters are the options of the ver
     afr: str | None = None,
     mttf: str | None = None,
     repair: str | None = None,
-    causes: Mapping[str, object] | None = None,
+    batch: str | None = None,
+    ure: str | None = None,
+    latent: str | None = None,
+    reads: str | None = None,
+    common: str | Iterable[str] | None = None,
+    wrong_drive: str | None = None,
+    detection: str | None = None,
+    replacement: str | None = None,
+    attended: str | None = None,
+    scrub: str | None = None,
+    spares: int | None = None,
     drive_price: str | None = None,
     controller_price: str | None = None,
     workers: int | None = None,
@@ -144,12 +154,25 @@ def compare_levels(  # noqa: PLR0913 - its parameters are the options of the ver
     """Compare levels over this many drives of one kind: `compare_levels("wd-4tb-7200", 4, afr="2%")`.
 
     The load is given by fio's options, as on the command line: `rw="randread", bs="8KiB", iodepth=4`. Unless `full`
-    is False, other loads and depths run as well, for the tables. `causes` are the options of `durability` on what fails
-    and how it is repaired: `causes={"ure": "1e-15/bit", "scrub": "1w"}`. `overrides` change the target, such as
+    is False, other loads and depths run as well, for the tables. What fails beside drives, and how it is repaired, is
+    given as to `durability`: `ure="1e-15/bit", scrub="1w"`. `overrides` change the target, such as
     `**{"target.array.stripe_unit": "256KiB"}`, and `run.seed`.
 
     Raises InputError, ScenarioError, RunError (a point failed) and KeyboardInterrupt.
     """
+    causes = {
+        "batch": batch,
+        "ure": ure,
+        "latent": latent,
+        "reads": reads,
+        "common": common,
+        "wrong_drive": wrong_drive,
+        "detection": detection,
+        "replacement": replacement,
+        "attended": attended,
+        "scrub": scrub,
+        "spares": spares,
+    }
     others, keys = split(overrides_from(overrides), trace)
     check_used(levels, copies, groups)
     if controller is not None:
@@ -181,7 +204,7 @@ def compare_levels(  # noqa: PLR0913 - its parameters are the options of the ver
         ),
         overrides=checked(str(drive), others),
         lifetime=lifetime,
-        failures=failures_of(lifetime, {"afr": afr, "mttf": mttf, **(causes or {})}),
+        failures=failures_of(lifetime, {"afr": afr, "mttf": mttf, **causes}),
         repair=Repair.parse(repair, lifetime),
         prices=Prices.parse(drive_price, controller_price),
     )

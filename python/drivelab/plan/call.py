@@ -24,6 +24,8 @@ def plan(  # noqa: PLR0913 - its parameters are the options of the verb
     rwmixread: int | None = None,
     iodepth: int | str | None = None,
     rate_iops: float | str | None = None,
+    rate_process: str | None = None,
+    sync: bool | None = None,
     number_ios: int | None = None,
     ramp_time: str | None = None,
     level: str | None = None,
