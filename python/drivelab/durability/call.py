@@ -63,8 +63,8 @@ def durability(  # noqa: PLR0913 - its parameters are the options of the verb
     mean, a law such as "fixed:20h", an interval, or "simulated", which takes a `drive` and the load beside it (`rw`,
     `bs`, `iodepth` or `rate_iops`). docs/durability.md describes each.
 
-    `outcomes` of the result has a dictionary for each level: `loss_in_a_year`, `loss_in_life`, `mttdl_years` and
-    `bytes_lost`, each with `value`, `low` and `high`. `table()`, `lines()` and `to_dict()` show it.
+    `outcomes` of the result has a dictionary for each level: `loss_in_a_year_percent`, `loss_in_life_percent`,
+    `mttdl_years` and `bytes_lost`, each with `value`, `low` and `high`. `table()`, `lines()` and `to_dict()` show it.
     Raises InputError, with all that is wrong, ScenarioError for a file, and KeyboardInterrupt.
     """
     options = {name: value for name, value in locals().items() if name not in {"level", "file", "others"}}

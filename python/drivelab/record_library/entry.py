@@ -133,4 +133,5 @@ def _axes(record: Record) -> dict[str, list[str]]:
     for point in record.points:
         for name, value in point.axes.items():
             found.setdefault(name, {})[axis_text(value)] = None
-    return {name: list(values)[:_VALUES_MAX] for name, values in found.items()}
+    # The order of jobs in a record is not part of its content.
+    return {name: list(found[name])[:_VALUES_MAX] for name in sorted(found)}

@@ -113,6 +113,8 @@ impl Buffer {
         let Some(cache) = &self.cache else { return };
         if joined != NONE && holder != NONE && held < sought {
             let (member, count) = (self.drive, sought - held);
+            // What lies between: a segment has no gaps.
+            self.loads(context, joined, begin, held);
             context.data_op(DataOp::Copy { member, segment: joined, from: holder, first: held, count });
         }
         self.begins_segment(context, segment, if joined == NONE { holder } else { joined });
