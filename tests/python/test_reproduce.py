@@ -211,9 +211,9 @@ def test_applications_of_2005(run, tmp_path):
         "WD2500/off/acdsee",
         "WD2500/on/acdsee",
         "WD2500/off/nero",
-        "WD2500/on/nero",
     }
-    assert failing(record) == set()
+    # NCQ gains the WD2500 17 % in xp-startup; 8 % are printed.
+    assert failing(record) == {"pcmark_gain"}
 
 
 def test_one_user_of_2004(run, tmp_path):
