@@ -160,19 +160,7 @@ def compare_levels(  # noqa: PLR0913 - its parameters are the options of the ver
 
     Raises InputError, ScenarioError, RunError (a point failed) and KeyboardInterrupt.
     """
-    causes = {
-        "batch": batch,
-        "ure": ure,
-        "latent": latent,
-        "reads": reads,
-        "common": common,
-        "wrong_drive": wrong_drive,
-        "detection": detection,
-        "replacement": replacement,
-        "attended": attended,
-        "scrub": scrub,
-        "spares": spares,
-    }
+    given = dict(locals())
     others, keys = split(overrides_from(overrides), trace)
     check_used(levels, copies, groups)
     if controller is not None:
@@ -204,7 +192,7 @@ def compare_levels(  # noqa: PLR0913 - its parameters are the options of the ver
         ),
         overrides=checked(str(drive), others),
         lifetime=lifetime,
-        failures=failures_of(lifetime, {"afr": afr, "mttf": mttf, **causes}),
+        failures=failures_of(lifetime, {key: given[key] for key in ("afr", "mttf", *risk.CAUSES)}),
         repair=Repair.parse(repair, lifetime),
         prices=Prices.parse(drive_price, controller_price),
     )

@@ -14,9 +14,10 @@
 //! - A **resync** reads everything and writes parity, or reads one copy and writes the others.
 //! - A **scrub** reads everything. The model knows no data, so it finds no copies that differ.
 //!
-//! In each group one job runs at a time: a rebuild before all others, then the oldest. A resync or scrub gives
-//! up where no member of the group has valid data any more. A window that meets something unreadable is processed again
-//! in pieces of the parity's granule; what is lost of such a piece is reported exactly, and the rebuild continues. Start reading at [`Array::pump_background`].
+//! In each group one job runs at a time: a rebuild before all others, then the oldest. A resync or scrub gives up where
+//! no member of the group has valid data any more. A window that meets something unreadable is processed again in pieces
+//! of the parity's granule; what is lost of such a piece is reported exactly, and the rebuild continues. Start reading at
+//! [`Array::pump_background`].
 //! Source: the Linux kernel, drivers/md/md.c, raid5.c and raid10.c, for the order of jobs and what is read and written.
 mod job;
 mod pace;
