@@ -8,6 +8,8 @@ use serde::{Deserialize, Serialize};
 /// Every corrupted sector has its own content in memory afterwards: 32 MiB at most.
 const CORRUPT_MAX: u64 = 65_536;
 const MILLION: u32 = 1_000_000;
+/// The largest multiple of the time that a slow member takes.
+const FACTOR_MAX: u32 = 1_000;
 /// The longest time that an action takes: with it the model's clock does not overflow.
 const LASTS_MAX: Span = Span::from_s(366 * 24 * 3_600);
 /// A time that is longer than any session.
@@ -91,6 +93,9 @@ pub struct Action {
     /// The period of bursts, from start to start.
     #[serde(default)]
     pub every_ns: Option<u64>,
+    /// Everything takes the member this many times as long; 1 ends it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub factor: Option<u32>,
     /// The power goes at a random instant while a write is under way.
     #[serde(default, skip_serializing_if = "is_not_set")]
     pub during_write: bool,
@@ -117,6 +122,7 @@ impl Action {
             over_ns: None,
             share_ppm: None,
             every_ns: None,
+            factor: None,
             during_write: false,
             scenario: false,
         }
@@ -165,10 +171,16 @@ impl Action {
         }
         let says_how = self.by_ns.is_some() || self.over_ns.is_some() || self.share_ppm.is_some();
         match self.action {
-            Kind::Slow if self.by_ns.is_none() => {
-                return Err(
-                    "slow takes --by: how much later each command is taken up; --by 0s ends it".into()
-                );
+            Kind::Slow if self.factor.is_some() && says_how => {
+                return Err("--factor: it is of the whole time; leave --by, --over and --share out".into());
+            }
+            Kind::Slow if self.factor.is_some_and(|factor| !(1..=FACTOR_MAX).contains(&factor)) => {
+                return Err(format!("--factor: how many times as long, up to {FACTOR_MAX}; 1 ends it"));
+            }
+            Kind::Slow if self.by_ns.is_none() && self.factor.is_none() => {
+                return Err("slow takes --by, how much later each command is taken up (--by 0s ends it), or --factor, how \
+                            many times as long everything takes (--factor 1 ends it)"
+                    .into());
             }
             Kind::Slow if self.over_ns.is_some() && self.share_ppm.is_some() => {
                 return Err("--over and --share: slow takes one of the two; leave the other out".into());
@@ -185,8 +197,8 @@ impl Action {
             _ if self.every_ns.is_some() => {
                 return Err("--every is for slow alone, which comes in bursts: leave it out".into());
             }
-            _ if says_how => {
-                return Err("--by, --over and --share are for slow alone: leave them out".into());
+            _ if says_how || self.factor.is_some() => {
+                return Err("--by, --factor, --over and --share are for slow alone: leave them out".into());
             }
             _ => {}
         }
@@ -252,6 +264,9 @@ impl Action {
 
     /// The slowness that the target applies; the inner value is `None` where the member is no longer slow.
     fn slowness(&self) -> Option<Option<Slowness>> {
+        if let Some(factor) = self.factor {
+            return Some((factor > 1).then_some(Slowness::Times(factor)));
+        }
         let by = Span::from_ns(self.by_ns?);
         Some(match (self.over_ns, self.share_ppm) {
             _ if by.is_zero() => None,
@@ -268,6 +283,7 @@ impl Action {
         let kind = match self.action {
             Kind::Media => InjectedKind::Unreadable,
             Kind::Corrupt => InjectedKind::Corrupted,
+            Kind::Slow if self.factor.is_some() => InjectedKind::TimesSlower,
             Kind::Slow if self.share_ppm.is_some() => InjectedKind::SometimesSlow,
             Kind::Slow => InjectedKind::Slow,
             Kind::Hang => InjectedKind::Hung,
@@ -283,6 +299,7 @@ impl Action {
         };
         let bytes = |sectors: Option<u64>| sectors.unwrap_or(0).saturating_mul(SECTOR_BYTES);
         let (offset, length) = match self.action {
+            Kind::Slow if self.factor.is_some() => (self.factor.unwrap_or(1).into(), 0),
             Kind::Slow => {
                 let length = self.share_ppm.map_or(self.over_ns, |share| Some(share.into()));
                 (self.by_ns.unwrap_or(0), length.unwrap_or(0))
@@ -313,6 +330,7 @@ pub fn input_of(injected: &Injected) -> Option<TargetInput> {
         InjectedKind::SometimesSlow => {
             Action { by_ns, share_ppm: u32::try_from(length).ok(), ..Action::of(Kind::Slow) }
         }
+        InjectedKind::TimesSlower => Action { factor: u32::try_from(offset).ok(), ..Action::of(Kind::Slow) },
         InjectedKind::Hung => Action { for_ns: Some(length), ..Action::of(Kind::Hang) },
         InjectedKind::LinkReset => Action::of(Kind::Reset),
         InjectedKind::LyingFlush => Action::of(Kind::Lie),
@@ -357,7 +375,20 @@ mod tests {
             ),
             (
                 Action::of(Kind::Slow),
-                "slow takes --by: how much later each command is taken up; --by 0s ends it",
+                "slow takes --by, how much later each command is taken up (--by 0s ends it), or --factor, how many \
+                 times as long everything takes (--factor 1 ends it)",
+            ),
+            (
+                Action { factor: Some(10), ..slow },
+                "--factor: it is of the whole time; leave --by, --over and --share out",
+            ),
+            (
+                Action { factor: Some(FACTOR_MAX + 1), ..Action::of(Kind::Slow) },
+                "--factor: how many times as long, up to 1000; 1 ends it",
+            ),
+            (
+                Action { factor: Some(2), ..Action::of(Kind::Hang) },
+                "--by, --factor, --over and --share are for slow alone: leave them out",
             ),
             (
                 Action { over_ns: Some(1), share_ppm: Some(1), ..slow },
@@ -370,7 +401,7 @@ mod tests {
             ),
             (
                 Action { by_ns: Some(1), ..Action::of(Kind::Hang) },
-                "--by, --over and --share are for slow alone: leave them out",
+                "--by, --factor, --over and --share are for slow alone: leave them out",
             ),
             (
                 Action { every_ns: Some(5), ..slow },

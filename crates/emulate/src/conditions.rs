@@ -25,7 +25,7 @@ impl Conditions {
     pub fn note(&mut self, now: Instant, action: &Action) -> bool {
         let side = (action.member, action.scenario);
         match action.action {
-            Kind::Slow if action.by_ns == Some(0) => _ = self.slow.remove(&side),
+            Kind::Slow if action.by_ns == Some(0) || action.factor == Some(1) => _ = self.slow.remove(&side),
             Kind::Slow => _ = self.slow.insert(side, (*action, now)),
             Kind::Lie => _ = self.lies.insert(side),
             Kind::Honest => _ = self.lies.remove(&side),
@@ -49,8 +49,14 @@ impl Conditions {
     pub fn describe(&self) -> String {
         let side = |scenario: bool| if scenario { ", by the scenario" } else { "" };
         let slow = self.slow.iter().map(|(&(member, scenario), (action, _))| {
-            let by = Span::from_ns(action.by_ns.unwrap_or(0));
-            format!("; member {member} is slow by {by}{}", side(scenario))
+            let side = side(scenario);
+            match action.factor {
+                Some(factor) => format!("; member {member} takes {factor} times as long{side}"),
+                None => {
+                    let by = Span::from_ns(action.by_ns.unwrap_or(0));
+                    format!("; member {member} is slow by {by}{side}")
+                }
+            }
         });
         let lies = self.lies.iter();
         let lies =

@@ -89,7 +89,7 @@ impl Engine {
             |later: &DelayedAction| matches!(later, DelayedAction::Action(later) if action.overtakes(later));
         self.later.retain(|(_, later)| !is_overtaken(later));
         self.plan(now, action);
-        let ends = action.action == Kind::Honest || action.by_ns == Some(0);
+        let ends = action.action == Kind::Honest || action.by_ns == Some(0) || action.factor == Some(1);
         if ends && !self.conditions.in_force(action).is_nothing() {
             return Ok(format!("done; what the scenario has put down for member {} goes on", action.member));
         }

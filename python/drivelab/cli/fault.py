@@ -14,7 +14,7 @@ from drivelab.errors import InputError
 ACTIONS = {
     "media": "sectors of a member (--lba, --sectors) cannot be read before they are written",
     "corrupt": "what is on a member's media there (--lba, --sectors) changes, and nobody is told",
-    "slow": "a member takes up each command later by --by, evenly more --over a time, or a --share of them",
+    "slow": "a member takes up each command later by --by, or everything takes it --factor times as long",
     "hang": "a member says nothing, for good or --for a time",
     "reset": "the link to a member is reset: what it has not answered goes again",
     "lie": "a member answers FLUSH at once, whatever waits in its cache; --for ends it",
@@ -58,6 +58,12 @@ def fault(
             help="How much later a slow member takes up a command", metavar="TIME", show_default=False
         ),
     ] = None,
+    factor: Annotated[
+        int | None,
+        typer.Option(
+            help="How many times as long everything takes a slow member; 1 ends it", min=1, show_default=False
+        ),
+    ] = None,
     over: Annotated[
         str | None,
         typer.Option(help="It becomes so evenly over this time", metavar="TIME", show_default=False),
@@ -89,6 +95,8 @@ def fault(
         wish["lba"] = lba
     if sectors is not None:
         wish["sectors"] = sectors
+    if factor is not None:
+        wish["factor"] = factor
     if during_write:
         wish["during_write"] = True
     spans = (("for", for_), ("by", by), ("over", over), ("every", every))

@@ -388,7 +388,8 @@ section! {
         /// the drive file nor the scenario sets `queue.order`, its overheads, its settling and its skews
         /// (docs/firmware-classes.md). `ideal` has none of them.
         class: Class = "by protocol, rpm, form factor, heads, year and capacity",
-        /// From the arrival of a read whose data are in the buffer until they can be sent.
+        /// From the arrival of a read whose data are in the buffer until they can be sent, and of one that continues a read
+        /// that is still waiting or being served.
         read_hit: OverheadTimes = "as drives of its class",
         /// From the arrival of any other read until the arm can start.
         read_miss: OverheadTimes = "as drives of its class",
