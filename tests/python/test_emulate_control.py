@@ -15,6 +15,7 @@ import pytest
 from devices import CLEAN, DRIVE, RAID5
 
 from drivelab import control, temporary
+from drivelab.cli.fault import ACTIONS
 from drivelab.errors import InputError
 
 SMALL = ("--drive-size", "64MiB")
@@ -73,6 +74,12 @@ def test_a_device_at_a_port_is_found_by_its_address(at_port, run):
     gone = run("fault", uri, "status")
     assert gone.returncode == 2
     assert f"{uri}: no device of this user is known at that port: name the control socket that" in gone.stderr
+
+
+def test_the_help_of_fault_says_what_each_action_does(run):
+    said = " ".join(re.sub("[^\\w\\s:.;,'$()/-]", " ", run("fault", "--help").stdout).split())
+    for name, what in ACTIONS.items():
+        assert f"{name}: {what}" in said
 
 
 @pytest.fixture

@@ -40,7 +40,14 @@ def fault(
             show_default=False,
         ),
     ],
-    action: Annotated[str, typer.Argument(metavar="ACTION", help=", ".join(ACTIONS), show_default=False)],
+    action: Annotated[
+        str,
+        typer.Argument(
+            metavar="ACTION",
+            help="\n\n".join(f"{name}: {what}" for name, what in ACTIONS.items()),
+            show_default=False,
+        ),
+    ],
     member: Annotated[int, typer.Option(help="Number of the drive, from 0", min=0, max=65_535)] = 0,
     lba: Annotated[
         int | None, typer.Option(help="First sector of the member", min=0, show_default=False)
