@@ -118,29 +118,6 @@ impl Engine {
             .then(|| format!("no change: member {} already hangs {lasts}", action.member))
     }
 
-    /// The status of the device as text.
-    fn status(&self, now: Instant) -> String {
-        let since = |at: Instant| at.since(Instant::ZERO);
-        let mut text = format!(
-            "at {} of the model: {} under way",
-            since(now),
-            counted(self.orders.len() as u64, "request")
-        );
-        if let Some(until) = self.model.off_until {
-            text += &format!("; the power is off until {}", since(until));
-        }
-        if self.model.is_stopped {
-            text += &format!("; {NOT_STARTED}");
-        }
-        text += &status::of_device(&self.model, now);
-        text += &self.conditions.describe();
-        match self.log.lost_sectors() {
-            0 => text,
-            1 => text + "; 1 answered sector was lost in this session",
-            lost => text + &format!("; {lost} answered sectors were lost in this session"),
-        }
-    }
-
     /// Applies an action to the target, unless the condition in force for the member remains the same.
     pub(crate) fn inject(&mut self, now: Instant, action: &Action) -> Result<(), String> {
         if self.is_untimed {

@@ -140,6 +140,9 @@ section! {
         alternates_by: CountedFrom = "zone",
         /// Blocks that the drive reports.
         capacity: Extent = "all that the zones hold",
+        /// Blocks that a host can reach, from the outer edge on, as ATA's accessible maximum address sets them. The zones
+        /// and the seek curve stay those of the whole drive.
+        accessible: Extent = "capacity",
         /// The zones, outermost first.
         zones: Vec<At<ZoneRaw>> = "",
         /// Slots that hold no block: slipped defects.
