@@ -21,8 +21,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-# Stripped, the extension has 8.1 MB; before it spoke TLS it had less than 7.
-EXTENSION_MAX_BYTES = 9_000_000
+# Stripped, the extension has 9.0 MB; before it spoke TLS it had less than 7.
+EXTENSION_MAX_BYTES = 10_000_000
 
 
 # Built once, by one worker.

@@ -178,7 +178,7 @@ def test_mttdl_uses_the_hours_under_the_load(run):
     verdict = found["verdict"]
     assert verdict["workload"] == {"rw": "randrw", "bs": "4KiB", "rwmixread": 70, "iodepth": 4}
     row = verdict["levels"][0]
-    assert row["mttdl_years"] == raid5["failures"]["repaired"]["mttdl_years"]
+    assert row["mttdl_years"] == raid5["loss"]["mttdl_years"]["value"]
     assert row["iops_healthy"] == raid5["states"]["healthy"]["load"]["iops"]
     # The same with the time given.
     given = run("compare-levels", *options, "--repair", f"{hours}h", "--number-ios", "300", "--csv")
