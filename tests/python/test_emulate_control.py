@@ -94,9 +94,7 @@ def test_what_killed_sessions_and_others_have_left_at_a_port_does_no_harm(tempor
         control.note(own, "nbd://127.0.0.1:10809", str(own / "nbd.control"))
         for uri in ("nbd://127.0.0.1:10809", "nbd://localhost", "nbds://localhost:10809/"):
             # It is known, and nobody listens there any more.
-            with pytest.raises(
-                InputError, match=r"no device is served there: no such file or directory; name the"
-            ):
+            with pytest.raises(InputError, match="no device is served there: .*; name the"):
                 control.act(uri, {"action": "status", "member": 0})
         for uri in ("nbd://127.0.0.1:10810", "nbd://[::1]:10809", "nbd://192.0.2.1:10809"):
             with pytest.raises(InputError, match="no device of this user is known at that port"):
@@ -154,7 +152,8 @@ def test_an_address_is_absolute(run, serve, tmp_path):
         (DRIVE.replace("write_cache = true", CLEAN), "74.4 GB, write cache off, clock skip"),
         (RAID5, "223.1 GB, write caches of the members on, clock skip"),
         (
-            RAID5 + 'controller = { cache = { size = "64MiB", battery = true } }\n',
+            RAID5.replace("members = 4", 'members = 4, kept_by = "controller"')
+            + 'controller = { cache = { size = "64MiB", battery = true } }\n',
             "223.1 GB, write caches of the members on, controller cache write-back with battery, clock skip",
         ),
     ],

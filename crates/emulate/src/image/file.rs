@@ -54,7 +54,7 @@ impl FileImage {
         let file = File::open(path)?;
         lock(&file, FlockOperation::NonBlockingLockShared)?;
         let found = seek(&file, SeekFrom::End(0))?;
-        if found > size {
+        if found != size {
             return Err(other(found, size));
         }
         Ok(FileImage { file, size: found })

@@ -280,7 +280,7 @@ fn caches_hide_nothing_where_ranges_lie_side_by_side() {
         let size = setup.jobs[0].count;
         setup.jobs[1].initiator = 1;
         setup.jobs[1].first = setup.jobs[0].first + size;
-        setup.jobs[0].count = size + Sectors::new(more);
+        setup.jobs[0].count = Sectors::new(size.get() + more);
         let mut target = Target::new(&setup.target, setup.seed);
         assert_eq!(RunChecker::new(&setup, &mut target).err(), shared);
     }

@@ -17,8 +17,9 @@ pub struct Injected {
     slow: Option<(Slowness, Instant)>,
     /// Until then it hangs: it reports nothing and starts nothing new.
     hangs_until: Option<Instant>,
-    /// Since when a drive that takes a multiple of the time has worked.
+    /// Since when a drive that takes a multiple of the time has worked, and until when it rests.
     works_since: Instant,
+    rests_until: Instant,
     /// The key of the draws that decide which commands are slow.
     key: u64,
 }
@@ -27,7 +28,14 @@ impl Injected {
     /// No faults for the drive with this index.
     pub fn new(index: u16, seed: u64) -> Self {
         let key = Stream::named(seed, &format!("drive/{index}/slow")).bits();
-        Injected { lies: false, slow: None, hangs_until: None, works_since: Instant::ZERO, key }
+        Injected {
+            lies: false,
+            slow: None,
+            hangs_until: None,
+            works_since: Instant::ZERO,
+            rests_until: Instant::ZERO,
+            key,
+        }
     }
 
     /// Whether any injected fault may delay it.
@@ -100,10 +108,8 @@ impl Drive {
 
     /// How much longer it hangs. The rests of a drive that takes a multiple of the time are no hangs.
     pub fn hangs_for(&self, now: Instant) -> Span {
-        if self.injected.times().is_some() {
-            return Span::ZERO;
-        }
-        self.injected.hung_until().max(now) - now
+        let until = self.injected.hung_until();
+        if until == self.injected.rests_until { Span::ZERO } else { until.max(now) - now }
     }
 
     /// Sectors that no attempt can read: those that are good again once they are written, and those that never are.
@@ -148,6 +154,7 @@ impl Drive {
         let rests = worked.max(media).as_ns().saturating_mul(others.into());
         self.hang(at.max(until), Span::from_ns(rests));
         self.injected.works_since = at;
+        self.injected.rests_until = self.injected.hung_until();
     }
 
     /// Whether a command that is done cannot be reported now, because the drive hangs: then it is reported at

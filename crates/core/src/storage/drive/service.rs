@@ -308,10 +308,12 @@ impl Drive {
             // After the completion, even if that takes no time.
             return self.choose_at(context, completed);
         }
-        if let Some(next) = joined
-            && self.goes_on_with(context, next)
-        {
-            return;
+        if let Some(next) = joined {
+            if self.injected.hung_until() > now {
+                self.interrupt(next);
+            } else if self.goes_on_with(context, next) {
+                return;
+            }
         }
         let chooses = self.model.queue.chooses;
         if chooses == ChoiceTime::AtCompletion {
