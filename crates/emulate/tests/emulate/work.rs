@@ -22,7 +22,10 @@ fn until_healthy(rig: &mut Rig) -> Vec<String> {
     for _ in 0..100_000 {
         rig.pass(Span::from_ms(5));
         told.push(status(rig));
-        if told.last().is_some_and(|told| told.ends_with("; the array is healthy")) {
+        if told
+            .last()
+            .is_some_and(|told| told.contains("; the array is healthy") && !told.contains(" being "))
+        {
             return told;
         }
     }
@@ -88,13 +91,15 @@ fn corrupted_and_unreadable_sectors_are_told_until_they_are_written() {
     act(&mut rig, range(Kind::Corrupt, 68, 8));
     act(&mut rig, range(Kind::Media, 200, 1));
     assert!(
-        status(&mut rig).ends_with("; the drive has 1 unreadable sector; the drive has 12 corrupted sectors")
+        status(&mut rig).contains("; the drive has 1 unreadable sector; the drive has 12 corrupted sectors"),
+        "{}",
+        status(&mut rig)
     );
     // In the cache alone nothing is repaired.
     rig.write(64 * 512, vec![1; 4 * 512], false).expect("it is done");
     rig.write(200 * 512, vec![1; 512], false).expect("it is done");
     rig.flush();
-    assert!(status(&mut rig).ends_with("; the drive has 8 corrupted sectors"), "{}", status(&mut rig));
+    assert!(status(&mut rig).contains("; the drive has 8 corrupted sectors"), "{}", status(&mut rig));
     act(&mut rig, Action::of(Kind::PowerCut));
     rig.settle();
     assert!(status(&mut rig).contains("; the drive has 8 corrupted sectors"), "{}", status(&mut rig));

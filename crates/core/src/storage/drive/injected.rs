@@ -134,7 +134,8 @@ impl Drive {
     #[cold]
     pub(super) fn rest(&mut self, at: Instant, slot: SlotIndex) {
         let Some(times) = self.injected.times() else { return };
-        let until = self.injected.hung_until();
+        // A hang that is over is forgotten, the last rest is not.
+        let until = self.injected.hung_until().max(self.injected.rests_until);
         let in_rest = until > at;
         let since = if in_rest { self.injected.works_since } else { self.injected.works_since.max(until) };
         let worked = at.since(since);
