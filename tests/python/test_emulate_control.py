@@ -94,7 +94,7 @@ def test_what_killed_sessions_and_others_have_left_at_a_port_does_no_harm(tempor
         control.note(own, "nbd://127.0.0.1:10809", str(own / "nbd.control"))
         for uri in ("nbd://127.0.0.1:10809", "nbd://localhost", "nbds://localhost:10809/"):
             # It is known, and nobody listens there any more.
-            with pytest.raises(InputError, match="no device is served there: .*; name the"):
+            with pytest.raises(InputError, match=r"no device is served there: .*; name the"):
                 control.act(uri, {"action": "status", "member": 0})
         for uri in ("nbd://127.0.0.1:10810", "nbd://[::1]:10809", "nbd://192.0.2.1:10809"):
             with pytest.raises(InputError, match="no device of this user is known at that port"):

@@ -72,10 +72,7 @@ impl Model {
             new.filter(|(_, member)| matches!(member.state, MemberState::Rebuilding { .. }))
                 .map(|(slot, _)| slot),
         );
-        let kind = match report.what {
-            ReportKind::Ended(kind) | ReportKind::GivenUp(kind) => kind,
-            _ => return Vec::new(),
-        };
+        let (ReportKind::Ended(kind) | ReportKind::GivenUp(kind)) = report.what else { return Vec::new() };
         let is_it =
             |job: &Progress| (job.kind, job.group, job.ended) == (kind, report.group, Some(report.at));
         let job = array.progress().filter(is_it).last();

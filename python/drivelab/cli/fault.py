@@ -14,7 +14,7 @@ from drivelab.errors import InputError
 ACTIONS = {
     "media": "sectors of a member (--lba, --sectors) cannot be read until they are written",
     "corrupt": "the contents of these sectors (--lba, --sectors) on a member's media change without an error",
-    "slow": "a member starts each command later by --by (--over: growing linearly; --share: part of them), or takes --factor times as long",
+    "slow": "a member starts each command later by --by, or everything takes it --factor times as long",
     "hang": "a member does not answer, for good or --for a time",
     "reset": "the link to a member is reset: unanswered commands are sent again",
     "lie": "a member answers FLUSH at once, whatever its cache holds; --for ends it",

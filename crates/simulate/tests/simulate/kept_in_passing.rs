@@ -33,7 +33,7 @@ fn a_segment_shorter_than_a_track_answers_what_it_holds() {
 }
 
 /// A drawn scenario without the lines that have no meaning beside the others, such as a margin of an order without angles.
-pub fn without_pointless(text: &str) -> String {
+fn without_pointless(text: &str) -> String {
     let mut lines: Vec<&str> = text.lines().collect();
     loop {
         let source = Source { origin: "drawn.toml".to_owned(), text: lines.join("\n") };

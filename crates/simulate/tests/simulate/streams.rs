@@ -2,11 +2,8 @@
 //! of the catalogue, for reads and writes, from 4 KiB to 4 MiB, at depths from 1 to 256.
 //!
 //! Each run takes two block sizes for each drive of the catalogue, and the cases that were once wrong.
-//! `DRIVELAB_STREAMS=all` takes every size at every depth, and fifty drives drawn at random; `DRIVELAB_STREAMS=<name>`
-//! those of one drive, `random` those of the fifty.
+//! `DRIVELAB_STREAMS=all` takes every size at every depth; `DRIVELAB_STREAMS=<name>` those of one drive.
 #![allow(clippy::print_stdout, reason = "what a test measured is worth reading")]
-
-pub mod random_drive;
 
 use drivelab_core::Setup;
 use drivelab_core::storage::TargetParams;
@@ -15,15 +12,12 @@ use drivelab_core::storage::drive::params::DriveModel;
 use drivelab_record::Point;
 use drivelab_scenario::{NoFiles, Source, catalogue, plan};
 use drivelab_simulate::{RunError, run_many};
-use random_drive::random_drive;
 use std::sync::atomic::AtomicBool;
 
 const DEPTHS: [u32; 9] = [1, 2, 4, 8, 16, 32, 64, 128, 256];
 const FEW_DEPTHS: [u32; 6] = [1, 2, 4, 8, 32, 256];
 /// Block sizes in KiB.
 const SIZES: [u64; 7] = [4, 16, 64, 192, 512, 1_024, 4_096];
-/// Drives drawn at random, by their seeds.
-const RANDOM: u64 = 50;
 /// The least share of the best rate at a smaller depth.
 const KEPT: f64 = 0.99;
 /// The most written data that a cache holds here, in bytes.
@@ -110,9 +104,8 @@ fn all_cases() -> Vec<Case> {
     let known = catalogue::entries("drives")
         .into_iter()
         .map(|drive| (drive.name.to_owned(), format!("[target]\ndrive = \"{}\"", drive.name)));
-    let random = (1..=RANDOM).map(|seed| (format!("random-{seed}"), random_drive(seed)));
     let mut cases = Vec::new();
-    for (name, drive) in known.chain(random) {
+    for (name, drive) in known {
         for rw in ["read", "write"] {
             let case = |&kib| Case { name: name.clone(), drive: drive.clone(), rw, kib };
             cases.extend(SIZES.iter().map(case));
@@ -129,8 +122,7 @@ fn is_once_wrong(case: &Case) -> bool {
 fn is_usual(number: usize, case: &Case) -> bool {
     let size = number % SIZES.len();
     let turn = number / SIZES.len();
-    let is_random = case.name.starts_with("random");
-    is_once_wrong(case) || !is_random && [turn % SIZES.len(), (turn + 3) % SIZES.len()].contains(&size)
+    is_once_wrong(case) || [turn % SIZES.len(), (turn + 3) % SIZES.len()].contains(&size)
 }
 
 /// How many completions the drive of a setup reports together.
@@ -182,7 +174,6 @@ fn a_stream_keeps_its_rate_and_its_order_at_any_depth() {
     match wanted.as_str() {
         "" => cases.retain(|(number, case)| is_usual(*number, case)),
         "all" => {}
-        "random" => cases.retain(|(_, case)| case.name.starts_with("random")),
         name => cases.retain(|(_, case)| case.name == name),
     }
     let is_bound_by_firmware = |case: &Case| case.rw == "read" && case.kib < BOUND_BY_MEDIA;

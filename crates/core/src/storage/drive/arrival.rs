@@ -13,7 +13,7 @@ use crate::command::{Access, Command, Outcome};
 use crate::storage::context::Context;
 use crate::storage::tree::NONE;
 use alloc::vec::Vec;
-use drivelab_units::{Instant, Lba};
+use drivelab_units::Instant;
 
 /// Arrival.
 impl Drive {
@@ -91,13 +91,10 @@ impl Drive {
         if self.injected.delays() {
             self.is_delayed(context, slot);
         }
-        let continues = access == Access::Read && self.continues_one_under_way(first);
+        let continues = access == Access::Read && self.continues_stream(slot, first, end);
         let command = &self.tasks[slot].command;
         let answer = BufferAnswer { cover, takes, continues };
         let taken_up = self.firmware.pick_up(&self.model, command, answer, now);
-        if access == Access::Read {
-            self.firmware.note_read(slot, self.tasks[slot].serial, end);
-        }
         let PickedUp { ready, data, call, last_steps } = taken_up;
         let flight = &mut self.tasks[slot];
         (flight.arrived, flight.ready, flight.begun, flight.link.data_from) = (now, ready, ready, data);
@@ -126,15 +123,6 @@ impl Drive {
             _ if access == Access::Flush => self.flushed(context, slot),
             _ => self.enqueue(context, slot),
         }
-    }
-
-    /// Whether a read that begins here continues the read that was picked up last, and that one is not answered yet.
-    #[inline]
-    fn continues_one_under_way(&self, first: Lba) -> bool {
-        self.firmware.continued_by(first).is_some_and(|(slot, serial)| {
-            let before = &self.tasks[slot];
-            before.state != TaskState::Free && before.serial == serial
-        })
     }
 
     /// Whether a command must wait until written data are on the media.
@@ -216,9 +204,7 @@ impl Drive {
         flight.breakdown.link += sent - done;
         flight.breakdown.overhead += completion;
         let completed = sent + completion;
-        if self.injected.delays() {
-            self.rest(completed, slot);
-        }
+        self.rest(completed, slot);
         self.schedule(context, completed, DriveEvent::Complete(slot));
         completed
     }

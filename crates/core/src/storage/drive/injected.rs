@@ -131,8 +131,15 @@ impl Drive {
 
     /// A drive that takes a multiple of the time rests before it reports a command, which is done at `at`: the rest of that
     /// many times the time that it has worked, or that the media need for this command where its buffer has answered it.
-    #[cold]
+    #[inline]
     pub(super) fn rest(&mut self, at: Instant, slot: SlotIndex) {
+        if self.injected.delays() {
+            self.rest_after(at, slot);
+        }
+    }
+
+    #[cold]
+    fn rest_after(&mut self, at: Instant, slot: SlotIndex) {
         let Some(times) = self.injected.times() else { return };
         // A hang that is over is forgotten, the last rest is not.
         let until = self.injected.hung_until().max(self.injected.rests_until);

@@ -308,12 +308,10 @@ impl Drive {
             // After the completion, even if that takes no time.
             return self.choose_at(context, completed);
         }
-        if let Some(next) = joined {
-            if self.injected.hung_until() > now {
-                self.interrupt(next);
-            } else if self.goes_on_with(context, next) {
-                return;
-            }
+        if let Some(next) = joined
+            && self.goes_on_with(context, next)
+        {
+            return;
         }
         let chooses = self.model.queue.chooses;
         if chooses == ChoiceTime::AtCompletion {
@@ -343,6 +341,10 @@ impl Drive {
     /// Starts the command that was to follow without a choice. Returns whether it uses the arm.
     fn goes_on_with(&mut self, context: &mut Context, next: SlotIndex) -> bool {
         let now = context.now;
+        if self.injected.hung_until() > now {
+            self.interrupt(next);
+            return false;
+        }
         self.mechanics.stop_reading_on(&mut self.buffer, now);
         if let Some(passing) = self.in_passing(next, now) {
             self.serve_in_passing(context, next, passing);
