@@ -10,14 +10,14 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from drivelab import _core, emulation, remains
+from drivelab import _core, control, emulation, remains
 from drivelab.arguments import speaks_of_arguments
 from drivelab.emulation import BLOCK_SIZES, BUDGET
 from drivelab.errors import InputError, RunError
 from drivelab.plural import counted
 from drivelab.provenance import provenance
 from drivelab.result import resolved
-from drivelab.scenario import Override, Scenario, Source, overrides_from, plan, read_source
+from drivelab.scenario import Override, Scenario, Source, check_once, overrides_from, plan, read_source
 
 _PORT_MAX = 65_535
 _IPV6 = 6
@@ -57,6 +57,14 @@ def device_options(  # noqa: PLR0913 - its parameters are the options of the ver
         )
     options |= {"mount": None if mount is None else str(mount.absolute())}
     return options | {"write_image": write_image, "capture": None if capture is None else str(capture)}
+
+
+def sized(drive_size: str | int | None) -> list[Override]:
+    """The capacity of each drive, where one is asked for: a text such as "64MiB", or bytes."""
+    if drive_size is None:
+        return []
+    text = f"{drive_size}B" if isinstance(drive_size, int) else drive_size
+    return [Override("target.drive.geometry.accessible", text, "--drive-size")]
 
 
 def served_plan(source: Source, overrides: list[Override]) -> _core.Plan:
@@ -188,8 +196,8 @@ class _Ending(emulation.Command):
 class Device:
     """A device that is being served, until its `with` block ends.
 
-    `uri` is its address for clients of NBD, `environment` what a command needs to find it, `size_bytes` its size, and
-    `record`, once it has ended, the record of the session.
+    `uri` is its address for clients of NBD, `environment` what a command needs to find it (with its control socket,
+    DRIVELAB_CONTROL), `size_bytes` its size, and `record`, once it has ended, the record of the session.
     """
 
     def __init__(self, checked: _core.Plan, options: dict[str, Any]) -> None:
@@ -199,6 +207,7 @@ class Device:
         self.environment: dict[str, str] = {}
         self.record: dict[str, Any] | None = None
         self._plan, self._options = checked, options
+        self._control: str | None = None
         self._ending, self._ready = _Ending(), threading.Event()
         self._raised: BaseException | None = None
         self._thread = threading.Thread(target=self._serve, name="drivelab device", daemon=True)
@@ -234,12 +243,12 @@ class Device:
         `act("power-cut")`, `act("fail", member=1)`; times in it are nanoseconds, by the model's clock. Raises
         InputError where the device refuses.
         """
-        return emulation.act(self._options["control"] or self.uri, {"action": action, "member": 0, **values})
+        return control.act(self._control or self.uri, {"action": action, "member": 0, **values})
 
     def _serve(self) -> None:
-        def ready(uri: str, size_bytes: int) -> None:
-            self.uri, self.size_bytes = uri, size_bytes
-            self.environment = emulation.in_words(uri, self._options["mount"])
+        def ready(device: emulation.Ready) -> None:
+            self.uri, self.size_bytes, self._control = device.uri, device.size_bytes, device.control
+            self.environment = device.environment
             self._ready.set()
 
         try:
@@ -267,6 +276,7 @@ def emulate(  # noqa: PLR0913 - its parameters are the options of the verb
     block_size: int = BLOCK_SIZES[0],
     capture: str | os.PathLike[str] | None = None,
     lateness_budget: str = BUDGET,
+    drive_size: str | int | None = None,
     **overrides: object,
 ) -> Device:
     """The target of a scenario as a network block device: `with emulate(drive="wd-4tb-7200") as device: ..`.
@@ -277,7 +287,8 @@ def emulate(  # noqa: PLR0913 - its parameters are the options of the verb
     `tls_certificates`; `mount` an empty folder at which it is a file too. `clock` is "real", "x10", "skip" or
     "untimed"; `store` "memory", or a folder with an image for each drive; `image` a file in place of it, which is
     written to only with `write_image`. `block_size` is 512 or 4096 bytes, `capture` a file for the session as a trace,
-    `lateness_budget` what 99 of 100 answers may be late by, such as "500us".
+    `lateness_budget` what 99 of 100 answers may be late by, such as "500us". `drive_size` is the capacity of each drive
+    ("64MiB", or bytes), from the outer edge on, in place of all of it.
 
     Raises InputError, ScenarioError; the block raises RunError where the device cannot be served, or has failed.
     """
@@ -295,7 +306,8 @@ def emulate(  # noqa: PLR0913 - its parameters are the options of the verb
         capture=_path(capture),
         lateness_budget=lateness_budget,
     )
-    found = list(overrides_from(overrides))
+    found = [*overrides_from(overrides), *sized(drive_size)]
+    check_once(found)
     return Device(served_plan(read_source(scenario, found), found), options)
 
 

@@ -1,4 +1,4 @@
-"""A device in real time: what `drivelab emulate` does, and a client of its control socket."""
+"""A device in real time: what `drivelab emulate` does."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import re
 import secrets
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import sysconfig
@@ -19,11 +18,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from drivelab import _core, processes, remains, temporary
-from drivelab.errors import InputError, RunError
-
-CONTROL_SUFFIX = ".control"
-"""What the name of the control socket has behind that of the device's."""
+from drivelab import _core, control, processes, remains, temporary
+from drivelab.control import CONTROL_SUFFIX
 
 BLOCK_SIZES = (512, 4096)
 BUDGET = "500us"
@@ -32,8 +28,6 @@ BUDGET = "500us"
 MOUNTED_FILE = "disk"
 """The device's file in the folder at which it is mounted."""
 
-_ANSWER_MAX_BYTES = 1 << 20
-_CONTROL_TIMEOUT_S = 60.0
 # A command that is to end gets so long.
 _END_S = 5.0
 _STATE = "state.json"
@@ -55,13 +49,33 @@ class Session:
     """Of the command that ran against the device; None where there was none."""
 
 
-def in_words(uri: str, mount: str | None = None) -> dict[str, str]:
+@dataclass(frozen=True)
+class Ready:
+    """A device that clients may connect to."""
+
+    uri: str
+    size_bytes: int
+    control: str | None = None
+    """The absolute path of its control socket."""
+    mount: str | None = None
+    """The folder at which it is a file too."""
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """What a command is given about it."""
+        return in_words(self.uri, self.mount, self.control)
+
+
+def in_words(uri: str, mount: str | None = None, control: str | None = None) -> dict[str, str]:
     """What a command is given about the device, as nbdkit gives it and under names of our own."""
     parts = urllib.parse.urlsplit(uri)
     query = urllib.parse.parse_qs(parts.query)
     where = {"unixsocket": query["socket"][0]} if "socket" in query else {"port": str(parts.port)}
     device = uri if mount is None else str(Path(mount) / MOUNTED_FILE)
-    return {"uri": uri, "DRIVELAB_URI": uri, "DRIVELAB_DEVICE": device, "exportname": "", **where}
+    own = {"DRIVELAB_URI": uri, "DRIVELAB_DEVICE": device}
+    if control is not None:
+        own["DRIVELAB_CONTROL"] = control
+    return {"uri": uri, "exportname": "", **own, **where}
 
 
 def with_program() -> dict[str, str]:
@@ -83,9 +97,13 @@ class Command:
 
     def start(self, words: Mapping[str, str]) -> None:
         """Start it, with these words in its environment."""
-        environment = {**os.environ, **with_program(), **words, _MARK: self.mark}
+        environment = {**os.environ, **with_program(), **words, **self.own_words()}
         # In the process group of ours: Ctrl-C of a terminal and its job control are for both.
         self.process = subprocess.Popen(["/bin/sh", "-c", self.text], env=environment, stdout=self.stdout)
+
+    def own_words(self) -> dict[str, str]:
+        """What is in the environment of it and of all that it starts."""
+        return {_MARK: self.mark}
 
     def is_over(self) -> bool:
         """Whether it has ended."""
@@ -107,27 +125,26 @@ class Command:
 def serve(
     plan: _core.Plan,
     options: dict[str, Any],
-    on_ready: Callable[[str, int], object],
+    on_ready: Callable[[Ready], object],
     command: Command | None = None,
     transcript: _core.Transcript | None = None,
 ) -> Session:
     """Serve the target of a plan until a signal comes, or its command has ended.
 
-    Without a socket and an address the device gets a socket in a folder of its own, which goes with it. `transcript`
-    hears what the command says meanwhile. Raises RunError.
+    Without a socket and an address the device gets a socket in a folder of its own, which goes with it; so does the
+    control socket of a device at a port. `transcript` hears what the command says meanwhile. Raises RunError.
     """
     with ExitStack() as stack:
-        if all(options[name] is None for name in ("socket", "listener", "address")):
-            remains.sweep()
-            private = stack.enter_context(temporary.folder("device"))
-            options = {**options, "socket": str(private / "nbd.socket")}
-        if options["control"] is None and options["socket"] is not None:
-            options = {**options, "control": options["socket"] + CONTROL_SUFFIX}
+        private, options = _placed(options, stack)
 
         def ready(uri: str, size: int) -> None:
-            on_ready(uri, size)
+            path = options["control"]
+            device = Ready(uri, size, path and str(Path(path).absolute()), options["mount"])
+            if private is not None and device.control is not None:
+                control.note(private, uri, device.control)
+            on_ready(device)
             if command is not None:
-                command.start(in_words(uri, options["mount"]))
+                command.start(device.environment)
 
         def look() -> bool:
             return command is not None and command.is_over()
@@ -137,6 +154,21 @@ def serve(
         finally:
             status = command.end() if command is not None else None
     return Session(record, interrupted, None if interrupted else status)
+
+
+def _placed(options: dict[str, Any], stack: ExitStack) -> tuple[Path | None, dict[str, Any]]:
+    """The options with a place for each socket, and the device's private folder where it has one."""
+    is_at_port = options["address"] is not None
+    private = None
+    if is_at_port or (options["socket"] is None and options["listener"] is None):
+        remains.sweep()
+        private = stack.enter_context(temporary.folder("device"))
+        name = "control" if is_at_port else "socket"
+        if options[name] is None:
+            options = {**options, name: str(private / f"nbd.{name}")}
+    if options["control"] is None and options["socket"] is not None:
+        options = {**options, "control": options["socket"] + CONTROL_SUFFIX}
+    return private, options
 
 
 def served(clock: str, **given: object) -> dict[str, Any]:
@@ -168,50 +200,6 @@ def is_same(one: Path, other: Path) -> bool:
         return one.resolve() == other.resolve() or one.samefile(other)
     except OSError:
         return False
-
-
-def control_path(named: str) -> Path:
-    """The control socket of a device that is named by its socket, its address, or the control socket itself."""
-    if named.startswith(("nbd://", "nbds://", "nbd+unix://")):
-        query = urllib.parse.parse_qs(urllib.parse.urlsplit(named).query)
-        if "socket" not in query:
-            raise InputError(
-                f"{named}: a device at a port has its control socket where --control has put it: name that"
-            )
-        named = query["socket"][0]
-    path = Path(named)
-    return path if named.endswith(CONTROL_SUFFIX) else path.with_name(path.name + CONTROL_SUFFIX)
-
-
-def act(named: str, action: Mapping[str, Any]) -> str:
-    """Have something done to a device that is being served. Returns what it says. Raises InputError and RunError."""
-    path = control_path(named)
-    with socket.socket(socket.AF_UNIX) as client:
-        client.settimeout(_CONTROL_TIMEOUT_S)
-        try:
-            client.connect(os.fspath(path))
-        except OSError as error:
-            why = (error.strerror or str(error)).lower()
-            raise InputError(f"{path}: no device is served there: {why}") from error
-        try:
-            client.sendall((json.dumps(action) + "\n").encode())
-            line = _line(client)
-        except OSError as error:
-            raise RunError(f"{path}: the device does not answer: {error}") from error
-    answer = json.loads(line)
-    if not answer["ok"]:
-        raise InputError(f"the device refuses: {answer['error']}")
-    return str(answer["told"])
-
-
-def _line(client: socket.socket) -> bytes:
-    found = b""
-    while not found.endswith(b"\n") and len(found) < _ANSWER_MAX_BYTES:
-        more = client.recv(1 << 16)
-        if not more:
-            raise ConnectionError("it has ended")
-        found += more
-    return found
 
 
 def signalled(status: int) -> bool:

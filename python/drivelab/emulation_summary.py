@@ -1,11 +1,13 @@
-"""What a session of an emulated device came to, in lines for a person."""
+"""What is served, and what a session of an emulated device came to, in lines for a person."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from drivelab import _core
 from drivelab.array_summary import duration_text
+from drivelab.emulation import Ready
 from drivelab.plural import counted
 
 # Of the stretches that a power cut has taken, so many are named.
@@ -20,6 +22,20 @@ _CAUSES = {
     "member_failed": "its member failed, and the others give something else",
     "given_up": "a memory could not write them",
 }
+
+
+def device_line(checked: _core.Plan, device: Ready, clock: str) -> str:
+    """What is served: the size, which caches hold writes, the clock, the address, and for a port the control socket."""
+    caches = "" if clock == "untimed" else _core.write_caches(checked)
+    parts = [checked.name, size_text(device.size_bytes), *([caches] if caches else []), f"clock {clock}"]
+    line = f"{', '.join(parts)}, at {device.uri}"
+    is_at_port = "socket=" not in device.uri
+    return f"{line}, control socket {device.control}" if is_at_port and device.control is not None else line
+
+
+def size_text(size_bytes: int) -> str:
+    """A size in GB, or in MB where it is small."""
+    return f"{size_bytes / 1e9:.1f} GB" if size_bytes >= 1e8 else f"{size_bytes / 1e6:.1f} MB"
 
 
 def lines(record: Mapping[str, Any]) -> Iterator[str]:

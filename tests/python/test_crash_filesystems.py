@@ -241,6 +241,35 @@ def test_a_campaign_that_is_interrupted_does_not_read_as_a_pass(command, environ
     ), said
 
 
+def test_what_ctrl_c_of_a_terminal_breaks_off_is_no_failure(command, environment, mounts, tmp_path):
+    """A terminal sends it to all processes of the group, those that mount the images too."""
+    (tmp_path / "d.toml").write_text(CACHED)
+    options = (
+        *ON_EXT4,
+        "--run",
+        f"{PROGRAM} write 40 flush",
+        "--check",
+        f"touch {tmp_path}/begun",
+        "--cuts",
+        "400",
+    )
+    process = subprocess.Popen(
+        [*command, "crashtest", "d.toml", *options],
+        cwd=tmp_path,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        start_new_session=True,
+    )
+    await_file(process, tmp_path / "begun")
+    os.killpg(process.pid, signal.SIGINT)
+    said, _ = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert re.match(r"interrupted after (none|\d+) of \d+ cuts: none with loss\n", said), said
+    assert "not judged" not in said
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["ctrl-c", "sigterm"])
 def test_a_workload_that_is_interrupted_leaves_nothing_mounted_or_running(
     command, environment, mounts, tmp_path, number

@@ -8,14 +8,18 @@ import shlex
 import sys
 import tempfile
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 from devices import DRIVE, RAID5
 
-from drivelab.crash import campaign
-from drivelab.crash.check import ERROR, GOOD, LOSS, Checked
+from drivelab.crash import campaign, filesystem
+from drivelab.crash.check import ERROR, GOOD, LOSS, Checked, check
+from drivelab.crash.filesystem import UnmountableError
+from drivelab.crash.judge import Stop, StoppedError
+from drivelab.errors import RunError
 
 HERE = Path(__file__).parent
 PROGRAM = shlex.join(["env", f"PYTHONPATH={HERE}", sys.executable, str(HERE / "crash_load.py")])
@@ -243,3 +247,73 @@ def test_a_session_that_fails_leaves_its_folder_as_it_was(crashtest, tmp_path):
     assert list((tmp_path / "session").iterdir()) == []
     done = crashtest(DRIVE, *options)
     assert done.returncode == 0, done.stderr
+
+
+def test_a_shell_is_opened_on_the_first_failing_cut(run, environment, tmp_path):
+    (tmp_path / "d.toml").write_text(DRIVE)
+    check = "echo the record is gone; exit 1"
+    typed = (
+        'test -s "$DRIVELAB_DEVICE" && echo "device committed $DRIVELAB_COMMITTED"\n'
+        f"{PROGRAM} check_uri; echo checked $?\nexit 5\n"
+    )
+    words = ["crashtest", "d.toml", "--run", UNFLUSHED, "--check", check, "--cuts", "3", "--keep", "session"]
+    done = run(*words, "--shell", "-q", env={**environment, "SHELL": "/bin/sh"}, stdin=typed)
+    assert done.returncode == 3, done.stderr
+    device, *_, checked, verdict = done.stdout.split("\nof these")[0].splitlines()
+    # The earliest loss is where the first promise was.
+    assert device == "device committed 1"
+    assert re.fullmatch(r"checked [01]", checked)
+    assert verdict.startswith("3 cuts: 3 with loss")
+    at = r"loss at \d\.\d{9} s: committed 1; the checker: "
+    assert re.search(f"{at}{re.escape(check)}\n  the record is gone\nDRIVELAB_DEVICE=/.*\n", done.stderr), (
+        done.stderr
+    )
+    assert "\nuri=nbd+unix:///?socket=/" in done.stderr
+    assert "/bin/sh: the device as it is after this cut; changes to it are lost" in done.stderr
+
+
+def test_without_a_failing_cut_no_shell_is_opened(run, environment, tmp_path):
+    (tmp_path / "d.toml").write_text(DRIVE)
+    words = ["crashtest", "d.toml", "--run", FLUSHED, "--check", CHECK, "--cuts", "3", "--shell", "-q"]
+    done = run(*words, env={**environment, "SHELL": "/bin/sh"}, stdin="echo opened\n")
+    assert done.returncode == 0, done.stderr
+    assert "opened" not in done.stdout
+
+
+def test_a_shell_goes_with_lines_and_must_be_there(run, environment, tmp_path):
+    (tmp_path / "d.toml").write_text(DRIVE)
+    words = ["crashtest", "d.toml", "--run", "true", "--check", "true", "--shell"]
+    done = run(*words, "--json")
+    assert done.returncode == 2
+    assert "--shell and --json: " in done.stderr
+    done = run(*words, env={**environment, "SHELL": "/no/shell"})
+    assert done.returncode == 2
+    assert "--shell: /no/shell is no program here: set SHELL to the path of a shell" in done.stderr
+
+
+def test_a_cut_that_an_interrupt_has_broken_off_is_not_judged(monkeypatch):
+    """Ctrl-C may end what the check needs, such as mount: that says nothing of the cut."""
+    after = {"lost": [], "lost_sectors": 0, "unanswered_writes": 0, "unreadable_sectors": 0}
+    kept = SimpleNamespace(size_bytes=512, committed=lambda _at: None)
+    checker = SimpleNamespace(
+        log=SimpleNamespace(cut=lambda *_: after), kept=kept, dies=None, place=None, stop=Stop()
+    )
+    raised = UnmountableError("mount ends with status -2"), RunError("losetup: status -2")
+    for error, verdict in zip(raised, (LOSS, ERROR), strict=True):
+
+        @contextmanager
+        def given(*_: object, error: Exception = error) -> Iterator[dict[str, str]]:
+            raise error
+            yield {}
+
+        monkeypatch.setattr("drivelab.crash.check._given", given)
+        assert check(checker, 5).verdict == verdict
+    checker.stop.set()
+    with pytest.raises(StoppedError):
+        check(checker, 5)
+
+
+def test_a_helper_of_a_campaign_is_in_a_process_group_of_its_own():
+    """So that Ctrl-C of a terminal does not reach it."""
+    said = filesystem.run([sys.executable, "-c", "import os; print(os.getpgrp() == os.getpid())"], "python")
+    assert said == "True\n"

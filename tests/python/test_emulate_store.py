@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 import signal
+import subprocess
 import time
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -202,3 +204,24 @@ def test_nothing_is_written_over_the_bytes_of_a_device(run, tmp_path, option):
         done = run(*store, option, name)
         assert done.returncode == 2
         assert "this is images/own.img, which the device of --store has" in done.stderr
+
+
+def test_a_disk_that_is_too_full_for_the_reserve_is_told_with_both_sizes(run, tmp_path):
+    small = tmp_path / "small"
+    small.mkdir()
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", str(small)], capture_output=True, check=False
+    )
+    if mounted.returncode:
+        pytest.skip("a full disk: nothing can be mounted here")
+    try:
+        (tmp_path / "d.toml").write_text(SMALL)
+        done = run("emulate", "d.toml", "--store", str(small / "images"), "--run", "true")
+        assert done.returncode == 1
+        assert re.search(
+            r"error: cannot open \S+/reserve: no space left on device: 16777216 bytes are needed and \d+ are free; "
+            r"free some",
+            done.stderr,
+        ), done.stderr
+    finally:
+        subprocess.run(["umount", str(small)], check=True)

@@ -98,7 +98,10 @@ def test_an_option_of_the_command_line_goes_first(run, tmp_path):
         (["rw=randread", "thinktime=2ms"], {"thinktime": "2000us", "iodepth": 1}),
         (["rw=randread", "thinktime=2ms", "thinktime_blocks=5"], {"thinktime_blocks": 5}),
         (["rw=randread", "thinktime=2ms", "iodepth=4"], {"thinktime_blocks": 1}),
+        (["rw=randread", "thinktime=500"], {"thinktime": "500us"}),
         (["rw=randread", "rate_iops=50"], {"rate_iops": "50/s"}),
+        (["rw=randread", "rate_iops=50", "rate=400k"], {"rate_iops": "50/s"}),
+        (["rw=randread", "rate_iops=50", "rate=40k"], {"rate_iops": "10/s"}),
         (["rw=randread", "rate=400k", "rate_process=poisson"], {"rate_iops": "100/s", "rate_process": "poisson"}),
         (["rw=randrw", "rwmixwrite=20", "rate_iops=50"], {"rwmixread": "50%", "rate_iops": "100/s"}),
         (["rw=randread", "random_distribution=zoned:60/10:40/90"], {"random_distribution": "zoned:60/10:40/90"}),
@@ -444,6 +447,12 @@ def test_an_odd_size_needs_a_page_cache(run, tmp_path):
     assert done.returncode == 2
     assert "a.fio:5: bs=1900" in done.stderr
     assert "bs=4k" in done.stderr
+
+
+def test_the_rate_of_an_odd_size_is_that_of_whole_sectors():
+    text = "[a]\nrw=randwrite\nioengine=sync\nbs=1900\nrate=200k\nruntime=1\ntime_based\n"
+    found = scenario_of(text, "job.fio", {"target.host_cache.size": "1GiB"}).text
+    assert tomllib.loads(found)["workload"]["rate_iops"] == "100/s"
 
 
 def test_included_lines_belong_to_their_section(tmp_path):

@@ -210,6 +210,23 @@ def test_bins_of_several_jobs_add_up():
     assert point.figures["p90"].value == pytest.approx(3e6, rel=0.01)
 
 
+def test_the_longest_of_all_is_that_of_the_slower_kind():
+    parts = {"read": part_3(2000, 20, 4096, 9e6), "write": part_3(2000, 20, 4096, 4e6)}
+    figures = point_of(job({"rw": "randrw", "bs": "4k"}, **parts)).figures
+    assert (figures["max"].value, figures["mean"].value) == (81e6, 6.5e6)
+
+
+def test_what_one_job_does_not_tell_is_unknown_of_all():
+    options = {"rw": "randread", "bssplit": "4k/50:64k/50", "numjobs": "2"}
+    known = part_3(2000, 20, 4096, 9e6, clat_ns=times(9e6, 1.0, bins={"1000000": 2000}))
+    without_mean = {**known, "lat_ns": {"max": 9, "bins": {"1000000": 2000}}}
+    uncounted = {key: value for key, value in known.items() if key != "total_ios"} | {"runtime": 0}
+    for other, unknown in ((known, None), (without_mean, "mean"), (uncounted, "p50")):
+        figures = point_of(job(options, read=known), job(options, read=other)).figures
+        assert figures["iops"].value == 200
+        assert [name for name in ("mean", "p50") if name not in figures] == [unknown] * (unknown is not None)
+
+
 def test_unified_and_trim_results_are_read():
     mixed = part_3(4000, 20, 4096, 9e6)
     point = point_of(job({"rw": "randrw", "bs": "4k", "unified_rw_reporting": "1"}, mixed=mixed))

@@ -6,6 +6,8 @@ import math
 from collections.abc import Iterator
 from fractions import Fraction
 from itertools import combinations
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -13,6 +15,7 @@ from hypothesis import strategies as st
 
 from drivelab.errors import InputError
 from drivelab.levels.cost import Price, Prices
+from drivelab.levels.figures import stream_figures
 from drivelab.levels.formulas import (
     Arcs,
     Failures,
@@ -25,6 +28,7 @@ from drivelab.levels.formulas import (
 )
 from drivelab.levels.level import LEVELS, Level
 from drivelab.levels.odds import Lifetime, odds, parse_hours
+from drivelab.levels.verdict import _Judge
 
 FIVE = Fraction(5, 100)
 
@@ -202,6 +206,53 @@ def test_what_makes_no_sense_says_why(call, says):
 @pytest.mark.parametrize("text", ["720min", "0.5d", "12 h", "43200s"])
 def test_times_have_units(text):
     assert parse_hours(text, "--repair") == pytest.approx(12)
+
+
+def test_during_a_repair_one_more_failure_may_be_the_loss():
+    life = Lifetime.parse("5%", None)
+    assert life is not None
+    meanwhile = chance_of_rate(life.per_year, 100 / 8760)
+    for name, failures in (("raid5", 1), ("raid6", 2)):
+        found = odds(Level.named(name, 4), life, 100.0)
+        lost = math.fsum(
+            math.comb(3, n) * meanwhile**n * (1 - meanwhile) ** (3 - n) for n in range(failures, 4)
+        )
+        assert found["others_fail_during_a_repair_percent"] == pytest.approx(100 * lost)
+
+
+@pytest.mark.parametrize(
+    ("error", "other", "pick"),
+    [(0.05, 96.0, "raid5"), (0.05, 94.0, "raid0"), (None, 99.5, "raid5"), (0.001, 98.0, "raid0")],
+)
+def test_of_levels_within_the_error_the_one_that_bears_more_is_picked(error, other, pick):
+    def row(level: str, iops: float, bears: int) -> dict[str, Any]:
+        known = {
+            "keeps_up_healthy": None,
+            "iops_relative_error_healthy": error,
+            "loss_in_a_year_percent": 1.0,
+        }
+        return {"level": level, "iops_healthy": iops, "bears_any": bears, **known}
+
+    rows = [row("raid0", 100.0, 0), row("raid5", other, 1)]
+    judge = _Judge(SimpleNamespace(loads=SimpleNamespace(trace=None, is_stream=False)), rows)
+    assert judge._best(rows)["level"] == pick
+
+
+def test_a_stream_has_the_rates_of_its_slowest_and_its_fastest_place():
+    points = [
+        {
+            "bytes_per_s": rate,
+            "latency_ns": {"n": 9, "mean": 1e6},
+            "depth": {"asked": 8},
+            "axes": {"workload.offset": place},
+            "errors": 0,
+        }
+        for place, rate in (("0%", 250e6), ("50%", 200e6), ("99%", 120e6))
+    ]
+    found = stream_figures(points)
+    assert found is not None
+    rates = [found[f"{name}_bytes_per_s"] for name in ("min", "mean", "max")]
+    assert rates == pytest.approx([120e6, 190e6, 250e6])
 
 
 def test_prices_of_the_study_of_2004():

@@ -9,6 +9,7 @@ import math
 import re
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -19,15 +20,17 @@ from drivelab.durability import loss
 from drivelab.errors import InputError
 from drivelab.levels import compare_levels
 from drivelab.levels.planning import drive_bytes
-from drivelab.plan import Plan, plan
+from drivelab.plan import Plan, plan, sensitivity
 from drivelab.plan.bounds import waiting
-from drivelab.plan.evaluate import evaluate, judge_rebuild, loss_value, rebuild_hours
+from drivelab.plan.choice import miss
+from drivelab.plan.evaluate import evaluate, judge_rebuild, loss_span, loss_value, rebuild_hours
 from drivelab.plan.grid import candidates
 from drivelab.plan.load import load, scaled
 from drivelab.plan.loss import HISTORIES, times
 from drivelab.plan.options import asked_of
 from drivelab.plan.planned import run as run_plan
 from drivelab.plan.question import laws_by_name
+from drivelab.plan.sensitivity import capacity_turn
 
 SMALL, OTHER = "seagate-cheetah-9lp", "wd-wd360gd"
 QUICK: dict[str, Any] = {
@@ -217,6 +220,7 @@ def test_prices_turn_the_pick_exactly():
         "drive": f"{SMALL},{OTHER}",
         "level": "raid6",
         "drive_price": f"{SMALL}=60USD,{OTHER}=110USD",
+        "spares": 1,
     }
     found = plan(**given)
     assert found.pick is not None
@@ -225,6 +229,64 @@ def test_prices_turn_the_pick_exactly():
         again = plan(**{**given, "drive_price": f"{SMALL}={price:.2f}USD,{OTHER}=110USD"})
         assert again.pick is not None
         assert again.pick.name == name
+
+
+def candidate(name: str, cost: float, capacity: int = 10**12, **more: Any) -> Any:  # noqa: ANN401
+    """A candidate that holds, as far as it matters to choices between several."""
+    figures = {"latency_ns": {"mean": 1e6, "p99": more.pop("p99", 2e6)}}
+    entry = SimpleNamespace(capacity_bytes=capacity, states={"healthy": {"load": figures}}, rebuild=None)
+    kept = {"holds": True, "loss": None, "failings": [], **more}
+    return SimpleNamespace(name=name, cost={"total": cost}, entry=entry, **kept)
+
+
+def test_one_that_holds_no_more_does_not_follow_the_pick():
+    picked = candidate("raid5", 100.0)
+    others = [candidate("raid4", 110.0), candidate("raid5 of 4", 130.0, 2 * 10**12), picked]
+    assert capacity_turn(picked, others).then == "raid5 of 4"
+    assert capacity_turn(picked, others[:1]).then is None
+
+
+@pytest.mark.parametrize(
+    ("key", "text", "is_better"),
+    [
+        ("mttf", "1200000h", True),
+        ("drive_life", "weibull:1.12:461386h", True),
+        ("common", "shelf:20y:30%", True),
+        ("latent", "exponential:9y", True),
+        ("ure", "1e-15/bit", False),
+        ("detection", "2h", False),
+        ("scrub", "7d", False),
+    ],
+)
+def test_a_longer_time_between_common_failures_is_better_and_to_detect_one_worse(
+    monkeypatch, key, text, is_better
+):
+    """The chance goes with the assumption or its inverse: at four times, or a quarter, it is over the limit."""
+
+    def year(_one: object, _asked: object, _key: str, factor: float) -> dict[str, float]:
+        chance = 1 / factor if is_better else factor
+        return {"value": chance, "low": 0.9 * chance, "high": 1.1 * chance}
+
+    monkeypatch.setattr(sensitivity, "year_at", year)
+    picked = candidate("raid6", 100.0, loss={"loss_in_a_year_percent": year(None, None, key, 1.0)})
+    asked = SimpleNamespace(limits=SimpleNamespace(loss_percent=4.0))
+    (turn,) = sensitivity._of_failures(key, text, picked, [picked], asked).turns
+    assert turn.factor == pytest.approx(0.25 if is_better else 4.0, rel=0.05)
+    assert turn.why == "over --max-loss"
+
+
+def test_the_nearest_to_a_latency_has_one_that_is_known():
+    limits = SimpleNamespace(states=("healthy",), latencies_ns={"p99": 1e6})
+    asked = SimpleNamespace(limits=limits)
+    assert miss(candidate("a", 1.0, p99=2.5e6), "latency", asked) == pytest.approx(2.5)
+    assert miss(candidate("b", 1.0, p99=None), "latency", asked) == math.inf
+
+
+def test_the_interval_of_a_loss_holds_that_of_its_rebuild():
+    alone = {"low": 1.0, "high": 2.0}
+    for over, span in ((None, (1.0, 2.0)), ({"low": 0.5, "high": 3.0}, (0.5, 3.0))):
+        loss_ = {"loss_in_a_year_percent": alone, "loss_in_a_year_over_rebuilds_percent": over}
+        assert loss_span(loss_) == span
 
 
 def test_cost_counts_spares_controllers_and_power():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import math
 import re
 import time
 from typing import Any
@@ -133,6 +134,15 @@ def test_the_error_is_that_of_the_spread():
     spread = rebuild.T_95 * bend / 0.75
     assert uneven["relative_error"] == pytest.approx((spread**2 + rebuild.RESOLUTION**2) ** 0.5, rel=1e-6)
     assert rebuild.extrapolated([]) is None
+
+
+def test_what_hosts_write_of_a_pool_need_not_be_rebuilt():
+    points = [{"iops": 500.0, "write": {"iops": writes}} for writes in (40.0, 80.0)]
+    left = rebuild._left_of_pool(points, 20_000.0, 1e6)
+    exponent = 60 * 20_000 * left / 1e6
+    assert left == pytest.approx((1 - math.exp(-exponent)) / exponent)
+    assert 0.6 < left < 0.7
+    assert rebuild._left_of_pool([{"iops": 500.0, "write": {"iops": 0.0}}], 20_000.0, 1e6) == 1.0
 
 
 def test_a_window_that_brings_nothing_leaves_a_time_that_it_takes_at_least():

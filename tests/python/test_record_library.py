@@ -23,7 +23,7 @@ from samples import FIO, OTHERS, OWN, sample
 from drivelab import InputError
 from drivelab.record_library.anonymous import anonymous
 from drivelab.record_library.database import Database
-from drivelab.record_library.entry import canonical, checked_tag, digest_of
+from drivelab.record_library.entry import TAG_CHARACTERS_MAX, canonical, checked_tag, digest_of
 from drivelab.record_library.shelf import opened, prepared
 from drivelab.records.opening import open_document
 
@@ -108,6 +108,12 @@ def test_what_is_searched_is_found(library):
     assert json.loads(library("search", "nothing", "--json", code=3))["records"] == []
     assert len(listed(library, "--kind", "fio")) == len(FIO)
     assert len(listed(library, "--tag", "first run")) == 1
+    # Of several tags all count.
+    library("tag", "2", "second")
+    both = ("--tag", "first run", "--tag", "second")
+    assert listed(library, *both) == []
+    library("tag", "1", "second")
+    assert [entry["number"] for entry in listed(library, *both)] == [1]
 
 
 def test_records_of_the_library_are_compared(library, run):
@@ -190,7 +196,8 @@ def test_without_names_of_persons_and_machines(library, tmp_path):
     library("add", "m.json")
     exported = library("export", "2", "--anonymous")
     assert not any(secret in exported for secret in secrets)
-    assert json.loads(exported)["records"][0]["digest"] == entry["digest"]
+    (record,) = json.loads(exported)["records"]
+    assert (record["digest"], record["source"]) == (entry["digest"], "")
 
 
 @pytest.mark.parametrize("path", ["big", "./big", "sub/big", "big.img", "read"])
@@ -445,3 +452,9 @@ def test_a_tag_is_kept_or_refused(tag):
     except InputError:
         return
     assert checked_tag(kept) == kept
+
+
+def test_a_tag_has_as_many_characters_as_there_may_be():
+    assert checked_tag("x" * TAG_CHARACTERS_MAX) == "x" * TAG_CHARACTERS_MAX
+    with pytest.raises(InputError, match="at most 60 characters"):
+        checked_tag("x" * (TAG_CHARACTERS_MAX + 1))

@@ -8,6 +8,8 @@ use serde::{Deserialize, Serialize};
 /// Every corrupted sector has its own content in memory afterwards: 32 MiB at most.
 const CORRUPT_MAX: u64 = 65_536;
 const MILLION: u32 = 1_000_000;
+/// The largest multiple of the time that a slow member takes.
+const FACTOR_MAX: u32 = 1_000;
 /// The longest time that an action takes: with it the model's clock does not overflow.
 const LASTS_MAX: Span = Span::from_s(366 * 24 * 3_600);
 /// A time that is longer than any session.
@@ -91,6 +93,9 @@ pub struct Action {
     /// The period of bursts, from start to start.
     #[serde(default)]
     pub every_ns: Option<u64>,
+    /// Everything takes the member this many times as long; 1 ends it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub factor: Option<u32>,
     /// The power goes at a random instant while a write is under way.
     #[serde(default, skip_serializing_if = "is_not_set")]
     pub during_write: bool,
@@ -117,6 +122,7 @@ impl Action {
             over_ns: None,
             share_ppm: None,
             every_ns: None,
+            factor: None,
             during_write: false,
             scenario: false,
         }
@@ -165,10 +171,16 @@ impl Action {
         }
         let says_how = self.by_ns.is_some() || self.over_ns.is_some() || self.share_ppm.is_some();
         match self.action {
-            Kind::Slow if self.by_ns.is_none() => {
-                return Err(
-                    "slow takes --by: how much later each command is taken up; --by 0s ends it".into()
-                );
+            Kind::Slow if self.factor.is_some() && says_how => {
+                return Err("--factor: it is of the whole time; leave --by, --over and --share out".into());
+            }
+            Kind::Slow if self.factor.is_some_and(|factor| !(1..=FACTOR_MAX).contains(&factor)) => {
+                return Err(format!("--factor: how many times as long, up to {FACTOR_MAX}; 1 ends it"));
+            }
+            Kind::Slow if self.by_ns.is_none() && self.factor.is_none() => {
+                return Err("slow takes --by, how much later each command is taken up (--by 0s ends it), or --factor, how \
+                            many times as long everything takes (--factor 1 ends it)"
+                    .into());
             }
             Kind::Slow if self.over_ns.is_some() && self.share_ppm.is_some() => {
                 return Err("--over and --share: slow takes one of the two; leave the other out".into());
@@ -185,8 +197,8 @@ impl Action {
             _ if self.every_ns.is_some() => {
                 return Err("--every is for slow alone, which comes in bursts: leave it out".into());
             }
-            _ if says_how => {
-                return Err("--by, --over and --share are for slow alone: leave them out".into());
+            _ if says_how || self.factor.is_some() => {
+                return Err("--by, --factor, --over and --share are for slow alone: leave them out".into());
             }
             _ => {}
         }
@@ -252,6 +264,9 @@ impl Action {
 
     /// The slowness that the target applies; the inner value is `None` where the member is no longer slow.
     fn slowness(&self) -> Option<Option<Slowness>> {
+        if let Some(factor) = self.factor {
+            return Some((factor > 1).then_some(Slowness::Times(factor)));
+        }
         let by = Span::from_ns(self.by_ns?);
         Some(match (self.over_ns, self.share_ppm) {
             _ if by.is_zero() => None,
@@ -268,6 +283,7 @@ impl Action {
         let kind = match self.action {
             Kind::Media => InjectedKind::Unreadable,
             Kind::Corrupt => InjectedKind::Corrupted,
+            Kind::Slow if self.factor.is_some() => InjectedKind::TimesSlower,
             Kind::Slow if self.share_ppm.is_some() => InjectedKind::SometimesSlow,
             Kind::Slow => InjectedKind::Slow,
             Kind::Hang => InjectedKind::Hung,
@@ -283,6 +299,7 @@ impl Action {
         };
         let bytes = |sectors: Option<u64>| sectors.unwrap_or(0).saturating_mul(SECTOR_BYTES);
         let (offset, length) = match self.action {
+            Kind::Slow if self.factor.is_some() => (self.factor.unwrap_or(1).into(), 0),
             Kind::Slow => {
                 let length = self.share_ppm.map_or(self.over_ns, |share| Some(share.into()));
                 (self.by_ns.unwrap_or(0), length.unwrap_or(0))
@@ -313,6 +330,7 @@ pub fn input_of(injected: &Injected) -> Option<TargetInput> {
         InjectedKind::SometimesSlow => {
             Action { by_ns, share_ppm: u32::try_from(length).ok(), ..Action::of(Kind::Slow) }
         }
+        InjectedKind::TimesSlower => Action { factor: u32::try_from(offset).ok(), ..Action::of(Kind::Slow) },
         InjectedKind::Hung => Action { for_ns: Some(length), ..Action::of(Kind::Hang) },
         InjectedKind::LinkReset => Action::of(Kind::Reset),
         InjectedKind::LyingFlush => Action::of(Kind::Lie),
@@ -328,100 +346,5 @@ pub fn input_of(injected: &Injected) -> Option<TargetInput> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_invalid_action_is_reported_with_a_remedy() {
-        let range = |kind, sectors| Action { lba: Some(0), sectors: Some(sectors), ..Action::of(kind) };
-        let slow = Action { by_ns: Some(1), ..Action::of(Kind::Slow) };
-        let lasts = |kind| Action { for_ns: Some(1), ..Action::of(kind) };
-        let of_all =
-            "--member: power-cut, scrub, rebuild, start and status are of the whole device: leave it out";
-        let wrong = [
-            (Action { member: 3, ..Action::of(Kind::PowerCut) }, of_all),
-            (Action { member: 1, ..Action::of(Kind::Scrub) }, of_all),
-            (
-                Action::of(Kind::Media),
-                "media and corrupt take --lba and --sectors: the sectors of the member",
-            ),
-            (range(Kind::Media, 0), "media and corrupt take --lba and --sectors: the sectors of the member"),
-            (range(Kind::Fail, 1), "--lba and --sectors are for media and corrupt alone: leave them out"),
-            (
-                range(Kind::Corrupt, CORRUPT_MAX + 1),
-                "--sectors: corrupt takes at most 65536 at a time, whose bytes are drawn anew",
-            ),
-            (
-                lasts(Kind::Reset),
-                "--for is for lie, fail, power-cut, slow and hang alone: nothing else ends by itself",
-            ),
-            (
-                Action::of(Kind::Slow),
-                "slow takes --by: how much later each command is taken up; --by 0s ends it",
-            ),
-            (
-                Action { over_ns: Some(1), share_ppm: Some(1), ..slow },
-                "--over and --share: slow takes one of the two; leave the other out",
-            ),
-            (Action { share_ppm: Some(0), ..slow }, "--share is of commands: more than 0 and at most 100%"),
-            (
-                Action { share_ppm: Some(MILLION + 1), ..slow },
-                "--share is of commands: more than 0 and at most 100%",
-            ),
-            (
-                Action { by_ns: Some(1), ..Action::of(Kind::Hang) },
-                "--by, --over and --share are for slow alone: leave them out",
-            ),
-            (
-                Action { every_ns: Some(5), ..slow },
-                "--every: bursts of slow last --for a time that is shorter than --every",
-            ),
-            (
-                Action { for_ns: Some(5), every_ns: Some(5), ..slow },
-                "--every: bursts of slow last --for a time that is shorter than --every",
-            ),
-            (
-                Action { every_ns: Some(5), ..lasts(Kind::Hang) },
-                "--every is for slow alone, which comes in bursts: leave it out",
-            ),
-        ];
-        for (action, why) in wrong {
-            assert_eq!(action.check(), Err(why.to_owned()), "{action:?}");
-        }
-        let long = |kind| Action { for_ns: Some(LASTS_MAX.as_ns() + 1), ..Action::of(kind) };
-        for kind in [Kind::Lie, Kind::Fail, Kind::PowerCut, Kind::Hang] {
-            let why = "--for: the longest time is 366 days, 31622400s: give a shorter one";
-            assert_eq!(long(kind).check(), Err(why.to_owned()), "{kind:?}");
-        }
-        for (option, action) in [
-            ("--over", Action { over_ns: Some(u64::MAX), ..slow }),
-            ("--every", Action { for_ns: Some(1), every_ns: Some(u64::MAX), ..slow }),
-        ] {
-            assert!(action.check().is_err_and(|why| why.starts_with(option)), "{action:?}");
-        }
-        for action in [range(Kind::Corrupt, CORRUPT_MAX), lasts(Kind::Hang), slow, Action::of(Kind::Hang)] {
-            assert_eq!(action.check(), Ok(()), "{action:?}");
-        }
-    }
-
-    #[test]
-    fn what_ends_after_its_time_is_undone() {
-        let ends = |kind| Action { for_ns: Some(9), by_ns: Some(5), member: 3, ..Action::of(kind) }.undone();
-        assert_eq!(ends(Kind::Slow), Some(Action { member: 3, by_ns: Some(0), ..Action::of(Kind::Slow) }));
-        assert_eq!(ends(Kind::Lie), Some(Action { member: 3, ..Action::of(Kind::Honest) }));
-        assert_eq!(ends(Kind::Fail), Some(Action { member: 3, ..Action::of(Kind::Replace) }));
-        assert_eq!(ends(Kind::Hang), None);
-    }
-
-    #[test]
-    fn a_newer_wish_overtakes_the_end_of_an_older_one() {
-        let of = |kind, member| Action { member, ..Action::of(kind) };
-        assert!(of(Kind::Slow, 1).overtakes(&of(Kind::Slow, 1)));
-        assert!(of(Kind::Lie, 1).overtakes(&of(Kind::Honest, 1)));
-        assert!(of(Kind::Replace, 1).overtakes(&of(Kind::Replace, 1)));
-        assert!(!of(Kind::Slow, 1).overtakes(&of(Kind::Slow, 2)));
-        assert!(!of(Kind::Slow, 1).overtakes(&of(Kind::Replace, 1)));
-        assert!(!of(Kind::Slow, 1).overtakes(&Action { scenario: true, ..of(Kind::Slow, 1) }));
-        assert!(!of(Kind::PowerCut, 0).overtakes(&of(Kind::PowerCut, 0)));
-    }
-}
+#[path = "action_tests.rs"]
+mod tests;

@@ -25,7 +25,7 @@ impl Conditions {
     pub fn note(&mut self, now: Instant, action: &Action) -> bool {
         let side = (action.member, action.scenario);
         match action.action {
-            Kind::Slow if action.by_ns == Some(0) => _ = self.slow.remove(&side),
+            Kind::Slow if action.by_ns == Some(0) || action.factor == Some(1) => _ = self.slow.remove(&side),
             Kind::Slow => _ = self.slow.insert(side, (*action, now)),
             Kind::Lie => _ = self.lies.insert(side),
             Kind::Honest => _ = self.lies.remove(&side),
@@ -45,16 +45,15 @@ impl Conditions {
         self.slow.keys().chain(&self.lies).map(|&(member, _)| member).collect()
     }
 
-    /// The conditions as text that is appended to the status.
-    pub fn describe(&self) -> String {
+    /// The conditions as text that is appended to the status; `name` is what a member is called.
+    pub fn describe(&self, now: Instant, name: &dyn Fn(u16) -> String) -> String {
         let side = |scenario: bool| if scenario { ", by the scenario" } else { "" };
-        let slow = self.slow.iter().map(|(&(member, scenario), (action, _))| {
-            let by = Span::from_ns(action.by_ns.unwrap_or(0));
-            format!("; member {member} is slow by {by}{}", side(scenario))
+        let slow = self.slow.iter().map(|(&(member, scenario), (action, since))| {
+            format!("; {} is slow by {}{}", name(member), how_slow(action, *since, now), side(scenario))
         });
         let lies = self.lies.iter();
         let lies =
-            lies.map(|&(member, scenario)| format!("; member {member} lies about FLUSH{}", side(scenario)));
+            lies.map(|&(member, scenario)| format!("; {} lies about FLUSH{}", name(member), side(scenario)));
         slow.chain(lies).collect()
     }
 
@@ -68,6 +67,38 @@ impl Conditions {
         let held = self.slow.range((member, false)..=(member, true)).next();
         InForce::Slow(held.map(|(_, held)| *held))
     }
+}
+
+/// By how much a member is slow, and which of its commands.
+fn how_slow(action: &Action, since: Instant, now: Instant) -> String {
+    if let Some(factor) = action.factor {
+        return format!("a factor of {factor}");
+    }
+    let by = Span::from_ns(action.by_ns.unwrap_or(0));
+    let length = |ns: u64| Span::from_ns(ns);
+    let mut text = match action.over_ns {
+        Some(over) if now.since(since) < length(over) => {
+            format!(
+                "{} now, and by {by} from {} on",
+                reached(by, length(over), now.since(since)),
+                (since + length(over)).since(Instant::ZERO)
+            )
+        }
+        _ => by.to_string(),
+    };
+    if let Some(share) = action.share_ppm {
+        text += &format!(" in {} % of its commands", f64::from(share) / 1e4);
+    }
+    if let (Some(lasts), Some(every)) = (action.for_ns, action.every_ns) {
+        text += &format!(" in bursts of {} every {}", length(lasts), length(every));
+    }
+    text
+}
+
+/// The delay of a ramp after a time.
+fn reached(by: Span, over: Span, passed: Span) -> Span {
+    let passed = passed.as_ns().min(over.as_ns());
+    Span::from_ns((u128::from(by.as_ns()) * u128::from(passed) / u128::from(over.as_ns().max(1))) as u64)
 }
 
 /// The condition in force for a member.
@@ -97,10 +128,10 @@ impl InForce {
         let passed = now.since(since).as_ns();
         match (action.over_ns, action.by_ns) {
             (Some(over), Some(by)) if passed > 0 => {
-                let reached = u128::from(by) * u128::from(passed.min(over)) / u128::from(over.max(1));
+                let reached = reached(Span::from_ns(by), Span::from_ns(over), Span::from_ns(passed));
                 let step = Span::from_ns((over / STEPS).max(1));
                 let again = (passed < over).then(|| now + step);
-                (Action { by_ns: Some(reached as u64), over_ns: None, ..action }, again)
+                (Action { by_ns: Some(reached.as_ns()), over_ns: None, ..action }, again)
             }
             _ => (action, None),
         }
@@ -165,7 +196,20 @@ mod tests {
         conditions.note(at(0), &Action { member: 2, ..Action::of(Kind::Lie) });
         assert_eq!(conditions.members().into_iter().collect::<Vec<_>>(), [2]);
         let text = "; member 2 is slow by 10ms, by the scenario; member 2 lies about FLUSH";
-        assert_eq!(conditions.describe(), text);
+        let describe =
+            |conditions: &Conditions, now| conditions.describe(now, &|member| format!("member {member}"));
+        assert_eq!(describe(&conditions, at(1)), text);
+        let ramp = Action { over_ns: Some(1_000_000_000), ..slow(100, false) };
+        conditions.note(at(1_000), &ramp);
+        assert!(
+            describe(&conditions, at(1_250))
+                .starts_with("; member 2 is slow by 25ms now, and by 100ms from 2s on; ")
+        );
+        assert!(describe(&conditions, at(2_500)).starts_with("; member 2 is slow by 100ms; "));
+        let bursts = Action { for_ns: Some(200_000_000), every_ns: Some(5_000_000_000), ..slow(100, false) };
+        conditions.note(at(2_500), &Action { share_ppm: Some(15_000), ..bursts });
+        let text = "; member 2 is slow by 100ms in 1.5 % of its commands in bursts of 200ms every 5s; ";
+        assert!(describe(&conditions, at(2_500)).starts_with(text));
         conditions.forget(2);
         assert!(conditions.members().is_empty());
     }

@@ -225,8 +225,12 @@ impl Engine {
                 if let TargetEvent::Array(Report { what: ReportKind::Failed { .. }, .. }) = what {
                     self.suspect(Cause::MemberFailed);
                 }
+                let now = self.model.session(own);
+                if let TargetEvent::Array(report) = &what {
+                    self.model.ended_work(report).iter().for_each(|work| self.log.record_work(now, work));
+                }
                 if self.model.notes(&what) {
-                    self.log.record_event(self.model.session(own), &what);
+                    self.log.record_event(now, &what);
                 }
             }
             Some(TargetOutput::Trace(_)) | None => {}

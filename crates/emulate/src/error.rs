@@ -15,11 +15,8 @@ pub enum EmulateError {
     Bind { at: String, error: io::Error },
     #[error("cannot serve with TLS: {path}: {why}")]
     Certificates { path: PathBuf, why: String },
-    #[error(
-        "cannot mount the device at {folder}: {}; mounting takes /dev/fuse, and root or fusermount3",
-        in_words(.error)
-    )]
-    Mount { folder: PathBuf, error: io::Error },
+    #[error("cannot mount the device at {folder}: {}; {remedy}", in_words(.error))]
+    Mount { folder: PathBuf, error: io::Error, remedy: &'static str },
     #[error("cannot {} {}: {}", if .0.is_write { "write" } else { "read" }, .0.image, .0.why)]
     Image(Failed),
     #[error("cannot write the capture: {}", in_words(.0))]

@@ -178,6 +178,7 @@ impl Folder {
         for (drive, (name, &size)) in (0..).zip(self.state.drives.iter().zip(&self.state.sizes)) {
             let must_exist = self.must_exist(drive);
             let file = self.files.for_writing(name, !must_exist);
+            let file = file.map_err(|error| self.files.explained(error, size));
             let image = file.and_then(|file| FileImage::of(file, size, !must_exist)).map_err(|error| {
                 let error = if must_exist { self.explained(drive, error) } else { error };
                 EmulateError::Open { path: self.path.join(name), error }
@@ -218,12 +219,14 @@ impl Folder {
     /// # Errors
     /// When the disk has less free space.
     pub fn reserve(&self, bytes: u64) -> Result<(), EmulateError> {
-        let made = self.files.create(RESERVE).and_then(|file| {
+        let bytes = bytes.max(1);
+        let created = self.files.create(RESERVE).map_err(|error| self.files.explained(error, bytes));
+        let made = created.and_then(|file| {
             let flags = rustix::fs::FallocateFlags::empty();
-            match rustix::fs::fallocate(&file, flags, 0, bytes.max(1)) {
+            match rustix::fs::fallocate(&file, flags, 0, bytes) {
                 // A file system without support for `fallocate` reserves nothing.
                 Err(rustix::io::Errno::OPNOTSUPP) | Ok(()) => Ok(()),
-                Err(error) => Err(error.into()),
+                Err(error) => Err(self.files.explained(error.into(), bytes)),
             }
         });
         made.map_err(|error| {

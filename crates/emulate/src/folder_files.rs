@@ -1,6 +1,7 @@
 //! The files of a folder, by name: symbolic links in it are not followed, and a new file is never another one's.
 //!
 //! Whoever may write to the folder could otherwise have files elsewhere overwritten, with the rights of this process.
+use crate::image::room;
 use rustix::fs::{AtFlags, Mode, OFlags, openat, renameat, unlinkat};
 use rustix::io::Errno;
 use std::fs::File;
@@ -67,6 +68,11 @@ impl FolderFiles {
         file.sync_all()?;
         renameat(&self.0, through, &self.0, name)?;
         self.0.sync_all()
+    }
+
+    /// The error of a file that could not be created here: where the disk is full, with the room that the file needs.
+    pub fn explained(&self, error: io::Error, needed: u64) -> io::Error {
+        room::explained(error, &self.0, needed)
     }
 
     fn with(&self, name: &str, flags: OFlags) -> io::Result<File> {

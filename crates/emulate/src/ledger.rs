@@ -239,6 +239,19 @@ mod tests {
     }
 
     #[test]
+    fn what_cannot_be_read_is_lost() {
+        let mut ledger = Ledger::default();
+        ledger.answered(10, &[data(1), data(2)]);
+        let found = |at| vec![(at == 10).then(|| data(1))];
+        let cause =
+            |_, found: Option<&Bytes>| if found.is_none() { Cause::MissingMembers } else { Cause::Corrupted };
+        // A write under way there may have left anything, and this is nothing.
+        let lost = ledger.lost(found, |_, _| true, cause);
+        assert_eq!(lost, [Lost { lba: 11, sectors: 1, cause: Cause::MissingMembers }]);
+        assert_eq!(ledger.lost(found, |_, _| true, cause), [], "it is told once");
+    }
+
+    #[test]
     fn what_may_be_there_of_writes_under_way_is_no_loss() {
         let mut ledger = Ledger::default();
         ledger.answered(10, &[data(1), data(2), data(3)]);

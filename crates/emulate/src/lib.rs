@@ -50,6 +50,7 @@
 //! ```
 mod accepting;
 pub mod action;
+mod caches;
 pub mod capture;
 pub mod clock;
 mod conditions;
@@ -85,6 +86,7 @@ pub mod transcript;
 pub mod transport;
 pub mod transports;
 
+pub use caches::write_caches;
 pub use clock::Pace;
 pub use engine::{Device, Engine};
 pub use error::EmulateError;

@@ -7,7 +7,7 @@ use crate::crash;
 use crate::engine::{Device, Engine};
 use crate::error::EmulateError;
 use crate::folder::{Drives, Folder};
-use crate::fuse::FuseTransport;
+use crate::fuse::{self, FuseTransport};
 use crate::image::{CopyOnWrite, FileImage, Image};
 use crate::layout;
 use crate::nbd::{Certificates, Export, Listening, NbdTransport};
@@ -142,7 +142,7 @@ pub fn open(device: Device, options: &ServeOptions) -> Result<Server, EmulateErr
     });
     if let Some(folder) = &options.mount {
         let mounted = FuseTransport::mount(folder, size, options.block_size);
-        let failed = |error| EmulateError::Mount { folder: folder.clone(), error };
+        let failed = |error| EmulateError::Mount { folder: folder.clone(), error, remedy: fuse::remedy() };
         transports.push(Box::new(mounted.map_err(failed)?));
     }
     let control = match &options.control {

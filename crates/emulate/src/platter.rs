@@ -6,6 +6,7 @@
 use crate::image::{Image, MemoryImage};
 use drivelab_data::sparse::PAGE;
 use drivelab_data::{Bytes, Platter, cell};
+use std::collections::BTreeSet;
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -51,6 +52,8 @@ struct ImageState {
     /// Data whose write to the image failed, and their sectors as (first, count).
     left: MemoryImage,
     left_sectors: Vec<(u64, u64)>,
+    /// Sectors that were corrupted, and not written since.
+    corrupted: BTreeSet<u64>,
 }
 
 /// A named image that serves as the media of a drive.
@@ -62,8 +65,19 @@ pub struct ImagePlatter {
 
 impl ImagePlatter {
     pub fn new(name: String, image: Box<dyn Image>, first_failure: FirstFailure) -> Arc<Self> {
-        let inside = ImageState { image, left: MemoryImage::default(), left_sectors: Vec::new() };
+        let (left, left_sectors, corrupted) = (MemoryImage::default(), Vec::new(), BTreeSet::new());
+        let inside = ImageState { image, left, left_sectors, corrupted };
         Arc::new(ImagePlatter { name, inside: Mutex::new(inside), first_failure })
+    }
+
+    /// The contents of these sectors were changed just now by a fault.
+    pub fn note_corrupted(&self, first: u64, count: u64) {
+        self.lock().corrupted.extend(first..first + count);
+    }
+
+    /// The number of sectors that were corrupted, and not written since.
+    pub fn corrupted(&self) -> u64 {
+        self.lock().corrupted.len() as u64
     }
 
     /// The name of the image in messages.
@@ -125,6 +139,9 @@ impl Platter<Bytes> for ImagePlatter {
         let mut bytes = Vec::with_capacity(cells.len() * cell::SECTOR);
         cells.iter().for_each(|cell| bytes.extend_from_slice(cell.as_bytes()));
         let mut inside = self.lock();
+        while let Some(&at) = inside.corrupted.range(first..first + cells.len() as u64).next() {
+            inside.corrupted.remove(&at);
+        }
         let written = inside.image.write(first * SECTOR, &bytes);
         if let Err(error) = &written {
             self.first_failure.note(&self.name, true, error);
@@ -140,6 +157,7 @@ impl Platter<Bytes> for ImagePlatter {
     fn clear(&self) {
         let mut inside = self.lock();
         inside.left_sectors.clear();
+        inside.corrupted.clear();
         inside.left = MemoryImage::default();
         if let Err(error) = inside.image.clear() {
             self.first_failure.note(&self.name, true, &error);

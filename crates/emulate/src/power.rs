@@ -89,7 +89,7 @@ impl Engine {
             |later: &DelayedAction| matches!(later, DelayedAction::Action(later) if action.overtakes(later));
         self.later.retain(|(_, later)| !is_overtaken(later));
         self.plan(now, action);
-        let ends = action.action == Kind::Honest || action.by_ns == Some(0);
+        let ends = action.action == Kind::Honest || action.by_ns == Some(0) || action.factor == Some(1);
         if ends && !self.conditions.in_force(action).is_nothing() {
             return Ok(format!("done; what the scenario has put down for member {} goes on", action.member));
         }
@@ -116,29 +116,6 @@ impl Engine {
         let lasts = if left >= status::ENDLESS { "for good".into() } else { format!("for another {left}") };
         (left > Span::from_ns(asked))
             .then(|| format!("no change: member {} already hangs {lasts}", action.member))
-    }
-
-    /// The status of the device as text.
-    fn status(&self, now: Instant) -> String {
-        let since = |at: Instant| at.since(Instant::ZERO);
-        let mut text = format!(
-            "at {} of the model: {} under way",
-            since(now),
-            counted(self.orders.len() as u64, "request")
-        );
-        if let Some(until) = self.model.off_until {
-            text += &format!("; the power is off until {}", since(until));
-        }
-        if self.model.is_stopped {
-            text += &format!("; {NOT_STARTED}");
-        }
-        text += &status::of_device(&self.model, now);
-        text += &self.conditions.describe();
-        match self.log.lost_sectors() {
-            0 => text,
-            1 => text + "; 1 answered sector was lost in this session",
-            lost => text + &format!("; {lost} answered sectors were lost in this session"),
-        }
     }
 
     /// Applies an action to the target, unless the condition in force for the member remains the same.

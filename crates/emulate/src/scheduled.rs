@@ -48,6 +48,7 @@ impl From<&Injection> for Action {
                 Slowness::Some { by, share } => {
                     Action { share_ppm: u32::try_from(millionths(share)).ok(), ..slow(by) }
                 }
+                Slowness::Times(times) => Action { by_ns: None, factor: Some(times), ..slow(Span::ZERO) },
                 Slowness::Bursts { by, every, lasts } => {
                     Action { for_ns: Some(lasts.as_ns()), every_ns: Some(every.as_ns()), ..slow(by) }
                 }

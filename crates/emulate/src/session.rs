@@ -2,9 +2,11 @@
 use crate::action::{Action, Kind};
 use crate::lateness::LatenessRecord;
 use crate::ledger::Lost;
+use crate::model::EndedWork;
+use crate::status::in_words;
 use crate::transport::TransportCounts;
 use drivelab_core::storage::TargetEvent;
-use drivelab_core::storage::array::report::{Report, ReportKind};
+use drivelab_core::storage::array::report::{Report, ReportKind, SyncKind};
 use drivelab_core::{Access, Outcome};
 use drivelab_units::{Instant, SECTOR_BYTES};
 use serde::Serialize;
@@ -130,6 +132,20 @@ impl SessionLog {
         };
         if self.events.len() < NAMED_MAX {
             self.events.push(Event { at_ns: at.as_ns(), what: what.into(), member });
+        }
+    }
+
+    /// Records the end of a rebuild, a resync or a scrub.
+    pub(crate) fn record_work(&mut self, at: Instant, work: &EndedWork) {
+        let [done, given_up] = match work.kind {
+            SyncKind::Rebuild => ["rebuilt", "a rebuild was given up"],
+            SyncKind::Resync => ["resynchronised", "a resync was given up"],
+            SyncKind::Scrub => ["scrubbed", "a scrub was given up"],
+        };
+        let what =
+            work.took.map_or(given_up.into(), |took| format!("{done} after {}", in_words(took)).into());
+        if self.events.len() < NAMED_MAX {
+            self.events.push(Event { at_ns: at.as_ns(), what, member: work.drive });
         }
     }
 

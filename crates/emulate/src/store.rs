@@ -111,7 +111,13 @@ impl Store {
         match self {
             Store::Modelled(modelled) => {
                 modelled.guard(target.array(), op);
-                modelled.data.apply(now, op)
+                modelled.data.apply(now, op)?;
+                if let DataOp::Corrupt { member, first, count } = op
+                    && let Some(platter) = modelled.platter(member)
+                {
+                    platter.note_corrupted(first.get(), count.get());
+                }
+                Ok(())
             }
             Store::Flat { .. } => Ok(()),
         }
@@ -216,13 +222,14 @@ impl Store {
     /// The names of the images, indexed by the current drive numbers.
     pub fn order(&self) -> Vec<String> {
         let Store::Modelled(modelled) = self else { return Vec::new() };
-        let media = modelled.data.media();
-        let name = |drive| {
-            let platter = media.platter(drive).map(|platter| Arc::as_ptr(platter).cast::<()>());
-            let is_it = |own: &&Arc<ImagePlatter>| Some(Arc::as_ptr(own).cast::<()>()) == platter;
-            modelled.platters.iter().find(is_it).map_or_else(String::new, |own| own.name().to_owned())
-        };
-        (0..media.drives() as u16).map(name).collect()
+        let name = |drive| modelled.platter(drive).map_or_else(String::new, |own| own.name().to_owned());
+        (0..modelled.data.media().drives() as u16).map(name).collect()
+    }
+
+    /// The number of sectors of a drive that were corrupted, and not written since.
+    pub fn corrupted(&self, drive: u16) -> u64 {
+        let Store::Modelled(modelled) = self else { return 0 };
+        modelled.platter(drive).map_or(0, ImagePlatter::corrupted)
     }
 
     /// The approximate memory in bytes of data that are on no image.
@@ -235,6 +242,13 @@ impl Store {
 }
 
 impl Modelled {
+    /// The media of a drive, by its current number.
+    fn platter(&self, drive: u16) -> Option<&ImagePlatter> {
+        let platter = Arc::as_ptr(self.data.media().platter(drive)?).cast::<()>();
+        let is_it = |own: &&Arc<ImagePlatter>| Arc::as_ptr(own).cast::<()>() == platter;
+        self.platters.iter().find(is_it).map(Arc::as_ref)
+    }
+
     /// Records a write that was acknowledged, or has failed.
     fn note(&mut self, array: Option<&Array>, command: &Command, cells: &[Bytes], is_done: bool) {
         let first = command.first.get();

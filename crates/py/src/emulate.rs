@@ -298,6 +298,13 @@ pub fn left_out_of_emulation(plan: PyRef<'_, Plan>) -> Vec<&'static str> {
     as_served(&plan.inner.points[0].setup.target).1
 }
 
+/// The caches of a scenario's device that hold answered writes, in words; empty for a target without drives.
+#[pyfunction]
+#[expect(clippy::needless_pass_by_value, reason = "what Python holds is lent")]
+pub fn write_caches(plan: PyRef<'_, Plan>) -> String {
+    drivelab_emulate::write_caches(&plan.inner.points[0].setup.target)
+}
+
 /// The nanoseconds of a quantity of time such as `2s`. Raises ValueError with what is wrong with it.
 #[pyfunction]
 pub fn span_ns(text: &str) -> PyResult<u64> {

@@ -42,7 +42,7 @@ mod _core {
     #[pymodule_export]
     use super::emulate::{
         Listener, Transcript, check_clock, check_loop, emulate, left_out_of_emulation, loop_back, size_bytes,
-        span_ns,
+        span_ns, write_caches,
     };
     #[pymodule_export]
     use super::errors::{RunError, ScenarioError, TraceError, UnfitError};

@@ -14,6 +14,7 @@ from drivelab.cli.output import emit, emit_json, progress_bar, say
 from drivelab.cli.run_options import AsJson, Quiet, Workers
 from drivelab.crash.asked import CUTS, FS_SIZE, Asked, Conducted, conduct, device
 from drivelab.crash.check import ERROR, LOSS
+from drivelab.errors import InputError
 from drivelab.scenario import Source, read_source
 
 _PANEL = "The campaign"
@@ -35,31 +36,40 @@ def crashtest(
     settings: words.Set = [],  # noqa: B006 - typer wants a list, and nobody changes it
     run: Annotated[
         str | None,
-        _campaign("The workload, a command of a shell; it says what is safe: committed N", "COMMAND"),
+        _campaign("The workload, a command of a shell; it reports what is safe: committed N", "COMMAND"),
     ] = None,
     check: Annotated[
-        str | None, _campaign("The checker of what is left: ends with 0 if all is there, 1 if not", "COMMAND")
+        str | None, _campaign("The checker of what is left: status 0 if all is there, 1 if not", "COMMAND")
     ] = None,
     fs: Annotated[
         str | None, _campaign("Make a file system on the device and mount it (root)", "ext4|xfs|btrfs")
     ] = None,
     fs_size: Annotated[
-        str | None, _campaign(f"Of the device this much is for it; {FS_SIZE} by default", "SIZE")
+        str | None, _campaign(f"Size of the file system; {FS_SIZE} by default", "SIZE")
     ] = None,
-    cuts: Annotated[int | None, _campaign(f"How many cuts; {CUTS} by default", "N", min=1)] = None,
-    every: Annotated[str | None, _campaign("Cut whenever a FLUSH was answered", "flush")] = None,
+    cuts: Annotated[int | None, _campaign(f"Number of cuts; {CUTS} by default", "N", min=1)] = None,
+    every: Annotated[str | None, _campaign("Cut at each answer to a FLUSH", "flush")] = None,
     at: Annotated[str | None, _campaign("One cut, at this time of the session", "TIME")] = None,
-    seed: Annotated[int, _campaign("Draws the cuts; 1 by default", "N")] = 1,
+    seed: Annotated[int, _campaign("Seed of the instants of the cuts; 1 by default", "N")] = 1,
     dies: Annotated[
-        int | None, _campaign("This member dies after each cut", "MEMBER", min=0, max=65_535)
+        int | None, _campaign("This member fails after each cut", "MEMBER", min=0, max=65_535)
     ] = None,
-    timeout: Annotated[str, _campaign("What the checker may take; 60s by default", "TIME")] = "60s",
+    timeout: Annotated[str, _campaign("Timeout of the checker; 60s by default", "TIME")] = "60s",
     keep_in: Annotated[
-        Path | None, _campaign("Where the session goes; kept after a loss in any case", "DIR", "--keep")
+        Path | None,
+        _campaign("Keep the session in this folder; after a loss it is kept in any case", "DIR", "--keep"),
     ] = None,
     kept_in: Annotated[
-        Path | None, _campaign("A session that was kept, in place of --run", "DIR", "--from")
+        Path | None, _campaign("Cut a session that was kept, in place of --run", "DIR", "--from")
     ] = None,
+    shell: Annotated[
+        bool,
+        typer.Option(
+            "--shell",
+            help="Open a shell ($SHELL, or /bin/sh) on the device after the first failing cut",
+            rich_help_panel=_PANEL,
+        ),
+    ] = False,
     workers: Workers = None,
     as_json: AsJson = False,
     quiet: Quiet = False,
@@ -84,7 +94,12 @@ def crashtest(
         keep_in=keep_in,
         kept_in=kept_in,
         workers=workers,
+        shell=Asked.shell_of(shell),
     )
+    if shell and as_json:
+        raise InputError(
+            "--shell and --json: what is done in the shell would be among the record; leave one out"
+        )
     asked.check_words()
     system = asked.system()
     overrides = words.overrides_of(given, settings)
@@ -132,7 +147,7 @@ def _print_result(conducted: Conducted, *, as_json: bool, quiet: bool) -> int:
             f"the session is kept in {conducted.folder}, for the commands above; remove it when you have done with "
             "them"
         )
-    if found.interrupted:
+    if found.interrupted or found.is_shell_interrupted:
         return Exit.INTERRUPTED
     if found.of(ERROR):
         return Exit.FAILED

@@ -14,13 +14,13 @@ from drivelab.cli.exits import Exit
 from drivelab.cli.output import emit, emit_json, say
 from drivelab.cli.places import check_file, place
 from drivelab.cli.run_options import AsJson, Quiet
-from drivelab.emulated import check_apart, check_failure, device_options, served_plan, session_record
+from drivelab.emulated import check_apart, check_failure, device_options, served_plan, session_record, sized
 from drivelab.emulation import BUDGET
-from drivelab.emulation_summary import late_note, lines
+from drivelab.emulation_summary import device_line, late_note, lines
 from drivelab.errors import InputError
 from drivelab.files import write_text
 from drivelab.json_text import json_text
-from drivelab.scenario import Source, read_source
+from drivelab.scenario import Source, check_once, read_source
 
 _DEVICE_PANEL = "The device"
 
@@ -53,6 +53,10 @@ Store = Annotated[
 def emulate(
     scenario: Annotated[Path | None, typer.Argument(metavar="[SCENARIO.toml]", show_default=False)] = None,
     drive: words.Drive = None,
+    drive_size: Annotated[
+        str | None,
+        _device("Capacity of each drive, from the outer edge on, in place of all of it: 64MiB, 16TB", "SIZE"),
+    ] = None,
     level: words.Level = None,
     members: words.Members = None,
     stripe_unit: words.StripeUnit = None,
@@ -62,7 +66,7 @@ def emulate(
     tcp: Annotated[
         str | None,
         _device(
-            "Port in place of a socket, 0 for a free one; at an ADDRESS that other machines reach with TLS alone",
+            "TCP port in place of a socket, 0 for a free one; an address that other machines reach takes TLS",
             "[ADDRESS:]PORT",
         ),
     ] = None,
@@ -75,7 +79,11 @@ def emulate(
         ),
     ] = None,
     control: Annotated[
-        str | None, _device("Socket for drivelab fault; SOCKET.control by default", "PATH")
+        str | None,
+        _device(
+            "Socket for drivelab fault; SOCKET.control by default, and with --tcp one in a folder of its own",
+            "PATH",
+        ),
     ] = None,
     mount: Annotated[
         Path | None, _device("A folder at which the device is a file as well, through FUSE", "DIR")
@@ -83,7 +91,7 @@ def emulate(
     clock: Clock = "real",
     store: Store = "memory",
     image: Annotated[
-        Path | None, _device("An image that is there already; what is written is kept in memory", "FILE")
+        Path | None, _device("Existing image of one drive; writes are kept in memory", "FILE")
     ] = None,
     write_image: Annotated[
         bool, typer.Option(help="Write into the image", rich_help_panel=_DEVICE_PANEL)
@@ -94,7 +102,8 @@ def emulate(
     run: Annotated[
         str | None,
         typer.Option(
-            help="Serve as long as this command of a shell runs, and end with its status; it finds the device at $uri",
+            help="Serve as long as this command of a shell runs, and end with its status; it finds the device at $uri, "
+            "and for drivelab fault at $DRIVELAB_CONTROL",
             metavar="COMMAND",
             show_default=False,
         ),
@@ -140,18 +149,20 @@ def emulate(
         raise InputError("--run: the command is empty; leave --run out to serve until Ctrl-C")
     laid_over = {"drive": drive, "level": level, "members": members, "stripe_unit": stripe_unit}
     overrides = words.overrides_of({**laid_over, "randseed": randseed}, settings)
+    overrides += sized(drive_size)
+    check_once(overrides)
     source = Source("", "command line") if scenario is None else read_source(scenario, overrides)
     checked = served_plan(source, overrides)
     if not quiet:
         note_served(checked, source, overrides)
     command = emulation.Command(run, emulation.stderr_number() if as_json else None) if run else None
 
-    def ready(uri: str, size: int) -> None:
+    def ready(device: emulation.Ready) -> None:
         # What a command is to read is passed to it alone.
         if command is None and not as_json:
-            emit(uri)
+            emit(device.uri)
         if not quiet:
-            say(f"serving {checked.name}, {size / 1e9:.1f} GB, clock {clock}, at {uri}")
+            say(f"serving {device_line(checked, device, clock)}")
 
     session = emulation.serve(checked, options, ready, command)
     found = session_record(checked, session)

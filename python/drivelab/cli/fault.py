@@ -6,27 +6,27 @@ from typing import Annotated
 
 import typer
 
-from drivelab import _core, emulation
+from drivelab import _core, control
 from drivelab.cli.exits import Exit
 from drivelab.cli.output import emit
 from drivelab.errors import InputError
 
 ACTIONS = {
-    "media": "sectors of a member (--lba, --sectors) cannot be read before they are written",
-    "corrupt": "what is on a member's media there (--lba, --sectors) changes, and nobody is told",
-    "slow": "a member takes up each command later by --by, evenly more --over a time, or a --share of them",
-    "hang": "a member says nothing, for good or --for a time",
-    "reset": "the link to a member is reset: what it has not answered goes again",
-    "lie": "a member answers FLUSH at once, whatever waits in its cache; --for ends it",
-    "honest": "it no longer does",
-    "fail": "a member fails for good; with --for another drive takes its place then",
+    "media": "sectors of a member (--lba, --sectors) cannot be read until they are written",
+    "corrupt": "the contents of these sectors (--lba, --sectors) on a member's media change without an error",
+    "slow": "a member starts each command later by --by, or everything takes it --factor times as long",
+    "hang": "a member does not answer, for good or --for a time",
+    "reset": "the link to a member is reset: unanswered commands are sent again",
+    "lie": "a member answers FLUSH at once, whatever its cache holds; --for ends it",
+    "honest": "a member answers FLUSH when its cache is written",
+    "fail": "a member fails for good; with --for an empty drive takes its place after that time",
     "dead": "the same as fail",
     "replace": "an empty drive takes the place of a member that has failed",
-    "power-cut": "the power goes, now or --during-write, and is back at once, or after --for",
-    "scrub": "the array begins to compare all that its members have",
-    "rebuild": "the array begins to rebuild what a missing member had",
+    "power-cut": "the power is cut, now or --during-write, and returns at once, or after --for",
+    "scrub": "the array begins a scrub: it reads and compares all members",
+    "rebuild": "the array begins to rebuild a missing member",
     "start": "an array that was not started after a power cut, being dirty and degraded, is started",
-    "status": "nothing; how things stand is told",
+    "status": "reports the state of the device, and changes nothing",
 }
 _SAME = {"dead": "fail"}
 
@@ -36,52 +36,67 @@ def fault(
         str,
         typer.Argument(
             metavar="SOCKET",
-            help="The device's socket, its address, or its control socket",
+            help="The device's socket, its address (nbd://127.0.0.1:10809), or its control socket ($DRIVELAB_CONTROL)",
             show_default=False,
         ),
     ],
-    action: Annotated[str, typer.Argument(metavar="ACTION", help=", ".join(ACTIONS), show_default=False)],
-    member: Annotated[int, typer.Option(help="Which drive, from 0", min=0, max=65_535)] = 0,
+    action: Annotated[
+        str,
+        typer.Argument(
+            metavar="ACTION",
+            help="\n\n".join(f"{name}: {what}" for name, what in ACTIONS.items()),
+            show_default=False,
+        ),
+    ],
+    member: Annotated[int, typer.Option(help="Number of the drive, from 0", min=0, max=65_535)] = 0,
     lba: Annotated[
         int | None, typer.Option(help="First sector of the member", min=0, show_default=False)
     ] = None,
-    sectors: Annotated[int | None, typer.Option(help="How many", min=1, show_default=False)] = None,
+    sectors: Annotated[int | None, typer.Option(help="Number of sectors", min=1, show_default=False)] = None,
     for_: Annotated[
         str | None,
         typer.Option(
-            "--for", help="How long it lasts, by the model's clock", metavar="TIME", show_default=False
+            "--for", help="Duration of the fault, by the model's clock", metavar="TIME", show_default=False
         ),
     ] = None,
     by: Annotated[
         str | None,
+        typer.Option(help="slow: the delay of each command; 0s ends it", metavar="TIME", show_default=False),
+    ] = None,
+    factor: Annotated[
+        int | None,
         typer.Option(
-            help="How much later a slow member takes up a command", metavar="TIME", show_default=False
+            help="slow: how many times as long everything takes; 1 ends it", min=1, show_default=False
         ),
     ] = None,
     over: Annotated[
         str | None,
-        typer.Option(help="It becomes so evenly over this time", metavar="TIME", show_default=False),
+        typer.Option(
+            help="slow: the delay grows linearly to --by over this time", metavar="TIME", show_default=False
+        ),
     ] = None,
     share: Annotated[
         str | None,
-        typer.Option(help="So many of its commands are late: 1%", metavar="SHARE", show_default=False),
+        typer.Option(
+            help="slow: the share of commands that are delayed, such as 1%",
+            metavar="SHARE",
+            show_default=False,
+        ),
     ] = None,
     every: Annotated[
         str | None,
         typer.Option(
-            help="It is slow in bursts: one --for a time, and again so long after its beginning",
+            help="slow: the period of bursts that last --for a time, from start to start",
             metavar="TIME",
             show_default=False,
         ),
     ] = None,
     during_write: Annotated[
         bool,
-        typer.Option(
-            "--during-write", help="power-cut waits for a write, and comes at a random instant of it"
-        ),
+        typer.Option("--during-write", help="power-cut: at a random instant while a write is under way"),
     ] = False,
 ) -> int:
-    """Have something go wrong with a device that is being served, or right again."""
+    """Inject a fault into a device that is being served, or end it, or start work of its array."""
     if action not in ACTIONS:
         raise InputError(f"{action}: there is no such action; there are {', '.join(ACTIONS)}")
     wish: dict[str, object] = {"action": _SAME.get(action, action), "member": member}
@@ -89,6 +104,8 @@ def fault(
         wish["lba"] = lba
     if sectors is not None:
         wish["sectors"] = sectors
+    if factor is not None:
+        wish["factor"] = factor
     if during_write:
         wish["during_write"] = True
     spans = (("for", for_), ("by", by), ("over", over), ("every", every))
@@ -100,7 +117,7 @@ def fault(
                 raise InputError(f"{option} {text}: {error}") from error
     if share is not None:
         wish["share_ppm"] = _parts_per_million(share)
-    emit(emulation.act(device, wish))
+    emit(control.act(device, wish))
     return Exit.OK
 
 

@@ -15,11 +15,11 @@ from pathlib import Path
 from drivelab import _core, remains
 from drivelab.arguments import speaks_of_arguments
 from drivelab.crash import campaign, summary
-from drivelab.crash.check import LOSS, Checker, place_for
+from drivelab.crash.check import LOSS, Checker, explore, place_for
 from drivelab.crash.filesystem import FileSystem, check_size, find
 from drivelab.crash.leftover import adopting
 from drivelab.crash.session import FACTS, Kept, keep
-from drivelab.errors import InputError
+from drivelab.errors import InputError, RunError
 from drivelab.plural import counted
 from drivelab.scenario import Override, Scenario, Source, overrides_from, plan, read_source
 
@@ -47,6 +47,13 @@ class Asked:
     keep_in: Path | None = None
     kept_in: Path | None = None
     workers: int | None = None
+    shell: str | None = None
+    """The shell that is opened on the first failing cut."""
+
+    @staticmethod
+    def shell_of(wanted: bool) -> str | None:
+        """The shell of this user, if one is wanted."""
+        return os.environ.get("SHELL") or "/bin/sh" if wanted else None
 
     def check_words(self) -> None:
         """Refuse options that say nothing together. Raises InputError."""
@@ -66,6 +73,8 @@ class Asked:
             raise InputError(
                 "--from: the session has its file system and its folder; leave --fs and --keep out"
             )
+        if self.shell is not None and shutil.which(self.shell) is None:
+            raise InputError(f"--shell: {self.shell} is no program here: set SHELL to the path of a shell")
         for option, text in (("--at", self.at), ("--timeout", self.timeout)):
             if text is not None:
                 _span_ns(option, text)
@@ -135,7 +144,7 @@ def conduct(
             else:
                 kept = keep(checked, asked.run, folder, *system, say)
                 remark(summary.session_line(kept))
-            result = _cut(checked, kept, folder, asked, words, bar)
+            result = _cut(checked, kept, folder, asked, words, bar, say)
     finally:
         # A loss is repeated with the session that it was found in.
         if is_ours and (result is None or not result.found.of(LOSS)):
@@ -146,7 +155,7 @@ def conduct(
 
 
 def _cut(
-    checked: _core.Plan, kept: Kept, folder: Path, asked: Asked, words: Sequence[str], bar: Bar
+    checked: _core.Plan, kept: Kept, folder: Path, asked: Asked, words: Sequence[str], bar: Bar, say: Say
 ) -> summary.CampaignResult:
     """The cuts of a session, checked. Raises InputError and RunError."""
     # One more than there are cores: the kernel mounts and unmounts meanwhile.
@@ -160,6 +169,15 @@ def _cut(
         found = campaign.run(checker, instants, at_once, progress)
     if not is_written:
         campaign.check_tested(found)
+    failing = found.first_failing()
+    if asked.shell is not None and failing is not None and not found.interrupted:
+        try:
+            explore(checker, failing, asked.shell, say)
+        except RunError as error:
+            # The results are there, whatever becomes of the shell.
+            say(f"warning: no shell: {error}")
+        except KeyboardInterrupt:
+            found.is_shell_interrupted = True
     return summary.CampaignResult(found, checker, _again(asked, folder, words), asked.seed)
 
 
@@ -242,6 +260,7 @@ def crashtest(  # noqa: PLR0913 - its parameters are the options of the verb
     keep: str | os.PathLike[str] | None = None,
     kept: str | os.PathLike[str] | None = None,
     workers: int | None = None,
+    shell: bool = False,
     on_line: Say = lambda _text: None,
     **overrides: object,
 ) -> summary.CampaignResult:
@@ -251,8 +270,9 @@ def crashtest(  # noqa: PLR0913 - its parameters are the options of the verb
     $DRIVELAB_MOUNT with `fs`: ext4, xfs or btrfs, as root, of `fs_size`). The workload says `committed N` on stdout for
     what is safe; the checker ends with 0 if all of it is there, 1 if not. `cuts` is how many (100), or `every="flush"`,
     or `at` one instant ("3.2s"); `seed` draws them, `dies` is a member that dies with each, `timeout` what the checker
-    may take. `keep` is a folder for the session, `kept` one that has it already, in place of `run`. `on_line` gets what
-    else the workload says. `scenario` and `overrides` describe the device as for `simulate`.
+    may take. `keep` is a folder for the session, `kept` one that has it already, in place of `run`. `shell` opens
+    $SHELL on the first failing cut. `on_line` gets what else the workload says. `scenario` and `overrides` describe the
+    device as for `simulate`.
 
     The result has `found.cuts` with `at_ns` and `verdict` of each ("good", "loss", "error"), `found.earliest`, the
     earliest loss, `lines()` and `record()`. Raises InputError, ScenarioError, RunError and KeyboardInterrupt.
@@ -271,6 +291,7 @@ def crashtest(  # noqa: PLR0913 - its parameters are the options of the verb
         keep_in=None if keep is None else Path(keep),
         kept_in=None if kept is None else Path(kept),
         workers=workers,
+        shell=Asked.shell_of(shell),
     )
     asked.check_words()
     system = asked.system()

@@ -11,7 +11,7 @@ from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 
 from drivelab import _core
-from drivelab.crash.check import GOOD, LOSS, Checked, Checker, check
+from drivelab.crash.check import ERROR, GOOD, LOSS, Checked, Checker, check
 from drivelab.crash.session import Kept
 from drivelab.errors import InputError
 
@@ -35,10 +35,16 @@ class Campaign:
     not_judged: list[Checked] = field(default_factory=list)
     """Cuts of the bisection on which the checker has failed."""
     interrupted: bool = False
+    is_shell_interrupted: bool = False
+    """Whether the shell on the first failing cut was ended by a signal, after all cuts."""
 
     def of(self, verdict: str) -> list[Checked]:
         """The cuts with this verdict."""
         return [one for one in self.cuts if one.verdict == verdict]
+
+    def first_failing(self) -> Checked | None:
+        """The earliest loss; where there is none, the first cut that the checker could not judge."""
+        return self.earliest or next((one for verdict in (LOSS, ERROR) for one in self.of(verdict)), None)
 
     def is_bisected(self) -> bool:
         """Whether the earliest loss was found by bisection and is none of the planned cuts."""

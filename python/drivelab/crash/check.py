@@ -5,20 +5,23 @@ from __future__ import annotations
 import os
 import re
 import shutil
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from drivelab import _core, emulation, remains, temporary
 from drivelab.crash.filesystem import UNMOUNTABLE, UnmountableError, attached, find, mounted
-from drivelab.crash.judge import Judge, Stop
+from drivelab.crash.judge import Judge, Stop, StoppedError
 from drivelab.crash.session import Kept
+from drivelab.crash.shell import Shell
 from drivelab.errors import RunError
 
 GOOD, LOSS, ERROR = "good", "loss", "error"
 _NOISE_MAX = 400
 _IMAGE = "device.img"
+# What a person in a shell on a device is told of its environment.
+_SHOWN = ("DRIVELAB_DEVICE", "DRIVELAB_MOUNT", "DRIVELAB_COMMITTED", "uri")
 # A file system writes to its image at each sync; in memory these writes wait for no disk.
 _MEMORY = remains.MEMORY
 
@@ -71,11 +74,57 @@ def check(checker: Checker, at_ns: int) -> Checked:
             with _given(checker, folder, image) as more:
                 verdict, why = _judge(checker, folder, at_ns, {**words, **more})
         except UnmountableError as error:
+            _check_running(checker)
             verdict, why = LOSS, f"{UNMOUNTABLE}: {error}"
         except RunError as error:
+            _check_running(checker)
             # A cut that cannot be checked must not discard the results of the others.
             verdict, why = ERROR, str(error)
         return Checked(at_ns, verdict, why, committed, **after)
+
+
+def _check_running(checker: Checker) -> None:
+    """Whoever interrupts a campaign may have broken off what the check needs. Raises StoppedError."""
+    if checker.stop.is_set:
+        raise StoppedError
+
+
+def explore(checker: Checker, one: Checked, shell: str, say: Callable[[str], object]) -> None:
+    """Open a shell on a device as it is after a cut, with what the checker gets, and wait until it ends.
+
+    Raises RunError and KeyboardInterrupt.
+    """
+    with temporary.folder("cut", checker.place) as folder, ExitStack() as stack:
+        image = folder / _IMAGE
+        checker.log.cut(one.at_ns, str(image), checker.kept.size_bytes, checker.dies)
+        committed = {"DRIVELAB_COMMITTED": "" if one.committed is None else str(one.committed)}
+        try:
+            more = stack.enter_context(_given(checker, folder, image))
+        except UnmountableError:
+            more = {"DRIVELAB_DEVICE": stack.enter_context(attached(image, checker.kept.size_bytes))}
+        listener = _core.Listener(str(folder / "nbd.socket"))
+        words = {**emulation.in_words(listener.uri), **committed, **more}
+        opened = Shell(shell)
+        for line in _introduced(checker, one, shell, words):
+            say(line)
+        try:
+            opened.start(words)
+            if opened.wait(listener.fileno()):
+                _serve(checker, folder, one.at_ns, listener, opened)
+        finally:
+            opened.end()
+
+
+def _introduced(checker: Checker, one: Checked, shell: str, words: Mapping[str, str]) -> Iterator[str]:
+    """What a person should know as the shell opens: the cut, the checker's words, and where the device is."""
+    committed = "nothing was committed" if one.committed is None else f"committed {one.committed}"
+    verdict = "loss" if one.verdict == LOSS else "not judged"
+    yield f"{verdict} at {one.at_ns / 1e9:.9f} s: {committed}; the checker: {checker.command}"
+    yield from (f"  {text}" for text in one.why.splitlines())
+    for name in _SHOWN:
+        if name in words:
+            yield f"{name}={words[name]}"
+    yield f"{shell}: the device as it is after this cut; changes to it are lost when the shell ends"
 
 
 def place_for(kept: Kept, workers: int) -> str | None:
@@ -126,8 +175,10 @@ def _judge(checker: Checker, folder: Path, at_ns: int, words: dict[str, str]) ->
     return (LOSS, output) if status == 1 else (ERROR, f"the checker ended with status {status}: {output}")
 
 
-def _serve(checker: Checker, folder: Path, at_ns: int, listener: _core.Listener, judge: Judge) -> None:
-    """Serve the device in its state after the cut, until the checker has ended. Raises RunError."""
+def _serve(
+    checker: Checker, folder: Path, at_ns: int, listener: _core.Listener, command: emulation.Command
+) -> None:
+    """Serve the device in its state after the cut, until the checker, or a shell, has ended. Raises RunError."""
     image = folder / _IMAGE
     if checker.kept.fs is not None:
         # The mounted image changes meanwhile, and nothing else may change it: serve a second copy.
@@ -136,5 +187,5 @@ def _serve(checker: Checker, folder: Path, at_ns: int, listener: _core.Listener,
     options = emulation.served(
         "untimed", listener=listener, image=str(image), write_image=checker.kept.fs is None
     )
-    if emulation.serve(checker.plan, options, lambda _uri, _size: None, judge).interrupted:
+    if emulation.serve(checker.plan, options, lambda _device: None, command).interrupted:
         raise KeyboardInterrupt

@@ -112,7 +112,10 @@ def run(command: list[str], what: str) -> str:
 
 def _done(command: list[str], what: str) -> subprocess.CompletedProcess[str]:
     try:
-        return subprocess.run(command, capture_output=True, text=True, timeout=_TIMEOUT_S, check=False)
+        # In a process group of its own: Ctrl-C of a terminal must not break off a mount, which would look like a loss.
+        return subprocess.run(
+            command, capture_output=True, text=True, timeout=_TIMEOUT_S, check=False, process_group=0
+        )
     except subprocess.TimeoutExpired as error:
         raise RunError(f"{what}: it has not ended after {_TIMEOUT_S:g} s") from error
 

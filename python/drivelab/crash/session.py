@@ -247,7 +247,8 @@ def keep(
     kept = Kept(plan.scenario_hash, plan.seed, fs=None if system is None else system.name)
     transcript = _core.Transcript()
 
-    def ready(_uri: str, size: int) -> None:
+    def ready(device: emulation.Ready) -> None:
+        size = device.size_bytes
         if system is None:
             kept.size_bytes = size
         elif size_bytes > size:

@@ -148,7 +148,8 @@ pub enum Fault {
     },
 }
 
-/// How the firmware of a degraded drive is slow: by how much longer it takes to pick up a command.
+/// How a degraded drive is slow: by how much longer its firmware takes to pick up a command, or how many times as long
+/// everything takes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Slowness {
     /// Always by this much.
@@ -176,6 +177,9 @@ pub enum Slowness {
         /// Share of commands.
         share: Share,
     },
+    /// This many times: before it reports a command it starts nothing for the rest of this many times the time that it has
+    /// worked, so that its rate under load is so many times smaller, whatever the commands are.
+    Times(u32),
 }
 
 impl Fault {
@@ -200,6 +204,7 @@ impl Slowness {
             | Slowness::Ramp { by, .. }
             | Slowness::Bursts { by, .. }
             | Slowness::Some { by, .. } => by,
+            Slowness::Times(_) => Span::ZERO,
         }
     }
 }

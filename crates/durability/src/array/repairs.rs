@@ -59,3 +59,108 @@ impl Array<'_> {
         self.next[drive] = now + self.rebuild(cell, stream);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::array::{HistoryOptions, Tally};
+    use crate::description::{Attended, Description, Rebuild, Repair};
+    use crate::law::Law;
+    use crate::plan::Plan;
+
+    const WAY: HistoryOptions = HistoryOptions { life: 87_600.0, biased: false, every_loss: false };
+
+    /// Triple parity of six: an hour to detect, ten to deliver, five to rebuild.
+    fn plan(spares: Option<u32>, attended: Option<Attended>) -> Plan {
+        let rebuild = Rebuild { time: Law::Fixed { hours: 5.0 }, low_hours: None, high_hours: None };
+        let (detection, replacement) = (Law::Fixed { hours: 1.0 }, Law::Fixed { hours: 10.0 });
+        let about = Description {
+            level: "raidz3".into(),
+            members: 6,
+            layout: None,
+            copies: 2,
+            groups: 2,
+            parity: 2,
+            width: None,
+            stripes: 1e6,
+            capacity_bytes: 16e12,
+            life_hours: WAY.life,
+            drive: Law::Exponential { mean_hours: 1e9 },
+            batch: None,
+            latent: None,
+            repair: Repair { detection, replacement, rebuild: vec![rebuild], serial: false, attended },
+            spares,
+            wrong_drive: 0.0,
+            common: vec![],
+            outages: vec![],
+        };
+        Plan::check(about).unwrap_or_else(|problems| panic!("{problems:?}"))
+    }
+
+    fn hours(hours_per_day: f64, days_per_week: u32) -> Option<Attended> {
+        Some(Attended { hours_per_day, days_per_week })
+    }
+
+    /// Days and weeks begin with their attended hours.
+    #[test]
+    fn a_replacement_begins_at_the_first_attended_hour() {
+        let (day, week) = (24.0, 168.0);
+        for (attended, at, begins) in [
+            (hours(8.0, 5), 0.0, 0.0),
+            (hours(8.0, 5), 7.5, 7.5),
+            (hours(8.0, 5), 8.0, 8.0),
+            (hours(8.0, 5), 8.5, day),
+            (hours(8.0, 5), 23.5, day),
+            (hours(8.0, 5), day, day),
+            // The last evening before the days off, and these.
+            (hours(8.0, 5), 4.0 * day + 7.5, 4.0 * day + 7.5),
+            (hours(8.0, 5), 4.0 * day + 8.5, week),
+            (hours(8.0, 5), 5.0 * day, week),
+            (hours(8.0, 5), 6.0 * day + 3.0, week),
+            (hours(8.0, 5), week, week),
+            (hours(8.0, 5), week + 9.0, week + day),
+            (hours(8.0, 5), week + 5.5 * day, 2.0 * week),
+            (hours(1.0, 7), 6.0 * day + 2.0, week),
+            (hours(24.0, 1), 23.5, 23.5),
+            (hours(24.0, 1), day, week),
+            (hours(24.0, 7), 6.0 * day + 23.5, 6.0 * day + 23.5),
+            (None, 5.5 * day, 5.5 * day),
+        ] {
+            let plan = plan(None, attended.clone());
+            assert_eq!(Array::new(&plan, WAY).attended(at), begins, "{attended:?} at {at}");
+        }
+    }
+
+    /// Detected after an hour, delivered after ten more, which is behind the attended hours; a spare is there at once.
+    #[test]
+    fn a_rebuild_waits_for_somebody_who_replaces_the_drive() {
+        for (spares, ends) in [(None, 29.0), (Some(1), 6.0)] {
+            let plan = plan(spares, hours(8.0, 5));
+            let mut array = Array::new(&plan, WAY);
+            array.stores.stock = spares.unwrap_or(0);
+            array.fail(2, &mut Tally::default(), &mut Stream::named(1, "repairs"));
+            assert_eq!(array.next[2], ends, "{spares:?}");
+            assert_eq!(array.stores.orders, spares.map_or(vec![], |_| vec![24.0]));
+        }
+    }
+
+    #[test]
+    fn of_drives_that_wait_the_oldest_failure_is_served_first() {
+        let plan = plan(Some(0), None);
+        let mut array = Array::new(&plan, WAY);
+        let mut stream = Stream::named(1, "repairs");
+        let failures = [(4, 1.0), (1, 2.0), (2, 3.0)];
+        for (drive, at) in failures {
+            array.now = at;
+            array.fail(drive, &mut Tally::default(), &mut stream);
+        }
+        for (served, (drive, failed)) in failures.into_iter().enumerate() {
+            array.now = failed + 11.0;
+            array.deliver(&mut stream);
+            assert_eq!((array.phase[drive], array.next[drive]), (Phase::Rebuilding, failed + 16.0));
+            let waiting = failures[served + 1..].iter().map(|(drive, _)| *drive).collect::<Vec<_>>();
+            assert_eq!(array.stores.waiting, waiting);
+            assert!(waiting.iter().all(|&drive| array.phase[drive] == Phase::Waiting));
+        }
+    }
+}

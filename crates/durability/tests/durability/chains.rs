@@ -2,6 +2,7 @@
 use crate::{exponential, solved};
 use drivelab_durability::Method;
 use drivelab_durability::description::{Latent, Outage};
+use drivelab_durability::law::Law;
 use drivelab_durability::outcome::LEAST;
 use libm::expm1;
 
@@ -169,4 +170,24 @@ fn a_mirror_of_as_many_as_there_may_be_has_its_chain() {
     assert!((years / (hours / YEAR) - 1.0).abs() < 1e-9, "{years:e} {:e}", hours / YEAR);
     let nine = found.loss_in_life.value.unwrap() - found.loss_in_a_year.value.unwrap();
     assert!((nine * years / 9.0 - 1.0).abs() < 1e-3, "{nine:e} {years:e}");
+}
+
+#[test]
+fn a_group_takes_its_data_with_it_and_no_parity() {
+    for (level, data) in [("raid0", 8.0), ("raid5", 7.0), ("raid6", 6.0), ("raidz3", 5.0), ("raid1", 1.0)] {
+        let found = solved(exponential(level, 8, 2e4, 300.0), Method::Chain, 1000);
+        let bytes = found.bytes_lost.value.unwrap() / found.loss_in_life.value.unwrap();
+        assert!((bytes / (data * 16e12) - 1.0).abs() < 1e-6, "{level} {bytes}");
+    }
+}
+
+#[test]
+fn the_textbooks_repair_waits_for_a_delivery_only_without_a_spare() {
+    for (spares, repair) in [(None, 90.0), (Some(0), 90.0), (Some(1), 30.0)] {
+        let mut about = exponential("raid5", 8, 2e5, 30.0);
+        about.spares = spares;
+        about.repair.replacement = Law::Exponential { mean_hours: 60.0 };
+        let found = solved(about, Method::Chain, 1000).textbook.unwrap();
+        assert!((found.approximate_hours * 56.0 * repair / 4e10 - 1.0).abs() < 1e-9, "{spares:?} {found:?}");
+    }
 }

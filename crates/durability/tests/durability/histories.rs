@@ -130,6 +130,16 @@ fn a_rare_loss_is_found_by_biasing_and_by_splitting() {
 }
 
 #[test]
+fn a_mean_time_to_loss_lies_between_its_ends() {
+    let about = exponential("raid5", 8, 2e5, 100.0);
+    let exact = solved(about.clone(), Method::Chain, 1000).mttdl_years.value.unwrap();
+    let found = solved(about, Method::MonteCarlo, 20_000).mttdl_years;
+    let value = found.value.unwrap();
+    assert!(found.low < value && value < found.high, "{found:?}");
+    assert!(found.low < exact && exact < found.high && found.high < 2.0 * found.low, "{found:?} {exact}");
+}
+
+#[test]
 fn weibull_lives_of_shape_one_are_exponential() {
     let mut about = exponential("raid6", 8, 1e5, 300.0);
     let exact = solved(about.clone(), Method::Chain, 1000).loss_in_a_year.value.unwrap();

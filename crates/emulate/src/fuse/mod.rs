@@ -44,6 +44,35 @@ impl Filesystem for Agreed {
     }
 }
 
+/// What lets a mount succeed that has failed here.
+pub(crate) fn remedy() -> &'static str {
+    let is_root = rustix::process::geteuid().is_root();
+    let folders = std::env::var_os("PATH").unwrap_or_default();
+    let has_helper = std::env::split_paths(&folders).any(|folder| folder.join("fusermount3").is_file());
+    remedy_for(Path::new("/dev/fuse").exists(), is_root, has_helper)
+}
+
+/// The same where there is a FUSE device or not, as root or not, with fusermount3 or without.
+fn remedy_for(has_device: bool, is_root: bool, has_helper: bool) -> &'static str {
+    match (has_device, is_root, has_helper) {
+        (false, ..) => {
+            "there is no /dev/fuse: start the container with --device /dev/fuse --cap-add SYS_ADMIN (docker, podman), or \
+             load the module on the host with modprobe fuse"
+        }
+        (true, true, _) => {
+            "/dev/fuse is there, and the right to mount is not: start the container with --device /dev/fuse --cap-add \
+             SYS_ADMIN (docker, podman; where AppArmor confines it, --security-opt apparmor=unconfined too)"
+        }
+        (true, false, false) => {
+            "only root mounts without fusermount3: install it (Debian: fuse3), or run as root"
+        }
+        (true, false, true) => {
+            "fusermount3 mounts for a user who may read and write /dev/fuse and owns the folder; in a container it takes \
+             --device /dev/fuse --cap-add SYS_ADMIN (docker, podman)"
+        }
+    }
+}
+
 /// See the module.
 pub struct FuseTransport {
     path: PathBuf,
@@ -192,5 +221,20 @@ impl Transport for FuseTransport {
 
     fn counts(&self) -> TransportCounts {
         TransportCounts::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_refused_mount_names_what_is_missing() {
+        for (is_root, has_helper) in [(false, false), (false, true), (true, false), (true, true)] {
+            assert!(remedy_for(false, is_root, has_helper).starts_with("there is no /dev/fuse: "));
+        }
+        assert!(remedy_for(true, true, false).contains("--device /dev/fuse --cap-add SYS_ADMIN"));
+        assert!(remedy_for(true, false, false).contains("install it (Debian: fuse3)"));
+        assert!(remedy_for(true, false, true).contains("--device /dev/fuse --cap-add SYS_ADMIN"));
     }
 }

@@ -1,5 +1,5 @@
 //! An image in a file of the device's size, with holes where nothing was written.
-use super::Image;
+use super::{Image, room};
 use rustix::fs::{FlockOperation, SeekFrom, flock, seek};
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -35,9 +35,9 @@ impl FileImage {
         match file.metadata()?.len() {
             0 if size > 0 && !is_new => return Err(io::Error::new(io::ErrorKind::NotFound, "it is empty")),
             0 => {
-                file.set_len(size)?;
+                file.set_len(size).map_err(|error| room::explained(error, &file, size))?;
                 // An empty file is no image: the next session has to find this one's size, even after a crash.
-                file.sync_all()?;
+                file.sync_all().map_err(|error| room::explained(error, &file, size))?;
             }
             found if found == size => {}
             found => return Err(other(found, size)),
@@ -54,7 +54,7 @@ impl FileImage {
         let file = File::open(path)?;
         lock(&file, FlockOperation::NonBlockingLockShared)?;
         let found = seek(&file, SeekFrom::End(0))?;
-        if found > size {
+        if found != size {
             return Err(other(found, size));
         }
         Ok(FileImage { file, size: found })
@@ -78,7 +78,12 @@ fn lock(file: &File, how: FlockOperation) -> io::Result<()> {
 }
 
 fn other(found: u64, size: u64) -> io::Error {
-    io::Error::other(format!("it has {found} bytes, and the device {size}: take an image of that size"))
+    let remedy = if found > size {
+        "take an image of that size, or a larger drive".to_owned()
+    } else {
+        format!("take an image of that size, or give the drive that of the image: --drive-size {found}B")
+    };
+    io::Error::other(format!("it has {found} bytes, and the drive {size}: {remedy}"))
 }
 
 impl Image for FileImage {

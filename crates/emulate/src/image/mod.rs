@@ -2,6 +2,7 @@
 mod cow;
 mod file;
 mod memory;
+pub(crate) mod room;
 
 pub use cow::CopyOnWrite;
 pub use file::FileImage;

@@ -130,8 +130,11 @@ impl Listening {
     }
 }
 
+/// The address of a socket, whatever the working directory of a client. A path that is too long for a socket once it is
+/// absolute stays as it is.
 fn uri_of(path: &Path) -> String {
-    format!("nbd+unix:///?socket={}", escaped(path))
+    let whole = std::path::absolute(path).ok().filter(|path| path.as_os_str().len() <= SOCKET_PATH_MAX);
+    format!("nbd+unix:///?socket={}", escaped(whole.as_deref().unwrap_or(path)))
 }
 
 /// Percent-encodes a path for a URI.

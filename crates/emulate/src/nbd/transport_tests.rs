@@ -107,6 +107,38 @@ fn writes_in_flight_are_of_bounded_memory() {
     assert_eq!(requests.0.len(), 16);
 }
 
+/// An option of the handshake.
+fn option(kind: u32, data: &[u8]) -> Vec<u8> {
+    [&b"IHAVEOPT"[..], &kind.to_be_bytes(), &(data.len() as u32).to_be_bytes(), data].concat()
+}
+
+#[test]
+fn what_was_never_written_is_told_as_a_hole_that_reads_as_zeros() {
+    let (mut transport, _, mut requests) = client("holes");
+    let Listener::Unix(_, path) = &transport.listener else { panic!("it listens at a path") };
+    let mut client = UnixStream::connect(path).expect("it listens");
+    let query = b"base:allocation";
+    let context = [&[0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, query.len() as u8][..], query].concat();
+    let agreed = [option(8, &[]), option(10, &context), option(7, &[0; 6])].concat();
+    client.write_all(&[&3_u32.to_be_bytes()[..], &agreed].concat()).expect("it is open");
+    turn(&mut transport, &mut requests);
+    client.set_nonblocking(true).expect("it is open");
+    let mut found = vec![0; 4_096];
+    while let Ok(1..) = client.read(&mut found) {}
+    client.write_all(&head(7, 9, 12_288)).expect("it is open");
+    turn(&mut transport, &mut requests);
+    let (request_id, _) = requests.0.remove(0);
+    let answer = Ok(Answer::Extents(vec![(4_096, true), (8_192, false)]));
+    transport.answer(Reply { request_id, due: None, answer });
+    transport.flush();
+    let length = client.read(&mut found).expect("there is a reply");
+    // A chunk of the block status: its header, the context, and a length with its flags for each extent.
+    let extents: Vec<u32> =
+        found[24..length].chunks(4).map(|word| u32::from_be_bytes(word.try_into().expect("four"))).collect();
+    // NBD_STATE_HOLE and NBD_STATE_ZERO.
+    assert_eq!((found[6..8].to_vec(), extents), (vec![0, 5], vec![4_096, 1 | 2, 8_192, 0]));
+}
+
 /// One more client of a server, greeted.
 fn another(transport: &mut NbdTransport, requests: &mut Requests) -> UnixStream {
     let Listener::Unix(_, path) = &transport.listener else { panic!("it listens at a path") };

@@ -320,6 +320,24 @@ fn an_invalid_request_is_refused_and_the_next_one_served() {
     assert_eq!(talk.closed, Some(Closed::NoRequest));
 }
 
+#[test]
+fn fua_is_heard_with_what_writes() {
+    let (offset, length) = (512, 1_024);
+    for fua in [false, true] {
+        let flags = if fua { flag::FUA } else { 0 };
+        let mut sent = opening();
+        put_request(&mut sent, (command::WRITE_ZEROES, flags | flag::NO_HOLE), 5, offset, length);
+        put_request(&mut sent, (command::WRITE, flags), 6, offset, length);
+        sent.extend([7; 1_024]);
+        let mut talk = Talk::new();
+        talk.send(&sent, usize::MAX);
+        let zero = DeviceRequest::Zero { offset, length, fua };
+        let write = DeviceRequest::Write { offset, data: vec![7; 1_024], fua };
+        let expected = [(5, zero), (6, write)].map(|(cookie, operation)| Request { cookie, operation });
+        assert_eq!(talk.requests, expected);
+    }
+}
+
 #[derive(Clone, Debug)]
 enum Sent {
     Request(u16, u16, u64, u64, u32),

@@ -32,7 +32,7 @@ impl Drop for Place {
 }
 
 fn base(path: &Path) -> Vec<u8> {
-    let bytes: Vec<u8> = (0..SIZE - 1_000).map(|at| (at / 1_000) as u8).collect();
+    let bytes: Vec<u8> = (0..SIZE).map(|at| (at / 1_000) as u8).collect();
     std::fs::write(path, &bytes).expect("there is room");
     bytes
 }
@@ -47,8 +47,7 @@ proptest! {
     ) {
         let place = Place::new("images");
         let below = place.0.join("below.img");
-        let mut under = base(&below);
-        under.resize(SIZE, 0);
+        let under = base(&below);
         let _ = std::fs::remove_file(place.0.join("file.img"));
         let file = FileImage::open(&place.0.join("file.img"), SIZE as u64).unwrap();
         let over = CopyOnWrite::new(FileImage::open_read_only(&below, SIZE as u64).unwrap());
@@ -114,7 +113,7 @@ fn what_cannot_be_opened_is_reported_with_its_place_and_a_remedy() {
     std::fs::write(&image, [0; 1_000]).unwrap();
     let file = |is_written| Bytes::File { path: image.clone(), is_written };
     let message = refused(DRIVE, &options(&place, file(true)));
-    assert!(message.contains("image: it has 1000 bytes, and the device"), "{message}");
+    assert!(message.contains("image: it has 1000 bytes, and the drive 3955544867840: take"), "{message}");
     let message = refused(RAID5, &options(&place, file(false)));
     assert!(message.contains("an image is of one drive"), "{message}");
     let folder = Bytes::Folder(place.0.join("folder"));

@@ -8,3 +8,4 @@ mod replay;
 mod restart;
 mod rig;
 mod shadow;
+mod work;

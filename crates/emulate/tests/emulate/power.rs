@@ -187,6 +187,59 @@ fn a_write_with_fua_is_on_the_media_when_it_is_answered() {
     }
 }
 
+/// The answer of a request, when all is over.
+fn done(rig: &mut Rig, request: DeviceRequest) -> Answer {
+    let cookie = rig.submit(request);
+    rig.settle();
+    rig.answer(cookie).expect("it is done")
+}
+
+#[test]
+fn zeros_with_fua_are_on_the_media_when_they_are_answered() {
+    for text in [DRIVE, RAID10, RAID5] {
+        for (fua, is_lost) in [(true, false), (false, true)] {
+            let mut rig = Rig::new(device(text, 2));
+            for place in 0..8 {
+                rig.write(offset(place), block(place + 1), true).expect("it is done");
+            }
+            for place in 0..8 {
+                let zeros = DeviceRequest::Zero { offset: offset(place), length: BLOCK as u32, fua };
+                assert_eq!(done(&mut rig, zeros), Answer::Done);
+            }
+            rig.engine.act(rig.now, &action(Kind::PowerCut, 0)).expect("it can be done");
+            rig.settle();
+            let blank = vec![0; BLOCK as usize];
+            let is_old = (0..8).any(|place| rig.read(offset(place), BLOCK as u32) != blank);
+            let listed = rig.engine.log().power_cuts[0].lost_sectors;
+            assert_eq!((is_old, listed > 0), (is_lost, is_lost), "FUA {fua}\n{text}");
+        }
+    }
+}
+
+#[test]
+fn what_waits_in_a_cache_is_no_hole_and_one_extent_is_one() {
+    let mut rig = Rig::new(device(DRIVE, 1));
+    rig.write(8 * BLOCK, block(1), false).expect("it is done");
+    let status = |one| DeviceRequest::Status { offset: 0, length: 32 * BLOCK as u32, one };
+    let (hole, data, rest) = ((8 * BLOCK as u32, true), (BLOCK as u32, false), (23 * BLOCK as u32, true));
+    assert_eq!(done(&mut rig, status(false)), Answer::Extents(vec![hole, data, rest]));
+    assert_eq!(done(&mut rig, status(true)), Answer::Extents(vec![hole]));
+}
+
+#[test]
+fn each_power_cut_is_told_with_its_own_end() {
+    let mut rig = Rig::new(device(DRIVE, 1));
+    let cut = Action { for_ns: Some(5_000_000), ..action(Kind::PowerCut, 0) };
+    for _ in 0..2 {
+        rig.pass(Span::from_ms(100));
+        rig.engine.act(rig.now, &cut).expect("it can be done");
+        rig.settle();
+    }
+    let cuts = &rig.engine.log().power_cuts;
+    let times: Vec<_> = cuts.iter().map(|cut| (cut.at_ns, cut.back_at_ns)).collect();
+    assert_eq!(times, [(100_000_000, Some(105_000_000)), (205_000_000, Some(210_000_000))]);
+}
+
 /// A session that ends while a member is rebuilt writes out what clients have written, and does not wait for the rebuild.
 #[test]
 fn an_orderly_end_does_not_wait_for_a_rebuild() {

@@ -9,7 +9,7 @@ use super::{cache, disconnect};
 use crate::check::given;
 use crate::keys::At;
 use crate::raw::cache::CacheRaw;
-use crate::raw::drive::{DriveRaw, FirmwareRaw, OverheadTimes, SettleRaw};
+use crate::raw::drive::{DriveRaw, FirmwareRaw, GeometryRaw, OverheadTimes, SettleRaw};
 use crate::raw::queue::QueueRaw;
 use crate::raw::switch::Switch;
 use crate::raw::system::{FaultsRaw, Interface, PortRaw};
@@ -204,8 +204,9 @@ fn geometry_problem(error: &GeometryError, raw: &DriveRaw, place: Place) -> (Pla
             (at(zone(number)), "split the zone, or raise zone_count")
         }
         GeometryError::CapacityTooLarge { .. } => {
-            let capacity = geometry.and_then(|at| at.value.capacity.as_ref()).map(|capacity| capacity.place);
-            (at(capacity), "lower capacity, or add what the zones lack")
+            let place_of =
+                |raw: &GeometryRaw| raw.accessible.as_ref().or(raw.capacity.as_ref()).map(|at| at.place);
+            (at(geometry.and_then(|at| place_of(&at.value))), "lower capacity, or add what the zones lack")
         }
         GeometryError::BadPattern { pattern: number } => {
             let listed = geometry.and_then(|at| at.value.patterns.as_ref());

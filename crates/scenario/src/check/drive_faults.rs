@@ -93,16 +93,24 @@ fn once(at: Option<&At<Span>>, fault: Fault) -> Injection {
 fn slow(at: &At<SlowRaw>, drives: &Drives, log: &mut Log) -> Option<Injection> {
     let raw = &at.value;
     let drive = drives.number(raw.drive.as_ref(), log)?;
-    let Some(by) = &raw.by else {
-        if raw.readable("by") {
-            log.fault(at.place, "a slow drive that is late by nothing", "add by how much: by = \"200ms\"");
+    let by = match (&raw.factor, &raw.by) {
+        (Some(_), _) => Span::ZERO,
+        (None, Some(by)) => {
+            if by.value.is_zero() || by.value > TIME_MAX {
+                let remedy = format!("write a time above 0s and up to \"{TIME_MAX}\"");
+                log.fault(by.place, "a drive cannot be slow by this much", remedy);
+            }
+            by.value
         }
-        return None;
+        (None, None) => {
+            if raw.readable("by") && raw.readable("factor") {
+                let remedy =
+                    "add by how much, by = \"200ms\", or how many times as long it takes, factor = 10";
+                log.fault(at.place, "a slow drive that is late by nothing", remedy);
+            }
+            return None;
+        }
     };
-    if by.value.is_zero() || by.value > TIME_MAX {
-        let remedy = format!("write a time above 0s and up to \"{TIME_MAX}\"");
-        log.fault(by.place, "a drive cannot be slow by this much", remedy);
-    }
     if let Some(lasts) = raw.lasts.as_ref().filter(|lasts| lasts.value.is_zero()) {
         log.fault(lasts.place, NO_TIME, "write how long: lasts = \"5s\", or leave it out");
     }
@@ -124,11 +132,11 @@ fn slow(at: &At<SlowRaw>, drives: &Drives, log: &mut Log) -> Option<Injection> {
     if let Some(share) = raw.share.as_ref().filter(|share| share.value == Share::NONE) {
         log.fault(share.place, "no command is to be slow", "write a share above 0%, or leave the entry out");
     }
-    let by = by.value;
-    let how = match (&raw.over, &raw.share) {
-        (Some(over), _) => Slowness::Ramp { by, over: over.value },
-        (None, Some(share)) => Slowness::Some { by, share: share.value },
-        (None, None) => Slowness::Constant(by),
+    let how = match (&raw.factor, &raw.over, &raw.share) {
+        (Some(factor), ..) => Slowness::Times(factor.value.0 as u32),
+        (None, Some(over), _) => Slowness::Ramp { by, over: over.value },
+        (None, None, Some(share)) => Slowness::Some { by, share: share.value },
+        (None, None, None) => Slowness::Constant(by),
     };
     let (lasts, every) = (given(raw.lasts.as_ref()), given(raw.every.as_ref()));
     Some(Injection { lasts, every, ..once(raw.at.as_ref(), Fault::Slow { drive, how: Some(how) }) })

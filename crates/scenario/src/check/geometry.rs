@@ -76,7 +76,26 @@ pub fn geometry(raw: &At<GeometryRaw>, skews: Skews, period: Span, log: &mut Log
         log.fault(at.place, "a drive of no capacity", "write a capacity such as \"250GB\", or leave it out");
         return None;
     }
+    let capacity = match (&raw.accessible, given(raw.accessible.as_ref())) {
+        (Some(at), Some(reached)) => Some(accessible(reached.0, at.place, capacity, log)?),
+        _ => capacity,
+    };
     Some(GeometryParams { heads, order, zones, patterns, capacity })
+}
+
+/// What a host can reach of a drive that reports this capacity.
+fn accessible(reached: Sectors, place: Place, capacity: Option<Sectors>, log: &mut Log) -> Option<Sectors> {
+    if reached == Sectors::ZERO {
+        log.fault(place, "a drive of no capacity", "write a capacity such as \"250GB\", or leave it out");
+        return None;
+    }
+    if let Some(capacity) = capacity.filter(|&capacity| reached > capacity) {
+        let message =
+            format!("{} bytes, and the drive has {}", reached.bytes().get(), capacity.bytes().get());
+        log.fault(place, message, "give at most that, or take a larger drive");
+        return None;
+    }
+    Some(reached)
 }
 
 /// The ways to describe the zones.

@@ -140,6 +140,9 @@ section! {
         alternates_by: CountedFrom = "zone",
         /// Blocks that the drive reports.
         capacity: Extent = "all that the zones hold",
+        /// Blocks that a host can reach, from the outer edge on, as ATA's accessible maximum address sets them. The zones
+        /// and the seek curve stay those of the whole drive.
+        accessible: Extent = "capacity",
         /// The zones, outermost first.
         zones: Vec<At<ZoneRaw>> = "",
         /// Slots that hold no block: slipped defects.
@@ -388,7 +391,8 @@ section! {
         /// the drive file nor the scenario sets `queue.order`, its overheads, its settling and its skews
         /// (docs/firmware-classes.md). `ideal` has none of them.
         class: Class = "by protocol, rpm, form factor, heads, year and capacity",
-        /// From the arrival of a read whose data are in the buffer until they can be sent.
+        /// From the arrival of a read whose data are in the buffer until they can be sent, and of one that continues a read
+        /// that is still waiting or being served.
         read_hit: OverheadTimes = "as drives of its class",
         /// From the arrival of any other read until the arm can start.
         read_miss: OverheadTimes = "as drives of its class",

@@ -1,6 +1,7 @@
 //! Faults of a drive at an instant of the run, each kind with its own keys: what `drivelab fault` can inject into a
 //! device that is served.
 use super::array::DriveNumber;
+use crate::keys::numbers::Count;
 use crate::keys::quantities::{Offset, Whole};
 use crate::keys::read::Example;
 use crate::keys::section;
@@ -8,8 +9,8 @@ use drivelab_units::{Share, Span};
 
 section! {
     facts: false,
-    exclusive: &[&[&["over"], &["share"], &["every"]]],
-    /// A drive that becomes slow: its firmware needs longer to pick up each command.
+    exclusive: &[&[&["over"], &["share"], &["every"], &["factor"]], &[&["by"], &["factor"]]],
+    /// A drive that becomes slow: its firmware needs longer to pick up each command, or everything takes it longer.
     pub struct SlowRaw {
         /// With an array its number: members from 0 on, then spares.
         drive: DriveNumber = "0",
@@ -17,6 +18,8 @@ section! {
         at: Span = "0s",
         /// The additional time per command.
         by: Span = "",
+        /// In place of `by`: how many times as long everything takes, seeks, transfers and answers from its buffer.
+        factor: SlowFactor = "",
         /// The additional time grows linearly over this time.
         over: Span = "at once",
         /// The share of the commands that are slow.
@@ -27,6 +30,9 @@ section! {
         lasts: Span = "for good",
     }
 }
+
+/// How many times as long everything takes.
+pub type SlowFactor = Count<2, 1_000>;
 
 section! {
     facts: false,

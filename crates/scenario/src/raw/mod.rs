@@ -81,9 +81,10 @@ pub fn not_modelled(name: &str, known: &[&str]) -> Option<(String, String)> {
 /// Why two keys of different forms exclude each other, and the remedy.
 pub fn contradiction(first: &str, second: &str) -> (&'static str, &'static str) {
     let open = |key: &str| matches!(key, "rate_iops" | "rate_process");
-    let slow = |key: &str| matches!(key, "over" | "share" | "every");
+    let slow = |key: &str| matches!(key, "over" | "share" | "every" | "factor");
     if slow(first) && slow(second) {
-        ("a drive is slow in one way at a time: more and more, for a share of its commands, or in bursts", "")
+        let why = "a drive is slow in one way at a time: more and more, for a share of its commands, in bursts, or by a factor";
+        (why, "")
     } else if open(first) || open(second) {
         let why =
             "an open loop issues at its rate whatever has completed, a closed one waits for completions";

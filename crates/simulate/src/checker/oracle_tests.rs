@@ -80,6 +80,19 @@ fn a_cut_takes_back_what_no_flush_came_behind() {
     }
 }
 
+/// What was answered while a FLUSH was under way came too late for it.
+#[test]
+fn a_flush_keeps_what_was_answered_before_it_began() {
+    let mut oracle = Oracle::new(true);
+    writes(&mut oracle, &[1]);
+    oracle.submitted(&own(2, Access::Flush, 0, 0));
+    writes(&mut oracle, &[3]);
+    assert!(oracle.completed(2, Outcome::Done, &[]).is_ok());
+    oracle.cut_power();
+    assert!(!reads(&mut oracle.clone(), 10, BLANK));
+    assert!(reads(&mut oracle.clone(), 11, stamp(1, 5)) && reads(&mut oracle, 12, stamp(3, 5)));
+}
+
 #[test]
 fn what_a_memory_gives_up_may_come_back_or_not_until_somebody_writes_again() {
     let mut oracle = Oracle::new(false);

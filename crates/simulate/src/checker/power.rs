@@ -364,3 +364,19 @@ impl Recovery for RecoveryCheck<'_> {
         self.lost_later = self.wrong_without_one(layout, media, drives, &rows, false);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::checker::checked_target::own;
+    use drivelab_core::Access;
+
+    #[test]
+    fn what_is_there_of_a_write_under_way_is_nothing_a_part_or_all() {
+        let in_flight = [1, 2, 3, 4].map(|id| own(id, Access::Write, 8 * id, 8));
+        let there = BTreeMap::from([(2, 1), (3, 7), (4, 8)]);
+        let found = fate(&in_flight, &there);
+        assert_eq!((found.commands, found.sectors, found.bytes), (4, 32, 16_384));
+        assert_eq!((found.commands_undone, found.commands_torn, found.commands_done), (1, 2, 1));
+    }
+}

@@ -71,6 +71,42 @@ fn it_becomes_slow_evenly_and_stays_so() {
 }
 
 #[test]
+fn a_drive_at_a_tenth_has_a_tenth_of_its_rate_whatever_the_commands_are() {
+    let load = |rw: &str, bs: &str, depth: u32| {
+        format!(
+            "[workload]\nrw = \"{rw}\"\nbs = \"{bs}\"\niodepth = {depth}\n[run]\nwarmup = \"20s\"\nduration = \"60s\""
+        )
+    };
+    for (rw, bs, depth, keys) in [
+        ("randread", "4k", 1, ""),
+        ("randread", "4k", 8, ""),
+        ("randwrite", "4k", 4, "write_cache = true"),
+        ("randwrite", "4k", 1, ""),
+        ("read", "64k", 1, ""),
+        ("read", "256k", 4, ""),
+        ("write", "64k", 2, "write_cache = true"),
+    ] {
+        let plain = go(&one_drive(keys, &load(rw, bs, depth)));
+        let slow =
+            go(&one_drive(&format!("{keys}\nfaults.slow = [{{ factor = 10 }}]"), &load(rw, bs, depth)));
+        let times = plain.iops / slow.iops;
+        // A stream from the buffer is slowed as by the media without their skews.
+        let least = if rw == "read" { 7.5 } else { 9.0 };
+        assert!(
+            (least..=11.0).contains(&times),
+            "{rw} {bs} at {depth}: {times}, {} after {}",
+            slow.iops,
+            plain.iops
+        );
+    }
+    // What ends is over.
+    let passing = "faults.slow = [{ factor = 10, lasts = \"1s\" }]";
+    let (plain, after) =
+        (go(&one_drive("", &load("randread", "4k", 1))), go(&one_drive(passing, &load("randread", "4k", 1))));
+    assert!((after.iops / plain.iops - 1.0).abs() < 0.02);
+}
+
+#[test]
 fn bursts_come_and_go_and_what_lasts_ends() {
     let plain = overhead_ms(&go(&one_drive("", TEN_A_SECOND)));
     let bursts = "faults.slow = [{ at = \"100s\", by = \"8ms\", every = \"10s\", lasts = \"4s\" }]";

@@ -271,6 +271,21 @@ fn what_is_lost_is_counted_by_hand() {
     assert!(cut.lost_since_ns.is_some_and(|since| (390_000_000..400_000_000).contains(&since)), "{cut:?}");
 }
 
+/// Hosts whose ranges lie side by side share nothing; with one sector more of the first they do.
+#[test]
+fn caches_hide_nothing_where_ranges_lie_side_by_side() {
+    let text = one_drive("host_cache = { size = \"64MiB\" }", "numjobs = 2\n[run]\nios = 10");
+    for (more, shared) in [(0, None), (1, Some(RunError::SharedByCaches { one: 0, other: 1 }))] {
+        let mut setup = setups(&text).remove(0);
+        let size = setup.jobs[0].count;
+        setup.jobs[1].initiator = 1;
+        setup.jobs[1].first = setup.jobs[0].first + size;
+        setup.jobs[0].count = Sectors::new(size.get() + more);
+        let mut target = Target::new(&setup.target, setup.seed);
+        assert_eq!(RunChecker::new(&setup, &mut target).err(), shared);
+    }
+}
+
 #[test]
 fn the_write_hole_is_there_and_each_cure_leaves_what_it_says() {
     let unfit = |cut: &CutRecord| cut.array.unwrap().rows_unfit;

@@ -165,6 +165,74 @@ fn lines_of_the_other_formats_are_requests() {
     );
 }
 
+/// 1.9 ns, 1.4 ns and what lacks a tenth of a nanosecond to a whole unit, in the unit of each format.
+#[test]
+fn times_are_rounded_to_the_nearest_nanosecond() {
+    let ms: fn(&str) -> String = |at| format!("{at} 0 8 8 1\n");
+    let formats: [(Format, u32, fn(&str) -> String); 10] = [
+        (Format::Disksim, 6, ms),
+        (Format::Mqsim, 0, ms),
+        (Format::Msr, 2, |at| format!("{at},hm,0,Read,0,512,{at}\n")),
+        (Format::Systor, 9, |at| format!("{at},{at},R,0,0,512\n")),
+        (Format::Spc, 9, |at| format!("0,8,512,R,{at}\n")),
+        (Format::Alibaba, 3, |at| format!("0,R,0,512,{at}\n")),
+        (Format::Tencent, 9, |at| format!("{at},8,8,0,0\n")),
+        (Format::VscsiCsv, 9, |at| format!("1,{at},28,512,8\n")),
+        (Format::Iolog3, 3, |at| format!("fio version 3 iolog\n{at} sdb read 0 512\n")),
+        (Format::Blkparse, 9, |at| format!("  8,0 0 1 {at} 7 Q R 8 + 8 [fio]\n")),
+    ];
+    for (format, digits, line) in formats {
+        let zeros = "0".repeat((digits as usize).saturating_sub(1));
+        let of_ns =
+            |ns: &str| if digits == 0 { ns.to_owned() } else { format!("0.{zeros}{}", ns.replace('.', "")) };
+        let whole = format!("0.{}9", "9".repeat(digits as usize));
+        let unit = 10u64.pow(digits);
+        for (at, expected) in [(of_ns("1.9"), 2), (of_ns("1.4"), 1), (of_ns("1.5"), 2), (whole, unit)] {
+            let options = Options { format: Some(format), is_lenient: true, ..Options::default() };
+            let (found, _) = read_with(line(&at).as_bytes(), &options).unwrap();
+            assert_eq!(found[0].time_ns, expected, "{format:?}: {at}");
+            assert!(found[0].response_ns.is_none_or(|response| response == expected), "{format:?}: {at}");
+        }
+    }
+    // The service time, and the gap before the next request, in microseconds.
+    let measured = "R Hit 8 8 0.0019 1.9999\nR Hit 8 8 0.0014 0\n";
+    let found = read(measured.as_bytes(), Format::DisksimValidate).unwrap();
+    let times: Vec<_> = found.iter().map(|record| (record.time_ns, record.response_ns)).collect();
+    assert_eq!(times, [(0, Some(2)), (2_002, Some(1))]);
+    let found = drivelab_trace::validation::read(measured.as_bytes()).unwrap();
+    let times: Vec<_> = found.iter().map(|one| (one.service.as_ns(), one.gap.as_ns())).collect();
+    assert_eq!(times, [(2, 2_000), (1, 0)]);
+}
+
+#[test]
+fn a_request_within_sectors_covers_each_that_it_touches() {
+    // From the middle of sector 3 to the first byte of sector 5; and from the beginning of sector 3 into sector 4.
+    let (within, from_start) =
+        (Record::new(0, 0, Kind::Read, 1_792, 769), Record::new(0, 0, Kind::Write, 1_536, 600));
+    assert_eq!((within.sectors(), from_start.sectors()), ((3, 3), (3, 2)));
+    let records = [within, from_start];
+    let name = |device: u32| device.to_string();
+    // Sizes in bytes, from an address in sectors: all of what is touched, but no more than what begins with its sector.
+    let spc = written(&records, Format::Spc, name);
+    assert_eq!(String::from_utf8_lossy(&spc), "0,3,1536,R,0.000000000\n0,3,600,W,0.000000000\n");
+    let found = read(&spc, Format::Spc).unwrap();
+    assert_eq!(found.iter().map(Record::sectors).collect::<Vec<_>>(), [(3, 3), (3, 2)]);
+    let fed = found[1].fed(0).unwrap().command;
+    assert_eq!((fed.first.get(), fed.count.get()), (3, 2));
+    let disksim = written(&records, Format::Disksim, name);
+    assert_eq!(String::from_utf8_lossy(&disksim), "0.000000 0 3 3 1\n0.000000 0 3 2 0\n");
+}
+
+/// A flush before the data is not one behind them.
+#[test]
+fn only_an_f_behind_the_w_is_fua() {
+    let is_fua = |flags: &str| {
+        let line = format!("  8,0    3        1     0.000000000   697  Q {flags} 8 + 8 [fio]\n");
+        read(line.as_bytes(), Format::Blkparse).unwrap()[0].attributes.force_unit_access
+    };
+    assert_eq!(["W", "WS", "FWS", "WFS", "FWFS", "R"].map(is_fua), [false, false, false, true, true, false]);
+}
+
 /// A record of CloudPhysics.
 pub fn vscsi(version: u16, opcode: u16, bytes: u32, sector: u64, us: u64) -> Vec<u8> {
     let (serial, version) = (7u32.to_le_bytes(), (version << 8).to_le_bytes());

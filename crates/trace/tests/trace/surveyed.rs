@@ -69,6 +69,25 @@ fn depth_is_time_in_the_system_over_time() {
 }
 
 #[test]
+fn one_that_arrives_as_another_ends_is_alone() {
+    let text = "130000000000000000,h,0,Read,0,512,10000\n130000000000010000,h,0,Read,512,512,10000\n";
+    let found = report(text.as_bytes(), &Options::default());
+    assert_eq!(
+        (&found["responses"]["mean_depth"], &found["responses"]["max_depth"]),
+        (&1.0.into(), &1.into())
+    );
+}
+
+#[test]
+fn a_percentile_is_the_smallest_size_that_so_many_do_not_exceed() {
+    let line = |size: u64| format!("{} a read 0 {size}\n", size / 512);
+    let text: String = [1_024, 2_048, 4_096, 8_192].into_iter().map(line).collect();
+    let found = report(format!("fio version 3 iolog\n{text}").as_bytes(), &Options::default());
+    let read = &found["sizes"]["read"];
+    assert_eq!((&read["p50_bytes"], &read["p95_bytes"]), (&2_048.into(), &8_192.into()));
+}
+
+#[test]
 fn a_working_set_beyond_the_limit_is_estimated_well() {
     let blocks = 3_000_000u64;
     let mut survey = Survey::default();

@@ -91,8 +91,10 @@ impl Drive {
         if self.injected.delays() {
             self.is_delayed(context, slot);
         }
+        let continues = access == Access::Read && self.continues_stream(slot, first, end);
         let command = &self.tasks[slot].command;
-        let taken_up = self.firmware.pick_up(&self.model, command, BufferAnswer { cover, takes }, now);
+        let answer = BufferAnswer { cover, takes, continues };
+        let taken_up = self.firmware.pick_up(&self.model, command, answer, now);
         let PickedUp { ready, data, call, last_steps } = taken_up;
         let flight = &mut self.tasks[slot];
         (flight.arrived, flight.ready, flight.begun, flight.link.data_from) = (now, ready, ready, data);
@@ -202,6 +204,7 @@ impl Drive {
         flight.breakdown.link += sent - done;
         flight.breakdown.overhead += completion;
         let completed = sent + completion;
+        self.rest(completed, slot);
         self.schedule(context, completed, DriveEvent::Complete(slot));
         completed
     }

@@ -3,6 +3,7 @@
 use super::cache::segment::Cover;
 use super::disconnect::Steps;
 use super::params::DriveModel;
+use super::queue::SlotIndex;
 use crate::command::{Access, Command};
 use drivelab_units::{Instant, Lba, Span};
 
@@ -13,6 +14,9 @@ pub struct BufferAnswer {
     pub cover: Cover,
     /// For a write: whether the cache accepts the data and completes it.
     pub takes: bool,
+    /// For a read: whether it continues one that the drive has not answered yet. Its access needs no preparation of its
+    /// own, so it costs no more than a read that the buffer answers.
+    pub continues: bool,
 }
 
 /// The firmware's pickup of a command.
@@ -36,6 +40,9 @@ pub struct Firmware {
     taken_up_at: Instant,
     /// The end of the last write that was picked up.
     write_end: Lba,
+    /// The last read that was picked up, and its end.
+    last_read: Option<(SlotIndex, u32)>,
+    read_end: Lba,
 }
 
 impl Firmware {
@@ -45,7 +52,21 @@ impl Firmware {
             before: Access::Read,
             taken_up_at: Instant::ZERO,
             write_end: Lba::ZERO,
+            last_read: None,
+            read_end: Lba::ZERO,
         }
+    }
+
+    /// The last read that was picked up, as its slot and serial, if a read that begins here continues it.
+    #[inline]
+    pub fn continued_by(&self, first: Lba) -> Option<(SlotIndex, u32)> {
+        self.last_read.filter(|_| first == self.read_end)
+    }
+
+    /// A read was picked up.
+    #[inline]
+    pub fn note_read(&mut self, slot: SlotIndex, serial: u32, end: Lba) {
+        (self.last_read, self.read_end) = (Some((slot, serial)), end);
     }
 
     /// When it last picked up a command.
@@ -111,7 +132,7 @@ impl Firmware {
             (Access::Flush, _) => firmware.write_hit,
             (Access::Write, _) if buffer_answer.takes => firmware.write_hit,
             (Access::Write, _) => firmware.write,
-            (Access::Read, Cover::Miss | Cover::Partial(_)) => firmware.read_miss,
+            (Access::Read, Cover::Miss | Cover::Partial(_)) if !buffer_answer.continues => firmware.read_miss,
             (Access::Read, _) => firmware.read_hit,
         };
         let overhead = overhead.after(before);

@@ -5,6 +5,7 @@ use crate::rng::{self, Stream};
 use crate::storage::call::{Cure, Slowness};
 use crate::storage::context::Context;
 use crate::storage::driving::LAST;
+use crate::trace::Served;
 use alloc::format;
 use drivelab_units::{Instant, Lba, Sectors, Span};
 
@@ -16,6 +17,9 @@ pub struct Injected {
     slow: Option<(Slowness, Instant)>,
     /// Until then it hangs: it reports nothing and starts nothing new.
     hangs_until: Option<Instant>,
+    /// Since when a drive that takes a multiple of the time has worked, and until when it rests.
+    works_since: Instant,
+    rests_until: Instant,
     /// The key of the draws that decide which commands are slow.
     key: u64,
 }
@@ -24,7 +28,14 @@ impl Injected {
     /// No faults for the drive with this index.
     pub fn new(index: u16, seed: u64) -> Self {
         let key = Stream::named(seed, &format!("drive/{index}/slow")).bits();
-        Injected { lies: false, slow: None, hangs_until: None, key }
+        Injected {
+            lies: false,
+            slow: None,
+            hangs_until: None,
+            works_since: Instant::ZERO,
+            rests_until: Instant::ZERO,
+            key,
+        }
     }
 
     /// Whether any injected fault may delay it.
@@ -53,8 +64,13 @@ impl Injected {
             Slowness::Bursts { by, every, lasts } if passed % every.as_ns() < lasts.as_ns() => by,
             Slowness::Bursts { .. } => Span::ZERO,
             Slowness::Some { by, share } if rng::keyed(self.key, id) >> 32 < share.bits() => by,
-            Slowness::Some { .. } => Span::ZERO,
+            Slowness::Some { .. } | Slowness::Times(_) => Span::ZERO,
         }
+    }
+
+    /// How many times as long everything takes, if it does.
+    fn times(&self) -> Option<u32> {
+        self.slow.and_then(|(how, _)| if let Slowness::Times(times) = how { Some(times) } else { None })
     }
 }
 
@@ -78,6 +94,7 @@ impl Drive {
     /// From now on its firmware is slow in this way; `None` ends that.
     pub fn slow_down(&mut self, now: Instant, how: Option<Slowness>) {
         self.injected.slow = how.map(|how| (how, now));
+        self.injected.works_since = now;
     }
 
     /// It hangs for `lasts`: it reports nothing and starts nothing new.
@@ -89,9 +106,10 @@ impl Drive {
         self.mechanics.choose_from = self.mechanics.choose_from.max(until);
     }
 
-    /// How much longer it hangs.
+    /// How much longer it hangs. The rests of a drive that takes a multiple of the time are no hangs.
     pub fn hangs_for(&self, now: Instant) -> Span {
-        self.injected.hung_until().max(now) - now
+        let until = self.injected.hung_until();
+        if until == self.injected.rests_until { Span::ZERO } else { until.max(now) - now }
     }
 
     /// Sectors that no attempt can read: those that are good again once they are written, and those that never are.
@@ -105,6 +123,46 @@ impl Drive {
         let id = context.commands.id_of(self.tasks[slot].command.id);
         let by = self.injected.slower_by(context.now, id);
         self.firmware.stall(context.now, by);
+        if self.tasks.held() == 1 {
+            // Until now it was idle.
+            self.injected.works_since = self.injected.works_since.max(context.now);
+        }
+    }
+
+    /// A drive that takes a multiple of the time rests before it reports a command, which is done at `at`: the rest of that
+    /// many times the time that it has worked, or that the media need for this command where its buffer has answered it.
+    #[inline]
+    pub(super) fn rest(&mut self, at: Instant, slot: SlotIndex) {
+        if self.injected.delays() {
+            self.rest_after(at, slot);
+        }
+    }
+
+    #[cold]
+    fn rest_after(&mut self, at: Instant, slot: SlotIndex) {
+        let Some(times) = self.injected.times() else { return };
+        // A hang that is over is forgotten, the last rest is not.
+        let until = self.injected.hung_until().max(self.injected.rests_until);
+        let in_rest = until > at;
+        let since = if in_rest { self.injected.works_since } else { self.injected.works_since.max(until) };
+        let worked = at.since(since);
+        if worked.is_zero() {
+            return;
+        }
+        let flight = &self.tasks[slot];
+        let command = &flight.command;
+        let media = if matches!(flight.service.served, Served::Buffered | Served::Met) {
+            let landing = self.mechanics.landing(command.first, command.count, command.access);
+            Span::from_ns(self.model.mechanism.sector_time(&landing).as_ns() * command.count.get())
+        } else {
+            Span::ZERO
+        };
+        // What it did beside an earlier rest adds to that.
+        let others = if in_rest { times } else { times.saturating_sub(1) };
+        let rests = worked.max(media).as_ns().saturating_mul(others.into());
+        self.hang(at.max(until), Span::from_ns(rests));
+        self.injected.works_since = at;
+        self.injected.rests_until = self.injected.hung_until();
     }
 
     /// Whether a command that is done cannot be reported now, because the drive hangs: then it is reported at

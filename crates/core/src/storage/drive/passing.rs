@@ -15,6 +15,17 @@ use crate::trace::Served;
 use drivelab_units::{Instant, Lba, Span};
 
 impl Drive {
+    /// A read is picked up. Returns whether it continues the one that was picked up before, which is not answered yet.
+    #[inline]
+    pub(super) fn continues_stream(&mut self, slot: SlotIndex, first: Lba, end: Lba) -> bool {
+        let continues = self.firmware.continued_by(first).is_some_and(|(slot, serial)| {
+            let before = &self.tasks[slot];
+            before.state != TaskState::Free && before.serial == serial
+        });
+        self.firmware.note_read(slot, self.tasks[slot].serial, end);
+        continues
+    }
+
     /// Serves a read on the head's path before the one that the drive has chosen, unless the order would
     /// prefer the chosen one although the head reaches the read so soon. Returns whether it did.
     pub(super) fn serve_before_chosen(

@@ -341,6 +341,10 @@ impl Drive {
     /// Starts the command that was to follow without a choice. Returns whether it uses the arm.
     fn goes_on_with(&mut self, context: &mut Context, next: SlotIndex) -> bool {
         let now = context.now;
+        if self.injected.hung_until() > now {
+            self.interrupt(next);
+            return false;
+        }
         self.mechanics.stop_reading_on(&mut self.buffer, now);
         if let Some(passing) = self.in_passing(next, now) {
             self.serve_in_passing(context, next, passing);

@@ -33,6 +33,7 @@ impl Injected {
                 Some(Slowness::Some { by, share }) => {
                     (InjectedKind::SometimesSlow, (by.as_ns(), millionths(share)))
                 }
+                Some(Slowness::Times(times)) => (InjectedKind::TimesSlower, (times.into(), 0)),
                 Some(Slowness::Bursts { .. }) => return None,
             },
             InjectedFault::Hang { lasts, .. } => (InjectedKind::Hung, (0, lasts.as_ns())),
@@ -79,10 +80,12 @@ pub enum InjectedKind {
     SometimesSlow,
     /// The drive does not respond for `length` ns.
     Hung,
+    /// From now on everything takes the drive `offset` times as long. 1 ends it.
+    TimesSlower,
 }
 
 impl InjectedKind {
-    pub const ALL: [InjectedKind; 15] = [
+    pub const ALL: [InjectedKind; 16] = [
         InjectedKind::Unreadable,
         InjectedKind::DriveFails,
         InjectedKind::DriveReplaced,
@@ -98,6 +101,7 @@ impl InjectedKind {
         InjectedKind::Slow,
         InjectedKind::SometimesSlow,
         InjectedKind::Hung,
+        InjectedKind::TimesSlower,
     ];
 }
 

@@ -22,23 +22,26 @@ fn prices() -> FirmwareParams {
 proptest! {
     #[test]
     fn commands_are_taken_up_one_after_the_other(
-        list in prop::collection::vec((0u64..200, 0usize..5), 1..40),
+        list in prop::collection::vec((0u64..200, 0usize..6), 1..40),
     ) {
         let model = model(&DriveParams { firmware: prices(), ..params(32) });
         let (mut firmware, mut free, mut now) = (Firmware::new(), 0, 0);
         let mut wrote = false;
         for (later, kind) in list {
             now += later;
+            let continues = kind == 5;
             let (access, cover, takes, price) = [
                 (Access::Read, Cover::Hit, false, 10),
                 (Access::Read, Cover::Miss, false, 20),
                 (Access::Write, Cover::Miss, false, 40),
                 (Access::Write, Cover::Miss, true, 80),
                 (Access::Flush, Cover::Miss, false, 80),
+                // It continues one that is not answered yet.
+                (Access::Read, Cover::Miss, false, 10),
             ][kind];
             let command = Command::new(0, access, Lba::ZERO, Sectors::new(8));
             let at = Instant::ZERO + Span::from_us(now);
-            let taken_up = firmware.pick_up(&model, &command, BufferAnswer { cover, takes }, at);
+            let taken_up = firmware.pick_up(&model, &command, BufferAnswer { cover, takes, continues }, at);
             free = now.max(free) + price + u64::from(wrote);
             prop_assert_eq!(taken_up.ready, Instant::ZERO + Span::from_us(free));
             prop_assert_eq!(firmware.picked_up_at(), at);
@@ -46,7 +49,7 @@ proptest! {
         }
         firmware.drop_rest(Instant::ZERO);
         let read = Command::new(0, Access::Read, Lba::ZERO, Sectors::new(8));
-        let buffer_answer = BufferAnswer { cover: Cover::Miss, takes: false };
+        let buffer_answer = BufferAnswer { cover: Cover::Miss, takes: false, continues: false };
         let taken_up = firmware.pick_up(&model, &read, buffer_answer, Instant::ZERO);
         prop_assert_eq!(taken_up.ready, Instant::ZERO + Span::from_us(20 + u64::from(wrote)));
     }

@@ -1,0 +1,133 @@
+//! What the status says of the array's own work and of the drives, and the end of that work among the events.
+use crate::rig::{DRIVE, Rig, device};
+use drivelab_emulate::action::{Action, Kind};
+use drivelab_units::Span;
+
+fn small(array: &str) -> Rig {
+    let drive = "[target]\ndrive = { base = \"wd-wd740gd-00fla0\", geometry.accessible = \"16MiB\" }\nwrite_cache = true\n";
+    Rig::new(device(&format!("{drive}array = {{ {array} }}"), 1))
+}
+
+fn act(rig: &mut Rig, action: Action) -> String {
+    rig.engine.act(rig.now, &action).expect("it can be done")
+}
+
+fn status(rig: &mut Rig) -> String {
+    act(rig, Action::of(Kind::Status))
+}
+
+/// Lets time pass until the array is healthy and idle. Returns each status on the way.
+fn until_healthy(rig: &mut Rig) -> Vec<String> {
+    let mut told = Vec::new();
+    for _ in 0..100_000 {
+        rig.pass(Span::from_ms(5));
+        told.push(status(rig));
+        if told
+            .last()
+            .is_some_and(|told| told.contains("; the array is healthy") && !told.contains(" being "))
+        {
+            return told;
+        }
+    }
+    panic!("it goes on: {:?}", told.last());
+}
+
+fn events(rig: &Rig) -> Vec<(String, Option<u16>)> {
+    rig.engine.log().events.iter().map(|event| (event.what.to_string(), event.member)).collect()
+}
+
+#[test]
+fn the_end_of_a_rebuild_is_an_event_of_its_member() {
+    let mut rig = small("level = \"raid5\", members = 3");
+    assert!(status(&mut rig).ends_with("; the array is healthy"));
+    act(&mut rig, Action { member: 1, ..Action::of(Kind::Fail) });
+    assert!(status(&mut rig).contains("; the array is degraded; member 1 is missing"));
+    act(&mut rig, Action { member: 1, ..Action::of(Kind::Replace) });
+    let told = until_healthy(&mut rig);
+    let left = |told: &&String| told.contains("; the array is rebuilding, ") && told.contains(" left");
+    assert!(told.iter().filter(left).count() > 1, "{told:?}");
+    let events = events(&rig);
+    let (what, member) = events.last().expect("there are events");
+    assert!(what.starts_with("rebuilt after "), "{events:?}");
+    assert_eq!(*member, Some(1));
+    assert_eq!(events.iter().filter(|(what, _)| what.starts_with("rebuilt")).count(), 1);
+}
+
+#[test]
+fn each_drive_of_a_rebuild_is_told_and_a_spare_has_its_own_number() {
+    let mut rig = small("level = \"raid6\", members = 4, spares = 1");
+    act(&mut rig, Action { member: 1, ..Action::of(Kind::Fail) });
+    act(&mut rig, Action { member: 2, ..Action::of(Kind::Fail) });
+    act(&mut rig, Action { member: 2, ..Action::of(Kind::Replace) });
+    until_healthy(&mut rig);
+    let mut rebuilt: Vec<u16> = events(&rig)
+        .into_iter()
+        .filter(|(what, _)| what.starts_with("rebuilt after "))
+        .filter_map(|(_, member)| member)
+        .collect();
+    rebuilt.sort_unstable();
+    assert_eq!(rebuilt, [2, 4]);
+}
+
+#[test]
+fn the_end_of_a_scrub_is_an_event() {
+    let mut rig = small("level = \"raid1\", members = 2");
+    act(&mut rig, Action::of(Kind::Scrub));
+    let told = until_healthy(&mut rig);
+    assert!(
+        told.iter().any(|told| told.contains("; the array is healthy; the array is being scrubbed, ")),
+        "{told:?}"
+    );
+    let events = events(&rig);
+    assert!(matches!(&events[..], [(what, None)] if what.starts_with("scrubbed after ")), "{events:?}");
+}
+
+#[test]
+fn corrupted_and_unreadable_sectors_are_told_until_they_are_written() {
+    let mut rig = Rig::new(device(DRIVE, 1));
+    assert!(status(&mut rig).ends_with("; the drive is sound"));
+    let range = |kind, lba, sectors| Action { lba: Some(lba), sectors: Some(sectors), ..Action::of(kind) };
+    act(&mut rig, range(Kind::Corrupt, 64, 8));
+    act(&mut rig, range(Kind::Corrupt, 68, 8));
+    act(&mut rig, range(Kind::Media, 200, 1));
+    assert!(
+        status(&mut rig).contains("; the drive has 1 unreadable sector; the drive has 12 corrupted sectors"),
+        "{}",
+        status(&mut rig)
+    );
+    // In the cache alone nothing is repaired.
+    rig.write(64 * 512, vec![1; 4 * 512], false).expect("it is done");
+    rig.write(200 * 512, vec![1; 512], false).expect("it is done");
+    rig.flush();
+    assert!(status(&mut rig).contains("; the drive has 8 corrupted sectors"), "{}", status(&mut rig));
+    act(&mut rig, Action::of(Kind::PowerCut));
+    rig.settle();
+    assert!(status(&mut rig).contains("; the drive has 8 corrupted sectors"), "{}", status(&mut rig));
+    rig.write(68 * 512, vec![1; 8 * 512], true).expect("it is done");
+    assert!(status(&mut rig).contains("; the drive is sound"), "{}", status(&mut rig));
+}
+
+#[test]
+fn a_new_drive_has_no_corrupted_sectors() {
+    let mut rig = small("level = \"raid1\", members = 2");
+    act(&mut rig, Action { member: 1, lba: Some(0), sectors: Some(8), ..Action::of(Kind::Corrupt) });
+    assert!(
+        status(&mut rig).contains("; the array is healthy; member 1 has 8 corrupted sectors"),
+        "{}",
+        status(&mut rig)
+    );
+    act(&mut rig, Action { member: 1, ..Action::of(Kind::Fail) });
+    assert!(!status(&mut rig).contains("corrupted"));
+    act(&mut rig, Action { member: 1, ..Action::of(Kind::Replace) });
+    assert!(!until_healthy(&mut rig).iter().any(|told| told.contains("corrupted")));
+}
+
+#[test]
+fn a_slow_drive_is_not_sound() {
+    let mut rig = Rig::new(device(DRIVE, 1));
+    act(&mut rig, Action { by_ns: Some(10_000_000), share_ppm: Some(10_000), ..Action::of(Kind::Slow) });
+    let told = status(&mut rig);
+    assert!(told.ends_with("under way; the drive is slow by 10ms in 1 % of its commands"), "{told}");
+    act(&mut rig, Action { by_ns: Some(0), ..Action::of(Kind::Slow) });
+    assert!(status(&mut rig).ends_with("; the drive is sound"));
+}
