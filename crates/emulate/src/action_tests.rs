@@ -1,14 +1,14 @@
 //! Actions that cannot be, and what ends or replaces an action.
 use super::*;
 
-#[test]
-fn an_invalid_action_is_reported_with_a_remedy() {
+/// Invalid actions, and what is said of each.
+fn invalid_actions() -> [(Action, &'static str); 18] {
     let range = |kind, sectors| Action { lba: Some(0), sectors: Some(sectors), ..Action::of(kind) };
     let slow = Action { by_ns: Some(1), ..Action::of(Kind::Slow) };
     let lasts = |kind| Action { for_ns: Some(1), ..Action::of(kind) };
     let of_all =
         "--member: power-cut, scrub, rebuild, start and status are of the whole device: leave it out";
-    let wrong = [
+    [
         (Action { member: 3, ..Action::of(Kind::PowerCut) }, of_all),
         (Action { member: 1, ..Action::of(Kind::Scrub) }, of_all),
         (Action::of(Kind::Media), "media and corrupt take --lba and --sectors: the sectors of the member"),
@@ -64,8 +64,15 @@ fn an_invalid_action_is_reported_with_a_remedy() {
             Action { every_ns: Some(5), ..lasts(Kind::Hang) },
             "--every is for slow alone, which comes in bursts: leave it out",
         ),
-    ];
-    for (action, why) in wrong {
+    ]
+}
+
+#[test]
+fn an_invalid_action_is_reported_with_a_remedy() {
+    let range = |kind, sectors| Action { lba: Some(0), sectors: Some(sectors), ..Action::of(kind) };
+    let slow = Action { by_ns: Some(1), ..Action::of(Kind::Slow) };
+    let lasts = |kind| Action { for_ns: Some(1), ..Action::of(kind) };
+    for (action, why) in invalid_actions() {
         assert_eq!(action.check(), Err(why.to_owned()), "{action:?}");
     }
     let long = |kind| Action { for_ns: Some(LASTS_MAX.as_ns() + 1), ..Action::of(kind) };

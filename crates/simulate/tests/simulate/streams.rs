@@ -176,7 +176,7 @@ fn a_stream_keeps_its_rate_and_its_order_at_any_depth() {
         "all" => {}
         name => cases.retain(|(_, case)| case.name == name),
     }
-    let is_bound_by_firmware = |case: &Case| case.rw == "read" && case.kib < BOUND_BY_MEDIA;
+    let is_bound_by_firmware = |_case: &Case| false;
     if wanted.is_empty() {
         cases.retain(|(_, case)| is_once_wrong(case) || !is_bound_by_firmware(case));
     }

@@ -165,11 +165,14 @@ fn lines_of_the_other_formats_are_requests() {
     );
 }
 
+/// A line of a format with a request at a time.
+type LineAt = fn(&str) -> String;
+
 /// 1.9 ns, 1.4 ns and what lacks a tenth of a nanosecond to a whole unit, in the unit of each format.
 #[test]
 fn times_are_rounded_to_the_nearest_nanosecond() {
-    let ms: fn(&str) -> String = |at| format!("{at} 0 8 8 1\n");
-    let formats: [(Format, u32, fn(&str) -> String); 10] = [
+    let ms: LineAt = |at| format!("{at} 0 8 8 1\n");
+    let formats: [(Format, u32, LineAt); 10] = [
         (Format::Disksim, 6, ms),
         (Format::Mqsim, 0, ms),
         (Format::Msr, 2, |at| format!("{at},hm,0,Read,0,512,{at}\n")),

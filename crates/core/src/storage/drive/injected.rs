@@ -20,6 +20,8 @@ pub struct Injected {
     /// Since when a drive that takes a multiple of the time has worked, and until when it rests.
     works_since: Instant,
     rests_until: Instant,
+    /// Where the last command that it rested after has ended.
+    went_to: Lba,
     /// The key of the draws that decide which commands are slow.
     key: u64,
 }
@@ -34,6 +36,7 @@ impl Injected {
             hangs_until: None,
             works_since: Instant::ZERO,
             rests_until: Instant::ZERO,
+            went_to: Lba::new(0),
             key,
         }
     }
@@ -129,8 +132,9 @@ impl Drive {
         }
     }
 
-    /// A drive that takes a multiple of the time rests before it reports a command, which is done at `at`: the rest of that
-    /// many times the time that it has worked, or that the media need for this command where its buffer has answered it.
+    /// A drive that takes a multiple of the time rests before it reports a command, which is done at `at`: the
+    /// rest of that many times the time that it has worked. Where its buffer has answered, the whole takes
+    /// at least that many times what the media need for the sectors in a stream.
     #[inline]
     pub(super) fn rest(&mut self, at: Instant, slot: SlotIndex) {
         if self.injected.delays() {
@@ -151,15 +155,23 @@ impl Drive {
         }
         let flight = &self.tasks[slot];
         let command = &flight.command;
-        let media = if matches!(flight.service.served, Served::Buffered | Served::Met) {
+        let times = u64::from(times);
+        let end = command.end();
+        // What it does beside an earlier rest adds to that rest.
+        let beside = if in_rest { 0 } else { worked.as_ns() };
+        let whole = if matches!(flight.service.served, Served::Buffered | Served::Met) {
             let landing = self.mechanics.landing(command.first, command.count, command.access);
-            Span::from_ns(self.model.mechanism.sector_time(&landing).as_ns() * command.count.get())
+            let media = self.model.mechanism.stream_time(&landing, command.count);
+            media.max(worked).as_ns().saturating_mul(times)
+        } else if command.first == self.injected.went_to && flight.accepted < self.injected.works_since {
+            // It would have gone on with this one, had it not rested: the turn between them is the rest's.
+            let lost = flight.breakdown.rotation.min(worked);
+            (worked - lost).as_ns().saturating_mul(times)
         } else {
-            Span::ZERO
+            worked.as_ns().saturating_mul(times)
         };
-        // What it did beside an earlier rest adds to that.
-        let others = if in_rest { times } else { times.saturating_sub(1) };
-        let rests = worked.max(media).as_ns().saturating_mul(others.into());
+        self.injected.went_to = end;
+        let rests = whole.saturating_sub(beside);
         self.hang(at.max(until), Span::from_ns(rests));
         self.injected.works_since = at;
         self.injected.rests_until = self.injected.hung_until();

@@ -152,6 +152,11 @@ impl Mechanism {
         self.geometry.boundary(landing.zone, 1)
     }
 
+    /// The time that a stream takes for this many sectors where this landing lies.
+    pub fn stream_time(&self, landing: &Landing, count: Sectors) -> Span {
+        self.geometry.stream_time(landing.zone, count.get())
+    }
+
     /// The part of a track from a slot up to slot `end`.
     #[inline(always)]
     fn piece(&self, slot: SectorSlot, end: u32, whole: bool, access: Access, spindle: &Spindle) -> Landing {

@@ -341,7 +341,7 @@ impl Drive {
     /// Starts the command that was to follow without a choice. Returns whether it uses the arm.
     fn goes_on_with(&mut self, context: &mut Context, next: SlotIndex) -> bool {
         let now = context.now;
-        if self.injected.hung_until() > now {
+        if !self.hangs_for(now).is_zero() {
             self.interrupt(next);
             return false;
         }
