@@ -111,7 +111,7 @@ impl Firmware {
         let needs_media =
             buffer_answer.cover != Cover::Hit && !buffer_answer.takes && access != Access::Flush;
         let mut call = Span::ZERO;
-        if needs_media && model.protocol.releases(command) {
+        if needs_media && model.protocol.releases(command, buffer_answer.continues) {
             ready += model.exchange.released();
             data += model.exchange.released();
             call = model.exchange.serviced();

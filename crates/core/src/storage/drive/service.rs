@@ -294,6 +294,8 @@ impl Drive {
         self.mechanics.free_since = now;
         let &InFlight { ref command, ready, outcome, .. } = &self.tasks[slot];
         let done = now.max(ready);
+        // A stream: it continues the read before it.
+        let streams = command.access == Access::Read && command.first == self.mechanics.last.read_end;
         let (sent, stays) = if command.access == Access::Read {
             self.end_read(context, slot, done, joined.is_some())
         } else {
@@ -313,25 +315,23 @@ impl Drive {
         {
             return;
         }
-        let chooses = self.model.queue.chooses;
-        if chooses == ChoiceTime::AtCompletion {
-            self.mechanics.free_since = completed;
-        }
-        let waits_for_answer = || {
+        let goes_on = || {
             let flight = &self.tasks[slot];
             let (end, access) = (flight.command.end(), flight.command.access);
-            // With nothing else waiting there is nothing to choose: it starts with the first command that
-            // arrives. A drive that joins reads does not wait for an answer while the head runs into a read
-            // that it already holds: that would cost a revolution.
+            // A drive that joins reads, or has recognized a stream, does not wait while the head runs into a read that it
+            // already holds: that would cost a revolution.
             let joins = access == Access::Read && self.model.queue.joins_reads == JoinsUntil::UntilEnd;
-            let goes_on = || joins && self.mechanics.queued_behind(end, access).is_some();
-            self.is_wanted() && !goes_on()
+            (streams || joins) && self.mechanics.queued_behind(end, access).is_some()
         };
-        let from = match chooses {
-            ChoiceTime::AfterAnswer if waits_for_answer() => {
+        let from = match self.model.queue.chooses {
+            // With nothing else waiting there is nothing to choose: it starts with the first command that arrives.
+            ChoiceTime::AfterAnswer if self.is_wanted() && !goes_on() => {
                 now + self.model.queue.answer_time.max(ANSWER_TIME_LEAST)
             }
-            ChoiceTime::AtCompletion => completed,
+            ChoiceTime::AtCompletion if !goes_on() => {
+                self.mechanics.free_since = completed;
+                completed
+            }
             _ => now,
         };
         self.mechanics.choose_from = from.max(stays).max(self.injected.hung_until());

@@ -84,7 +84,7 @@ impl Port {
     pub fn lead(&self, command: &Command) -> Span {
         match (command.access, self.model.link.write_data) {
             (Access::Write, WriteData::BeforePositioning) => {
-                let called = self.model.protocol.releases(command);
+                let called = self.model.protocol.releases(command, false);
                 let service = if called { self.model.exchange.serviced() } else { Span::ZERO };
                 service + self.model.link.time_of(Access::Write, command.on_link())
             }

@@ -3,7 +3,8 @@
 //! - Up to 32 tags, 0 to 31, and no task attributes: the drive chooses any order.
 //! - For a command that needs the mechanism the drive releases the bus (REL); once its data are ready the
 //!   drive sets SERV, the host answers with SERVICE, and only then data are transferred. Both round trips
-//!   cost time, at depth 1 too; for a command that the buffer answers the bus is not released.
+//!   cost time, at depth 1 too; for a command that the buffer answers the bus is not released. Simplified: nor for a
+//!   read that continues one which the drive is working on, whose data follow at once; meanwhile the drive accepts others.
 //! - A command that is not queued, sent while others are outstanding, aborts the queue; so does an error. The
 //!   host's error handler empties the drive's queue (NOP, abort queue) and resends everything. Simplified:
 //!   the drive itself would accept commands meanwhile, but the host sends none.

@@ -144,13 +144,14 @@ impl Protocol {
         matches!(self, Protocol::Ncq(NcqParams { out_of_order: true, .. }))
     }
 
-    /// Whether the drive disconnects while it works on this command.
+    /// Whether the drive disconnects while it works on this command. `continues`: it is a read whose data follow those of
+    /// a read that the drive is still working on.
     #[inline]
-    pub fn releases(self, command: &Command) -> bool {
+    pub fn releases(self, command: &Command, continues: bool) -> bool {
         let tagged = command.attribute != Attribute::Untagged;
         match self {
             Protocol::None | Protocol::Ncq(_) => false,
-            Protocol::AtaTcq => tagged,
+            Protocol::AtaTcq => tagged && !continues,
             Protocol::ScsiTcq(scsi) => scsi.disconnects,
         }
     }
