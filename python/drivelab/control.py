@@ -57,10 +57,7 @@ def act(named: str, action: Mapping[str, Any]) -> str:
         if line.startswith(_GREETING):
             has_greeted = path
             continue
-        answer = json.loads(line)
-        if not answer["ok"]:
-            raise InputError(f"the device refuses: {answer['error']}")
-        return str(answer["told"])
+        return _told(path, line)
     if has_greeted is not None:
         raise InputError(
             f"{has_greeted}: this is the device, and its control socket is at another path: name that (the option "
@@ -72,15 +69,35 @@ def act(named: str, action: Mapping[str, Any]) -> str:
     )
 
 
+def _told(path: Path, line: bytes) -> str:
+    """What the device's answer says. Raises InputError."""
+    try:
+        answer = json.loads(line)
+        is_done, said = answer["ok"], answer["told"] if answer["ok"] else answer["error"]
+    except (ValueError, KeyError, TypeError) as error:
+        raise InputError(
+            f"{path}: what serves there is no device of drivelab: name the control socket that emulate has printed"
+        ) from error
+    if not is_done:
+        raise InputError(f"the device refuses: {said}")
+    return str(said)
+
+
 def _candidates(named: str) -> list[Path]:
     """Where the control socket of a device may be. Raises InputError."""
     if named.startswith(("nbd://", "nbds://", "nbd+unix://")):
         parts = urllib.parse.urlsplit(named)
         query = urllib.parse.parse_qs(parts.query)
-        if "socket" not in query:
+        if "socket" not in query and parts.scheme != "nbd+unix":
             return _at_port(named, parts)
+        if "socket" not in query:
+            raise InputError(f"{named}: it names no socket: add ?socket=PATH")
         named = query["socket"][0]
     path = Path(named)
+    if not path.name:
+        raise InputError(
+            f"{named or 'an empty text'}: this is no path of a socket: name the one that emulate has printed"
+        )
     behind = path.with_name(path.name + CONTROL_SUFFIX)
     # A device is not disturbed where its control socket is beside it.
     return [path, behind] if named.endswith(CONTROL_SUFFIX) else [behind, path]

@@ -105,6 +105,25 @@ def range_note(points: Iterable[Mapping[str, Any]]) -> str | None:
     return "\n".join(lines) or None
 
 
+def rate_note(points: Iterable[Mapping[str, Any]]) -> str | None:
+    """What is unknown of the response times where requests come at a rate of their own and wait in a drive whose order
+    nobody measured; None where there is no such point.
+    """
+    for point in points:
+        known = (point.get("in_force") or {}).get("firmware", ())
+        inside = point["depth"]["in_drives"] or 0.0
+        members = (point.get("in_force") or {}).get("array", {}).get("members", 1)
+        if point["depth"]["asked"] is None and inside > members and any(one["range"] for one in known):
+            return _RATE_NOTE
+    return None
+
+
+_RATE_NOTE = (
+    "latency: what the queue gains was not measured on this drive. At a rate, the response times depend on it, the "
+    "longest most of all, and have no range here: compare --set target.queue.order=fcfs,sptf"
+)
+
+
 def shares_note(figures: Iterable[Mapping[str, Any]]) -> str | None:
     """How far the IOPS of these figures may lie from what is printed, over all of them; None where none has a range."""
     ranged = [one for one in figures if one.get("iops_low") is not None and one.get("iops")]

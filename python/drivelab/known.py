@@ -6,7 +6,7 @@ import html
 import tomllib
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, Literal, overload
+from typing import Any, Literal, cast, overload
 
 from drivelab import _core, experiment, toml_text
 from drivelab.arguments import speaks_of_arguments
@@ -112,6 +112,10 @@ def catalogue_entry(name: str, wanted: str | None = None) -> dict[str, Any]:
     Raises InputError for a name that is not there, with the nearest that are, of the kind that is `wanted` if there is
     one, and ScenarioError for a bad file.
     """
+    if not isinstance(cast("object", name), str):
+        raise InputError(
+            f"a name of the catalogue is text, not {type(name).__name__}: write one such as wd-4tb-7200"
+        )
     if name.endswith(".toml") or name.startswith(("./", "../", "/")):
         return own_entry(Path(name))
     known = {kind: entries(kind) for kind in catalogue_kinds()}

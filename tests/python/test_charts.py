@@ -454,6 +454,18 @@ def test_a_metric_chooses_what_is_drawn(metric: str, titles: list[str]) -> None:
         charts.depth(depths(1, 4), metric="speed")
 
 
+@pytest.mark.parametrize("metric", ["iops", "latency", "p99"])
+@pytest.mark.parametrize("lines", [1, 2, 5])
+def test_lines_of_every_metric_can_be_drawn(metric: str, lines: int, tmp_path: Path) -> None:
+    points = [
+        point({"workload.iodepth": depth, "target.queue.order": f"order {line}"}, depth)
+        for line in range(lines)
+        for depth in (1, 4, 16)
+    ]
+    charts.save(charts.depth(points, metric=metric), tmp_path / "chart.svg")
+    assert (tmp_path / "chart.svg").read_text().count("<path") > lines
+
+
 def test_a_band_is_explained_and_does_not_pale_the_legend() -> None:
     points = [
         point({"workload.iodepth": depth, "order": name}, depth, iops_low=50.0, iops_high=200.0)

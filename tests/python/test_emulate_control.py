@@ -7,10 +7,13 @@ import os
 import re
 import shlex
 import signal
+import socket
 import subprocess
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
+import nbd_client as nbd
 import pytest
 from devices import CLEAN, DRIVE, RAID5
 
@@ -199,3 +202,38 @@ def test_the_outer_zones_of_a_small_drive_are_those_of_the_whole(run, name):
     whole = run(*words, "--size", "64MiB")
     iops = [json.loads(one.stdout)["points"][0]["iops"] for one in (small, whole)]
     assert iops[0] == pytest.approx(iops[1], rel=1e-6)
+
+
+@pytest.mark.parametrize("named", ["", ".", "/", "nbd+unix:///?socket="])
+def test_what_is_no_path_of_a_socket_is_refused(named):
+    with pytest.raises(InputError, match=r"no path of a socket|names no socket"):
+        control.act(named, {"action": "status"})
+
+
+@pytest.mark.parametrize("answer", [b"hello\n", b"[]\n", b"\xff\xfe\n", b'{"ok": true}\n'])
+def test_a_socket_of_another_program_is_no_defect(answer, tmp_path):
+    path = tmp_path / "x.control"
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(str(path))
+        server.listen()
+
+        def serve() -> None:
+            client, _ = server.accept()
+            with client:
+                client.recv(1 << 16)
+                client.sendall(answer)
+
+        thread = threading.Thread(target=serve)
+        thread.start()
+        with pytest.raises(InputError, match="is no device of drivelab"):
+            control.act(str(path), {"action": "status"})
+        thread.join()
+
+
+def test_a_slow_drive_flushes(serve):
+    with serve(DRIVE, *SMALL) as device:
+        device.fault("slow", "--factor", "10")
+        client = device.client()
+        client.write(0, b"x" * 4096)
+        assert client.ask(nbd.FLUSH).errno == 0
+        assert device.end()["failure"] is None

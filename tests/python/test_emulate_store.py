@@ -225,3 +225,24 @@ def test_a_disk_that_is_too_full_for_the_reserve_is_told_with_both_sizes(run, tm
         ), done.stderr
     finally:
         subprocess.run(["umount", str(small)], check=True)
+
+
+def test_a_session_that_cannot_start_leaves_the_folder_as_it_was(command, environment, tmp_path, serve):
+    (tmp_path / "d.toml").write_text(_array("raid5", 3))
+    (tmp_path / "file").write_text("no folder")
+    wrong = [*command, "emulate", "d.toml", "--store", "images", "--control", "file/x", "--run", "true"]
+    refused = subprocess.run(
+        wrong, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
+    )
+    assert refused.returncode != 0
+    assert "file/x" in refused.stderr
+    assert list((tmp_path / "images").iterdir()) == []
+    with serve(_array("raid5", 3)) as device:
+        _write(device.client(), dice_of(1).randbytes(SIZE))
+        _fault(device, "fail", "--member", "1")
+        device.end()
+    before = {path.name: path.read_bytes() for path in (tmp_path / "images").iterdir()}
+    assert _state(tmp_path)["clean"] is True
+    again = subprocess.run(wrong, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+    assert again.returncode != 0
+    assert {path.name: path.read_bytes() for path in (tmp_path / "images").iterdir()} == before

@@ -171,6 +171,16 @@ def test_only_what_was_measured_on_this_drive_or_named_has_no_range(over: dict[s
     assert ("iops_low" in point) is has
 
 
+def test_at_a_rate_the_response_times_are_said_to_depend_on_the_queue(run):
+    words = ["--rw", "randread", "--rate-iops", "80", "--number-ios", "300"]
+    told = "At a rate, the response times depend on it"
+    assert told in run("simulate", "--drive", "wd-4tb-7200", *words).stdout
+    assert (
+        told
+        not in run("simulate", "--drive", "wd-4tb-7200", *words, "--set", "target.queue.order=sptf").stdout
+    )
+
+
 def test_table_chart_and_check_show_it(run, tmp_path):
     picture = tmp_path / "band.svg"
     words = ["--drive", "wd-4tb-7200", "--rw", "randread", "--iodepth", "1,8", "--number-ios", "500"]

@@ -136,6 +136,27 @@ pub struct Folder {
     drives: Drives,
     /// Whether it was made before: its images are there.
     is_old: bool,
+    /// Whether disk space is reserved in it for this session.
+    has_reserve: bool,
+    /// Whether its images are being served.
+    is_in_use: bool,
+}
+
+/// A session that could not start leaves the folder as it was.
+impl Drop for Folder {
+    fn drop(&mut self) {
+        if self.is_in_use {
+            return;
+        }
+        if self.has_reserve {
+            self.release();
+        }
+        if !self.is_old {
+            for image in &self.state.drives {
+                let _ = self.files.delete(image);
+            }
+        }
+    }
 }
 
 impl Folder {
@@ -166,10 +187,10 @@ impl Folder {
                 (state, false)
             }
         };
-        Ok(Folder { path: path.to_owned(), files, state, drives, is_old })
+        Ok(Folder { path: path.to_owned(), files, state, drives, is_old, has_reserve: false, is_in_use: false })
     }
 
-    /// Opens all images, and marks the folder as not clean.
+    /// Opens all images.
     ///
     /// # Errors
     /// When an image cannot be opened.
@@ -185,9 +206,18 @@ impl Folder {
             })?;
             images.push((name.clone(), Box::new(image) as Box<dyn Image>));
         }
+        Ok(images)
+    }
+
+    /// Marks the folder as not clean: from here on its images are served.
+    ///
+    /// # Errors
+    /// When the state cannot be written.
+    pub fn begin(&mut self) -> Result<(), EmulateError> {
         let state = State { clean: false, ..self.state.clone() };
         self.write(&state)?;
-        Ok(images)
+        self.is_in_use = true;
+        Ok(())
     }
 
     /// Whether a drive's image has data that the device needs: a new one would be taken for a drive full of zeros. Those
@@ -218,7 +248,7 @@ impl Folder {
     ///
     /// # Errors
     /// When the disk has less free space.
-    pub fn reserve(&self, bytes: u64) -> Result<(), EmulateError> {
+    pub fn reserve(&mut self, bytes: u64) -> Result<(), EmulateError> {
         let bytes = bytes.max(1);
         let created = self.files.create(RESERVE).map_err(|error| self.files.explained(error, bytes));
         let made = created.and_then(|file| {
@@ -229,6 +259,7 @@ impl Folder {
                 Err(error) => Err(self.files.explained(error.into(), bytes)),
             }
         });
+        self.has_reserve = made.is_ok();
         made.map_err(|error| {
             // A partial reservation is useless.
             let _ = self.files.delete(RESERVE);
@@ -277,6 +308,10 @@ impl Folder {
     fn write(&self, state: &State) -> Result<(), EmulateError> {
         let text = serde_json::to_string_pretty(state).unwrap_or_default() + "\n";
         let written = self.files.replace(STATE, STATE_NEW, text.as_bytes());
+        let written = written.map_err(|error| {
+            let _ = self.files.delete(STATE_NEW);
+            self.files.explained(error, text.len() as u64)
+        });
         written.map_err(|error| EmulateError::Open { path: self.path.join(STATE), error })
     }
 }

@@ -121,7 +121,7 @@ pub fn open(device: Device, options: &ServeOptions) -> Result<Server, EmulateErr
         }
         device.target = TargetParams::Server(ServerParams { capacity, service: None, stations: 1 });
     }
-    let (store, folder) = store(&mut device, capacity, &options.bytes)?;
+    let (store, mut folder) = store(&mut device, capacity, &options.bytes)?;
     let size = capacity.get() * SECTOR_BYTES;
     let size = size - size % u64::from(options.block_size);
     let capture = capture(&device, options, size)?;
@@ -159,6 +159,9 @@ pub fn open(device: Device, options: &ServeOptions) -> Result<Server, EmulateErr
     engine.planned.make_contiguous().sort_by_key(|(at, _)| *at);
     if is_unclean {
         engine.recover();
+    }
+    if let Some(folder) = &mut folder {
+        folder.begin()?;
     }
     let (pace, budget) = (options.pace, options.budget);
     let transcript = options.transcript.clone();

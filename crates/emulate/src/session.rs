@@ -86,7 +86,7 @@ pub struct SessionLog {
     pub damage: Vec<Damage>,
 }
 
-const HAS_LOST: &str = "the array has lost data: more members are gone than it survives";
+const HAS_LOST: &str = "the array has lost data: more of it is gone or unreadable than it survives";
 
 impl SessionLog {
     pub fn served(&mut self, access: Access, sectors: u64, outcome: Outcome) {

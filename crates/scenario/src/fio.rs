@@ -83,7 +83,12 @@ fn section(out: &mut String, job: &Job, waits: bool) {
         line("rwmixread", percent(params.reads));
     }
     match params.addressing {
-        Addressing::Mixed { random } => line("percentage_random", percent(random)),
+        Addressing::Mixed { random, random_writes } if random == random_writes => {
+            line("percentage_random", percent(random));
+        }
+        Addressing::Mixed { random, random_writes } => {
+            line("percentage_random", format!("{},{}", percent(random), percent(random_writes)));
+        }
         Addressing::Sequential if job.rw.is_random() => line("percentage_random", "0".to_owned()),
         _ => {}
     }

@@ -127,7 +127,10 @@ fn mixed() -> Setup {
     let stream = JobParams {
         process: 2,
         reads: Share::from_ratio(1, 2).unwrap(),
-        addressing: Addressing::Mixed { random: Share::from_ratio(3, 4).unwrap() },
+        addressing: Addressing::Mixed {
+            random: Share::from_ratio(3, 4).unwrap(),
+            random_writes: Share::from_ratio(3, 4).unwrap(),
+        },
         sizes: sizes.map(|(size, weight)| SizeShare { size: Sectors::new(size), weight }).to_vec(),
         arrivals: poisson(40),
         ..base

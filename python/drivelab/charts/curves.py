@@ -71,7 +71,7 @@ def depth(
     style = _style(plan)
     panels: list[Any] = []
     if wanted.rate:
-        rates = _panel(plan, rows, style, _rate_axis(rows, wanted), height=HEIGHT_IOPS)
+        rates = _panel(plan, rows, style, _rate_axis(rows, wanted), height=HEIGHT_IOPS, is_first=True)
         if any(row[f"{wanted.rate}_low"] is not None for row in rows):
             # Below the lines: the range of the figure for a drive whose queue was never measured.
             rates = alt.layer(_band(plan, rows, style, wanted.rate), rates)
@@ -188,20 +188,22 @@ def _colour_and_dash(plan: Sweep) -> tuple[int, int] | None:
 def _latency(plan: Sweep, tail: list[Row], style: _Style, metric: Metric) -> Panel | alt.HConcatChart:
     """The latency panel, or one panel for each statistic, all on one logarithmic scale in ms."""
     values = [row["ms"] for row in tail]
+    is_first = metric.rate is None
     present = [name for name in metric.statistics if any(row["statistic"] == name for row in tail)]
     if len(metric.statistics) == 1:
         name = latency_title(metric.statistics[0])
         y = _log_y("ms", f"{name[:1].upper()}{name[1:]}, ms", values, HEIGHT_IOPS)
-        return _panel(plan, tail, style, y, height=HEIGHT_IOPS)
+        return _panel(plan, tail, style, y, height=HEIGHT_IOPS, is_first=is_first)
     y = _log_y("ms", "Latency, ms", values, HEIGHT_LATENCY)
     if len(plan.series) <= _SHARED_PANEL_LINES:
-        return _panel(plan, tail, style, y, height=HEIGHT_LATENCY, statistics=present)
+        return _panel(plan, tail, style, y, height=HEIGHT_LATENCY, statistics=present, is_first=is_first)
     width = (WIDTH - PANEL_GAP * (len(present) - 1)) / max(len(present), 1)
     panels = []
     for place, name in enumerate(present):
         axis = y if place == 0 else _log_y("ms", None, values, HEIGHT_LATENCY)
         shown = [row for row in tail if row["statistic"] == name]
-        panel = _panel(plan, shown, style, axis, height=HEIGHT_LATENCY, width=width)
+        first = is_first and place == 0
+        panel = _panel(plan, shown, style, axis, height=HEIGHT_LATENCY, width=width, is_first=first)
         panels.append(panel.properties(title=alt.TitleParams(name, fontSize=12, anchor="middle", offset=4)))
     return alt.hconcat(*panels, spacing=PANEL_GAP, bounds="flush")
 
@@ -215,6 +217,7 @@ def _panel(
     height: float,
     width: float = WIDTH,
     statistics: Sequence[str] = (),
+    is_first: bool = False,
 ) -> Panel:
     """Lines with a mark at each point. `statistics` are dashes."""
     channels: dict[str, Any] = {"x": _x_axis(plan, width), "y": y, "color": style.colour}
@@ -231,8 +234,8 @@ def _panel(
         channels["strokeDash"] = second.dash()
     line = base.mark_line(strokeWidth=1.8, strokeJoin="round").encode(**channels)
     layered = alt.layer(line, dots).properties(width=width, height=height)
-    # One view holds the selection; its legend dims the lines of all of them.
-    return layered.add_params(style.picked) if style.picked is not None and height == HEIGHT_IOPS else layered
+    # One view, the first, holds the selection; its legend dims the lines of all of them.
+    return layered.add_params(style.picked) if style.picked is not None and is_first else layered
 
 
 def _band(plan: Sweep, rows: list[Row], style: _Style, rate: str) -> Panel:

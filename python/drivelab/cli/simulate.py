@@ -66,7 +66,7 @@ from drivelab.cli.simulate_notes import (
 )
 from drivelab.errors import InputError
 from drivelab.files import make_folder, write_text
-from drivelab.firmware import range_note
+from drivelab.firmware import range_note, rate_note
 from drivelab.json_text import json_text
 from drivelab.plural import counted
 from drivelab.points_table import commands_csv, directions_table, points_csv
@@ -278,7 +278,7 @@ def _print(result: Result, *, as_json: bool, as_csv: bool, quiet: bool, breakdow
         emit_data(result.records)
         if not quiet:
             steadiness = steady.summary(result.points)
-            ranged = range_note(result.records) or ""
+            ranged = "\n".join(filter(None, (range_note(result.records), rate_note(result.records))))
             emit(
                 f"\n{ranged}\n" * bool(ranged)
                 + f"\n{steadiness}\n" * bool(steadiness)

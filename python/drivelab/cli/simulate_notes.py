@@ -54,6 +54,10 @@ def tell_empty(result: Result) -> bool:
     longest_ns = max(point["window_ns"] for point in empty)
     if all("replay" in point and is_over_early(point) for point in empty):
         why = "the trace is over before the warm-up is; lower --ramp-time (run.warmup)"
+    elif all(point["ended"] not in {"duration", "interrupted"} for point in empty):
+        why = (
+            "the jobs are done before the warm-up is; lower --ramp-time (run.warmup), or give them more to do"
+        )
     elif longest_ns >= LONG_NS:
         why = f"the workload asks for next to nothing in the measured {duration_text(longest_ns)}"
     else:

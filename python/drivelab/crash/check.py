@@ -184,6 +184,8 @@ def _serve(
         # The mounted image changes meanwhile, and nothing else may change it: serve a second copy.
         image = folder / "asked.img"
         checker.log.cut(at_ns, str(image), checker.kept.size_bytes, checker.dies)
+        # The file system has the beginning of the device, and the rest is zeros.
+        os.truncate(image, checker.plan.capacity_bytes(0))
     options = emulation.served(
         "untimed", listener=listener, image=str(image), write_image=checker.kept.fs is None
     )

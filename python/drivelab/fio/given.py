@@ -83,6 +83,7 @@ _REPLACED = {
     "workload.numjobs": _Replaced("numjobs", _count),
     "workload.rwmixread": _Replaced("rwmixread", _percent, ("rwmixwrite",)),
     "workload.percentage_random": _Replaced("percentage_random", _percent),
+    "workload.percentage_random_writes": _Replaced("percentage_random", _removed),
     "workload.random_distribution": _Replaced("random_distribution", _removed),
     "workload.rate_iops": _Replaced("rate_iops", _removed, ("rate", "rate_process")),
     "workload.rate_process": _Replaced("rate_process", _word),

@@ -23,7 +23,8 @@ _GROUPS = {
         "registerfiles fixedbufs hipri hipri_percentage sqthread_poll sqthread_poll_cpu nonvectored force_async "
         "thinktime_spin exec_prerun exec_postrun uid gid umask"
     ),
-    "it weighs processes for schedulers that are not modelled": "prio prioclass cgroup cgroup_weight cgroup_nodelete",
+    "no elevator here weighs processes, and a drive learns of a priority only where Linux was told to pass it on "
+    "(ncq_prio_enable): workload.priority": "prio prioclass cgroup cgroup_weight cgroup_nodelete",
     "it prepares or removes files, before or after the measured time": (
         "allow_mounted_write allow_file_create create_serialize create_fsync create_on_open fallocate overwrite "
         "unlink unlink_each_loop invalidate fadvise_hint file_append unique_filename"

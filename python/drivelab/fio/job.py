@@ -25,6 +25,8 @@ _NOT_OF_EVERY_JOB: dict[str, Callable[[str], Any]] = {
     "thinktime_blocks": values.whole,
 }
 """Options that some jobs have no use for, and the form of their values, which is checked in every job."""
+# What fio takes where the number is left out.
+_DISTRIBUTIONS = {"zipf": "zipf:1.1", "pareto": "pareto:0.2"}
 _CENTERED = {"zipf": 2, "pareto": 2}
 """The distributions, with the number of colons that they have if a center is given."""
 
@@ -75,7 +77,8 @@ def _is_direct(reader: Reader) -> bool:
 
 def _times(reader: Reader, built: Built, notes: dict[str, None]) -> None:
     duration = built.duration
-    duration.runtime_us = reader.read("runtime", lambda text: values.time_us(text, "s"), None)
+    # fio's 0 is no limit.
+    duration.runtime_us = reader.read("runtime", lambda text: values.time_us(text, "s"), None) or None
     duration.ramp_us = reader.read("ramp_time", lambda text: values.time_us(text, "s"), None)
     duration.time_based = reader.flag("time_based")
     duration.delay_us = reader.read("startdelay", lambda text: values.time_us(text, "s"), 0)
@@ -130,11 +133,18 @@ def _rw(reader: Reader) -> str:
 
 
 def _places(reader: Reader, built: Built, rw: str, notes: dict[str, None]) -> None:
-    def random_share(text: str) -> int:
-        return values.of_one(text, "percentage_random", rw, values.percent)
+    def random_shares(text: str) -> tuple[int, int]:
+        if rw == "randrw":
+            reads, writes = values.pair(text)
+            return values.percent(reads), values.percent(writes)
+        share = values.of_one(text, "percentage_random", rw, values.percent)
+        return share, share
 
-    if (percent := reader.read("percentage_random", random_share, None)) is not None:
-        built.keys["percentage_random"] = f"{percent}%"
+    if (percent := reader.read("percentage_random", random_shares, None)) is not None:
+        reads, writes = percent
+        built.keys["percentage_random"] = f"{reads}%"
+        if writes != reads:
+            built.keys["percentage_random_writes"] = f"{writes}%"
     distribution = reader.text("random_distribution")
     if distribution is not None:
         own = [part.strip() for part in distribution.split(",")]
@@ -143,6 +153,7 @@ def _places(reader: Reader, built: Built, rw: str, notes: dict[str, None]) -> No
                 reader.job.get("random_distribution"),
                 "reads and writes of one job have one; make two jobs of it",
             )
+        own[0] = _DISTRIBUTIONS.get(own[0], own[0])
         built.keys["random_distribution"] = own[0]
         if own[0].startswith("normal") or own[0].count(":") == _CENTERED.get(own[0].split(":")[0]):
             notes[

@@ -37,6 +37,8 @@ class WrongError(ValueError):
 def _split(text: str, example: str) -> tuple[Fraction, str]:
     match = _NUMBER.fullmatch(text.strip())
     if match is None:
+        if "(" in text:
+            raise WrongError(f"expressions are not computed here; write what it comes to, {example}")
         raise WrongError(f"no number; write {example}")
     number = match["number"]
     is_hex = number[:2].lower() == "0x"

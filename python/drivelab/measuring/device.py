@@ -299,7 +299,8 @@ def target_at(path: Path, system: System = System()) -> Target:
     except OSError as error:
         raise InputError(f"{path}: {(error.strerror or str(error)).lower()}") from error
     if size < SECTOR:
-        raise InputError(f"{path}: is empty; a file has to be there in its full size before it is measured")
+        has = f"has {size} bytes, less than a sector" if size else "is empty"
+        raise InputError(f"{path}: {has}; a file has to be there in its full size before it is measured")
     device = found.st_dev if is_file else found.st_rdev
     number = f"{os.major(device)}:{os.minor(device)}"
     node = system.node(number)

@@ -183,7 +183,10 @@ impl Job {
         let random = match self.params.addressing {
             Addressing::Sequential => false,
             Addressing::Random => true,
-            Addressing::Mixed { random } => self.address_stream.chance(random.bits()),
+            Addressing::Mixed { random, random_writes } => {
+                let share = if access == Access::Write { random_writes } else { random };
+                self.address_stream.chance(share.bits())
+            }
         };
         let own = &mut self.next[usize::from(access == Access::Write)];
         let offset = if random {
@@ -271,6 +274,22 @@ mod tests {
         }
         // Four standard errors of 1 000.
         assert!(seen.iter().all(|n| n.abs_diff(1_000) < 122), "{seen:?}");
+    }
+
+    #[test]
+    fn reads_and_writes_have_each_their_share_of_random_places() {
+        let mixed = Addressing::Mixed { random: Share::ALL, random_writes: Share::NONE };
+        let mut job = job(mixed, one_size(), Share::from_ratio(1, 2).unwrap());
+        let (reads, writes): (Vec<Draw>, Vec<Draw>) =
+            (0..2_000).map(|_| job.draw()).partition(|draw| draw.access == Access::Read);
+        let walks = |draws: &[Draw]| {
+            let follows =
+                |pair: &&[Draw]| pair[1].first.get() == 1_000 + (pair[0].first.get() - 1_000 + 8) % 96;
+            draws.windows(2).filter(follows).count()
+        };
+        assert_eq!(walks(&writes), writes.len() - 1);
+        // By chance one in twelve; four standard errors.
+        assert!(walks(&reads).abs_diff(reads.len() / 12) < 36, "{} of {}", walks(&reads), reads.len());
     }
 
     #[test]

@@ -43,10 +43,12 @@ pub enum Addressing {
     Sequential,
     /// Anywhere in the range with the distribution `JobParams::popularity`, aligned to `JobParams::align`.
     Random,
-    /// Random with this share, else the address after the last one.
+    /// Random with this share, else the address after the last one of its kind.
     Mixed {
-        /// Share of I/Os with a random address.
+        /// Share of reads with a random address.
         random: Share,
+        /// Share of writes with a random address.
+        random_writes: Share,
     },
 }
 

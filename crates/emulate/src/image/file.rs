@@ -77,9 +77,14 @@ fn lock(file: &File, how: FlockOperation) -> io::Result<()> {
     })
 }
 
+/// The least size of an image to which a drive is fitted: smaller ones are no images of drives.
+const FITTED_MIN: u64 = 1 << 20;
+
 fn other(found: u64, size: u64) -> io::Error {
     let remedy = if found > size {
         "take an image of that size, or a larger drive".to_owned()
+    } else if found < FITTED_MIN || !found.is_multiple_of(4_096) {
+        "take an image of that size".to_owned()
     } else {
         format!("take an image of that size, or give the drive that of the image: --drive-size {found}B")
     };

@@ -42,6 +42,7 @@ fn with_rw_of(job: &JobRaw, workload: &JobRaw) -> JobRaw {
 fn check_rw(key: &str, place: Place, jobs: &[&JobRaw], log: &mut Log) {
     let (used, those): (fn(Rw) -> bool, _) = match key {
         "rwmixread" => (Rw::is_mixed, "rw or randrw"),
+        "percentage_random_writes" => (|rw| rw == Rw::RandMixed, "randrw"),
         "fsync" | "end_fsync" => (Rw::writes, "write, randwrite, rw or randrw"),
         "percentage_random" | "random_distribution" => (Rw::is_random, "randread, randwrite or randrw"),
         _ => return,

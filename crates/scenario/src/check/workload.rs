@@ -294,10 +294,12 @@ fn addressing(raw: &JobRaw, rw: Rw) -> Addressing {
     if !rw.is_random() {
         return Addressing::Sequential;
     }
-    match given(raw.percentage_random.as_ref()).unwrap_or(Share::ALL) {
-        Share::ALL => Addressing::Random,
-        Share::NONE => Addressing::Sequential,
-        random => Addressing::Mixed { random },
+    let random = given(raw.percentage_random.as_ref()).unwrap_or(Share::ALL);
+    let random_writes = given(raw.percentage_random_writes.as_ref()).unwrap_or(random);
+    match random {
+        Share::ALL if random_writes == random => Addressing::Random,
+        Share::NONE if random_writes == random => Addressing::Sequential,
+        random => Addressing::Mixed { random, random_writes },
     }
 }
 

@@ -104,5 +104,9 @@ pub fn elsewhere(key: &str, here: &[&str]) -> Option<String> {
     }
     let paths = ScenarioRaw::kind().paths();
     let same_name = paths.iter().find(|path| path.rsplit('.').next() == Some(key));
-    same_name.map(|path| format!("`{key}` belongs elsewhere: `{path}`"))
+    let path = same_name?;
+    if path == key {
+        return Some(format!("`{key}` is a key of a whole scenario: leave it out here"));
+    }
+    Some(format!("`{key}` belongs elsewhere: `{path}`"))
 }

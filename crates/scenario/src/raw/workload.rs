@@ -220,6 +220,8 @@ workload_sections! {
     rwmixread: Share = "50%",
     /// For the random patterns: this share of I/Os is at a random place, the rest are sequential to the one before.
     percentage_random: Share = "100%",
+    /// The same for the writes of `randrw`, where they differ from its reads.
+    percentage_random_writes: Share = "percentage_random",
     /// For the random patterns: how often each place is accessed. `zipf` and `pareto` scatter the popular places over
     /// the range unless they have a center; `normal` is centered at 0.5 unless given, and zones are adjacent.
     random_distribution: Distribution = "random",

@@ -232,7 +232,10 @@ fn the_patterns_have_the_published_shares_and_means() {
     assert_eq!((mean(&database), database.reads), (16_000, percent(67)));
     let station = job("pattern = \"iometer/workstation\"");
     let random = percent(80);
-    assert_eq!((mean(&station), station.addressing), (16_000, Addressing::Mixed { random }));
+    assert_eq!(
+        (mean(&station), station.addressing),
+        (16_000, Addressing::Mixed { random, random_writes: random })
+    );
 }
 
 #[test]

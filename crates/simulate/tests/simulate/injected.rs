@@ -97,6 +97,12 @@ fn a_drive_at_a_tenth_has_a_tenth_of_its_rate_whatever_the_commands_are() {
             plain.iops
         );
     }
+    // A FLUSH has no sectors.
+    let flushed = load("randwrite", "4k", 1).replace("iodepth", "fsync = 1\niodepth");
+    let cached = "write_cache = true";
+    let plain = go(&one_drive(cached, &flushed));
+    let slow = go(&one_drive(&format!("{cached}\nfaults.slow = [{{ factor = 10 }}]"), &flushed));
+    assert!((9.4..=10.6).contains(&(plain.iops / slow.iops)), "{} after {}", slow.iops, plain.iops);
     // What ends is over.
     let passing = "faults.slow = [{ factor = 10, lasts = \"1s\" }]";
     let (plain, after) =

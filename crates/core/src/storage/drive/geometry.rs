@@ -377,14 +377,6 @@ impl Geometry {
         Span::from_ns((product >> FRACTION_BITS) as u64)
     }
 
-    /// The time that a stream takes for this many sectors in this zone, with its share of the track switches.
-    pub fn stream_time(&self, zone: u32, count: u64) -> Span {
-        let zone = &self.zones[zone as usize];
-        let track = u128::from((self.period + zone.track_skew.at_period(self.period)).as_ns());
-        let time = u128::from(count) * track / u128::from(zone.sectors_per_track);
-        Span::from_ns(u64::try_from(time).unwrap_or(u64::MAX))
-    }
-
     /// The blocks of this block's track: the first, and the one after the last.
     pub fn track_range(&self, lba: Lba) -> (Lba, Lba) {
         let SectorSlot { zone, track, .. } = self.locate(lba);

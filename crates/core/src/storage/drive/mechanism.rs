@@ -152,9 +152,15 @@ impl Mechanism {
         self.geometry.boundary(landing.zone, 1)
     }
 
-    /// The time that a stream takes for this many sectors where this landing lies.
+    /// The time that a stream takes for this many sectors where this landing lies, with its share of the track switches.
     pub fn stream_time(&self, landing: &Landing, count: Sectors) -> Span {
-        self.geometry.stream_time(landing.zone, count.get())
+        let (geometry, zone) = (&self.geometry, landing.zone);
+        let per_track = geometry.sectors_per_track(zone);
+        let period = geometry.boundary(zone, per_track).as_ns();
+        let start = |track| geometry.look_up(zone, track).start.as_ns();
+        let before = landing.track.saturating_sub(1);
+        let skew = (start(before + 1) + period - start(before)) % period;
+        Span::from_ns(count.get() * (period + skew) / u64::from(per_track))
     }
 
     /// The part of a track from a slot up to slot `end`.

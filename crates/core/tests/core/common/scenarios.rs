@@ -566,7 +566,7 @@ fn jobs(capacity: u64) -> impl Strategy<Value = JobParams> {
     let addressing = prop_oneof![
         2 => Just(Addressing::Random),
         2 => Just(Addressing::Sequential),
-        1 => shares().prop_map(|random| Addressing::Mixed { random }),
+        1 => (shares(), shares()).prop_map(|(random, random_writes)| Addressing::Mixed { random, random_writes }),
     ];
     let largest = (capacity / 2).clamp(1, 300);
     let sizes = vec((1..=largest, 1u32..5), 1..4);
