@@ -187,7 +187,15 @@ impl Folder {
                 (state, false)
             }
         };
-        Ok(Folder { path: path.to_owned(), files, state, drives, is_old, has_reserve: false, is_in_use: false })
+        Ok(Folder {
+            path: path.to_owned(),
+            files,
+            state,
+            drives,
+            is_old,
+            has_reserve: false,
+            is_in_use: false,
+        })
     }
 
     /// Opens all images.
