@@ -136,6 +136,8 @@ pub struct Folder {
     drives: Drives,
     /// Whether it was made before: its images are there.
     is_old: bool,
+    /// The images that this session has made.
+    made: Vec<String>,
     /// Whether disk space is reserved in it for this session.
     has_reserve: bool,
     /// Whether its images are being served.
@@ -151,10 +153,8 @@ impl Drop for Folder {
         if self.has_reserve {
             self.release();
         }
-        if !self.is_old {
-            for image in &self.state.drives {
-                let _ = self.files.delete(image);
-            }
+        for image in &self.made {
+            let _ = self.files.delete(image);
         }
     }
 }
@@ -193,6 +193,7 @@ impl Folder {
             state,
             drives,
             is_old,
+            made: Vec::new(),
             has_reserve: false,
             is_in_use: false,
         })
@@ -212,6 +213,10 @@ impl Folder {
                 let error = if must_exist { self.explained(drive, error) } else { error };
                 EmulateError::Open { path: self.path.join(name), error }
             })?;
+            if !self.is_old {
+                // It is locked: no other session has it.
+                self.made.push(name.clone());
+            }
             images.push((name.clone(), Box::new(image) as Box<dyn Image>));
         }
         Ok(images)

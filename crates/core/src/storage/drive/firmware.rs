@@ -40,8 +40,9 @@ pub struct Firmware {
     taken_up_at: Instant,
     /// The end of the last write that was picked up.
     write_end: Lba,
-    /// The last read that was picked up, and its end.
+    /// The slot and the serial of the last read that was picked up.
     last_read: Option<(SlotIndex, u32)>,
+    /// Its end.
     read_end: Lba,
 }
 

@@ -36,7 +36,7 @@ impl Injected {
             hangs_until: None,
             works_since: Instant::ZERO,
             rests_until: Instant::ZERO,
-            went_to: Lba::new(0),
+            went_to: Lba::ZERO,
             key,
         }
     }
