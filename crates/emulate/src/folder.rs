@@ -69,7 +69,9 @@ impl State {
         let remedy = "take another folder, or the scenario that it was made with";
         if self.format != FORMAT {
             let format = self.format;
-            return Err(format!("its {STATE} has format {format}, and this version reads {FORMAT}: take another folder"));
+            return Err(format!(
+                "its {STATE} has format {format}, and this version reads {FORMAT}: take another folder"
+            ));
         }
         if self.sizes != *sizes || self.drives.len() != sizes.len() {
             let own = self.layout.as_ref().map_or(String::new(), |own| format!(": they are of {own}"));

@@ -46,12 +46,18 @@ impl Engine {
     /// The drives that are slow in bursts, none of which lasts now.
     fn between_bursts(&self, now: Instant) -> String {
         let next = self.later.iter().filter_map(|(_, later)| match later {
-            DelayedAction::Action(action) if action.every_ns.is_some() && action.by_ns != Some(0) => Some(action),
+            DelayedAction::Action(action) if action.every_ns.is_some() && action.by_ns != Some(0) => {
+                Some(action)
+            }
             _ => None,
         });
         next.filter(|action| self.conditions.in_force(action) == InForce::Slow(None))
             .map(|action| {
-                format!("; {} is slow by {}, not now", self.name_of(action.member), how_slow(action, now, now))
+                format!(
+                    "; {} is slow by {}, not now",
+                    self.name_of(action.member),
+                    how_slow(action, now, now)
+                )
             })
             .collect()
     }

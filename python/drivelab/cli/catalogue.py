@@ -21,8 +21,8 @@ def catalogue(
         str | None,
         typer.Argument(
             metavar="[NAME]",
-            help="A drive, a controller or a workload, the path of a file of your own, or drives, say, to list those; without "
-            "it, list all",
+            help="A drive, a controller or a workload, the path of a file of your own, or a kind, such as drives; "
+            "without it, list all",
             autocompletion=completion.everything,
         ),
     ] = None,
