@@ -3,9 +3,10 @@
     python tools/emulate_against_nbdkit.py [--seconds 30] [--depths 1,4,16,32]
 
 Random reads of 128 KiB over a 7 200 rpm SATA drive of 22 TB: as measured on the drive with fio (cdl-tools, Western
-Digital; docs/accuracy.md), as `drivelab simulate` has it, as fio finds it on the drive that `drivelab emulate` serves,
-and on a disk in memory behind nbdkit's delay filter, whose delay is the drive's own mean with one request outstanding.
-Needs Debian's fio and nbdkit, and `drivelab` beside this Python or on PATH. A table in Markdown goes to stdout.
+Digital; docs/studies/accuracy.md), as `drivelab simulate` has it, as fio finds it on the drive that `drivelab emulate`
+serves, and on a disk in memory behind nbdkit's delay filter, whose delay is the drive's own mean with one request
+outstanding. Needs Debian's fio and nbdkit, and `drivelab` beside this Python or on PATH. A table in Markdown goes to
+stdout.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ For every drive the values of its class are fitted on the others, and its sweep 
 mechanics. The remaining error is the range that `crates/scenario/src/check/class.rs` gives drives without a measured
 sweep; that of an order without a guard is the range of inferred orders that are not their class's. The writes that a
 drive's cache holds have the table of `cached_writes.rs` beside it. `python tools/firmware_classes.py` prints the tables
-of docs/firmware-classes.md.
+of docs/reference/firmware-classes.md.
 """
 
 from __future__ import annotations

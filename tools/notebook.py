@@ -1,6 +1,6 @@
 """Run the example notebook: its cells again, in their order, with their output.
 
-`python tools/notebook.py` writes docs/first-steps.ipynb with its outputs (`make docs`). The cells are kept in the
+`python tools/notebook.py` writes docs/learn/first-steps.ipynb with its outputs (`make docs`). The cells are kept in the
 notebook itself. Pictures are stored as SVG, which every viewer shows; a test compares only the texts, since the
 letters of a picture depend on the fonts of a machine.
 """
@@ -14,7 +14,7 @@ import nbformat
 from nbclient import NotebookClient
 
 ROOT = Path(__file__).resolve().parent.parent
-NOTEBOOK = ROOT / "docs" / "first-steps.ipynb"
+NOTEBOOK = ROOT / "docs" / "learn" / "first-steps.ipynb"
 SECONDS_MAX = 300
 
 

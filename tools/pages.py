@@ -55,7 +55,7 @@ class Block:
 
 def pages() -> list[Path]:
     """All pages."""
-    return [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+    return [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
 
 def blocks(page: Path, text: str) -> Iterator[Block]:

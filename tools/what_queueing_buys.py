@@ -1,4 +1,4 @@
-"""Write docs/what-queueing-buys.md and its pictures: what command queueing gains, and what it costs.
+"""Write docs/learn/what-queueing-buys.md and its pictures: what command queueing gains, and what it costs.
 
 Every figure in the page comes from the runs below, so the page is written again whenever the model changes; a test
 compares text and pictures with them. `make docs` writes them.
@@ -16,7 +16,7 @@ import drivelab
 from drivelab import charts
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGE = ROOT / "docs" / "what-queueing-buys.md"
+PAGE = ROOT / "docs" / "learn" / "what-queueing-buys.md"
 PICTURES = ROOT / "docs" / "pictures"
 
 DRIVE = "wd-4tb-7200"
@@ -69,7 +69,7 @@ def picture(name: str, result: drivelab.Result, title: str) -> str:
     """Draws a sweep into the page's folder; returns the reference to it."""
     PICTURES.mkdir(parents=True, exist_ok=True)
     charts.save(charts.depth(result.points, title), PICTURES / f"{name}.svg", result.provenance())
-    return f"![{title}](pictures/{name}.svg)"
+    return f"![{title}](../pictures/{name}.svg)"
 
 
 def twelve() -> str:
@@ -89,7 +89,7 @@ def twelve() -> str:
 The whole idea in one picture: twelve reads arrive at once. In order of their arrival the head crosses the disk
 again and again; in the drive's own order it picks up what lies on its way, and what the platter brings round in time.
 
-![Twelve reads in the order of service and in order of arrival](pictures/queueing-twelve.svg)
+![Twelve reads in the order of service and in order of arrival](../pictures/queueing-twelve.svg)
 
     drivelab simulate --drive wd-4tb-7200 --iodepth 12 --thinktime 1h --number-ios 12 --timeline twelve.svg
 """
@@ -135,7 +135,7 @@ but its p99 is {milliseconds(sptf, "p99")} ms against {milliseconds(fcfs, "p99")
 with {milliseconds(at_32["aged-sptf"], "p99")} ms at p99 and {milliseconds(at_32["aged-sptf"], "max")} ms
 at most. At 256 outstanding the same credit weighs more, because waits are longer: weight and depth belong
 together. The rest of this page uses what the drive has in the catalogue, the law of its
-[class](firmware-classes.md) with its guard against a late arm, unless an order is named.
+[class](../reference/firmware-classes.md) with its guard against a late arm, unless an order is named.
 """
 
 
@@ -181,8 +181,8 @@ outstanding, past the cache; what the two get in {seconds} s:
 {table(["order", "reads", "mean wait, ms", "longest, ms", "written, MB/s"], rows)}
 
 Pure SPTF never turns to the read. Drives that were tried that way have a hard bound between one and four
-seconds ([accuracy.md](accuracy.md#how-long-a-command-waits)), so the drives of the catalogue have one too:
-this drive goes by its [class](firmware-classes.md), where a command's age counts the more the fewer wait.
+seconds ([accuracy.md](../studies/accuracy.md#how-long-a-command-waits)), so the drives of the catalogue have one too:
+this drive goes by its [class](../reference/firmware-classes.md), where a command's age counts the more the fewer wait.
 """
 
 
@@ -353,6 +353,8 @@ SECTIONS: list[Callable[[], str]] = [
 
 OPENING = f"""\
 # What queueing buys
+
+*For the reader who asks what a queue is for.*
 
 A drive that holds several commands may serve them in an order of its own. This page asks what that gains,
 what it costs, and where it gains nothing. The drive is `{DRIVE}` of the catalogue (7 200 rpm), its caches

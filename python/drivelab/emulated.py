@@ -45,12 +45,15 @@ def device_options(  # noqa: PLR0913 - its parameters are the options of the ver
         raise InputError("--write-image changes nothing without --image; leave it out")
     options = _options(socket, control, clock, store, image, block_size, lateness_budget)
     options |= _network(socket, tcp, tls_certificates)
+    if control is not None and socket is not None and Path(control).absolute() == Path(socket).absolute():
+        raise InputError(f"--control {control}: it is the path of the device's own socket; give another one")
     if mount is not None and not remains.unmounted(mount):
         raise InputError(
             f"--mount {mount}: what is mounted there has lost its process; unmount it, as with fusermount3 -u"
         )
     if mount is not None and not mount.is_dir():
-        raise InputError(f"--mount {mount}: there is no such folder; make it first")
+        what = "it is no folder; name one" if mount.exists() else "there is no such folder; make it first"
+        raise InputError(f"--mount {mount}: {what}")
     if mount is not None and any(mount.iterdir()):
         raise InputError(
             f"--mount {mount}: there is something in it, which nobody would see; name an empty folder"

@@ -1,8 +1,8 @@
 """How far the I/Os per second may lie from the prediction of a drive whose queue or cache nobody measured.
 
 The firmware decides what a drive gains by its queue, and how many writes its cache holds decides what they cost.
-Where nobody measured that, the figure has a range: docs/firmware-classes.md tells from which measured drives it is
-drawn.
+Where nobody measured that, the figure has a range: docs/reference/firmware-classes.md tells from which measured drives
+it is drawn.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""One point of a result as types, for editors and type checkers; docs/record.md says what each key means."""
+"""One point of a result as types, for editors and type checkers; docs/reference/record.md says what each key means."""
 
 from __future__ import annotations
 

@@ -42,11 +42,11 @@ def _values(key: str, part: str) -> Iterator[str]:
     low, high = (
         _end(part, number, unit, is_size=is_size) for number, unit in (match.group(1, 2), match.group(3, 4))
     )
+    is_doubled = is_size or name in _COUNTS_DOUBLED
+    if is_doubled and min(low, high) == 0:
+        raise InputError(f"{part.strip()}: a range of {name} doubles; begin it above 0")
     if low > high:
         raise InputError(f"{part.strip()}: a range goes up: write {match[3]}{match[4]}..{match[1]}{match[2]}")
-    is_doubled = is_size or name in _COUNTS_DOUBLED
-    if is_doubled and low == 0:
-        raise InputError(f"{part.strip()}: a range of {name} doubles; begin it above 0")
     if not is_doubled and high - low >= VALUES_MAX:
         raise InputError(
             f"{part.strip()}: a range has at most {VALUES_MAX} values; write those that are meant as a list"

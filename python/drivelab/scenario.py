@@ -114,7 +114,8 @@ def read_source(scenario: object, overrides: Iterable[Override] = ()) -> Source:
         return repeating.source_in(text, scenario)
     if not text.strip():
         raise InputError(
-            f"{scenario}: the file is empty; fill it (docs/scenario.md), or leave it out where the options say it all"
+            f"{scenario}: the file is empty; fill it (docs/reference/scenario.md), or leave it out where the options "
+            "say it all"
         )
     if scenario.suffix == ".fio" or _is_of_fio(text):
         from drivelab.fio import scenario_of  # noqa: PLC0415 - few need it

@@ -1,4 +1,4 @@
-"""Figures of docs/accuracy.md beside the record of their experiment, so that the page cannot fall behind the model.
+"""Figures of docs/studies/accuracy.md beside the record of their experiment: the page cannot fall behind the model.
 
 Checked are the tables that print a prediction next to its published value ("published, predicted, error",
 "published / predicted", or both in columns of their own) and tables of rates by system.
@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-PAGE = Path(__file__).parents[2] / "docs" / "accuracy.md"
+PAGE = Path(__file__).parents[2] / "docs" / "studies" / "accuracy.md"
 NUMBER = r"\d[\d.]*"
 PAIRS = (
     # Commas between: "78.0, 79.2, +2 %".
@@ -25,7 +25,7 @@ RATES = re.compile(r"\| (?:outstanding|I/O per second, as published) \|(?: [PSTA
 def section(name: str) -> str:
     """The section of an experiment, without those below it that have other sources."""
     found = re.search(rf"^## {re.escape(name)}: .*?(?=^##|\Z)", PAGE.read_text(encoding="utf-8"), re.M | re.S)
-    assert found, f"docs/accuracy.md has no section on {name}"
+    assert found, f"docs/studies/accuracy.md has no section on {name}"
     return found[0]
 
 
@@ -58,5 +58,5 @@ def stale(record: dict, name: str) -> list[str]:
             figures = [text for row in table[2:] for text in re.findall(NUMBER, row.split("|", 2)[2])]
             checked += len(figures)
             found += [text for text in figures if not any(rounds_to(value, text) for _, value in cells)]
-    assert checked, f"docs/accuracy.md has no table of {name} that could be checked"
+    assert checked, f"docs/studies/accuracy.md has no table of {name} that could be checked"
     return found

@@ -18,7 +18,7 @@ _KEPT = re.compile(r"--from (\S*drivelab-crash-\w+)")
 
 def section(page: str, heading: str) -> str:
     """A section of a page, from its heading to the next one of its level."""
-    text = (DOCS / page).read_text(encoding="utf-8")
+    text = next(DOCS.rglob(page)).read_text(encoding="utf-8")
     begin = text.index(f"{heading}\n")
     level = heading.split(maxsplit=1)[0]
     end = text.find(f"\n{level} ", begin + 1)
@@ -65,7 +65,7 @@ _CSV = re.compile(r"`([\w-]+\.csv)`:\n\n```text\n(.*?)^```", re.DOTALL | re.MULT
 
 def shown(page: str, folder: Path) -> list[tuple[list[str], str]]:
     """The commands of a page with what it shows of their output, after its files were written to a folder."""
-    text = (DOCS / page).read_text(encoding="utf-8")
+    text = next(DOCS.rglob(page)).read_text(encoding="utf-8")
     for _, block in _BLOCK.findall(text):
         if name := _NAME.match(block):
             (folder / name[1]).write_text(block)

@@ -141,7 +141,7 @@ def test_the_log_begins_after_the_warm_up(run):
 
 
 def test_the_reference_explains_every_key_of_the_log(run):
-    page = (Path(__file__).parents[2] / "docs" / "record.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[2] / "docs" / "reference" / "record.md").read_text(encoding="utf-8")
     explained = {word for code in re.findall(r"`([^`]+)`", page) for word in code.split(".")}
     point = json.loads(run("simulate", *BATCH, "--log", "16", "--json").stdout)["points"][0]
     names = {key for command in point["commands"] for key in command}

@@ -267,7 +267,7 @@ def told(run, authority, tmp_path) -> Callable[[str, bytes | None], str]:
     return told
 
 
-MAKE = "docs/emulate.md has the commands that make such a folder"
+MAKE = "docs/how-to/emulate.md has the commands that make such a folder"
 
 
 def test_certificates_that_are_none_are_told_with_their_file_and_a_remedy(told, tmp_path):

@@ -7,7 +7,7 @@ Neither the drive's model, nor where the file lay, nor md's options were publish
 - md has its write-intent bitmap, as mdadm makes it unasked for arrays above 100 GB;
 - three quarters of the file lie in one piece at the array's beginning, the rest in eight pieces all over it. That alone
   is fitted, on the latencies of reads with one outstanding: they spread (standard deviation 4.8 ms) as no single
-  stretch of any drive lets them. All else is validation. docs/accuracy.md tells what else was tried.
+  stretch of any drive lets them. All else is validation. docs/studies/accuracy.md tells what else was tried.
 
 The measurement is not part of the repository (see `reference` in conftest.py).
 """
@@ -51,7 +51,7 @@ def member():
     return {
         "base": "wd-4tb-7200",
         "geometry": {**geometry, "zones": zones, "capacity": f"{capacity} sectors"},
-        # These drives gain more by their queues than those of which a class was made: docs/accuracy.md.
+        # These drives gain more by their queues than those of which a class was made: docs/studies/accuracy.md.
         "queue": {"order": "aged-sptf", "age_weight": 0.006},
     }
 
@@ -114,7 +114,7 @@ def test_commands_per_second(measured, rw, depth):
 @pytest.mark.parametrize("rw", ["randread", "randwrite"])
 @pytest.mark.parametrize("depth", DEPTHS)
 def test_median_latency(measured, rw, depth):
-    # At 64 outstanding the measured writes spread wider than ours, whose rate is met: docs/accuracy.md.
+    # At 64 outstanding the measured writes spread wider than ours, whose rate is met: docs/studies/accuracy.md.
     within = 0.3 if (rw, depth) == ("randwrite", 64) else 0.25
     assert predicted(rw, depth, "p50") == pytest.approx(float(measured[rw, depth]["clat_p50_ms"]), rel=within)
 

@@ -1,4 +1,4 @@
-"""docs/own-drive.md as a new user follows it: each file written, each command run, each output as it stands there.
+"""docs/how-to/own-drive.md as a new user follows it: each file is written, each command run, each output compared.
 
 Figures may differ by a few percent from those of the page; UPDATE_DOCS=1 writes the outputs anew.
 """
@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "own-drive.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "how-to" / "own-drive.md"
 BLOCK = re.compile(r"```(toml|console)\n(.*?)```\n", re.DOTALL)
 NAME = re.compile(r"^# (\S+\.toml)$", re.MULTILINE)
 NUMBER = re.compile(r"\d[\d,.]*")
@@ -73,7 +73,7 @@ def test_the_page_can_be_followed(run, tmp_path):
             renewed = renewed.replace(f"```console\n{text}```", f"```console\n{new}```", 1)
         else:
             assert alike(new, text), (
-                f"docs/own-drive.md shows\n{text}\nand it prints\n{new}\n(UPDATE_DOCS=1 renews it)"
+                f"docs/how-to/own-drive.md shows\n{text}\nand it prints\n{new}\n(UPDATE_DOCS=1 renews it)"
             )
     if renewed != page:
         PAGE.write_text(renewed, encoding="utf-8")

@@ -107,7 +107,7 @@ def test_an_array_tells_of_its_write_hole(run):
 def test_the_reference_explains_every_key_of_a_cut(run):
     from test_simulate import keys_of
 
-    page = (Path(__file__).parents[2] / "docs" / "record.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[2] / "docs" / "reference" / "record.md").read_text(encoding="utf-8")
     explained = {word for code in re.findall(r"`([^`]+)`", page) for word in code.split(".")}
     options = (*RAID5, *CUT, "--set", "target.write_cache=true", "--log", "3")
     point = record(run("simulate", *options, "--json"))["points"][0]
@@ -245,7 +245,7 @@ def test_one_copy_that_is_wrong_has_no_parity_beside_it():
     ]
 
 
-PAGE = Path(__file__).parents[2] / "docs" / "power-cuts.md"
+PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "power-cuts.md"
 # A scenario or a command, and the block behind it with what it prints.
 SHOWN = re.compile(
     r"^```(toml\n(?P<scenario>.*?)|\n(?P<command>drivelab .*?))^```\n\n```\n(?P<shown>.*?)^```", re.M | re.S

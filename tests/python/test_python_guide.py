@@ -37,7 +37,7 @@ _SAME = {"settings": "**", "randseed": "**", "format_": "reading", "keep_in": "k
 
 
 def test_the_guide_runs(tmp_path, environment):
-    blocks = _BLOCK.findall((DOCS / "python.md").read_text(encoding="utf-8"))
+    blocks = _BLOCK.findall((DOCS / "reference" / "python.md").read_text(encoding="utf-8"))
     assert len(blocks) > 10
     done = subprocess.run(
         [sys.executable, "-c", "\n".join(blocks)],
@@ -56,7 +56,7 @@ def test_the_guide_runs(tmp_path, environment):
 
 
 def test_the_guide_names_every_function():
-    table = (DOCS / "python.md").read_text(encoding="utf-8").split("## Simulate")[0]
+    table = (DOCS / "reference" / "python.md").read_text(encoding="utf-8").split("## Simulate")[0]
     functions = {name for name in drivelab.__all__ if name[0].islower()}
     assert functions - set(re.findall(r"`(\w+)`", table)) == set()
     assert set(drivelab.__all__) <= set(dir(drivelab))

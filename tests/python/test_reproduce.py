@@ -140,7 +140,9 @@ def reproduced(run, tmp_path, name):
     assert done.returncode == (0 if all(claim["holds"] for claim in record["claims"]) else 3)
     assert (tmp_path / "out" / f"{name}.html").exists()
     if not name.endswith("-desktop"):
-        assert accuracy_page.stale(record, name) == [], "docs/accuracy.md has figures of an earlier model"
+        assert accuracy_page.stale(record, name) == [], (
+            "docs/studies/accuracy.md has figures of an earlier model"
+        )
     return record
 
 

@@ -48,14 +48,14 @@ def test_the_drives_of_the_catalogue_conform(path):
 
 @pytest.mark.parametrize("page", ["scenario.md", "drives.md", "path.md", "arrays.md"])
 def test_the_examples_of_the_docs_conform(page):
-    examples = FENCE.findall((ROOT / "docs" / page).read_text(encoding="utf-8"))
+    examples = FENCE.findall((ROOT / "docs" / "reference" / page).read_text(encoding="utf-8"))
     assert examples
     for text in examples:
         assert faults(SCENARIO, text) == [], text
 
 
 def test_the_drives_of_the_guide_conform():
-    examples = FENCE.findall((ROOT / "docs" / "own-drive.md").read_text(encoding="utf-8"))
+    examples = FENCE.findall((ROOT / "docs" / "how-to" / "own-drive.md").read_text(encoding="utf-8"))
     for text in examples:
         assert faults(SCENARIO if "# scenario.toml" in text else DRIVE, text) == [], text
 

@@ -33,7 +33,7 @@ def test_json_is_all_that_stdout_holds(run, queue):
 
 
 def test_the_reference_explains_every_key(run, queue):
-    page = (Path(__file__).parents[2] / "docs" / "record.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[2] / "docs" / "reference" / "record.md").read_text(encoding="utf-8")
     explained = {word for code in re.findall(r"`([^`]+)`", page) for word in code.split(".")}
     record = json.loads(run("simulate", queue, "--json").stdout)
     for point in record["points"]:

@@ -1,4 +1,4 @@
-//! Closed forms against which the results are checked. Each is derived in docs/durability.md, and holds if drives and
+//! Closed forms against which the results are checked. Each is derived in docs/how-to/durability.md, and holds if drives and
 //! repairs are exponential and a repair is much shorter than a life.
 use serde::Serialize;
 

@@ -70,7 +70,7 @@ impl Conditions {
 }
 
 /// By how much a member is slow, and which of its commands.
-fn how_slow(action: &Action, since: Instant, now: Instant) -> String {
+pub(crate) fn how_slow(action: &Action, since: Instant, now: Instant) -> String {
     if let Some(factor) = action.factor {
         return format!("a factor of {factor}");
     }

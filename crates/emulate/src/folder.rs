@@ -18,6 +18,7 @@ const STATE: &str = "state.json";
 const STATE_NEW: &str = "state.json.new";
 const RESERVE: &str = "reserve";
 const FORMAT: u32 = 1;
+const UNREADABLE: &str = "put a copy of it back, or take another folder";
 
 /// The contents of `state.json`.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -66,8 +67,15 @@ impl State {
     fn check(&self, drives: &Drives) -> Result<(), String> {
         let (sizes, layout) = (&drives.sizes, drives.layout.as_deref());
         let remedy = "take another folder, or the scenario that it was made with";
-        if self.format != FORMAT || self.sizes != *sizes || self.drives.len() != sizes.len() {
-            return Err(format!("it has images of another target: {remedy}"));
+        if self.format != FORMAT {
+            let format = self.format;
+            return Err(format!(
+                "its {STATE} has format {format}, and this version reads {FORMAT}: take another folder"
+            ));
+        }
+        if self.sizes != *sizes || self.drives.len() != sizes.len() {
+            let own = self.layout.as_ref().map_or(String::new(), |own| format!(": they are of {own}"));
+            return Err(format!("it has images of another target{own}; {remedy}"));
         }
         match (self.layout.as_deref(), layout) {
             (Some(own), _) if Some(own) != layout => {
@@ -176,7 +184,7 @@ impl Folder {
         let (state, is_old) = match files.read(STATE).map_err(of_state())? {
             Some(bytes) => {
                 let found: State = serde_json::from_slice(&bytes)
-                    .map_err(|error| of_state()(io::Error::other(error.to_string())))?;
+                    .map_err(|error| of_state()(io::Error::other(format!("{error}: {UNREADABLE}"))))?;
                 found.check(&drives).map_err(|why| failed(path.to_owned())(io::Error::other(why)))?;
                 found.check_names(drives.members).map_err(|why| of_state()(io::Error::other(why)))?;
                 (found, true)

@@ -1,6 +1,8 @@
 //! The status of a device as text: whether it is sound, the conditions of its drives, the work of its array.
+use crate::conditions::{InForce, how_slow};
 use crate::engine::Engine;
 use crate::restart::NOT_STARTED;
+use crate::scheduled::DelayedAction;
 use drivelab_core::storage::array::Array;
 use drivelab_core::storage::array::members::MemberState;
 use drivelab_core::storage::array::report::{Health, Progress, SyncKind};
@@ -24,7 +26,9 @@ impl Engine {
         if self.model.is_stopped {
             text += &format!("; {NOT_STARTED}");
         }
-        let drives = self.of_drives(now) + &self.conditions.describe(now, &|member| self.name_of(member));
+        let drives = self.of_drives(now)
+            + &self.conditions.describe(now, &|member| self.name_of(member))
+            + &self.between_bursts(now);
         text += &match self.model.target.array() {
             Some(array) => of_array(array, self.model.own(now)) + &self.of_others(array),
             None if !self.model.failed.is_empty() => "; the drive has failed".into(),
@@ -37,6 +41,25 @@ impl Engine {
             1 => text + "; 1 answered sector was lost in this session",
             lost => text + &format!("; {lost} answered sectors were lost in this session"),
         }
+    }
+
+    /// The drives that are slow in bursts, none of which lasts now.
+    fn between_bursts(&self, now: Instant) -> String {
+        let next = self.later.iter().filter_map(|(_, later)| match later {
+            DelayedAction::Action(action) if action.every_ns.is_some() && action.by_ns != Some(0) => {
+                Some(action)
+            }
+            _ => None,
+        });
+        next.filter(|action| self.conditions.in_force(action) == InForce::Slow(None))
+            .map(|action| {
+                format!(
+                    "; {} is slow by {}, not now",
+                    self.name_of(action.member),
+                    how_slow(action, now, now)
+                )
+            })
+            .collect()
     }
 
     fn has_drives(&self) -> bool {

@@ -6,7 +6,7 @@
 //! What never lives here: physics, a clock, a run, a file system. This room only builds what `drivelab-core` takes.
 //!
 //! Start reading at the declarations in `raw/scenario.rs`: they define the file format, and reader, JSON
-//! Schema and `docs/keys-*.md` are all generated from them. Then [`plan`].
+//! Schema and `docs/reference/keys-*.md` are all generated from them. Then [`plan`].
 pub mod catalogue;
 mod check;
 mod fio;

@@ -1,5 +1,5 @@
 //! The reference of all keys in Markdown, generated from the declarations of the reader:
-//! `docs/keys-scenario.md`, `docs/keys-drive.md`.
+//! `docs/reference/keys-scenario.md`, `docs/reference/keys-drive.md`.
 use crate::keys::{Kind, Read, Section};
 use crate::raw::ScenarioRaw;
 use crate::raw::drive::DriveRaw;

@@ -67,7 +67,7 @@ class Sweep:
     line_axes: list[str]
     line_keys: list[list[str]]
     constants: str
-    dropped: int
+    dropped: list[str]
 
     @property
     def x_is_number(self) -> bool:
@@ -85,8 +85,9 @@ class Sweep:
 
     def notes(self) -> list[str]:
         """What a reader must know beside the picture: the constant axes, and the omitted points."""
+        count = len(self.dropped)
         missing = (
-            f"{counted(self.dropped, 'point')} without a value for x {are(self.dropped)} left out"
+            f"{counted(count, 'point')} without a value for x {are(count)} left out: {_first(self.dropped, '; ')}"
             if self.dropped
             else ""
         )
@@ -184,7 +185,7 @@ def sweep(points: Sequence[Point]) -> Sweep:
         line_axes=[_title(name, short) for name in lines],
         line_keys=[keys[name] for name in lines],
         constants=" · ".join(f"{short[name]} {shown(name, axes[0].get(name))}" for name in constants),
-        dropped=len(points) - len(rows),
+        dropped=[place_name(point) for point, x in zip(points, xs, strict=True) if x is None],
     )
 
 

@@ -1,6 +1,6 @@
 """What a drive file leaves out and its interface determines, reported wherever a drive is used.
 
-Which key tells the interface, and what follows from it, is in docs/own-drive.md.
+Which key tells the interface, and what follows from it, is in docs/how-to/own-drive.md.
 """
 
 from __future__ import annotations

@@ -21,7 +21,8 @@ def catalogue(
         str | None,
         typer.Argument(
             metavar="[NAME]",
-            help="A drive, a controller or a workload, or the path of a file of your own; without it, list all",
+            help="A drive, a controller or a workload, the path of a file of your own, or a kind, such as drives; "
+            "without it, list all",
             autocompletion=completion.everything,
         ),
     ] = None,
@@ -39,8 +40,8 @@ def catalogue(
             raise InputError("--toml prints one file: give its name, and leave --json and --csv out")
         emit(known.catalogue_text(name))
         return Exit.OK
-    if name is None:
-        kinds = {kind: known.entries(kind) for kind in known.catalogue_kinds()}
+    if name is None or name in known.catalogue_kinds():
+        kinds = {kind: known.entries(kind) for kind in known.catalogue_kinds() if name in (None, kind)}
         if as_json:
             emit_json(kinds)
         elif as_csv:

@@ -22,8 +22,8 @@ JOB = re.compile(r"^(workload\.job\.)[^.]+")
 
 def help_(
     context: typer.Context,
-    topic: Annotated[
-        str | None,
+    words: Annotated[
+        list[str] | None,
         typer.Argument(
             metavar="[TOPIC]",
             help="A verb, a key, a section, a column, a topic, or a term",
@@ -35,6 +35,7 @@ def help_(
 ) -> int:
     """Explain a verb, a key such as target.queue.order, a section, or a term such as SPTF."""
     verbs = _verbs(context)
+    topic = " ".join(words) if words else None
     if topic in verbs:
         command = verbs[topic]
         # Its own help, as `drivelab VERB --help` prints it.

@@ -3,7 +3,7 @@
 `import_drive` reads a `.parv` file with all files that it names and returns the drive. Lives here: the syntax of the
 files (text.py, syntax.py), the meaning of their blocks (parameters.py, system.py, disk.py, layout.py, patterns.py,
 seek.py), the drive file (drive_file.py), and whether drivelab accepts it (acceptance.py). Nothing here simulates.
-docs/validate.md says how each parameter is converted.
+docs/how-to/validate.md says how each parameter is converted.
 """
 
 from __future__ import annotations

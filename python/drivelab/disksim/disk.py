@@ -1,6 +1,7 @@
 """A block `disksim_disk` as the sections firmware, link, queue and cache of a drive file.
 
-docs/validate.md lists the meaning of each parameter, and those without effect while only one request is outstanding.
+docs/how-to/validate.md lists the meaning of each parameter, and those without effect while only one request is
+outstanding.
 Parameters that would change something that is not modelled are refused by name.
 """
 

@@ -61,7 +61,7 @@ def durability(  # noqa: PLR0913 - its parameters are the options of the verb
     `level` is one level or several, `file` a TOML file with the same keys, which arguments override. Quantities are
     texts with their units, as the verb takes them: sizes "16TB", times "20h" or "5y", chances "1.5%"; `rebuild` is a
     mean, a law such as "fixed:20h", an interval, or "simulated", which takes a `drive` and the load beside it (`rw`,
-    `bs`, `iodepth` or `rate_iops`). docs/durability.md describes each.
+    `bs`, `iodepth` or `rate_iops`). docs/how-to/durability.md describes each.
 
     `outcomes` of the result has a dictionary for each level: `loss_in_a_year_percent`, `loss_in_life_percent`,
     `mttdl_years` and `bytes_lost`, each with `value`, `low` and `high`. `table()`, `lines()` and `to_dict()` show it.

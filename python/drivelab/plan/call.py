@@ -59,9 +59,9 @@ def plan(  # noqa: PLR0913 - its parameters are the options of the verb
 
     `capacity`, `drive` and `drive_price` are needed. Quantities are texts with their units, as the verb takes them:
     sizes "60TB", limits "p99=50ms,mean=20ms", prices "280USD" or "A=280USD,B=300USD", chances "1e-4/year"; several
-    drives, levels or controllers are one text with commas, `members` also a range "4..12". docs/plan.md describes
-    each. `others` are keys of the target, such as `**{"target.array.stripe_unit": "256KiB"}`, and `run.seed`.
-    `workers` is the number of threads.
+    drives, levels or controllers are one text with commas, `members` also a range "4..12".
+    docs/how-to/plan.md describes each. `others` are keys of the target, such as
+    `**{"target.array.stripe_unit": "256KiB"}`, and `run.seed`. `workers` is the number of threads.
 
     The result has `pick`, the cheapest candidate that holds (None if none does), `candidates`, `lines()`, `table()`,
     `to_dict()`, `chart()` and `tornado()`. Raises InputError, ScenarioError, RunError and KeyboardInterrupt.

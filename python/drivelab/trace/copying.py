@@ -29,7 +29,7 @@ _PACKED_OTHERWISE = (".zst", ".bz2", ".xz")
 
 @dataclass(frozen=True)
 class Shape:
-    """The operations on the requests, in this order; docs/traces.md describes what each preserves."""
+    """The operations on the requests, in this order; docs/how-to/traces.md describes what each preserves."""
 
     device: str | None = None
     skip: int = 0

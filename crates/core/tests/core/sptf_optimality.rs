@@ -164,7 +164,7 @@ fn shortest_positioning_is_near_the_best_and_the_order_of_arrival_is_not() {
     assert!((0.02..0.15).contains(&sptf) && fcfs > 0.4, "{sptf} {fcfs}");
 }
 
-/// Writes docs/sptf-optimality.md.
+/// Writes docs/studies/sptf-optimality.md.
 #[test]
 #[ignore = "makes a document: cargo test --release -p drivelab-core --test core sptf_optimality:: -- --ignored"]
 fn document() {
@@ -185,13 +185,15 @@ fn document() {
     }
     text.push_str(FOOT);
     print!("{text}");
-    let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs");
+    let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/studies");
     std::fs::create_dir_all(&docs).unwrap();
     std::fs::write(docs.join("sptf-optimality.md"), text).unwrap();
 }
 
 const HEAD: &str = "\
 # How good is shortest positioning time first?
+
+*For the reader who asks how much better than shortest positioning time an order could be.*
 
 A queue holds n random 4 KiB reads, and no more arrive. SPTF always serves the read whose first sector can be under the
 head soonest. The best of all n! orders, found by trying them all, may take less time in total; the table shows by how

@@ -129,7 +129,7 @@ fn check_shown(
 }
 
 /// The remedy: how to create the folder.
-const MAKE: &str = "docs/emulate.md has the commands that make such a folder";
+const MAKE: &str = "docs/how-to/emulate.md has the commands that make such a folder";
 
 fn wrong(path: &Path, why: String) -> EmulateError {
     EmulateError::Certificates { path: PathBuf::from(path), why }

@@ -131,3 +131,23 @@ fn a_slow_drive_is_not_sound() {
     act(&mut rig, Action { by_ns: Some(0), ..Action::of(Kind::Slow) });
     assert!(status(&mut rig).ends_with("; the drive is sound"));
 }
+
+#[test]
+fn a_drive_between_two_bursts_is_not_sound() {
+    let mut rig = Rig::new(device(DRIVE, 1));
+    let bursts = Action {
+        by_ns: Some(10_000_000),
+        for_ns: Some(500_000_000),
+        every_ns: Some(10_000_000_000),
+        ..Action::of(Kind::Slow)
+    };
+    act(&mut rig, bursts);
+    let is_slow = "; the drive is slow by 10ms in bursts of 500ms every 10s";
+    assert!(status(&mut rig).ends_with(is_slow));
+    rig.pass(Span::from_ms(1_000));
+    assert!(status(&mut rig).ends_with(&format!("{is_slow}, not now")), "{}", status(&mut rig));
+    rig.pass(Span::from_ms(9_100));
+    assert!(status(&mut rig).ends_with(is_slow), "{}", status(&mut rig));
+    act(&mut rig, Action { by_ns: Some(0), ..Action::of(Kind::Slow) });
+    assert!(status(&mut rig).ends_with("; the drive is sound"), "{}", status(&mut rig));
+}

@@ -28,7 +28,7 @@ pub const FEWEST: u32 = 11;
 pub const MOST: u32 = 2_304;
 
 /// Random writes of 4 KiB per second that the model of the Exos X24 destages, by segments for written data.
-/// `tools/firmware_classes.py` computes it; docs/firmware-classes.md has the table.
+/// `tools/firmware_classes.py` computes it; docs/reference/firmware-classes.md has the table.
 const DESTAGED: [(u32, f64); 13] = [
     (1, 78.7),
     (2, 95.6),

@@ -46,7 +46,7 @@ pub struct Bounds {
 /// The predictions of the classes for drives that were not used for their values: the largest error of any
 /// measured sweep, applied in both directions and never smaller than at a lower depth, combined with the
 /// error of a data sheet's seek time at a depth of 1. `tools/firmware_classes.py` computes it;
-/// docs/firmware-classes.md has the table.
+/// docs/reference/firmware-classes.md has the table.
 const RANGE: [Bounds; 2] =
     [Bounds { depth: 2, low: 0.85, high: 1.11 }, Bounds { depth: 4, low: 0.80, high: 1.16 }];
 

@@ -2,7 +2,7 @@
 //! schema and reference.
 //!
 //! A section is declared once with [`section!`](crate::keys::section): the struct that holds the raw values,
-//! the reader that fills it, and the description from which the JSON Schema and `docs/keys-*.md` are written.
+//! the reader that fills it, and the description from which the JSON Schema and `docs/reference/keys-*.md` are written.
 pub mod choices;
 pub mod kind;
 pub mod numbers;

@@ -33,7 +33,7 @@ section! {
         /// The geometry: the placement of the blocks.
         geometry: GeometryRaw = "",
         /// The skew of each track against the one before.
-        skew: SkewRaw = "as drives of its class (docs/firmware-classes.md)",
+        skew: SkewRaw = "as drives of its class (docs/reference/firmware-classes.md)",
         /// Seek time over distance.
         seek: SeekRaw = "",
         /// Times of the mechanism in addition to the seek curve.
@@ -45,7 +45,7 @@ section! {
         /// How it disconnects from its bus and reconnects.
         disconnect: DisconnectRaw = "at no cost",
         /// The queue.
-        queue: QueueRaw = "what the interface implies (docs/own-drive.md), else one command at a time",
+        queue: QueueRaw = "what the interface implies (docs/how-to/own-drive.md), else one command at a time",
         /// The buffer memory as a cache; false where there is none.
         cache: Switch<CacheRaw> = "what the interface implies, else none",
         /// Whether writes complete in the cache, or only on the media.
@@ -389,7 +389,7 @@ section! {
     pub struct FirmwareRaw {
         /// The class of drives whose values are taken for what the drive file leaves out: how it chooses, where neither
         /// the drive file nor the scenario sets `queue.order`, its overheads, its settling and its skews
-        /// (docs/firmware-classes.md). `ideal` has none of them.
+        /// (docs/reference/firmware-classes.md). `ideal` has none of them.
         class: Class = "by protocol, rpm, form factor, heads, year and capacity",
         /// From the arrival of a read whose data are in the buffer until they can be sent, and of one that continues a read
         /// that is still waiting or being served.

@@ -62,7 +62,7 @@ pub type Factor = Decimal<0, 1_000_000>;
 
 section! {
     facts: false,
-    /// A recorded trace; its path alone may be given in place of the table. See docs/traces.md.
+    /// A recorded trace; its path alone may be given in place of the table. See docs/how-to/traces.md.
     pub struct TraceRaw {
         /// Its path, relative to the scenario's folder; of blktrace the folder of its files.
         file: Name = "",

@@ -10,7 +10,7 @@ const END: &str = "<!-- keys: end -->";
 const CHAPTERS: [&str; 4] = ["scenario.md", "drives.md", "path.md", "arrays.md"];
 
 fn path(name: &str) -> PathBuf {
-    PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs")).join(name)
+    PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/reference")).join(name)
 }
 
 fn text(name: &str) -> String {
@@ -33,7 +33,7 @@ fn the_references_are_current() {
         } else {
             assert!(
                 current == text,
-                "docs/{name} is not current: run `UPDATE_DOCS=1 cargo test -p drivelab-scenario`"
+                "docs/reference/{name} is not current: run `UPDATE_DOCS=1 cargo test -p drivelab-scenario`"
             );
         }
     }

@@ -1,4 +1,4 @@
-//! Drives of the catalogue in a queue, against figures that others measured or worked out: docs/accuracy.md.
+//! Drives of the catalogue in a queue, against figures that others measured or worked out: docs/studies/accuracy.md.
 #![allow(clippy::print_stdout, reason = "what a test measured is worth reading")]
 use drivelab_core::Setup;
 use drivelab_record::Point;

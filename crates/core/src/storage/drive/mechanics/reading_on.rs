@@ -160,7 +160,7 @@ impl Mechanics {
 
     /// Whether a read is waiting that begins here or within the head's permitted reading ahead, and the drive
     /// has yet to choose: until then it reads on towards that. It does so for no other command: the mixed
-    /// columns of LKML (docs/accuracy.md) show reads no faster than the writes between them, so a drive that
+    /// columns of LKML (docs/studies/accuracy.md) show reads no faster than the writes between them, so a drive that
     /// is about to write does not read on meanwhile.
     fn is_followed(&self, end: Lba) -> bool {
         let has_chosen = matches!(self.model.queue.chooses, ChoiceTime::AtMediaEnd | ChoiceTime::OneAhead);
