@@ -181,8 +181,9 @@ def test_numbers_sort_by_size_and_names_stay_in_their_order() -> None:
 
 def test_a_point_without_x_is_counted_not_hidden() -> None:
     plan = sweep([*depths(1, 2), point({}, 4)])
-    assert plan.dropped == 1
-    assert "1 point without" in plan.notes()[-1]
+    assert plan.notes()[-1] == "1 point without a value for x is left out"
+    plan = sweep([*depths(1, 2, bs="4 KiB"), point({"bs": "8 KiB"}, 4)])
+    assert plan.notes()[-1] == "1 point without a value for x is left out: bs 8 KiB"
 
 
 def test_the_parts_keep_their_order_and_add_up() -> None:

@@ -85,12 +85,9 @@ class Sweep:
 
     def notes(self) -> list[str]:
         """What a reader must know beside the picture: the constant axes, and the omitted points."""
-        count = len(self.dropped)
-        missing = (
-            f"{counted(count, 'point')} without a value for x {are(count)} left out: {_first(self.dropped, '; ')}"
-            if self.dropped
-            else ""
-        )
+        count, named = len(self.dropped), [name for name in self.dropped if name]
+        which = f": {_first(named, '; ')}" if named else ""
+        missing = f"{counted(count, 'point')} without a value for x {are(count)} left out{which}" if count else ""
         return [note for note in (self.constants, missing) if note]
 
 
