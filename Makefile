@@ -1,5 +1,6 @@
-# drivelab: `make run` shows what it does, `make test` proves it, `make bench` times it. Each sets up what it needs,
-# below this folder only, and does again only what has changed. `make help` lists the rest.
+# drivelab: `make run` shows what it does, `make test` proves it, `make check` holds what else a commit must, `make bench`
+# times it. Each sets up what it needs, below this folder only, and does again only what has changed. `make help` lists
+# the rest.
 #
 # PYTHON=python3.12 names the interpreter that .venv is made with (3.11 or newer; the newest found otherwise).
 
@@ -10,7 +11,7 @@ endif
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help run test bench wheel docs setup ray determinism lint tidy test-rust histories fuzz plant test-python format pins clean
+.PHONY: help run test check bench wheel docs setup ray determinism lint tidy types packages test-rust histories fuzz plant test-python format pins clean
 
 export PYTHON
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
@@ -24,7 +25,7 @@ LOCKED := --locked
 
 # What this machine lacks, in one line, before anything is tried.
 ifneq ($(filter-out help clean,$(or $(MAKECMDGOALS),help)),)
-LACKING := $(shell PYTHON='$(PYTHON)' sh tools/preflight.sh check $(if $(filter test lint format,$(MAKECMDGOALS)),test))
+LACKING := $(shell PYTHON='$(PYTHON)' sh tools/preflight.sh check $(if $(filter check lint format,$(MAKECMDGOALS)),lint))
 ifneq ($(LACKING),)
 $(error $(LACKING))
 endif
@@ -40,19 +41,22 @@ help: ## List the targets
 run: $(VENV)/stamp-package ## Reproduce a published table, with its report, in out/lkml-2007
 	$(VENV)/bin/drivelab reproduce lkml-2007 --out out/lkml-2007
 
-# The extension is one long link on one core: it is built beside what is compiled for the Rust tests, in another folder.
-# `determinism` needs that folder too, and comes when the link is done.
-test: $(VENV)/stamp-dev ## Everything that must hold before a commit
+# The extension is built beside the test programs, in a folder of its own.
+test: $(VENV)/stamp-dev ## Whether it works: the tests of the rooms, the digests, the tests of the package
 	@$(MAKE) --no-print-directory $(VENV)/stamp-package & built=$$!; \
-	$(MAKE) --no-print-directory lint tidy test-rust determinism; code=$$?; \
+	$(MAKE) --no-print-directory test-rust; code=$$?; \
 	wait $$built && exit $$code
 	@$(MAKE) --no-print-directory test-python
+
+check: lint tidy types determinism packages ## What else must hold before a commit: lints, arrows, types, two builds with the same digests, packages
 
 bench: ## Simulated commands per second
 	$(CARGO) run --release $(LOCKED) --package drivelab-bench
 
-wheel: $(VENV)/stamp-run ## A wheel for a release in dist/, optimised by a profile: two builds, with a run between them (needs llvm-tools)
+wheel: $(VENV)/stamp-dev ## A wheel for a release in dist/, optimised by a profile: two builds, with a run between them (needs llvm-tools)
+	rm -rf dist
 	PATH="$(CURDIR)/$(VENV)/bin:$$PATH" maturin build --release $(LOCKED) --pgo --interpreter $(PY) --target-dir target/profiled --out dist
+	DRIVELAB_WHEEL="$$(echo dist/*.whl)" $(PY) -m pytest -k wheel tests/python/test_packaging.py
 
 docs: $(VENV)/stamp-dev $(VENV)/stamp-package ## Write anew what pages print and draw of the tool's own runs
 	$(PY) tools/what_queueing_buys.py
@@ -63,8 +67,8 @@ setup: $(VENV)/stamp-dev $(VENV)/stamp-package ## What run and test need: .venv,
 
 ray: $(VENV)/stamp-ray ## Ray in .venv too: without it the tests of clusters are skipped
 
-determinism: $(VENV)/stamp-dev ## The same seed twice, in debug and in release
-	$(PY) tools/determinism.py
+determinism: $(VENV)/stamp-dev ## The same seed twice, in debug and in another build: BUILD=release
+	$(PY) tools/determinism.py $(or $(BUILD),editable)
 
 lint: $(VENV)/stamp-dev ## Formatters and linters, Rust and Python; changes nothing
 	$(CARGO) fmt --all --check
@@ -92,10 +96,15 @@ fuzz: $(VENV)/stamp-dev ## New random cases of the core's properties (PROPTEST_C
 plant: $(VENV)/stamp-dev ## Faults planted in a copy of the tree, one at a time: which of them the tests let live
 	$(PY) tools/plant.py
 
-test-python: $(VENV)/stamp-dev $(VENV)/stamp-package ## Types, then the tests of package, tools and tables
+test-python: $(VENV)/stamp-dev $(VENV)/stamp-package ## The tests of package, tools and tables
+	$(PY) -m pytest --numprocesses auto --dist loadgroup --durations 15 --ignore tests/python/test_packaging.py
+
+types: $(VENV)/stamp-dev $(VENV)/stamp-package ## Types of the package and of its stubs
 	$(PY) -m mypy python/drivelab tools
 	$(PY) -m mypy.stubtest drivelab._core
-	$(PY) -m pytest --numprocesses auto --dist loadgroup --durations 15
+
+packages: $(VENV)/stamp-dev $(VENV)/stamp-package ## Wheel and source distribution, each installed and run
+	$(PY) -m pytest tests/python/test_packaging.py
 
 format: $(VENV)/stamp-dev ## Format everything
 	$(CARGO) fmt --all

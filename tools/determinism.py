@@ -1,4 +1,7 @@
-"""The first test: the same seed gives the same digests, twice, in debug and in release builds.
+"""The first test: the same seed gives the same digests, twice, in debug and in another build.
+
+    tools/determinism.py             debug, and as `make setup` builds the extension
+    tools/determinism.py release     debug, and as it is released
 
 A room takes part with a test program `tests/determinism.rs` that prints lines `digest NAME HEX` (NAME has no blanks).
 It is run twice in each build; the first line that differs is shown with both of its values. That a digest is the same
@@ -17,7 +20,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 DIGEST = re.compile(r"\bdigest (\S+) ([0-9a-f]{8,})\b")
-BUILDS = {"debug": [], "release": ["--release"]}
+BUILDS = ("editable", "release")
 RUNS_PER_BUILD = 2
 
 Digests = list[tuple[str, str]]
@@ -60,15 +63,20 @@ def run(package: str, flags: list[str]) -> Digests:
     return found
 
 
-def main() -> int:
+def main(arguments: list[str]) -> int:
     """Compare every run with the first one. Return the exit code."""
+    builds = arguments or [BUILDS[0]]
+    if len(builds) > 1 or builds[0] not in BUILDS:
+        print(f"determinism: {' '.join(builds)} is no build: name one of {', '.join(BUILDS)}", file=sys.stderr)
+        return 1
+    flags_of = {"debug": [], builds[0]: ["--profile", builds[0]]}
     taking_part = packages(ROOT)
     if not taking_part:
         print("determinism: nothing to compare: no room has tests/determinism.rs", file=sys.stderr)
         return 1
     for package in taking_part:
         reference: Digests | None = None
-        for build, flags in BUILDS.items():
+        for build, flags in flags_of.items():
             for number in range(1, RUNS_PER_BUILD + 1):
                 found = run(package, flags)
                 reference = reference or found
@@ -83,4 +91,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

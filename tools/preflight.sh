@@ -1,7 +1,7 @@
 #!/bin/sh
 # Says in one line what this machine lacks, and nothing where it lacks nothing.
 #
-#   sh tools/preflight.sh check [test]   prints what is missing (for `test`, also what only the tests need)
+#   sh tools/preflight.sh check [lint]   prints what is missing (for `lint`, also what only the checks need)
 #   sh tools/preflight.sh python         prints the interpreter that the environment is made with
 #
 # PYTHON=... names the interpreter; otherwise the newest of those below that runs and is new enough is taken.
@@ -75,9 +75,9 @@ python) find_python ;;
 check)
     check_rust
     check_python
-    [ "${2:-}" != test ] || for tool in fmt clippy; do
+    [ "${2:-}" != lint ] || for tool in fmt clippy; do
         cargo "$tool" --version >/dev/null 2>&1 || missing "cargo $tool is missing: rustup component add rustfmt clippy"
     done
     ;;
-*) missing "usage: preflight.sh check [test] | python" ;;
+*) missing "usage: preflight.sh check [lint] | python" ;;
 esac

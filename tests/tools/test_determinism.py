@@ -47,3 +47,8 @@ def test_the_rooms_with_a_determinism_test_take_part(tmp_path: Path):
     for room in ("simulate", "core"):
         (tmp_path / "crates" / room / "tests/determinism.rs").write_text("//! Same.\n", encoding="utf-8")
     assert determinism.packages(tmp_path) == ["drivelab-core", "drivelab-simulate"]
+
+
+def test_a_build_that_there_is_not_is_named(capsys):
+    assert determinism.main(["fast"]) == 1
+    assert capsys.readouterr().err == "determinism: fast is no build: name one of editable, release\n"

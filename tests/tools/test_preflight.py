@@ -50,7 +50,7 @@ def machine(tmp_path: Path) -> Machine:
 
 def test_a_complete_machine_lacks_nothing(machine: Machine):
     assert machine.says("check") == ""
-    assert machine.says("check", "test") == ""
+    assert machine.says("check", "lint") == ""
     assert machine.says("python") == "python3\n"
 
 
@@ -85,7 +85,7 @@ def test_what_is_missing_is_said_in_one_line(machine: Machine, program: str, bod
 def test_formatters_are_missed_by_the_tests_only(machine: Machine):
     machine.program("cargo", 'case "$1" in --version) echo cargo 1.95.0 ;; *) exit 1 ;; esac')
     assert machine.says("check") == ""
-    assert machine.says("check", "test") == "cargo fmt is missing: rustup component add rustfmt clippy\n"
+    assert machine.says("check", "lint") == "cargo fmt is missing: rustup component add rustfmt clippy\n"
 
 
 def test_the_newest_interpreter_that_runs_is_taken(machine: Machine):
