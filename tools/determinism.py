@@ -67,7 +67,9 @@ def main(arguments: list[str]) -> int:
     """Compare every run with the first one. Return the exit code."""
     builds = arguments or [BUILDS[0]]
     if len(builds) > 1 or builds[0] not in BUILDS:
-        print(f"determinism: {' '.join(builds)} is no build: name one of {', '.join(BUILDS)}", file=sys.stderr)
+        print(
+            f"determinism: {' '.join(builds)} is no build: name one of {', '.join(BUILDS)}", file=sys.stderr
+        )
         return 1
     flags_of = {"debug": [], builds[0]: ["--profile", builds[0]]}
     taking_part = packages(ROOT)

@@ -87,7 +87,9 @@ class Sweep:
         """What a reader must know beside the picture: the constant axes, and the omitted points."""
         count, named = len(self.dropped), [name for name in self.dropped if name]
         which = f": {_first(named, '; ')}" if named else ""
-        missing = f"{counted(count, 'point')} without a value for x {are(count)} left out{which}" if count else ""
+        missing = (
+            f"{counted(count, 'point')} without a value for x {are(count)} left out{which}" if count else ""
+        )
         return [note for note in (self.constants, missing) if note]
 
 
