@@ -303,3 +303,30 @@ impl<C: Cell> Recovery<C> for PolicyRecovery<C> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cell::Bytes;
+    use drivelab_core::storage::array::params::{Level, Rotation};
+    use drivelab_units::Sectors;
+    use std::vec::Vec;
+
+    #[test]
+    fn of_two_entries_of_one_place_the_newer_one_is_written_back() {
+        let raid5 = Level::Parity { parities: 1, rotation: Rotation::Last, groups: 1 };
+        let params = ArrayParams { unit: Sectors::new(8), ..ArrayParams::plain(raid5, 4) };
+        let layout = Layout::new(&params, &[Sectors::new(64); 4]).expect("a sound array");
+        let drives: Vec<Option<u16>> = (0..4).map(Some).collect();
+        let [older, newer] = [1, 2].map(|byte| Bytes::from([byte; 512]));
+        let entry = |at, cells: &[&Bytes]| LogEntry {
+            of: Spot { slot: 2, at },
+            columns: 0..0,
+            cells: cells.iter().map(|&cell| cell.clone()).collect(),
+        };
+        let mut media: Media<Bytes> = Media::new(4);
+        let kept = vec![entry(16, &[&older, &older]), entry(17, &[&newer, &newer])];
+        PolicyRecovery { kept, resync: None, journal: None }.recover(&layout, &drives, &mut media);
+        assert_eq!(media.image(2, 16, 3), [older, newer.clone(), newer]);
+    }
+}

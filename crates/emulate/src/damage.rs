@@ -11,6 +11,7 @@ use drivelab_core::Access;
 use drivelab_core::data::DataOp;
 use drivelab_core::storage::array::Array;
 use drivelab_core::storage::array::levels::Layout;
+use drivelab_core::storage::array::report::Run;
 use drivelab_core::storage::write_behind::Piece;
 use drivelab_data::Bytes;
 use drivelab_units::{Instant, counted};
@@ -36,6 +37,22 @@ impl Engine {
             DataOp::Corrupt { .. } => self.suspect(Cause::Corrupted),
             DataOp::GiveUp { .. } => self.suspect(Cause::GivenUp),
             _ => {}
+        }
+    }
+
+    /// An array has lost these addresses: those that background work could not read anywhere are damage too. What the
+    /// failure of a member has destroyed is judged for itself.
+    pub(crate) fn suspect_unread(&mut self, run: Run) {
+        let array = self.model.target.array();
+        let bad = BadRanges::of(array);
+        let unread: Vec<(u64, u64)> = run
+            .ranges()
+            .map(|(first, count)| (first.get(), count.get()))
+            .filter(|(first, _)| bad.have(*first))
+            .collect();
+        unread.iter().for_each(|&(first, count)| self.store.expect(array, first, count));
+        if !unread.is_empty() && self.suspicion.is_none() {
+            self.suspect(Cause::Unreadable);
         }
     }
 
@@ -71,12 +88,18 @@ impl Engine {
             .collect();
         let Store::Modelled(modelled) = &mut self.store else { return Vec::new() };
         let held = Held::new(array, modelled.data.media());
+        let bad = BadRanges::of(array);
         let found = |at: u64| match memory.get(&at) {
             _ if busy.iter().any(|range| range.contains(&at)) => Vec::new(),
             Some(cell) => vec![Some(cell.clone())],
+            None if bad.have(at) => vec![None],
             None => held.found(at),
         };
-        let cause = |_, found: Option<&Bytes>| if found.is_some() { cause } else { Cause::MissingMembers };
+        let cause = |at, found: Option<&Bytes>| match found {
+            Some(_) => cause,
+            None if bad.have(at) => Cause::Unreadable,
+            None => Cause::MissingMembers,
+        };
         modelled.ledger.lost(found, |_, _| false, cause)
     }
 
@@ -103,6 +126,20 @@ impl Engine {
             format!("; {} {are} lost {cause}", counted(damage.lost_sectors, "answered sector"))
         })
         .collect()
+    }
+}
+
+/// The addresses that background work could not read from any member, as ranges, upward.
+struct BadRanges(Vec<(u64, u64)>);
+
+impl BadRanges {
+    fn of(array: Option<&Array>) -> Self {
+        BadRanges(array.into_iter().flat_map(Array::bad_blocks).collect())
+    }
+
+    fn have(&self, at: u64) -> bool {
+        let before = self.0.partition_point(|(first, _)| *first <= at);
+        before > 0 && at < self.0[before - 1].1
     }
 }
 

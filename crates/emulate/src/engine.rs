@@ -225,6 +225,9 @@ impl Engine {
                 if let TargetEvent::Array(Report { what: ReportKind::Failed { .. }, .. }) = what {
                     self.suspect(Cause::MemberFailed);
                 }
+                if let TargetEvent::Array(Report { what: ReportKind::Lost(run), .. }) = what {
+                    self.suspect_unread(run);
+                }
                 let now = self.model.session(own);
                 if let TargetEvent::Array(report) = &what {
                     self.model.ended_work(report).iter().for_each(|work| self.log.record_work(now, work));

@@ -32,6 +32,8 @@ pub enum Cause {
     MemberFailed,
     /// A memory could not write them, and has given them up.
     GivenUp,
+    /// A rebuild found sectors that could not be read, and no other member has the data.
+    Unreadable,
 }
 
 impl Cause {
@@ -45,6 +47,7 @@ impl Cause {
             Cause::Corrupted => "by corruption",
             Cause::MemberFailed => "by the failure of a member",
             Cause::GivenUp => "given up by a memory",
+            Cause::Unreadable => "because no member could be read",
         }
     }
 }

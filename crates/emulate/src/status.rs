@@ -130,6 +130,10 @@ fn of_array(array: &Array, own: Instant) -> String {
             text += &format!("; the array is being {does}, {done}");
         }
     }
+    let bad: u64 = array.bad_blocks().map(|(first, end)| end - first).sum();
+    if bad > 0 {
+        text += &format!("; {} of the array cannot be read until written", counted(bad, "sector"));
+    }
     for (slot, member) in array.members().iter() {
         if member.state == MemberState::Missing {
             text += &format!("; member {slot} is missing");

@@ -209,6 +209,15 @@ impl Store {
         }
     }
 
+    /// These addresses cannot be read any more: what they had, as far as it is known, was answered for.
+    pub(crate) fn expect(&mut self, array: Option<&Array>, first: u64, count: u64) {
+        let Store::Modelled(modelled) = self else { return };
+        let Modelled { data, ledger, .. } = &mut **modelled;
+        let held = Held::new(array, data.media());
+        let found = |at| held.found(at).pop().flatten();
+        ledger.guard(first, count, || (first..first + count).map(found).collect());
+    }
+
     /// The number of acknowledged sectors that are on no image.
     pub(crate) fn unsaved(&self, target: &Target) -> u64 {
         match self {

@@ -1,6 +1,8 @@
 //! What the status says of the array's own work and of the drives, and the end of that work among the events.
 use crate::rig::{DRIVE, Rig, device};
 use drivelab_emulate::action::{Action, Kind};
+use drivelab_emulate::ledger::Cause;
+use drivelab_emulate::transport::DeviceRequest;
 use drivelab_units::Span;
 
 fn small(array: &str) -> Rig {
@@ -67,6 +69,38 @@ fn each_drive_of_a_rebuild_is_told_and_a_spare_has_its_own_number() {
         .collect();
     rebuilt.sort_unstable();
     assert_eq!(rebuilt, [2, 4]);
+}
+
+#[test]
+fn what_a_rebuild_could_not_read_is_damage_and_said_until_it_is_written() {
+    let mut rig = small("level = \"raid5\", members = 3");
+    // Two stripes of 64 KiB units: 256 KiB are in four data units, and the media's defect is in the first.
+    rig.write(0, vec![7; 256 << 10], true).expect("it is done");
+    act(&mut rig, Action { lba: Some(8), sectors: Some(4), ..Action::of(Kind::Media) });
+    act(&mut rig, Action { member: 1, ..Action::of(Kind::Fail) });
+    act(&mut rig, Action { member: 1, ..Action::of(Kind::Replace) });
+    until_healthy(&mut rig);
+    let told = status(&mut rig);
+    let bad =
+        told.split("; ").find(|part| part.contains("of the array cannot be read")).expect(&told).to_owned();
+    let count: u64 = bad.split(' ').next().and_then(|count| count.parse().ok()).expect(&bad);
+    let lost = rig.engine.log().damage.clone();
+    assert!(
+        lost.iter().flat_map(|damage| &damage.lost).all(|lost| lost.cause == Cause::Unreadable),
+        "{lost:?}"
+    );
+    assert_eq!(lost.iter().map(|damage| damage.lost_sectors).sum::<u64>(), count, "{told}");
+    assert!(told.contains(&format!("; {count} answered sectors were lost")), "{told}");
+    for lost in lost.iter().flat_map(|damage| &damage.lost) {
+        let (at, count) = (lost.lba * 512, u32::try_from(lost.sectors * 512).expect("small"));
+        let cookie = rig.submit(DeviceRequest::Read { offset: at, length: count });
+        rig.settle();
+        rig.answer(cookie).expect_err("no member has it");
+        let new = vec![8; count as usize];
+        rig.write(at, new.clone(), true).expect("it is done");
+        assert_eq!(rig.read(at, count), new);
+    }
+    assert!(!status(&mut rig).contains("cannot be read"), "{}", status(&mut rig));
 }
 
 #[test]

@@ -230,10 +230,12 @@ fn memory_loses_what_it_has_unless_a_battery_keeps_it() {
     assert!(host.lost.sectors > 1_000, "{host:?}");
     assert_eq!(host.lost_from.host_memory_sectors, host.lost.sectors);
     assert_eq!(host.dirty.host_memory_bytes, host.lost.bytes);
+    assert_eq!(host.lost_although_flushed_sectors, 0, "answers of such a memory promise nothing: {host:?}");
     let memory = "controller.cache = { size = \"64MiB\", background = \"100%\", limit = \"100%\" }";
     let without = cut(memory);
     assert_eq!(without.lost_from.controller_memory_sectors, without.lost.sectors);
     assert!(without.lost.sectors > 1_000 && without.kept_by_battery_sectors == 0, "{without:?}");
+    assert_eq!(without.lost_although_flushed_sectors, 0, "{without:?}");
     let with = cut(&memory.replace("size", "battery = true, size"));
     assert_eq!((with.lost.sectors, with.dirty.controller_memory_bytes), (0, 0));
     assert_eq!(with.kept_by_battery_sectors * 512, without.dirty.controller_memory_bytes);

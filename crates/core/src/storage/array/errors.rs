@@ -145,6 +145,11 @@ impl Array {
         self.planner.defects.stale()
     }
 
+    /// The addresses that background work could not read from any member, as ranges, upward. A write makes them readable.
+    pub fn bad_blocks(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
+        self.planner.defects.bad_blocks.iter()
+    }
+
     /// Sectors that could not be read and have been written back since the run began.
     pub fn repaired(&self) -> u64 {
         self.planner.defects.repaired
