@@ -1,4 +1,7 @@
-"""Guides in docs/, as a reader follows them: the programs of a section are written, its commands are run in order."""
+"""Guides in README.md and docs/, as a reader follows them.
+
+The programs of a section are written, its commands are run in order.
+"""
 
 from __future__ import annotations
 
@@ -17,8 +20,9 @@ _KEPT = re.compile(r"--from (\S*drivelab-crash-\w+)")
 
 
 def section(page: str, heading: str) -> str:
-    """A section of a page, from its heading to the next one of its level."""
-    text = next(DOCS.rglob(page)).read_text(encoding="utf-8")
+    """A section of a page of docs/, or of the README, from its heading to the next one of its level."""
+    path = DOCS.parent / page if page == "README.md" else next(DOCS.rglob(page))
+    text = path.read_text(encoding="utf-8")
     begin = text.index(f"{heading}\n")
     level = heading.split(maxsplit=1)[0]
     end = text.find(f"\n{level} ", begin + 1)

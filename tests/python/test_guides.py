@@ -27,6 +27,24 @@ def guide(request, command, environment, tmp_path) -> Guide:
     return guide
 
 
+def test_a_rename_whose_file_was_not_synced(mounts, command, environment, tmp_path):
+    text = section("README.md", "## What does my program lose when the power fails?")
+    mended = text.replace("    mv draft", "    sync draft\n    mv draft")
+    said = []
+    for name, each in (("as-it-is", text), ("mended", mended)):
+        (tmp_path / name).mkdir()
+        said += follow(each, tmp_path / name, command, environment)
+    assert re.search(r"50 cuts: [1-9]\d* with loss", said[0])
+    assert "page-1 is empty" in said[0]
+    assert "what is missing was in the page cache, and not synced (fsync)" in said[0]
+    assert "50 cuts: none with loss" in said[1]
+
+
+def test_a_slow_disk_in_one_line(guide):
+    (said,) = guide("README.md", "## A slow disk for my tests", "fio")
+    assert "IOPS=" in said
+
+
 def test_sqlite_on_a_disk_that_loses_its_cache(mounts, guide):
     said = guide("crash-tests.md", "## SQLite on a disk that loses its cache")
     assert "50 cuts: none with loss" in said[0]

@@ -11,7 +11,7 @@ use drivelab_core::Access;
 use drivelab_core::data::DataOp;
 use drivelab_core::storage::array::Array;
 use drivelab_core::storage::array::levels::Layout;
-use drivelab_core::storage::array::report::Run;
+use drivelab_core::storage::array::report::{Report, ReportKind, Run};
 use drivelab_core::storage::write_behind::Piece;
 use drivelab_data::Bytes;
 use drivelab_units::{Instant, counted};
@@ -40,9 +40,18 @@ impl Engine {
         }
     }
 
+    /// The same for what an array has reported.
+    pub(crate) fn suspect_report(&mut self, report: &Report) {
+        match report.what {
+            ReportKind::Failed { .. } => self.suspect(Cause::MemberFailed),
+            ReportKind::Lost(run) => self.suspect_unread(run),
+            _ => {}
+        }
+    }
+
     /// An array has lost these addresses: those that background work could not read anywhere are damage too. What the
     /// failure of a member has destroyed is judged for itself.
-    pub(crate) fn suspect_unread(&mut self, run: Run) {
+    fn suspect_unread(&mut self, run: Run) {
         let array = self.model.target.array();
         let bad = BadRanges::of(array);
         let unread: Vec<(u64, u64)> = run

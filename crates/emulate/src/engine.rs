@@ -8,7 +8,6 @@ use crate::capture::Capture;
 use crate::conditions::Conditions;
 use crate::damage::Suspicion;
 use crate::error::EmulateError;
-use crate::ledger::Cause;
 use crate::model::Model;
 use crate::pending::{PendingRequest, answer, command_of};
 use crate::restart::NOT_STARTED;
@@ -17,7 +16,6 @@ use crate::session::SessionLog;
 use crate::status::ENDLESS;
 use crate::store::{Payload, Store};
 use crate::transport::{Answer, DeviceRequest, Failure, Reply, RequestId};
-use drivelab_core::storage::array::report::{Report, ReportKind};
 use drivelab_core::storage::{TargetEvent, TargetInput, TargetOutput, TargetParams};
 use drivelab_core::{Access, Command, Completion, Machine, Outcome};
 use drivelab_units::{Instant, Lba, SECTOR_BYTES, Sectors, Span};
@@ -221,15 +219,10 @@ impl Engine {
             }
             Some(TargetOutput::Completed(completion)) => self.complete(&completion),
             Some(TargetOutput::Event(what)) => {
-                self.have_members_changed |= matches!(what, TargetEvent::Array(_));
-                if let TargetEvent::Array(Report { what: ReportKind::Failed { .. }, .. }) = what {
-                    self.suspect(Cause::MemberFailed);
-                }
-                if let TargetEvent::Array(Report { what: ReportKind::Lost(run), .. }) = what {
-                    self.suspect_unread(run);
-                }
                 let now = self.model.session(own);
                 if let TargetEvent::Array(report) = &what {
+                    self.have_members_changed = true;
+                    self.suspect_report(report);
                     self.model.ended_work(report).iter().for_each(|work| self.log.record_work(now, work));
                 }
                 if self.model.notes(&what) {
