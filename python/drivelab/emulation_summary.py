@@ -21,6 +21,7 @@ _CAUSES = {
     "corrupted": "corrupted",
     "member_failed": "its member failed, and the others give something else",
     "given_up": "a memory could not write them",
+    "unreadable": "a rebuild could not read them from any member",
 }
 
 
@@ -35,7 +36,7 @@ def device_line(checked: _core.Plan, device: Ready, clock: str) -> str:
 
 def size_text(size_bytes: int) -> str:
     """A size in GB, or in MB where it is small."""
-    return f"{size_bytes / 1e9:.1f} GB" if size_bytes >= 1e8 else f"{size_bytes / 1e6:.1f} MB"
+    return f"{size_bytes / 1e9:.1f} GB" if size_bytes >= 1e9 else f"{size_bytes / 1e6:.1f} MB"
 
 
 def lines(record: Mapping[str, Any]) -> Iterator[str]:
@@ -115,7 +116,7 @@ def _cut(cut: Mapping[str, Any]) -> Iterator[str]:
 
 def _stretches(lost: Sequence[Mapping[str, Any]], key: str) -> Iterator[str]:
     for stretch in lost[:_STRETCHES_NAMED_MAX]:
-        cause = _CAUSES[stretch["cause"]]
+        cause = _CAUSES.get(stretch["cause"], stretch["cause"])
         yield f"  lost: {counted(stretch['sectors'], 'sector')} from {stretch['lba']} on ({cause})"
     if len(lost) > _STRETCHES_NAMED_MAX:
         yield f"  and {counted(len(lost) - _STRETCHES_NAMED_MAX, 'more stretch')}: see {key} in --json"

@@ -283,6 +283,29 @@ def test_a_folder_keeps_the_bytes_of_each_member(serve, tmp_path):
         assert device.client().read(0, 1 << 20) == data
 
 
+def test_what_a_rebuild_could_not_read_and_what_too_few_members_have_is_told_at_the_end(serve):
+    scenario = RAID5.replace("wd-wd740gd-00fla0", "wd-4tb-7200")
+    with serve(scenario, "--drive-size", "16MiB") as device:
+        client = device.client()
+        client.write(0, b"x" * (1 << 20))
+        client.ask(nbd.FLUSH)
+        assert _fault(device, "media", "--member", "0", "--lba", "8", "--sectors", "4") == 0
+        assert _fault(device, "fail", "--member", "1") == 0
+        assert _fault(device, "replace", "--member", "1") == 0
+        deadline = time.monotonic() + 60
+        while "; the array is healthy" not in (said := device.fault("status").stdout):
+            assert time.monotonic() < deadline, said
+        assert re.search(r"; (\d+) sectors of the array cannot be read until they are written", said), said
+        for member in "23":
+            assert _fault(device, "fail", "--member", member) == 0
+        record = device.end()
+    assert device.code == 143, device.said
+    causes = {lost["cause"] for damage in record["damage"] for lost in damage["lost"]}
+    assert causes == {"unreadable", "missing_members"}
+    assert "a rebuild could not read them from any member" in device.said
+    assert "too few members are left" in device.said
+
+
 def test_after_a_crash_of_ours_an_array_is_made_consistent(serve, tmp_path):
     store = ["--store", str(tmp_path / "images")]
     scenario = RAID5.replace("write_cache = true", CLEAN)

@@ -1,11 +1,11 @@
 //! Acknowledged data that are destroyed while the power is on: by corruption, by the failure of a member, by a memory
-//! that gives up.
+//! that gives up, by a rebuild that finds sectors unreadable.
 //!
 //! While a write is under way, the sectors of its stripes cannot be judged: they are judged once it is over.
 use crate::engine::Engine;
 use crate::held::Held;
 use crate::ledger::{Cause, Lost};
-use crate::session::Damage;
+use crate::session::{Damage, NAMED_MAX};
 use crate::store::Store;
 use drivelab_core::Access;
 use drivelab_core::data::DataOp;
@@ -25,6 +25,13 @@ pub(crate) struct Suspicion {
     under_way: Option<Vec<u64>>,
 }
 
+/// What an array has named as lost and is not recorded yet: the first ranges of each run, and all sectors.
+#[derive(Default)]
+pub(crate) struct NamedAsLost {
+    ranges: Vec<Lost>,
+    sectors: u64,
+}
+
 impl Engine {
     /// Something has happened to the drives that may have destroyed data.
     pub(crate) fn suspect(&mut self, cause: Cause) {
@@ -40,33 +47,52 @@ impl Engine {
         }
     }
 
-    /// The same for what an array has reported.
+    /// The same for what an array has reported. It names the addresses that it has lost itself; after a power cut all that
+    /// was lost is judged together.
     pub(crate) fn suspect_report(&mut self, report: &Report) {
         match report.what {
             ReportKind::Failed { .. } => self.suspect(Cause::MemberFailed),
-            ReportKind::Lost(run) => self.suspect_unread(run),
+            ReportKind::Lost(run) if !self.is_off() => self.lose(run),
             _ => {}
         }
     }
 
-    /// An array has lost these addresses: those that background work could not read anywhere are damage too. What the
-    /// failure of a member has destroyed is judged for itself.
-    fn suspect_unread(&mut self, run: Run) {
-        let array = self.model.target.array();
-        let bad = BadRanges::of(array);
-        let unread: Vec<(u64, u64)> = run
-            .ranges()
-            .map(|(first, count)| (first.get(), count.get()))
-            .filter(|(first, _)| bad.have(*first))
-            .collect();
-        unread.iter().for_each(|&(first, count)| self.store.expect(array, first, count));
-        if !unread.is_empty() && self.suspicion.is_none() {
-            self.suspect(Cause::Unreadable);
+    /// Notes what was answered of the addresses that the array has lost; the controller's memory still has some of them.
+    fn lose(&mut self, run: Run) {
+        let Some(answered) = self.store.answered_ranges() else { return };
+        let memory = self.in_memory();
+        let (first, end) = (run.first.get(), run.first.get() + run.count.get());
+        let is_unread = run.times == 1
+            && self.model.target.array().is_some_and(|array| array.bad_blocks().cover(first, end));
+        let cause = if is_unread { Cause::Unreadable } else { Cause::MissingMembers };
+        let in_memory = memory.keys().filter(|&&at| answered.has_within(run, at)).count() as u64;
+        self.lost.sectors += answered.count_within(run) - in_memory;
+        for (from, to) in answered.within(run).take(NAMED_MAX) {
+            let ends = memory.range(from..to).map(|(&at, _)| (at, at + 1)).chain([(to, to)]);
+            let mut lba = from;
+            for (end, next) in ends {
+                if lba < end {
+                    self.lost.ranges.push(Lost { lba, sectors: end - lba, cause });
+                }
+                lba = next;
+            }
+        }
+        if is_unread {
+            self.store.give_up(first, end);
         }
     }
 
     /// Records the acknowledged data that were destroyed, if anything has happened that may do so.
     pub(crate) fn judge(&mut self, now: Instant) {
+        if self.lost.sectors > 0 {
+            let mut lost = std::mem::take(&mut self.lost);
+            lost.ranges.sort_unstable_by_key(|lost| lost.lba);
+            self.log.record_damage(Damage {
+                at_ns: now.as_ns(),
+                lost: lost.ranges,
+                lost_sectors: lost.sectors,
+            });
+        }
         let Some(suspicion) = self.suspicion.as_ref().filter(|_| !self.is_off()) else { return };
         let is_waiting = suspicion.under_way.as_ref();
         if is_waiting.is_some_and(|ids| ids.iter().any(|id| self.orders.contains_key(id)))
@@ -97,19 +123,16 @@ impl Engine {
             .collect();
         let Store::Modelled(modelled) = &mut self.store else { return Vec::new() };
         let held = Held::new(array, modelled.data.media());
-        let bad = BadRanges::of(array);
         let found = |at: u64| match memory.get(&at) {
             _ if busy.iter().any(|range| range.contains(&at)) => Vec::new(),
             Some(cell) => vec![Some(cell.clone())],
-            None if bad.have(at) => vec![None],
             None => held.found(at),
         };
-        let cause = |at, found: Option<&Bytes>| match found {
-            Some(_) => cause,
-            None if bad.have(at) => Cause::Unreadable,
-            None => Cause::MissingMembers,
-        };
-        modelled.ledger.lost(found, |_, _| false, cause)
+        let cause = |_, found: Option<&Bytes>| if found.is_some() { cause } else { Cause::MissingMembers };
+        let mut lost = modelled.ledger.lost(found, |_, _| false, cause);
+        // The array names these, whether they were at rest or not.
+        lost.retain(|lost| lost.cause != Cause::MissingMembers);
+        lost
     }
 
     /// The data that the controller's memory has and no drive has been given.
@@ -135,20 +158,6 @@ impl Engine {
             format!("; {} {are} lost {cause}", counted(damage.lost_sectors, "answered sector"))
         })
         .collect()
-    }
-}
-
-/// The addresses that background work could not read from any member, as ranges, upward.
-struct BadRanges(Vec<(u64, u64)>);
-
-impl BadRanges {
-    fn of(array: Option<&Array>) -> Self {
-        BadRanges(array.into_iter().flat_map(Array::bad_blocks).collect())
-    }
-
-    fn have(&self, at: u64) -> bool {
-        let before = self.0.partition_point(|(first, _)| *first <= at);
-        before > 0 && at < self.0[before - 1].1
     }
 }
 

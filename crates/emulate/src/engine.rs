@@ -6,7 +6,7 @@
 use crate::action::Action;
 use crate::capture::Capture;
 use crate::conditions::Conditions;
-use crate::damage::Suspicion;
+use crate::damage::{NamedAsLost, Suspicion};
 use crate::error::EmulateError;
 use crate::model::Model;
 use crate::pending::{PendingRequest, answer, command_of};
@@ -58,6 +58,7 @@ pub struct Engine {
     pub(crate) have_members_changed: bool,
     /// What may have destroyed data that are still to be judged.
     pub(crate) suspicion: Option<Suspicion>,
+    pub(crate) lost: NamedAsLost,
     /// When a write last ended, and how long it took.
     pub(crate) last_write: Option<Instant>,
     pub(crate) write_takes: Span,
@@ -85,6 +86,7 @@ impl Engine {
             is_untimed: false,
             have_members_changed: true,
             suspicion: None,
+            lost: NamedAsLost::default(),
             last_write: None,
             write_takes: WRITE_TAKES,
             armed: None,

@@ -50,6 +50,7 @@
 //! ```
 mod accepting;
 pub mod action;
+mod answered;
 mod caches;
 pub mod capture;
 pub mod clock;

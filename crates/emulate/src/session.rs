@@ -13,7 +13,7 @@ use serde::Serialize;
 use std::borrow::Cow;
 
 /// The most ranges and events that are recorded.
-const NAMED_MAX: usize = 1_000;
+pub(crate) const NAMED_MAX: usize = 1_000;
 
 /// The commands of one kind that were served.
 #[derive(Clone, Copy, Default, Debug, Serialize)]

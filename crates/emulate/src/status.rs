@@ -130,9 +130,10 @@ fn of_array(array: &Array, own: Instant) -> String {
             text += &format!("; the array is being {does}, {done}");
         }
     }
-    let bad: u64 = array.bad_blocks().map(|(first, end)| end - first).sum();
-    if bad > 0 {
-        text += &format!("; {} of the array cannot be read until written", counted(bad, "sector"));
+    match array.bad_blocks().count() {
+        0 => {}
+        1 => text += "; 1 sector of the array cannot be read until it is written",
+        bad => text += &format!("; {bad} sectors of the array cannot be read until they are written"),
     }
     for (slot, member) in array.members().iter() {
         if member.state == MemberState::Missing {

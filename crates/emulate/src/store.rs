@@ -1,5 +1,6 @@
 //! The data of a target: on the images of its drives as the model places them, or on one image if the model has no
 //! drives.
+use crate::answered::AnsweredRanges;
 use crate::held::Held;
 use crate::image::{Image, MemoryImage, Named};
 use crate::ledger::Ledger;
@@ -37,6 +38,8 @@ pub struct Modelled {
     pub(crate) platters: Vec<Arc<ImagePlatter>>,
     /// The data that a power cut or a failure may still destroy.
     pub(crate) ledger: Ledger,
+    /// The addresses of an array whose writes were answered.
+    answered: AnsweredRanges,
     pub(crate) first_failure: FirstFailure,
 }
 
@@ -61,7 +64,9 @@ impl Store {
         let shared = platters.iter().map(|platter| Arc::clone(platter) as Arc<dyn Platter<Bytes>>);
         let data = Executor::of_system(system).on_platters(shared.collect());
         let ledger = Ledger::default();
-        Store::Modelled(Box::new(Modelled { data, platters, ledger, first_failure }))
+        let is_old = platters.iter().any(|platter| !platter.extents().is_empty());
+        let answered = if is_old { AnsweredRanges::all() } else { AnsweredRanges::default() };
+        Store::Modelled(Box::new(Modelled { data, platters, ledger, answered, first_failure }))
     }
 
     /// A store in memory for the drives of the target.
@@ -209,13 +214,17 @@ impl Store {
         }
     }
 
-    /// These addresses cannot be read any more: what they had, as far as it is known, was answered for.
-    pub(crate) fn expect(&mut self, array: Option<&Array>, first: u64, count: u64) {
-        let Store::Modelled(modelled) = self else { return };
-        let Modelled { data, ledger, .. } = &mut **modelled;
-        let held = Held::new(array, data.media());
-        let found = |at| held.found(at).pop().flatten();
-        ledger.guard(first, count, || (first..first + count).map(found).collect());
+    /// The addresses of an array whose writes were answered.
+    pub(crate) fn answered_ranges(&self) -> Option<&AnsweredRanges> {
+        if let Store::Modelled(modelled) = self { Some(&modelled.answered) } else { None }
+    }
+
+    /// Nothing is promised for these addresses any more.
+    pub(crate) fn give_up(&mut self, first: u64, end: u64) {
+        if let Store::Modelled(modelled) = self {
+            modelled.answered.remove(first, end);
+            modelled.ledger.failed(first, end - first);
+        }
     }
 
     /// The number of acknowledged sectors that are on no image.
@@ -263,6 +272,9 @@ impl Modelled {
         let first = command.first.get();
         if is_done {
             self.ledger.answered(first, cells);
+            if array.is_some() {
+                self.answered.add(first, first + cells.len() as u64);
+            }
         } else {
             self.ledger.failed(first, cells.len() as u64);
         }

@@ -7,6 +7,7 @@ use alloc::vec::Vec;
 pub struct BadBlocks(Vec<(u64, u64)>);
 
 impl BadBlocks {
+    /// Whether all addresses are good.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
@@ -22,6 +23,7 @@ impl BadBlocks {
         self.iter().map(|(first, end)| end - first).sum()
     }
 
+    /// Whether any of these addresses is bad.
     pub fn touch(&self, first: u64, end: u64) -> bool {
         let at = self.0.partition_point(|block| block.1 <= first);
         self.0.get(at).is_some_and(|block| block.0 < end)
@@ -33,6 +35,7 @@ impl BadBlocks {
         self.0.get(at).is_some_and(|block| block.0 <= first && end <= block.1)
     }
 
+    /// These addresses are bad from now on.
     pub fn add(&mut self, first: u64, end: u64) {
         self.fill(first, end);
         let at = self.0.partition_point(|block| block.1 <= first);

@@ -4,7 +4,7 @@
 //! three calls of the contract exist only here. What boxes share is in their [`context`]: the agenda, the
 //! outputs, and the [`link`]s.
 pub mod array;
-mod bad_blocks;
+pub mod bad_blocks;
 pub(crate) mod call;
 mod commands;
 pub(crate) mod context;

@@ -1,9 +1,10 @@
 //! What the status says of the array's own work and of the drives, and the end of that work among the events.
-use crate::rig::{DRIVE, Rig, device};
+use crate::rig::{DRIVE, Dice, Rig, device};
 use drivelab_emulate::action::{Action, Kind};
 use drivelab_emulate::ledger::Cause;
 use drivelab_emulate::transport::DeviceRequest;
 use drivelab_units::Span;
+use std::collections::BTreeSet;
 
 fn small(array: &str) -> Rig {
     let drive = "[target]\ndrive = { base = \"wd-wd740gd-00fla0\", geometry.accessible = \"16MiB\" }\nwrite_cache = true\n";
@@ -101,6 +102,61 @@ fn what_a_rebuild_could_not_read_is_damage_and_said_until_it_is_written() {
         assert_eq!(rig.read(at, count), new);
     }
     assert!(!status(&mut rig).contains("cannot be read"), "{}", status(&mut rig));
+}
+
+/// The sectors of the device whose reads fail.
+fn unreadable(rig: &mut Rig, sectors: u64) -> Vec<u64> {
+    let fails = |&at: &u64| {
+        let cookie = rig.submit(DeviceRequest::Read { offset: at * 512, length: 512 });
+        rig.settle();
+        rig.answer(cookie).is_err()
+    };
+    (0..sectors).filter(fails).collect()
+}
+
+#[test]
+fn what_too_few_members_have_is_damage_whether_it_was_at_rest_or_not() {
+    const SECTORS: u64 = 3_000;
+    for (array, failing) in [
+        ("level = \"raid0\", members = 3", vec![1]),
+        ("level = \"raid5\", members = 4", vec![2, 0]),
+        ("level = \"raid6\", members = 5", vec![0, 4, 2]),
+        ("level = \"raid10\", members = 4", vec![0, 1]),
+        ("level = \"raidz1\", members = 4", vec![3, 1]),
+        ("level = \"jbod\", members = 2", vec![0]),
+    ] {
+        for rests in [false, true] {
+            let (mut rig, mut dice) = (small(array), Dice::new(7));
+            let mut written = BTreeSet::new();
+            for _ in 0..60 {
+                let (first, count) = (dice.below(SECTORS - 100), 1 + dice.below(100));
+                rig.write(first * 512, vec![9; count as usize * 512], false).expect("it is done");
+                written.extend(first..first + count);
+            }
+            if rests {
+                rig.flush();
+                rig.pass(Span::from_s(10));
+            }
+            for &member in &failing {
+                act(&mut rig, Action { member, ..Action::of(Kind::Fail) });
+            }
+            let lost = rig.engine.log().damage.clone();
+            let listed: Vec<u64> = lost
+                .iter()
+                .flat_map(|damage| &damage.lost)
+                .flat_map(|lost| lost.lba..lost.lba + lost.sectors)
+                .collect();
+            let expected: Vec<u64> =
+                unreadable(&mut rig, SECTORS).into_iter().filter(|at| written.contains(at)).collect();
+            assert!(!expected.is_empty(), "{array}");
+            assert_eq!(listed, expected, "{array} {rests}");
+            assert_eq!(lost.iter().map(|damage| damage.lost_sectors).sum::<u64>(), expected.len() as u64);
+            assert!(
+                lost.iter().flat_map(|damage| &damage.lost).all(|lost| lost.cause == Cause::MissingMembers),
+                "{array}: {lost:?}"
+            );
+        }
+    }
 }
 
 #[test]

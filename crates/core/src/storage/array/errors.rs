@@ -28,6 +28,7 @@ use super::members::MemberState;
 use super::report::ReportKind;
 use super::stripe_request::{Op, Owner};
 use crate::command::{Access, Completion, Outcome};
+use crate::storage::bad_blocks::BadBlocks;
 use crate::storage::context::Context;
 use alloc::vec::Vec;
 use drivelab_units::{Lba, Sectors};
@@ -145,9 +146,9 @@ impl Array {
         self.planner.defects.stale()
     }
 
-    /// The addresses that background work could not read from any member, as ranges, upward. A write makes them readable.
-    pub fn bad_blocks(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
-        self.planner.defects.bad_blocks.iter()
+    /// The addresses that background work could not read from any member. A write makes them readable.
+    pub fn bad_blocks(&self) -> &BadBlocks {
+        &self.planner.defects.bad_blocks
     }
 
     /// Sectors that could not be read and have been written back since the run began.
