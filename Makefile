@@ -54,9 +54,8 @@ bench: ## Simulated commands per second
 	$(CARGO) run --release $(LOCKED) --package drivelab-bench
 
 wheel: $(VENV)/stamp-dev ## A wheel for a release in dist/, optimised by a profile: two builds, with a run between them (needs llvm-tools)
-	rm -rf dist
 	PATH="$(CURDIR)/$(VENV)/bin:$$PATH" maturin build --release $(LOCKED) --pgo --interpreter $(PY) --target-dir target/profiled --out dist
-	DRIVELAB_WHEEL="$$(echo dist/*.whl)" $(PY) -m pytest -k wheel tests/python/test_packaging.py
+	DRIVELAB_WHEEL="$$(ls -t dist/*.whl | head -n 1)" $(PY) -m pytest -k wheel tests/python/test_packaging.py
 
 docs: $(VENV)/stamp-dev $(VENV)/stamp-package ## Write anew what pages print and draw of the tool's own runs
 	$(PY) tools/what_queueing_buys.py

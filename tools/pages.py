@@ -7,7 +7,7 @@ omitted lines. `python tools/pages.py [PAGE ...]` rewrites each block with the c
 (`make docs`); if lines are omitted, each part that is shown keeps its length and begins at the line with the same
 first words. With `> NAME` after a command, its output is the file NAME.
 
-A picture `pictures/NAME` of a page is the file NAME drawn by one of its commands; `make docs` draws it again. The
+A picture `../pictures/NAME` of a page is the file NAME drawn by one of its commands; `make docs` draws it again. The
 digest of the run in it is checked, not the drawing, which depends on the fonts of a machine.
 """
 
@@ -28,7 +28,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 OMITTED = "..."
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-PICTURE = re.compile(r"\]\(pictures/([\w.-]+)\)")
+PICTURE = re.compile(r"\]\(((?:\.\./|docs/)pictures/[\w.-]+)\)")
 DIGEST = re.compile(r"digest:? ?([0-9a-f]{16})")
 NAMED = re.compile(r"^# ([\w-]+\.toml)\n")
 # A file that cannot contain its own name: the line above its block has it.
@@ -176,9 +176,10 @@ def played(page: Path, folder: Path) -> Iterator[tuple[Block, list[str]]]:
 
 def drawn(page: Path, folder: Path) -> Iterator[tuple[Path, Path]]:
     """The pictures of a page drawn by its commands, each with its path in the page's folder."""
-    for name in PICTURE.findall(page.read_text(encoding="utf-8")):
+    for path in PICTURE.findall(page.read_text(encoding="utf-8")):
+        name = Path(path).name
         if (folder / name).exists():
-            yield folder / name, page.parent / "pictures" / name
+            yield folder / name, page.parent / path
 
 
 def digest(picture: Path) -> str | None:

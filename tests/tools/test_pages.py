@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import in_process
 import pytest
 
@@ -103,6 +105,14 @@ def test_a_command_that_fails_is_told(tmp_path):
 
 
 HELD = [page for page in pages.pages() if "\n$ " in page.read_text()]
+
+
+def test_every_picture_of_a_page_is_looked_at():
+    for page in pages.pages():
+        text = page.read_text(encoding="utf-8")
+        found = pages.PICTURE.findall(text)
+        assert found == re.findall(r"\]\(([^)]*\.(?:svg|png))\)", text), page
+        assert all((page.parent / path).is_file() for path in found), page
 
 
 # The README's table is that of another test, and is run once for both.

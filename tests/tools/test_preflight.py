@@ -82,7 +82,7 @@ def test_what_is_missing_is_said_in_one_line(machine: Machine, program: str, bod
     assert machine.says("check") == expected
 
 
-def test_formatters_are_missed_by_the_tests_only(machine: Machine):
+def test_formatters_are_missed_by_the_checks_only(machine: Machine):
     machine.program("cargo", 'case "$1" in --version) echo cargo 1.95.0 ;; *) exit 1 ;; esac')
     assert machine.says("check") == ""
     assert machine.says("check", "lint") == "cargo fmt is missing: rustup component add rustfmt clippy\n"
