@@ -15,7 +15,7 @@ use drivelab_emulate::transcript::Transcript as Pipe;
 use drivelab_emulate::{
     Address, Bytes, Device, EmulateError, Pace, ServeOptions, SessionRecord, as_served, open,
 };
-use drivelab_units::{Span, parse};
+use drivelab_units::Span;
 use pyo3::exceptions::{PyIndexError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -303,20 +303,6 @@ pub fn left_out_of_emulation(plan: PyRef<'_, Plan>) -> Vec<&'static str> {
 #[expect(clippy::needless_pass_by_value, reason = "what Python holds is lent")]
 pub fn write_caches(plan: PyRef<'_, Plan>) -> String {
     drivelab_emulate::write_caches(&plan.inner.points[0].setup.target)
-}
-
-/// The nanoseconds of a quantity of time such as `2s`. Raises ValueError with what is wrong with it.
-#[pyfunction]
-pub fn span_ns(text: &str) -> PyResult<u64> {
-    parse::span(text).map(Span::as_ns).map_err(|error| PyValueError::new_err(error.to_string()))
-}
-
-/// The bytes of a quantity of data such as `256MiB`. Raises ValueError with what is wrong with it.
-#[pyfunction]
-pub fn size_bytes(text: &str) -> PyResult<u64> {
-    parse::bytes(text)
-        .map(drivelab_units::Bytes::get)
-        .map_err(|error| PyValueError::new_err(error.to_string()))
 }
 
 /// Raises ValueError if there is no clock of this name.

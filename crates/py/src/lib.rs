@@ -18,6 +18,7 @@ mod measure;
 mod nbd;
 mod places;
 mod plan;
+mod quantities;
 mod recording;
 mod replay;
 mod run;
@@ -41,8 +42,8 @@ mod _core {
     use super::durability::{durability, durability_chunks, durability_problems};
     #[pymodule_export]
     use super::emulate::{
-        Listener, Transcript, check_clock, check_loop, emulate, left_out_of_emulation, loop_back, size_bytes,
-        span_ns, write_caches,
+        Listener, Transcript, check_clock, check_loop, emulate, left_out_of_emulation, loop_back,
+        write_caches,
     };
     #[pymodule_export]
     use super::errors::{RunError, ScenarioError, TraceError, UnfitError};
@@ -56,6 +57,8 @@ mod _core {
     use super::places::places;
     #[pymodule_export]
     use super::plan::Plan;
+    #[pymodule_export]
+    use super::quantities::{lifetime_ns, rate_bytes_per_s, size_bytes, span_ns};
     #[pymodule_export]
     use super::replay::replay;
     #[pymodule_export]

@@ -1,4 +1,5 @@
-//! Text to quantity: a decimal number followed by its unit, read exactly (without floating point).
+//! Text to quantity: a decimal number, with an exponent or without, followed by its unit, read exactly (without floating
+//! point).
 //!
 //! `KiB` is 1024 and `kB` is 1000, always; the bare `k`, `m`, `g`, `t` of a block size are 1024-based as in fio.
 //! A quantity without a unit is an error: the reader of a scenario must not guess.
@@ -83,6 +84,24 @@ const TIME: Kind = Kind {
     example: "8.5ms",
 };
 
+/// Of lifetimes: a year has 365 days.
+const LONG_TIME: Kind = Kind {
+    units: &[
+        TIME.units[0],
+        TIME.units[1],
+        TIME.units[2],
+        TIME.units[3],
+        TIME.units[4],
+        TIME.units[5],
+        TIME.units[6],
+        TIME.units[7],
+        unit("w", 7 * 86_400_000_000_000),
+        unit("y", 365 * 86_400_000_000_000),
+    ],
+    known: "ns, us, ms, s, min, h, d, w, y",
+    example: "20h",
+};
+
 const DATA: Kind = Kind {
     units: &[
         unit("B", 1),
@@ -90,6 +109,7 @@ const DATA: Kind = Kind {
         unit("MB", 1_000_000),
         unit("GB", 1_000_000_000),
         unit("TB", 1_000_000_000_000),
+        unit("PB", 1_000_000_000_000_000),
         unit("k", 1 << 10),
         unit("K", 1 << 10),
         unit("m", 1 << 20),
@@ -106,8 +126,9 @@ const DATA: Kind = Kind {
         unit("MiB", 1 << 20),
         unit("GiB", 1 << 30),
         unit("TiB", 1 << 40),
+        unit("PiB", 1 << 50),
     ],
-    known: "B, KiB, MiB, GiB, TiB (1024) and kB, MB, GB, TB (1000)",
+    known: "B, KiB, MiB, GiB, TiB, PiB (1024) and kB, MB, GB, TB, PB (1000)",
     example: "4KiB",
 };
 
@@ -145,9 +166,8 @@ fn quantity(text: &str, kind: &Kind) -> Result<u128, QuantityError> {
     if text.starts_with('-') {
         return Err(QuantityError::Negative);
     }
-    let end = text.find(|c: char| !c.is_ascii_digit() && c != '.' && c != '_').unwrap_or(text.len());
-    let (number, name) = (&text[..end], text[end..].trim_start());
-    let (digits, scale) = decimal(number, kind.example)?;
+    let (number, power, name) = parts(text)?;
+    let (digits, scale) = shifted(decimal(number, kind.example)?, power)?;
     if name.is_empty() {
         return Err(QuantityError::NoUnit { example: kind.example });
     }
@@ -163,6 +183,34 @@ fn quantity(text: &str, kind: &Kind) -> Result<u128, QuantityError> {
     let denominator = scale * unit.denominator;
     let rounded = numerator.checked_add(denominator / 2).ok_or(QuantityError::TooLarge)?;
     Ok(rounded / denominator)
+}
+
+/// A text as its decimal number, the exponent of ten, and the name of its unit.
+fn parts(text: &str) -> Result<(&str, i32, &str), QuantityError> {
+    let end = text.find(|c: char| !c.is_ascii_digit() && c != '.' && c != '_').unwrap_or(text.len());
+    let (number, rest) = text.split_at(end);
+    let after = rest.strip_prefix(['e', 'E']).unwrap_or("");
+    let sign = usize::from(after.starts_with(['+', '-']));
+    let digits = after[sign..].find(|c: char| !c.is_ascii_digit()).unwrap_or(after.len() - sign);
+    if digits == 0 {
+        return Ok((number, 0, rest.trim_start()));
+    }
+    let power = after[..sign + digits].parse().map_err(|_| QuantityError::TooLarge)?;
+    Ok((number, power, after[sign + digits..].trim_start()))
+}
+
+/// The fraction times a power of ten; zero where it is below any step.
+fn shifted((digits, scale): (u128, u128), power: i32) -> Result<(u128, u128), QuantityError> {
+    let Some(ten) = 10u128.checked_pow(power.unsigned_abs()) else {
+        return if power < 0 || digits == 0 { Ok((0, 1)) } else { Err(QuantityError::TooLarge) };
+    };
+    if power < 0 {
+        return Ok(scale
+            .checked_mul(ten)
+            .filter(|scale| *scale < 1 << 96)
+            .map_or((0, 1), |scale| (digits, scale)));
+    }
+    Ok((digits.checked_mul(ten).ok_or(QuantityError::TooLarge)?, scale))
 }
 
 /// A decimal number as (all its digits, 10 to the number of its fraction digits).
@@ -197,6 +245,11 @@ fn as_u64(value: u128) -> Result<u64, QuantityError> {
 /// A length of time such as `"8.5ms"`.
 pub fn span(text: &str) -> Result<Span, QuantityError> {
     Ok(Span::from_ns(as_u64(quantity(text, &TIME)?)?))
+}
+
+/// A lifetime such as `"20h"` or `"5y"` in nanoseconds, however long it is; a year has 365 days.
+pub fn lifetime_ns(text: &str) -> Result<u128, QuantityError> {
+    quantity(text, &LONG_TIME)
 }
 
 /// An amount of data such as `"4KiB"`.
@@ -245,6 +298,13 @@ mod tests {
         assert_eq!(span("8.5ms"), Ok(Span::from_us(8_500)));
         assert_eq!(span(" 10 s "), Ok(Span::from_s(10)));
         assert_eq!(span("0.1us"), Ok(Span::from_ns(100)));
+        assert_eq!(span("1.5e3us"), Ok(Span::from_us(1_500)));
+        assert_eq!(span("2E-3 s"), Ok(Span::from_ms(2)));
+        assert_eq!(span("1e-99s"), Ok(Span::ZERO));
+        assert_eq!(lifetime_ns("1.2e6h"), Ok(1_200_000 * 3_600_000_000_000));
+        assert_eq!(lifetime_ns("1w"), lifetime_ns("7d"));
+        assert_eq!(lifetime_ns("2y"), lifetime_ns("730d"));
+        assert_eq!(bytes("16PB"), Ok(Bytes::new(16_000_000_000_000_000)));
         assert_eq!(bytes("4k"), Ok(Bytes::new(4096)));
         assert_eq!(bytes("4kB"), Ok(Bytes::new(4000)));
         assert_eq!(bytes("1.5MiB"), Ok(Bytes::new(1_572_864)));
@@ -266,6 +326,11 @@ mod tests {
         assert_eq!(span("1..2ms"), Err(QuantityError::NoNumber { example: "8.5ms" }));
         assert_eq!(rate("0MB/s"), Err(QuantityError::Zero));
         assert_eq!(span("99999999999999999999d"), Err(QuantityError::TooLarge));
+        assert_eq!(span("1e30s"), Err(QuantityError::TooLarge));
+        assert_eq!(span("1e99999999999s"), Err(QuantityError::TooLarge));
+        assert_eq!(span("e3s"), Err(QuantityError::NoNumber { example: "8.5ms" }));
+        assert!(matches!(span("1es"), Err(QuantityError::UnknownUnit { .. })));
+        assert!(matches!(span("1w"), Err(QuantityError::UnknownUnit { .. })));
         assert_eq!(angle("1.5rev"), Err(QuantityError::TooLarge));
         assert_eq!(share("101%"), Err(QuantityError::TooLarge));
     }
@@ -282,8 +347,8 @@ mod tests {
         }
 
         #[test]
-        fn no_text_makes_the_parser_panic(text in "[0-9.]{0,48}.{0,24}") {
-            let _ = (span(&text), bytes(&text), rate(&text), rpm(&text), angle(&text), share(&text), frequency(&text));
+        fn no_text_makes_the_parser_panic(text in "[0-9.]{0,48}(e[+-]?[0-9]{0,12})?.{0,24}") {
+            let _ = (span(&text), lifetime_ns(&text), bytes(&text), rate(&text), rpm(&text), angle(&text), share(&text), frequency(&text));
         }
     }
 }

@@ -145,7 +145,7 @@ def rates(text: str) -> list[float]:
 
 def yearly(chance: float) -> texts.Law:
     """The life of drives with this annual failure rate, at a constant hazard."""
-    return {"law": "exponential", "mean_hours": -texts.HOURS["y"] / math.log1p(-chance)}
+    return {"law": "exponential", "mean_hours": -texts.YEAR_HOURS / math.log1p(-chance)}
 
 
 def ends(options: Options) -> list[texts.Law]:

@@ -7,17 +7,17 @@ import re
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+from drivelab import _core
 from drivelab.errors import OptionError
 from drivelab.refusals import Problems
 
 Law = dict[str, Any]
 Found = TypeVar("Found")
 
-HOURS = {"s": 1 / 3600, "min": 1 / 60, "h": 1.0, "d": 24.0, "w": 168.0, "y": 8760.0}
+YEAR_HOURS = 8760.0
+_HOUR_NS = 3.6e12
 _NUMBER = r"([+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)"
-_TIME = re.compile(_NUMBER + r" ?(s|min|h|d|w|y)", re.IGNORECASE)
 _SHARE = re.compile(_NUMBER + r" ?(%?)", re.IGNORECASE)
-_SIZE = re.compile(_NUMBER + r" ?([kKMGTPE]?)(i?)B")
 _RATE = re.compile(_NUMBER + r" ?/ ?(bit|byte|B|h|y)")
 _INTERVAL = re.compile(r"(?P<law>.*)\((?P<low>[^()]*)\.\.(?P<high>[^()]*)\)")
 _NAMED_LAWS = "fixed:20h, weibull:SHAPE:SCALE:LOCATION, uniform:LOW:HIGH or survival:AGE=SHARE,.."
@@ -27,10 +27,19 @@ _UNIT, _TIME_REMEDY = "a time has its unit, s, min, h, d, w or y", "such as 20h"
 
 def hours(text: str, option: str) -> float:
     """A time in hours. Raises InputError."""
-    match = _TIME.fullmatch(text.strip())
-    if match is None:
-        raise OptionError(option, text, _UNIT, _TIME_REMEDY)
-    return _sound(float(match[1]) * HOURS[match[2].lower()], text, option, "a time", _TIME_REMEDY)
+    if text.strip().startswith("-"):
+        raise OptionError(option, text, "a time is not below zero", _TIME_REMEDY)
+    try:
+        return _core.lifetime_ns(text.lower()) / _HOUR_NS
+    except ValueError as error:
+        raise OptionError(option, text, _UNIT, _TIME_REMEDY) from error
+
+
+def _hours_or_none(text: str, option: str) -> float | None:
+    try:
+        return hours(text, option)
+    except OptionError:
+        return None
 
 
 def share(text: str, option: str) -> float:
@@ -63,12 +72,13 @@ def number(text: str, option: str) -> float:
 
 def size(text: str, option: str) -> float:
     """The bytes of a capacity. Raises InputError."""
-    match, remedy = _SIZE.fullmatch(text.strip()), "such as 16TB or 14.5TiB"
-    if match is None:
-        raise OptionError(option, text, "a capacity has its unit", remedy)
-    base = 1024 if match[3] else 1000
-    power = " KMGTPE".index(match[2].upper()) if match[2] else 0
-    return _sound(float(match[1]) * float(base**power), text, option, "a capacity", remedy)
+    remedy = "such as 16TB or 14.5TiB"
+    if text.strip().startswith("-"):
+        raise OptionError(option, text, "a capacity is not below zero", remedy)
+    try:
+        return float(_core.size_bytes(text))
+    except ValueError as error:
+        raise OptionError(option, text, "a capacity has its unit", remedy) from error
 
 
 def per_byte(text: str, option: str) -> float:
@@ -114,7 +124,7 @@ def arrival(text: str, option: str) -> Law:
         return law(text, option)
     remedy = f"such as 1.08e-4/h, or exponential:9259h, {_NAMED_LAWS}"
     if match is None:
-        if mean := hours(text, option) if _TIME.fullmatch(text.strip()) else 0.0:
+        if mean := _hours_or_none(text, option):
             what = "a bare time is no rate"
             remedy = f"a defect in {text.strip()} is {1 / mean:.3g}/h, or exponential:{text.strip()} as a law"
             raise OptionError(option, text, what, remedy)
@@ -124,7 +134,7 @@ def arrival(text: str, option: str) -> Law:
     rate = _sound(float(match[1]), text, option, "a rate", remedy)
     return {
         "law": "exponential",
-        "mean_hours": _sound(HOURS[match[2]] / rate, text, option, "a time", remedy),
+        "mean_hours": _sound((YEAR_HOURS if match[2] == "y" else 1.0) / rate, text, option, "a time", remedy),
     }
 
 

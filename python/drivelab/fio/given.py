@@ -5,42 +5,27 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any
 
+from drivelab import _core
 from drivelab.fio.syntax import Job, Option, Place
-
-_NUMBER = re.compile(r"(\d+(?:\.\d+)?)\s*([a-zA-Z/]*)")
-_BYTES = {
-    "": 1, "B": 1, "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40,
-    "KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40, "kB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12,
-}  # fmt: skip
-"""The units of amounts on the command line; without one they are those of fio."""
-_US = {
-    "us": 1,
-    "ms": 10**3,
-    "s": 10**6,
-    "min": 60 * 10**6,
-    "h": 3600 * 10**6,
-    "d": 86_400 * 10**6,
-}
 
 
 def _amount(text: str) -> str | None:
-    if re.fullmatch(r"\d+%", text):
+    """The bytes of an amount of data; without a unit it is in bytes, as fio's are."""
+    if re.fullmatch(r"\d+%?", text):
         return text
-    match = _NUMBER.fullmatch(text)
-    factor = _BYTES.get(match[2]) if match else None
-    if match is None or factor is None:
+    try:
+        return str(_core.size_bytes(text))
+    except ValueError:
         return None
-    found = Fraction(match[1]) * factor
-    return f"{int(found)}" if found.denominator == 1 else None
 
 
 def _time(text: str) -> str | None:
-    match = _NUMBER.fullmatch(text)
-    factor = _US.get(match[2]) if match else None
-    return None if match is None or factor is None else f"{round(Fraction(match[1]) * factor)}us"
+    try:
+        return f"{round(_core.span_ns(text) / 1000)}us"
+    except ValueError:
+        return None
 
 
 def _count(text: str) -> str | None:

@@ -6,50 +6,38 @@ from __future__ import annotations
 
 import re
 
+from drivelab import _core
 from drivelab.errors import InputError
 
-_TIMES = {"ns": 1e-6, "us": 1e-3, "ms": 1.0, "s": 1e3, "min": 6e4, "h": 3.6e6, "d": 8.64e7}
-_DATA = {
-    "": 1.0,
-    "B": 1.0,
-    "k": 1024.0,
-    "m": 1024.0**2,
-    "g": 1024.0**3,
-    "kB": 1e3,
-    "MB": 1e6,
-    "GB": 1e9,
-    "TB": 1e12,
-    "KiB": 1024.0,
-    "MiB": 1024.0**2,
-    "GiB": 1024.0**3,
-    "TiB": 1024.0**4,
-    "sectors": 512.0,
-}
+_SECTOR = 512.0
 _FORM = re.compile(r"\s*([-+]?[0-9.]+(?:[eE][-+]?[0-9]+)?)\s*([A-Za-z%/]*)\s*")
 
 
 def time_ms(text: object) -> float:
     """A time of a drive file, such as "8.5ms", in milliseconds. Raises InputError."""
-    number, unit = _parts(text)
-    if unit not in _TIMES:
-        raise InputError(f"{text!r} is no time; write it as 8.5ms")
-    return number * _TIMES[unit]
+    try:
+        return _core.span_ns(str(text)) / 1e6
+    except ValueError as error:
+        raise InputError(f"{text!r} is no time; write it as 8.5ms") from error
 
 
 def data_bytes(text: object) -> float:
-    """An amount of data in bytes; `k`, `m` and `g` are fio's. Raises InputError."""
+    """An amount of data in bytes, with its unit or without; `k`, `m` and `g` are fio's. Raises InputError."""
     number, unit = _parts(text)
-    if unit not in _DATA:
-        raise InputError(f"{text!r} is no amount of data; write it as 4KiB")
-    return number * _DATA[unit]
+    if unit in {"", "sectors"}:
+        return number * (_SECTOR if unit else 1.0)
+    try:
+        return float(_core.size_bytes(str(text)))
+    except ValueError as error:
+        raise InputError(f"{text!r} is no amount of data; write it as 4KiB") from error
 
 
 def rate_bytes(text: object) -> float:
     """A data rate such as "105MB/s" in bytes per second. Raises InputError."""
-    number, unit = _parts(text)
-    if not unit.endswith("/s") or unit[:-2] not in _DATA:
-        raise InputError(f"{text!r} is no data rate; write it as 105MB/s")
-    return number * _DATA[unit[:-2]]
+    try:
+        return float(_core.rate_bytes_per_s(str(text)))
+    except ValueError as error:
+        raise InputError(f"{text!r} is no data rate; write it as 105MB/s") from error
 
 
 def spindle_rpm(text: object) -> float:

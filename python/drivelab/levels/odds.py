@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
+from drivelab import _core
 from drivelab.errors import OptionError
 from drivelab.levels import counted
 from drivelab.levels.formulas import (
@@ -20,8 +21,7 @@ from drivelab.levels.level import Level
 
 _NUMBER = r"(\d+(?:\.\d*)?(?:e[+-]?\d+)?)"
 _PERCENT = re.compile(_NUMBER + r" ?%")
-_TIME = re.compile(_NUMBER + r" ?(s|min|h|d)")
-_HOURS = {"s": 1 / 3600, "min": 1 / 60, "h": 1.0, "d": 24.0}
+_HOUR_NS = 3.6e12
 
 
 @dataclass(frozen=True)
@@ -76,11 +76,13 @@ class Repair:
 
 def parse_hours(text: str, option: str) -> float:
     """A time as typed, in hours. Raises InputError."""
-    match = _TIME.fullmatch(text.strip().lower())
-    hours = float(match[1]) * _HOURS[match[2]] if match else 0.0
-    if hours <= 0:
-        raise OptionError(option, text, "a time above zero with its unit, s, min, h or d", "12h")
-    return hours
+    try:
+        found = _core.lifetime_ns(text.lower())
+    except ValueError:
+        found = 0
+    if not found:
+        raise OptionError(option, text, "a time above zero with its unit, s, min, h, d, w or y", "12h")
+    return found / _HOUR_NS
 
 
 def odds(level: Level, lifetime: Lifetime | None, repair_hours: float | None) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, TypeVar
 
+from drivelab import _core
 from drivelab.durability import texts
 from drivelab.errors import OptionError
 from drivelab.levels.cost import Price
@@ -24,8 +25,6 @@ BEYOND = 10
 """The number of requests that must lie beyond a quantile."""
 _LOSS = re.compile(r"(?P<chance>[^/]+?)\s*(?:/\s*(?P<per>year|y|a))?")
 _RANGE = re.compile(r"(\d+)\s*\.\.\s*(\d+)")
-_NANOSECONDS = {"us": 1e3, "ms": 1e6, "s": 1e9}
-_SPAN = re.compile(r"([+-]?\d+(?:\.\d*)?(?:e[+-]?\d+)?) ?(us|ms|s)")
 _POWER_PRICE = re.compile(r"(?P<price>.+?)\s*/\s*kWh", re.IGNORECASE)
 _POWER = re.compile(r"([+-]?\d+(?:\.\d*)?) ?W")
 
@@ -136,11 +135,11 @@ def latencies(text: str | None, requests: int | None) -> dict[str, float]:
 def _latency(part: str, requests: int | None) -> tuple[str, float]:
     name, equals, value = (one.strip() for one in part.partition("="))
     key = name.replace(".", "_")
-    match = _SPAN.fullmatch(value)
-    if key in SHARES and equals and match is not None and float(match[1]) <= 0:
+    most = _most(value)
+    if key in SHARES and equals and most is not None and most <= 0:
         what = "the most that a latency may be is above zero"
         raise OptionError("--max-latency", part, what, f"{name}=50ms")
-    if key not in SHARES or not equals or match is None:
+    if key not in SHARES or not equals or most is None:
         known = ", ".join(one.replace("_", ".") for one in SHARES)
         what = f"a latency is {known}, with the most it may be"
         raise OptionError("--max-latency", part, what, "p99=50ms")
@@ -149,7 +148,15 @@ def _latency(part: str, requests: int | None) -> tuple[str, float]:
         needed = round(BEYOND / (1 - share))
         what = f"that takes {needed:,} requests"
         raise OptionError("--max-latency", part, what, f"--number-ios {needed}")
-    return key, float(match[1]) * _NANOSECONDS[match[2]]
+    return key, float(most)
+
+
+def _most(text: str) -> int | None:
+    """The nanoseconds of a limit; 0 or less where it is below zero, None where it is no time."""
+    try:
+        return _core.span_ns(text.removeprefix("-")) * (-1 if text.startswith("-") else 1)
+    except ValueError:
+        return None
 
 
 def _check_order(found: Mapping[str, float]) -> None:

@@ -6,7 +6,6 @@ both, `target.queue`, `target.cache` and `target.write_cache` are the values in 
 
 from __future__ import annotations
 
-import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -23,18 +22,6 @@ _OF_TARGET = ("queue", "cache", "write_cache")
 _NO_SETTINGS = {"name"}
 # They tell one run from another and say nothing about it.
 _UNSPOKEN = {"run.seed", "workload.name", "workload.ioengine", "workload.time_based"}
-_TIMES = {
-    "ns": 1.0,
-    "us": 1e3,
-    "µs": 1e3,
-    "ms": 1e6,
-    "s": 1e9,
-    "m": 6e10,
-    "min": 6e10,
-    "h": 3.6e12,
-    "d": 8.64e13,
-}
-_TIME = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([a-zµ]+)\s*")
 NOT_SET = "not set"
 # A longer value is a table of the drive, and not for people.
 _CHARACTERS_MAX = 120
@@ -149,10 +136,11 @@ def is_same(one: str, other: str) -> bool:
     return False
 
 
-def _time_of(text: str) -> float | None:
-    found = _TIME.fullmatch(text.lower())
-    factor = _TIMES.get(found[2]) if found else None
-    return float(found[1]) * factor if found and factor else None
+def _time_of(text: str) -> int | None:
+    try:
+        return _core.span_ns(text)
+    except ValueError:
+        return None
 
 
 def differences(first: Settings, other: Settings) -> dict[str, tuple[str, str]]:
