@@ -75,6 +75,12 @@ mod _core {
     #[pymodule_export]
     const GENERATOR: &str = drivelab_core::rng::GENERATOR;
 
+    /// The values in ns and how often each came, of a histogram of a record. Raises ValueError.
+    #[pyfunction]
+    fn histogram(text: &str) -> PyResult<Vec<(u64, u64)>> {
+        drivelab_record::counts_of_hdr_base64(text).map_err(PyValueError::new_err)
+    }
+
     /// The JSON Schema of a scenario.
     #[pyfunction]
     fn schema(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {

@@ -2,7 +2,7 @@
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use hdrhistogram::Histogram;
-use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
+use hdrhistogram::serialization::{Deserializer, Serializer, V2DeflateSerializer};
 
 /// Upper bound of distinguishable latencies: one day.
 const HIGHEST_NS: u64 = 86_400_000_000_000;
@@ -87,10 +87,24 @@ impl Latencies {
     }
 }
 
+/// The values in ns, upward, and how often each came, of a histogram as [`Latencies::to_hdr_base64`] writes it; a value is
+/// the middle of those that are counted together.
+///
+/// # Errors
+/// Why the text is no such histogram.
+pub fn counts_of_hdr_base64(text: &str) -> Result<Vec<(u64, u64)>, String> {
+    let bytes = STANDARD.decode(text).map_err(|error| error.to_string())?;
+    let read: Histogram<u64> =
+        Deserializer::new().deserialize(&mut &bytes[..]).map_err(|error| error.to_string())?;
+    let recorded = read.iter_recorded();
+    Ok(recorded
+        .map(|step| (read.median_equivalent(step.value_iterated_to()), step.count_since_last_iteration()))
+        .collect())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use hdrhistogram::serialization::Deserializer;
     use proptest::prelude::*;
 
     fn of(values: &[u64]) -> Latencies {
@@ -127,6 +141,19 @@ mod tests {
         assert_eq!(of(&values).percentile_ns(99_000), Some(990));
         assert_eq!(of(&values).percentile_ns(99_900), None);
         assert_eq!(of(&[]).mean_ns(), None);
+    }
+
+    #[test]
+    fn a_histogram_in_text_is_values_and_counts() {
+        let text = of(&[7, 7, 3_000, 1 << 30]).to_hdr_base64();
+        let counts = counts_of_hdr_base64(&text).unwrap();
+        assert_eq!(counts.iter().map(|(_, count)| *count).collect::<Vec<_>>(), [2, 1, 1]);
+        assert_eq!(counts[0].0, 7);
+        // The bucket of 3 000 has two values, that of 2^30 has 2^20.
+        assert_eq!(counts[1].0, 3_001);
+        assert_eq!(counts[2].0, (1 << 30) + (1 << 19));
+        assert!(counts_of_hdr_base64("no base64").is_err());
+        assert!(counts_of_hdr_base64(&text[..text.len() / 8 * 4]).is_err());
     }
 
     #[test]

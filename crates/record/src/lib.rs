@@ -25,7 +25,7 @@ pub use commands::{CommandLog, CommandRecord, NAMED_MAX};
 pub use data::{CutRecord, DataRecord};
 pub use given_up::{GivenUpCollector, GivenUpRecord};
 pub use jobs::{JobRecord, Jobs};
-pub use latency::Latencies;
+pub use latency::{Latencies, counts_of_hdr_base64};
 pub use point::{Direction, Flushes, LatencySummary, Log, Platter, Point};
 pub use replay::{ReplayCollector, ReplayRecord};
 

@@ -1,0 +1,32 @@
+//! Quantities as text: the one parser, for what Python reads itself. What is wrong with a text is a ValueError that says so.
+use drivelab_units::{Bytes, QuantityError, Rate, Span, parse};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+
+fn read<T>(found: Result<T, QuantityError>) -> PyResult<T> {
+    found.map_err(|error| PyValueError::new_err(error.to_string()))
+}
+
+/// The nanoseconds of a length of time such as `2s`.
+#[pyfunction]
+pub fn span_ns(text: &str) -> PyResult<u64> {
+    read(parse::span(text).map(Span::as_ns))
+}
+
+/// The nanoseconds of a lifetime such as `5y`, however long it is; a year has 365 days.
+#[pyfunction]
+pub fn lifetime_ns(text: &str) -> PyResult<u128> {
+    read(parse::lifetime_ns(text))
+}
+
+/// The bytes of an amount of data such as `256MiB`.
+#[pyfunction]
+pub fn size_bytes(text: &str) -> PyResult<u64> {
+    read(parse::bytes(text).map(Bytes::get))
+}
+
+/// The bytes per second of a data rate such as `105MB/s`.
+#[pyfunction]
+pub fn rate_bytes_per_s(text: &str) -> PyResult<u64> {
+    read(parse::rate(text).map(Rate::bytes_per_s))
+}
