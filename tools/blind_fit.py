@@ -21,8 +21,9 @@ from typing import Any
 
 import numpy as np
 
-from drivelab import _core, cli, simulate, toml_text
-from drivelab.scenario import Source, plan
+from drivelab import _core, cli, simulate
+from drivelab.scenarios import toml_text
+from drivelab.scenarios.scenario import Source, plan
 
 DEPTHS = [1, 2, 4, 8, 16, 32]
 LACKING = ("another seek curve", "another scatter", "outliers")

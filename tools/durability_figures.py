@@ -19,8 +19,8 @@ import drivelab
 from drivelab.durability import loss
 from drivelab.levels import compare_levels, rebuild
 from drivelab.plan.planned import run as run_plan
-from drivelab.scenario import plan, read_source
-from drivelab.simulation import run_plan as run_points
+from drivelab.runs.simulation import run_plan as run_points
+from drivelab.scenarios.scenario import plan, read_source
 
 MIXED = {"rw": "randrw", "rwmixread": 70, "bs": "4KiB"}
 CASES: Sequence[tuple[str, str, int, dict[str, Any]]] = (

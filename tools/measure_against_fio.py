@@ -22,7 +22,7 @@ from pathlib import Path
 
 from drivelab.measuring.device import target_at
 from drivelab.measuring.run import How, measure_plan, plan_on
-from drivelab.scenario import Source, overrides_from
+from drivelab.scenarios.scenario import Source, overrides_from
 
 CASES = [
     *(("randread", "4k", depth) for depth in (1, 4, 16, 32, 64, 256)),

@@ -20,7 +20,7 @@ from drivelab.plan.evaluate import Ran, evaluate
 from drivelab.plan.grid import Asked, candidates
 from drivelab.plan.options import asked_of
 from drivelab.plan.planned import Plan
-from drivelab.scenario import Override
+from drivelab.scenarios.scenario import Override
 
 DRIVES = ("seagate-cheetah-9lp", "wd-wd360gd")
 LEVELS = ("raid0", "raid1", "raid10", "raid5", "raid6", "raidz1", "raidz2")

@@ -22,22 +22,22 @@ if TYPE_CHECKING:
     from drivelab.crash.asked import crashtest
     from drivelab.crash.summary import CampaignResult
     from drivelab.durability import Losses, durability
-    from drivelab.emulated import Device, emulate
     from drivelab.errors import InputError, Interrupted, OutputError, RefusedError, RunError, ScenarioError
     from drivelab.fit.asked import fit
     from drivelab.fit.output import Report
-    from drivelab.known import Facts, catalogue, check, reproduce, schema
     from drivelab.levels import Comparison, compare_levels
     from drivelab.measuring.asked import measure
     from drivelab.measuring.run import MeasuredResult
     from drivelab.plan import Plan, plan
-    from drivelab.point import Point
     from drivelab.record_library.call import Records, library
-    from drivelab.result import Failure, Result, Skipped
+    from drivelab.runs.emulated import Device, emulate
+    from drivelab.runs.point import Point
+    from drivelab.runs.result import Failure, Result, Skipped
+    from drivelab.runs.simulation import simulate
     from drivelab.scanning import Scan, Scans, SizeScan, scan_drives, scan_sizes
     from drivelab.scanning.scan import scan
-    from drivelab.simulation import simulate
-    from drivelab.validation import Validation, validate
+    from drivelab.scenarios.known import Facts, catalogue, check, reproduce, schema
+    from drivelab.validating.validation import Validation, validate
 
 __version__ = _core.VERSION
 
@@ -102,36 +102,36 @@ _HOMES = {
     "crashtest": "drivelab.crash.asked",
     "Losses": "drivelab.durability",
     "durability": "drivelab.durability",
-    "Device": "drivelab.emulated",
-    "emulate": "drivelab.emulated",
+    "Device": "drivelab.runs.emulated",
+    "emulate": "drivelab.runs.emulated",
     "Report": "drivelab.fit.output",
     "fit": "drivelab.fit.asked",
     "Comparison": "drivelab.levels",
     "compare_levels": "drivelab.levels",
-    "Facts": "drivelab.known",
-    "catalogue": "drivelab.known",
-    "check": "drivelab.known",
-    "reproduce": "drivelab.known",
-    "schema": "drivelab.known",
+    "Facts": "drivelab.scenarios.known",
+    "catalogue": "drivelab.scenarios.known",
+    "check": "drivelab.scenarios.known",
+    "reproduce": "drivelab.scenarios.known",
+    "schema": "drivelab.scenarios.known",
     "MeasuredResult": "drivelab.measuring.run",
     "measure": "drivelab.measuring.asked",
     "Plan": "drivelab.plan",
     "plan": "drivelab.plan",
-    "Point": "drivelab.point",
+    "Point": "drivelab.runs.point",
     "Records": "drivelab.record_library.call",
     "library": "drivelab.record_library.call",
-    "Failure": "drivelab.result",
-    "Result": "drivelab.result",
-    "Skipped": "drivelab.result",
+    "Failure": "drivelab.runs.result",
+    "Result": "drivelab.runs.result",
+    "Skipped": "drivelab.runs.result",
     "Scan": "drivelab.scanning",
     "Scans": "drivelab.scanning",
     "SizeScan": "drivelab.scanning",
     "scan": "drivelab.scanning",
     "scan_drives": "drivelab.scanning",
     "scan_sizes": "drivelab.scanning",
-    "simulate": "drivelab.simulation",
-    "Validation": "drivelab.validation",
-    "validate": "drivelab.validation",
+    "simulate": "drivelab.runs.simulation",
+    "Validation": "drivelab.validating.validation",
+    "validate": "drivelab.validating.validation",
 }
 # Modules that are names of the package themselves.
 _MODULES = {"trace"}

@@ -14,7 +14,7 @@ from difflib import get_close_matches
 from typing import ParamSpec, TypeVar
 
 from drivelab.errors import InputError, ScenarioError
-from drivelab.scenario import WORDS
+from drivelab.scenarios.scenario import WORDS
 
 P = ParamSpec("P")
 R = TypeVar("R")

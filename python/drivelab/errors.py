@@ -8,7 +8,7 @@ from drivelab._core import RunError, ScenarioError, UnfitError
 
 if TYPE_CHECKING:
     from drivelab.experiment import Outcome
-    from drivelab.result import Result
+    from drivelab.runs.result import Result
 
 __all__ = [
     "InputError",

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from drivelab import _core, simulate, toml_text
-from drivelab.scenario import Source, plan
+from drivelab import _core, simulate
+from drivelab.scenarios import toml_text
+from drivelab.scenarios.scenario import Source, plan
 
 TRUTH = {
     "rpm": "7180rpm",

@@ -7,8 +7,8 @@ import json
 import pytest
 
 import drivelab
-from drivelab.points_table import points_csv
-from drivelab.result import Result
+from drivelab.report.points_table import points_csv
+from drivelab.runs.result import Result
 
 RAPTOR = "wd-wd740gd-00fla0"
 QUICK = ("--number-ios", "400")

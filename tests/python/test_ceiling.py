@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from drivelab import catalogue, ceiling, simulate
-from drivelab.scenario import plan, read_source
+from drivelab import catalogue, simulate
+from drivelab.runs import ceiling
+from drivelab.scenarios.scenario import plan, read_source
 
 DRIVE = ("--drive", "wd-4tb-7200")
 

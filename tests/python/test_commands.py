@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 import drivelab
 from drivelab import charts
 from drivelab.charts.head import moves
-from drivelab.simulation import LOG_MAX, in_arrival_order
+from drivelab.runs.simulation import LOG_MAX, in_arrival_order
 
 DRIVE = "wd-4tb-7200"
 BATCH = ("--drive", DRIVE, "--rw", "randread", "--iodepth", "16", "--number-ios", "16", "--thinktime", "1h")

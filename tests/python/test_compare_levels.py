@@ -19,8 +19,8 @@ from drivelab.levels import compare_levels, measure, planning
 from drivelab.levels.formulas import Failures, chance_of_rate
 from drivelab.levels.level import LEVELS, MEMBERS_MAX, Level
 from drivelab.levels.loads import RANDOM, STATES, STREAMS
-from drivelab.result import Failure, Result
-from drivelab.scenario import Override, plan, read_source
+from drivelab.runs.result import Failure, Result
+from drivelab.scenarios.scenario import Override, plan, read_source
 
 DRIVE = "wd-wd740gd-00fla0"
 BRIEF = ("--iodepth", "1,4", "--number-ios", "300", "--ramp-time", "1s")

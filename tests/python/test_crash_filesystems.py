@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 from processes import await_file, is_running
 
-from drivelab import temporary
+from drivelab.host import temporary
 
 HERE = Path(__file__).parent
 PROGRAM = shlex.join(["env", f"PYTHONPATH={HERE}", sys.executable, str(HERE / "crash_load.py")])

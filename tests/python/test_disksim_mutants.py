@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 from drivelab.cli.app import program
 from drivelab.cli.boundary import guarded
-from drivelab.scenario import plan, read_source
+from drivelab.scenarios.scenario import plan, read_source
 
 # A whole import of the largest set takes a fraction of this, on a busy machine too.
 SECONDS_MAX = 5.0

@@ -13,7 +13,8 @@ from disksim_model import Files
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from drivelab import _core, disksim, simulate, toml_text
+from drivelab import _core, disksim, simulate
+from drivelab.scenarios import toml_text
 
 HEADS = 3
 

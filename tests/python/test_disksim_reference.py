@@ -13,10 +13,11 @@ from fractions import Fraction
 import pytest
 from disksim_model import Layout, Zone
 
-from drivelab import _core, disksim, toml_text, validate
+from drivelab import _core, disksim, validate
 from drivelab.disksim import syntax
 from drivelab.disksim.parameters import Parameters, as_count
 from drivelab.disksim.syntax import Block
+from drivelab.scenarios import toml_text
 
 
 @dataclass(frozen=True)

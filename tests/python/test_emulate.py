@@ -20,7 +20,7 @@ from messages import held, told
 from nbd_client import Client, dice_of
 from processes import await_file, is_running
 
-from drivelab.emulation_summary import lines
+from drivelab.report.emulation_summary import lines
 
 
 def test_a_device_is_what_it_says_and_keeps_what_it_is_given(serve):

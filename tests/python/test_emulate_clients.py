@@ -17,7 +17,7 @@ import pytest
 from devices import DRIVE, RAID5
 from nbd_client import dice_of
 
-from drivelab.emulation import CONTROL_SUFFIX
+from drivelab.runs.emulation import CONTROL_SUFFIX
 
 SYSTEM_PYTHON = "/usr/bin/python3"
 

@@ -17,9 +17,10 @@ import nbd_client as nbd
 import pytest
 from devices import CLEAN, DRIVE, RAID5
 
-from drivelab import control, temporary
 from drivelab.cli.fault import ACTIONS
 from drivelab.errors import InputError
+from drivelab.host import temporary
+from drivelab.runs import control
 
 SMALL = ("--drive-size", "64MiB")
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from devices import DRIVE, RAID5, Device
 
-from drivelab.emulation import CONTROL_SUFFIX
+from drivelab.runs.emulation import CONTROL_SUFFIX
 
 
 def _fault(device: Device, words: str) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from drivelab.errors import OutputError
-from drivelab.files import write_bytes, write_text, write_whole
+from drivelab.host.files import write_bytes, write_text, write_whole
 
 
 def mode(path: Path) -> int:

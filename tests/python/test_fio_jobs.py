@@ -17,7 +17,7 @@ from drivelab.fio.idle import REASONS
 from drivelab.fio.options import MEANT, REFUSED, refusal
 from drivelab.fio.syntax import _SYNONYMS
 from drivelab.fio.values import WrongError, size, time_us
-from drivelab.scenario import WORDS
+from drivelab.scenarios.scenario import WORDS
 
 GLOBAL = "[global]\nioengine=libaio\ndirect=1\nruntime=3\ntime_based\nnorandommap\n"
 DRIVE = ("--drive", "wd-4tb-7200")

@@ -11,7 +11,7 @@ import pytest
 
 import drivelab
 from drivelab.cli.app import program
-from drivelab.result import Failure
+from drivelab.runs.result import Failure
 
 # The module, not the verb of the same name.
 verb = importlib.import_module("drivelab.cli.simulate")

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import drivelab
 from drivelab import charts
-from drivelab.firmware import bounds, iops_range, range_note, shares_note
+from drivelab.scenarios.firmware import bounds, iops_range, range_note, shares_note
 
 ROOT = Path(__file__).resolve().parents[2]
 KNOWN = [{"depth": 2, "low": 0.9, "high": 1.2}, {"depth": 8, "low": 0.7, "high": 1.3}]

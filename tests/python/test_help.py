@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 import drivelab
-from drivelab import reference
 from drivelab.cli import completion
+from drivelab.scenarios import reference
 
 
 def test_a_key_is_explained_with_its_names(run):

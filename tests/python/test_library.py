@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import drivelab
-from drivelab import toml_text
-from drivelab.scenario import plan, read_source
-from drivelab.simulation import run_plans, run_reduced
+from drivelab.runs.simulation import run_plans, run_reduced
+from drivelab.scenarios import toml_text
+from drivelab.scenarios.scenario import plan, read_source
 
 QUEUE = {
     "target": {"server": {"service": "exponential", "mean": "8ms"}},

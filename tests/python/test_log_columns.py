@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 
 import drivelab
 from drivelab.cli.output import json_text
-from drivelab.commands import Commands
-from drivelab.scenario import Source, plan
-from drivelab.simulation import run_plan
+from drivelab.runs.commands import Commands
+from drivelab.runs.simulation import run_plan
+from drivelab.scenarios.scenario import Source, plan
 
 # Rows up to so many come as they are: `NAMED_MAX` in `crates/record/src/commands.rs`.
 SHORT = 64
@@ -113,7 +113,7 @@ def test_each_line_of_csv_is_a_command(run, tmp_path):
 @pytest.mark.parametrize("name", RUNS)
 def test_a_command_takes_little_room(name):
     count = 200_000 if name == "reads" else 20_000
-    source = drivelab.scenario.overrides_from({**RUNS[name], "number_ios": count})
+    source = drivelab.scenarios.scenario.overrides_from({**RUNS[name], "number_ios": count})
     checked = plan(Source("", "the log"), source).with_log(count)
 
     tracemalloc.start()

@@ -19,7 +19,7 @@ from drivelab.measuring.device import Block, System, Target, target_at
 from drivelab.measuring.guard import check_may_be_written, check_named_twice
 from drivelab.measuring.run import How, measure_plan, plan_on
 from drivelab.measuring.signatures import signatures
-from drivelab.scenario import Source
+from drivelab.scenarios.scenario import Source
 
 MIB = 1 << 20
 WRITES = '[workload]\nrw = "randwrite"\nbs = "4KiB"\n[run]\nios = 20\n'

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from drivelab import steady
 from drivelab.measuring.device import SECTOR
 from drivelab.measuring.plausibility import Counters, Reading, _of_counters
+from drivelab.runs import steady
 
 MB = 1_000_000
 

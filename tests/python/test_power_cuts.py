@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import drivelab
-from drivelab.data_summary import _array_lines, checked_text, cut_lines
+from drivelab.report.data_summary import _array_lines, checked_text, cut_lines
 
 DRIVE = ("--drive", "wd-4tb-7200", "--rw", "randwrite", "--size", "1GiB")
 CUT = ("--set", "target.faults.power_cut=2s")

@@ -13,7 +13,7 @@ from guides import DOCS
 
 import drivelab
 from drivelab.cli import app
-from drivelab.scenario import WORDS
+from drivelab.scenarios.scenario import WORDS
 
 _BLOCK = re.compile(r"^```python\n(.*?)^```", re.DOTALL | re.MULTILINE)
 # What the command line shows and writes: a function returns it.

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from drivelab.errors import InputError
-from drivelab.ranges import listed
+from drivelab.scenarios.ranges import listed
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,8 @@ import json
 import pytest
 
 from drivelab import charts
-from drivelab.array_summary import lines, timeline
 from drivelab.charts.rebuild import _joined
+from drivelab.report.array_summary import lines, timeline
 
 FAILING = """
 [target]

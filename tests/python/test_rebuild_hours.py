@@ -15,8 +15,8 @@ import pytest
 import drivelab
 from drivelab.levels import compare_levels, rebuild
 from drivelab.levels.level import LEVELS
-from drivelab.scenario import plan, read_source
-from drivelab.simulation import run_plan
+from drivelab.runs.simulation import run_plan
+from drivelab.scenarios.scenario import plan, read_source
 
 SMALL, SMALLEST = "wd-wd360gd", "seagate-cheetah-9lp"
 MIXED = {"rw": "randrw", "rwmixread": 70, "bs": "4KiB"}

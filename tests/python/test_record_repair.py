@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from drivelab import InputError, hdr
+from drivelab import InputError
 from drivelab.records.repair import documents
+from drivelab.runs import hdr
 
 plain = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),

@@ -9,10 +9,11 @@ import re
 import pytest
 from samples import FIO, FOLDER, OTHERS, OWN, sample
 
-from drivelab import _core, hdr
+from drivelab import _core
 from drivelab.records.model import PERCENTILES
 from drivelab.records.opening import open_document, open_record
-from drivelab.scenario import plan, read_source
+from drivelab.runs import hdr
+from drivelab.scenarios.scenario import plan, read_source
 
 
 def test_every_version_of_the_record_has_a_sample():

@@ -13,9 +13,9 @@ from samples import sample
 
 import drivelab
 from drivelab import _core
-from drivelab.repeating import source_of
-from drivelab.result import resolved
-from drivelab.scenario import plan, read_source
+from drivelab.runs.result import resolved
+from drivelab.scenarios.repeating import source_of
+from drivelab.scenarios.scenario import plan, read_source
 
 OWN = 'base = "wd-wd740gd-00fla0"\nrpm = "9000rpm"  # slower\n'
 OPTIONS = ("--rw", "randrw", "--bs", "4k,16k", "--iodepth", "1,8", "--number-ios", "300", "--randseed", "5")

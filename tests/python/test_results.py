@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import drivelab
-from drivelab import point as types
+from drivelab.runs import point as types
 
 QUICK = {"drive": "wd-4tb-7200", "rw": "randrw", "number_ios": 200}
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from drivelab.chances import figure, in_percent, percent_text
 from drivelab.cli.output import wrapped
-from drivelab.plural import are, counted
-from drivelab.table import SCREEN, Cell, Table
+from drivelab.report.chances import figure, in_percent, percent_text
+from drivelab.report.plural import are, counted
+from drivelab.report.table import SCREEN, Cell, Table
 
 
 @pytest.mark.parametrize(

@@ -32,7 +32,7 @@ def test_the_version_loads_no_verb(environment):
         "typer",
         "drivelab.cli.app",
         "drivelab.cli.simulate",
-        "drivelab.simulation",
+        "drivelab.runs.simulation",
         "drivelab.levels",
         "drivelab.scanning",
     }

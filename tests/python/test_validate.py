@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from drivelab import InputError, ScenarioError, validate
-from drivelab.validation import demerit, quantiles
+from drivelab.validating.validation import demerit, quantiles
 
 # 6 ms a turn, 600 sectors a track, 1 ms for every seek, 0.1 ms for a read, 0.2 ms for a write.
 DRIVE = """\

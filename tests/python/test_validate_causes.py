@@ -14,8 +14,8 @@ import pytest
 from scipy.special import ndtr
 
 from drivelab import _core, disksim, validate
-from drivelab.scenario import Override, Source, plan
-from drivelab.validation_groups import kinds
+from drivelab.scenarios.scenario import Override, Source, plan
+from drivelab.validating.validation_groups import kinds
 
 # A sector on the bus of the host that the drives were measured on: 5.0 MB/s.
 BUS_MS = 0.1024

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from drivelab import validate
 from drivelab.charts.group_errors import group_errors
-from drivelab.validation_groups import Interval, agreement, intervals, kinds, telling
+from drivelab.validating.validation_groups import Interval, agreement, intervals, kinds, telling
 
 # A turn takes 6 ms, a track holds 600 sectors; nothing but rotation and transfer, and reads from the buffer.
 DRIVE = """\

@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from drivelab.table import Cell, Table
-from drivelab.visible import visible, visible_cell
+from drivelab.report.table import Cell, Table
+from drivelab.report.visible import visible, visible_cell
 
 # What clears a screen, colours text, rings, overwrites a line, and turns the direction of writing.
 STEERS = ("\x1b[2J", "\x9b31m", "\x07", "x\ry", "\u202e")

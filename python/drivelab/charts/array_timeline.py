@@ -16,7 +16,7 @@ from drivelab.charts.errors import ChartInputError
 from drivelab.charts.head import Command, Move, moves
 from drivelab.charts.rows import NS_PER_MS, Point, Row, part, place_name
 from drivelab.charts.theme import INK, PART_COLOURS, Panel, dress, heading, inline
-from drivelab.plural import counted
+from drivelab.report.plural import counted
 
 WIDTH = 900
 POINTS_MAX = 4

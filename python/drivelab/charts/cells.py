@@ -16,7 +16,7 @@ from drivelab.charts.errors import ChartInputError
 from drivelab.charts.published import BANDS, FILLS, ROLES
 from drivelab.charts.rows import Row
 from drivelab.charts.theme import INK, LINE_COLOURS, SOFT, Panel, dress, heading, inline
-from drivelab.plural import counted
+from drivelab.report.plural import counted
 
 WIDTH = 520
 ROW_HEIGHT = 22

@@ -22,7 +22,7 @@ from drivelab.charts.multiples import PANELS_MAX, multiples
 from drivelab.charts.rows import Point, Row, Sweep, hidden, part, sweep
 from drivelab.charts.theme import DASHES, LINE_COLOURS, SOFT, Panel, colours, dress, heading, inline
 from drivelab.charts.ticks import SIZE_LABEL, fitting, labelled, log_axis, log_labels
-from drivelab.firmware import range_note
+from drivelab.scenarios.firmware import range_note
 
 WIDTH = 680
 HEIGHT_IOPS = 270

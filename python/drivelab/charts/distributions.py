@@ -17,7 +17,7 @@ from drivelab.charts.errors import ChartInputError
 from drivelab.charts.group_errors import group_errors
 from drivelab.charts.rows import Row
 from drivelab.charts.theme import LINE_COLOURS, SOFT, Panel, dress, heading, inline
-from drivelab.plural import counted
+from drivelab.report.plural import counted
 
 Samples = npt.NDArray[np.float64]
 

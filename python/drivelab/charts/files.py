@@ -28,7 +28,7 @@ import vl_convert
 from drivelab.charts.errors import ChartInputError, ChartOutputError
 from drivelab.charts.fit import drawn_width, fit, with_footer
 from drivelab.charts.theme import FONT, INK, SOFT
-from drivelab.pictures import SUFFIXES
+from drivelab.report.pictures import SUFFIXES
 
 # Pixels per inch of a PNG, and pixels per point.
 DPI = 192

@@ -8,12 +8,12 @@ from typing import Any
 
 import altair as alt
 
-from drivelab import hdr
 from drivelab.charts.errors import ChartInputError
 from drivelab.charts.rows import NS_PER_MS, Point, Row, part, scaled
 from drivelab.charts.theme import INK, LINE_COLOURS, SOFT, Panel, dress, heading, inline
 from drivelab.charts.ticks import log_axis, log_labels
-from drivelab.plural import counted
+from drivelab.report.plural import counted
+from drivelab.runs import hdr
 
 WIDTH = 680
 HEIGHT = 300

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from drivelab.charts.errors import ChartInputError
 from drivelab.charts.rows import Row, Sweep
-from drivelab.pictures import LATENCIES, METRICS
+from drivelab.report.pictures import LATENCIES, METRICS
 
 STATISTICS = ("mean", "p99", "max")
 """The statistics of the latency that are shown unless one is named."""

@@ -13,7 +13,7 @@ import altair as alt
 from drivelab.charts.errors import ChartInputError
 from drivelab.charts.rows import NS_PER_MS, Point, Row, Sweep, part, scaled, sweep
 from drivelab.charts.theme import INK, PART_COLOURS, SPARE_PART_COLOURS, Panel, dress, heading, inline
-from drivelab.plural import are, counted
+from drivelab.report.plural import are, counted
 
 WIDTH = 680
 # Width of a character of a title.

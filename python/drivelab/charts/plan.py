@@ -18,7 +18,7 @@ from drivelab.charts.errors import ChartInputError
 from drivelab.charts.rows import NS_PER_MS, Row
 from drivelab.charts.theme import INK, LINE_COLOURS, SOFT, Panel, colours, dress, heading, inline
 from drivelab.charts.ticks import log_axis, log_labels
-from drivelab.plural import counted
+from drivelab.report.plural import counted
 
 WIDTH, HEIGHT = 300, 300
 _TORNADO_WIDTH, _STEP = 620, 30

@@ -18,7 +18,7 @@ from drivelab.charts.errors import ChartInputError
 from drivelab.charts.rows import Row, number
 from drivelab.charts.theme import INK, SOFT, Panel, colours, dress, heading, inline
 from drivelab.charts.ticks import log_axis, log_labels
-from drivelab.plural import counted
+from drivelab.report.plural import counted
 
 GRID_WIDTH = 1250
 HEIGHT_RATES = 170

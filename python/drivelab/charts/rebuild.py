@@ -13,11 +13,11 @@ from typing import Any
 
 import altair as alt
 
-from drivelab.array_summary import INSTANTS_SHOWN_MAX, is_eventful, sync_text, timeline
 from drivelab.charts.errors import ChartInputError
 from drivelab.charts.rows import NS_PER_MS, Point, Row, part, place_name, scaled
 from drivelab.charts.theme import INK, LINE_COLOURS, Panel, dress, heading, inline
 from drivelab.charts.ticks import log_axis, log_labels
+from drivelab.report.array_summary import INSTANTS_SHOWN_MAX, is_eventful, sync_text, timeline
 
 WIDTH = 860
 HEIGHT, HEIGHT_LOW = 230, 130

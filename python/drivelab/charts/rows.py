@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from drivelab.charts.errors import ChartInputError
-from drivelab.pictures import LATENCIES
-from drivelab.plural import are, counted
-from drivelab.sizes import size_of, size_with_unit
+from drivelab.report.pictures import LATENCIES
+from drivelab.report.plural import are, counted
+from drivelab.scenarios.sizes import size_of, size_with_unit
 
 Point = Mapping[str, Any]
 Row = dict[str, Any]

@@ -15,7 +15,7 @@ from drivelab.charts.errors import ChartInputError
 from drivelab.charts.rows import BYTES_PER_MB, NS_PER_MS, Row
 from drivelab.charts.theme import INK, LINE_COLOURS, Panel, dress, heading, inline
 from drivelab.charts.ticks import SIZE_LABEL, fitting, log_axis, log_labels
-from drivelab.sizes import size_with_unit
+from drivelab.scenarios.sizes import size_with_unit
 
 WIDTH = 860
 HEIGHT_TIME, HEIGHT_MISS = 300, 190

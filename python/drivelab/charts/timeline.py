@@ -17,7 +17,7 @@ from drivelab.charts.head import PHASES, Command, Move, described, finish_ns, mo
 from drivelab.charts.platter import platter, turns
 from drivelab.charts.rows import NS_PER_MS, Point, Row, part, place_name
 from drivelab.charts.theme import INK, LINE_COLOURS, PART_COLOURS, Panel, dress, heading, inline
-from drivelab.plural import counted
+from drivelab.report.plural import counted
 
 WIDTH = 900
 # Height of a single panel, and of each of several: at full height they would be a poster.

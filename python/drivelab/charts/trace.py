@@ -10,7 +10,7 @@ import altair as alt
 from drivelab.charts.errors import ChartInputError
 from drivelab.charts.rows import BYTES_PER_MB, Row, part
 from drivelab.charts.theme import LINE_COLOURS, Panel, dress, heading, inline
-from drivelab.plural import counted
+from drivelab.report.plural import counted
 
 WIDTH = 860
 HEIGHT_RATE, HEIGHT_DEPTH, HEIGHT_BARS = 220, 130, 180

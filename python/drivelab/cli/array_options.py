@@ -9,13 +9,13 @@ from typing import Annotated, Any
 import typer
 
 from drivelab import _core
-from drivelab.array_summary import is_eventful, lines, missed_floors
 from drivelab.cli.output import emit, say
 from drivelab.cli.places import check_picture, place
 from drivelab.cli.workload_options import ARRAY_PANEL
 from drivelab.errors import InputError
-from drivelab.plural import counted
-from drivelab.points_table import axis_text
+from drivelab.report.array_summary import is_eventful, lines, missed_floors
+from drivelab.report.plural import counted
+from drivelab.report.points_table import axis_text
 
 # The events of so many points are listed; of more the table shows enough.
 TIMELINES_MAX = 4

@@ -8,10 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from drivelab import _core, toml_text
+from drivelab import _core
 from drivelab.cli.output import say
 from drivelab.errors import InputError, ScenarioError
-from drivelab.scenario import Override, Source, plan
+from drivelab.scenarios import toml_text
+from drivelab.scenarios.scenario import Override, Source, plan
 
 # Where nothing is known of the interface, this is what to do.
 _REMEDY = "set link.standard, or state them"

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from drivelab.cli.exits import Exit
 from drivelab.cli.output import ReaderGone, say
 from drivelab.errors import InputError, OutputError, RefusedError, RunError, ScenarioError, UnfitError
-from drivelab.plural import counted
+from drivelab.report.plural import counted
 
 SHOWN_CHARACTERS_MAX = 4_000
 

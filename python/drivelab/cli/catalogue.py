@@ -6,14 +6,14 @@ from typing import Annotated
 
 import typer
 
-from drivelab import known
-from drivelab.catalogue_tables import facts_table, heading, list_table, source_lines, value_text
 from drivelab.cli import completion
 from drivelab.cli.exits import Exit
 from drivelab.cli.output import emit, emit_json, emit_table
 from drivelab.cli.run_options import Quiet, check_form
-from drivelab.csv_text import rows_csv, tables_csv
 from drivelab.errors import InputError
+from drivelab.report.csv_text import rows_csv, tables_csv
+from drivelab.scenarios import known
+from drivelab.scenarios.catalogue_tables import facts_table, heading, list_table, source_lines, value_text
 
 
 def catalogue(

@@ -12,7 +12,7 @@ import typer
 from drivelab import _core
 from drivelab.cli.places import check_picture, place
 from drivelab.errors import InputError
-from drivelab.pictures import METRICS, check_metric
+from drivelab.report.pictures import METRICS, check_metric
 
 PICTURE_PANEL = "Pictures"
 WIDTH_MIN, WIDTH_MAX = 300, 4_000

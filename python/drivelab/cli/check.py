@@ -14,10 +14,10 @@ from drivelab.cli.exits import Exit
 from drivelab.cli.output import emit, emit_json, say
 from drivelab.cli.run_options import Quiet
 from drivelab.errors import InputError, ScenarioError
-from drivelab.plural import counted
-from drivelab.points_table import axis_text
-from drivelab.scenario import Override, Source, plan, read_source
-from drivelab.toml_text import value_text
+from drivelab.report.plural import counted
+from drivelab.report.points_table import axis_text
+from drivelab.scenarios.scenario import Override, Source, plan, read_source
+from drivelab.scenarios.toml_text import value_text
 
 # Of many arrays in a sweep so many are described.
 ARRAYS_NAMED_MAX = 12

@@ -37,7 +37,6 @@ from drivelab.cli.run_options import (
     Workers,
     check_form,
 )
-from drivelab.csv_text import rows_csv
 from drivelab.errors import InputError
 from drivelab.levels import compare, risk
 from drivelab.levels.compare import Comparison
@@ -49,8 +48,9 @@ from drivelab.levels.planning import Chosen, check_used, checked, named, planned
 from drivelab.levels.risk import CAUSES
 from drivelab.levels.tables import notes
 from drivelab.levels.trace_words import split
-from drivelab.plural import counted
-from drivelab.scenario import Override
+from drivelab.report.csv_text import rows_csv
+from drivelab.report.plural import counted
+from drivelab.scenarios.scenario import Override
 
 LOAD_PANEL = "The loads"
 RISK_PANEL = "Failures and prices"

@@ -15,11 +15,11 @@ from drivelab.cli.output import emit, emit_json, emit_table, say
 from drivelab.cli.pictures import draw
 from drivelab.comparison.beside import Compared
 from drivelab.comparison.choice import JUDGED, Choice, chosen
-from drivelab.csv_text import rows_csv
 from drivelab.errors import InputError
-from drivelab.plural import counted
-from drivelab.points_table import axis_text
 from drivelab.records.model import BASES, FIGURES, Record
+from drivelab.report.csv_text import rows_csv
+from drivelab.report.plural import counted
+from drivelab.report.points_table import axis_text
 
 JUDGEMENT_PANEL = "What is judged"
 PLACES_PANEL = "Which points are compared"

@@ -9,7 +9,8 @@ from collections.abc import Callable, Iterable
 from functools import cache
 from typing import Any
 
-from drivelab import _core, reference
+from drivelab import _core
+from drivelab.scenarios import reference
 
 Complete = Callable[[str], list[str]]
 

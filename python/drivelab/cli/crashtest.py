@@ -15,7 +15,7 @@ from drivelab.cli.run_options import AsJson, Quiet, Workers
 from drivelab.crash.asked import CUTS, FS_SIZE, Asked, Conducted, conduct, device
 from drivelab.crash.check import ERROR, LOSS
 from drivelab.errors import InputError
-from drivelab.scenario import Source, read_source
+from drivelab.scenarios.scenario import Source, read_source
 
 _PANEL = "The campaign"
 

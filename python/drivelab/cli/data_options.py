@@ -10,9 +10,9 @@ import typer
 from drivelab import _core
 from drivelab.cli.array_options import TIMELINES_MAX
 from drivelab.cli.output import emit, say
-from drivelab.data_summary import checked_text, cut_lines, unstruck_lines
 from drivelab.errors import InputError
-from drivelab.points_table import axis_text
+from drivelab.report.data_summary import checked_text, cut_lines, unstruck_lines
+from drivelab.report.points_table import axis_text
 
 DATA_PANEL = "What becomes of data"
 

@@ -27,12 +27,12 @@ from drivelab.cli.failure_options import (
 )
 from drivelab.cli.output import emit, emit_json, emit_table, say
 from drivelab.cli.run_options import AsCsv, AsJson, Checkpoint, Quiet, Ray, check_form
-from drivelab.csv_text import rows_csv
 from drivelab.durability.losses import Losses
 from drivelab.durability.problems import File
 from drivelab.durability.question import HISTORIES, LIFE, METHODS, RELATIVE, of_file, whole
 from drivelab.durability.solving import solve
 from drivelab.levels.loads import KINDS
+from drivelab.report.csv_text import rows_csv
 
 
 def _array(text: str, metavar: str) -> typer.models.OptionInfo:

@@ -7,20 +7,27 @@ from typing import Annotated, Any
 
 import typer
 
-from drivelab import emulation
 from drivelab.cli import workload_options as words
 from drivelab.cli.assumed import note_served
 from drivelab.cli.exits import Exit
 from drivelab.cli.output import emit, emit_json, say
 from drivelab.cli.places import check_file, place
 from drivelab.cli.run_options import AsJson, Quiet
-from drivelab.emulated import check_apart, check_failure, device_options, served_plan, session_record, sized
-from drivelab.emulation import BUDGET
-from drivelab.emulation_summary import device_line, late_note, lines
 from drivelab.errors import InputError
-from drivelab.files import write_text
-from drivelab.json_text import json_text
-from drivelab.scenario import Source, check_once, read_source
+from drivelab.host.files import write_text
+from drivelab.report.emulation_summary import device_line, late_note, lines
+from drivelab.report.json_text import json_text
+from drivelab.runs import emulation
+from drivelab.runs.emulated import (
+    check_apart,
+    check_failure,
+    device_options,
+    served_plan,
+    session_record,
+    sized,
+)
+from drivelab.runs.emulation import BUDGET
+from drivelab.scenarios.scenario import Source, check_once, read_source
 
 _DEVICE_PANEL = "The device"
 

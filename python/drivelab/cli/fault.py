@@ -6,10 +6,11 @@ from typing import Annotated
 
 import typer
 
-from drivelab import _core, control
+from drivelab import _core
 from drivelab.cli.exits import Exit
 from drivelab.cli.output import emit
 from drivelab.errors import InputError
+from drivelab.runs import control
 
 ACTIONS = {
     "media": "sectors of a member (--lba, --sectors) cannot be read until they are written",

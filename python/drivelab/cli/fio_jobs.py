@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from drivelab import _core
 from drivelab.cli.output import emit, say
 from drivelab.errors import InputError
-from drivelab.points_table import axis_text
+from drivelab.report.points_table import axis_text
 
 _WRITES = "; writes: destroys what is on DEVICE\n"
 _CANNOT = "; fio cannot express it: "

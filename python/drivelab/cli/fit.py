@@ -17,9 +17,9 @@ from drivelab.cli.output import emit, emit_json, emit_table, progress_bar, say
 from drivelab.cli.pictures import draw
 from drivelab.cli.places import check_file, check_picture, place
 from drivelab.cli.run_options import AsCsv, AsJson, Quiet, Workers, check_form
-from drivelab.csv_text import tables_csv
 from drivelab.fit.asked import fit as fit_drive
 from drivelab.fit.output import Report
+from drivelab.report.csv_text import tables_csv
 
 _STEPS = 1000
 

@@ -8,13 +8,13 @@ from typing import Annotated, Any
 
 import typer
 
-from drivelab import reference
 from drivelab.cli import completion
 from drivelab.cli.exits import Exit
 from drivelab.cli.output import emit, emit_json
 from drivelab.cli.run_options import Quiet
 from drivelab.errors import InputError
-from drivelab.reference import Key, Section
+from drivelab.scenarios import reference
+from drivelab.scenarios.reference import Key, Section
 
 # The keys of any job are those of the reference's one.
 JOB = re.compile(r"^(workload\.job\.)[^.]+")

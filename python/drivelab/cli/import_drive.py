@@ -12,7 +12,7 @@ from drivelab.cli.exits import Exit
 from drivelab.cli.output import emit, emit_json, say
 from drivelab.cli.places import check_file, place
 from drivelab.cli.run_options import Quiet
-from drivelab.files import write_text
+from drivelab.host.files import write_text
 
 FORMAT = "disksim"
 """What can be imported."""

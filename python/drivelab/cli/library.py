@@ -26,16 +26,16 @@ from drivelab.cli.exits import Exit
 from drivelab.cli.output import emit, emit_json, emit_table, say
 from drivelab.cli.places import check_file, check_picture, place
 from drivelab.cli.run_options import AsCsv, AsJson, Pictures, check_form
-from drivelab.csv_text import rows_csv
-from drivelab.files import write_text
-from drivelab.json_text import json_text
-from drivelab.plural import counted
+from drivelab.host.files import write_text
 from drivelab.record_library.call import KINDS, Records, checked_export, of_file
 from drivelab.record_library.entry import DIGEST_SHOWN, Entry
 from drivelab.record_library.exchange import imported
 from drivelab.record_library.shelf import VARIABLE, shown
 from drivelab.records.opening import check_sources, open_document
-from drivelab.table import Cell, Table
+from drivelab.report.csv_text import rows_csv
+from drivelab.report.json_text import json_text
+from drivelab.report.plural import counted
+from drivelab.report.table import Cell, Table
 
 library = typer.Typer(
     help="Keep records in a database: add, list, search, tag, compare, export, import.",

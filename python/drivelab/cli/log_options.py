@@ -13,11 +13,11 @@ from drivelab import _core
 from drivelab.cli.output import say
 from drivelab.cli.places import check_file, check_picture, place
 from drivelab.errors import InputError
-from drivelab.files import write_text
-from drivelab.json_text import json_text
-from drivelab.points_table import commands_csv
-from drivelab.result import Result
-from drivelab.simulation import check_log
+from drivelab.host.files import write_text
+from drivelab.report.json_text import json_text
+from drivelab.report.points_table import commands_csv
+from drivelab.runs.result import Result
+from drivelab.runs.simulation import check_log
 
 # What a picture of single commands can show with their numbers.
 LOG_FOR_TIMELINE = 40

@@ -7,16 +7,17 @@ from typing import Annotated
 
 import typer
 
-from drivelab import _core, looping
+from drivelab import _core
 from drivelab.cli import workload_options as words
 from drivelab.cli.exits import Exit
 from drivelab.cli.output import emit, emit_json, emit_table, progress_bar, say
 from drivelab.cli.run_options import AsJson, Quiet
-from drivelab.emulation import BUDGET
-from drivelab.emulation_summary import late_note
 from drivelab.errors import InputError
-from drivelab.plural import counted
-from drivelab.scenario import Source, plan, read_source
+from drivelab.report.emulation_summary import late_note
+from drivelab.report.plural import counted
+from drivelab.runs import looping
+from drivelab.runs.emulation import BUDGET
+from drivelab.scenarios.scenario import Source, plan, read_source
 
 
 def loop(

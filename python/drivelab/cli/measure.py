@@ -29,15 +29,15 @@ from drivelab.cli.pictures import draw
 from drivelab.cli.places import check_picture, place
 from drivelab.cli.run_options import AsCsv, AsJson, Pictures, Quiet, check_form
 from drivelab.errors import InputError
-from drivelab.files import make_folder, write_text
-from drivelab.json_text import json_text
+from drivelab.host.files import make_folder, write_text
 from drivelab.measuring import summary
 from drivelab.measuring.address import is_address
 from drivelab.measuring.asked import Destroy, prepared, with_names
 from drivelab.measuring.run import MeasuredResult
 from drivelab.measuring.silence import never_answered
-from drivelab.points_table import points_csv
-from drivelab.scenario import Source, read_source
+from drivelab.report.json_text import json_text
+from drivelab.report.points_table import points_csv
+from drivelab.scenarios.scenario import Source, read_source
 
 RUN = "run"
 """The verb that is meant where none is named."""

@@ -17,11 +17,11 @@ from drivelab.cli.output import emit, emit_json, emit_table, progress_bar, say
 from drivelab.cli.pictures import draw
 from drivelab.cli.places import check_picture
 from drivelab.cli.run_options import AsCsv, AsJson, Pictures, Quiet, check_form
-from drivelab.csv_text import rows_csv
 from drivelab.errors import InputError
 from drivelab.measuring import asked, ready, summary
 from drivelab.measuring.run import How, MeasuredResult
-from drivelab.plural import counted
+from drivelab.report.csv_text import rows_csv
+from drivelab.report.plural import counted
 from drivelab.scanning import access as accesses_of
 from drivelab.scanning.surface import PLACES, Surface
 from drivelab.scanning.surface import document as surface_document

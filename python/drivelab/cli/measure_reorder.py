@@ -7,7 +7,6 @@ from typing import Annotated, Any
 
 import typer
 
-from drivelab import toml_text
 from drivelab.cli import completion
 from drivelab.cli import measure_options as device
 from drivelab.cli import workload_options as words
@@ -19,8 +18,9 @@ from drivelab.measuring import asked
 from drivelab.measuring import reorder as judging
 from drivelab.measuring.environment import environment
 from drivelab.measuring.on_device import runner_on
-from drivelab.scenario import Override, Source, plan
-from drivelab.simulation import run_plan
+from drivelab.runs.simulation import run_plan
+from drivelab.scenarios import toml_text
+from drivelab.scenarios.scenario import Override, Source, plan
 
 RUNS = len(judging.LOADS)
 

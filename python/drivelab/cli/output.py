@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING
 
 from drivelab import _core
 from drivelab.errors import OutputError
-from drivelab.json_text import json_text
-from drivelab.table import SCREEN
-from drivelab.visible import visible, visible_cell
+from drivelab.report.json_text import json_text
+from drivelab.report.table import SCREEN
+from drivelab.report.visible import visible, visible_cell
 
 if TYPE_CHECKING:
-    from drivelab.simulation import Progress
-    from drivelab.table import Table
+    from drivelab.report.table import Table
+    from drivelab.runs.simulation import Progress
 
 
 class ReaderGone(Exception):  # noqa: N818 - not an error: the reader has seen enough, as in `| head`

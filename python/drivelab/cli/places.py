@@ -8,7 +8,7 @@ from pathlib import Path
 import typer
 
 from drivelab.errors import InputError, OutputError
-from drivelab.pictures import SUFFIXES
+from drivelab.report.pictures import SUFFIXES
 
 
 def place(text: str) -> Path:

@@ -42,13 +42,13 @@ from drivelab.cli.run_options import (
     Workers,
     check_form,
 )
-from drivelab.csv_text import rows_csv
 from drivelab.levels.compare import failure_texts
 from drivelab.levels.level import COPIES, GROUPS
 from drivelab.levels.loads import KINDS, REQUESTS, WARM_UP
 from drivelab.plan.planned import KEYS, Plan, run
 from drivelab.plan.question import LEVELS, LIFE, MEMBERS
-from drivelab.plural import counted
+from drivelab.report.csv_text import rows_csv
+from drivelab.report.plural import counted
 
 NOTES = 3
 """Remarks that are printed without --notes."""

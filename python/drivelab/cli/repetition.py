@@ -5,8 +5,8 @@ from __future__ import annotations
 from drivelab import _core
 from drivelab.cli.exits import Exit
 from drivelab.cli.output import emit, say
-from drivelab.result import Result
-from drivelab.scenario import Source
+from drivelab.runs.result import Result
+from drivelab.scenarios.scenario import Source
 
 
 def tell_repetition(

@@ -8,14 +8,15 @@ from typing import Annotated, Any
 
 import typer
 
-from drivelab import _core, simulation
+from drivelab import _core
 from drivelab.cli.array_options import TIMELINES_MAX
 from drivelab.cli.output import emit, emit_table, say
 from drivelab.cli.places import check_file, place
 from drivelab.cli.workload_options import TRACE_PANEL
-from drivelab.plural import counted
-from drivelab.points_table import axis_text
-from drivelab.replay_summary import behind_text, is_over_early, recorded_table, replay_lines
+from drivelab.report.plural import counted
+from drivelab.report.points_table import axis_text
+from drivelab.report.replay_summary import behind_text, is_over_early, recorded_table, replay_lines
+from drivelab.runs import simulation
 
 Capture = Annotated[
     Path | None,

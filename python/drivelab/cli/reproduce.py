@@ -15,7 +15,6 @@ from drivelab.cli.output import emit, emit_json, emit_table, progress_bar, say
 from drivelab.cli.pictures import draw
 from drivelab.cli.places import place
 from drivelab.cli.run_options import AsCsv, Checkpoint, Ray, Workers, check_form
-from drivelab.csv_text import rows_csv
 from drivelab.experiment import Experiment, Outcome
 from drivelab.experiment.engine import planned
 from drivelab.experiment.tables import (
@@ -25,9 +24,10 @@ from drivelab.experiment.tables import (
     not_modelled_table,
     summary_table,
 )
-from drivelab.files import make_folder, write_text
-from drivelab.json_text import json_text
-from drivelab.plural import counted
+from drivelab.host.files import make_folder, write_text
+from drivelab.report.csv_text import rows_csv
+from drivelab.report.json_text import json_text
+from drivelab.report.plural import counted
 
 
 def reproduce(

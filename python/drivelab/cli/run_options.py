@@ -7,7 +7,7 @@ import typer
 
 from drivelab.cli.places import place
 from drivelab.errors import InputError
-from drivelab.simulation import WORKERS_MAX
+from drivelab.runs.simulation import WORKERS_MAX
 
 Pictures = Annotated[
     list[Path],

@@ -17,8 +17,8 @@ from drivelab.cli.output import emit, emit_json, emit_table, progress_bar, say
 from drivelab.cli.pictures import draw
 from drivelab.cli.places import check_picture
 from drivelab.cli.run_options import AsCsv, AsJson, Pictures, Quiet, Workers, check_form
-from drivelab.csv_text import rows_csv
 from drivelab.errors import InputError
+from drivelab.report.csv_text import rows_csv
 from drivelab.scanning import access, sizes, surface
 from drivelab.scanning.scan import Scan, SizeScan, scan_target, scan_target_sizes, target_of
 from drivelab.scanning.several import Scans, check_drives, scan_targets

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from drivelab import executors, steady
-from drivelab.array_summary import is_eventful
+from drivelab import executors
 from drivelab.cli import workload_options as words
 from drivelab.cli.array_options import (
     Rebuild,
@@ -65,15 +64,17 @@ from drivelab.cli.simulate_notes import (
     tell_empty,
 )
 from drivelab.errors import InputError
-from drivelab.files import make_folder, write_text
-from drivelab.firmware import range_note, rate_note
-from drivelab.json_text import json_text
-from drivelab.plural import counted
-from drivelab.points_table import commands_csv, directions_table, points_csv
-from drivelab.result import Result
-from drivelab.scenario import Source, plan, read_source
-from drivelab.simulation import run_plan
-from drivelab.subject import subject_of
+from drivelab.host.files import make_folder, write_text
+from drivelab.report.array_summary import is_eventful
+from drivelab.report.json_text import json_text
+from drivelab.report.plural import counted
+from drivelab.report.points_table import commands_csv, directions_table, points_csv
+from drivelab.runs import steady
+from drivelab.runs.result import Result
+from drivelab.runs.simulation import run_plan
+from drivelab.scenarios.firmware import range_note, rate_note
+from drivelab.scenarios.scenario import Source, plan, read_source
+from drivelab.scenarios.subject import subject_of
 
 if TYPE_CHECKING:
     import altair

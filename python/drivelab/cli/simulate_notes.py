@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from drivelab import _core, ceiling
-from drivelab.array_summary import duration_text
+from drivelab import _core
 from drivelab.cli.output import say
-from drivelab.given_up_summary import given_up_text, has_given_up
-from drivelab.plural import are, counted
-from drivelab.points_table import axis_text
-from drivelab.replay_summary import is_over_early
-from drivelab.result import Point, Result
+from drivelab.report.array_summary import duration_text
+from drivelab.report.given_up_summary import given_up_text, has_given_up
+from drivelab.report.plural import are, counted
+from drivelab.report.points_table import axis_text
+from drivelab.report.replay_summary import is_over_early
+from drivelab.runs import ceiling
+from drivelab.runs.result import Point, Result
 
 # Of many points, or reasons, in one remark, so many are named.
 PLACES_NAMED_MAX = 4

@@ -13,8 +13,8 @@ from drivelab.cli.output import emit, emit_json, emit_table, say
 from drivelab.cli.pictures import draw
 from drivelab.cli.places import check_file, check_picture, place
 from drivelab.cli.run_options import AsCsv, AsJson, Pictures, Quiet, check_form
-from drivelab.csv_text import rows_csv
-from drivelab.plural import counted
+from drivelab.report.csv_text import rows_csv
+from drivelab.report.plural import counted
 from drivelab.trace import FORMATS, WRITTEN, Reading, Shape
 from drivelab.trace import convert as convert_traces
 from drivelab.trace import head as head_of

@@ -7,7 +7,6 @@ from typing import Annotated
 
 import typer
 
-from drivelab import toml_text, validation
 from drivelab.cli import completion
 from drivelab.cli import workload_options as words
 from drivelab.cli.assumed import note_assumed_of
@@ -17,12 +16,14 @@ from drivelab.cli.output import emit, emit_json, emit_table, say
 from drivelab.cli.pictures import draw
 from drivelab.cli.places import check_picture, place
 from drivelab.cli.run_options import AsCsv, Pictures, check_form
-from drivelab.csv_text import tables_csv
 from drivelab.errors import InputError
-from drivelab.plural import counted
-from drivelab.scenario import Override
-from drivelab.validation import Validation
-from drivelab.validation_groups import FAR_PERCENT, MARGIN_PERCENT
+from drivelab.report.csv_text import tables_csv
+from drivelab.report.plural import counted
+from drivelab.scenarios import toml_text
+from drivelab.scenarios.scenario import Override
+from drivelab.validating import validation
+from drivelab.validating.validation import Validation
+from drivelab.validating.validation_groups import FAR_PERCENT, MARGIN_PERCENT
 
 _MARGIN_MAX = 1000
 

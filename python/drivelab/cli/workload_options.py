@@ -17,8 +17,8 @@ from drivelab import _core
 from drivelab.cli import completion
 from drivelab.cli.output import say
 from drivelab.errors import InputError
-from drivelab.ranges import listed
-from drivelab.scenario import WORDS, Override, Source, check_once
+from drivelab.scenarios.ranges import listed
+from drivelab.scenarios.scenario import WORDS, Override, Source, check_once
 
 WORKLOAD_PANEL = "The scenario, in fio's words"
 ARRAY_PANEL = "An array of the drive"

@@ -17,14 +17,14 @@ from drivelab.comparison.difference import Difference, difference, each_of
 from drivelab.comparison.matching import SHARED, Lonely, Pair, matched, pooled, same, with_depth
 from drivelab.comparison.verdict import Verdict
 from drivelab.errors import InputError
-from drivelab.pictures import drawn
-from drivelab.points_table import axis_text
 from drivelab.records import settings
 from drivelab.records.model import DIRECTIONS, FIGURES, OTHER_FIGURE, PERCENTILES, Record, is_workload
 from drivelab.records.opening import of_object, open_record
 from drivelab.records.places import axis_name, axis_value
-from drivelab.result import Result
-from drivelab.table import Table
+from drivelab.report.pictures import drawn
+from drivelab.report.points_table import axis_text
+from drivelab.report.table import Table
+from drivelab.runs.result import Result
 
 if TYPE_CHECKING:
     import altair

@@ -12,8 +12,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from drivelab.points_table import axis_text
 from drivelab.records.model import Figure
+from drivelab.report.points_table import axis_text
 
 Shown = Literal["identical", "more", "less", "none", "unknown"]
 """The result: exactly equal, more or less beyond the interval, no significant difference, or no interval."""

@@ -12,9 +12,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from drivelab.points_table import axis_text
 from drivelab.records.model import OPTIONAL_AXES, Figure, Record, RecordPoint, is_workload
 from drivelab.records.precision import of_repeats
+from drivelab.report.points_table import axis_text
 
 SEED = "seed"
 NOT_GIVEN = "not given"

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from drivelab.comparison.difference import Difference, varying
 from drivelab.comparison.verdict import percent, title
-from drivelab.points_table import axis_text, rate_text
 from drivelab.records.model import PERCENTILES
-from drivelab.table import Cell, Table
+from drivelab.report.points_table import axis_text, rate_text
+from drivelab.report.table import Cell, Table
 
 if TYPE_CHECKING:
     from drivelab.comparison.beside import Beside, Compared

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from drivelab.comparison.difference import Difference, student, varying
-from drivelab.plural import counted
-from drivelab.points_table import axis_text
+from drivelab.report.plural import counted
+from drivelab.report.points_table import axis_text
 
 if TYPE_CHECKING:
     from drivelab.comparison.beside import Beside, Compared

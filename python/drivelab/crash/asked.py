@@ -12,7 +12,7 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from drivelab import _core, remains
+from drivelab import _core
 from drivelab.arguments import speaks_of_arguments
 from drivelab.crash import campaign, summary
 from drivelab.crash.check import LOSS, Checker, explore, place_for
@@ -20,8 +20,9 @@ from drivelab.crash.filesystem import FileSystem, check_size, find
 from drivelab.crash.leftover import adopting
 from drivelab.crash.session import FACTS, Kept, keep
 from drivelab.errors import InputError, RunError
-from drivelab.plural import counted
-from drivelab.scenario import Override, Scenario, Source, overrides_from, plan, read_source
+from drivelab.host import remains
+from drivelab.report.plural import counted
+from drivelab.scenarios.scenario import Override, Scenario, Source, overrides_from, plan, read_source
 
 CUTS = 100
 FS_SIZE = "512MiB"

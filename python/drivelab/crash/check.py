@@ -10,12 +10,14 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from drivelab import _core, emulation, remains, temporary
+from drivelab import _core
 from drivelab.crash.filesystem import UNMOUNTABLE, UnmountableError, attached, find, mounted
 from drivelab.crash.judge import Judge, Stop, StoppedError
 from drivelab.crash.session import Kept
 from drivelab.crash.shell import Shell
 from drivelab.errors import RunError
+from drivelab.host import remains, temporary
+from drivelab.runs import emulation
 
 GOOD, LOSS, ERROR = "good", "loss", "error"
 _NOISE_MAX = 400

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from drivelab import emulation
+from drivelab.runs import emulation
 
 # The time between SIGTERM and SIGKILL, to clean up.
 _GRACE_S = 1.0

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from drivelab import processes
+from drivelab.host import processes
 
 # See prctl(2).
 _SET_SUBREAPER, _GET_SUBREAPER = 36, 37

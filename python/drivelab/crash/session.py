@@ -14,10 +14,12 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from drivelab import _core, emulation, temporary
+from drivelab import _core
 from drivelab.crash.filesystem import FileSystem, UnmountableError, attached, mounted, run
 from drivelab.errors import InputError, RunError
-from drivelab.plural import counted
+from drivelab.host import temporary
+from drivelab.report.plural import counted
+from drivelab.runs import emulation
 
 FACTS = "session.json"
 """The name of the file with the facts of a session, in its folder."""

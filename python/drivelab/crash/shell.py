@@ -7,7 +7,7 @@ import select
 import subprocess
 from collections.abc import Mapping
 
-from drivelab import emulation
+from drivelab.runs import emulation
 
 
 class Shell(emulation.Command):

@@ -11,8 +11,8 @@ from drivelab.crash.campaign import Campaign
 from drivelab.crash.check import ERROR, LOSS, Checked, Checker
 from drivelab.crash.filesystem import UNMOUNTABLE
 from drivelab.crash.session import Kept
-from drivelab.plural import counted
-from drivelab.provenance import line, provenance
+from drivelab.report.plural import counted
+from drivelab.runs.provenance import line, provenance
 
 _SHOWN_MAX = 4
 _SAID_MAX = 3

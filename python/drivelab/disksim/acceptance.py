@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import re
 
-from drivelab import toml_text
 from drivelab.disksim.drive_file import Drive
 from drivelab.disksim.text import DisksimError
 from drivelab.errors import ScenarioError
-from drivelab.scenario import Source, plan
+from drivelab.scenarios import toml_text
+from drivelab.scenarios.scenario import Source, plan
 
 _HEADER = re.compile(r"\[\[?target\.drive\.(\w+)(\.zones)?")
 # Maximum number of reported problems.

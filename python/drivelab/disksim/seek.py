@@ -16,7 +16,7 @@ from pathlib import Path
 from drivelab.disksim.parameters import Parameters, as_number
 from drivelab.disksim.text import Place
 from drivelab.errors import InputError
-from drivelab.files import read_text
+from drivelab.host.files import read_text
 
 Point = tuple[int, Decimal]
 """A distance in cylinders, and milliseconds."""

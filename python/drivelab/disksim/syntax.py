@@ -20,7 +20,7 @@ from typing import TypeAlias
 
 from drivelab.disksim.text import SIGNS, Place, Text
 from drivelab.errors import InputError
-from drivelab.files import read_text
+from drivelab.host.files import read_text
 
 _NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
 # Nesting of files and of blocks: deeper than in any description, and far from the interpreter's own limit.

@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, cast
 
-from drivelab import toml_text
 from drivelab.durability.checks import check_keys, check_values
 from drivelab.durability.losses import Losses
 from drivelab.durability.question import levels, question
 from drivelab.durability.solving import solve
 from drivelab.errors import InputError
-from drivelab.result import Point, Result
-from drivelab.simulation import Progress
+from drivelab.runs.result import Point, Result
+from drivelab.runs.simulation import Progress
+from drivelab.scenarios import toml_text
 
 
 @dataclass(frozen=True)

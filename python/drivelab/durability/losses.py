@@ -8,12 +8,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from drivelab.chances import Estimate, percent_figure, percent_text, span_text, years_text
 from drivelab.durability import checks
 from drivelab.durability.unreadable import Assumed
-from drivelab.plural import counted
-from drivelab.provenance import line, provenance
-from drivelab.table import Cell, Table
+from drivelab.report.chances import Estimate, percent_figure, percent_text, span_text, years_text
+from drivelab.report.plural import counted
+from drivelab.report.table import Cell, Table
+from drivelab.runs.provenance import line, provenance
 
 _HOURS_MAX = 1e308
 _WIDE = 1.3

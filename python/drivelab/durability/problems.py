@@ -14,7 +14,7 @@ from typing import Any
 from drivelab import _core
 from drivelab.arguments import in_arguments
 from drivelab.errors import InputError, OptionError
-from drivelab.files import read_text
+from drivelab.host.files import read_text
 from drivelab.refusals import errors_of
 
 _GIVEN = re.compile(

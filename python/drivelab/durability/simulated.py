@@ -12,7 +12,7 @@ from drivelab.levels.measure import Wanted, measure
 from drivelab.levels.planning import Chosen, Entry, checked, drive_bytes, named, planned
 from drivelab.levels.rebuild import hours_with_interval
 from drivelab.refusals import Problems
-from drivelab.scenario import Override, Source, plan
+from drivelab.scenarios.scenario import Override, Source, plan
 
 SIMULATED = "simulated"
 LOAD_KEYS = ("rw", "pattern", "bs", "iodepth", "rwmixread", "rate_iops", "rate_process", "sync")

@@ -10,14 +10,14 @@ from typing import Any
 
 from drivelab import _core, executors
 from drivelab.arguments import in_arguments
-from drivelab.chances import in_percent
 from drivelab.durability import checks, simulated, unreadable
 from drivelab.durability import question as asked
 from drivelab.durability.losses import Losses
 from drivelab.durability.problems import File
 from drivelab.errors import InputError, OptionError
 from drivelab.refusals import Problems
-from drivelab.simulation import default_workers
+from drivelab.report.chances import in_percent
+from drivelab.runs.simulation import default_workers
 
 
 def solve(

@@ -17,11 +17,11 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from drivelab import toml_text
 from drivelab.durability import texts
 from drivelab.errors import InputError, ScenarioError
-from drivelab.scenario import Override, Source, plan
-from drivelab.simulation import run_plan
+from drivelab.runs.simulation import run_plan
+from drivelab.scenarios import toml_text
+from drivelab.scenarios.scenario import Override, Source, plan
 
 NONE = "none"
 """The value of --ure without unreadable sectors."""

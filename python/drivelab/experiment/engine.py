@@ -12,9 +12,9 @@ from drivelab.errors import RunError
 from drivelab.experiment.claims import judge
 from drivelab.experiment.model import UNITS, Cell, Experiment
 from drivelab.experiment.outcome import Outcome, Prediction
-from drivelab.result import Point, Result, combined_digest
-from drivelab.scenario import Source, plan
-from drivelab.simulation import Progress, run_plans
+from drivelab.runs.result import Point, Result, combined_digest
+from drivelab.runs.simulation import Progress, run_plans
+from drivelab.scenarios.scenario import Source, plan
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from pathlib import Path
 from drivelab import _core
 from drivelab.errors import InputError
 from drivelab.experiment.model import Experiment, parse
-from drivelab.files import read_text
+from drivelab.host.files import read_text
 
 
 def names() -> list[str]:

@@ -16,9 +16,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from drivelab import toml_text
 from drivelab.errors import InputError
 from drivelab.scanning import MEASURES, Measure
+from drivelab.scenarios import toml_text
 
 Patch = Mapping[str, Any]
 CALIBRATION, VALIDATION, UNPUBLISHED = "calibration", "validation", "unpublished"

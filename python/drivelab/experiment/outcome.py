@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from drivelab import _core
 from drivelab.experiment.model import CALIBRATION, VALIDATION, Cell, Experiment
-from drivelab.pictures import drawn
-from drivelab.plural import counted
-from drivelab.result import combined_digest
+from drivelab.report.pictures import drawn
+from drivelab.report.plural import counted
+from drivelab.runs.result import combined_digest
 
 if TYPE_CHECKING:
     import altair

@@ -9,8 +9,8 @@ from collections.abc import Iterable
 
 from drivelab.experiment.model import CALIBRATION, VALIDATION, TableLayout
 from drivelab.experiment.outcome import FAR, NEAR, Outcome, Prediction, Summary
-from drivelab.points_table import rate_text
-from drivelab.table import Cell, Table
+from drivelab.report.points_table import rate_text
+from drivelab.report.table import Cell, Table
 
 LEGEND = "Each cell: published, predicted, error beyond the rounding of the print; * = calibrated on it."
 LEGEND_TABLES = (

@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from drivelab import toml_text
 from drivelab.errors import InputError
 from drivelab.fio.exits import check, ends_all, that_run
 from drivelab.fio.files import copies, devices_of, lay_out
@@ -21,6 +20,7 @@ from drivelab.fio.range import SECTOR_BYTES
 from drivelab.fio.reader import Built
 from drivelab.fio.syntax import Job, Place, Problem, jobs_of
 from drivelab.fio.values import WrongError, flag
+from drivelab.scenarios import toml_text
 
 _SHOWN = 20
 # More problems than anybody reads: with so many the rest is not looked for.

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from drivelab.errors import InputError
-from drivelab.files import read_text
 from drivelab.fio.idle import matters_not
+from drivelab.host.files import read_text
 
 _SECTION = re.compile(r"\[(?P<name>[^\]]+)\]")
 _VARIABLE = re.compile(r"\$\{(?P<name>[^}]*)\}")

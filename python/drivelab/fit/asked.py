@@ -10,14 +10,14 @@ from typing import TypeAlias
 
 from drivelab.arguments import speaks_of_arguments
 from drivelab.errors import InputError
-from drivelab.files import write_text
 from drivelab.fit import fit_measured
 from drivelab.fit.inputs import read_chain, read_surface, read_trace
 from drivelab.fit.output import Report
 from drivelab.fit.quantities import data_bytes, share
 from drivelab.fit.stages import Measured
 from drivelab.fit.sweep_files import read_sweeps
-from drivelab.simulation import default_workers
+from drivelab.host.files import write_text
+from drivelab.runs.simulation import default_workers
 
 File: TypeAlias = str | PathLike[str]
 Files: TypeAlias = File | Sequence[File]

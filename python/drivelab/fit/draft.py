@@ -9,10 +9,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from drivelab import _core, toml_text
+from drivelab import _core
 from drivelab.errors import InputError, ScenarioError
-from drivelab.known import catalogue_entry
-from drivelab.scenario import Source, plan
+from drivelab.scenarios import toml_text
+from drivelab.scenarios.known import catalogue_entry
+from drivelab.scenarios.scenario import Source, plan
 
 SEEK_FORMS = ("table", "single", "average", "full", "a", "b", "limit", "c", "e")
 _SKIPPED = ("sources.",)

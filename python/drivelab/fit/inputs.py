@@ -15,8 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from drivelab.errors import InputError
-from drivelab.files import read_text
-from drivelab.plural import counted
+from drivelab.host.files import read_text
+from drivelab.report.plural import counted
 
 Numbers = npt.NDArray[np.float64]
 Whole = npt.NDArray[np.int64]

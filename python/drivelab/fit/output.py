@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from drivelab import _core, toml_text
+from drivelab import _core
 from drivelab.fit.draft import SEEK_FORMS, Draft
 from drivelab.fit.parameters import ONE_OF_MANY, Fitted
 from drivelab.fit.replaying import Group, Replays, held_out, scored
 from drivelab.fit.stages import Found, Measured, held_out_of, joined
-from drivelab.pictures import drawn
-from drivelab.table import Cell, Table
+from drivelab.report.pictures import drawn
+from drivelab.report.table import Cell, Table
+from drivelab.scenarios import toml_text
 
 if TYPE_CHECKING:
     import altair

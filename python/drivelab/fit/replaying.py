@@ -21,8 +21,8 @@ from drivelab.errors import RunError, ScenarioError
 from drivelab.fit.draft import Draft
 from drivelab.fit.inputs import Flags, Numbers, Requests
 from drivelab.fit.parameters import laid_over
-from drivelab.validation import demerit
-from drivelab.validation_groups import kinds
+from drivelab.validating.validation import demerit
+from drivelab.validating.validation_groups import kinds
 
 TRACE_BLOCK = 200
 """The number of requests of a block of a trace; blocks are fitted and held out alternately."""

@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 
 from drivelab import _core
-from drivelab.files import write_text
 from drivelab.fit.chain import SURE, Timed, timed
 from drivelab.fit.draft import Draft
 from drivelab.fit.inputs import Flags, Numbers, Requests, Surface, Sweep
@@ -36,6 +35,7 @@ from drivelab.fit.sweeping import Sweeps
 from drivelab.fit.trace_intervals import trace_intervals
 from drivelab.fit.tracing import Tell, fit_trace
 from drivelab.fit.zones import fit_surface
+from drivelab.host.files import write_text
 
 STATE_VERSION = 1
 _LEAST_HITS = 10

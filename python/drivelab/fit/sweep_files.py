@@ -15,13 +15,13 @@ import numpy as np
 
 from drivelab.comparison.matching import pooled
 from drivelab.errors import InputError
-from drivelab.files import read_text
 from drivelab.fit.inputs import Sweep, number, rows
 from drivelab.fit.quantities import data_bytes
-from drivelab.points_table import axis_text
+from drivelab.host.files import read_text
 from drivelab.records.model import RecordPoint
 from drivelab.records.opening import IN_FOLDER, SIZE_MAX_BYTES, open_record
-from drivelab.sizes import size_text
+from drivelab.report.points_table import axis_text
+from drivelab.scenarios.sizes import size_text
 
 _NS_PER_MS = 1e6
 _DEFAULT_BS, _DEFAULT_RW = "4k", "randread"

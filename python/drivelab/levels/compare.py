@@ -20,13 +20,13 @@ from drivelab.levels.odds import Lifetime, Repair, lifetime_dict, odds
 from drivelab.levels.planning import Chosen, Entry, check_used, checked, drive_bytes, named, planned
 from drivelab.levels.trace_words import split
 from drivelab.levels.verdict import Verdict, judged
-from drivelab.pictures import drawn
-from drivelab.plural import counted
-from drivelab.provenance import line, provenance
-from drivelab.result import Failure, combined_digest
-from drivelab.scenario import Override, overrides_from
-from drivelab.simulation import Progress
-from drivelab.table import Table
+from drivelab.report.pictures import drawn
+from drivelab.report.plural import counted
+from drivelab.report.table import Table
+from drivelab.runs.provenance import line, provenance
+from drivelab.runs.result import Failure, combined_digest
+from drivelab.runs.simulation import Progress
+from drivelab.scenarios.scenario import Override, overrides_from
 
 if TYPE_CHECKING:
     import altair

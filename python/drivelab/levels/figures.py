@@ -6,9 +6,9 @@ import statistics
 from collections.abc import Sequence
 from typing import Any
 
-from drivelab.hdr import latency_interval
 from drivelab.levels.loads import LATENCIES, SHARES
-from drivelab.result import Point
+from drivelab.runs.hdr import latency_interval
+from drivelab.runs.result import Point
 from drivelab.scanning.surface import rate_of
 
 

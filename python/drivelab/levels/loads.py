@@ -15,7 +15,7 @@ from typing import Any
 from drivelab.errors import OptionError
 from drivelab.levels import rebuild
 from drivelab.refusals import Problems
-from drivelab.scenario import Override
+from drivelab.scenarios.scenario import Override
 
 STATES: Mapping[str, Mapping[str, Any]] = {
     "healthy": {},

@@ -13,8 +13,8 @@ from drivelab.levels.figures import load_figures, random_figures, stream_figures
 from drivelab.levels.planning import Chosen, Entry, rebuild_planned
 from drivelab.levels.rebuild import extrapolated, next_way
 from drivelab.levels.trace_words import translated
-from drivelab.result import Failure, Point, Result
-from drivelab.simulation import Progress, run_reduced
+from drivelab.runs.result import Failure, Point, Result
+from drivelab.runs.simulation import Progress, run_reduced
 
 Figures: TypeAlias = Any
 """The figures of a load, as in `--json`; None if there are none."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from drivelab import _core, toml_text
+from drivelab import _core
 from drivelab.errors import InputError, OptionError, ScenarioError
 from drivelab.levels import loads as under
 from drivelab.levels import rebuild
@@ -16,9 +16,10 @@ from drivelab.levels.level import COPIED, COPIES, GROUPED, GROUPS, LEVELS, MEMBE
 from drivelab.levels.loads import Loads
 from drivelab.levels.odds import Lifetime, Repair
 from drivelab.levels.trace_words import in_words_of
-from drivelab.plural import counted
 from drivelab.refusals import Problems
-from drivelab.scenario import Override, Source, plan
+from drivelab.report.plural import counted
+from drivelab.scenarios import toml_text
+from drivelab.scenarios.scenario import Override, Source, plan
 
 # What a caller may set besides the target: the rest is the comparison's own.
 _FREE = ("run.seed", "workload.submit", "workload.max_transfer")

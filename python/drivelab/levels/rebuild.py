@@ -30,7 +30,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-from drivelab.result import Point
+from drivelab.runs.result import Point
 
 WINDOWS = 16
 T_95 = 2.145

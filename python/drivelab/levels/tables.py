@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from drivelab.chances import percent_figure, span_text, years_text
 from drivelab.durability.unreadable import is_none
-from drivelab.firmware import shares_note
 from drivelab.levels import loads as under
 from drivelab.levels import risk
 from drivelab.levels.cost import GB
 from drivelab.levels.rebuild import SHORT, WINDOWS
-from drivelab.plural import counted
-from drivelab.points_table import rate_text
-from drivelab.table import Cell, Table
+from drivelab.report.chances import percent_figure, span_text, years_text
+from drivelab.report.plural import counted
+from drivelab.report.points_table import rate_text
+from drivelab.report.table import Cell, Table
+from drivelab.scenarios.firmware import shares_note
 
 if TYPE_CHECKING:
     from drivelab.levels.compare import Comparison

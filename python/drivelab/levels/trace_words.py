@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from drivelab.errors import OptionError, ScenarioError
-from drivelab.scenario import Override
+from drivelab.scenarios.scenario import Override
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

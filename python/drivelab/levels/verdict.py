@@ -11,13 +11,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from drivelab.chances import figure, percent_figure, years_text
 from drivelab.levels import loads as under
 from drivelab.levels import risk, volatile
 from drivelab.levels.cost import GB
 from drivelab.levels.loads import Loads
-from drivelab.points_table import rate_text
-from drivelab.table import Cell, Table
+from drivelab.report.chances import figure, percent_figure, years_text
+from drivelab.report.points_table import rate_text
+from drivelab.report.table import Cell, Table
 
 if TYPE_CHECKING:
     from drivelab.levels.planning import Chosen, Entry

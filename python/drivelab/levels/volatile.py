@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from functools import cache
 
-from drivelab import toml_text
 from drivelab.errors import InputError, ScenarioError
 from drivelab.levels.planning import Chosen, Entry
-from drivelab.scenario import Override, Source, plan
-from drivelab.simulation import run_plan
+from drivelab.runs.simulation import run_plan
+from drivelab.scenarios import toml_text
+from drivelab.scenarios.scenario import Override, Source, plan
 
 _WRITES = 12
 _SHARE = 0.8

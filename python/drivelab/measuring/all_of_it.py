@@ -14,14 +14,14 @@ from pathlib import Path
 from typing import Any
 
 from drivelab.errors import InputError, RunError
-from drivelab.files import make_folder, read_text, write_text
-from drivelab.json_text import json_text
+from drivelab.host.files import make_folder, read_text, write_text
 from drivelab.measuring import ready, reorder
 from drivelab.measuring.device import System, Target
 from drivelab.measuring.environment import device_facts, environment
 from drivelab.measuring.on_device import runner_on
 from drivelab.measuring.run import How, MeasuredResult
 from drivelab.measuring.silence import never_answered, unanswered
+from drivelab.report.json_text import json_text
 from drivelab.scanning.surface import Surface
 from drivelab.scanning.surface import document as surface_document
 

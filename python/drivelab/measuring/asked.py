@@ -17,7 +17,7 @@ from drivelab.measuring.environment import environment
 from drivelab.measuring.guard import check_may_be_written, check_named_twice, described
 from drivelab.measuring.run import ENGINES, How, MeasuredResult, Progress, check_fits, plan_on, writes
 from drivelab.measuring.watched import measure_watched
-from drivelab.scenario import Override, Scenario, Source, overrides_from, read_source
+from drivelab.scenarios.scenario import Override, Scenario, Source, overrides_from, read_source
 
 SYSTEM = System()
 Say = Callable[[str], object]

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from drivelab import toml_text
 from drivelab.errors import RunError
 from drivelab.measuring.device import Target
 from drivelab.measuring.ready import suspicion_of
 from drivelab.measuring.reorder import Runner
 from drivelab.measuring.run import How, measure_plan, plan_on
-from drivelab.scenario import Source
+from drivelab.scenarios import toml_text
+from drivelab.scenarios.scenario import Source
 
 
 def runner_on(target: Target, engine: str) -> tuple[Runner, str | None, list[str]]:

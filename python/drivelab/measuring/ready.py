@@ -8,15 +8,15 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-from drivelab import toml_text
 from drivelab.errors import InputError
 from drivelab.measuring.device import SECTOR, System, Target
 from drivelab.measuring.run import How, MeasuredResult, check_fits, plan_on, writes
 from drivelab.measuring.watched import measure_watched
-from drivelab.plural import counted
-from drivelab.result import Point
-from drivelab.scenario import Override, Source
-from drivelab.table import Cell, Table
+from drivelab.report.plural import counted
+from drivelab.report.table import Cell, Table
+from drivelab.runs.result import Point
+from drivelab.scenarios import toml_text
+from drivelab.scenarios.scenario import Override, Source
 
 DEPTHS = "1,2,4,8,16,32"
 BLOCKS_KIB = (4, 16, 64, 128, 512, 1024)

@@ -24,8 +24,8 @@ from typing import Any
 
 from drivelab.errors import InputError
 from drivelab.measuring.run import interval, student
-from drivelab.plural import counted
-from drivelab.table import Cell, Table
+from drivelab.report.plural import counted
+from drivelab.report.table import Cell, Table
 
 REORDERS, IN_ORDER, CANNOT_TELL = "reorders", "in-order", "cannot-tell"
 ROUNDS, DEPTH = 5, 32

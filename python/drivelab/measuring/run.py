@@ -10,12 +10,13 @@ from dataclasses import dataclass, field, replace
 from itertools import product
 from typing import Any, cast
 
-from drivelab import _core, toml_text
+from drivelab import _core
 from drivelab.errors import InputError, RunError
 from drivelab.measuring.device import SECTOR, Target
-from drivelab.result import Failure, Point, Result, Skipped, resolved
-from drivelab.scenario import Override, Source, plan
-from drivelab.subject import Subject
+from drivelab.runs.result import Failure, Point, Result, Skipped, resolved
+from drivelab.scenarios import toml_text
+from drivelab.scenarios.scenario import Override, Source, plan
+from drivelab.scenarios.subject import Subject
 
 REPEATS_MAX = 100
 ENGINES = ("auto", "io_uring", "threads", "nbd")

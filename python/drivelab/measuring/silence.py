@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from drivelab.array_summary import duration_text
-from drivelab.plural import counted
+from drivelab.report.array_summary import duration_text
+from drivelab.report.plural import counted
 
 # A command that has waited this many times the maximum response time, and at least this long, is reported.
 SILENT_FACTOR = 10

@@ -7,9 +7,9 @@ from typing import Any
 
 from drivelab.measuring.run import MeasuredResult
 from drivelab.measuring.silence import never_answered, unanswered
-from drivelab.plural import counted
-from drivelab.points_table import axis_text
-from drivelab.table import Cell, Table
+from drivelab.report.plural import counted
+from drivelab.report.points_table import axis_text
+from drivelab.report.table import Cell, Table
 
 # Maximum number of failed places, and of errors, that are named.
 PLACES_NAMED_MAX = 4

@@ -6,8 +6,6 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from drivelab.chances import percent_figure, percent_text, span_text
-from drivelab.firmware import shares_note
 from drivelab.levels import loads as under
 from drivelab.levels import volatile
 from drivelab.levels.formulas import Failures
@@ -17,8 +15,10 @@ from drivelab.plan.choice import front
 from drivelab.plan.evaluate import loss_span
 from drivelab.plan.grid import Candidate, milliseconds, money, terabytes
 from drivelab.plan.sensitivity import Figure
-from drivelab.plural import counted
-from drivelab.table import SCREEN, Cell, Table
+from drivelab.report.chances import percent_figure, percent_text, span_text
+from drivelab.report.plural import counted
+from drivelab.report.table import SCREEN, Cell, Table
+from drivelab.scenarios.firmware import shares_note
 
 if TYPE_CHECKING:
     from drivelab.plan.planned import Plan

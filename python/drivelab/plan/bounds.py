@@ -20,14 +20,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from drivelab import toml_text
-from drivelab.chances import percent_text
 from drivelab.levels.loads import SHARES
 from drivelab.levels.planning import Chosen
 from drivelab.plan.grid import Asked, Candidate
 from drivelab.plan.loss import loss_of
-from drivelab.scenario import Source, plan
-from drivelab.simulation import run_plan
+from drivelab.report.chances import percent_text
+from drivelab.runs.simulation import run_plan
+from drivelab.scenarios import toml_text
+from drivelab.scenarios.scenario import Source, plan
 
 _RATE_MARGIN, _MEAN_MARGIN, _ERRORS = 1.25, 0.9, 3
 # A pool may not be full, and hosts move its records to the new member.

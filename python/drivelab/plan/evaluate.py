@@ -10,7 +10,6 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
-from drivelab.chances import figure
 from drivelab.levels import loads as under
 from drivelab.levels.measure import Measured, Wanted, measure
 from drivelab.levels.planning import laid_out
@@ -18,8 +17,9 @@ from drivelab.levels.rebuild import hours_with_interval
 from drivelab.plan.bounds import hold_to_loss, rule_out
 from drivelab.plan.grid import LAID_OUT, Asked, Candidate, milliseconds
 from drivelab.plan.loss import loss_of
-from drivelab.result import Failure
-from drivelab.simulation import default_workers
+from drivelab.report.chances import figure
+from drivelab.runs.result import Failure
+from drivelab.runs.simulation import default_workers
 
 _WORDS = {"healthy": "", "degraded": " with a drive missing", "rebuilding": " while it is rebuilt"}
 Progress = Callable[[float], object]

@@ -14,7 +14,7 @@ from drivelab.levels.loads import Loads
 from drivelab.levels.planning import Chosen, Entry, checked, laid_out, named
 from drivelab.plan import question as asked
 from drivelab.plan.question import Limits, Prices
-from drivelab.scenario import Override
+from drivelab.scenarios.scenario import Override
 
 LAID_OUT = ("level", "capacity", "budget")
 """Limits that are checked when a candidate is generated."""

@@ -8,12 +8,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from drivelab import toml_text
 from drivelab.errors import InputError
-from drivelab.files import read_text
+from drivelab.host.files import read_text
 from drivelab.levels.loads import Loads, rate_asked
 from drivelab.levels.trace_words import in_words_of
-from drivelab.scenario import overrides_from, plan, read_source
+from drivelab.scenarios import toml_text
+from drivelab.scenarios.scenario import overrides_from, plan, read_source
 
 WORDS = ("rw", "pattern", "bs", "iodepth", "rwmixread", "rate_iops", "rate_process", "sync")
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from drivelab import toml_text
 from drivelab.durability import unreadable
 from drivelab.durability.checks import BARE, FAILURES, check_reads
 from drivelab.durability.question import whole
@@ -20,9 +19,10 @@ from drivelab.plan import question as asked
 from drivelab.plan.grid import Asked
 from drivelab.plan.load import is_trace, load
 from drivelab.plan.question import CANDIDATES_MAX, Limits, Prices
-from drivelab.problem import Problem
 from drivelab.refusals import Problems
-from drivelab.scenario import Override, Source, plan
+from drivelab.scenarios import toml_text
+from drivelab.scenarios.problem import Problem
+from drivelab.scenarios.scenario import Override, Source, plan
 
 _FORMS = {"afr": "1.5%", "mttf": "500000h", "drive_life": "weibull:1.12:461386h"}
 """The three ways to give the life of a drive, each with an example."""

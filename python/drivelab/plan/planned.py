@@ -13,7 +13,6 @@ from drivelab.durability.checks import FAILURES, LIVES
 from drivelab.errors import InputError, RunError
 from drivelab.levels import volatile
 from drivelab.levels.compare import failure_texts
-from drivelab.pictures import drawn
 from drivelab.plan import answer, choice, sensitivity, turns
 from drivelab.plan.choice import Binding
 from drivelab.plan.evaluate import Progress, Ran, evaluate
@@ -21,18 +20,19 @@ from drivelab.plan.grid import Asked, Candidate, candidates
 from drivelab.plan.load import check
 from drivelab.plan.options import asked_of
 from drivelab.plan.sensitivity import Assumption, PriceTurn, Turn
-from drivelab.plural import counted
-from drivelab.provenance import line, provenance
-from drivelab.result import combined_digest
-from drivelab.scenario import overrides_from
-from drivelab.table import Table
+from drivelab.report.pictures import drawn
+from drivelab.report.plural import counted
+from drivelab.report.table import Table
+from drivelab.runs.provenance import line, provenance
+from drivelab.runs.result import combined_digest
+from drivelab.scenarios.scenario import overrides_from
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import altair
 
-    from drivelab.scenario import Override
+    from drivelab.scenarios.scenario import Override
 
 KEYS = (
     "capacity", "load", "rw", "pattern", "bs", "iodepth", "rwmixread", "rate_iops", "rate_process", "sync",

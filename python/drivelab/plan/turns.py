@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from drivelab.plan.grid import money, terabytes
 from drivelab.plan.loss import times
 from drivelab.plan.sensitivity import FAR, LOADS_DOWN, LOADS_UP, Assumption, Figure, Turn, as_typed
-from drivelab.table import SCREEN, Cell, Table
+from drivelab.report.table import SCREEN, Cell, Table
 
 if TYPE_CHECKING:
     from drivelab.plan.planned import Plan

@@ -11,13 +11,13 @@ from typing import Any, Protocol, TypeAlias, runtime_checkable
 from drivelab.comparison.beside import Compared, compared
 from drivelab.comparison.choice import CONFIDENCE, JUDGED, Choice, chosen
 from drivelab.errors import InputError
-from drivelab.files import write_text
-from drivelab.json_text import json_text
+from drivelab.host.files import write_text
 from drivelab.record_library.database import Database
 from drivelab.record_library.entry import Entry
 from drivelab.record_library.exchange import checked, exported, imported
 from drivelab.record_library.shelf import Library, place_of, prepared
 from drivelab.records.opening import STDIN, Document, check_sources, of_parsed, open_document, open_record
+from drivelab.report.json_text import json_text
 
 KINDS = ("simulated", "measured", "emulated", "predicted", "fio")
 

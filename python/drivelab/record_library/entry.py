@@ -10,10 +10,10 @@ from datetime import UTC, datetime
 from typing import Any
 
 from drivelab.errors import InputError
-from drivelab.points_table import axis_text
 from drivelab.records import settings
 from drivelab.records.model import Record
 from drivelab.records.opening import Document, read
+from drivelab.report.points_table import axis_text
 
 DIGEST_SHOWN = 10
 TAG_CHARACTERS_MAX = 60

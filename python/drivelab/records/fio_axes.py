@@ -17,7 +17,7 @@ from drivelab.fio import values
 from drivelab.records.fio_parts import Part
 from drivelab.records.model import DIRECTIONS
 from drivelab.records.places import axes_of_job
-from drivelab.sizes import size_text
+from drivelab.scenarios.sizes import size_text
 
 _ALIASES = {
     "readwrite": "rw",

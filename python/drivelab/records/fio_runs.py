@@ -13,12 +13,12 @@ from dataclasses import replace
 from typing import Any
 
 from drivelab.errors import InputError
-from drivelab.plural import are, counted
 from drivelab.records import fio_figures
 from drivelab.records.fio_axes import Options, axes_of, facts_of, has_rate, options_of, with_engine
 from drivelab.records.fio_entry import MIXED, Entry
 from drivelab.records.fio_parts import number, part_of
 from drivelab.records.model import DIRECTIONS, Record, RecordPoint, scalars
+from drivelab.report.plural import are, counted
 
 # The name of fio's sum over hosts.
 _ALL_CLIENTS = "All clients"

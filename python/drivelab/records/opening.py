@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from drivelab.errors import InputError
-from drivelab.files import read_text
+from drivelab.host.files import read_text
 from drivelab.records import fio_runs, own, published
 from drivelab.records.model import Record
 from drivelab.records.repair import documents

@@ -7,13 +7,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from drivelab import _core, hdr
+from drivelab import _core
 from drivelab.errors import InputError
-from drivelab.plural import counted
 from drivelab.records import precision
 from drivelab.records.model import PERCENTILES, Figure, Record, RecordPoint, scalars
 from drivelab.records.places import axes_of_jobs, axes_of_record
 from drivelab.records.settings import settings_of
+from drivelab.report.plural import counted
+from drivelab.runs import hdr
 
 _DIRECTIONS = ("read", "write")
 _FACTS = ("version", "model_version", "seed", "scenario_hash")

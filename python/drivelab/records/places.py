@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from drivelab.sizes import size_of
+from drivelab.scenarios.sizes import size_of
 
 _KINDS = {"readwrite": "rw", "trimwrite": "trimwrite"}
 _PREFIXES = ("workload.", "target.", "run.")

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from drivelab.errors import InputError
-from drivelab.plural import counted
+from drivelab.report.plural import counted
 
 # A document starts at the beginning of a line.
 _BEGIN = re.compile(r"^[ \t]*(?=\{)", re.MULTILINE)

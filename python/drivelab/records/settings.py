@@ -11,10 +11,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from drivelab import _core
-from drivelab.points_table import axis_text
 from drivelab.records.model import Settings, is_workload
 from drivelab.records.places import axis_name
-from drivelab.sizes import size_of
+from drivelab.report.points_table import axis_text
+from drivelab.scenarios.sizes import size_of
 
 DRIVE = "target.drive"
 # Sections of a drive file that a scenario sets below `target`.

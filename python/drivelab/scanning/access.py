@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from drivelab.errors import InputError
-from drivelab.plural import counted
-from drivelab.result import Point, mean_ns
+from drivelab.report.plural import counted
+from drivelab.runs.result import Point, mean_ns
 from drivelab.scanning import at_once
 
 SECTOR_BYTES = 512

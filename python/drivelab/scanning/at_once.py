@@ -5,7 +5,7 @@ The cause is the same in both forms: time does not advance in the run, or no req
 
 from __future__ import annotations
 
-from drivelab.result import Failure
+from drivelab.runs.result import Failure
 
 REMEDY = (
     "a cache on the way answers in no time; say what an answer costs: target.host_cache.overhead or .rate, "

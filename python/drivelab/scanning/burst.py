@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from drivelab.result import Point
+from drivelab.runs.result import Point
 from drivelab.scanning.access import SECTOR_BYTES
 from drivelab.scanning.surface import rate_of
 

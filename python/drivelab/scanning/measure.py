@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from drivelab.result import Point
+from drivelab.runs.result import Point
 from drivelab.scanning import access, burst, surface
 
 

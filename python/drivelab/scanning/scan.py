@@ -10,22 +10,23 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from drivelab import _core, toml_text
+from drivelab import _core
 from drivelab.arguments import speaks_of_arguments
 from drivelab.errors import InputError, RunError
-from drivelab.pictures import drawn
-from drivelab.plural import counted
-from drivelab.provenance import line, provenance
-from drivelab.result import Result, combined_digest
+from drivelab.report.pictures import drawn
+from drivelab.report.plural import counted
+from drivelab.report.table import Table
+from drivelab.runs.provenance import line, provenance
+from drivelab.runs.result import Result, combined_digest
+from drivelab.runs.simulation import Progress, run_plans
 from drivelab.scanning import access, burst, sizes, surface
 from drivelab.scanning.access import Access
 from drivelab.scanning.at_once import failure_text
 from drivelab.scanning.burst import Burst
 from drivelab.scanning.sizes import Sizes
 from drivelab.scanning.surface import Surface
-from drivelab.scenario import Override, Source, check_once, overrides_from, plan
-from drivelab.simulation import Progress, run_plans
-from drivelab.table import Table
+from drivelab.scenarios import toml_text
+from drivelab.scenarios.scenario import Override, Source, check_once, overrides_from, plan
 
 if TYPE_CHECKING:
     import altair

@@ -9,18 +9,18 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from drivelab import toml_text
 from drivelab.errors import InputError
-from drivelab.pictures import drawn
-from drivelab.plural import counted
-from drivelab.points_table import rate_text
-from drivelab.provenance import line, provenance
-from drivelab.result import combined_digest
+from drivelab.report.pictures import drawn
+from drivelab.report.plural import counted
+from drivelab.report.points_table import rate_text
+from drivelab.report.table import Cell, Table
+from drivelab.runs.provenance import line, provenance
+from drivelab.runs.result import combined_digest
+from drivelab.runs.simulation import Progress
 from drivelab.scanning import access, surface
 from drivelab.scanning.scan import Scan, Target, further, scan_target, target_of
-from drivelab.scenario import overrides_from
-from drivelab.simulation import Progress
-from drivelab.table import Cell, Table
+from drivelab.scenarios import toml_text
+from drivelab.scenarios.scenario import overrides_from
 
 if TYPE_CHECKING:
     import altair

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from drivelab.errors import InputError
-from drivelab.result import Point, mean_ns
+from drivelab.runs.result import Point, mean_ns
 from drivelab.scanning import at_once
 from drivelab.scanning.fits import FirstOrder
 

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from drivelab.errors import InputError
-from drivelab.plural import counted
-from drivelab.result import Point
+from drivelab.report.plural import counted
+from drivelab.runs.result import Point
 from drivelab.scanning import at_once
 from drivelab.scanning.fits import Line
 

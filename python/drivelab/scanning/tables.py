@@ -5,9 +5,9 @@ from __future__ import annotations
 import statistics
 from typing import TYPE_CHECKING
 
-from drivelab.points_table import rate_text
+from drivelab.report.points_table import rate_text
+from drivelab.report.table import Cell, Table
 from drivelab.scanning import burst, sizes, surface
-from drivelab.table import Cell, Table
 
 if TYPE_CHECKING:
     from drivelab.scanning.scan import Scan, SizeScan

@@ -11,7 +11,7 @@ from typing import Any
 
 from drivelab import _core
 from drivelab.errors import InputError, OutputError
-from drivelab.plural import counted
+from drivelab.report.plural import counted
 from drivelab.trace.reading import (
     WRITTEN,
     Reading,

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from drivelab import _core
-from drivelab.csv_text import flat
 from drivelab.errors import InputError
-from drivelab.pictures import drawn
-from drivelab.table import Cell, Table
+from drivelab.report.csv_text import flat
+from drivelab.report.pictures import drawn
+from drivelab.report.table import Cell, Table
 from drivelab.trace.reading import NS_PER_MS, NS_PER_S, Reading, one_trace, reading_options, texts
 
 if TYPE_CHECKING:

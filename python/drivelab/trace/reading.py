@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from drivelab import _core
-from drivelab.csv_text import rows_csv
 from drivelab.errors import InputError
-from drivelab.files import check_kind
-from drivelab.table import Cell, Table
+from drivelab.host.files import check_kind
+from drivelab.report.csv_text import rows_csv
+from drivelab.report.table import Cell, Table
 
 FORMATS: tuple[str, ...] = tuple(_core.trace_formats()["read"])
 """The names of the readable formats."""

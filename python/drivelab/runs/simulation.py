@@ -10,14 +10,14 @@ from typing import Any, TypeVar, cast
 
 from drivelab import _core, executors
 from drivelab.arguments import speaks_of_arguments
-from drivelab.commands import LOGS, Commands
 from drivelab.errors import InputError, Interrupted, RunError, UnfitError
-from drivelab.files import write_whole
-from drivelab.firmware import iops_range
-from drivelab.replay_problems import tell_problems
-from drivelab.result import Failure, Point, Result, Skipped
-from drivelab.scenario import Scenario, overrides_from, plan, read_source
-from drivelab.subject import subject_of
+from drivelab.host.files import write_whole
+from drivelab.runs.commands import LOGS, Commands
+from drivelab.runs.replay_problems import tell_problems
+from drivelab.runs.result import Failure, Point, Result, Skipped
+from drivelab.scenarios.firmware import iops_range
+from drivelab.scenarios.scenario import Scenario, overrides_from, plan, read_source
+from drivelab.scenarios.subject import subject_of
 
 Progress = Callable[[float], object]
 """Called with the number of points done, parts of points included, some 20 times a second."""

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 
 from drivelab.errors import InputError
-from drivelab.sizes import size_of, size_text
+from drivelab.scenarios.sizes import size_of, size_text
 
 _RANGE = re.compile(r"\s*(\d+)\s*([a-zA-Z]*)\s*\.\.\s*(\d+)\s*([a-zA-Z]*)\s*")
 _COUNTS_DOUBLED = frozenset({"iodepth", "numjobs"})

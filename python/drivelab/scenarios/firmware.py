@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
-from drivelab.plural import counted
+from drivelab.report.plural import counted
 
 
 def iops_range(in_force: Mapping[str, Any] | None, point: Mapping[str, Any]) -> dict[str, float]:

@@ -18,8 +18,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from drivelab import _core, control, processes, remains, temporary
-from drivelab.control import CONTROL_SUFFIX
+from drivelab import _core
+from drivelab.host import processes, remains, temporary
+from drivelab.runs import control
+from drivelab.runs.control import CONTROL_SUFFIX
 
 BLOCK_SIZES = (512, 4096)
 BUDGET = "500us"

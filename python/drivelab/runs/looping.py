@@ -16,13 +16,13 @@ from pathlib import Path
 from typing import Any
 
 from drivelab import _core
-from drivelab.emulation_summary import short_text
 from drivelab.errors import InputError, RunError
-from drivelab.points_table import axis_text
-from drivelab.result import Result
-from drivelab.scenario import Override, Source, plan
-from drivelab.simulation import run_plans
-from drivelab.table import Cell, Table
+from drivelab.report.emulation_summary import short_text
+from drivelab.report.points_table import axis_text
+from drivelab.report.table import Cell, Table
+from drivelab.runs.result import Result
+from drivelab.runs.simulation import run_plans
+from drivelab.scenarios.scenario import Override, Source, plan
 
 SEEDS = 8
 """Simulations of each point, each with a seed of its own: from them the scatter of one run is known."""

@@ -7,7 +7,7 @@ import textwrap
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from drivelab.visible import visible_cell
+from drivelab.report.visible import visible_cell
 
 if TYPE_CHECKING:
     import rich.table

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from drivelab import _core
-from drivelab.array_summary import duration_text
-from drivelab.emulation import Ready
-from drivelab.plural import counted
+from drivelab.report.array_summary import duration_text
+from drivelab.report.plural import counted
+from drivelab.runs.emulation import Ready
 
 # Of the stretches that a power cut has taken, so many are named.
 _STRETCHES_NAMED_MAX = 8

@@ -7,7 +7,7 @@ from itertools import groupby
 from operator import itemgetter
 from typing import Any
 
-from drivelab.plural import counted
+from drivelab.report.plural import counted
 
 # The most instants that a timeline lists; what could not be read can fill thousands.
 INSTANTS_SHOWN_MAX = 12

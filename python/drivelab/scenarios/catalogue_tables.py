@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from drivelab.table import Cell, Table
+from drivelab.report.table import Cell, Table
 
 # What the list shows of each kind, by the key of the fact.
 LISTED = {

@@ -8,13 +8,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from drivelab import _core, toml_text
+from drivelab import _core
 from drivelab.errors import InputError
-from drivelab.files import read_text
-from drivelab.ranges import listed
+from drivelab.host.files import read_text
+from drivelab.scenarios import toml_text
+from drivelab.scenarios.ranges import listed
 
 if TYPE_CHECKING:
-    from drivelab.repeating import Recorded
+    from drivelab.scenarios.repeating import Recorded
 
 Scenario = str | Path | Mapping[str, object]
 
@@ -104,7 +105,7 @@ def read_source(scenario: object, overrides: Iterable[Override] = ()) -> Source:
     if not isinstance(scenario, Path):
         kind = "None" if scenario is None else f"a {type(scenario).__name__}"
         raise InputError(f"{kind} is no scenario: give a path, TOML text or a dictionary")
-    from drivelab import repeating  # noqa: PLC0415 - records have scenarios, and their readers read scenarios
+    from drivelab.scenarios import repeating  # noqa: PLC0415 - records have scenarios, and their readers read scenarios
 
     if repeating.is_record(scenario):
         return repeating.source_of(scenario)

@@ -8,15 +8,16 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Literal, cast, overload
 
-from drivelab import _core, experiment, toml_text
+from drivelab import _core, experiment
 from drivelab.arguments import speaks_of_arguments
-from drivelab.catalogue_tables import facts_table, heading, source_lines
 from drivelab.errors import InputError, Interrupted, ScenarioError
 from drivelab.experiment import Outcome
-from drivelab.files import read_text
-from drivelab.problem import Problem
-from drivelab.scenario import Scenario, overrides_from, plan, read_source
-from drivelab.simulation import Progress
+from drivelab.host.files import read_text
+from drivelab.runs.simulation import Progress
+from drivelab.scenarios import toml_text
+from drivelab.scenarios.catalogue_tables import facts_table, heading, source_lines
+from drivelab.scenarios.problem import Problem
+from drivelab.scenarios.scenario import Scenario, overrides_from, plan, read_source
 
 NAME_SHOWN = 80
 """Of a name in a message, so many characters are shown."""

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from drivelab.points_table import point_rows
+from drivelab.report.points_table import point_rows
 
 if TYPE_CHECKING:
     from types import ModuleType

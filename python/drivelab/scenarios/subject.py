@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from drivelab import toml_text
-from drivelab.scenario import Override, Source
-from drivelab.sizes import size_with_unit
+from drivelab.scenarios import toml_text
+from drivelab.scenarios.scenario import Override, Source
+from drivelab.scenarios.sizes import size_with_unit
 
 # The kinds of fio, as people say them.
 KINDS = {

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from drivelab.array_summary import duration_text
-from drivelab.plural import counted
-from drivelab.points_table import axis_text
-from drivelab.table import Cell, Table
+from drivelab.report.array_summary import duration_text
+from drivelab.report.plural import counted
+from drivelab.report.points_table import axis_text
+from drivelab.report.table import Cell, Table
 
 _BEHIND_NS_MIN = 250_000_000
 _BEHIND_SHARE = 0.01

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from drivelab.array_summary import bytes_text, duration_text
-from drivelab.plural import counted
+from drivelab.report.array_summary import bytes_text, duration_text
+from drivelab.report.plural import counted
 
 
 def has_given_up(point: Mapping[str, Any]) -> bool:

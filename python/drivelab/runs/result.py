@@ -9,17 +9,18 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from drivelab import _core, frames
-from drivelab.commands import LOGS
+from drivelab import _core
 from drivelab.errors import RunError
-from drivelab.pictures import check_metric, drawn
-from drivelab.point import Point
-from drivelab.points_table import breakdown_table, points_table
-from drivelab.provenance import line, provenance
 from drivelab.records.places import jobs_of_text
-from drivelab.subject import Subject, is_sequential
-from drivelab.table import Table
-from drivelab.toml_text import value_text
+from drivelab.report import frames
+from drivelab.report.pictures import check_metric, drawn
+from drivelab.report.points_table import breakdown_table, points_table
+from drivelab.report.table import Table
+from drivelab.runs.commands import LOGS
+from drivelab.runs.point import Point
+from drivelab.runs.provenance import line, provenance
+from drivelab.scenarios.subject import Subject, is_sequential
+from drivelab.scenarios.toml_text import value_text
 
 if TYPE_CHECKING:
     import altair
@@ -268,7 +269,7 @@ class Result:
 
     def _timeline(self) -> altair.TopLevelMixin:
         from drivelab import charts  # noqa: PLC0415
-        from drivelab.simulation import in_arrival_order  # noqa: PLC0415 - it makes results
+        from drivelab.runs.simulation import in_arrival_order  # noqa: PLC0415 - it makes results
 
         if any("member_commands" in point for point in self.points):
             return charts.array_timeline(self.points)

@@ -15,14 +15,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from drivelab import _core, toml_text
+from drivelab import _core
 from drivelab.arguments import speaks_of_arguments
 from drivelab.errors import InputError
-from drivelab.files import check_kind
-from drivelab.pictures import drawn
-from drivelab.scenario import Override, Source, check_once, overrides_from, plan
-from drivelab.table import Cell, Table
-from drivelab.validation_groups import (
+from drivelab.host.files import check_kind
+from drivelab.report.pictures import drawn
+from drivelab.report.table import Cell, Table
+from drivelab.scenarios import toml_text
+from drivelab.scenarios.scenario import Override, Source, check_once, overrides_from, plan
+from drivelab.validating.validation_groups import (
     JUDGED_FROM,
     MARGIN_PERCENT,
     Agreement,

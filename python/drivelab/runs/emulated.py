@@ -10,14 +10,24 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from drivelab import _core, control, emulation, remains
+from drivelab import _core
 from drivelab.arguments import speaks_of_arguments
-from drivelab.emulation import BLOCK_SIZES, BUDGET
 from drivelab.errors import InputError, RunError
-from drivelab.plural import counted
-from drivelab.provenance import provenance
-from drivelab.result import resolved
-from drivelab.scenario import Override, Scenario, Source, check_once, overrides_from, plan, read_source
+from drivelab.host import remains
+from drivelab.report.plural import counted
+from drivelab.runs import control, emulation
+from drivelab.runs.emulation import BLOCK_SIZES, BUDGET
+from drivelab.runs.provenance import provenance
+from drivelab.runs.result import resolved
+from drivelab.scenarios.scenario import (
+    Override,
+    Scenario,
+    Source,
+    check_once,
+    overrides_from,
+    plan,
+    read_source,
+)
 
 _PORT_MAX = 65_535
 _IPV6 = 6

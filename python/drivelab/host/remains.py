@@ -13,7 +13,7 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-from drivelab import processes, temporary
+from drivelab.host import processes, temporary
 
 MEMORY = Path("/dev/shm")  # noqa: S108 - folders of our own are made there
 _GONE_S = 5.0

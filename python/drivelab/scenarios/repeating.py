@@ -11,11 +11,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from drivelab import _core, toml_text
+from drivelab import _core
 from drivelab.errors import InputError
-from drivelab.files import read_text
-from drivelab.result import Result
-from drivelab.scenario import Override, Source
+from drivelab.host.files import read_text
+from drivelab.runs.result import Result
+from drivelab.scenarios import toml_text
+from drivelab.scenarios.scenario import Override, Source
 
 SIMULATED, MEASURED, EMULATED = "simulated", "measured", "emulated"
 _KINDS = {None: SIMULATED, "emulate": EMULATED}

@@ -1,0 +1,1 @@
+"""Results for people and for programs: tables, CSV, JSON, and what happened in words."""

@@ -1,0 +1,1 @@
+"""Running plans, in virtual time and in real time, and their results."""

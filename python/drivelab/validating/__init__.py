@@ -1,0 +1,1 @@
+"""A drive file beside the measurement of the real drive."""
