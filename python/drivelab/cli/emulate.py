@@ -185,15 +185,15 @@ def _check_files(wanted: dict[str, Path | None]) -> None:
 
 
 def _print_result(found: dict[str, Any], record: Path | None, *, as_json: bool, quiet: bool) -> None:
-    """What the session came to, wherever it is wanted."""
-    if record is not None:
-        write_text(record, json_text(found))
+    """What the session came to, wherever it is wanted: first where nothing can keep it away, then in a file."""
     if as_json:
         emit_json(found)
     elif not quiet:
         say("\n".join(lines(found)))
     if note := late_note(found):
         say(note)
+    if record is not None:
+        write_text(record, json_text(found))
 
 
 def _code(session: emulation.Session) -> int:
