@@ -50,7 +50,7 @@ def windows(drive: str, level: str, members: int, workload: dict[str, Any]) -> d
     return found
 
 
-# Whole rebuilds of 9 to 74 GB; docs/how-to/rebuild.md says by how much the extrapolated ones differed.
+# Whole rebuilds of 9 to 74 GB; docs/how-to/compare-levels.md says by how much the extrapolated ones differed.
 @pytest.mark.parametrize(
     ("drive", "level", "members", "workload"),
     [
