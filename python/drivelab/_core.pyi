@@ -5,7 +5,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, Final, Self, TypeVar, final, overload
 
-from drivelab.problem import Problem
+from drivelab.scenarios.problem import Problem
 
 __all__ = [
     "GENERATOR",
@@ -17,6 +17,7 @@ __all__ = [
     "Plan",
     "RunError",
     "ScenarioError",
+    "TooLargeError",
     "TraceError",
     "Transcript",
     "UnfitError",
@@ -69,6 +70,9 @@ class RunError(RuntimeError):
 
 class UnfitError(RunError):
     """The trace of a run cannot be replayed as it is."""
+
+class TooLargeError(ValueError):
+    """A quantity is larger than its kind can be."""
 
 class TraceError(ValueError):
     """A trace cannot be read, or asks for more than the drive has."""

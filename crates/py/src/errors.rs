@@ -23,6 +23,7 @@ create_exception!(
     RunError,
     "The trace of a run cannot be replayed as it is: nothing of the run is worth keeping, and another command helps."
 );
+create_exception!(drivelab._core, TooLargeError, PyValueError, "A quantity is larger than its kind can be.");
 create_exception!(
     drivelab._core,
     TraceError,

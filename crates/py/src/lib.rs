@@ -46,7 +46,7 @@ mod _core {
         write_caches,
     };
     #[pymodule_export]
-    use super::errors::{RunError, ScenarioError, TraceError, UnfitError};
+    use super::errors::{RunError, ScenarioError, TooLargeError, TraceError, UnfitError};
     #[pymodule_export]
     use super::keyed::{toml_problems, toml_values};
     #[pymodule_export]

@@ -1,10 +1,14 @@
 //! Quantities as text: the one parser, for what Python reads itself. What is wrong with a text is a ValueError that says so.
+use crate::errors::TooLargeError;
 use drivelab_units::{Bytes, QuantityError, Rate, Span, parse};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 fn read<T>(found: Result<T, QuantityError>) -> PyResult<T> {
-    found.map_err(|error| PyValueError::new_err(error.to_string()))
+    found.map_err(|error| match error {
+        QuantityError::TooLarge => TooLargeError::new_err(error.to_string()),
+        _ => PyValueError::new_err(error.to_string()),
+    })
 }
 
 /// The nanoseconds of a length of time such as `2s`.

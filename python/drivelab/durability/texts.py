@@ -31,6 +31,8 @@ def hours(text: str, option: str) -> float:
         raise OptionError(option, text, "a time is not below zero", _TIME_REMEDY)
     try:
         return _core.lifetime_ns(text.lower()) / _HOUR_NS
+    except _core.TooLargeError as error:
+        raise OptionError(option, text, "too large a time", _TIME_REMEDY) from error
     except ValueError as error:
         raise OptionError(option, text, _UNIT, _TIME_REMEDY) from error
 
@@ -77,6 +79,8 @@ def size(text: str, option: str) -> float:
         raise OptionError(option, text, "a capacity is not below zero", remedy)
     try:
         return float(_core.size_bytes(text))
+    except _core.TooLargeError as error:
+        raise OptionError(option, text, "too large a capacity", remedy) from error
     except ValueError as error:
         raise OptionError(option, text, "a capacity has its unit", remedy) from error
 
