@@ -11,7 +11,7 @@ import sys
 from itertools import product
 from typing import Any
 
-from drivelab.durability import loss
+from drivelab.arrays.durability import loss
 
 SEEDS, HISTORIES = 30, 100_000
 DRIVES = (("2%", "30h"), ("0.5%", "10h"), ("5%", "100h"))

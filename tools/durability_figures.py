@@ -16,9 +16,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import drivelab
-from drivelab.durability import loss
-from drivelab.levels import compare_levels, rebuild
-from drivelab.plan.planned import run as run_plan
+from drivelab.arrays.durability import loss
+from drivelab.arrays.levels import compare_levels, rebuild
+from drivelab.arrays.plan.planned import run as run_plan
 from drivelab.runs.simulation import run_plan as run_points
 from drivelab.scenarios.scenario import plan, read_source
 

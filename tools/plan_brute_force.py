@@ -15,11 +15,11 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from drivelab.plan import answer, choice
-from drivelab.plan.evaluate import Ran, evaluate
-from drivelab.plan.grid import Asked, candidates
-from drivelab.plan.options import asked_of
-from drivelab.plan.planned import Plan
+from drivelab.arrays.plan import answer, choice
+from drivelab.arrays.plan.evaluate import Ran, evaluate
+from drivelab.arrays.plan.grid import Asked, candidates
+from drivelab.arrays.plan.options import asked_of
+from drivelab.arrays.plan.planned import Plan
 from drivelab.scenarios.scenario import Override
 
 DRIVES = ("seagate-cheetah-9lp", "wd-wd360gd")

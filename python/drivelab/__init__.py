@@ -18,17 +18,17 @@ from drivelab import _core
 
 if TYPE_CHECKING:
     from drivelab import trace
+    from drivelab.arrays.durability import Losses, durability
+    from drivelab.arrays.levels import Comparison, compare_levels
+    from drivelab.arrays.plan import Plan, plan
     from drivelab.comparison import Compared, compare
     from drivelab.crash.asked import crashtest
     from drivelab.crash.summary import CampaignResult
-    from drivelab.durability import Losses, durability
     from drivelab.errors import InputError, Interrupted, OutputError, RefusedError, RunError, ScenarioError
     from drivelab.fit.asked import fit
     from drivelab.fit.output import Report
-    from drivelab.levels import Comparison, compare_levels
     from drivelab.measuring.asked import measure
     from drivelab.measuring.run import MeasuredResult
-    from drivelab.plan import Plan, plan
     from drivelab.record_library.call import Records, library
     from drivelab.runs.emulated import Device, emulate
     from drivelab.runs.point import Point
@@ -100,14 +100,14 @@ _HOMES = {
     "compare": "drivelab.comparison",
     "CampaignResult": "drivelab.crash.summary",
     "crashtest": "drivelab.crash.asked",
-    "Losses": "drivelab.durability",
-    "durability": "drivelab.durability",
+    "Losses": "drivelab.arrays.durability",
+    "durability": "drivelab.arrays.durability",
     "Device": "drivelab.runs.emulated",
     "emulate": "drivelab.runs.emulated",
     "Report": "drivelab.fit.output",
     "fit": "drivelab.fit.asked",
-    "Comparison": "drivelab.levels",
-    "compare_levels": "drivelab.levels",
+    "Comparison": "drivelab.arrays.levels",
+    "compare_levels": "drivelab.arrays.levels",
     "Facts": "drivelab.scenarios.known",
     "catalogue": "drivelab.scenarios.known",
     "check": "drivelab.scenarios.known",
@@ -115,8 +115,8 @@ _HOMES = {
     "schema": "drivelab.scenarios.known",
     "MeasuredResult": "drivelab.measuring.run",
     "measure": "drivelab.measuring.asked",
-    "Plan": "drivelab.plan",
-    "plan": "drivelab.plan",
+    "Plan": "drivelab.arrays.plan",
+    "plan": "drivelab.arrays.plan",
     "Point": "drivelab.runs.point",
     "Records": "drivelab.record_library.call",
     "library": "drivelab.record_library.call",
@@ -138,7 +138,7 @@ _MODULES = {"trace"}
 
 
 class _Package(ModuleType):
-    """The package: `plan`, `fit` and `durability` are functions of it, and the folders of these names are not."""
+    """The package: `fit` is a function of it, and the folder of that name is not."""
 
     def __setattr__(self, name: str, value: object) -> None:
         """Set a name, unless the import of a folder would take the place of the function."""

@@ -13,6 +13,7 @@ __all__ = [
     "RECORD_VERSION",
     "VERSION",
     "CrashLog",
+    "FailedSets",
     "Listener",
     "Plan",
     "RunError",
@@ -34,6 +35,8 @@ __all__ = [
     "facts",
     "kinds",
     "left_out_of_emulation",
+    "level_lacks",
+    "levels",
     "loop_back",
     "measure",
     "measure_fits",
@@ -76,6 +79,33 @@ class TooLargeError(ValueError):
 
 class TraceError(ValueError):
     """A trace cannot be read, or asks for more than the drive has."""
+
+@final
+class FailedSets:
+    """The sets of failed members with which an array loses data, if each fails with the same probability and nobody
+    replaces it.
+    """
+
+    def __new__(
+        cls,
+        level: str,
+        members: int,
+        *,
+        copies: int = 2,
+        groups: int = 2,
+        layout: str | None = None,
+    ) -> Self:
+        """Raises ValueError if these members do not make the level."""
+
+    @property
+    def bears_worst(self) -> int: ...
+    @property
+    def bears_best(self) -> int: ...
+    def loss(self, chance: float) -> float:
+        """The probability of data loss, if each member fails with this probability."""
+
+    def loss_after_one(self, chance: float) -> float:
+        """The same if one member has already failed, and each of the others fails with this probability."""
 
 @final
 class Plan:
@@ -244,3 +274,10 @@ def entries(kind: str) -> list[dict[str, Any]]: ...
 def base(text: str) -> str | None: ...
 def facts(kind: str, text: str, bases: list[tuple[str, str]]) -> list[dict[str, Any]]: ...
 def experiments() -> dict[str, str]: ...
+def levels() -> list[dict[str, Any]]:
+    """Every level of a simulated array, in the order of tables: its name, the parities of a group (None without
+    parity), and what may be chosen or is kept.
+    """
+
+def level_lacks(level: str, members: int, copies: int, groups: int) -> str | None:
+    """What a level needs that these members do not have, such as "3 members or more"; None where they make it."""

@@ -13,12 +13,12 @@ import pytest
 
 import drivelab
 from drivelab import charts
+from drivelab.arrays.level import LEVELS, MEMBERS_MAX, Level
+from drivelab.arrays.levels import compare_levels, measure, planning
+from drivelab.arrays.levels.loads import RANDOM, STATES, STREAMS
+from drivelab.arrays.odds import chance_of_rate
 from drivelab.cli.app import program
 from drivelab.errors import InputError, RunError
-from drivelab.levels import compare_levels, measure, planning
-from drivelab.levels.formulas import Failures, chance_of_rate
-from drivelab.levels.level import LEVELS, MEMBERS_MAX, Level
-from drivelab.levels.loads import RANDOM, STATES, STREAMS
 from drivelab.runs.result import Failure, Result
 from drivelab.scenarios.scenario import Override, plan, read_source
 
@@ -84,7 +84,7 @@ def test_every_level_side_by_side(run):
         assert list(levels[label]["states"]) == list(STATES)
     assert levels["raid5"]["failures"]["none_replaced"]["loss_in_a_year_percent"] == pytest.approx(1.401875)
     assert levels["raid10"]["failures"]["bears_best"] == 2
-    assert levels["raid60"]["reason"] == "needs 4 members or more in each group"
+    assert levels["raid60"]["reason"] == "needs 4 members or more in each of 2 groups"
 
 
 def test_the_figures_are_those_of_simulate(run):
@@ -279,7 +279,7 @@ def test_what_is_borne_is_what_the_array_says_of_itself():
                 if level.rule() is None:
                     checked = plan(read_source({"target": {"drive": DRIVE, "array": level.scenario()}}))
                     array = (checked.in_force[0] or {})["array"]
-                    failures = Failures.of(level.arrangement())
+                    failures = level.failed_sets()
                     assert (failures.bears_worst, failures.bears_best) == (
                         array["bears"],
                         array["bears_at_best"],

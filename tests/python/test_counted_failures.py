@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from scipy.stats import chi2
 
+from drivelab.arrays import counted
 from drivelab.errors import InputError
-from drivelab.levels import counted
 
 MODELS = """\
 MFG,Model,Drive Size,Drive Count,Drive Days,Drive Failures,AFR

@@ -1,4 +1,4 @@
-"""`drivelab durability` and `drivelab.durability.loss`: what they read, print and refuse."""
+"""`drivelab durability` and `drivelab.arrays.durability.loss`: what they read, print and refuse."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import pytest
 from messages import held, told
 
 from drivelab import _core
-from drivelab.durability import loss, texts
+from drivelab.arrays.durability import loss, texts
 from drivelab.errors import InputError, ScenarioError
 
 BASE = ("--members", "8", "--capacity", "16TB", "--afr", "1.5%", "--rebuild", "20h")

@@ -1,11 +1,8 @@
-"""What the levels bear and how likely they lose data: against enumeration, published figures, closed forms."""
+"""Chances, times and prices of levels: against published figures and closed forms."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from fractions import Fraction
-from itertools import combinations
 from types import SimpleNamespace
 from typing import Any
 
@@ -13,139 +10,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from drivelab.errors import InputError
-from drivelab.levels.cost import Price, Prices
-from drivelab.levels.figures import stream_figures
-from drivelab.levels.formulas import (
-    Arcs,
-    Failures,
-    Groups,
-    Sets,
+from drivelab.arrays.level import Level
+from drivelab.arrays.levels.cost import Price, Prices
+from drivelab.arrays.levels.figures import stream_figures
+from drivelab.arrays.levels.verdict import _Judge
+from drivelab.arrays.odds import (
+    Lifetime,
     chance_of_rate,
     mttf_of_rate,
+    odds,
+    parse_hours,
     rate_of_chance,
     rate_of_mttf,
 )
-from drivelab.levels.level import LEVELS, Level
-from drivelab.levels.odds import Lifetime, odds, parse_hours
-from drivelab.levels.verdict import _Judge
-
-FIVE = Fraction(5, 100)
-
-
-def all_levels(members: int) -> Iterator[Level]:
-    for name in (*LEVELS, "raid10:far", "raid10:offset"):
-        for copies in range(2, members + 1):
-            for groups in range(1, members + 1):
-                level = Level.named(name, members, copies, groups)
-                if level.rule() is None:
-                    yield level
-
-
-def loses(level: Level, failed: frozenset[int]) -> bool:
-    """Whether data are lost, straight from where they lie."""
-    n, k = level.members, level.copies
-    if level.name in {"jbod", "raid0"}:
-        return bool(failed)
-    if level.name == "raid1":
-        return len(failed) == n
-    if level.name == "raid01":
-        # A striped set is given up with its first member.
-        columns = n // k
-        return all(any(copy * columns + i in failed for i in range(columns)) for copy in range(k))
-    if level.name == "raid10":
-        near = level.layout is None
-        homes = [{((c * k if near else c) + copy) % n for copy in range(k)} for c in range(n)]
-        return any(home <= failed for home in homes)
-    parities = {"3": 1, "4": 1, "5": 1, "6": 2, "30": 1, "50": 1, "60": 2, "z1": 1, "z2": 2, "z3": 3}
-    bears = parities[level.name.removeprefix("raid")]
-    groups = level.groups if level.name in {"raid30", "raid50", "raid60"} else 1
-    size = n // groups
-    return any(sum(drive // size == group for drive in failed) > bears for group in range(groups))
-
-
-@pytest.mark.parametrize("members", range(1, 8))
-def test_every_set_of_failed_members_is_counted_where_it_belongs(members):
-    for level in all_levels(members):
-        sets = [[frozenset(some) for some in combinations(range(members), j)] for j in range(members + 1)]
-        lost = [sum(loses(level, some) for some in of_size) for of_size in sets]
-        failures = Failures.of(level.arrangement())
-        assert failures.lost == lost, level
-        assert failures.arrangement.drives == members
-        assert failures.bears_worst == next(j for j in range(members + 1) if lost[j]) - 1
-        assert failures.bears_best == max(j for j in range(members + 1) if lost[j] < len(sets[j]))
-        # No member is special: which one is missing does not change the chance.
-        for gone in range(members):
-            chance = Fraction(0)
-            for some in (some for of_size in sets for some in of_size if gone in some):
-                if loses(level, some):
-                    others = len(some) - 1
-                    chance += FIVE**others * (1 - FIVE) ** (members - 1 - others)
-            assert failures.loss_after_one(FIVE) == chance, level
-
-
-@given(
-    st.one_of(
-        st.builds(Groups, st.integers(1, 8), st.just(0), st.integers(1, 4)),
-        st.builds(Groups, st.integers(4, 8), st.integers(0, 3), st.integers(1, 4)),
-        st.builds(Sets, st.integers(1, 6), st.integers(2, 4)),
-        st.integers(2, 6).flatmap(
-            lambda length: st.builds(Arcs, st.integers(length, 12), st.integers(1, 3), st.just(length))
-        ),
-    ),
-    st.fractions(0, 1),
-)
-def test_all_sets_together_are_certain_and_more_failures_never_help(arrangement, chance):
-    failures = Failures.of(arrangement)
-    n = arrangement.drives
-    borne = [math.comb(n, j) - lost for j, lost in enumerate(failures.lost)]
-    assert all(0 <= sets <= math.comb(n, j) for j, sets in enumerate(borne))
-    survival = sum(sets * chance**j * (1 - chance) ** (n - j) for j, sets in enumerate(borne))
-    assert failures.loss(chance) == 1 - survival
-    shares = [Fraction(lost, math.comb(n, j)) for j, lost in enumerate(failures.lost)]
-    assert shares == sorted(shares)
-    assert failures.loss(float(chance)) == pytest.approx(float(failures.loss(chance)), rel=1e-12)
-
-
-# "Storage, Raid, and intel's ICHxR" (2008), each drive failing with 5 %: level, members, percent as printed.
-STUDY = [
-    ("raid1", 2, "0.25"),
-    ("raid0", 4, "18.55"),
-    ("raid10", 4, "0.499"),
-    ("raid10", 6, "0.748"),
-    ("raid5", 4, "1.40"),
-]
-
-
-@pytest.mark.parametrize(("name", "members", "percent"), STUDY)
-def test_the_chances_of_the_study_to_its_last_digit(name, members, percent):
-    found = float(100 * Failures.of(Level.named(name, members).arrangement()).loss(FIVE))
-    assert f"{found:.{len(percent.partition('.')[2])}f}" == percent
-
-
-def test_raid5_of_six_is_what_the_formula_says_and_not_what_was_printed():
-    # The study prints 3.2.
-    assert float(100 * Failures.of(Level.named("raid5", 6).arrangement()).loss(FIVE)) == pytest.approx(
-        3.2773828125
-    )
-
-
-@pytest.mark.parametrize("members", range(2, 13))
-def test_the_formulas_as_the_study_writes_them(members):
-    f, n = FIVE, members
-    forms = {
-        "raid0": 1 - (1 - f) ** n,
-        "jbod": 1 - (1 - f) ** n,
-        "raid1": f**n,
-        "raid5": 1 - (1 - f) ** n - n * f * (1 - f) ** (n - 1),
-    }
-    if n % 2 == 0:
-        forms["raid10"] = 1 - (1 - f**2) ** (n // 2)
-        forms["raid01"] = (1 - (1 - f) ** (n // 2)) ** 2
-    for name, form in forms.items():
-        level = Level.named(name, members)
-        if level.rule() is None:
-            assert Failures.of(level.arrangement()).loss(f) == form, name
+from drivelab.errors import InputError
 
 
 def test_a_jbod_loses_some_with_any_drive_and_all_with_the_last():
@@ -154,13 +32,6 @@ def test_a_jbod_loses_some_with_any_drive_and_all_with_the_last():
     chances = found["none_replaced"]
     assert chances["loss_in_a_year_percent"] == pytest.approx(100 * (1 - 0.95**3))
     assert chances["loss_of_all_in_a_year_percent"] == pytest.approx(100 * 0.05**3)
-
-
-@pytest.mark.parametrize(("blocks", "size"), [(1, 2), (1, 4), (2, 2), (4, 2), (2, 3)])
-def test_copies_that_fill_their_drives_are_groups(blocks, size):
-    # The same array told in two ways.
-    groups, arcs = Groups(size, size - 1, blocks), Arcs(blocks, size, 1)
-    assert Failures.of(arcs).lost == Failures.of(groups).lost
 
 
 @given(st.floats(1e-6, 0.99))
@@ -278,12 +149,12 @@ RULES = [
     ("raid1", 1, "needs 2 members or more"),
     ("raid5", 2, "needs 3 members or more"),
     ("raid6", 3, "needs 4 members or more"),
-    ("raid01", 5, "2 copies of a striped set need a number of members that 2 divides"),
-    ("raid50", 5, "2 groups need a number of members that 2 divides"),
-    ("raid60", 6, "needs 4 members or more in each group"),
+    ("raid01", 5, "needs a number of members that 2 copies divide"),
+    ("raid50", 5, "needs a number of members that 2 groups divide"),
+    ("raid60", 6, "needs 4 members or more in each of 2 groups"),
     ("raidz1", 1, "needs 2 members or more"),
     ("raidz3", 3, "needs 4 members or more"),
-    ("raid10", 1, "2 copies need 2 members or more"),
+    ("raid10", 1, "needs 2 members or more for 2 copies"),
 ]
 
 

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from drivelab.durability import loss, unreadable
+from drivelab.arrays.durability import loss, unreadable
+from drivelab.arrays.levels import compare_levels
+from drivelab.arrays.levels.loads import Loads
+from drivelab.arrays.plan import plan
 from drivelab.errors import InputError
-from drivelab.levels import compare_levels
-from drivelab.levels.loads import Loads
-from drivelab.plan import plan
 
 # 9.1 GB: its rebuild is simulated whole.
 DRIVE = "seagate-cheetah-9lp"

@@ -1,4 +1,4 @@
-"""`drivelab plan` and `drivelab.plan.plan`: what they pick, say, draw and refuse."""
+"""`drivelab plan` and `drivelab.arrays.plan.plan`: what they pick, say, draw and refuse."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ import pytest
 from messages import held, told
 
 from drivelab import charts
-from drivelab.durability import loss
+from drivelab.arrays.durability import loss
+from drivelab.arrays.levels import compare_levels
+from drivelab.arrays.levels.planning import drive_bytes
+from drivelab.arrays.plan import Plan, plan, sensitivity
+from drivelab.arrays.plan.bounds import waiting
+from drivelab.arrays.plan.choice import miss
+from drivelab.arrays.plan.evaluate import evaluate, judge_rebuild, loss_span, loss_value, rebuild_hours
+from drivelab.arrays.plan.grid import candidates
+from drivelab.arrays.plan.load import load, scaled
+from drivelab.arrays.plan.loss import HISTORIES, times
+from drivelab.arrays.plan.options import asked_of
+from drivelab.arrays.plan.planned import run as run_plan
+from drivelab.arrays.plan.question import laws_by_name
+from drivelab.arrays.plan.sensitivity import capacity_turn
 from drivelab.errors import InputError
-from drivelab.levels import compare_levels
-from drivelab.levels.planning import drive_bytes
-from drivelab.plan import Plan, plan, sensitivity
-from drivelab.plan.bounds import waiting
-from drivelab.plan.choice import miss
-from drivelab.plan.evaluate import evaluate, judge_rebuild, loss_span, loss_value, rebuild_hours
-from drivelab.plan.grid import candidates
-from drivelab.plan.load import load, scaled
-from drivelab.plan.loss import HISTORIES, times
-from drivelab.plan.options import asked_of
-from drivelab.plan.planned import run as run_plan
-from drivelab.plan.question import laws_by_name
-from drivelab.plan.sensitivity import capacity_turn
 
 SMALL, OTHER = "seagate-cheetah-9lp", "wd-wd360gd"
 QUICK: dict[str, Any] = {

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 import drivelab
-from drivelab.levels import compare_levels, rebuild
-from drivelab.levels.level import LEVELS
+from drivelab.arrays.level import LEVELS
+from drivelab.arrays.levels import compare_levels, rebuild
 from drivelab.runs.simulation import run_plan
 from drivelab.scenarios.scenario import plan, read_source
 

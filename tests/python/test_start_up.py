@@ -33,7 +33,7 @@ def test_the_version_loads_no_verb(environment):
         "drivelab.cli.app",
         "drivelab.cli.simulate",
         "drivelab.runs.simulation",
-        "drivelab.levels",
+        "drivelab.arrays.levels",
         "drivelab.scanning",
     }
 

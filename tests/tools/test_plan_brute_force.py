@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import pytest
 
 import plan_brute_force as tool
-from drivelab.plan import choice
-from drivelab.plan.grid import Candidate
+from drivelab.arrays.plan import choice
+from drivelab.arrays.plan.grid import Candidate
 
 
 @pytest.mark.parametrize("seed", [1, 8])

@@ -166,7 +166,7 @@ pub fn shared(members: u32, width: u32, given: u32) -> f64 {
 }
 
 /// The probability that the latest of `missing` members completes a set of `bears + 1` on which some stripe is.
-fn declustered_hit(members: u32, width: u32, bears: u32, stripes: f64, missing: u32) -> f64 {
+pub(crate) fn declustered_hit(members: u32, width: u32, bears: u32, stripes: f64, missing: u32) -> f64 {
     // The number of sets of bears + 1 that include the latest member.
     let sets: f64 = (0..bears).map(|step| f64::from(missing - 1 - step) / f64::from(step + 1)).product();
     -expm1(sets * stripes * log1p(-shared(members, width, bears + 1).min(1.0 - 1e-15)))

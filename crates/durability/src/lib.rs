@@ -17,12 +17,16 @@ pub mod law;
 pub mod monte_carlo;
 pub mod outcome;
 pub mod plan;
+pub mod sets;
+pub mod shape;
 pub mod splitting;
 pub mod states;
 
 pub use description::Description;
 pub use outcome::{Method, Outcome, Settings, check, solve, solve_with};
 pub use plan::{Plan, Problem};
+pub use sets::FailedSets;
+pub use shape::Shape;
 
 /// Hours in a year of 365 days, as reliability engineering counts them.
 pub const HOURS_PER_YEAR: f64 = 8760.0;

@@ -2,17 +2,12 @@
 use crate::arrangement::{Arrangement, Rule};
 use crate::description::{Description, Rebuild};
 use crate::law::Law;
+use crate::shape::Shape;
 use serde::Serialize;
 use std::fmt;
 
 /// The most members of an array, which limits the time of a run.
 pub const MEMBERS_MAX: u32 = 1024;
-
-/// The names of the levels.
-pub const LEVELS: [&str; 18] = [
-    "jbod", "linear", "raid0", "raid1", "raid01", "raid10", "raid3", "raid4", "raid5", "raid6", "raid30",
-    "raid50", "raid60", "raidz1", "raidz2", "raidz3", "draid", "lrc",
-];
 
 /// An error of a description.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -47,7 +42,7 @@ impl Plan {
     /// All errors of the description.
     pub fn check(about: Description) -> Result<Self, Vec<Problem>> {
         let mut problems = Problems(Vec::new());
-        let arrangement = arranged(&about, &mut problems);
+        let arrangement = Shape::of(&about).arranged(&mut problems);
         checked_times(&about, &mut problems);
         checked_causes(&about, &mut problems);
         let Some(arrangement) = arrangement else { return Err(problems.0) };
@@ -114,10 +109,10 @@ fn simplified(mut about: Description) -> Description {
     about
 }
 
-struct Problems(Vec<Problem>);
+pub(crate) struct Problems(pub(crate) Vec<Problem>);
 
 impl Problems {
-    fn hold(&mut self, holds: bool, place: &str, message: impl Into<String>, remedy: &str) {
+    pub(crate) fn hold(&mut self, holds: bool, place: &str, message: impl Into<String>, remedy: &str) {
         if !holds {
             let (place, remedy) = (place.to_owned(), remedy.to_owned());
             self.0.push(Problem { place, message: message.into(), remedy });
@@ -293,152 +288,4 @@ fn checked_causes(about: &Description, problems: &mut Problems) {
             problems.law(law, place, false);
         }
     }
-}
-
-/// The cells of a level; `None` if it cannot consist of these members.
-fn arranged(about: &Description, problems: &mut Problems) -> Option<Arrangement> {
-    let (level, n, before) = (about.level.as_str(), about.members, problems.0.len());
-    let known = LEVELS.contains(&level);
-    problems.hold(
-        known,
-        "level",
-        format!("there is no level {level}"),
-        &format!("it is {}", LEVELS.join(", ")),
-    );
-    problems.hold(n > 0, "members", "an array of no members", "give how many drives it has");
-    let remedy = format!("give {MEMBERS_MAX} at most");
-    problems.hold(n <= MEMBERS_MAX, "members", format!("{n} members"), &remedy);
-    let layout = about.layout.as_deref();
-    if let Some(layout) = layout {
-        let fits = level == "raid10" && ["near", "far", "offset"].contains(&layout);
-        problems.hold(
-            fits,
-            "layout",
-            format!("{level} has no layout {layout}"),
-            "raid10 has near, far and offset",
-        );
-    }
-    if problems.0.len() > before {
-        return None;
-    }
-    let copies = about.copies;
-    let grouped = |size: u32, bears: u32, count: u32| Arrangement {
-        cells: vec![size; count as usize],
-        rule: Rule::Bears(bears),
-    };
-    let found = match level {
-        // A failed drive loses its own data; with a stripe over all drives it loses everything.
-        "jbod" | "linear" => grouped(1, 0, n),
-        "raid0" => grouped(n, 0, 1),
-        "raid1" => {
-            needs(about, problems, n >= 2, "2 members or more");
-            grouped(n, n.saturating_sub(1), 1)
-        }
-        "raid01" => striped_sets(about, problems)?,
-        "raid10" => {
-            let fits = copies >= 2 && n >= copies;
-            needs(
-                about,
-                problems,
-                fits,
-                &format!("{} members or more for {copies} copies, and 2 copies or more", copies.max(2)),
-            );
-            if !fits {
-                return None;
-            }
-            raid10(n, copies, layout)
-        }
-        "draid" => declustered(about, problems)?,
-        "lrc" => local_code(about, problems)?,
-        _ => parity_groups(about, problems)?,
-    };
-    (problems.0.len() == before).then_some(found)
-}
-
-fn striped_sets(about: &Description, problems: &mut Problems) -> Option<Arrangement> {
-    let (n, copies) = (about.members, about.copies);
-    let fits = copies >= 2 && n >= copies && n.is_multiple_of(copies);
-    needs(
-        about,
-        problems,
-        fits,
-        &format!("a number of members that {copies} copies divide, and 2 copies or more"),
-    );
-    fits.then(|| Arrangement { cells: vec![n / copies; copies as usize], rule: Rule::EveryCell })
-}
-
-fn local_code(about: &Description, problems: &mut Problems) -> Option<Arrangement> {
-    let (n, groups, parity) = (about.members, about.groups, about.parity);
-    // Data and local parity in equal groups, then the global parities.
-    let locals = n.saturating_sub(parity);
-    let fits = groups > 0 && locals.is_multiple_of(groups) && locals / groups >= 2 && n > parity;
-    needs(
-        about,
-        problems,
-        fits,
-        &format!(
-            "{parity} global parities and {groups} local groups of two members or more, all of one size"
-        ),
-    );
-    fits.then(|| {
-        let mut cells = vec![locals / groups; groups as usize];
-        cells.push(parity);
-        Arrangement { cells, rule: Rule::Local { globals: parity } }
-    })
-}
-
-fn needs(about: &Description, problems: &mut Problems, fits: bool, what: &str) {
-    let message = match about.members {
-        1 => format!("1 member does not make {}", about.level),
-        members => format!("{members} members do not make {}", about.level),
-    };
-    problems.hold(fits, "members", message, &format!("it needs {what}"));
-}
-
-fn parity_groups(about: &Description, problems: &mut Problems) -> Option<Arrangement> {
-    let level = about.level.as_str();
-    let bears = match level {
-        "raid6" | "raid60" | "raidz2" => 2,
-        "raidz3" => 3,
-        _ => 1,
-    };
-    let count = if ["raid30", "raid50", "raid60"].contains(&level) { about.groups } else { 1 };
-    let least = bears + if level.starts_with("raidz") { 1 } else { 2 };
-    let fits = count > 0 && about.members.is_multiple_of(count) && about.members / count >= least;
-    let each = if count == 1 { String::new() } else { format!(" in each of {count} groups of one size") };
-    needs(about, problems, fits, &format!("{least} members or more{each}"));
-    fits.then(|| Arrangement { cells: vec![about.members / count; count as usize], rule: Rule::Bears(bears) })
-}
-
-fn raid10(n: u32, copies: u32, layout: Option<&str>) -> Arrangement {
-    let near = matches!(layout, None | Some("near"));
-    let block = if near { gcd(n, copies) } else { 1 };
-    if block == copies || n == copies {
-        let count = (n / copies) as usize;
-        return Arrangement { cells: vec![copies; count], rule: Rule::Bears(copies - 1) };
-    }
-    // Each stripe unit is on a drive and its successors; with near copies these begin at multiples of the block.
-    Arrangement { cells: vec![block; (n / block) as usize], rule: Rule::Arc((copies / block) as usize) }
-}
-
-fn declustered(about: &Description, problems: &mut Problems) -> Option<Arrangement> {
-    let Some(width) = about.width else {
-        problems.hold(
-            false,
-            "width",
-            "it is missing",
-            "give the members of a stripe of declustered parity, data and parity",
-        );
-        return None;
-    };
-    let fits = about.parity >= 1 && width > about.parity && width <= about.members;
-    let remedy = "it is above --parity (1 or more), and --members at most";
-    problems.hold(fits, "width", format!("stripes of {width} with {} of parity", about.parity), remedy);
-    problems.hold(about.stripes >= 1.0, "stripes", format!("{}", about.stripes), "give 1 or more");
-    let rule = Rule::Declustered { width, bears: about.parity, stripes: about.stripes };
-    fits.then(|| Arrangement { cells: vec![about.members], rule })
-}
-
-fn gcd(a: u32, b: u32) -> u32 {
-    if b == 0 { a } else { gcd(b, a % b) }
 }

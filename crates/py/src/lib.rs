@@ -14,6 +14,7 @@ mod emulate;
 mod errors;
 mod files;
 mod keyed;
+mod levels;
 mod measure;
 mod nbd;
 mod places;
@@ -49,6 +50,8 @@ mod _core {
     use super::errors::{RunError, ScenarioError, TooLargeError, TraceError, UnfitError};
     #[pymodule_export]
     use super::keyed::{toml_problems, toml_values};
+    #[pymodule_export]
+    use super::levels::{PyFailedSets, level_lacks, levels};
     #[pymodule_export]
     use super::measure::{measure, measure_fits};
     #[pymodule_export]

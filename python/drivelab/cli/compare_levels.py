@@ -7,6 +7,17 @@ from typing import Annotated, Any
 import typer
 
 from drivelab import executors
+from drivelab.arrays import risk
+from drivelab.arrays.level import COPIES, GROUPS, LEVELS
+from drivelab.arrays.levels import compare
+from drivelab.arrays.levels.compare import Comparison
+from drivelab.arrays.levels.cost import Prices
+from drivelab.arrays.levels.loads import KINDS, REQUESTS, STATES, WARM_UP, Loads
+from drivelab.arrays.levels.planning import Chosen, check_used, checked, named, planned
+from drivelab.arrays.levels.tables import notes
+from drivelab.arrays.levels.trace_words import split
+from drivelab.arrays.odds import Lifetime, Repair
+from drivelab.arrays.risk import CAUSES
 from drivelab.cli import completion
 from drivelab.cli import workload_options as words
 from drivelab.cli.assumed import note_assumed
@@ -38,16 +49,6 @@ from drivelab.cli.run_options import (
     check_form,
 )
 from drivelab.errors import InputError
-from drivelab.levels import compare, risk
-from drivelab.levels.compare import Comparison
-from drivelab.levels.cost import Prices
-from drivelab.levels.level import COPIES, GROUPS, LEVELS
-from drivelab.levels.loads import KINDS, REQUESTS, STATES, WARM_UP, Loads
-from drivelab.levels.odds import Lifetime, Repair
-from drivelab.levels.planning import Chosen, check_used, checked, named, planned
-from drivelab.levels.risk import CAUSES
-from drivelab.levels.tables import notes
-from drivelab.levels.trace_words import split
 from drivelab.report.csv_text import rows_csv
 from drivelab.report.plural import counted
 from drivelab.scenarios.scenario import Override

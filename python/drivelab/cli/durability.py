@@ -8,6 +8,11 @@ from typing import Annotated, Any
 import typer
 
 from drivelab import executors
+from drivelab.arrays.durability.losses import Losses
+from drivelab.arrays.durability.problems import File
+from drivelab.arrays.durability.question import HISTORIES, LIFE, METHODS, RELATIVE, of_file, whole
+from drivelab.arrays.durability.solving import solve
+from drivelab.arrays.levels.loads import KINDS
 from drivelab.cli.exits import Exit
 from drivelab.cli.failure_options import (
     FAILS,
@@ -27,11 +32,6 @@ from drivelab.cli.failure_options import (
 )
 from drivelab.cli.output import emit, emit_json, emit_table, say
 from drivelab.cli.run_options import AsCsv, AsJson, Checkpoint, Quiet, Ray, check_form
-from drivelab.durability.losses import Losses
-from drivelab.durability.problems import File
-from drivelab.durability.question import HISTORIES, LIFE, METHODS, RELATIVE, of_file, whole
-from drivelab.durability.solving import solve
-from drivelab.levels.loads import KINDS
 from drivelab.report.csv_text import rows_csv
 
 

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from drivelab.durability.question import READS
+from drivelab.arrays.durability.question import READS
 
 FAILS, REPAIR = "What fails", "The repair"
 """Panels of the help."""

@@ -10,6 +10,11 @@ from typing import Annotated, Any
 import typer
 
 from drivelab import executors
+from drivelab.arrays.level import COPIES, GROUPS
+from drivelab.arrays.levels.compare import failure_texts
+from drivelab.arrays.levels.loads import KINDS, REQUESTS, WARM_UP
+from drivelab.arrays.plan.planned import KEYS, Plan, run
+from drivelab.arrays.plan.question import LEVELS, LIFE, MEMBERS
 from drivelab.cli import completion
 from drivelab.cli import workload_options as words
 from drivelab.cli.assumed import note_assumed
@@ -42,11 +47,6 @@ from drivelab.cli.run_options import (
     Workers,
     check_form,
 )
-from drivelab.levels.compare import failure_texts
-from drivelab.levels.level import COPIES, GROUPS
-from drivelab.levels.loads import KINDS, REQUESTS, WARM_UP
-from drivelab.plan.planned import KEYS, Plan, run
-from drivelab.plan.question import LEVELS, LIFE, MEMBERS
 from drivelab.report.csv_text import rows_csv
 from drivelab.report.plural import counted
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from drivelab import _core
-from drivelab.durability.cells import Question, answered
+from drivelab.arrays.durability.cells import Question, answered
 from drivelab.errors import RunError
 from drivelab.experiment.claims import judge
 from drivelab.experiment.model import UNITS, Cell, Experiment

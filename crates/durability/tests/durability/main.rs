@@ -3,6 +3,7 @@ mod chains;
 mod errors;
 mod histories;
 mod properties;
+mod sets;
 
 use drivelab_durability::description::{Description, Rebuild, Repair};
 use drivelab_durability::law::Law;

@@ -3,15 +3,15 @@
 //! Keys without effect at a level are in `array_keys`, failures in `array_faults`, the choice of the drives
 //! in `members`. A level that the core refuses becomes a problem at the key concerned.
 use super::array_faults::{failures, missing, scheduled};
-use super::array_keys::{Uses, check_keys};
+use super::array_keys::check_keys;
 use super::workload::size;
 use crate::check::given;
 use crate::keys::At;
-use crate::raw::array::{ArrayRaw, HoleName, LayoutName, LevelName, PartialName, RebuildRaw};
+use crate::raw::array::{ArrayRaw, HoleName, LayoutName, PartialName, RebuildRaw};
 use crate::raw::switch::{OrNone, Switch};
 use crate::raw::system::FaultsRaw;
 use crate::text::problem::{Log, Place};
-use drivelab_core::storage::array::levels::LevelError;
+use drivelab_core::storage::array::levels::{Kind, LevelError, LevelName, Uses};
 use drivelab_core::storage::array::params::{
     ArrayParams, ConsistencyPolicy, Copies, GivesWay, Level, ManagedBy, ParityParams, PartialWrites,
     Rotation, SplitReads, SyncParams,
@@ -66,8 +66,7 @@ pub fn params(known: &ArrayContext<'_>, log: &mut Log) -> Option<ArrayParams> {
     let unit = amount(raw.stripe_unit.as_ref(), "stripe_unit", plain.unit, log);
     let parity = parity(known, unit, log);
     let consistency_policy = consistency_policy(known, log);
-    let synchronised =
-        given(raw.synchronised.as_ref()).unwrap_or(matches!(level, LevelName::Raid3 | LevelName::Raid30));
+    let synchronised = given(raw.synchronised.as_ref()).unwrap_or(level.kind() == Kind::Interleaved);
     let level = level_of(known, log);
     let reads = given(raw.read_choice.as_ref()).unwrap_or(plain.reads);
     let split = split(known, log);
@@ -111,24 +110,18 @@ fn level_of(known: &ArrayContext<'_>, log: &mut Log) -> Option<Level> {
     let raw = known.raw;
     let copies = given(raw.copies.as_ref()).map_or(2, |copies| copies.0 as u16);
     let groups = given(raw.groups.as_ref()).map_or(2, |groups| groups.0 as u16);
-    let rows = |parities, groups, rotation: Option<Rotation>| {
-        rotation.map(|rotation| Level::Parity { parities, rotation, groups })
-    };
-    Some(match known.level {
-        LevelName::Jbod => Level::Linear,
-        LevelName::Raid0 => Level::Striped,
-        LevelName::Raid1 => Level::Mirrored,
-        LevelName::Raid01 => Level::MirroredStripes { copies },
-        LevelName::Raid10 => Level::StripedMirrors { copies, layout: spread(known, log)? },
-        LevelName::Raid3 => Level::Interleaved { groups: 1 },
-        LevelName::Raid30 => Level::Interleaved { groups },
-        LevelName::Raid4 | LevelName::Raid5 => rows(1, 1, rotation(known, log))?,
-        LevelName::Raid6 => rows(2, 1, rotation(known, log))?,
-        LevelName::Raid50 => rows(1, groups, rotation(known, log))?,
-        LevelName::Raid60 => rows(2, groups, rotation(known, log))?,
-        LevelName::RaidZ1 => records(known, 1, log)?,
-        LevelName::RaidZ2 => records(known, 2, log)?,
-        LevelName::RaidZ3 => records(known, 3, log)?,
+    let groups = if known.level.has_groups() { groups } else { 1 };
+    Some(match known.level.kind() {
+        Kind::Concatenated => Level::Linear,
+        Kind::Striped => Level::Striped,
+        Kind::Mirrored => Level::Mirrored,
+        Kind::MirroredStripes => Level::MirroredStripes { copies },
+        Kind::StripedMirrors => Level::StripedMirrors { copies, layout: spread(known, log)? },
+        Kind::Interleaved => Level::Interleaved { groups },
+        Kind::Rows { parities, dedicated } => {
+            Level::Parity { parities, rotation: rotation(known, dedicated, log)?, groups }
+        }
+        Kind::Records { parities } => records(known, parities, log)?,
     })
 }
 
@@ -141,14 +134,13 @@ fn spread(known: &ArrayContext<'_>, log: &mut Log) -> Option<Copies> {
     }
 }
 
-fn rotation(known: &ArrayContext<'_>, log: &mut Log) -> Option<Rotation> {
-    let raid4 = known.level == LevelName::Raid4;
-    let default = if raid4 { LayoutName::ParityLast } else { LayoutName::LeftSymmetric };
+fn rotation(known: &ArrayContext<'_>, dedicated: bool, log: &mut Log) -> Option<Rotation> {
+    let default = if dedicated { LayoutName::ParityLast } else { LayoutName::LeftSymmetric };
     let requested = given(known.raw.layout.as_ref()).unwrap_or(default);
     match requested {
         LayoutName::ParityFirst => Some(Rotation::First),
         LayoutName::ParityLast => Some(Rotation::Last),
-        other if raid4 => another_layout(known, other, "parity-first and parity-last", log),
+        other if dedicated => another_layout(known, other, "parity-first and parity-last", log),
         LayoutName::LeftSymmetric => Some(Rotation::LeftSymmetric),
         LayoutName::LeftAsymmetric => Some(Rotation::LeftAsymmetric),
         LayoutName::RightSymmetric => Some(Rotation::RightSymmetric),

@@ -1,13 +1,13 @@
 //! Members that fail and when, members missing from the start, and the failures that a level tolerates.
 use super::array::ArrayContext;
-use super::array_keys::Uses;
 use super::drive_faults::instants;
 use super::run::{Run, power_cut};
 use crate::check::given;
 use crate::keys::At;
-use crate::raw::array::{ArrayRaw, FailRaw, LayoutName, LevelName};
+use crate::raw::array::{ArrayRaw, FailRaw, LayoutName};
 use crate::raw::scenario::TargetRaw;
 use crate::text::problem::Log;
+use drivelab_core::storage::array::levels::{Kind, LevelName, Uses};
 use drivelab_core::storage::array::params::{Failure, Scheduled, When};
 use drivelab_core::storage::array::report::SyncKind;
 use drivelab_units::{Instant, Span};
@@ -181,26 +181,22 @@ impl Bears {
     }
 
     fn parities(&self) -> usize {
-        match self.level {
-            LevelName::Raid6 | LevelName::Raid60 | LevelName::RaidZ2 => 2,
-            LevelName::RaidZ3 => 3,
-            _ => 1,
-        }
+        self.level.parities().map_or(0, usize::from)
     }
 
     /// Whether all data are available without these members.
     pub fn available_without(&self, missing: &[u16]) -> bool {
         let is_missing = |member: usize| missing.iter().any(|&other| usize::from(other) == member);
         let (n, k) = (self.members, self.copies);
-        match self.level {
+        match self.level.kind() {
             _ if missing.is_empty() => true,
-            LevelName::Jbod | LevelName::Raid0 => false,
-            LevelName::Raid1 => missing.len() < n,
+            Kind::Concatenated | Kind::Striped => false,
+            Kind::Mirrored => missing.len() < n,
             // One stripe set must be complete.
-            LevelName::Raid01 => {
+            Kind::MirroredStripes => {
                 (0..k).any(|set| (0..n / k).all(|column| !is_missing(set * (n / k) + column)))
             }
-            LevelName::Raid10 => {
+            Kind::StripedMirrors => {
                 let step = if self.layout == LayoutName::Near { k } else { 1 };
                 (0..n).all(|unit| (0..k).any(|copy| !is_missing((unit * step + copy) % n)))
             }
@@ -216,12 +212,12 @@ impl Bears {
     /// How many failures it tolerates whichever members fail, and how many in the best case.
     pub fn counts(&self) -> [usize; 2] {
         let (n, k) = (self.members, self.copies);
-        match self.level {
-            LevelName::Jbod | LevelName::Raid0 => [0, 0],
-            LevelName::Raid1 => [n - 1, n - 1],
-            LevelName::Raid01 => [k - 1, (k - 1) * (n / k)],
+        match self.level.kind() {
+            Kind::Concatenated | Kind::Striped => [0, 0],
+            Kind::Mirrored => [n - 1, n - 1],
+            Kind::MirroredStripes => [k - 1, (k - 1) * (n / k)],
             // Of each group of `copies` neighbours one must be left.
-            LevelName::Raid10 => [k - 1, n - n.div_ceil(k)],
+            Kind::StripedMirrors => [k - 1, n - n.div_ceil(k)],
             _ => [self.parities(), self.parities() * self.groups],
         }
     }

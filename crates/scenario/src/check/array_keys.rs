@@ -2,72 +2,9 @@
 //! not set.
 use super::array::ArrayContext;
 use crate::check::given;
-use crate::raw::array::{HoleName, LevelName};
+use crate::raw::array::HoleName;
 use crate::text::problem::{Log, Place};
-
-/// Features that some levels have and others lack.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Uses {
-    StripeUnit,
-    /// A number of copies that can be chosen.
-    CopyCount,
-    Groups,
-    Layout,
-    /// Several copies of everything.
-    Copies,
-    /// Rows of stripe units with parity.
-    Rows,
-    /// Rows or records, whose parity is computed granule by granule.
-    Granule,
-    Parity,
-    Records,
-    /// Everything that can be rebuilt.
-    Redundancy,
-    /// Redundancy that a power cut can leave inconsistent.
-    WriteHole,
-}
-
-impl LevelName {
-    const ALL: [LevelName; 15] = [
-        LevelName::Jbod,
-        LevelName::Raid0,
-        LevelName::Raid1,
-        LevelName::Raid01,
-        LevelName::Raid10,
-        LevelName::Raid3,
-        LevelName::Raid4,
-        LevelName::Raid5,
-        LevelName::Raid6,
-        LevelName::Raid30,
-        LevelName::Raid50,
-        LevelName::Raid60,
-        LevelName::RaidZ1,
-        LevelName::RaidZ2,
-        LevelName::RaidZ3,
-    ];
-
-    pub fn uses(self, what: Uses) -> bool {
-        use LevelName::{
-            Jbod, Raid0, Raid01, Raid1, Raid3, Raid4, Raid5, Raid6, Raid10, Raid30, Raid50, Raid60,
-        };
-        use LevelName::{RaidZ1, RaidZ2, RaidZ3};
-        let rows = matches!(self, Raid4 | Raid5 | Raid6 | Raid50 | Raid60);
-        let records = matches!(self, RaidZ1 | RaidZ2 | RaidZ3);
-        match what {
-            Uses::StripeUnit => rows || matches!(self, Raid0 | Raid01 | Raid10),
-            Uses::CopyCount => matches!(self, Raid01 | Raid10),
-            Uses::Groups => matches!(self, Raid30 | Raid50 | Raid60),
-            Uses::Layout => rows || self == Raid10,
-            Uses::Copies => matches!(self, Raid1 | Raid01 | Raid10),
-            Uses::Rows => rows,
-            Uses::Granule => rows || records,
-            Uses::Parity => rows || records || matches!(self, Raid3 | Raid30),
-            Uses::Records => records,
-            Uses::Redundancy => !matches!(self, Jbod | Raid0),
-            Uses::WriteHole => !records && !matches!(self, Jbod | Raid0),
-        }
-    }
-}
+use drivelab_core::storage::array::levels::{LevelName, Uses};
 
 /// Keys without effect at this point.
 pub fn check_keys(known: &ArrayContext<'_>, log: &mut Log) {
@@ -181,10 +118,10 @@ fn those(what: Uses) -> String {
 }
 
 /// Names with commas, and `or` before the last one.
-fn either(names: &[String]) -> String {
+fn either(names: &[&str]) -> String {
     match names {
         [] => String::new(),
-        [one] => one.clone(),
+        [one] => (*one).to_owned(),
         [first @ .., last] => format!("{} or {last}", first.join(", ")),
     }
 }

@@ -9,7 +9,7 @@ use crate::check::given;
 use crate::keys::numbers::Count;
 use crate::keys::{At, Read};
 use crate::plan::{ARGUMENTS, COMMAND_LINE};
-use crate::raw::array::{ArrayRaw, LevelName};
+use crate::raw::array::ArrayRaw;
 use crate::raw::choice::Choice;
 use crate::raw::drive::DriveRaw;
 use crate::raw::link::Standard;
@@ -17,7 +17,7 @@ use crate::raw::scenario::TargetRaw;
 use crate::raw::switch::Switch;
 use crate::raw::system::{ControllerRaw, FaultsRaw, Interface};
 use crate::text::problem::{Log, Place};
-use drivelab_core::storage::array::levels::Layout;
+use drivelab_core::storage::array::levels::{Layout, LevelName};
 use drivelab_core::storage::array::params::{ArrayParams, ManagedBy};
 use drivelab_core::storage::drive::params::DriveModel;
 use drivelab_core::storage::drive::protocol::Protocol;
@@ -268,7 +268,7 @@ fn managed_by(
         let message = if levels.is_empty() {
             format!("{name} keeps no arrays")
         } else {
-            let levels: Vec<String> = levels.iter().map(|level| level.name()).collect();
+            let levels: Vec<&str> = levels.iter().map(|level| level.name()).collect();
             format!("{name} keeps no {level}: it keeps {}", levels.join(", "))
         };
         log.contradiction(
@@ -355,7 +355,7 @@ fn in_force(known: &ArrayContext<'_>, params: &ArrayParams, capacities: &[Sector
     known.managed_by.write(&mut kept_by);
     let [bears, bears_at_best] = Bears::of(known).counts();
     Some(ArrayInForce {
-        level: known.level.name(),
+        level: known.level.name().to_owned(),
         members: known.members,
         spares: known.spares(),
         kept_by,

@@ -8,7 +8,8 @@ macro_rules! choices {
             }
 
             fn read(node: &$crate::text::tree::Node, log: &mut $crate::text::problem::Log) -> Option<Self> {
-                $crate::keys::choices::read(node, &[$( ($name, $value) ),+], &Self::kind(), log)
+                let kind = <Self as $crate::keys::Read>::kind();
+                $crate::keys::choices::read(node, &[$( ($name, $value) ),+], &kind, log)
             }
 
             fn write(&self, out: &mut String) {

@@ -6,28 +6,9 @@ use super::switch::{OrNone, Switch};
 use crate::keys::numbers::Count;
 use crate::keys::read::{At, Example};
 use crate::keys::{Read, choices, section};
+use drivelab_core::storage::array::levels::LevelName;
 use drivelab_core::storage::array::params::{ArrayParams, GivesWay, ManagedBy, ReadChoice};
 use drivelab_units::{Bytes, Rate, Share, Span};
-
-/// A level by its usual name. RAID 01, 10 and levels with groups have further keys.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum LevelName {
-    Jbod,
-    Raid0,
-    Raid1,
-    Raid01,
-    Raid10,
-    Raid3,
-    Raid4,
-    Raid5,
-    Raid6,
-    Raid30,
-    Raid50,
-    Raid60,
-    RaidZ1,
-    RaidZ2,
-    RaidZ3,
-}
 
 choices!(LevelName {
     "jbod" => LevelName::Jbod, "one drive behind the other, each with all that it has; from 1 member on, bears no failure";
@@ -46,14 +27,6 @@ choices!(LevelName {
     "raidz2" => LevelName::RaidZ2, "the same with two parities; from 3 members on, any two failures";
     "raidz3" => LevelName::RaidZ3, "the same with three parities; from 4 members on, any three failures";
 });
-
-impl LevelName {
-    pub fn name(self) -> String {
-        let mut name = String::new();
-        self.write(&mut name);
-        name
-    }
-}
 
 impl Example for LevelName {
     const EXAMPLE: &'static str = "[\"raid0\", \"raid1\"]";

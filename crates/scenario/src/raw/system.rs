@@ -1,6 +1,6 @@
 //! The path between a workload and its drive: the host's I/O scheduler, the controller; and the faults of the
 //! drive.
-use super::array::{DriveNumber, FailRaw, LevelName};
+use super::array::{DriveNumber, FailRaw};
 use super::drive::IdentityRaw;
 use super::drive_faults::{HangRaw, LieRaw, ResetRaw, SlowRaw, SpotRaw};
 use super::link::{BusChoice, Standard};
@@ -13,6 +13,7 @@ use crate::keys::read::{At, Example, Names, wrong_type};
 use crate::keys::{Kind, Read, choices, section};
 use crate::text::problem::Log;
 use crate::text::tree::{Node, Value};
+use drivelab_core::storage::array::levels::LevelName;
 use drivelab_core::storage::elevator::ElevatorOrder;
 use drivelab_units::{Bytes, Rate, Share, Span};
 use std::fmt::Write;

@@ -14,6 +14,7 @@ pub mod gf;
 mod layout;
 pub(crate) mod linear;
 mod losses;
+mod name;
 pub mod raidz;
 pub mod reserved;
 pub(crate) mod rows;
@@ -34,6 +35,7 @@ pub use error::LevelError;
 pub use layout::Layout;
 pub use linear::Linear;
 pub use losses::ALL;
+pub use name::{Kind, LevelName, Uses};
 pub use raidz::RaidZ;
 pub use rows::{Row, Rows};
 
