@@ -264,16 +264,20 @@ def table(found: Plan) -> Table:
     last column.
     """
     names = _names(found)
+    parts = {one.parts for one in found.candidates}
+    # What all of them are built from is named once.
+    first = f"candidate of {next(iter(parts))}" if len(parts) == 1 else "candidate"
     columns = [
-        "candidate", "usable TB", found.asked.prices.currency, *(f"{name.replace('_', '.')} ms" for name in names),
+        first, "usable TB", found.asked.prices.currency, *(f"{name.replace('_', '.')} ms" for name in names),
         "IOPS", "may fail", "rebuild", "loss/year %", "out for",
     ]  # fmt: skip
     ordered = sorted(found.candidates, key=lambda one: (one.entry.reason is not None, one.cost["total"]))
-    rows = [_cells(one, names, found) for one in ordered]
+    labels = [one.array if len(parts) == 1 else one.name for one in ordered]
+    rows = [_cells(label, one, names, found) for label, one in zip(labels, ordered, strict=True)]
     return Table(columns, rows, left=frozenset({0, len(columns) - 1}), width=SCREEN)
 
 
-def _cells(one: Candidate, names: list[str], found: Plan) -> list[Cell]:
+def _cells(label: str, one: Candidate, names: list[str], found: Plan) -> list[Cell]:
     figures = _figures(one)
     latencies = [
         f"{figures['latency_ns'][name] / _MS:.3g}" if figures and figures["latency_ns"][name] else NONE
@@ -285,7 +289,7 @@ def _cells(one: Candidate, names: list[str], found: Plan) -> list[Cell]:
         loss = f"{'>' if is_bound else ''}{percent_figure(one.loss['loss_in_a_year_percent'])}"
     out = "; ".join(failing.text for failing in one.failings)
     texts = [
-        one.name,
+        label,
         NONE if one.entry.reason is not None else f"{one.entry.capacity_bytes / 1e12:,.4g}",
         f"{one.cost['total']:,.2f}",
         *latencies,

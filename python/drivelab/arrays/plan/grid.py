@@ -51,9 +51,18 @@ class Candidate:
     @property
     def name(self) -> str:
         """A description in words."""
+        return f"{self.array} x {self.parts}"
+
+    @property
+    def array(self) -> str:
+        """The level and the number of its members."""
+        return f"{self.level.label} of {self.level.members}"
+
+    @property
+    def parts(self) -> str:
+        """The drive, and the controller if there is one."""
         drive = Path(self.drive).stem if self.drive.endswith(".toml") else self.drive
-        controller = f" behind {self.controller}" if self.controller else ""
-        return f"{self.level.label} of {self.level.members} x {drive}{controller}"
+        return f"{drive} behind {self.controller}" if self.controller else drive
 
     @property
     def holds(self) -> bool:
