@@ -12,10 +12,9 @@ The command `drivelab` does the same from a shell.
 import sys
 from importlib import import_module
 from types import ModuleType
-from typing import TYPE_CHECKING
 
-from drivelab import _core
-
+# For those who check types, True; `typing` takes longer to load than all the rest here.
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from drivelab import trace
     from drivelab.comparison import Compared, compare
@@ -39,7 +38,7 @@ if TYPE_CHECKING:
     from drivelab.scenarios.known import Facts, catalogue, check, reproduce, schema
     from drivelab.validating.validation import Validation, validate
 
-__version__ = _core.VERSION
+    __version__: str
 
 __all__ = [
     "CampaignResult",
@@ -90,6 +89,7 @@ __all__ = [
 
 # Where each name is: its module is loaded when the name is first used, so that the command line starts at once.
 _HOMES = {
+    "__version__": "drivelab._core",
     "InputError": "drivelab.errors",
     "Interrupted": "drivelab.errors",
     "OutputError": "drivelab.errors",
@@ -133,6 +133,8 @@ _HOMES = {
     "Validation": "drivelab.validating.validation",
     "validate": "drivelab.validating.validation",
 }
+# What a name is called there, where it has another.
+_ELSEWHERE = {"__version__": "VERSION"}
 # Modules that are names of the package themselves.
 _MODULES = {"trace"}
 
@@ -154,7 +156,7 @@ def __getattr__(name: str) -> object:
         return import_module(f"{__name__}.{name}")
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    found: object = getattr(import_module(_HOMES[name]), name)
+    found: object = getattr(import_module(_HOMES[name]), _ELSEWHERE.get(name, name))
     globals()[name] = found
     return found
 
