@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from drivelab.crash.summary import CampaignResult
     from drivelab.durability import Losses, durability
     from drivelab.errors import InputError, Interrupted, OutputError, RefusedError, RunError, ScenarioError
+    from drivelab.experiment.call import reproduce
     from drivelab.fit.asked import fit
     from drivelab.fit.output import Report
     from drivelab.levels import Comparison, compare_levels
@@ -35,7 +36,8 @@ if TYPE_CHECKING:
     from drivelab.runs.simulation import simulate
     from drivelab.scanning import Scan, Scans, SizeScan, scan_drives, scan_sizes
     from drivelab.scanning.scan import scan
-    from drivelab.scenarios.known import Facts, catalogue, check, reproduce, schema
+    from drivelab.scenarios.call import check, schema
+    from drivelab.scenarios.catalogue import Facts, catalogue
     from drivelab.validating.validation import Validation, validate
 
     __version__: str
@@ -108,11 +110,11 @@ _HOMES = {
     "fit": "drivelab.fit.asked",
     "Comparison": "drivelab.levels",
     "compare_levels": "drivelab.levels",
-    "Facts": "drivelab.scenarios.known",
-    "catalogue": "drivelab.scenarios.known",
-    "check": "drivelab.scenarios.known",
-    "reproduce": "drivelab.scenarios.known",
-    "schema": "drivelab.scenarios.known",
+    "Facts": "drivelab.scenarios.catalogue",
+    "catalogue": "drivelab.scenarios.catalogue",
+    "check": "drivelab.scenarios.call",
+    "reproduce": "drivelab.experiment.call",
+    "schema": "drivelab.scenarios.call",
     "MeasuredResult": "drivelab.measuring.run",
     "measure": "drivelab.measuring.asked",
     "Plan": "drivelab.plan",

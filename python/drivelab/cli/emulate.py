@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
+from drivelab import _core
 from drivelab.cli import workload_options as words
 from drivelab.cli.assumed import note_served
 from drivelab.cli.exits import Exit
@@ -17,7 +18,7 @@ from drivelab.cli.places import check_file, place
 from drivelab.cli.run_options import AsJson, Quiet
 from drivelab.errors import InputError
 from drivelab.host.files import write_text
-from drivelab.report.emulation_summary import device_line, late_note, lines
+from drivelab.report.emulation_summary import late_note, lines
 from drivelab.report.json_text import json_text
 from drivelab.runs import emulation
 from drivelab.runs.emulated import (
@@ -162,12 +163,26 @@ def emulate(
         if command is None and not as_json:
             emit(served.uri)
         if not quiet:
-            say(f"serving {device_line(checked, served, device.clock)}")
+            say(f"serving {_device_line(checked, served, device.clock)}")
 
     session = emulation.serve(checked, options, ready, command)
     found = session_record(checked, session)
     _print_result(found, record, as_json=as_json, quiet=quiet)
     return _code(session)
+
+
+def _device_line(checked: _core.Plan, device: emulation.Ready, clock: str) -> str:
+    """What is served: the size, which caches hold writes, the clock, the address, and for a port the control socket."""
+    caches = "" if clock == "untimed" else _core.write_caches(checked)
+    parts = [checked.name, _size_text(device.size_bytes), *([caches] if caches else []), f"clock {clock}"]
+    line = f"{', '.join(parts)}, at {device.uri}"
+    is_at_port = "socket=" not in device.uri
+    return f"{line}, control socket {device.control}" if is_at_port and device.control is not None else line
+
+
+def _size_text(size_bytes: int) -> str:
+    """A size in GB, or in MB where it is small."""
+    return f"{size_bytes / 1e9:.1f} GB" if size_bytes >= 1e9 else f"{size_bytes / 1e6:.1f} MB"
 
 
 def _check_files(wanted: dict[str, Path | None]) -> None:

@@ -43,11 +43,11 @@ from drivelab.cli.simulate_points import (
     note_unstruck,
 )
 from drivelab.host.files import make_folder, write_text
+from drivelab.report import steady
 from drivelab.report.array_summary import is_eventful
 from drivelab.report.json_text import json_text
 from drivelab.report.plural import counted
 from drivelab.report.points_table import commands_csv, directions_table, points_csv
-from drivelab.runs import steady
 from drivelab.runs.result import Result
 from drivelab.runs.simulation import run_plan
 from drivelab.scenarios.firmware import range_note, rate_note
