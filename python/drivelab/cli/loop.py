@@ -14,11 +14,11 @@ from drivelab.cli.exits import Exit
 from drivelab.cli.groups import grouped
 from drivelab.cli.output import emit, emit_json, emit_table, progress_bar, say
 from drivelab.cli.run_options import AsJson, Quiet
-from drivelab.errors import InputError
 from drivelab.report.emulation_summary import late_note
 from drivelab.report.plural import counted
 from drivelab.runs import looping
 from drivelab.runs.emulation import BUDGET
+from drivelab.scenarios.quantities import span_ns
 from drivelab.scenarios.scenario import Source, plan, read_source
 
 
@@ -55,10 +55,7 @@ def loop(
 
     Takes as long as the runs last. Exits 3 where a rate differs by more than 3 standard errors.
     """
-    try:
-        budget_ns = _core.span_ns(lateness_budget)
-    except ValueError as error:
-        raise InputError(f"--lateness-budget {lateness_budget}: {error}") from error
+    budget_ns = span_ns("--lateness-budget", lateness_budget)
     overrides = words.overrides_of({**vars(target), **vars(load)}, settings)
     source = Source("", "command line") if scenario is None else read_source(scenario, overrides)
     checked = plan(source, overrides)

@@ -115,7 +115,7 @@ def table(
             whole(bs, "--bs"), whole(threads, "--threads"), seconds, with_writes=permit.write
         )
     )
-    how = How(engine=engine_of(engine), may_write=permit.write)
+    how = How(engine=asked.how_of(engine=engine).engine, may_write=permit.write)
     results: dict[str, MeasuredResult] = {}
     with progress_bar(len(documents), "table", quiet=quiet) as progress:
         for number, (kind, document) in enumerate(documents):
@@ -285,13 +285,6 @@ def whole(text: str, option: str) -> list[int]:
     return [int(part) for part in parts]
 
 
-def engine_of(engine: str) -> str:
-    """The engine's name. Raises InputError."""
-    return asked.how_of(
-        engine=engine, may_write=False, direct=True, on_error="stop", until_steady=None, repeat=1
-    ).engine
-
-
 def run(
     document: Mapping[str, Any],
     target: str,
@@ -306,7 +299,7 @@ def run(
     for path in output:
         check_picture("--output", path)
     found = asked.find_target(target)
-    how = How(engine=engine_of(engine), log=log, repeats=repeat)
+    how = How(engine=asked.how_of(engine=engine).engine, log=log, repeats=repeat)
     with progress_bar(points_of(document) * repeat, document.get("name", "surface"), quiet=quiet) as progress:
         return ready.measured(document, found, asked.SYSTEM, how, progress)
 
