@@ -112,7 +112,7 @@ def fit(
     else:
         _print(report, quiet=quiet)
     for path in chart:
-        draw(report.chart, path, report.provenance(), Look(None, None, None, False))
+        draw(report.chart, path, report.provenance(), Look())
     if not quiet:
         for path in (out, *chart):
             say(f"wrote {path}")

@@ -334,7 +334,7 @@ def show(
             emit(f"\n{summary.condition(result)}\n{result.identity()}")
     tell(result)
     for make, path in pictures if result.points else ():
-        draw(make, path, result.provenance(), Look(None, None, None, provenance=False))
+        draw(make, path, result.provenance(), Look())
         if not quiet:
             say(f"wrote {path}")
     return code_of(result)
