@@ -12,10 +12,9 @@ The command `drivelab` does the same from a shell.
 import sys
 from importlib import import_module
 from types import ModuleType
-from typing import TYPE_CHECKING
 
-from drivelab import _core
-
+# For those who check types, True; `typing` takes longer to load than all the rest here.
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from drivelab import trace
     from drivelab.arrays.durability import Losses, durability
@@ -25,6 +24,7 @@ if TYPE_CHECKING:
     from drivelab.crash.asked import crashtest
     from drivelab.crash.summary import CampaignResult
     from drivelab.errors import InputError, Interrupted, OutputError, RefusedError, RunError, ScenarioError
+    from drivelab.experiment.call import reproduce
     from drivelab.fit.asked import fit
     from drivelab.fit.output import Report
     from drivelab.measuring.asked import measure
@@ -36,10 +36,11 @@ if TYPE_CHECKING:
     from drivelab.runs.simulation import simulate
     from drivelab.scanning import Scan, Scans, SizeScan, scan_drives, scan_sizes
     from drivelab.scanning.scan import scan
-    from drivelab.scenarios.known import Facts, catalogue, check, reproduce, schema
+    from drivelab.scenarios.call import check, schema
+    from drivelab.scenarios.catalogue import Facts, catalogue
     from drivelab.validating.validation import Validation, validate
 
-__version__ = _core.VERSION
+    __version__: str
 
 __all__ = [
     "CampaignResult",
@@ -90,6 +91,7 @@ __all__ = [
 
 # Where each name is: its module is loaded when the name is first used, so that the command line starts at once.
 _HOMES = {
+    "__version__": "drivelab._core",
     "InputError": "drivelab.errors",
     "Interrupted": "drivelab.errors",
     "OutputError": "drivelab.errors",
@@ -108,11 +110,11 @@ _HOMES = {
     "fit": "drivelab.fit.asked",
     "Comparison": "drivelab.arrays.levels",
     "compare_levels": "drivelab.arrays.levels",
-    "Facts": "drivelab.scenarios.known",
-    "catalogue": "drivelab.scenarios.known",
-    "check": "drivelab.scenarios.known",
-    "reproduce": "drivelab.scenarios.known",
-    "schema": "drivelab.scenarios.known",
+    "Facts": "drivelab.scenarios.catalogue",
+    "catalogue": "drivelab.scenarios.catalogue",
+    "check": "drivelab.scenarios.call",
+    "reproduce": "drivelab.experiment.call",
+    "schema": "drivelab.scenarios.call",
     "MeasuredResult": "drivelab.measuring.run",
     "measure": "drivelab.measuring.asked",
     "Plan": "drivelab.arrays.plan",
@@ -133,6 +135,8 @@ _HOMES = {
     "Validation": "drivelab.validating.validation",
     "validate": "drivelab.validating.validation",
 }
+# What a name is called there, where it has another.
+_ELSEWHERE = {"__version__": "VERSION"}
 # Modules that are names of the package themselves.
 _MODULES = {"trace"}
 
@@ -154,7 +158,7 @@ def __getattr__(name: str) -> object:
         return import_module(f"{__name__}.{name}")
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    found: object = getattr(import_module(_HOMES[name]), name)
+    found: object = getattr(import_module(_HOMES[name]), _ELSEWHERE.get(name, name))
     globals()[name] = found
     return found
 

@@ -264,6 +264,20 @@ def test_pictures_are_drawn(run, pair, tmp_path):
     assert "all at once" not in json.dumps(alone["title"])
 
 
+def test_a_shift_without_an_interval_is_a_ring(run, pair):
+    told = found(run, *pair)
+    assert _filled(told) == [True]
+    for one in told["comparisons"][0]["percentiles"]:
+        one |= {"low": None, "high": None}
+    assert _filled(told) == [False]
+
+
+def _filled(told: dict[str, Any]) -> list[bool]:
+    """Of each layer of points in the picture of the shifts, whether they are filled."""
+    shift = charts.differences(told).to_dict()["vconcat"][1]
+    return [layer["mark"]["filled"] for layer in shift["layer"] if layer["mark"]["type"] == "point"]
+
+
 def test_from_python(pair, tmp_path):
     compared = drivelab.compare(
         tmp_path / pair[0], json.loads((tmp_path / pair[1]).read_text()), threshold_percent=5

@@ -34,6 +34,19 @@ def test_depth_one_has_no_range_and_deeper_queues_have() -> None:
     assert (firmware["class"], firmware["of_class"] <= firmware["drives"]) == ("sata-desktop", True)
 
 
+def test_the_picture_of_one_point_says_its_range() -> None:
+    ranged, measured = (
+        drivelab.simulate(**{**WORDS, "iodepth": 8, "drive": drive})
+        for drive in ("wd-4tb-7200", "samsung-f1-1tb")
+    )
+    low, high = (ranged.points[0][f"iops_{end}"] for end in ("low", "high"))
+    rate, why, *_ = ranged.chart().to_dict()["title"]["subtitle"]
+    assert f"IOPS ({low:,.4g} to {high:,.4g}), " in rate
+    assert why.startswith("IOPS range: what the queue gains was not measured on this drive")
+    (rate,) = measured.chart().to_dict()["title"]["subtitle"]
+    assert "IOPS, " in rate
+
+
 @pytest.mark.parametrize(
     "words",
     [

@@ -41,7 +41,7 @@ from drivelab.fit.quantities import data_bytes, rate_bytes, share, spindle_rpm, 
 from drivelab.fit.replaying import TRACE_BLOCK, Replays, held_out
 from drivelab.fit.sampling import ensemble
 from drivelab.fit.stages import Found
-from drivelab.fit.sweep_files import read_sweep, read_sweeps
+from drivelab.fit.sweep_files import read_sweeps
 from drivelab.fit.sweeping import Sweeps, _whitened
 from drivelab.fit.trace_intervals import _minimum, _one
 from drivelab.fit.tracing import fit_trace
@@ -93,7 +93,7 @@ def test_fios_json_is_a_sweep(tmp_path):
     (tmp_path / "fio.json").write_text(
         json.dumps({"fio version": "fio-3.33", "jobs": [job(8, 120.0, 9e7), job(1, 80.0, 2e7)]})
     )
-    sweep = read_sweep(tmp_path / "fio.json")
+    (sweep,) = read_sweeps([tmp_path / "fio.json"])
     assert (sweep.depth.tolist(), sweep.iops.tolist(), sweep.p99.tolist()) == ([1, 8], [80, 120], [20, 90])
 
 
@@ -338,7 +338,7 @@ def test_guard_and_ageing_are_found_along_their_ridge(folder):
     truth = {**TRUTH, "queue": {**TRUTH["queue"], "order": "share-aged-sptf", "age_share": 3.6}}
     write_drive(folder, "aged.toml", truth)
     write_sweep(folder, "sweep.csv", truth, depths=(1, 2, 4, 8, 16, 32))
-    sweeps = Sweeps([read_sweep(folder / "sweep.csv")], 1)
+    sweeps = Sweeps(read_sweeps([folder / "sweep.csv"]), 1)
     start = start_of(str(folder / "aged.toml")).having({"queue.read_margin": "0ms", "queue.age_share": 1.5})
     found = best_numbers(sweeps, start, "share-aged-sptf", ())
     assert found.loss < sweeps.loss(start_of(str(folder / "aged.toml"))) + 3

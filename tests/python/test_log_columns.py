@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import drivelab
 from drivelab.cli.output import json_text
-from drivelab.runs.commands import Commands
+from drivelab.report.commands import Commands
 from drivelab.runs.simulation import run_plan
 from drivelab.scenarios.scenario import Source, plan
 

@@ -17,7 +17,7 @@ import pytest
 from kernel_devices import loop_device, mounted, refuse_io_uring
 
 from drivelab.fit.inputs import read_chain, read_surface
-from drivelab.fit.sweep_files import read_sweep
+from drivelab.fit.sweep_files import read_sweeps
 
 MIB = 1 << 20
 SHORT = ("--rw", "randread", "--bs", "4k", "--number-ios", "200")
@@ -366,7 +366,7 @@ def test_sweep_chain_and_surface_are_what_fit_reads(run, target, tmp_path):
     done = run("measure", "sweep", target, "--iodepth", "1,4", "--seconds", "0.1", "--csv")
     assert done.returncode == 0, done.stderr
     (tmp_path / "sweep.csv").write_text(done.stdout)
-    sweep = read_sweep(tmp_path / "sweep.csv")
+    (sweep,) = read_sweeps([tmp_path / "sweep.csv"])
     assert list(sweep.depth) == [1, 4]
     assert all(sweep.iops > 0)
     done = run("measure", "chain", target, "--requests", "60", "--csv")

@@ -11,7 +11,7 @@ import pytest
 
 from drivelab.measuring.device import SECTOR
 from drivelab.measuring.plausibility import Counters, Reading, _of_counters
-from drivelab.runs import steady
+from drivelab.report import steady
 
 MB = 1_000_000
 

@@ -13,7 +13,7 @@ import pytest
 import drivelab
 from drivelab import charts
 from drivelab.charts.histogram import decode
-from drivelab.runs.steady import ending
+from drivelab.report.steady import ending
 
 DRIVE = {"drive": "wd-4tb-7200", "number_ios": 400}
 

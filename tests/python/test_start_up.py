@@ -48,3 +48,24 @@ def test_a_verb_loads_no_other(environment):
     found = loaded(environment, "schema")
     assert "drivelab.cli.schema" in found
     assert not found & {"drivelab.cli.simulate", "drivelab.cli.validate", "drivelab.cli.compare_levels"}
+
+
+@pytest.mark.parametrize("module", ["drivelab.cli.command", "drivelab._core", "drivelab.cli.app"])
+def test_ctrl_c_while_a_command_loads_is_one_line(environment, module):
+    stopping = (
+        "import sys, drivelab.cli\n"
+        "class Stopped:\n"
+        "    def find_spec(self, name, *_):\n"
+        f"        if name == {module!r}:\n"
+        "            raise KeyboardInterrupt\n"
+        "sys.meta_path.insert(0, Stopped())\n"
+        "drivelab.cli.main()\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", stopping, "schema"],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "interrupted\n")

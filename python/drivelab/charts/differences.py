@@ -170,31 +170,37 @@ def _shift(rows: Sequence[Row]) -> Panel:
     ]
     order = [_title(name) for name in _PERCENTILES if any(row["figure"] == name for row in rows)]
     key = "other" if several else "place"
-    known = list(dict.fromkeys(row[key] for row in data))
+    names = list(dict.fromkeys(row[key] for row in data))
     # The panels above have the legend of the records.
-    legend = alt.Legend(title=None) if not several and 1 < len(known) <= _LINES_MAX else None
-    shades = colours(len(known)) if len(known) <= _LINES_MAX else [LINE_COLOURS[-1]] * len(known)
-    scale = alt.Scale(domain=known, range=shades)
+    legend = alt.Legend(title=None) if not several and 1 < len(names) <= _LINES_MAX else None
+    shades = colours(len(names)) if len(names) <= _LINES_MAX else [LINE_COLOURS[-1]] * len(names)
+    scale = alt.Scale(domain=names, range=shades)
     places = list(dict.fromkeys(row["place"] for row in data))
     line: dict[str, Any] = {"detail": "line:N"}
     if several and 1 < len(places) <= len(DASHES):
         dashes = alt.Scale(domain=places, range=[list(dash) for dash in DASHES[: len(places)]])
         stroke = alt.Legend(title="Place", symbolType="stroke", symbolSize=500, symbolStrokeWidth=2)
         line["strokeDash"] = alt.StrokeDash("place:N", scale=dashes, legend=stroke)
-    base = alt.Chart(inline(data)).encode(
-        x=alt.X("at:N", title="Percentile of the response time", sort=order, axis=alt.Axis(labelAngle=0)),
-        y=alt.Y("percent:Q", title="Shift, %", scale=alt.Scale(zero=True)),
-        color=alt.Color(f"{key}:N", scale=scale, legend=legend),
-        tooltip=[
+    channels: dict[str, Any] = {
+        "x": alt.X("at:N", title="Percentile of the response time", sort=order, axis=alt.Axis(labelAngle=0)),
+        "y": alt.Y("percent:Q", title="Shift, %", scale=alt.Scale(zero=True)),
+        "color": alt.Color(f"{key}:N", scale=scale, legend=legend),
+        "tooltip": [
             alt.Tooltip("line:N", title="place"),
             alt.Tooltip("at:N", title="percentile"),
             alt.Tooltip("percent:Q", title="shift, %", format="+.2f"),
         ],
-    )
+    }
     zero = alt.Chart(inline([{"zero": 0}])).mark_rule(color=INK, strokeWidth=0.8).encode(y="zero:Q")
-    return alt.layer(
-        zero, base.mark_line(strokeWidth=1.8).encode(**line), base.mark_point(filled=True, size=40, opacity=1)
-    ).properties(width=WIDTH - _NAMES, height=SHIFT_HEIGHT)
+    layers: list[alt.Chart] = [zero]
+    layers.append(alt.Chart(inline(data)).mark_line(strokeWidth=1.8).encode(**channels, **line))
+    if known := [row for row in data if "low" in row]:
+        dots = alt.Chart(inline(known)).mark_point(filled=True, size=40, opacity=1)
+        layers.append(dots.encode(**channels))
+    if unknown := [row for row in data if "low" not in row]:
+        rings = alt.Chart(inline(unknown)).mark_point(filled=False, fill="white", size=45, opacity=1)
+        layers.append(rings.encode(**channels))
+    return alt.layer(*layers).properties(width=WIDTH - _NAMES, height=SHIFT_HEIGHT)
 
 
 def _title(figure: str) -> str:

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import math
+import textwrap
 from collections.abc import Sequence
 from typing import Any
 
 import altair as alt
 
 from drivelab.charts.errors import ChartInputError
-from drivelab.charts.rows import NS_PER_MS, Point, Row, part, scaled
+from drivelab.charts.rows import NS_PER_MS, Point, Row, number, part, scaled
 from drivelab.charts.theme import INK, LINE_COLOURS, SOFT, Panel, dress, heading, inline
 from drivelab.charts.ticks import log_axis, log_labels
 from drivelab.report.plural import counted
 from drivelab.runs import hdr
+from drivelab.scenarios.firmware import range_note
 
 WIDTH = 680
 HEIGHT = 300
@@ -22,6 +24,7 @@ _BARS = 60
 _LOG_RATIO = 30.0
 # A label beyond this share of the axis is placed left of its line.
 _FAR = 0.7
+_NOTE_CHARS = 118
 _MARKS = (("mean", INK), ("p50", LINE_COLOURS[2]), ("p99", LINE_COLOURS[1]))
 
 
@@ -41,7 +44,7 @@ def latencies(point: Point, title: str | None = None, notes: Sequence[str] = ())
     rows = [row for name, found in counts.items() for row in _bars(name, found, edges, total, is_log=is_log)]
     _stack(rows)
     latency = part(point, "latency_ns")
-    rate = f"{point['iops']:,.4g} IOPS, {point['bytes_per_s'] / 1e6:,.4g} MB/s, {counted(total, 'I/O')}"
+    rate = f"{point['iops']:,.4g} IOPS{_range(point)}, {point['bytes_per_s'] / 1e6:,.4g} MB/s, {counted(total, 'I/O')}"
     scale = alt.Scale(type="log" if is_log else "linear", domain=[edges[0], edges[-1]], nice=False)
     ticks: dict[str, Any] = {"tickCount": 10, "format": ",~r", "labelOverlap": "greedy", "labelSeparation": 4}
     if is_log:
@@ -88,9 +91,21 @@ def latencies(point: Point, title: str | None = None, notes: Sequence[str] = ())
             marks.append(words.encode(x=at, y=alt.value(10 + 15 * place), text="text:N"))
     text = "Response times" if title is None else title
     chart = alt.layer(bars, *marks).properties(
-        width=WIDTH, height=HEIGHT, title=heading(text, [*notes, rate])
+        width=WIDTH, height=HEIGHT, title=heading(text, [*notes, rate, *_why_ranged(point)])
     )
     return dress(chart)
+
+
+def _range(point: Point) -> str:
+    """Where the rate may lie, if it has a range."""
+    low, high = number(point.get("iops_low")), number(point.get("iops_high"))
+    return "" if low is None or high is None else f" ({low:,.4g} to {high:,.4g})"
+
+
+def _why_ranged(point: Point) -> list[str]:
+    """What the range is drawn from, in lines that are no wider than the picture."""
+    note = range_note([point]) if part(point, "in_force") else None
+    return textwrap.wrap(note or "", _NOTE_CHARS)
 
 
 def _edges(low: float, high: float, *, is_log: bool) -> list[float]:

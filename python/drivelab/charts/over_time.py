@@ -14,7 +14,7 @@ import altair as alt
 from drivelab.charts.errors import ChartInputError
 from drivelab.charts.rows import NS_PER_MS, Point, Row, hidden, place_name, scaled
 from drivelab.charts.theme import INK, LINE_COLOURS, SOFT, Panel, dress, heading, inline
-from drivelab.runs.steady import ending
+from drivelab.report.steady import ending
 
 WIDTH = 760
 HEIGHT = 150

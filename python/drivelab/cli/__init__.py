@@ -1,60 +1,20 @@
 """The command line: one file per verb. `main` is what the installed command `drivelab` calls.
 
-Verbs return an exit code and raise what goes wrong; `boundary.py` turns that into a message and a code.
+Nothing is loaded here, so that Ctrl-C ends even a command that is still loading with one line.
 """
 
-from __future__ import annotations
-
-import errno
-import io
-import os
 import sys
-from typing import NoReturn
 
-from drivelab.cli.boundary import end_on_sigterm, guarded
-from drivelab.cli.exits import Exit
-from drivelab.cli.output import emit, version_text
+INTERRUPTED = 130
 
 
-def main() -> NoReturn:
+def main() -> None:
     """Run the command line and exit with its code."""
-    # Started without a stdout or stderr (`>&-`), Python has None there. What cannot be printed is not missed,
-    # lost data are; `nowhere` also keeps a file opened later from getting the number of stdout.
-    with open(os.devnull, "w", encoding="utf-8") as nowhere:  # noqa: PTH123
-        sys.stdout = sys.stdout or _Closed()
-        sys.stderr = sys.stderr or nowhere
-        for stream in (sys.stdout, sys.stderr):
-            if isinstance(stream, io.TextIOWrapper):
-                stream.reconfigure(errors="backslashreplace")
-        end_on_sigterm()
-        sys.exit(guarded(_run, sys.argv[1:]))
+    try:
+        from drivelab.cli.command import run  # noqa: PLC0415
 
-
-class _Closed(io.TextIOBase):
-    """A stdout that is not there."""
-
-    encoding = "utf-8"
-
-    def writable(self) -> bool:
-        """It would be, were it there."""
-        return True
-
-    def write(self, text: str) -> int:
-        """Fail where there is something to lose."""
-        if text:
-            raise OSError(errno.EBADF, "it is closed")
-        return 0
-
-
-def _run(arguments: list[str]) -> object:
-    if arguments == ["--version"]:
-        emit(version_text())
-        return Exit.OK
-    # Inside the boundary, so that Ctrl-C while the verbs load ends as quietly as any other.
-    from drivelab.cli.app import program  # noqa: PLC0415
-    from drivelab.cli.repeated import check_known, check_once  # noqa: PLC0415
-
-    verbs = program(arguments)
-    check_known(verbs, arguments)
-    check_once(verbs, arguments)
-    return verbs(args=arguments, standalone_mode=False)
+        code = run(sys.argv[1:])
+    except KeyboardInterrupt:
+        sys.stderr.write("interrupted\n")
+        code = INTERRUPTED
+    sys.exit(code)

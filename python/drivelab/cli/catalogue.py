@@ -12,7 +12,7 @@ from drivelab.cli.output import emit, emit_json, emit_table
 from drivelab.cli.run_options import Quiet, check_form
 from drivelab.errors import InputError
 from drivelab.report.csv_text import rows_csv, tables_csv
-from drivelab.scenarios import known
+from drivelab.scenarios import catalogue as known
 from drivelab.scenarios.catalogue_tables import facts_table, heading, list_table, source_lines, value_text
 
 

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from drivelab import _core
-from drivelab.cli.places import check_picture, place
 from drivelab.errors import InputError
 from drivelab.report.pictures import METRICS, check_metric
 
@@ -20,33 +16,6 @@ DPI_MIN, DPI_MAX = 36, 1_200
 ASK_FOR_ONE = "add one with -o FILE"
 """The remedy of a verb whose picture is its output."""
 
-BreakdownWish = Annotated[
-    bool,
-    typer.Option(
-        "--breakdown",
-        help="A second table: where the mean response time of each point went",
-    ),
-]
-BreakdownChart = Annotated[
-    list[Path],
-    typer.Option(
-        help="Draw where the response time went, a stacked bar for each point: .png, .svg, .pdf, .html or .json; "
-        "give it again for another file",
-        metavar="FILE",
-        parser=place,
-        rich_help_panel=PICTURE_PANEL,
-    ),
-]
-OverTime = Annotated[
-    list[Path],
-    typer.Option(
-        help="Draw IOPS, latency and depth over the measured time: .png, .svg, .pdf, .html or .json; give it again "
-        "for another file",
-        metavar="FILE",
-        parser=place,
-        rich_help_panel=PICTURE_PANEL,
-    ),
-]
 Metric = Annotated[
     str | None,
     typer.Option(
@@ -94,27 +63,10 @@ Provenance = Annotated[
 class Look:
     """How pictures are to look; None is what the picture has of itself."""
 
-    title: str | None = None
-    width: int | None = None
-    dpi: int | None = None
-    provenance: bool = False
-
-
-def check_charts(breakdown: Sequence[Path], over_time: Sequence[Path], checked: _core.Plan) -> None:
-    """Refuse pictures that could not be drawn, before anything runs. Raises InputError and OutputError."""
-    for path in breakdown:
-        check_picture("--breakdown-chart", path)
-    for path in over_time:
-        check_picture("--over-time", path)
-    if not over_time:
-        return
-    from drivelab import charts  # noqa: PLC0415 - it loads slowly
-
-    if len(checked) > charts.OVER_TIME_POINTS_MAX:
-        raise InputError(
-            f"--over-time {over_time[0]}: a picture compares at most {charts.OVER_TIME_POINTS_MAX} points, and this "
-            f"sweep has {len(checked)}; give fewer values"
-        )
+    title: Title = None
+    width: Width = None
+    dpi: Dpi = None
+    provenance: Provenance = False
 
 
 def check_shown(metric: str | None, *, pictures: bool, remedy: str = "add --chart FILE") -> None:

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Annotated, Any
 
 import typer
 
-from drivelab.cli.chart_options import Look
 from drivelab.cli.exits import Exit
 from drivelab.cli.output import emit, emit_json, emit_table, say
-from drivelab.cli.pictures import draw
+from drivelab.cli.pictures import Drawn
+from drivelab.cli.run_options import Form
 from drivelab.comparison.beside import Compared
 from drivelab.comparison.choice import JUDGED, Choice, chosen
 from drivelab.errors import InputError
@@ -50,131 +50,117 @@ def _percent(text: str) -> float:
         raise typer.BadParameter(f"{text} is no percentage: give 5, or 5%") from error
 
 
-Threshold = Annotated[
-    float | None,
-    typer.Option(
-        parser=_percent,
-        help="Exit 3 where a figure differs by more than this, shown beyond its interval",
-        metavar="PERCENT",
-        show_default=False,
-        rich_help_panel=JUDGEMENT_PANEL,
-    ),
-]
-Worse = Annotated[
-    bool,
-    typer.Option(
-        "--worse", help="With --threshold: only what is worse counts", rich_help_panel=JUDGEMENT_PANEL
-    ),
-]
-Strict = Annotated[
-    bool,
-    typer.Option(
-        "--strict",
-        help="With --threshold: what the intervals leave open counts too, and points without a counterpart",
-        rich_help_panel=JUDGEMENT_PANEL,
-    ),
-]
-Figures = Annotated[
-    str,
-    typer.Option(
-        help=f"Which: {', '.join(FIGURES)}; of one direction read.p99",
-        metavar="NAMES",
-        rich_help_panel=JUDGEMENT_PANEL,
-        autocompletion=_completed,
-    ),
-]
-FIGURES_DEFAULT = ",".join(JUDGED)
-Confidence = Annotated[
-    float, typer.Option(help="Of the intervals", metavar="PERCENT", rich_help_panel=JUDGEMENT_PANEL)
-]
-Ignore = Annotated[
-    list[str],
-    typer.Option(
-        help="An axis in which matched points may differ, such as bs; give it again for another",
-        metavar="AXIS",
-        rich_help_panel=PLACES_PANEL,
-    ),
-]
-Pointwise = Annotated[
-    bool,
-    typer.Option(
-        "--pointwise",
-        help="Each interval holds by itself; otherwise all of them hold at once",
-        rich_help_panel=JUDGEMENT_PANEL,
-    ),
-]
-Where = Annotated[
-    list[str],
-    typer.Option(
-        "--where",
-        help="Only points with this value of an axis; give it again for another axis",
-        metavar="AXIS=VALUE",
-        rich_help_panel=PLACES_PANEL,
-    ),
-]
-Split = Annotated[
-    str | None,
-    typer.Option(
-        help="Make a record of each value of an axis, such as drive",
-        metavar="AXIS",
-        rich_help_panel=PLACES_PANEL,
-        show_default=False,
-    ),
-]
+@dataclass(frozen=True)
+class Judgement:
+    """What is compared, and how far it may differ."""
+
+    figures: Annotated[
+        str,
+        typer.Option(
+            help=f"Which: {', '.join(FIGURES)}; of one direction read.p99",
+            metavar="NAMES",
+            rich_help_panel=JUDGEMENT_PANEL,
+            autocompletion=_completed,
+        ),
+    ] = ",".join(JUDGED)
+    confidence: Annotated[
+        float, typer.Option(help="Of the intervals", metavar="PERCENT", rich_help_panel=JUDGEMENT_PANEL)
+    ] = 95
+    pointwise: Annotated[
+        bool,
+        typer.Option(
+            "--pointwise",
+            help="Each interval holds by itself; otherwise all of them hold at once",
+            rich_help_panel=JUDGEMENT_PANEL,
+        ),
+    ] = False
+    threshold: Annotated[
+        float | None,
+        typer.Option(
+            parser=_percent,
+            help="Exit 3 where a figure differs by more than this, shown beyond its interval",
+            metavar="PERCENT",
+            show_default=False,
+            rich_help_panel=JUDGEMENT_PANEL,
+        ),
+    ] = None
+    worse: Annotated[
+        bool,
+        typer.Option(
+            "--worse", help="With --threshold: only what is worse counts", rich_help_panel=JUDGEMENT_PANEL
+        ),
+    ] = False
+    strict: Annotated[
+        bool,
+        typer.Option(
+            "--strict",
+            help="With --threshold: what the intervals leave open counts too, and points without a counterpart",
+            rich_help_panel=JUDGEMENT_PANEL,
+        ),
+    ] = False
+    ignore: Annotated[
+        list[str],
+        typer.Option(
+            help="An axis in which matched points may differ, such as bs; give it again for another",
+            metavar="AXIS",
+            rich_help_panel=PLACES_PANEL,
+        ),
+    ] = field(default_factory=list)
+    where: Annotated[
+        list[str],
+        typer.Option(
+            "--where",
+            help="Only points with this value of an axis; give it again for another axis",
+            metavar="AXIS=VALUE",
+            rich_help_panel=PLACES_PANEL,
+        ),
+    ] = field(default_factory=list)
+    split: Annotated[
+        str | None,
+        typer.Option(
+            help="Make a record of each value of an axis, such as drive",
+            metavar="AXIS",
+            rich_help_panel=PLACES_PANEL,
+            show_default=False,
+        ),
+    ] = None
+
+    def choice(self) -> Choice:
+        """The options as a choice. Raises InputError."""
+        conditions = {}
+        for text in self.where:
+            name, equals, value = text.partition("=")
+            if not (name and equals and value):
+                raise InputError(f"--where {text}: write an axis and its value, such as --where iodepth=4")
+            if name in conditions:
+                raise InputError(f"--where {name} is given twice: a point has one value of an axis")
+            conditions[name] = value
+        return chosen(
+            figures=[name.strip() for name in self.figures.split(",") if name.strip()],
+            confidence_percent=self.confidence,
+            pointwise=self.pointwise,
+            threshold_percent=self.threshold,
+            worse_only=self.worse,
+            strict=self.strict,
+            ignore=self.ignore,
+            where=conditions,
+            split=self.split,
+        )
 
 
-def choice_of(
-    *,
-    figures: str,
-    confidence: float,
-    pointwise: bool,
-    threshold: float | None,
-    worse: bool,
-    strict: bool,
-    ignore: Sequence[str],
-    where: Sequence[str],
-    split: str | None,
-) -> Choice:
-    """The options as a choice. Raises InputError."""
-    conditions = {}
-    for text in where:
-        name, equals, value = text.partition("=")
-        if not (name and equals and value):
-            raise InputError(f"--where {text}: write an axis and its value, such as --where iodepth=4")
-        if name in conditions:
-            raise InputError(f"--where {name} is given twice: a point has one value of an axis")
-        conditions[name] = value
-    return chosen(
-        figures=[name.strip() for name in figures.split(",") if name.strip()],
-        confidence_percent=confidence,
-        pointwise=pointwise,
-        threshold_percent=threshold,
-        worse_only=worse,
-        strict=strict,
-        ignore=ignore,
-        where=conditions,
-        split=split,
-    )
-
-
-def show(
-    found: Compared, look: Look, output: Sequence[Path], *, as_json: bool, as_csv: bool, quiet: bool
-) -> int:
+def show(found: Compared, form: Form, drawn: Drawn, *, quiet: bool) -> int:
     """Print a comparison, draw it, and judge it."""
-    if as_json:
+    if form.as_json:
         emit_json(found.to_dict())
-    elif as_csv:
+    elif form.as_csv:
         emit(rows_csv(found.rows()))
     else:
         _print(found, quiet=quiet)
-    if as_csv and not quiet:
+    if form.as_csv and not quiet:
         # The rows have no room for it.
         for line in _lonely(found):
             say(line)
-    for path in output:
-        draw(found.chart, path, found.provenance(), look)
-        if not quiet:
-            say(f"wrote {path}")
+    drawn.draw(found.chart, found.provenance(), quiet=quiet)
     return Exit.OK if found.verdict().holds else Exit.COMPARISON
 
 

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Annotated
 
 import typer
 
-from drivelab import _core
 from drivelab.cli.exits import Exit
+from drivelab.cli.groups import grouped
 from drivelab.cli.output import emit
 from drivelab.errors import InputError
 from drivelab.runs import control
+from drivelab.scenarios.quantities import span_ns
 
 ACTIONS = {
     "media": "sectors of a member (--lba, --sectors) cannot be read until they are written",
@@ -32,7 +34,75 @@ ACTIONS = {
 _SAME = {"dead": "fail"}
 
 
+@dataclass(frozen=True)
+class Details:
+    """What a fault is in detail, each for some of the actions."""
+
+    lba: Annotated[int | None, typer.Option(help="First sector of the member", min=0, show_default=False)] = (
+        None
+    )
+    sectors: Annotated[int | None, typer.Option(help="Number of sectors", min=1, show_default=False)] = None
+    for_: Annotated[
+        str | None,
+        typer.Option(
+            "--for", help="Duration of the fault, by the model's clock", metavar="TIME", show_default=False
+        ),
+    ] = None
+    by: Annotated[
+        str | None,
+        typer.Option(help="slow: the delay of each command; 0s ends it", metavar="TIME", show_default=False),
+    ] = None
+    factor: Annotated[
+        int | None,
+        typer.Option(
+            help="slow: how many times as long everything takes; 1 ends it", min=1, show_default=False
+        ),
+    ] = None
+    over: Annotated[
+        str | None,
+        typer.Option(
+            help="slow: the delay grows linearly to --by over this time", metavar="TIME", show_default=False
+        ),
+    ] = None
+    share: Annotated[
+        str | None,
+        typer.Option(
+            help="slow: the share of commands that are delayed, such as 1%",
+            metavar="SHARE",
+            show_default=False,
+        ),
+    ] = None
+    every: Annotated[
+        str | None,
+        typer.Option(
+            help="slow: the period of bursts that last --for a time, from start to start",
+            metavar="TIME",
+            show_default=False,
+        ),
+    ] = None
+    during_write: Annotated[
+        bool,
+        typer.Option("--during-write", help="power-cut: at a random instant while a write is under way"),
+    ] = False
+
+    def wish(self) -> dict[str, object]:
+        """What was given, as the device reads it. Raises InputError."""
+        plain = {"lba": self.lba, "sectors": self.sectors, "factor": self.factor}
+        spans = {"for": self.for_, "by": self.by, "over": self.over, "every": self.every}
+        found: dict[str, object] = {name: number for name, number in plain.items() if number is not None}
+        if self.during_write:
+            found["during_write"] = True
+        for name, text in spans.items():
+            if text is not None:
+                found[f"{name}_ns"] = span_ns(f"--{name}", text)
+        if self.share is not None:
+            found["share_ppm"] = _parts_per_million(self.share)
+        return found
+
+
+@grouped
 def fault(
+    *,
     device: Annotated[
         str,
         typer.Argument(
@@ -50,74 +120,12 @@ def fault(
         ),
     ],
     member: Annotated[int, typer.Option(help="Number of the drive, from 0", min=0, max=65_535)] = 0,
-    lba: Annotated[
-        int | None, typer.Option(help="First sector of the member", min=0, show_default=False)
-    ] = None,
-    sectors: Annotated[int | None, typer.Option(help="Number of sectors", min=1, show_default=False)] = None,
-    for_: Annotated[
-        str | None,
-        typer.Option(
-            "--for", help="Duration of the fault, by the model's clock", metavar="TIME", show_default=False
-        ),
-    ] = None,
-    by: Annotated[
-        str | None,
-        typer.Option(help="slow: the delay of each command; 0s ends it", metavar="TIME", show_default=False),
-    ] = None,
-    factor: Annotated[
-        int | None,
-        typer.Option(
-            help="slow: how many times as long everything takes; 1 ends it", min=1, show_default=False
-        ),
-    ] = None,
-    over: Annotated[
-        str | None,
-        typer.Option(
-            help="slow: the delay grows linearly to --by over this time", metavar="TIME", show_default=False
-        ),
-    ] = None,
-    share: Annotated[
-        str | None,
-        typer.Option(
-            help="slow: the share of commands that are delayed, such as 1%",
-            metavar="SHARE",
-            show_default=False,
-        ),
-    ] = None,
-    every: Annotated[
-        str | None,
-        typer.Option(
-            help="slow: the period of bursts that last --for a time, from start to start",
-            metavar="TIME",
-            show_default=False,
-        ),
-    ] = None,
-    during_write: Annotated[
-        bool,
-        typer.Option("--during-write", help="power-cut: at a random instant while a write is under way"),
-    ] = False,
+    details: Details,
 ) -> int:
     """Inject a fault into a device that is being served, or end it, or start work of its array."""
     if action not in ACTIONS:
         raise InputError(f"{action}: there is no such action; there are {', '.join(ACTIONS)}")
-    wish: dict[str, object] = {"action": _SAME.get(action, action), "member": member}
-    if lba is not None:
-        wish["lba"] = lba
-    if sectors is not None:
-        wish["sectors"] = sectors
-    if factor is not None:
-        wish["factor"] = factor
-    if during_write:
-        wish["during_write"] = True
-    spans = (("for", for_), ("by", by), ("over", over), ("every", every))
-    for option, name, text in ((f"--{name}", f"{name}_ns", text) for name, text in spans):
-        if text is not None:
-            try:
-                wish[name] = _core.span_ns(text)
-            except ValueError as error:
-                raise InputError(f"{option} {text}: {error}") from error
-    if share is not None:
-        wish["share_ppm"] = _parts_per_million(share)
+    wish = {"action": _SAME.get(action, action), "member": member, **details.wish()}
     emit(control.act(device, wish))
     return Exit.OK
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated
 
@@ -13,10 +14,11 @@ from drivelab.arguments import with_options
 from drivelab.cli import completion
 from drivelab.cli.chart_options import Look
 from drivelab.cli.exits import Exit
+from drivelab.cli.groups import grouped
 from drivelab.cli.output import emit, emit_json, emit_table, progress_bar, say
 from drivelab.cli.pictures import draw
 from drivelab.cli.places import check_file, check_picture, place
-from drivelab.cli.run_options import AsCsv, AsJson, Quiet, Workers, check_form
+from drivelab.cli.run_options import Form, Quiet, Workers
 from drivelab.fit.asked import fit as fit_drive
 from drivelab.fit.output import Report
 from drivelab.report.csv_text import tables_csv
@@ -34,7 +36,35 @@ def _of_sweep(text: str, default: str) -> typer.models.OptionInfo:
     return found
 
 
+@dataclass(frozen=True)
+class Measured:
+    """What was measured of the drive."""
+
+    trace: Annotated[list[Path], _files("A validation trace, as `validate` reads it")] = field(
+        default_factory=list
+    )
+    sweep: Annotated[list[Path], _files("CSV iodepth,iops[,p99_ms], or a record such as fio's JSON")] = field(
+        default_factory=list
+    )
+    chain: Annotated[list[Path], _files("CSV i,byte_offset,bytes,rw,time_ms, one after the other")] = field(
+        default_factory=list
+    )
+    surface: Annotated[Path | None, _files("CSV byte_offset,mb_per_s")] = None
+    geometry: Annotated[Path | None, _files("CSV of a geometry found by timing")] = None
+    known: Annotated[
+        list[str],
+        typer.Option(help="A value that stays as it is given", metavar="KEY=VALUE", show_default=False),
+    ] = field(default_factory=list)
+    bs: Annotated[str | None, _of_sweep("size of a request", "the record's, else 4k")] = None
+    rw: Annotated[str | None, _of_sweep("randread or randwrite", "the record's, else randread")] = None
+    offset: Annotated[str | None, _of_sweep("where it begins", "0")] = None
+    size: Annotated[str | None, _of_sweep("the part it spans", "whole drive")] = None
+    hold_out: Annotated[str, typer.Option(help="The part that is only scored", metavar="PERCENT")] = "50%"
+
+
+@grouped
 def fit(
+    *,
     drive: Annotated[
         str,
         typer.Argument(
@@ -49,20 +79,7 @@ def fit(
             "--output", "-o", help="The fitted drive", metavar="OUT.toml", parser=place, show_default=False
         ),
     ],
-    trace: Annotated[list[Path], _files("A validation trace, as `validate` reads it")] = [],  # noqa: B006 - typer's way
-    sweep: Annotated[list[Path], _files("CSV iodepth,iops[,p99_ms], or a record such as fio's JSON")] = [],  # noqa: B006
-    chain: Annotated[list[Path], _files("CSV i,byte_offset,bytes,rw,time_ms, one after the other")] = [],  # noqa: B006
-    surface: Annotated[Path | None, _files("CSV byte_offset,mb_per_s")] = None,
-    geometry: Annotated[Path | None, _files("CSV of a geometry found by timing")] = None,
-    known: Annotated[
-        list[str],
-        typer.Option(help="A value that stays as it is given", metavar="KEY=VALUE", show_default=False),
-    ] = [],  # noqa: B006
-    bs: Annotated[str | None, _of_sweep("size of a request", "the record's, else 4k")] = None,
-    rw: Annotated[str | None, _of_sweep("randread or randwrite", "the record's, else randread")] = None,
-    offset: Annotated[str | None, _of_sweep("where it begins", "0")] = None,
-    size: Annotated[str | None, _of_sweep("the part it spans", "whole drive")] = None,
-    hold_out: Annotated[str, typer.Option(help="The part that is only scored", metavar="PERCENT")] = "50%",
+    measured: Measured,
     chart: Annotated[
         list[Path],
         typer.Option(
@@ -76,42 +93,26 @@ def fit(
         bool, typer.Option("--restart", help="Begin anew, not where a fit was interrupted")
     ] = False,
     workers: Workers = None,
-    as_json: AsJson = False,
-    as_csv: AsCsv = False,
+    form: Form,
     quiet: Quiet = False,
 ) -> int:
     """Fit a drive to measurements: a drive file in which each fact is fitted, with its interval, or left alone."""
-    check_form(json=as_json, csv=as_csv)
+    form.check()
     check_file("-o", out)
     for path in chart:
         check_picture("--chart", path)
     with _progress(quiet=quiet) as tell:
         report = with_options(fit_drive)(
-            drive,
-            out,
-            trace=trace,
-            sweep=sweep,
-            chain=chain,
-            surface=surface,
-            geometry=geometry,
-            known=known,
-            bs=bs,
-            rw=rw,
-            offset=offset,
-            size=size,
-            hold_out=hold_out,
-            restart=restart,
-            workers=workers,
-            tell=tell,
+            drive, out, **vars(measured), restart=restart, workers=workers, tell=tell
         )
-    if as_json:
+    if form.as_json:
         emit_json(report.to_dict())
-    elif as_csv:
+    elif form.as_csv:
         emit(tables_csv(report.tables()))
     else:
         _print(report, quiet=quiet)
     for path in chart:
-        draw(report.chart, path, report.provenance(), Look(None, None, None, False))
+        draw(report.chart, path, report.provenance(), Look())
     if not quiet:
         for path in (out, *chart):
             say(f"wrote {path}")

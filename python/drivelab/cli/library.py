@@ -7,25 +7,13 @@ from typing import Annotated
 
 import typer
 
-from drivelab.cli.chart_options import ASK_FOR_ONE, Dpi, Look, Provenance, Title, Width, check_look
-from drivelab.cli.compare_options import (
-    FIGURES_DEFAULT,
-    Confidence,
-    Figures,
-    Ignore,
-    Pointwise,
-    Split,
-    Strict,
-    Threshold,
-    Where,
-    Worse,
-    choice_of,
-    show,
-)
+from drivelab.cli.compare_options import Judgement, show
 from drivelab.cli.exits import Exit
+from drivelab.cli.groups import grouped
 from drivelab.cli.output import emit, emit_json, emit_table, say
-from drivelab.cli.places import check_file, check_picture, place
-from drivelab.cli.run_options import AsCsv, AsJson, Pictures, check_form
+from drivelab.cli.pictures import Drawn
+from drivelab.cli.places import check_file, place
+from drivelab.cli.run_options import AsJson, Form
 from drivelab.host.files import write_text
 from drivelab.record_library.call import KINDS, Records, checked_export, of_file
 from drivelab.record_library.entry import DIGEST_SHOWN, Entry
@@ -53,27 +41,15 @@ Where_ = Annotated[
         show_default=False,
     ),
 ]
-Named = Annotated[
-    list[str],
-    typer.Argument(
-        metavar="RECORD..",
-        help="Its number, the begin of its digest, or a tag or name that only it has",
-        show_default=False,
-    ),
-]
-One = Annotated[
-    str,
-    typer.Argument(
-        metavar="RECORD",
-        help="Its number, the begin of its digest, or a tag or name that only it has",
-        show_default=False,
-    ),
-]
+_A_RECORD = "Its number, the begin of its digest, or a tag or name that only it has"
+Named = Annotated[list[str], typer.Argument(metavar="RECORD..", help=_A_RECORD, show_default=False)]
+One = Annotated[str, typer.Argument(metavar="RECORD", help=_A_RECORD, show_default=False)]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No remarks")]
 Tags = Annotated[
     list[str],
     typer.Option("--tag", help="A tag; give it again for another", metavar="TAG", show_default=False),
 ]
+Kind = Annotated[str | None, typer.Option(help=", ".join(KINDS), metavar="KIND", show_default=False)]
 Anonymous = Annotated[
     bool,
     typer.Option("--anonymous", help="Without names of hosts and users, serial numbers, paths and addresses"),
@@ -119,22 +95,22 @@ def add(
 
 
 @library.command("list")
+@grouped
 def list_(
+    *,
     tags: Tags = [],  # noqa: B006
-    kind: Annotated[
-        str | None,
-        typer.Option(help=", ".join(KINDS), metavar="KIND", show_default=False),
-    ] = None,
+    kind: Kind = None,
     where: Where_ = None,
-    as_json: AsJson = False,
-    as_csv: AsCsv = False,
+    form: Form,
 ) -> int:
     """List what is there."""
-    return _list([], tags, kind, where, as_json=as_json, as_csv=as_csv)
+    return _list([], tags, kind, where, form)
 
 
 @library.command("search")
+@grouped
 def search(
+    *,
     terms: Annotated[
         list[str],
         typer.Argument(
@@ -145,28 +121,22 @@ def search(
         ),
     ],
     tags: Tags = [],  # noqa: B006
-    kind: Annotated[
-        str | None,
-        typer.Option(help=", ".join(KINDS), metavar="KIND", show_default=False),
-    ] = None,
+    kind: Kind = None,
     where: Where_ = None,
-    as_json: AsJson = False,
-    as_csv: AsCsv = False,
+    form: Form,
 ) -> int:
     """List the records that fit all terms. Without any the exit code is 3."""
-    return _list(terms, tags, kind, where, as_json=as_json, as_csv=as_csv)
+    return _list(terms, tags, kind, where, form)
 
 
-def _list(
-    terms: list[str], tags: list[str], kind: str | None, where: str | None, *, as_json: bool, as_csv: bool
-) -> int:
-    check_form(json=as_json, csv=as_csv)
+def _list(terms: list[str], tags: list[str], kind: str | None, where: str | None, form: Form) -> int:
+    form.check()
     with Records(where) as found:
         entries = found.search(*terms, kind=kind, tags=tags)
         place_ = found.place
-    if as_json:
+    if form.as_json:
         emit_json({"library": place_, "records": [entry.to_dict() for entry in entries]})
-    elif as_csv:
+    elif form.as_csv:
         emit(rows_csv([_row(entry) for entry in entries]))
     elif entries:
         emit_table(_table(entries))
@@ -252,48 +222,24 @@ def remove(records: Named, where: Where_ = None) -> int:
 
 
 @library.command("compare")
+@grouped
 def compare(
+    *,
     records: Named,
-    figures: Figures = FIGURES_DEFAULT,
-    confidence: Confidence = 95,
-    pointwise: Pointwise = False,
-    threshold: Threshold = None,
-    worse: Worse = False,
-    strict: Strict = False,
-    ignore: Ignore = [],  # noqa: B006
-    at: Where = [],  # noqa: B006
-    split: Split = None,
-    as_json: AsJson = False,
-    as_csv: AsCsv = False,
-    output: Pictures = [],  # noqa: B006
-    title: Title = None,
-    width: Width = None,
-    dpi: Dpi = None,
-    provenance: Provenance = False,
-    where: Where_ = None,
+    judgement: Judgement,
+    form: Form,
+    drawn: Drawn,
+    where_kept: Where_ = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No notes")] = False,
 ) -> int:
     """Compare records of the library, as `drivelab compare` does files; a path or published:NAME may be among them."""
-    check_form(json=as_json, csv=as_csv)
-    for path in output:
-        check_picture("-o", path)
-    look = Look(title, width, dpi, provenance)
-    check_look(look, pictures=bool(output), remedy=ASK_FOR_ONE)
-    choice = choice_of(
-        figures=figures,
-        confidence=confidence,
-        pointwise=pointwise,
-        threshold=threshold,
-        worse=worse,
-        strict=strict,
-        ignore=ignore,
-        where=at,
-        split=split,
-    )
+    form.check()
+    drawn.check("-o")
+    choice = judgement.choice()
     check_sources(records)
-    with Records(where) as found:
+    with Records(where_kept) as found:
         comparison = found.compared(records, choice)
-    return show(comparison, look, output, as_json=as_json, as_csv=as_csv, quiet=quiet)
+    return show(comparison, form, drawn, quiet=quiet)
 
 
 @library.command("export")

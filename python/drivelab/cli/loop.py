@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -10,32 +11,39 @@ import typer
 from drivelab import _core
 from drivelab.cli import workload_options as words
 from drivelab.cli.exits import Exit
+from drivelab.cli.groups import grouped
 from drivelab.cli.output import emit, emit_json, emit_table, progress_bar, say
 from drivelab.cli.run_options import AsJson, Quiet
-from drivelab.errors import InputError
 from drivelab.report.emulation_summary import late_note
 from drivelab.report.plural import counted
 from drivelab.runs import looping
 from drivelab.runs.emulation import BUDGET
+from drivelab.scenarios.quantities import span_ns
 from drivelab.scenarios.scenario import Source, plan, read_source
 
 
+@dataclass(frozen=True)
+class _Load:
+    """What is asked of the target: what both sides can do."""
+
+    pattern: words.Pattern = None
+    rw: words.Rw = None
+    bs: words.Bs = None
+    iodepth: words.Iodepth = None
+    numjobs: words.Numjobs = None
+    rwmixread: words.Rwmixread = None
+    fsync: words.Fsync = None
+    runtime: words.Runtime = None
+    ramp_time: words.RampTime = None
+    randseed: words.Randseed = None
+
+
+@grouped
 def loop(
+    *,
     scenario: Annotated[Path | None, typer.Argument(metavar="[SCENARIO.toml]", show_default=False)] = None,
-    drive: words.Drive = None,
-    level: words.Level = None,
-    members: words.Members = None,
-    stripe_unit: words.StripeUnit = None,
-    pattern: words.Pattern = None,
-    rw: words.Rw = None,
-    bs: words.Bs = None,
-    iodepth: words.Iodepth = None,
-    numjobs: words.Numjobs = None,
-    rwmixread: words.Rwmixread = None,
-    fsync: words.Fsync = None,
-    runtime: words.Runtime = None,
-    ramp_time: words.RampTime = None,
-    randseed: words.Randseed = None,
+    target: words.Target,
+    load: _Load,
     settings: words.Set = [],  # noqa: B006 - typer wants a list, and nobody changes it
     lateness_budget: Annotated[
         str, typer.Option(help="What 99 of 100 answers may be late by", metavar="TIME")
@@ -47,12 +55,8 @@ def loop(
 
     Takes as long as the runs last. Exits 3 where a rate differs by more than 3 standard errors.
     """
-    options = dict(locals())
-    try:
-        budget_ns = _core.span_ns(lateness_budget)
-    except ValueError as error:
-        raise InputError(f"--lateness-budget {lateness_budget}: {error}") from error
-    overrides = words.overrides_of(options, settings)
+    budget_ns = span_ns("--lateness-budget", lateness_budget)
+    overrides = words.overrides_of({**vars(target), **vars(load)}, settings)
     source = Source("", "command line") if scenario is None else read_source(scenario, overrides)
     checked = plan(source, overrides)
     if not quiet:

@@ -11,28 +11,19 @@ from typer.core import TyperGroup
 
 from drivelab.cli import measure_options as device
 from drivelab.cli import workload_options as words
-from drivelab.cli.chart_options import (
-    ASK_FOR_ONE,
-    Dpi,
-    Look,
-    Metric,
-    Provenance,
-    Title,
-    Width,
-    check_look,
-    check_shown,
-)
+from drivelab.cli.chart_options import ASK_FOR_ONE, Look, Metric, check_look, check_shown
 from drivelab.cli.exits import Exit
+from drivelab.cli.groups import grouped
 from drivelab.cli.measure_ready import add_ready
 from drivelab.cli.output import emit, emit_json, emit_table, progress_bar, say
 from drivelab.cli.pictures import draw
 from drivelab.cli.places import check_picture, place
-from drivelab.cli.run_options import AsCsv, AsJson, Pictures, Quiet, check_form
+from drivelab.cli.run_options import Form, Pictures, Quiet
 from drivelab.errors import InputError
 from drivelab.host.files import make_folder, write_text
 from drivelab.measuring import summary
 from drivelab.measuring.address import is_address
-from drivelab.measuring.asked import Destroy, prepared, with_names
+from drivelab.measuring.asked import prepared, with_names
 from drivelab.measuring.run import MeasuredResult
 from drivelab.measuring.silence import never_answered
 from drivelab.report.json_text import json_text
@@ -62,79 +53,49 @@ add_ready(measure)
 
 
 @measure.command(RUN)
+@grouped
 def run(
+    *,
     scenario: Annotated[
         Path | None, typer.Argument(metavar="[SCENARIO.toml|JOB.fio]", show_default=False)
     ] = None,
     target: device.TargetPath = None,
     name: words.Name = None,
-    pattern: words.Pattern = None,
-    rw: words.Rw = None,
-    bs: words.Bs = None,
-    bssplit: words.Bssplit = None,
-    iodepth: words.Iodepth = None,
-    numjobs: words.Numjobs = None,
-    rwmixread: words.Rwmixread = None,
-    percentage_random: words.PercentageRandom = None,
-    random_distribution: words.RandomDistribution = None,
-    rate_iops: words.RateIops = None,
-    rate_process: words.RateProcess = None,
-    thinktime: words.Thinktime = None,
-    fsync: words.Fsync = None,
-    direct: words.Direct = None,
-    size: words.Size = None,
-    offset: words.Offset = None,
-    runtime: words.Runtime = None,
-    ramp_time: words.RampTime = None,
-    number_ios: words.NumberIos = None,
-    randseed: words.Randseed = None,
+    load: words.Load,
     settings: words.Set = [],  # noqa: B006 - typer wants a list, and nobody changes it
     engine: device.Engine = "auto",
-    write: device.Write = False,
-    yes_destroy: device.YesDestroy = None,
-    overwrite_data: device.OverwriteData = False,
-    on_error: device.OnError = "stop",
-    until_steady: device.UntilSteady = None,
-    repeat: device.Repeat = 1,
-    with_host: device.WithHost = False,
-    with_serial: device.WithSerial = False,
-    as_json: AsJson = False,
-    as_csv: AsCsv = False,
+    permit: device.Permit,
+    course: device.Course,
+    names: device.Names,
+    form: Form,
     out: Annotated[list[Path], typer.Option(help="Folder for record.json", metavar="DIR", parser=place)] = [],  # noqa: B006
     output: Pictures = [],  # noqa: B006
     metric: Metric = None,
-    title: Title = None,
-    width: Width = None,
-    dpi: Dpi = None,
-    provenance: Provenance = False,
+    look: Look,
     quiet: Quiet = False,
 ) -> int:
     """Run a workload on a real file, block device or NBD address.
 
     Reads only, unless --write names the target once more. A list is a sweep: --bs 4k,64k --iodepth 1,4,16,64.
     """
-    options = dict(locals())
-    check_form(json=as_json, csv=as_csv)
+    form.check()
     for path in output:
         check_picture("--output", path)
-    look = Look(title, width, dpi, provenance)
     check_look(look, pictures=bool(output))
     check_shown(metric, pictures=bool(output), remedy=ASK_FOR_ONE)
-    if direct not in {None, "0", "1"}:
-        raise InputError(f"--direct {direct}: give 1, or 0 for the page cache")
-    options["direct"] = None
-    overrides = words.overrides_of(options, settings)
+    if load.direct not in {None, "0", "1"}:
+        raise InputError(f"--direct {load.direct}: give 1, or 0 for the page cache")
+    # It is about this machine's cache, and no key of a scenario.
+    overrides = words.overrides_of({"name": name, **vars(load), "direct": None}, settings)
     source = Source("", "command line") if scenario is None else read_source(scenario, overrides)
     ready = prepared(
         source,
         overrides,
         target,
-        Destroy(write, yes_destroy, overwrite_data),
+        permit.destroy(),
         engine=engine,
-        direct=direct != "0",
-        on_error=on_error,
-        until_steady=until_steady,
-        repeat=repeat,
+        direct=load.direct != "0",
+        **vars(course),
         say=(lambda _text: None) if quiet else say,
         look=lambda checked: words.note_words(checked, source),
     )
@@ -142,18 +103,18 @@ def run(
         make_folder(folder)
     with progress_bar(len(ready.plan) * ready.how.repeats, ready.plan.name, quiet=quiet) as progress:
         result = ready.measure(progress)
-    result = with_names(result, ready.target, with_host=with_host, with_serial=with_serial)
-    _print(result, as_json=as_json, as_csv=as_csv, quiet=quiet)
+    result = with_names(result, ready.target, **vars(names))
+    _print(result, form, quiet=quiet)
     for note in summary.notes(result):
         say(note)
     _write(result, out, output, look, metric, quiet=quiet)
     return exit_code(result)
 
 
-def _print(result: MeasuredResult, *, as_json: bool, as_csv: bool, quiet: bool) -> None:
-    if as_json:
+def _print(result: MeasuredResult, form: Form, *, quiet: bool) -> None:
+    if form.as_json:
         emit_json(result.document())
-    elif as_csv:
+    elif form.as_csv:
         emit(points_csv(result.records))
     elif result.points:
         emit_table(result.table())

@@ -39,9 +39,7 @@ def everything(
     Interrupted, the same command goes on where it was.
     """
     found = asked.find_target(target)
-    how = asked.how_of(
-        engine=engine, may_write=False, direct=True, on_error="stop", until_steady=None, repeat=1
-    )
+    how = asked.how_of(engine=engine)
     try:
         done = all_of_it.run(
             found, asked.SYSTEM, out, minutes, how.engine, (lambda _: None) if quiet else say

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Annotated
 
 import typer
 
-from drivelab.measuring.device import System
+from drivelab.measuring.asked import Destroy
 
 DEVICE_PANEL = "The device"
-SYSTEM = System()
 
 TargetPath = Annotated[
     str | None,
@@ -24,39 +24,6 @@ Engine = Annotated[
     str,
     typer.Option(help="auto, io_uring, threads or nbd", metavar="NAME", rich_help_panel=DEVICE_PANEL),
 ]
-Write = Annotated[
-    bool,
-    typer.Option(
-        "--write", help="Let the workload write: what is there is destroyed", rich_help_panel=DEVICE_PANEL
-    ),
-]
-YesDestroy = Annotated[
-    str | None,
-    typer.Option(
-        help="The target once more, as a write needs it", metavar="PATH|ADDRESS", rich_help_panel=DEVICE_PANEL
-    ),
-]
-OverwriteData = Annotated[
-    bool,
-    typer.Option(
-        "--overwrite-data",
-        help="Also where a file has data, or a device a file system that is not mounted",
-        rich_help_panel=DEVICE_PANEL,
-    ),
-]
-OnError = Annotated[
-    str,
-    typer.Option(help="stop or continue, once a command fails", metavar="WHAT", rich_help_panel=DEVICE_PANEL),
-]
-UntilSteady = Annotated[
-    str | None,
-    typer.Option(
-        help="Begin the measured time once five rounds of this length agree; at most 60 rounds",
-        metavar="TIME",
-        rich_help_panel=DEVICE_PANEL,
-        show_default=False,
-    ),
-]
 Repeat = Annotated[
     int,
     typer.Option(
@@ -65,13 +32,79 @@ Repeat = Annotated[
         rich_help_panel=DEVICE_PANEL,
     ),
 ]
-WithHost = Annotated[
-    bool,
-    typer.Option("--with-host", help="Keep the machine's name in the record", rich_help_panel=DEVICE_PANEL),
-]
-WithSerial = Annotated[
-    bool,
-    typer.Option(
-        "--with-serial", help="Keep the drive's serial number in the record", rich_help_panel=DEVICE_PANEL
-    ),
-]
+
+
+@dataclass(frozen=True)
+class Permit:
+    """What may be written over."""
+
+    write: Annotated[
+        bool,
+        typer.Option(
+            "--write",
+            help="Let the workload write: what is there is destroyed",
+            rich_help_panel=DEVICE_PANEL,
+        ),
+    ] = False
+    yes_destroy: Annotated[
+        str | None,
+        typer.Option(
+            help="The target once more, as a write needs it",
+            metavar="PATH|ADDRESS",
+            rich_help_panel=DEVICE_PANEL,
+        ),
+    ] = None
+    overwrite_data: Annotated[
+        bool,
+        typer.Option(
+            "--overwrite-data",
+            help="Also where a file has data, or a device a file system that is not mounted",
+            rich_help_panel=DEVICE_PANEL,
+        ),
+    ] = False
+
+    def destroy(self) -> Destroy:
+        """The same for who measures."""
+        return Destroy(self.write, self.yes_destroy, self.overwrite_data)
+
+
+@dataclass(frozen=True)
+class Course:
+    """How a run goes on: after errors, until it is steady, and again."""
+
+    on_error: Annotated[
+        str,
+        typer.Option(
+            help="stop or continue, once a command fails", metavar="WHAT", rich_help_panel=DEVICE_PANEL
+        ),
+    ] = "stop"
+    until_steady: Annotated[
+        str | None,
+        typer.Option(
+            help="Begin the measured time once five rounds of this length agree; at most 60 rounds",
+            metavar="TIME",
+            rich_help_panel=DEVICE_PANEL,
+            show_default=False,
+        ),
+    ] = None
+    repeat: Repeat = 1
+
+
+@dataclass(frozen=True)
+class Names:
+    """Names that a record has only where they are asked for."""
+
+    with_host: Annotated[
+        bool,
+        typer.Option(
+            "--with-host", help="Keep the machine's name in the record", rich_help_panel=DEVICE_PANEL
+        ),
+    ] = False
+    with_serial: Annotated[
+        bool,
+        typer.Option(
+            "--with-serial",
+            help="Keep the drive's serial number in the record",
+            rich_help_panel=DEVICE_PANEL,
+        ),
+    ] = False

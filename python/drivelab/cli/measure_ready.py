@@ -12,11 +12,12 @@ import typer
 from drivelab.cli import measure_options as device
 from drivelab.cli.chart_options import Look
 from drivelab.cli.exits import Exit
+from drivelab.cli.groups import given, grouped
 from drivelab.cli.measure_reorder import reorder
 from drivelab.cli.output import emit, emit_json, emit_table, progress_bar, say
 from drivelab.cli.pictures import draw
 from drivelab.cli.places import check_picture
-from drivelab.cli.run_options import AsCsv, AsJson, Pictures, Quiet, check_form
+from drivelab.cli.run_options import Form, Pictures, Quiet
 from drivelab.errors import InputError
 from drivelab.measuring import asked, ready, summary
 from drivelab.measuring.run import How, MeasuredResult
@@ -52,7 +53,9 @@ def add_ready(group: typer.Typer) -> None:
         group.command(name)(verb)
 
 
+@grouped
 def sweep(
+    *,
     target: TargetName,
     rw: Annotated[str, typer.Option(help="randread or read", metavar="KIND")] = "randread",
     bs: Block = "4KiB",
@@ -60,8 +63,7 @@ def sweep(
     seconds: Seconds = 10.0,
     repeat: device.Repeat = 1,
     engine: device.Engine = "auto",
-    as_json: AsJson = False,
-    as_csv: AsCsv = False,
+    form: Form,
     output: Pictures = [],  # noqa: B006
     quiet: Quiet = False,
 ) -> int:
@@ -78,13 +80,14 @@ def sweep(
         lambda: ready.sweep_csv(result, bs, rw),
         lambda: emit_table(result.table()),
         [(result.chart, path) for path in output],
-        as_json=as_json,
-        as_csv=as_csv,
+        form,
         quiet=quiet,
     )
 
 
+@grouped
 def table(
+    *,
     target: TargetName,
     bs: Annotated[str, typer.Option(help="Transfer sizes in KiB", metavar="N,N..")] = ",".join(
         map(str, ready.BLOCKS_KIB)
@@ -94,27 +97,25 @@ def table(
     ),
     seconds: Seconds = 5.0,
     engine: device.Engine = "auto",
-    write: device.Write = False,
-    yes_destroy: device.YesDestroy = None,
-    overwrite_data: device.OverwriteData = False,
-    as_json: AsJson = False,
-    as_csv: AsCsv = False,
+    permit: device.Permit,
+    form: Form,
     quiet: Quiet = False,
 ) -> int:
     """Block size by threads in MiB/s, the columns of the linux-kernel table of 2007; with --write its writes too."""
-    check_form(json=as_json, csv=as_csv)
+    form.check()
     found = asked.find_target(target)
-    destroy = asked.Destroy(write, yes_destroy, overwrite_data)
     asked.allow(
         found,
-        destroy,
-        writes=write or yes_destroy is not None or overwrite_data,
+        permit.destroy(),
+        writes=any(given(permit)),
         say=(lambda _text: None) if quiet else say,
     )
     documents = list(
-        ready.table_documents(whole(bs, "--bs"), whole(threads, "--threads"), seconds, with_writes=write)
+        ready.table_documents(
+            whole(bs, "--bs"), whole(threads, "--threads"), seconds, with_writes=permit.write
+        )
     )
-    how = How(engine=engine_of(engine), may_write=write)
+    how = How(engine=asked.how_of(engine=engine).engine, may_write=permit.write)
     results: dict[str, MeasuredResult] = {}
     with progress_bar(len(documents), "table", quiet=quiet) as progress:
         for number, (kind, document) in enumerate(documents):
@@ -124,10 +125,10 @@ def table(
             if results[kind].interrupted:
                 break
     rows = ready.table_rows(results)
-    if as_json:
+    if form.as_json:
         records = {kind: result.document() for kind, result in results.items()}
         emit_json({"kind": "table", "unit": "MiB/s", "rows": rows, "records": records})
-    elif as_csv:
+    elif form.as_csv:
         emit(rows_csv(rows))
     else:
         emit_table(ready.rates_table(rows))
@@ -136,14 +137,15 @@ def table(
     return max((code_of(result) for result in results.values()), default=Exit.OK)
 
 
+@grouped
 def surface(
+    *,
     target: TargetName,
     places: Annotated[int, typer.Option(help="Places at which the rate is taken", metavar="N")] = PLACES,
     requests: Annotated[int, typer.Option(help="Reads of 64 KiB at each place", metavar="N", min=8)] = 256,
     accesses: Annotated[int, typer.Option(help="Random reads, a dot each", metavar="N", min=20)] = 500,
     engine: device.Engine = "auto",
-    as_json: AsJson = False,
-    as_csv: AsCsv = False,
+    form: Form,
     output: Pictures = [],  # noqa: B006
     quiet: Quiet = False,
 ) -> int:
@@ -171,8 +173,7 @@ def surface(
         lambda: ready.surface_csv(found["surface"]["places"], size, result),
         lambda: _print_surface(found),
         [(chart, path) for path in output if "access" in found],
-        as_json=as_json,
-        as_csv=as_csv,
+        form,
         quiet=quiet,
     )
 
@@ -202,13 +203,14 @@ def _print_surface(found: Mapping[str, Any]) -> None:
         )
 
 
+@grouped
 def access(
+    *,
     target: TargetName,
     requests: Annotated[int, typer.Option(help="Random reads", metavar="N", min=20)] = 2_000,
     bs: Block = "4KiB",
     engine: device.Engine = "auto",
-    as_json: AsJson = False,
-    as_csv: AsCsv = False,
+    form: Form,
     quiet: Quiet = False,
 ) -> int:
     """Access time by distance, and the full stroke."""
@@ -242,19 +244,19 @@ def access(
         lambda: rows_csv([one.row() for one in rows]),
         text,
         [],
-        as_json=as_json,
-        as_csv=as_csv,
+        form,
         quiet=quiet,
     )
 
 
+@grouped
 def chain(
+    *,
     target: TargetName,
     requests: Annotated[int, typer.Option(help="Reads", metavar="N")] = 2_000,
     bs: Block = "4KiB",
     engine: device.Engine = "auto",
-    as_json: AsJson = False,
-    as_csv: AsCsv = False,
+    form: Form,
     quiet: Quiet = False,
 ) -> int:
     """Timed reads one after the other, with their addresses; the CSV is what `fit --chain` reads."""
@@ -270,8 +272,7 @@ def chain(
         lambda: ready.chain_csv(result),
         lambda: emit_table(result.table()),
         [],
-        as_json=as_json,
-        as_csv=as_csv,
+        form,
         quiet=quiet,
     )
 
@@ -282,13 +283,6 @@ def whole(text: str, option: str) -> list[int]:
     if not all(part.isdigit() and int(part) > 0 for part in parts):
         raise InputError(f"{option} {text}: give numbers from 1 on, with commas between them: 1,4,16")
     return [int(part) for part in parts]
-
-
-def engine_of(engine: str) -> str:
-    """The engine's name. Raises InputError."""
-    return asked.how_of(
-        engine=engine, may_write=False, direct=True, on_error="stop", until_steady=None, repeat=1
-    ).engine
 
 
 def run(
@@ -305,7 +299,7 @@ def run(
     for path in output:
         check_picture("--output", path)
     found = asked.find_target(target)
-    how = How(engine=engine_of(engine), log=log, repeats=repeat)
+    how = How(engine=asked.how_of(engine=engine).engine, log=log, repeats=repeat)
     with progress_bar(points_of(document) * repeat, document.get("name", "surface"), quiet=quiet) as progress:
         return ready.measured(document, found, asked.SYSTEM, how, progress)
 
@@ -324,16 +318,15 @@ def show(
     csv: Callable[[], str],
     text: Callable[[], None],
     pictures: Sequence[tuple[Callable[[], altair.TopLevelMixin], Path]],
+    form: Form,
     *,
-    as_json: bool,
-    as_csv: bool,
     quiet: bool,
 ) -> int:
     """Print one measurement in the form that was asked for; returns the exit code."""
-    check_form(json=as_json, csv=as_csv)
-    if as_json:
+    form.check()
+    if form.as_json:
         emit_json(document)
-    elif as_csv:
+    elif form.as_csv:
         emit(csv())
     elif result.points:
         text()
@@ -341,7 +334,7 @@ def show(
             emit(f"\n{summary.condition(result)}\n{result.identity()}")
     tell(result)
     for make, path in pictures if result.points else ():
-        draw(make, path, result.provenance(), Look(None, None, None, provenance=False))
+        draw(make, path, result.provenance(), Look())
         if not quiet:
             say(f"wrote {path}")
     return code_of(result)

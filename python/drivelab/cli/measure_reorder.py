@@ -60,9 +60,7 @@ def reorder(
         if settings:
             raise InputError("--set is for a simulated --drive: a device is as it is; leave it out")
         found = asked.find_target(target)
-        how = asked.how_of(
-            engine=engine, may_write=False, direct=True, on_error="stop", until_steady=None, repeat=1
-        )
+        how = asked.how_of(engine=engine)
         runner, suspicion, notes = runner_on(found, how.engine)
         surroundings, target = environment(found, asked.SYSTEM), found.shown
     done = 0

@@ -3,14 +3,41 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from drivelab.cli.chart_options import Look
+from drivelab.cli.chart_options import ASK_FOR_ONE, Look, check_look
+from drivelab.cli.output import say
+from drivelab.cli.places import check_picture
+from drivelab.cli.run_options import Pictures
 from drivelab.errors import OutputError
 
 if TYPE_CHECKING:
     import altair
+
+
+@dataclass(frozen=True, kw_only=True)
+class Drawn:
+    """The pictures of a verb whose picture is its output, and how they look."""
+
+    output: Pictures = field(default_factory=list)
+    look: Look
+
+    def check(self, option: str = "--output") -> None:
+        """Refuse what could not be drawn, or changes nothing. Raises InputError and OutputError."""
+        for path in self.output:
+            check_picture(option, path)
+        check_look(self.look, pictures=bool(self.output), remedy=ASK_FOR_ONE)
+
+    def draw(
+        self, make: Callable[[], altair.TopLevelMixin], provenance: Mapping[str, Any], *, quiet: bool
+    ) -> None:
+        """Write the chart that `make` returns to each of its files. Raises OutputError."""
+        for path in self.output:
+            draw(make, path, provenance, self.look)
+            if not quiet:
+                say(f"wrote {path}")
 
 
 def draw(

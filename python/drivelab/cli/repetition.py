@@ -5,6 +5,7 @@ from __future__ import annotations
 from drivelab import _core
 from drivelab.cli.exits import Exit
 from drivelab.cli.output import emit, say
+from drivelab.runs.repetition import verdict
 from drivelab.runs.result import Result
 from drivelab.scenarios.scenario import Source
 
@@ -15,7 +16,7 @@ def tell_repetition(
     """Whether the record that was run again has come to the same."""
     if source.record is None or result.interrupted:
         return Exit.OK
-    found = source.record.verdict(checked, result)
+    found = verdict(source.record, checked, result)
     if found.is_same is False:
         say(f"error: {found.text}")
         return Exit.COMPARISON

@@ -9,12 +9,13 @@ import typer
 
 from drivelab import executors, experiment
 from drivelab.cli import completion
-from drivelab.cli.chart_options import Dpi, Look, Provenance, Title, Width, check_look
+from drivelab.cli.chart_options import Look, check_look
 from drivelab.cli.exits import Exit
+from drivelab.cli.groups import grouped
 from drivelab.cli.output import emit, emit_json, emit_table, progress_bar, say
 from drivelab.cli.pictures import draw
 from drivelab.cli.places import place
-from drivelab.cli.run_options import AsCsv, Checkpoint, Ray, Workers, check_form
+from drivelab.cli.run_options import AsCsv, Placement, check_form
 from drivelab.experiment import Experiment, Outcome
 from drivelab.experiment.engine import planned
 from drivelab.experiment.tables import (
@@ -30,7 +31,9 @@ from drivelab.report.json_text import json_text
 from drivelab.report.plural import counted
 
 
+@grouped
 def reproduce(
+    *,
     name: Annotated[
         str | None,
         typer.Argument(
@@ -44,14 +47,9 @@ def reproduce(
     out: Annotated[
         list[Path], typer.Option(help="Folder for record.json and the picture", metavar="DIR", parser=place)
     ] = [],  # noqa: B006
-    title: Title = None,
-    width: Width = None,
-    dpi: Dpi = None,
-    provenance: Provenance = False,
+    look: Look,
     strict: Annotated[bool, typer.Option("--strict", help="Exit 3 unless every claim holds")] = False,
-    workers: Workers = None,
-    ray: Ray = None,
-    checkpoint: Checkpoint = None,
+    placement: Placement,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no legend")] = False,
 ) -> int:
     """Run a published table again: what was printed, what the model predicts, and how far apart they are."""
@@ -60,16 +58,15 @@ def reproduce(
         _list(as_json=as_json, as_csv=as_csv)
         return Exit.OK
     loaded = experiment.load(name)
-    look = Look(title, width, dpi, provenance)
     check_look(look, pictures=bool(out), remedy="add --out DIR")
     for folder in out:
         make_folder(folder)
     ready = planned(loaded)
     with (
-        executors.using(ray, checkpoint, say),
+        executors.using(placement.ray, placement.checkpoint, say),
         progress_bar(ready.points, loaded.name, quiet=quiet) as progress,
     ):
-        outcome = experiment.run(loaded, workers, progress, ready)
+        outcome = experiment.run(loaded, placement.workers, progress, ready)
     if as_json:
         emit_json(outcome.to_dict())
     elif as_csv:

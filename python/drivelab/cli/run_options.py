@@ -1,5 +1,6 @@
 """Options of every verb that runs something and shows it: its picture, its threads, how much it says."""
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -44,9 +45,32 @@ Checkpoint = Annotated[
         rich_help_panel=ELSEWHERE_PANEL,
     ),
 ]
+
+
+@dataclass(frozen=True)
+class Placement:
+    """Where points run, and where their results are kept meanwhile."""
+
+    workers: Workers = None
+    ray: Ray = None
+    checkpoint: Checkpoint = None
+
+
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no remarks")]
 AsCsv = Annotated[bool, typer.Option("--csv", help="The figures as CSV")]
 AsJson = Annotated[bool, typer.Option("--json", help="Everything as JSON")]
+
+
+@dataclass(frozen=True)
+class Form:
+    """The form in which results are printed: a table, unless one of these."""
+
+    as_json: AsJson = False
+    as_csv: AsCsv = False
+
+    def check(self) -> None:
+        """Refuse both at once. Raises InputError."""
+        check_form(json=self.as_json, csv=self.as_csv)
 
 
 def check_form(**chosen: bool) -> None:

@@ -2,30 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from drivelab.cli import completion
 from drivelab.cli import workload_options as words
 from drivelab.cli.assumed import note_assumed_of
-from drivelab.cli.chart_options import ASK_FOR_ONE, Dpi, Look, Provenance, Title, Width, check_look
 from drivelab.cli.exits import Exit
-from drivelab.cli.output import emit, emit_json, emit_table, progress_bar, say
-from drivelab.cli.pictures import draw
-from drivelab.cli.places import check_picture
-from drivelab.cli.run_options import AsCsv, AsJson, Pictures, Quiet, Workers, check_form
+from drivelab.cli.groups import given, grouped
+from drivelab.cli.output import emit, emit_json, emit_table, progress_bar
+from drivelab.cli.pictures import Drawn
+from drivelab.cli.run_options import Form, Quiet, Workers
 from drivelab.errors import InputError
 from drivelab.report.csv_text import rows_csv
 from drivelab.scanning import access, sizes, surface
 from drivelab.scanning.scan import Scan, SizeScan, scan_target, scan_target_sizes, target_of
 from drivelab.scanning.several import Scans, check_drives, scan_targets
 from drivelab.scanning.tables import link_note, scan_notes, sizes_notes
-
-if TYPE_CHECKING:
-    import altair
 
 
 def _unasked(
@@ -35,18 +31,32 @@ def _unasked(
     return typer.Option(help=text, show_default=str(default), min=least, autocompletion=names)
 
 
-def _check_effective(by_size: bool, surface_only: Mapping[str, object], requests: int | None) -> None:
+@dataclass(frozen=True)
+class OfSurface:
+    """Options of the scan of a surface alone."""
+
+    rw: Annotated[
+        str | None,
+        _unasked("read or write: what the surface is scanned by", "read", names=completion.surface_kinds),
+    ] = None
+    places: Annotated[int | None, _unasked("Places at which the rate is taken", surface.PLACES)] = None
+    accesses: Annotated[int | None, _unasked("Random accesses, a dot each", access.REQUESTS)] = None
+    access_size: Annotated[str | None, _unasked("How much an access transfers", access.BLOCK)] = None
+
+
+def _check_effective(by_size: bool, of_surface: OfSurface, requests: int | None) -> None:
     """Refuse the options of the other kind of scan. Raises InputError."""
     if not by_size and requests is not None:
         raise InputError("--requests changes nothing without --sizes; the accesses are counted by --accesses")
-    for option, value in surface_only.items():
-        if by_size and value is not None:
-            raise InputError(
-                f"{option} changes nothing with --sizes, which takes random reads and writes of all sizes; leave it out"
-            )
+    for option in given(of_surface) if by_size else ():
+        raise InputError(
+            f"{option} changes nothing with --sizes, which takes random reads and writes of all sizes; leave it out"
+        )
 
 
+@grouped
 def scan(
+    *,
     drive: Annotated[
         list[str],
         typer.Option(
@@ -62,25 +72,14 @@ def scan(
     by_size: Annotated[
         bool, typer.Option("--sizes", help="Requests from 512 B to 512 MiB in place of the surface")
     ] = False,
-    rw: Annotated[
-        str | None,
-        _unasked("read or write: what the surface is scanned by", "read", names=completion.surface_kinds),
-    ] = None,
-    places: Annotated[int | None, _unasked("Places at which the rate is taken", surface.PLACES)] = None,
-    accesses: Annotated[int | None, _unasked("Random accesses, a dot each", access.REQUESTS)] = None,
-    access_size: Annotated[str | None, _unasked("How much an access transfers", access.BLOCK)] = None,
+    of_surface: OfSurface,
     requests: Annotated[
         int | None, _unasked("With --sizes: requests of each size", sizes.REQUESTS, least=1)
     ] = None,
     randseed: words.Randseed = None,
     settings: words.Set = [],  # noqa: B006 - typer wants a list, and nobody changes it
-    as_json: AsJson = False,
-    as_csv: AsCsv = False,
-    output: Pictures = [],  # noqa: B006
-    title: Title = None,
-    width: Width = None,
-    dpi: Dpi = None,
-    provenance: Provenance = False,
+    form: Form,
+    drawn: Drawn,
     workers: Workers = None,
     quiet: Quiet = False,
 ) -> int:
@@ -89,15 +88,11 @@ def scan(
     The rate is that of sequential requests at evenly spaced places, the access time that of random single
     sectors, the burst rate that of a block read again and again.
     """
-    check_form(json=as_json, csv=as_csv)
-    for path in output:
-        check_picture("--output", path)
-    look = Look(title, width, dpi, provenance)
-    check_look(look, pictures=bool(output), remedy=ASK_FOR_ONE)
-    of_surface = {"--rw": rw, "--places": places, "--accesses": accesses, "--access-size": access_size}
+    form.check()
+    drawn.check()
     _check_effective(by_size, of_surface, requests)
-    rw, places = rw or "read", surface.PLACES if places is None else places
-    accesses = access.REQUESTS if accesses is None else accesses
+    rw, places = of_surface.rw or "read", _default(of_surface.places, surface.PLACES)
+    wanted = (_default(of_surface.accesses, access.REQUESTS), of_surface.access_size or access.BLOCK)
     if rw not in surface.REQUESTS:
         raise InputError(f"--rw {rw}: a surface is scanned by {' or '.join(surface.REQUESTS)}")
     names = [name.strip() for each in drive for name in ([each] if Path(each).is_file() else each.split(","))]
@@ -109,11 +104,10 @@ def scan(
         targets = [target_of(name, controller, laid_over) for name in names]
         for each in targets:
             note_assumed_of(each.overrides, each.name)
-        wanted = (accesses, access_size or access.BLOCK)
         with progress_bar(len(targets) * (places + 2), "scan", quiet=quiet) as progress:
             scans = scan_targets(targets, rw, places, wanted, workers, progress)
-        _print_several(scans, as_json=as_json, as_csv=as_csv, quiet=quiet)
-        _draw(scans.chart, output, scans.provenance(), look, quiet=quiet)
+        _print_several(scans, form, quiet=quiet)
+        drawn.draw(scans.chart, scans.provenance(), quiet=quiet)
         return Exit.OK
     target = target_of(names[0], controller, laid_over)
     note_assumed_of(target.overrides)
@@ -122,26 +116,26 @@ def scan(
         found: Scan | SizeScan = (
             scan_target_sizes(target, requests or sizes.REQUESTS, workers, progress)
             if by_size
-            else scan_target(target, rw, places, (accesses, access_size or access.BLOCK), workers, progress)
+            else scan_target(target, rw, places, wanted, workers, progress)
         )
-    if as_json:
+    if form.as_json:
         emit_json(found.to_dict())
-    elif as_csv:
+    elif form.as_csv:
         emit(rows_csv(found.rows()))
     else:
         emit_table(found.table())
         if not quiet:
             notes = scan_notes(found) if isinstance(found, Scan) else sizes_notes(found)
             emit("\n" + "\n".join([*notes, found.run.identity()]))
-    _draw(found.chart, output, found.run.provenance(), look, quiet=quiet)
+    drawn.draw(found.chart, found.run.provenance(), quiet=quiet)
     return Exit.OK
 
 
-def _print_several(scans: Scans, *, as_json: bool, as_csv: bool, quiet: bool) -> None:
+def _print_several(scans: Scans, form: Form, *, quiet: bool) -> None:
     """Several drives side by side."""
-    if as_json:
+    if form.as_json:
         emit_json(scans.to_dict())
-    elif as_csv:
+    elif form.as_csv:
         emit(rows_csv(scans.rows()))
     else:
         emit_table(scans.table())
@@ -153,16 +147,5 @@ def _print_several(scans: Scans, *, as_json: bool, as_csv: bool, quiet: bool) ->
             emit("\n" + "\n".join(lines))
 
 
-def _draw(
-    make: Callable[[], altair.TopLevelMixin],
-    output: Sequence[Path],
-    provenance: Mapping[str, object],
-    look: Look,
-    *,
-    quiet: bool,
-) -> None:
-    """The picture in each of its files."""
-    for path in output:
-        draw(make, path, provenance, look)
-        if not quiet:
-            say(f"wrote {path}")
+def _default(count: int | None, unasked: int) -> int:
+    return unasked if count is None else count

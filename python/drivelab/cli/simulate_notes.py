@@ -153,6 +153,12 @@ def note_cached(result: Result, checked: _core.Plan) -> None:
         say(f"note: {note}")
 
 
+def note_unlogged(result: Result) -> None:
+    """A log that stays empty because the target keeps none would be a riddle."""
+    if any("platter" in point and point["platter"] is None for point in result.points):
+        say("note: no command is logged where the target is no drive: only drives keep traces of commands")
+
+
 def _at(points: Sequence[Point]) -> str:
     """Where in the sweep the first of these points are."""
     places = [place for point in points if (place := place_of(point["axes"]))]

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from drivelab.cli.chart_options import ASK_FOR_ONE, Dpi, Look, Provenance, Title, Width, check_look
 from drivelab.cli.exits import Exit
+from drivelab.cli.groups import grouped
 from drivelab.cli.output import emit, emit_json, emit_table, say
-from drivelab.cli.pictures import draw
-from drivelab.cli.places import check_file, check_picture, place
-from drivelab.cli.run_options import AsCsv, AsJson, Pictures, Quiet, check_form
+from drivelab.cli.pictures import Drawn
+from drivelab.cli.places import check_file, place
+from drivelab.cli.run_options import AsJson, Form, Quiet
 from drivelab.report.csv_text import rows_csv
 from drivelab.report.plural import counted
 from drivelab.trace import FORMATS, WRITTEN, Reading, Shape
@@ -36,26 +37,6 @@ Traces = Annotated[
         show_default=False,
     ),
 ]
-Format = Annotated[
-    str | None,
-    typer.Option(
-        "--format",
-        help=f"The format, where the first lines leave it open: {', '.join(FORMATS)}",
-        metavar="NAME",
-        autocompletion=lambda incomplete: [name for name in FORMATS if name.startswith(incomplete)],
-    ),
-]
-Lenient = Annotated[bool, typer.Option("--lenient", help="Count what is wrong, and go on")]
-ReadFlag = Annotated[
-    int | None,
-    typer.Option(help="0 or 1, whichever means a read in this trace", min=0, max=1, show_default=False),
-]
-TimeUnit = Annotated[
-    str | None,
-    typer.Option(
-        help="The unit of times: ns, 100ns, us, ms or s", metavar="UNIT", show_default="the format's"
-    ),
-]
 DeviceSize = Annotated[
     str | None,
     typer.Option(help="A device ends there, such as 300GB; what reaches beyond is a problem", metavar="SIZE"),
@@ -76,124 +57,135 @@ Output = Annotated[
     Path,
     typer.Option("--output", "-o", help="Where to; packed if it ends in .gz", metavar="FILE", parser=place),
 ]
-SHAPE_PANEL = "Shape, in this order"
-Device = Annotated[
-    str | None,
-    typer.Option(help="One device alone, by its name", metavar="NAME", rich_help_panel=SHAPE_PANEL),
-]
-Skip = Annotated[int, typer.Option(help="Without so many first requests", min=0, rich_help_panel=SHAPE_PANEL)]
-Count = Annotated[
-    int | None, typer.Option(help="So many requests at most", min=1, rich_help_panel=SHAPE_PANEL)
-]
-From = Annotated[
-    str | None,
-    typer.Option(
-        "--from",
-        help="From this time since the first request on, such as 90s",
-        metavar="TIME",
-        rich_help_panel=SHAPE_PANEL,
-    ),
-]
-Until = Annotated[
-    str | None, typer.Option(help="Up to this time, without it", metavar="TIME", rich_help_panel=SHAPE_PANEL)
-]
-ScaleTime = Annotated[
-    str | None,
-    typer.Option(
-        help="Times since the first request are multiplied by it: 0.5 is twice as fast",
-        metavar="FACTOR",
-        rich_help_panel=SHAPE_PANEL,
-    ),
-]
-RemapTo = Annotated[
-    str | None,
-    typer.Option(
-        help="wrap: addresses modulo --capacity, keeps distances; scale: times --capacity over --of, keeps shares of "
-        "the stroke",
-        metavar="HOW",
-        rich_help_panel=SHAPE_PANEL,
-    ),
-]
-Capacity = Annotated[
-    str | None,
-    typer.Option(
-        help="The size of the new device, such as 300GB", metavar="SIZE", rich_help_panel=SHAPE_PANEL
-    ),
-]
-Of = Annotated[
-    str | None, typer.Option(help="The size of the old device", metavar="SIZE", rich_help_panel=SHAPE_PANEL)
-]
 Merge = Annotated[
     str | None,
     typer.Option(
         help="Several traces: clock where they have one, start to begin them together", metavar="HOW"
     ),
 ]
+SHAPE_PANEL = "Shape, in this order"
+
+
+def _shape(text: str, metavar: str, *names: str) -> Any:  # noqa: ANN401 - as typer has it
+    return typer.Option(*names, help=text, metavar=metavar, rich_help_panel=SHAPE_PANEL)
+
+
+@dataclass(frozen=True)
+class Understood:
+    """How the text of a trace is understood."""
+
+    format_: Annotated[
+        str | None,
+        typer.Option(
+            "--format",
+            help=f"The format, where the first lines leave it open: {', '.join(FORMATS)}",
+            metavar="NAME",
+            autocompletion=lambda incomplete: [name for name in FORMATS if name.startswith(incomplete)],
+        ),
+    ] = None
+    lenient: Annotated[bool, typer.Option("--lenient", help="Count what is wrong, and go on")] = False
+    read_flag: Annotated[
+        int | None,
+        typer.Option(help="0 or 1, whichever means a read in this trace", min=0, max=1, show_default=False),
+    ] = None
+    time_unit: Annotated[
+        str | None,
+        typer.Option(
+            help="The unit of times: ns, 100ns, us, ms or s", metavar="UNIT", show_default="the format's"
+        ),
+    ] = None
+
+    def reading(self, device_size: str | None, *, sort: bool) -> Reading:
+        """The same for who reads it."""
+        return Reading(self.format_, self.lenient, self.read_flag, self.time_unit, device_size, sort)
+
+
+@dataclass(frozen=True)
+class Window:
+    """The part of a trace that is kept."""
+
+    device: Annotated[str | None, _shape("One device alone, by its name", "NAME")] = None
+    skip: Annotated[
+        int, typer.Option(help="Without so many first requests", min=0, rich_help_panel=SHAPE_PANEL)
+    ] = 0
+    count: Annotated[
+        int | None, typer.Option(help="So many requests at most", min=1, rich_help_panel=SHAPE_PANEL)
+    ] = None
+    from_: Annotated[
+        str | None, _shape("From this time since the first request on, such as 90s", "TIME", "--from")
+    ] = None
+    until: Annotated[str | None, _shape("Up to this time, without it", "TIME")] = None
+
+
+@dataclass(frozen=True)
+class Scaling:
+    """What becomes of times and addresses."""
+
+    scale_time: Annotated[
+        str | None,
+        _shape("Times since the first request are multiplied by it: 0.5 is twice as fast", "FACTOR"),
+    ] = None
+    remap: Annotated[
+        str | None,
+        _shape(
+            "wrap: addresses modulo --capacity, keeps distances; scale: times --capacity over --of, keeps shares of "
+            "the stroke",
+            "HOW",
+        ),
+    ] = None
+    capacity: Annotated[str | None, _shape("The size of the new device, such as 300GB", "SIZE")] = None
+    of: Annotated[str | None, _shape("The size of the old device", "SIZE")] = None
 
 
 @trace.command()
+@grouped
 def info(
+    *,
     traces: Traces,
-    format_: Format = None,
-    lenient: Lenient = False,
-    read_flag: ReadFlag = None,
-    time_unit: TimeUnit = None,
+    understood: Understood,
     device_size: DeviceSize = None,
     sort: Sort = False,
-    as_json: AsJson = False,
-    as_csv: AsCsv = False,
-    output: Pictures = [],  # noqa: B006 - typer wants a list, and nobody changes it
-    title: Title = None,
-    width: Width = None,
-    dpi: Dpi = None,
-    provenance: Provenance = False,
+    form: Form,
+    drawn: Drawn,
     quiet: Quiet = False,
 ) -> int:
     """Count everything about a trace: mix, sizes, rates, bursts, locality, reuse, working set, response times."""
-    check_form(json=as_json, csv=as_csv)
-    for path in output:
-        check_picture("--output", path)
-    look = Look(title, width, dpi, provenance)
-    check_look(look, pictures=bool(output), remedy=ASK_FOR_ONE)
-    found = info_of(traces, Reading(format_, lenient, read_flag, time_unit, device_size, sort))
+    form.check()
+    drawn.check()
+    found = info_of(traces, understood.reading(device_size, sort=sort))
     _note_processors(traces, quiet=quiet)
-    if as_json:
+    if form.as_json:
         emit_json(found.to_dict())
-    elif as_csv:
+    elif form.as_csv:
         emit(rows_csv([found.row()]))
     else:
         for at, table in enumerate(found.tables()):
             if at:
                 emit("")
             emit_table(table)
-    for path in output:
-        draw(found.chart, path, found.provenance(), look)
-        if not quiet:
-            say(f"wrote {path}")
+    drawn.draw(found.chart, found.provenance(), quiet=quiet)
     return Exit.OK
 
 
 @trace.command()
+@grouped
 def head(
+    *,
     traces: Traces,
     count: Annotated[int, typer.Option("--count", "-n", help="So many requests", min=1, max=1_000_000)] = 10,
-    format_: Format = None,
-    lenient: Lenient = False,
-    read_flag: ReadFlag = None,
-    time_unit: TimeUnit = None,
+    understood: Understood,
     device_size: DeviceSize = None,
     sort: Sort = False,
-    as_json: AsJson = False,
-    as_csv: AsCsv = False,
+    form: Form,
     quiet: Quiet = False,
 ) -> int:
     """Show the first requests of a trace as they are understood."""
-    check_form(json=as_json, csv=as_csv)
-    found = head_of(traces, count, Reading(format_, lenient, read_flag, time_unit, device_size, sort))
+    form.check()
+    found = head_of(traces, count, understood.reading(device_size, sort=sort))
     _note_processors(traces, quiet=quiet)
-    if as_json:
+    if form.as_json:
         emit_json(found.to_dict())
-    elif as_csv:
+    elif form.as_csv:
         emit(found.csv())
     else:
         emit_table(found.table())
@@ -204,57 +196,43 @@ def head(
 
 
 @trace.command()
+@grouped
 def convert(
+    *,
     traces: Traces,
     output: Output,
     to: To = None,
     merge: Merge = None,
-    format_: Format = None,
-    lenient: Lenient = False,
-    read_flag: ReadFlag = None,
-    time_unit: TimeUnit = None,
+    understood: Understood,
     device_size: DeviceSize = None,
     sort: Sort = False,
-    device: Device = None,
-    skip: Skip = 0,
-    count: Count = None,
-    from_: From = None,
-    until: Until = None,
-    scale_time: ScaleTime = None,
-    remap: RemapTo = None,
-    capacity: Capacity = None,
-    of: Of = None,
+    window: Window,
+    scaling: Scaling,
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> int:
     """Write a trace, or several merged into one, in another format or shape."""
-    reading = Reading(format_, lenient, read_flag, time_unit, device_size, sort)
-    shape = Shape(device, skip, count, from_, until, scale_time, remap, capacity, of, merge)
+    shape = Shape(**vars(window), **vars(scaling), merge=merge)
+    reading = understood.reading(device_size, sort=sort)
     return _copy(traces, output, to, shape, reading, as_json=as_json, quiet=quiet)
 
 
 @trace.command()
+@grouped
 def cut(
+    *,
     traces: Traces,
     output: Output,
     to: To = None,
-    format_: Format = None,
-    lenient: Lenient = False,
-    read_flag: ReadFlag = None,
-    time_unit: TimeUnit = None,
+    understood: Understood,
     sort: Sort = False,
-    device: Device = None,
-    skip: Skip = 0,
-    count: Count = None,
-    from_: From = None,
-    until: Until = None,
+    window: Window,
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> int:
     """Write a part of a trace: a window of time or of requests, or one device."""
-    reading = Reading(format_, lenient, read_flag, time_unit, None, sort)
-    shape = Shape(device, skip, count, from_, until)
-    return _copy(traces, output, to, shape, reading, as_json=as_json, quiet=quiet)
+    reading = understood.reading(None, sort=sort)
+    return _copy(traces, output, to, Shape(**vars(window)), reading, as_json=as_json, quiet=quiet)
 
 
 def _copy(

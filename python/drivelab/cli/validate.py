@@ -10,12 +10,12 @@ import typer
 from drivelab.cli import completion
 from drivelab.cli import workload_options as words
 from drivelab.cli.assumed import note_assumed_of
-from drivelab.cli.chart_options import ASK_FOR_ONE, Dpi, Look, Provenance, Title, Width, check_look
 from drivelab.cli.exits import Exit
-from drivelab.cli.output import emit, emit_json, emit_table, say
-from drivelab.cli.pictures import draw
-from drivelab.cli.places import check_picture, place
-from drivelab.cli.run_options import AsCsv, Pictures, check_form
+from drivelab.cli.groups import grouped
+from drivelab.cli.output import emit, emit_json, emit_table
+from drivelab.cli.pictures import Drawn
+from drivelab.cli.places import place
+from drivelab.cli.run_options import AsCsv, check_form
 from drivelab.errors import InputError
 from drivelab.report.csv_text import tables_csv
 from drivelab.report.plural import counted
@@ -28,7 +28,9 @@ from drivelab.validating.validation_groups import FAR_PERCENT, MARGIN_PERCENT
 _MARGIN_MAX = 1000
 
 
+@grouped
 def validate(
+    *,
     drive: Annotated[
         str,
         typer.Argument(
@@ -40,11 +42,7 @@ def validate(
     trace: Annotated[
         Path, typer.Option(help="Its validation trace", metavar="FILE", parser=place, show_default=False)
     ],
-    output: Pictures = [],  # noqa: B006
-    title: Title = None,
-    width: Width = None,
-    dpi: Dpi = None,
-    provenance: Provenance = False,
+    drawn: Drawn,
     seed: Annotated[
         int | None, typer.Option(help="Turns the platter at the start [1]", min=0, show_default=False)
     ] = None,
@@ -71,10 +69,7 @@ def validate(
 ) -> int:
     """Replay the measured requests of a real drive, and set its service times beside the model's."""
     check_form(json=as_json, csv=as_csv)
-    for path in output:
-        check_picture("-o", path)
-    look = Look(title, width, dpi, provenance)
-    check_look(look, pictures=bool(output), remedy=ASK_FOR_ONE)
+    drawn.check("-o")
     # Not a number compares as false with everything.
     if demerit_max is not None and not demerit_max >= 0:
         raise InputError(
@@ -93,10 +88,7 @@ def validate(
         emit(tables_csv([found.table()]))
     else:
         _print(found, quiet=quiet)
-    for path in output:
-        draw(found.chart, path, found.provenance(), look)
-        if not quiet:
-            say(f"wrote {path}")
+    drawn.draw(found.chart, found.provenance(), quiet=quiet)
     share = found.all.demerit_share
     # Without a measured mean there is no share that could be small enough.
     too_far = demerit_max is not None and (share is None or 100 * share > demerit_max)

@@ -9,6 +9,7 @@ that a list is a sweep everywhere: `--iodepth 1,4,16,64`; a range is written as 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Annotated
 
 import typer
@@ -33,6 +34,7 @@ def _option(
     )
 
 
+# Options that a verb has without the rest of their group.
 Name = Annotated[str | None, _option("What the run is called in its results", "NAME")]
 Drive = Annotated[
     str | None, _option("A drive of the catalogue, or a path to one", "NAME", names=completion.drives)
@@ -60,70 +62,15 @@ Rw = Annotated[
     str | None, _option("read, write, randread, randwrite, rw or randrw", "KIND", names=completion.kinds)
 ]
 Bs = Annotated[str | None, _option("Transfer size; k is 1024", "SIZE")]
-Bssplit = Annotated[str | None, _option("Several sizes with shares in percent: 4k/60:64k/40", "SPLIT")]
 Iodepth = Annotated[
     str | None, _option("Commands outstanding per job; 1,4,16 is a sweep, 1..32 doubles", "N")
 ]
 Numjobs = Annotated[str | None, _option("Jobs at the same time", "N")]
 Rwmixread = Annotated[str | None, _option("Share of reads in percent", "PERCENT")]
-PercentageRandom = Annotated[
-    str | None, _option("Share of I/Os that go to a random place; the rest follow on", "PERCENT")
-]
-RandomDistribution = Annotated[
-    str | None,
-    _option(
-        "Which places are asked for how often: zipf:1.2, pareto:0.2, normal:5, zoned:60/10:40/90",
-        "NAME",
-        names=completion.distributions,
-    ),
-]
-RateProcess = Annotated[
-    str | None,
-    _option("linear or poisson: how arrivals are spaced", "NAME", names=completion.rate_processes),
-]
-RateIops = Annotated[str | None, _option("Arrivals per second, whatever has finished", "RATE")]
-Thinktime = Annotated[str | None, _option("Pause after a completion", "TIME")]
 Fsync = Annotated[str | None, _option("A flush after so many writes of a job, which waits for it", "N")]
-Direct = Annotated[
-    str | None, _option("0: through the host's cache, where there is one (target.host_cache)", "0|1")
-]
-Size = Annotated[str | None, _option("How much of the drive is used", "SIZE")]
-Offset = Annotated[str | None, _option("Where the used part begins", "SIZE")]
 Runtime = Annotated[str | None, _option("Measured time, after the ramp", "TIME")]
 RampTime = Annotated[str | None, _option("Time before anything is counted", "TIME")]
-NumberIos = Annotated[str | None, _option("Stop after so many I/Os", "N")]
 Randseed = Annotated[str | None, _option("Seed of every random stream", "SEED")]
-Ioengine = Annotated[str | None, _option("fio's word; it changes nothing here", "NAME")]
-TimeBased = Annotated[bool, _option("fio's word; every run is", "")]
-Trace = Annotated[
-    str | None, _option("Replay a recorded trace: its path (drivelab trace info)", "FILE", TRACE_PANEL)
-]
-Pace = Annotated[
-    str | None,
-    _option(
-        "open: at recorded times; closed: --iodepth outstanding; think: recorded think times",
-        "NAME",
-        TRACE_PANEL,
-        completion.paces,
-    ),
-]
-TraceFormat = Annotated[str | None, _option("Its format, where it is not found", "NAME", TRACE_PANEL)]
-TraceDevice = Annotated[str | None, _option("The only device that is replayed", "NAME", TRACE_PANEL)]
-ScaleTime = Annotated[
-    str | None, _option("Its times, multiplied by this: 0.5 is twice the speed", "FACTOR", TRACE_PANEL)
-]
-Remap = Annotated[
-    str | None,
-    _option("How its addresses move onto the target: wrap or scale", "NAME", TRACE_PANEL, completion.remaps),
-]
-Of = Annotated[str | None, _option("With --remap scale: the size of the old device", "SIZE", TRACE_PANEL)]
-Lenient = Annotated[
-    bool, typer.Option("--lenient", help="Go on where the trace has problems", rich_help_panel=TRACE_PANEL)
-]
-Sort = Annotated[
-    bool,
-    typer.Option("--sort", help="Put the requests in order of time", rich_help_panel=TRACE_PANEL),
-]
 Set = Annotated[
     list[str],
     typer.Option(
@@ -133,6 +80,110 @@ Set = Annotated[
         autocompletion=completion.settings,
     ),
 ]
+
+
+@dataclass(frozen=True)
+class Target:
+    """A drive, or an array of it."""
+
+    drive: Drive = None
+    level: Level = None
+    members: Members = None
+    stripe_unit: StripeUnit = None
+
+
+@dataclass(frozen=True)
+class Load:
+    """What is asked of the target, and for how long."""
+
+    pattern: Pattern = None
+    rw: Rw = None
+    bs: Bs = None
+    bssplit: Annotated[str | None, _option("Several sizes with shares in percent: 4k/60:64k/40", "SPLIT")] = (
+        None
+    )
+    iodepth: Iodepth = None
+    numjobs: Numjobs = None
+    rwmixread: Rwmixread = None
+    percentage_random: Annotated[
+        str | None, _option("Share of I/Os that go to a random place; the rest follow on", "PERCENT")
+    ] = None
+    random_distribution: Annotated[
+        str | None,
+        _option(
+            "Which places are asked for how often: zipf:1.2, pareto:0.2, normal:5, zoned:60/10:40/90",
+            "NAME",
+            names=completion.distributions,
+        ),
+    ] = None
+    rate_iops: Annotated[str | None, _option("Arrivals per second, whatever has finished", "RATE")] = None
+    rate_process: Annotated[
+        str | None,
+        _option("linear or poisson: how arrivals are spaced", "NAME", names=completion.rate_processes),
+    ] = None
+    thinktime: Annotated[str | None, _option("Pause after a completion", "TIME")] = None
+    fsync: Fsync = None
+    direct: Annotated[
+        str | None, _option("0: through the host's cache, where there is one (target.host_cache)", "0|1")
+    ] = None
+    size: Annotated[str | None, _option("How much of the drive is used", "SIZE")] = None
+    offset: Annotated[str | None, _option("Where the used part begins", "SIZE")] = None
+    runtime: Runtime = None
+    ramp_time: RampTime = None
+    number_ios: Annotated[str | None, _option("Stop after so many I/Os", "N")] = None
+    randseed: Randseed = None
+
+
+@dataclass(frozen=True)
+class Ignored:
+    """Words of fio's that change nothing."""
+
+    ioengine: Annotated[str | None, _option("fio's word; it changes nothing here", "NAME")] = None
+    time_based: Annotated[bool, _option("fio's word; every run is", "")] = False
+
+
+@dataclass(frozen=True)
+class Replay:
+    """A recorded trace in place of a workload."""
+
+    trace: Annotated[
+        str | None, _option("Replay a recorded trace: its path (drivelab trace info)", "FILE", TRACE_PANEL)
+    ] = None
+    pace: Annotated[
+        str | None,
+        _option(
+            "open: at recorded times; closed: --iodepth outstanding; think: recorded think times",
+            "NAME",
+            TRACE_PANEL,
+            completion.paces,
+        ),
+    ] = None
+    trace_format: Annotated[str | None, _option("Its format, where it is not found", "NAME", TRACE_PANEL)] = (
+        None
+    )
+    trace_device: Annotated[str | None, _option("The only device that is replayed", "NAME", TRACE_PANEL)] = (
+        None
+    )
+    scale_time: Annotated[
+        str | None, _option("Its times, multiplied by this: 0.5 is twice the speed", "FACTOR", TRACE_PANEL)
+    ] = None
+    remap: Annotated[
+        str | None,
+        _option(
+            "How its addresses move onto the target: wrap or scale", "NAME", TRACE_PANEL, completion.remaps
+        ),
+    ] = None
+    of: Annotated[
+        str | None, _option("With --remap scale: the size of the old device", "SIZE", TRACE_PANEL)
+    ] = None
+    lenient: Annotated[
+        bool,
+        typer.Option("--lenient", help="Go on where the trace has problems", rich_help_panel=TRACE_PANEL),
+    ] = False
+    sort: Annotated[
+        bool,
+        typer.Option("--sort", help="Put the requests in order of time", rich_help_panel=TRACE_PANEL),
+    ] = False
 
 
 def overrides_of(options: Mapping[str, object], settings: Sequence[str]) -> list[Override]:

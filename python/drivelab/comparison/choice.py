@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypedDict
 
 from drivelab.errors import InputError
 from drivelab.records.model import DIRECTIONS, FIGURES
@@ -34,17 +35,31 @@ class Choice:
     """The axis whose values split one record into several."""
 
 
+class Options(TypedDict, total=False):
+    """The options of a choice, which `chosen` has defaults of."""
+
+    figures: Sequence[str]
+    confidence_percent: float
+    pointwise: bool
+    threshold_percent: float | None
+    worse_only: bool
+    strict: bool
+    ignore: Sequence[str]
+    where: Mapping[str, str] | None
+    split: str | None
+
+
 def chosen(  # noqa: PLR0913 - its parameters are options
     *,
-    figures: Sequence[str],
-    confidence_percent: float,
-    pointwise: bool,
-    threshold_percent: float | None,
-    worse_only: bool,
-    strict: bool,
-    ignore: Sequence[str],
-    where: Mapping[str, str] | None,
-    split: str | None,
+    figures: Sequence[str] = JUDGED,
+    confidence_percent: float = 100 * CONFIDENCE,
+    pointwise: bool = False,
+    threshold_percent: float | None = None,
+    worse_only: bool = False,
+    strict: bool = False,
+    ignore: Sequence[str] = (),
+    where: Mapping[str, str] | None = None,
+    split: str | None = None,
 ) -> Choice:
     """A choice from the options as typed. Raises InputError."""
     for name in figures:

@@ -22,6 +22,7 @@ from drivelab.crash.session import FACTS, Kept, keep
 from drivelab.errors import InputError, RunError
 from drivelab.host import remains
 from drivelab.report.plural import counted
+from drivelab.scenarios.quantities import size_bytes, span_ns
 from drivelab.scenarios.scenario import Override, Scenario, Source, overrides_from, plan, read_source
 
 CUTS = 100
@@ -78,20 +79,20 @@ class Asked:
             raise InputError(f"--shell: {self.shell} is no program here: set SHELL to the path of a shell")
         for option, text in (("--at", self.at), ("--timeout", self.timeout)):
             if text is not None:
-                _span_ns(option, text)
+                span_ns(option, text)
 
     @property
     def timeout_s(self) -> float:
         """What the checker may take, in seconds."""
-        return _span_ns("--timeout", self.timeout) / 1e9
+        return span_ns("--timeout", self.timeout) / 1e9
 
     def system(self) -> tuple[FileSystem | None, int]:
         """The file system, and the size of its part of the device in bytes. Raises InputError."""
-        size_bytes = _size_bytes(self.fs_size or FS_SIZE)
+        size = size_bytes("--fs-size", self.fs_size or FS_SIZE)
         found = None if self.fs is None else find(self.fs)
         if found is not None and self.fs_size is not None:
-            check_size(found, self.fs_size, size_bytes)
-        return found, size_bytes
+            check_size(found, self.fs_size, size)
+        return found, size
 
 
 @dataclass(frozen=True)
@@ -185,7 +186,7 @@ def _cut(
 def _instants(log: _core.CrashLog, kept: Kept, asked: Asked) -> list[int]:
     """Where to cut. Raises InputError and RunError."""
     if asked.at is not None:
-        text, at_ns = asked.at, _span_ns("--at", asked.at)
+        text, at_ns = asked.at, span_ns("--at", asked.at)
         if at_ns < kept.began_ns:
             ready = "" if kept.fs is None else f"its {kept.fs} was ready and "
             raise InputError(f"--at {text}: {ready}the workload began at {kept.began_ns}ns; cut after that")
@@ -216,20 +217,6 @@ def _folder(keep_in: Path | None, kept_in: Path | None) -> tuple[Path, bool]:
     if any(keep_in.iterdir()):
         raise InputError(f"--keep {keep_in}: there is something in it; name a folder that is new or empty")
     return keep_in, False
-
-
-def _span_ns(option: str, text: str) -> int:
-    try:
-        return _core.span_ns(text)
-    except ValueError as error:
-        raise InputError(f"{option} {text}: {error}") from error
-
-
-def _size_bytes(text: str) -> int:
-    try:
-        return _core.size_bytes(text)
-    except ValueError as error:
-        raise InputError(f"--fs-size {text}: {error}") from error
 
 
 def _again(asked: Asked, folder: Path, words: Sequence[str]) -> list[str]:

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 from drivelab import _core
 from drivelab.errors import RunError, UnfitError
-from drivelab.runs.replay_problems import tell_problems
+from drivelab.executors.replay_problems import tell_problems
 
 _PLANS_KEPT = 8
 _VERSIONS = (_core.VERSION, _core.MODEL_VERSION, _core.RECORD_VERSION)

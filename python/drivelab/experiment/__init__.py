@@ -4,8 +4,8 @@ Start in model.py (what an experiment's file says), then engine.py (how it is ru
 judged).
 """
 
+from drivelab.experiment.catalogue import load, names
 from drivelab.experiment.engine import run
-from drivelab.experiment.library import load, names
 from drivelab.experiment.model import Experiment
 from drivelab.experiment.outcome import Outcome, Prediction, Summary, Verdict
 

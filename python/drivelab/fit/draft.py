@@ -12,7 +12,7 @@ from typing import Any
 from drivelab import _core
 from drivelab.errors import InputError, ScenarioError
 from drivelab.scenarios import toml_text
-from drivelab.scenarios.known import catalogue_entry
+from drivelab.scenarios.catalogue import catalogue_entry
 from drivelab.scenarios.scenario import Source, plan
 
 SEEK_FORMS = ("table", "single", "average", "full", "a", "b", "limit", "c", "e")

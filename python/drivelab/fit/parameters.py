@@ -17,7 +17,6 @@ from drivelab.fit.quantities import rate_bytes, spindle_rpm, time_ms, time_text
 KNOTS = (0.0, 0.12, 0.35, 0.65, 1.0)
 """The knots at which a seek curve is bent: square roots of the distance, as fractions of that of the longest."""
 
-_BY_COMMAND_BEFORE = ("read_hit", "read_miss", "write", "write_hit")
 _TABLE_POINTS = 48
 _CYLINDERS: dict[str, int] = {}
 

@@ -41,23 +41,6 @@ class Depth(NamedTuple):
     """In ms; NaN if unknown."""
 
 
-def read_sweep(
-    path: Path,
-    bs: str | None = None,
-    rw: str | None = None,
-    offset: str | None = None,
-    size: str | None = None,
-) -> Sweep:
-    """The one sweep of a file. Raises InputError."""
-    found = read_sweeps([path], bs, rw, offset, size)
-    if len(found) > 1:
-        loads = ", ".join(f"{one.rw} {one.bs}" for one in found)
-        raise InputError(
-            f"{path}: there are {len(found)} sweeps in it ({loads}); choose one by --rw and --bs"
-        )
-    return found[0]
-
-
 def read_sweeps(
     paths: Sequence[Path],
     bs: str | None = None,

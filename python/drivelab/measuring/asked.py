@@ -17,6 +17,7 @@ from drivelab.measuring.environment import environment
 from drivelab.measuring.guard import check_may_be_written, check_named_twice, described
 from drivelab.measuring.run import ENGINES, How, MeasuredResult, Progress, check_fits, plan_on, writes
 from drivelab.measuring.watched import measure_watched
+from drivelab.scenarios.quantities import span_ns
 from drivelab.scenarios.scenario import Override, Scenario, Source, overrides_from, read_source
 
 SYSTEM = System()
@@ -68,7 +69,13 @@ def allow(target: Target, destroy: Destroy, *, writes: bool, say: Say) -> None:
 
 
 def how_of(
-    *, engine: str, may_write: bool, direct: bool, on_error: str, until_steady: str | None, repeat: int
+    *,
+    engine: str,
+    may_write: bool = False,
+    direct: bool = True,
+    on_error: str = "stop",
+    until_steady: str | None = None,
+    repeat: int = 1,
 ) -> How:
     """The options as one value. Raises InputError."""
     if engine not in ENGINES:
@@ -77,10 +84,7 @@ def how_of(
         raise InputError(f"--on-error {on_error}: give stop or continue")
     steady = None
     if until_steady is not None:
-        try:
-            steady = (_core.span_ns(until_steady), ROUNDS_MAX)
-        except ValueError as error:
-            raise InputError(f"--until-steady {until_steady}: {error}") from error
+        steady = (span_ns("--until-steady", until_steady), ROUNDS_MAX)
         if steady[0] <= 0:
             raise InputError(f"--until-steady {until_steady}: a round takes some time, such as 10s")
     return How(

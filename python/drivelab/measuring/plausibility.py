@@ -9,8 +9,8 @@ from typing import Any
 from drivelab.measuring.device import SECTOR, System, Target
 from drivelab.measuring.extents import unwritten_share
 from drivelab.measuring.silence import never_answered, unanswered
+from drivelab.report import steady
 from drivelab.report.plural import counted
-from drivelab.runs import steady
 
 # A processor that is busy for this share of the time limits the rate.
 CPU_SHARE = 0.9

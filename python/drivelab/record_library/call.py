@@ -6,10 +6,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from os import PathLike, fspath
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Protocol, TypeAlias, runtime_checkable
+from typing import Any, Protocol, TypeAlias, Unpack, runtime_checkable
 
 from drivelab.comparison.beside import Compared, compared
-from drivelab.comparison.choice import CONFIDENCE, JUDGED, Choice, chosen
+from drivelab.comparison.choice import Choice, Options, chosen
 from drivelab.errors import InputError
 from drivelab.host.files import write_text
 from drivelab.record_library.database import Database
@@ -104,35 +104,12 @@ class Records:
             self.shelf.remove(entry)
         return entries
 
-    def compare(  # noqa: PLR0913 - its parameters are the options of the verb
-        self,
-        *records: str,
-        figures: Sequence[str] = JUDGED,
-        confidence_percent: float = 100 * CONFIDENCE,
-        pointwise: bool = False,
-        threshold_percent: float | None = None,
-        worse_only: bool = False,
-        strict: bool = False,
-        ignore: Sequence[str] = (),
-        where: Mapping[str, str] | None = None,
-        split: str | None = None,
-    ) -> Compared:
-        """Compare records with the first of them, as `drivelab.compare` does; a path or published:NAME may be one.
+    def compare(self, *records: str, **options: Unpack[Options]) -> Compared:
+        """Compare records with the first of them; options are those of `drivelab.compare`.
 
-        Raises InputError.
+        A path or published:NAME may be among them. Raises InputError.
         """
-        choice = chosen(
-            figures=figures,
-            confidence_percent=confidence_percent,
-            pointwise=pointwise,
-            threshold_percent=threshold_percent,
-            worse_only=worse_only,
-            strict=strict,
-            ignore=ignore,
-            where=where,
-            split=split,
-        )
-        return self.compared(records, choice)
+        return self.compared(records, chosen(**options))
 
     def compared(self, records: Sequence[str], choice: Choice) -> Compared:
         """The same with a choice that is ready. Raises InputError."""

@@ -61,7 +61,6 @@ _RATES = ("rate_iops", "rate")
 _FIRST = ("rw", "bs", "bsrange", "bssplit", "iodepth", "numjobs", "rwmixread")
 _SYNC = {"1": "sync", "true": "sync", "yes": "sync"}
 _OFF = {"0", "none", "false", "no", "false ", ""}
-_ON = "1"
 _SEQUENTIAL_PARTS = 3
 
 

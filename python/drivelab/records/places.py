@@ -10,6 +10,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from drivelab.scenarios.jobs import AXES, MORE
 from drivelab.scenarios.sizes import size_of
 
 _KINDS = {"readwrite": "rw", "trimwrite": "trimwrite"}
@@ -36,9 +37,6 @@ _COUNTS = {
     "seed",
     "depth",
 }
-# For a job: its axes, and fio's defaults. The share of reads counts if both are mixed.
-_JOB_AXES = {"rw": "read", "bs": "4k", "iodepth": "1", "numjobs": "1"}
-_JOB_MORE = ("bssplit", "rate_iops", "percentage_random", "random_distribution", "fsync")
 _MIXED = {"rw", "randrw"}
 
 
@@ -79,9 +77,9 @@ def axes_of_jobs(jobs: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for job, given in jobs.items():
         options = {_ALIASES.get(name, name): str(value) for name, value in given.items()}
-        own = {name: options.get(name, default) for name, default in _JOB_AXES.items()}
+        own = {name: options.get(name, default) for name, default in AXES.items()}
         own["rw"] = own["rw"].partition(":")[0]
-        own |= {name: options[name] for name in _JOB_MORE if options.get(name) not in {None, "0"}}
+        own |= {name: options[name] for name in MORE if options.get(name) not in {None, "0"}}
         if axis_value("rw", own["rw"]) in _MIXED:
             own["rwmixread"] = options.get("rwmixread", "50")
         if "rate_iops" in own:
@@ -97,19 +95,3 @@ def axes_of_job(options: Mapping[str, str]) -> dict[str, Any]:
     # With a split there is no single size.
     left_out = "bs" if "bssplit" in options else ""
     return {name: axis_value(name, text) for name, text in options.items() if name != left_out}
-
-
-def jobs_of_text(text: str) -> dict[str, dict[str, str]]:
-    """The jobs of a job file written by drivelab, each with its options."""
-    jobs: dict[str, dict[str, str]] = {}
-    own: dict[str, str] = {}
-    for line in text.splitlines():
-        if line.startswith("[") and line.endswith("]"):
-            own = {}
-            if line != "[global]":
-                jobs[line[1:-1]] = own
-        elif "=" in line and not line.startswith(";"):
-            name, _, value = line.partition("=")
-            own[name] = value
-    kept = {*_JOB_AXES, *_JOB_MORE, "rwmixread"}
-    return {job: {name: value for name, value in one.items() if name in kept} for job, one in jobs.items()}

@@ -1,14 +1,12 @@
-"""What is served, and what a session of an emulated device came to, in lines for a person."""
+"""What a session of an emulated device came to, in lines for a person."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from drivelab import _core
 from drivelab.report.array_summary import duration_text
 from drivelab.report.plural import counted
-from drivelab.runs.emulation import Ready
 
 # Of the stretches that a power cut has taken, so many are named.
 _STRETCHES_NAMED_MAX = 8
@@ -23,20 +21,6 @@ _CAUSES = {
     "given_up": "a memory could not write them",
     "unreadable": "a rebuild could not read them from any member",
 }
-
-
-def device_line(checked: _core.Plan, device: Ready, clock: str) -> str:
-    """What is served: the size, which caches hold writes, the clock, the address, and for a port the control socket."""
-    caches = "" if clock == "untimed" else _core.write_caches(checked)
-    parts = [checked.name, size_text(device.size_bytes), *([caches] if caches else []), f"clock {clock}"]
-    line = f"{', '.join(parts)}, at {device.uri}"
-    is_at_port = "socket=" not in device.uri
-    return f"{line}, control socket {device.control}" if is_at_port and device.control is not None else line
-
-
-def size_text(size_bytes: int) -> str:
-    """A size in GB, or in MB where it is small."""
-    return f"{size_bytes / 1e9:.1f} GB" if size_bytes >= 1e9 else f"{size_bytes / 1e6:.1f} MB"
 
 
 def lines(record: Mapping[str, Any]) -> Iterator[str]:

@@ -6,7 +6,7 @@ import json
 import os
 from collections.abc import Callable, Iterator
 
-from drivelab.runs.commands import Commands
+from drivelab.report.commands import Commands
 
 
 def json_text(value: object) -> str:

@@ -13,7 +13,6 @@ if TYPE_CHECKING:
 
 SUFFIXES = (".png", ".svg", ".pdf", ".html", ".json")
 """The kinds of files that a picture can be."""
-SUFFIXES_TEXT = f"{', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]}"
 LATENCIES = ("mean", "p50", "p90", "p95", "p99", "p99_9", "p99_99", "max")
 """The statistics of the latency of a point."""
 METRICS = ("iops", "mbps", "latency", *(name.replace("_", ".") for name in LATENCIES))

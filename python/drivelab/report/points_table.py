@@ -9,8 +9,8 @@ from typing import Any
 from drivelab.report.array_summary import is_eventful, rebuilds_text
 from drivelab.report.csv_text import rows_csv
 from drivelab.report.given_up_summary import has_given_up
+from drivelab.report.steady import Ending, ending
 from drivelab.report.table import Cell, Table
-from drivelab.runs.steady import Ending, ending
 from drivelab.scenarios.toml_text import value_text
 
 _LATENCIES = ("mean", "p50", "p99", "max")

@@ -19,6 +19,7 @@ from drivelab.runs import control, emulation
 from drivelab.runs.emulation import BLOCK_SIZES, BUDGET
 from drivelab.runs.provenance import provenance
 from drivelab.runs.result import resolved
+from drivelab.scenarios.quantities import span_ns
 from drivelab.scenarios.scenario import (
     Override,
     Scenario,
@@ -138,10 +139,7 @@ def _options(
             "--clock untimed is without the model, and so without its drives: its bytes are in memory; leave --store "
             "and --image out"
         )
-    try:
-        budget_ns = _core.span_ns(budget)
-    except ValueError as error:
-        raise InputError(f"--lateness-budget {budget}: {error}") from error
+    budget_ns = span_ns("--lateness-budget", budget)
     try:
         _core.check_clock(clock)
     except ValueError as error:

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any, cast
 
 from drivelab import _core
 from drivelab.errors import RunError
-from drivelab.records.places import jobs_of_text
 from drivelab.report import frames
+from drivelab.report.commands import LOGS
 from drivelab.report.pictures import check_metric, drawn
 from drivelab.report.points_table import breakdown_table, points_table
 from drivelab.report.table import Table
-from drivelab.runs.commands import LOGS
 from drivelab.runs.point import Point
 from drivelab.runs.provenance import line, provenance
+from drivelab.scenarios.jobs import jobs_of_text
 from drivelab.scenarios.subject import Subject, is_sequential
 from drivelab.scenarios.toml_text import value_text
 

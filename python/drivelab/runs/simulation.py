@@ -11,9 +11,10 @@ from typing import Any, TypeVar, cast
 from drivelab import _core, executors
 from drivelab.arguments import speaks_of_arguments
 from drivelab.errors import InputError, Interrupted, RunError, UnfitError
+from drivelab.executors.replay_problems import tell_problems
 from drivelab.host.files import write_whole
-from drivelab.runs.commands import LOGS, Commands
-from drivelab.runs.replay_problems import tell_problems
+from drivelab.report.commands import LOGS, Commands
+from drivelab.runs.repetition import verdict
 from drivelab.runs.result import Failure, Point, Result, Skipped
 from drivelab.scenarios.firmware import iops_range
 from drivelab.scenarios.scenario import Scenario, overrides_from, plan, read_source
@@ -72,7 +73,7 @@ def simulate(
         first = result.failures[0]
         raise RunError(f"{first.message} (at {first.axes})" if first.axes else first.message)
     if source.record is not None:
-        repeated = source.record.verdict(checked, result)
+        repeated = verdict(source.record, checked, result)
         if repeated.is_same is False:
             raise RunError(repeated.text)
     return result

@@ -1,4 +1,4 @@
-"""A record as a scenario: the run that it is of, once more, and whether the same came of it."""
+"""A record as a scenario: what ran, to be run once more."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from typing import Any
 from drivelab import _core
 from drivelab.errors import InputError
 from drivelab.host.files import read_text
-from drivelab.runs.result import Result
 from drivelab.scenarios import toml_text
 from drivelab.scenarios.scenario import Override, Source
 
@@ -22,8 +21,6 @@ SIMULATED, MEASURED, EMULATED = "simulated", "measured", "emulated"
 _KINDS = {None: SIMULATED, "emulate": EMULATED}
 _IN_FOLDER = "record.json"
 _SIZE_MAX_BYTES = 512 * 2**20
-# Of the points with another digest so many are named.
-_NAMED_MAX = 3
 _STEP = re.compile(r"([^\[\]]+)|\[(\d+)\]")
 
 
@@ -51,57 +48,6 @@ class Recorded:
                     f"{name}: this is not the trace that {self.origin} replayed: its content is another; name the one "
                     "that was replayed, with --trace (workload.trace.file)"
                 )
-
-    def verdict(self, checked: _core.Plan, result: Result) -> Repetition:
-        """Whether the same came of it."""
-        if self.kind != SIMULATED:
-            what = "a measurement" if self.kind == MEASURED else "a session, whose clients are not in it"
-            return Repetition(None, f"{self.origin} is the record of {what}: there is no digest to compare")
-        differ = checked.scenario_hash != self.scenario_hash
-        if differ and checked.overrides != [one.key for one in self.overrides]:
-            return Repetition(
-                None, f"{self.origin} is varied by options, not repeated: no digest is compared"
-            )
-        found = {place_of(point["axes"]): point["digest"] for point in result.records}
-        both = [place for place in found if place in self.digests]
-        others = [place for place in both if found[place] != self.digests[place]]
-        if not others and both:
-            count = f"{len(both)} {'point' if len(both) == 1 else 'points'}"
-            missing = len(self.digests.keys() - found.keys())
-            more = f"; {missing} more of the record are missing here" if missing else ""
-            return Repetition(
-                True, f"same digest as {self.origin}: {result.provenance()['digest']}, {count}{more}"
-            )
-        if not both:
-            return Repetition(False, f"{self.origin} has no point in common with this run{self._why(differ)}")
-        shown = "; ".join(
-            f"{f'at {place}: ' if place else ''}{self.digests[place]} in the record, {found[place]} now"
-            for place in others[:_NAMED_MAX]
-        )
-        more = f"; and {len(others) - _NAMED_MAX} more" if len(others) > _NAMED_MAX else ""
-        of = f" of {len(others)} of {len(both)} points" if len(both) > 1 else ""
-        return Repetition(
-            False, f"the digest{of} differs from {self.origin}: {shown}{more}{self._why(differ)}"
-        )
-
-    def _why(self, differ: bool) -> str:
-        versions = (self.version, self.model_version)
-        if versions != (_core.VERSION, str(_core.MODEL_VERSION)):
-            return (
-                f". The record is of drivelab {self.version}, model {self.model_version}, and this is drivelab "
-                f"{_core.VERSION}, model {_core.MODEL_VERSION}: only results of one model agree"
-            )
-        if differ:
-            return ". The scenario has another meaning now: its hash differs as well"
-        return f". Both are of drivelab {_core.VERSION}, model {_core.MODEL_VERSION}: please report it"
-
-
-@dataclass(frozen=True)
-class Repetition:
-    """What came of a repetition, in words; None where there is nothing to compare."""
-
-    is_same: bool | None
-    text: str
 
 
 def place_of(axes: Mapping[str, Any]) -> str:

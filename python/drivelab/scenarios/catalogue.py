@@ -1,4 +1,4 @@
-"""What the package knows without a scenario of one's own: the catalogue, the schema, published tables."""
+"""The catalogue: its drives, controllers and workloads with their facts, and files of the user's own."""
 
 from __future__ import annotations
 
@@ -8,16 +8,12 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Literal, cast, overload
 
-from drivelab import _core, experiment
-from drivelab.arguments import speaks_of_arguments
-from drivelab.errors import InputError, Interrupted, ScenarioError
-from drivelab.experiment import Outcome
+from drivelab import _core
+from drivelab.errors import InputError
 from drivelab.host.files import read_text
-from drivelab.runs.simulation import Progress
 from drivelab.scenarios import toml_text
 from drivelab.scenarios.catalogue_tables import facts_table, heading, source_lines
-from drivelab.scenarios.problem import Problem
-from drivelab.scenarios.scenario import Scenario, overrides_from, plan, read_source
+from drivelab.scenarios.scenario import plan, read_source
 
 NAME_SHOWN = 80
 """Of a name in a message, so many characters are shown."""
@@ -180,35 +176,3 @@ def own_entry(path: Path) -> dict[str, Any]:
         **_stated(kind, text),
         "assumed": assumed,
     }
-
-
-@speaks_of_arguments
-def check(scenario: Scenario = "", **overrides: object) -> list[Problem]:
-    """Everything that is wrong with a scenario; nothing when it can run. Arguments are those of `simulate`.
-
-    Raises InputError (no such file).
-    """
-    try:
-        laid_over = overrides_from(overrides)
-        plan(read_source(scenario, laid_over), laid_over)
-    except ScenarioError as error:
-        return error.problems
-    return []
-
-
-@speaks_of_arguments
-def reproduce(name: str, *, workers: int | None = None, progress: Progress | None = None) -> Outcome:
-    """Run a published table again, e.g. `reproduce("lkml-2007")`; or the experiment in the file at a path.
-
-    Raises InputError (no such experiment), ScenarioError, RunError and Interrupted (Ctrl-C; its `result` holds
-    the finished cells).
-    """
-    outcome = experiment.run(experiment.load(name), workers, progress)
-    if outcome.interrupted:
-        raise Interrupted(outcome)
-    return outcome
-
-
-def schema() -> dict[str, Any]:
-    """The JSON Schema of a scenario."""
-    return _core.schema()

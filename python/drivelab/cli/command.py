@@ -1,0 +1,59 @@
+"""A command from its arguments to its exit code, with streams that may be closed.
+
+Verbs return an exit code and raise what goes wrong; `boundary.py` turns that into a message and a code.
+"""
+
+from __future__ import annotations
+
+import errno
+import io
+import os
+import sys
+
+from drivelab.cli.boundary import end_on_sigterm, guarded
+from drivelab.cli.exits import Exit
+from drivelab.cli.output import emit, version_text
+
+
+def run(arguments: list[str]) -> int:
+    """Run the command line; returns its exit code."""
+    # Started without a stdout or stderr (`>&-`), Python has None there. What cannot be printed is not missed,
+    # lost data are; `nowhere` also keeps a file opened later from getting the number of stdout.
+    with open(os.devnull, "w", encoding="utf-8") as nowhere:  # noqa: PTH123
+        sys.stdout = sys.stdout or _Closed()
+        sys.stderr = sys.stderr or nowhere
+        for stream in (sys.stdout, sys.stderr):
+            if isinstance(stream, io.TextIOWrapper):
+                stream.reconfigure(errors="backslashreplace")
+        end_on_sigterm()
+        return guarded(_run, arguments)
+
+
+class _Closed(io.TextIOBase):
+    """A stdout that is not there."""
+
+    encoding = "utf-8"
+
+    def writable(self) -> bool:
+        """It would be, were it there."""
+        return True
+
+    def write(self, text: str) -> int:
+        """Fail where there is something to lose."""
+        if text:
+            raise OSError(errno.EBADF, "it is closed")
+        return 0
+
+
+def _run(arguments: list[str]) -> object:
+    if arguments == ["--version"]:
+        emit(version_text())
+        return Exit.OK
+    # Inside the boundary, so that Ctrl-C while the verbs load ends as quietly as any other.
+    from drivelab.cli.app import program  # noqa: PLC0415
+    from drivelab.cli.repeated import check_known, check_once  # noqa: PLC0415
+
+    verbs = program(arguments)
+    check_known(verbs, arguments)
+    check_once(verbs, arguments)
+    return verbs(args=arguments, standalone_mode=False)
