@@ -17,7 +17,7 @@ import pytest
 from devices import DRIVE, Device, served
 
 from drivelab.fit.inputs import read_chain, read_surface
-from drivelab.fit.sweep_files import read_sweep
+from drivelab.fit.sweep_files import read_sweeps
 from drivelab.measuring.address import without_host
 from drivelab.measuring.device import Server, System, Target
 from drivelab.measuring.environment import environment
@@ -174,7 +174,7 @@ def test_ready_made_measurements_take_an_address(run, device, tmp_path):
     done = run("measure", "sweep", device.uri, "--iodepth", "1,4", "--seconds", "0.1", "--csv")
     assert done.returncode == 0, done.stderr
     (tmp_path / "sweep.csv").write_text(done.stdout)
-    assert list(read_sweep(tmp_path / "sweep.csv").depth) == [1, 4]
+    assert list(read_sweeps([tmp_path / "sweep.csv"])[0].depth) == [1, 4]
     done = run("measure", "chain", device.uri, "--requests", "50", "--csv")
     (tmp_path / "chain.csv").write_text(done.stdout)
     assert len(read_chain(tmp_path / "chain.csv")) == 50

@@ -27,12 +27,12 @@ Metric = Annotated[
 ]
 Title = Annotated[
     str | None,
-    typer.Option(help="Title of the pictures, in place of their own", rich_help_panel=PICTURE_PANEL),
+    typer.Option(help="Title of the pictures", rich_help_panel=PICTURE_PANEL),
 ]
 Width = Annotated[
     int | None,
     typer.Option(
-        help="Width of a picture in points, of which most text is 11 high; HTML adapts to its window",
+        help="Width of a picture in points (most text is 11 points high); HTML adapts to its window",
         min=WIDTH_MIN,
         max=WIDTH_MAX,
         rich_help_panel=PICTURE_PANEL,
@@ -42,7 +42,7 @@ Width = Annotated[
 Dpi = Annotated[
     int | None,
     typer.Option(
-        help="Pixels per inch of a PNG, where 96 is one for each point; 192 unless said otherwise",
+        help="Pixels per inch of a PNG; 96 is one pixel per point [192]",
         min=DPI_MIN,
         max=DPI_MAX,
         rich_help_panel=PICTURE_PANEL,
@@ -53,7 +53,7 @@ Provenance = Annotated[
     bool,
     typer.Option(
         "--provenance",
-        help="Put version, model, seed, scenario and digest below the picture",
+        help="Print version, model, seed, scenario and digest below the picture",
         rich_help_panel=PICTURE_PANEL,
     ),
 ]

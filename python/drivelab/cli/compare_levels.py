@@ -78,11 +78,11 @@ def compare_levels(
             autocompletion=completion.drives,
         ),
     ],
-    members: Annotated[str, typer.Option(help="How many of them", metavar="N")] = "4",
+    members: Annotated[str, typer.Option(help="Number of drives", metavar="N")] = "4",
     levels: Annotated[
         str,
         typer.Option(
-            help="Which levels; raid10:far is one with its layout",
+            help="Levels; raid10:far names a layout",
             metavar="NAMES",
             autocompletion=completion.levels,
         ),
@@ -98,35 +98,34 @@ def compare_levels(
         int | None, typer.Option(help=f"Groups in raid30, raid50, raid60 \\[{GROUPS}]", metavar="N")
     ] = None,
     stripe_unit: Annotated[
-        str | None, typer.Option(help="How much lies on a member before the next one's turn", metavar="SIZE")
+        str | None, typer.Option(help="Stripe unit: consecutive data on one member", metavar="SIZE")
     ] = None,
     states: Annotated[
-        str, typer.Option(help="Whole; without member 0; with a new one in its place", metavar="NAMES")
+        str,
+        typer.Option(
+            help="States: healthy, degraded (member 0 missing), rebuilding (it is replaced)", metavar="NAMES"
+        ),
     ] = ",".join(STATES),
-    rw: Annotated[
-        str | None, _load(f"What the load asks for: {', '.join(KINDS)} [randrw]", completion.loads)
-    ] = None,
+    rw: Annotated[str | None, _load(f"Accesses: {', '.join(KINDS)} [randrw]", completion.loads)] = None,
     pattern: Annotated[
         str | None,
         _load("A workload of the catalogue in place of --rw, --bs and --rwmixread", completion.patterns),
     ] = None,
     trace: Annotated[
-        str | None, _load("A recorded trace is the load, whole and at its recorded times: its path")
+        str | None, _load("Path of a recorded trace as the load, replayed at its recorded times")
     ] = None,
     remap: Annotated[
-        str | None, _load("How its addresses move onto each array: wrap or scale", completion.remaps)
+        str | None, _load("Mapping of its addresses onto each array: wrap or scale", completion.remaps)
     ] = None,
-    of: Annotated[str | None, _load("With --remap scale: the size of the old device")] = None,
+    of: Annotated[str | None, _load("With --remap scale: size of the recorded device")] = None,
     iodepth: Annotated[
         str | None,
-        _load("Requests outstanding: of the load the first, with --full a column for each [16; 1,4,16,64]"),
+        _load("Queue depths: the first for the load, all with --full [16; 1,4,16,64]"),
     ] = None,
-    rate_iops: Annotated[
-        str | None, _load("So many requests a second in place of so many outstanding")
-    ] = None,
+    rate_iops: Annotated[str | None, _load("Requests per second, in place of --iodepth")] = None,
     rate_process: Annotated[
         str | None,
-        _load("How these come: poisson, unasked, or linear (evenly spaced)", completion.rate_processes),
+        _load("Arrival process: poisson (default) or linear (evenly spaced)", completion.rate_processes),
     ] = None,
     sync: Annotated[
         bool,
@@ -135,15 +134,15 @@ def compare_levels(
         ),
     ] = False,
     bs: Annotated[str | None, _load("Size of a request [4KiB]")] = None,
-    rwmixread: Annotated[int | None, _load("Share of reads where both are mixed, in percent [70]")] = None,
-    number_ios: Annotated[int | None, _load(f"Random requests for each figure [{REQUESTS}]")] = None,
-    ramp_time: Annotated[str | None, _load(f"Time before they count [{WARM_UP}]")] = None,
+    rwmixread: Annotated[int | None, _load("Share of reads in a mixed load, in percent [70]")] = None,
+    number_ios: Annotated[int | None, _load(f"Number of random requests per figure [{REQUESTS}]")] = None,
+    ramp_time: Annotated[str | None, _load(f"Ramp time before these are counted [{WARM_UP}]")] = None,
     randseed: words.Randseed = None,
-    afr: Annotated[str | None, _risk("Share of drives that fail within a year", "PERCENT")] = None,
-    mttf: Annotated[str | None, _risk("The same as a mean time to failure", "TIME")] = None,
+    afr: Annotated[str | None, _risk("Annual failure rate of a drive", "PERCENT")] = None,
+    mttf: Annotated[str | None, _risk("Mean time to failure of a drive, in place of --afr", "TIME")] = None,
     repair: Annotated[
         str | None,
-        _risk("From a failure until the new drive has its data; unasked the rebuild under the load", "TIME"),
+        _risk("Time from a failure to the end of the repair; by default the rebuild under the load", "TIME"),
     ] = None,
     batch: Batch = None,
     ure: Ure = None,
@@ -155,12 +154,12 @@ def compare_levels(
     replacement: Replacement = None,
     attended: Attended = None,
     scrub: Scrub = None,
-    spares: Annotated[str | None, _risk("Hot spares, each ordered anew when it is used [0]", "N")] = None,
-    drive_price: Annotated[str | None, _risk("What a drive costs: 140USD", "PRICE")] = None,
-    controller_price: Annotated[str | None, _risk("What the controller costs", "PRICE")] = None,
+    spares: Annotated[str | None, _risk("Hot spares; each used one is reordered [0]", "N")] = None,
+    drive_price: Annotated[str | None, _risk("Price of a drive: 140USD", "PRICE")] = None,
+    controller_price: Annotated[str | None, _risk("Price of the controller", "PRICE")] = None,
     settings: words.Set = [],  # noqa: B006 - typer wants a list, and nobody changes it
     full: Annotated[
-        bool, typer.Option("--full", help="Then a table for each topic, by load and depth")
+        bool, typer.Option("--full", help="Also a table for each topic, by load and depth")
     ] = False,
     as_json: AsJson = False,
     as_csv: AsCsv = False,

@@ -21,7 +21,7 @@ from drivelab.report.csv_text import rows_csv
 from drivelab.report.plural import counted
 from drivelab.report.points_table import axis_text
 
-JUDGEMENT_PANEL = "What is judged"
+JUDGEMENT_PANEL = "Figures and verdict"
 PLACES_PANEL = "Which points are compared"
 # Of facts that tell records apart, and of points without a counterpart, so many are named.
 _FACTS_MAX = 8
@@ -57,20 +57,23 @@ class Judgement:
     figures: Annotated[
         str,
         typer.Option(
-            help=f"Which: {', '.join(FIGURES)}; of one direction read.p99",
+            help=f"Figures: {', '.join(FIGURES)}; of one direction read.p99",
             metavar="NAMES",
             rich_help_panel=JUDGEMENT_PANEL,
             autocompletion=_completed,
         ),
     ] = ",".join(JUDGED)
     confidence: Annotated[
-        float, typer.Option(help="Of the intervals", metavar="PERCENT", rich_help_panel=JUDGEMENT_PANEL)
+        float,
+        typer.Option(
+            help="Confidence level of the intervals", metavar="PERCENT", rich_help_panel=JUDGEMENT_PANEL
+        ),
     ] = 95
     pointwise: Annotated[
         bool,
         typer.Option(
             "--pointwise",
-            help="Each interval holds by itself; otherwise all of them hold at once",
+            help="Pointwise intervals; otherwise they are simultaneous",
             rich_help_panel=JUDGEMENT_PANEL,
         ),
     ] = False
@@ -78,7 +81,7 @@ class Judgement:
         float | None,
         typer.Option(
             parser=_percent,
-            help="Exit 3 where a figure differs by more than this, shown beyond its interval",
+            help="Exit 3 if a figure differs by more than this, beyond its interval",
             metavar="PERCENT",
             show_default=False,
             rich_help_panel=JUDGEMENT_PANEL,
@@ -87,21 +90,21 @@ class Judgement:
     worse: Annotated[
         bool,
         typer.Option(
-            "--worse", help="With --threshold: only what is worse counts", rich_help_panel=JUDGEMENT_PANEL
+            "--worse", help="With --threshold: only degradations count", rich_help_panel=JUDGEMENT_PANEL
         ),
     ] = False
     strict: Annotated[
         bool,
         typer.Option(
             "--strict",
-            help="With --threshold: what the intervals leave open counts too, and points without a counterpart",
+            help="With --threshold: undecided figures and unmatched points count too",
             rich_help_panel=JUDGEMENT_PANEL,
         ),
     ] = False
     ignore: Annotated[
         list[str],
         typer.Option(
-            help="An axis in which matched points may differ, such as bs; give it again for another",
+            help="An axis in which matched points may differ, such as bs; repeatable",
             metavar="AXIS",
             rich_help_panel=PLACES_PANEL,
         ),
@@ -110,7 +113,7 @@ class Judgement:
         list[str],
         typer.Option(
             "--where",
-            help="Only points with this value of an axis; give it again for another axis",
+            help="Only points with this value of an axis; repeatable",
             metavar="AXIS=VALUE",
             rich_help_panel=PLACES_PANEL,
         ),

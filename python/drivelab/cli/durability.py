@@ -52,31 +52,40 @@ def _beside(text: str, metavar: str) -> typer.models.OptionInfo:
 
 
 def _way(text: str, metavar: str) -> typer.models.OptionInfo:
-    return option(text, metavar, "How it is found")
+    return option(text, metavar, "Method")
 
 
 def durability(
     file: Annotated[
-        Path | None, typer.Argument(help="A TOML file with the same keys; options change it", metavar="FILE")
+        Path | None,
+        typer.Argument(help="A TOML file with the same keys; options override it", metavar="FILE"),
     ] = None,
-    level: Annotated[str | None, _array("raid6; several: raid5,raid6; also draid and lrc", "NAMES")] = None,
-    members: Annotated[str | None, _array("How many drives", "N")] = None,
-    capacity: Annotated[str | None, _array("Of a drive [1TB]", "SIZE")] = None,
+    level: Annotated[
+        str | None, _array("One level or several: raid5,raid6; also draid and lrc", "NAMES")
+    ] = None,
+    members: Annotated[str | None, _array("Number of drives", "N")] = None,
+    capacity: Annotated[str | None, _array("Capacity of a drive [1TB]", "SIZE")] = None,
     drive: Annotated[
-        str | None, _array("Of the catalogue, or a path to one: its capacity and class", "NAME")
+        str | None, _array("A drive of the catalogue, or a path: for its capacity and class", "NAME")
     ] = None,
-    layout: Annotated[str | None, _array("Of raid10: near, far, offset", "NAME")] = None,
-    copies: Annotated[str | None, _array("Of raid01 and raid10 [2]", "N")] = None,
-    groups: Annotated[str | None, _array("Of raid30, raid50, raid60; local groups of lrc [2]", "N")] = None,
-    parity: Annotated[str | None, _array("Of a stripe of draid; global parities of lrc [2]", "N")] = None,
+    layout: Annotated[str | None, _array("Layout of raid10: near, far, offset", "NAME")] = None,
+    copies: Annotated[str | None, _array("Copies of raid01 and raid10 [2]", "N")] = None,
+    groups: Annotated[str | None, _array("Groups of raid30, raid50, raid60; local groups of lrc [2]", "N")] = None,
+    parity: Annotated[str | None, _array("Parities of a stripe of draid; global parities of lrc [2]", "N")] = None,
     width: Annotated[str | None, _array("Members of a stripe of draid, data and parity", "N")] = None,
     stripes: Annotated[str | None, _array("Stripes of draid on different members [1e6]", "N")] = None,
-    spares: Annotated[str | None, _array("Hot spares, each ordered anew when it is used", "N")] = None,
-    life: Annotated[str | None, _array(f"How long the array is used [{LIFE}]", "TIME")] = None,
-    afr: Annotated[str | None, _failure("Share of drives that fail within a year", "PERCENT")] = None,
-    mttf: Annotated[str | None, _failure("The same as a mean time to failure", "TIME")] = None,
+    spares: Annotated[str | None, _array("Hot spares; each used one is reordered", "N")] = None,
+    life: Annotated[str | None, _array(f"Service life of the array [{LIFE}]", "TIME")] = None,
+    afr: Annotated[str | None, _failure("Annual failure rate of a drive", "PERCENT")] = None,
+    mttf: Annotated[
+        str | None, _failure("Mean time to failure of a drive, in place of --afr", "TIME")
+    ] = None,
     drive_life: Annotated[
-        str | None, _failure("The same as a law: weibull:1.12:461386h, survival:1y=98%,5y=89%", "LAW")
+        str | None,
+        _failure(
+            "Distribution of a drive's life, in place of --afr: weibull:1.12:461386h, survival:1y=98%,5y=89%",
+            "LAW",
+        ),
     ] = None,
     batch: Batch = None,
     ure: Ure = None,
@@ -87,23 +96,29 @@ def durability(
     outage: Outage = None,
     rebuild: Annotated[
         str | None,
-        _repair("Mean, law, interval: 20h, fixed:20h, 20h(18h..23h); by missing members; simulated", "LAWS"),
+        _repair(
+            "Time of a rebuild: 20h, a distribution (fixed:20h), an interval (20h(18h..23h)), simulated",
+            "LAWS",
+        ),
     ] = None,
     detection: Detection = None,
     replacement: Replacement = None,
     attended: Attended = None,
     serial: Annotated[
-        bool, typer.Option("--serial", help="Rebuilds share the pace of one", rich_help_panel=REPAIR)
+        bool,
+        typer.Option("--serial", help="Concurrent rebuilds share the rate of one", rich_help_panel=REPAIR),
     ] = False,
     controller: Annotated[str | None, _beside("The host's adapter", "NAME")] = None,
-    rw: Annotated[str | None, _beside(f"What hosts ask for: {', '.join(KINDS)} [randrw]", "KIND")] = None,
-    pattern: Annotated[str | None, _beside("A workload of the catalogue in place of it", "NAME")] = None,
+    rw: Annotated[str | None, _beside(f"Accesses of the hosts: {', '.join(KINDS)} [randrw]", "KIND")] = None,
+    pattern: Annotated[
+        str | None, _beside("A workload of the catalogue, in place of --rw and --bs", "NAME")
+    ] = None,
     bs: Annotated[str | None, _beside("Size of a request [4KiB]", "SIZE")] = None,
-    rwmixread: Annotated[int | None, _beside("Share of reads where both are mixed [70]", "PERCENT")] = None,
+    rwmixread: Annotated[int | None, _beside("Share of reads in a mixed load [70]", "PERCENT")] = None,
     iodepth: Annotated[int | None, _beside("Requests outstanding [16]", "N")] = None,
-    rate_iops: Annotated[str | None, _beside("So many requests a second instead", "N")] = None,
+    rate_iops: Annotated[str | None, _beside("Requests per second, in place of --iodepth", "N")] = None,
     rate_process: Annotated[
-        str | None, _beside("How these come: poisson, unasked, or linear (evenly spaced)", "NAME")
+        str | None, _beside("Arrival process: poisson (default) or linear (evenly spaced)", "NAME")
     ] = None,
     sync: Annotated[
         bool,
@@ -115,15 +130,15 @@ def durability(
     ] = False,
     scrub: Scrub = None,
     method: Annotated[str | None, _way(", ".join(METHODS), "NAME")] = None,
-    histories: Annotated[str | None, _way(f"At most [{HISTORIES}]", "N")] = None,
+    histories: Annotated[str | None, _way(f"Upper limit of the number of histories [{HISTORIES}]", "N")] = None,
     error: Annotated[
         str | None,
-        _way(f"It ends sooner where half the interval is less of the chance [{RELATIVE}]", "PERCENT"),
+        _way(f"Stop once half the interval is below this share of the probability [{RELATIVE}]", "PERCENT"),
     ] = None,
     every_loss: Annotated[
         bool,
         typer.Option(
-            "--every-loss", help="Go on after a loss, and count each", rich_help_panel="How it is found"
+            "--every-loss", help="Continue after a loss, and count every loss", rich_help_panel="Method"
         ),
     ] = False,
     randseed: Annotated[int | None, _way("Seed of the random numbers [1]", "N")] = None,

@@ -19,34 +19,50 @@ def option(text: str, metavar: str, panel: str) -> typer.models.OptionInfo:
 
 
 Batch = Annotated[
-    str | None, option("Arrays of a bad batch, and how many times as fast it ages: 5%:8", "SHARE:N", FAILS)
+    str | None,
+    option("Share of arrays from a bad batch, and the factor of its failure rate: 5%:8", "SHARE:N", FAILS),
 ]
 Ure = Annotated[
     str | None,
     option(
-        "Unreadable sectors for what is read: 1e-15/bit, or none; unasked by the drive's class", "RATE", FAILS
+        "Rate of unreadable sectors per bit or byte read: 1e-15/bit, or none; by default by the drive's class",
+        "RATE",
+        FAILS,
     ),
 ]
 Latent = Annotated[
     str | None,
-    option("Latent defects of a drive by the hour: 1.08e-4/h, or a law by its name", "RATE", FAILS),
+    option("Rate of latent defects of a drive: 1.08e-4/h, or a distribution by name", "RATE", FAILS),
 ]
 Reads = Annotated[
-    str | None, option(f"Read from a drive in a day, for --ure with --scrub [{READS}]", "SIZE", FAILS)
+    str | None, option(f"Data read from a drive per day, for --ure with --scrub [{READS}]", "SIZE", FAILS)
 ]
 Common = Annotated[
-    list[str] | None, option("What takes drives together: shelf:20y:30%; more than once", "CAUSE", FAILS)
+    list[str] | None,
+    option(
+        "Common cause of failures (name, mean time, share of drives): shelf:20y:30%; repeatable",
+        "CAUSE",
+        FAILS,
+    ),
 ]
 WrongDrive = Annotated[
-    str | None, option("Chance that a good drive is pulled for a failed one [0]", "PERCENT", FAILS)
+    str | None,
+    option("Probability that a good drive is pulled by mistake at a replacement [0]", "PERCENT", FAILS),
 ]
 Outage = Annotated[
     list[str] | None,
-    option("What data cannot be reached without: controller:500000h:8h; more than once", "PART", FAILS),
+    option(
+        "Component without which data are unavailable (name, MTTF, MTTR): controller:500000h:8h; repeatable",
+        "PART",
+        FAILS,
+    ),
 ]
-Detection = Annotated[str | None, option("From a failure until it is known [0]", "LAW", REPAIR)]
+Detection = Annotated[str | None, option("Time from a failure to its detection [0]", "LAW", REPAIR)]
 Replacement = Annotated[
-    str | None, option("Until a new drive is there, where no spare is [0]", "LAW", REPAIR)
+    str | None, option("Time until a new drive arrives, without a spare [0]", "LAW", REPAIR)
 ]
-Attended = Annotated[str | None, option("When somebody is there to replace it: 8x5", "HxD", REPAIR)]
-Scrub = Annotated[str | None, option("Period of a scrub, or a law from defect to correction", "TIME", REPAIR)]
+Attended = Annotated[str | None, option("Attended hours a day x days a week: 8x5", "HxD", REPAIR)]
+Scrub = Annotated[
+    str | None,
+    option("Period of scrubs, or the distribution of the time from defect to correction", "TIME", REPAIR),
+]

@@ -53,13 +53,15 @@ class Measured:
     geometry: Annotated[Path | None, _files("CSV of a geometry found by timing")] = None
     known: Annotated[
         list[str],
-        typer.Option(help="A value that stays as it is given", metavar="KEY=VALUE", show_default=False),
+        typer.Option(help="A value that is not fitted", metavar="KEY=VALUE", show_default=False),
     ] = field(default_factory=list)
     bs: Annotated[str | None, _of_sweep("size of a request", "the record's, else 4k")] = None
     rw: Annotated[str | None, _of_sweep("randread or randwrite", "the record's, else randread")] = None
-    offset: Annotated[str | None, _of_sweep("where it begins", "0")] = None
-    size: Annotated[str | None, _of_sweep("the part it spans", "whole drive")] = None
-    hold_out: Annotated[str, typer.Option(help="The part that is only scored", metavar="PERCENT")] = "50%"
+    offset: Annotated[str | None, _of_sweep("start of its range", "0")] = None
+    size: Annotated[str | None, _of_sweep("size of its range", "whole drive")] = None
+    hold_out: Annotated[
+        str, typer.Option(help="Share of the data held out for validation", metavar="PERCENT")
+    ] = "50%"
 
 
 @grouped
@@ -69,7 +71,7 @@ def fit(
         str,
         typer.Argument(
             metavar="DRIVE",
-            help="The start: a drive of the catalogue, or a drive file",
+            help="Initial drive: of the catalogue, or a drive file",
             autocompletion=completion.drives,
         ),
     ],
@@ -90,7 +92,7 @@ def fit(
         ),
     ] = [],  # noqa: B006
     restart: Annotated[
-        bool, typer.Option("--restart", help="Begin anew, not where a fit was interrupted")
+        bool, typer.Option("--restart", help="Start over instead of resuming an interrupted fit")
     ] = False,
     workers: Workers = None,
     form: Form,

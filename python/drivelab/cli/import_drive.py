@@ -40,7 +40,7 @@ def import_drive(
     disk: Annotated[
         str | None,
         typer.Option(
-            help="Of several disks of the topology the one of this name",
+            help="The disk of this name, if the topology has several",
             metavar="NAME",
             show_default="the model that all share",
         ),

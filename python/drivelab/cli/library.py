@@ -47,7 +47,7 @@ One = Annotated[str, typer.Argument(metavar="RECORD", help=_A_RECORD, show_defau
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No remarks")]
 Tags = Annotated[
     list[str],
-    typer.Option("--tag", help="A tag; give it again for another", metavar="TAG", show_default=False),
+    typer.Option("--tag", help="A tag; repeatable", metavar="TAG", show_default=False),
 ]
 Kind = Annotated[str | None, typer.Option(help=", ".join(KINDS), metavar="KIND", show_default=False)]
 Anonymous = Annotated[
@@ -103,7 +103,7 @@ def list_(
     where: Where_ = None,
     form: Form,
 ) -> int:
-    """List what is there."""
+    """List the records."""
     return _list([], tags, kind, where, form)
 
 

@@ -46,7 +46,7 @@ def loop(
     load: _Load,
     settings: words.Set = [],  # noqa: B006 - typer wants a list, and nobody changes it
     lateness_budget: Annotated[
-        str, typer.Option(help="What 99 of 100 answers may be late by", metavar="TIME")
+        str, typer.Option(help="Allowed lateness of answers, at p99", metavar="TIME")
     ] = BUDGET,
     as_json: AsJson = False,
     quiet: Quiet = False,

@@ -76,7 +76,7 @@ def run(
 ) -> int:
     """Run a workload on a real file, block device or NBD address.
 
-    Reads only, unless --write names the target once more. A list is a sweep: --bs 4k,64k --iodepth 1,4,16,64.
+    Reads only, unless --write and --yes-destroy are given. A list is a sweep: --bs 4k,64k --iodepth 1,4,16,64.
     """
     form.check()
     for path in output:

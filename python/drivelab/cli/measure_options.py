@@ -27,7 +27,7 @@ Engine = Annotated[
 Repeat = Annotated[
     int,
     typer.Option(
-        help="Runs of each point, by turns, with confidence intervals",
+        help="Runs of each point, interleaved, with confidence intervals",
         metavar="N",
         rich_help_panel=DEVICE_PANEL,
     ),
@@ -42,14 +42,14 @@ class Permit:
         bool,
         typer.Option(
             "--write",
-            help="Let the workload write: what is there is destroyed",
+            help="Allow writes, which destroy the data on the target",
             rich_help_panel=DEVICE_PANEL,
         ),
     ] = False
     yes_destroy: Annotated[
         str | None,
         typer.Option(
-            help="The target once more, as a write needs it",
+            help="The target's name again, to confirm writes",
             metavar="PATH|ADDRESS",
             rich_help_panel=DEVICE_PANEL,
         ),
@@ -58,7 +58,7 @@ class Permit:
         bool,
         typer.Option(
             "--overwrite-data",
-            help="Also where a file has data, or a device a file system that is not mounted",
+            help="Also if a file has data, or a device has a file system (not mounted)",
             rich_help_panel=DEVICE_PANEL,
         ),
     ] = False
@@ -75,13 +75,13 @@ class Course:
     on_error: Annotated[
         str,
         typer.Option(
-            help="stop or continue, once a command fails", metavar="WHAT", rich_help_panel=DEVICE_PANEL
+            help="After a failed command: stop or continue", metavar="WHAT", rich_help_panel=DEVICE_PANEL
         ),
     ] = "stop"
     until_steady: Annotated[
         str | None,
         typer.Option(
-            help="Begin the measured time once five rounds of this length agree; at most 60 rounds",
+            help="Wait for a steady state: five rounds of this length that agree, of at most 60",
             metavar="TIME",
             rich_help_panel=DEVICE_PANEL,
             show_default=False,

@@ -141,9 +141,11 @@ def table(
 def surface(
     *,
     target: TargetName,
-    places: Annotated[int, typer.Option(help="Places at which the rate is taken", metavar="N")] = PLACES,
+    places: Annotated[
+        int, typer.Option(help="Number of addresses at which the rate is measured", metavar="N")
+    ] = PLACES,
     requests: Annotated[int, typer.Option(help="Reads of 64 KiB at each place", metavar="N", min=8)] = 256,
-    accesses: Annotated[int, typer.Option(help="Random reads, a dot each", metavar="N", min=20)] = 500,
+    accesses: Annotated[int, typer.Option(help="Number of random reads", metavar="N", min=20)] = 500,
     engine: device.Engine = "auto",
     form: Form,
     output: Pictures = [],  # noqa: B006

@@ -68,7 +68,7 @@ def _option(
 
 
 def _limit(text: str, metavar: str) -> typer.models.OptionInfo:
-    return _option(text, metavar, "What has to hold")
+    return _option(text, metavar, "Requirements")
 
 
 def _load(text: str, metavar: str, names: completion.Complete | None = None) -> typer.models.OptionInfo:
@@ -88,33 +88,36 @@ def _failure(text: str, metavar: str) -> typer.models.OptionInfo:
 
 
 def plan(
-    capacity: Annotated[str | None, _limit("How much has to fit: 60TB", "SIZE")] = None,
+    capacity: Annotated[str | None, _limit("Usable capacity that is needed: 60TB", "SIZE")] = None,
     max_latency: Annotated[
-        str | None, _limit("The most a latency may be: p99=50ms,mean=20ms", "NAME=TIME")
+        str | None, _limit("Upper limits of latency: p99=50ms,mean=20ms", "NAME=TIME")
     ] = None,
-    min_iops: Annotated[str | None, _limit("The least I/Os per second", "N")] = None,
-    max_loss: Annotated[str | None, _limit("The greatest chance of data loss: 1e-4/year", "CHANCE")] = None,
-    budget: Annotated[str | None, _limit("The most that all of it may cost: 5000USD", "PRICE")] = None,
+    min_iops: Annotated[str | None, _limit("Lower limit of I/Os per second", "N")] = None,
+    max_loss: Annotated[
+        str | None, _limit("Upper limit of the probability of data loss: 1e-4/year", "CHANCE")
+    ] = None,
+    budget: Annotated[str | None, _limit("Upper limit of the total cost: 5000USD", "PRICE")] = None,
     states: Annotated[
-        str | None, _limit("In which states latencies and IOPS have to hold [healthy]", "NAMES")
+        str | None, _limit("States in which latency and IOPS limits hold [healthy]", "NAMES")
     ] = None,
     load: Annotated[
         str | None, _load("A scenario whose workload is the load, or a recorded trace", "FILE")
     ] = None,
     rw: Annotated[
-        str | None, _load(f"What is asked for: {', '.join(KINDS)} [randrw]", "KIND", completion.loads)
+        str | None, _load(f"Accesses: {', '.join(KINDS)} [randrw]", "KIND", completion.loads)
     ] = None,
     pattern: Annotated[
-        str | None, _load("A workload of the catalogue in place of it", "NAME", completion.patterns)
+        str | None,
+        _load("A workload of the catalogue, in place of --rw and --bs", "NAME", completion.patterns),
     ] = None,
     bs: Annotated[str | None, _load("Size of a request [4KiB]", "SIZE")] = None,
-    rwmixread: Annotated[str | None, _load("Share of reads where both are mixed [70]", "PERCENT")] = None,
+    rwmixread: Annotated[str | None, _load("Share of reads in a mixed load [70]", "PERCENT")] = None,
     iodepth: Annotated[str | None, _load("Requests outstanding [16]", "N")] = None,
-    rate_iops: Annotated[str | None, _load("So many requests a second instead", "N")] = None,
+    rate_iops: Annotated[str | None, _load("Requests per second, in place of --iodepth", "N")] = None,
     rate_process: Annotated[
         str | None,
         _load(
-            "How these come: poisson or linear (evenly spaced) [poisson]", "NAME", completion.rate_processes
+            "Arrival process: poisson (default) or linear (evenly spaced)", "NAME", completion.rate_processes
         ),
     ] = None,
     sync: Annotated[
@@ -123,33 +126,38 @@ def plan(
             "--sync", help="Each write ends on the media (FUA), as with O_SYNC", rich_help_panel="The load"
         ),
     ] = False,
-    number_ios: Annotated[str | None, _load(f"Requests for each figure [{REQUESTS}]", "N")] = None,
-    ramp_time: Annotated[str | None, _load(f"Time before they count [{WARM_UP}]", "TIME")] = None,
+    number_ios: Annotated[str | None, _load(f"Number of requests per figure [{REQUESTS}]", "N")] = None,
+    ramp_time: Annotated[str | None, _load(f"Ramp time before these are counted [{WARM_UP}]", "TIME")] = None,
     randseed: words.Randseed = None,
     drive: Annotated[
         str | None, _grid("Drives of the catalogue, or paths", "NAMES", completion.drives)
     ] = None,
     level: Annotated[
-        str | None, _grid(f"Levels, raidz2 among them [{LEVELS}]", "NAMES", completion.levels)
+        str | None, _grid(f"Levels, such as raid10,raidz2 [{LEVELS}]", "NAMES", completion.levels)
     ] = None,
-    members: Annotated[str | None, _grid(f"How many drives: 4..12, or 4,6,8 [{MEMBERS}]", "N")] = None,
+    members: Annotated[str | None, _grid(f"Numbers of drives: 4..12, or 4,6,8 [{MEMBERS}]", "N")] = None,
     controller: Annotated[
-        str | None, _grid("Adapters of the host, none among them [none]", "NAMES", completion.controllers)
+        str | None, _grid("Host adapters; none is one of them [none]", "NAMES", completion.controllers)
     ] = None,
     copies: Annotated[str | None, _grid(f"Copies in raid01 and raid10 [{COPIES}]", "N")] = None,
     groups: Annotated[str | None, _grid(f"Groups in raid30, raid50, raid60 [{GROUPS}]", "N")] = None,
-    spares: Annotated[str | None, _grid("Hot spares, which cost too [0]", "N")] = None,
+    spares: Annotated[str | None, _grid("Hot spares, included in the cost [0]", "N")] = None,
     drive_price: Annotated[str | None, _price("280USD, or A=280USD,B=300USD", "PRICES")] = None,
-    controller_price: Annotated[str | None, _price("Of each controller", "PRICES")] = None,
-    power_price: Annotated[str | None, _price("Of power over the life: 0.30USD/kWh", "PRICE")] = None,
-    drive_power: Annotated[str | None, _price("What a drive takes: 7W, or A=7W,B=9W", "POWER")] = None,
-    life: Annotated[str | None, _price(f"How long the array is used [{LIFE}]", "TIME")] = None,
+    controller_price: Annotated[str | None, _price("Price of each controller", "PRICES")] = None,
+    power_price: Annotated[str | None, _price("Price of energy over the life: 0.30USD/kWh", "PRICE")] = None,
+    drive_power: Annotated[str | None, _price("Power of a drive: 7W, or A=7W,B=9W", "POWER")] = None,
+    life: Annotated[str | None, _price(f"Service life of the array [{LIFE}]", "TIME")] = None,
     afr: Annotated[
-        str | None, _failure("Drives that fail within a year: 1.5%, or A=1%,B=2%", "PERCENT")
+        str | None, _failure("Annual failure rate of a drive: 1.5%, or A=1%,B=2%", "PERCENT")
     ] = None,
-    mttf: Annotated[str | None, _failure("The same as a mean time to failure", "TIME")] = None,
+    mttf: Annotated[
+        str | None, _failure("Mean time to failure of a drive, in place of --afr", "TIME")
+    ] = None,
     drive_life: Annotated[
-        str | None, _failure("The same as a law: weibull:1.12:461386h, or A=LAW,B=LAW", "LAW")
+        str | None,
+        _failure(
+            "Distribution of a drive's life, in place of --afr: weibull:1.12:461386h, or A=LAW,B=LAW", "LAW"
+        ),
     ] = None,
     batch: Batch = None,
     ure: Ure = None,
@@ -164,10 +172,10 @@ def plan(
     scrub: Scrub = None,
     settings: words.Set = [],  # noqa: B006 - typer wants a list, and nobody changes it
     with_table: Annotated[
-        bool, typer.Option("--table", help="Then every candidate, the cheapest first")
+        bool, typer.Option("--table", help="Also a table of all candidates, by cost")
     ] = False,
     with_notes: Annotated[
-        bool, typer.Option("--notes", help=f"All remarks on the answer, not {NOTES} of them")
+        bool, typer.Option("--notes", help=f"All remarks on the answer, not only {NOTES}")
     ] = False,
     as_json: AsJson = False,
     as_csv: AsCsv = False,
@@ -175,7 +183,7 @@ def plan(
     tornado: Annotated[
         list[Path],
         typer.Option(
-            help="Draw what each assumption does to the chance of loss: .png, .svg, .pdf, .html or .json",
+            help="Draw the effect of each assumption on the probability of loss: .png, .svg, .pdf, .html or .json",
             metavar="FILE",
             parser=place,
         ),

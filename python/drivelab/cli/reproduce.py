@@ -52,7 +52,7 @@ def reproduce(
     placement: Placement,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no legend")] = False,
 ) -> int:
-    """Run a published table again: what was printed, what the model predicts, and how far apart they are."""
+    """Recompute a published table: printed and predicted values, and their differences."""
     check_form(json=as_json, csv=as_csv)
     if name is None:
         _list(as_json=as_json, as_csv=as_csv)

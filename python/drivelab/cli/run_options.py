@@ -15,7 +15,7 @@ Pictures = Annotated[
     typer.Option(
         "--output",
         "-o",
-        help="Draw the picture: .png, .svg, .pdf, .html or .json; give it again for another file",
+        help="Draw the picture: .png, .svg, .pdf, .html or .json; repeatable",
         metavar="FILE",
         parser=place,
     ),
@@ -40,7 +40,7 @@ Ray = Annotated[
 Checkpoint = Annotated[
     Path | None,
     typer.Option(
-        help="Keep results as they come; the same command goes on from there",
+        help="Save results as they finish; the same command resumes from them",
         metavar="FILE",
         rich_help_panel=ELSEWHERE_PANEL,
     ),
@@ -56,7 +56,7 @@ class Placement:
     checkpoint: Checkpoint = None
 
 
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no remarks")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no notes")]
 AsCsv = Annotated[bool, typer.Option("--csv", help="The figures as CSV")]
 AsJson = Annotated[bool, typer.Option("--json", help="Everything as JSON")]
 

@@ -37,11 +37,13 @@ class OfSurface:
 
     rw: Annotated[
         str | None,
-        _unasked("read or write: what the surface is scanned by", "read", names=completion.surface_kinds),
+        _unasked("Access of the surface scan: read or write", "read", names=completion.surface_kinds),
     ] = None
-    places: Annotated[int | None, _unasked("Places at which the rate is taken", surface.PLACES)] = None
-    accesses: Annotated[int | None, _unasked("Random accesses, a dot each", access.REQUESTS)] = None
-    access_size: Annotated[str | None, _unasked("How much an access transfers", access.BLOCK)] = None
+    places: Annotated[
+        int | None, _unasked("Number of addresses at which the rate is measured", surface.PLACES)
+    ] = None
+    accesses: Annotated[int | None, _unasked("Number of random accesses", access.REQUESTS)] = None
+    access_size: Annotated[str | None, _unasked("Size of a random access", access.BLOCK)] = None
 
 
 def _check_effective(by_size: bool, of_surface: OfSurface, requests: int | None) -> None:

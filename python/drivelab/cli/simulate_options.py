@@ -26,7 +26,7 @@ from drivelab.runs.result import Result
 LOG_FOR_TIMELINE = 40
 LOG_SUFFIXES = (".csv", ".json")
 LOG_PANEL = "Traces of single commands"
-DATA_PANEL = "What becomes of data"
+DATA_PANEL = "Data integrity"
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ class LogWish:
     log_to: Annotated[
         list[Path],
         typer.Option(
-            help="Write them: .csv, a line for each; .json, the whole record; give it again for another file",
+            help="Write them: .csv, a line for each; .json, the whole record; repeatable",
             metavar="FILE",
             parser=place,
             rich_help_panel=LOG_PANEL,
@@ -74,7 +74,7 @@ class LogWish:
         list[Path],
         typer.Option(
             help=f"Draw head and queue over time, of an array every head; {LOG_FOR_TIMELINE} commands unless --log "
-            "says more: .png, .svg, .pdf, .html or .json; give it again for another file",
+            "says more: .png, .svg, .pdf, .html or .json; repeatable",
             metavar="FILE",
             parser=place,
             rich_help_panel=LOG_PANEL,
@@ -139,8 +139,8 @@ class Shown:
     chart: Annotated[
         list[Path],
         typer.Option(
-            help="Draw rates and latency, of one point its response times: .png, .svg, .pdf, .html or .json; "
-            "give it again for another file",
+            help="Draw rates and latency; of a single point, its response times: .png, .svg, .pdf, .html or .json; "
+            "repeatable",
             metavar="FILE",
             parser=place,
             rich_help_panel=PICTURE_PANEL,
@@ -149,13 +149,13 @@ class Shown:
     metric: Metric = None
     breakdown: Annotated[
         bool,
-        typer.Option("--breakdown", help="A second table: where the mean response time of each point went"),
+        typer.Option("--breakdown", help="Also a table of the components of the mean response time"),
     ] = False
     breakdown_chart: Annotated[
         list[Path],
         typer.Option(
-            help="Draw where the response time went, a stacked bar for each point: .png, .svg, .pdf, .html or "
-            ".json; give it again for another file",
+            help="Draw the components of the response time, a stacked bar for each point: .png, .svg, .pdf, .html or "
+            ".json; repeatable",
             metavar="FILE",
             parser=place,
             rich_help_panel=PICTURE_PANEL,
@@ -176,7 +176,7 @@ class Shown:
         list[Path],
         typer.Option(
             help="Draw latency, IOPS and the progress of rebuilds over time: .png, .svg, .pdf, .html or .json; "
-            "give it again for another file",
+            "repeatable",
             metavar="FILE",
             parser=place,
             rich_help_panel=ARRAY_PANEL,
@@ -186,7 +186,7 @@ class Shown:
         bool,
         typer.Option(
             "--check-data",
-            help="Hold every read to what was written, and parity and copies to their data at the end",
+            help="Verify every read against what was written, and parity and copies at the end",
             rich_help_panel=DATA_PANEL,
         ),
     ] = False
@@ -194,7 +194,7 @@ class Shown:
     capture: Annotated[
         Path | None,
         typer.Option(
-            help="Write every command that reaches the target as a trace, which --trace replays",
+            help="Write every command that reaches the target to a trace, for --trace",
             metavar="FILE",
             parser=place,
             rich_help_panel=TRACE_PANEL,

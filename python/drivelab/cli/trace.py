@@ -39,10 +39,12 @@ Traces = Annotated[
 ]
 DeviceSize = Annotated[
     str | None,
-    typer.Option(help="A device ends there, such as 300GB; what reaches beyond is a problem", metavar="SIZE"),
+    typer.Option(
+        help="Capacity of the device, such as 300GB; requests beyond it are reported", metavar="SIZE"
+    ),
 ]
 Sort = Annotated[
-    bool, typer.Option("--sort", help="Put requests in order that are fewer than 131,072 places out of it")
+    bool, typer.Option("--sort", help="Sort requests that are out of order by fewer than 131,072 positions")
 ]
 To = Annotated[
     str | None,
@@ -55,13 +57,13 @@ To = Annotated[
 ]
 Output = Annotated[
     Path,
-    typer.Option("--output", "-o", help="Where to; packed if it ends in .gz", metavar="FILE", parser=place),
+    typer.Option(
+        "--output", "-o", help="Output file; compressed if it ends in .gz", metavar="FILE", parser=place
+    ),
 ]
 Merge = Annotated[
     str | None,
-    typer.Option(
-        help="Several traces: clock where they have one, start to begin them together", metavar="HOW"
-    ),
+    typer.Option(help="Alignment of several traces: by their clock, or by their start", metavar="HOW"),
 ]
 SHAPE_PANEL = "Shape, in this order"
 
@@ -78,15 +80,17 @@ class Understood:
         str | None,
         typer.Option(
             "--format",
-            help=f"The format, where the first lines leave it open: {', '.join(FORMATS)}",
+            help=f"The format, if the first lines are ambiguous: {', '.join(FORMATS)}",
             metavar="NAME",
             autocompletion=lambda incomplete: [name for name in FORMATS if name.startswith(incomplete)],
         ),
     ] = None
-    lenient: Annotated[bool, typer.Option("--lenient", help="Count what is wrong, and go on")] = False
+    lenient: Annotated[bool, typer.Option("--lenient", help="Count faulty lines, and continue")] = False
     read_flag: Annotated[
         int | None,
-        typer.Option(help="0 or 1, whichever means a read in this trace", min=0, max=1, show_default=False),
+        typer.Option(
+            help="The flag that means a read in this trace: 0 or 1", min=0, max=1, show_default=False
+        ),
     ] = None
     time_unit: Annotated[
         str | None,
@@ -104,17 +108,17 @@ class Understood:
 class Window:
     """The part of a trace that is kept."""
 
-    device: Annotated[str | None, _shape("One device alone, by its name", "NAME")] = None
+    device: Annotated[str | None, _shape("Only this device", "NAME")] = None
     skip: Annotated[
-        int, typer.Option(help="Without so many first requests", min=0, rich_help_panel=SHAPE_PANEL)
+        int, typer.Option(help="Skip the first N requests", min=0, rich_help_panel=SHAPE_PANEL)
     ] = 0
     count: Annotated[
-        int | None, typer.Option(help="So many requests at most", min=1, rich_help_panel=SHAPE_PANEL)
+        int | None, typer.Option(help="At most N requests", min=1, rich_help_panel=SHAPE_PANEL)
     ] = None
     from_: Annotated[
-        str | None, _shape("From this time since the first request on, such as 90s", "TIME", "--from")
+        str | None, _shape("Begin at this time after the first request, such as 90s", "TIME", "--from")
     ] = None
-    until: Annotated[str | None, _shape("Up to this time, without it", "TIME")] = None
+    until: Annotated[str | None, _shape("End before this time", "TIME")] = None
 
 
 @dataclass(frozen=True)
@@ -123,7 +127,7 @@ class Scaling:
 
     scale_time: Annotated[
         str | None,
-        _shape("Times since the first request are multiplied by it: 0.5 is twice as fast", "FACTOR"),
+        _shape("Factor for the times since the first request: 0.5 is twice as fast", "FACTOR"),
     ] = None
     remap: Annotated[
         str | None,

@@ -44,23 +44,24 @@ def validate(
     ],
     drawn: Drawn,
     seed: Annotated[
-        int | None, typer.Option(help="Turns the platter at the start [1]", min=0, show_default=False)
+        int | None,
+        typer.Option(help="Seed of the initial rotational position [1]", min=0, show_default=False),
     ] = None,
     demerit_max: Annotated[
         float | None,
         typer.Option(
-            help="Exit 3 where the demerit is more of the measured mean",
+            help="Exit 3 if the demerit exceeds this share of the measured mean",
             metavar="PERCENT",
             show_default=False,
         ),
     ] = None,
     margin: Annotated[
         float,
-        typer.Option(help="An error of its mean that a group may have", metavar="PERCENT"),
+        typer.Option(help="Allowed error of a group's mean", metavar="PERCENT"),
     ] = MARGIN_PERCENT,
     groups_max: Annotated[
         int | None,
-        typer.Option(help="Exit 3 where more groups fail", metavar="COUNT", min=0, show_default=False),
+        typer.Option(help="Exit 3 if more groups fail", metavar="COUNT", min=0, show_default=False),
     ] = None,
     settings: words.Set = [],  # noqa: B006 - typer wants a list, and nobody changes it
     as_json: Annotated[bool, typer.Option("--json", help="The figures as JSON")] = False,

@@ -35,7 +35,7 @@ def _option(
 
 
 # Options that a verb has without the rest of their group.
-Name = Annotated[str | None, _option("What the run is called in its results", "NAME")]
+Name = Annotated[str | None, _option("Name of the run in its results", "NAME")]
 Drive = Annotated[
     str | None, _option("A drive of the catalogue, or a path to one", "NAME", names=completion.drives)
 ]
@@ -48,15 +48,13 @@ Level = Annotated[
         completion.levels,
     ),
 ]
-Members = Annotated[str | None, _option("How many drives; 2,4,8 is a sweep, and 2..4 too", "N", ARRAY_PANEL)]
+Members = Annotated[str | None, _option("Number of drives; 2,4,8 or 2..4 is a sweep", "N", ARRAY_PANEL)]
 StripeUnit = Annotated[
-    str | None, _option("How much lies on a member before the next one's turn", "SIZE", ARRAY_PANEL)
+    str | None, _option("Stripe unit: consecutive data on one member", "SIZE", ARRAY_PANEL)
 ]
 Pattern = Annotated[
     str | None,
-    _option(
-        "A workload of the catalogue; what is given beside it goes first", "NAME", names=completion.patterns
-    ),
+    _option("A workload of the catalogue; other options override it", "NAME", names=completion.patterns),
 ]
 Rw = Annotated[
     str | None, _option("read, write, randread, randwrite, rw or randrw", "KIND", names=completion.kinds)
@@ -65,12 +63,12 @@ Bs = Annotated[str | None, _option("Transfer size; k is 1024", "SIZE")]
 Iodepth = Annotated[
     str | None, _option("Commands outstanding per job; 1,4,16 is a sweep, 1..32 doubles", "N")
 ]
-Numjobs = Annotated[str | None, _option("Jobs at the same time", "N")]
+Numjobs = Annotated[str | None, _option("Number of concurrent jobs", "N")]
 Rwmixread = Annotated[str | None, _option("Share of reads in percent", "PERCENT")]
-Fsync = Annotated[str | None, _option("A flush after so many writes of a job, which waits for it", "N")]
-Runtime = Annotated[str | None, _option("Measured time, after the ramp", "TIME")]
-RampTime = Annotated[str | None, _option("Time before anything is counted", "TIME")]
-Randseed = Annotated[str | None, _option("Seed of every random stream", "SEED")]
+Fsync = Annotated[str | None, _option("Flush after every N writes of a job", "N")]
+Runtime = Annotated[str | None, _option("Measured time, after the ramp time", "TIME")]
+RampTime = Annotated[str | None, _option("Time before the measurement begins", "TIME")]
+Randseed = Annotated[str | None, _option("Seed of all random numbers", "SEED")]
 Set = Annotated[
     list[str],
     typer.Option(
@@ -99,38 +97,42 @@ class Load:
     pattern: Pattern = None
     rw: Rw = None
     bs: Bs = None
-    bssplit: Annotated[str | None, _option("Several sizes with shares in percent: 4k/60:64k/40", "SPLIT")] = (
+    bssplit: Annotated[str | None, _option("Mix of sizes with shares in percent: 4k/60:64k/40", "SPLIT")] = (
         None
     )
     iodepth: Iodepth = None
     numjobs: Numjobs = None
     rwmixread: Rwmixread = None
     percentage_random: Annotated[
-        str | None, _option("Share of I/Os that go to a random place; the rest follow on", "PERCENT")
+        str | None, _option("Share of I/Os at random addresses; the others are sequential", "PERCENT")
     ] = None
     random_distribution: Annotated[
         str | None,
         _option(
-            "Which places are asked for how often: zipf:1.2, pareto:0.2, normal:5, zoned:60/10:40/90",
+            "Distribution of random addresses: zipf:1.2, pareto:0.2, normal:5, zoned:60/10:40/90",
             "NAME",
             names=completion.distributions,
         ),
     ] = None
-    rate_iops: Annotated[str | None, _option("Arrivals per second, whatever has finished", "RATE")] = None
+    rate_iops: Annotated[str | None, _option("Arrivals per second, independent of completions", "RATE")] = (
+        None
+    )
     rate_process: Annotated[
         str | None,
-        _option("linear or poisson: how arrivals are spaced", "NAME", names=completion.rate_processes),
+        _option(
+            "Arrival process: linear (evenly spaced) or poisson", "NAME", names=completion.rate_processes
+        ),
     ] = None
     thinktime: Annotated[str | None, _option("Pause after a completion", "TIME")] = None
     fsync: Fsync = None
     direct: Annotated[
-        str | None, _option("0: through the host's cache, where there is one (target.host_cache)", "0|1")
+        str | None, _option("0: through the host's cache, if the target has one (target.host_cache)", "0|1")
     ] = None
-    size: Annotated[str | None, _option("How much of the drive is used", "SIZE")] = None
-    offset: Annotated[str | None, _option("Where the used part begins", "SIZE")] = None
+    size: Annotated[str | None, _option("Size of the used part of the device", "SIZE")] = None
+    offset: Annotated[str | None, _option("Start of the used part of the device", "SIZE")] = None
     runtime: Runtime = None
     ramp_time: RampTime = None
-    number_ios: Annotated[str | None, _option("Stop after so many I/Os", "N")] = None
+    number_ios: Annotated[str | None, _option("Stop after N I/Os", "N")] = None
     randseed: Randseed = None
 
 
@@ -138,8 +140,8 @@ class Load:
 class Ignored:
     """Words of fio's that change nothing."""
 
-    ioengine: Annotated[str | None, _option("fio's word; it changes nothing here", "NAME")] = None
-    time_based: Annotated[bool, _option("fio's word; every run is", "")] = False
+    ioengine: Annotated[str | None, _option("Accepted for fio's sake; no effect", "NAME")] = None
+    time_based: Annotated[bool, _option("Accepted for fio's sake; every run is time-based", "")] = False
 
 
 @dataclass(frozen=True)
@@ -158,31 +160,29 @@ class Replay:
             completion.paces,
         ),
     ] = None
-    trace_format: Annotated[str | None, _option("Its format, where it is not found", "NAME", TRACE_PANEL)] = (
+    trace_format: Annotated[str | None, _option("Its format, if it is not detected", "NAME", TRACE_PANEL)] = (
         None
     )
-    trace_device: Annotated[str | None, _option("The only device that is replayed", "NAME", TRACE_PANEL)] = (
-        None
-    )
+    trace_device: Annotated[str | None, _option("Replay only this device", "NAME", TRACE_PANEL)] = None
     scale_time: Annotated[
-        str | None, _option("Its times, multiplied by this: 0.5 is twice the speed", "FACTOR", TRACE_PANEL)
+        str | None, _option("Factor for its times: 0.5 is twice the speed", "FACTOR", TRACE_PANEL)
     ] = None
     remap: Annotated[
         str | None,
         _option(
-            "How its addresses move onto the target: wrap or scale", "NAME", TRACE_PANEL, completion.remaps
+            "Mapping of its addresses onto the target: wrap or scale", "NAME", TRACE_PANEL, completion.remaps
         ),
     ] = None
     of: Annotated[
-        str | None, _option("With --remap scale: the size of the old device", "SIZE", TRACE_PANEL)
+        str | None, _option("With --remap scale: size of the recorded device", "SIZE", TRACE_PANEL)
     ] = None
     lenient: Annotated[
         bool,
-        typer.Option("--lenient", help="Go on where the trace has problems", rich_help_panel=TRACE_PANEL),
+        typer.Option("--lenient", help="Continue at faulty lines of the trace", rich_help_panel=TRACE_PANEL),
     ] = False
     sort: Annotated[
         bool,
-        typer.Option("--sort", help="Put the requests in order of time", rich_help_panel=TRACE_PANEL),
+        typer.Option("--sort", help="Sort the requests by time", rich_help_panel=TRACE_PANEL),
     ] = False
 
 
