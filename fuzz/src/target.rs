@@ -77,14 +77,14 @@ impl Driven {
                 TargetInput::Tick
             }
             15 => TargetInput::Abort { id: bytes.below(self.next_id + 2) },
-            16 => TargetInput::Fail { drive },
-            17 => TargetInput::Replace { drive },
+            16 => TargetInput::Inject(Fault::Fail { drive }),
+            17 => TargetInput::Inject(Fault::Replace { drive }),
             18 => {
                 let work =
                     [SyncKind::Rebuild, SyncKind::Resync, SyncKind::Scrub][usize::from(bytes.byte() % 3)];
-                TargetInput::Begin { work }
+                TargetInput::Inject(Fault::Begin { work })
             }
-            19 if bytes.byte() == 0 => TargetInput::CutPower,
+            19 if bytes.byte() == 0 => TargetInput::Inject(Fault::CutPower),
             20 => {
                 // A clock that goes backwards is refused.
                 let earlier = Instant::from_ns(self.now.as_ns() / 2);
@@ -94,7 +94,7 @@ impl Driven {
             }
             _ => TargetInput::Inject(self.fault(drive, bytes)),
         };
-        let cuts = input == TargetInput::CutPower;
+        let cuts = input == TargetInput::Inject(Fault::CutPower);
         let taken = self.target.handle(self.now, input).is_ok();
         self.is_off |= cuts && taken;
         self.process_outputs();
@@ -107,7 +107,7 @@ impl Driven {
             2 => Fault::LinkReset { drive },
             3 => Fault::LyingFlush { drive, lies: bytes.byte().is_multiple_of(2) },
             4 => Fault::Slow { drive, how: Some(Slowness::Constant(Span::from_us(bytes.below(100_000)))) },
-            5 => Fault::Hang { drive, lasts: Span::from_us(bytes.below(3_000_000)) },
+            5 => Fault::Hang { drive, lasts: Some(Span::from_us(bytes.below(3_000_000))) },
             _ => Fault::Corrupt { drive, first, count },
         }
     }

@@ -34,6 +34,20 @@ def test_a_time_without_measure_does_not_end_the_session(serve):
         assert device.end()["failure"] is None
 
 
+def test_a_request_that_is_no_action_is_refused_with_what_there_is(serve):
+    with serve(DRIVE) as device:
+        answer = _asked(device, json.dumps({"action": "fial", "member": 0}))
+        assert str(answer["error"]).startswith("fial: there is no such action; there are media, corrupt, slow, ")
+        answer = _asked(device, json.dumps({"action": "fail", "mebmer": 0}))
+        assert str(answer["error"]).startswith("mebmer: an action has no such field; there are action, member, ")
+        for sectors, why in (
+            (2**64, "sectors: 1.8446744073709552e+19 is not a whole number from 0 to 18446744073709551615"),
+            (2**64 - 1, "drive 0 does not have 18446744073709551615 sectors from sector 0 on"),
+        ):
+            assert why in _fault(device, f"media --lba 0 --sectors {sectors}")
+        assert device.end()["failure"] is None
+
+
 def test_without_the_model_the_clock_is_the_reason(serve):
     with serve(DRIVE, clock="untimed") as device:
         for words in ("slow --by 1s", "fail", "lie", "replace", "reset", "scrub"):

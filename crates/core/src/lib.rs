@@ -76,7 +76,7 @@
 //! use drivelab_core::storage::array::report::ReportKind;
 //! use drivelab_core::storage::controller::params::ControllerParams;
 //! use drivelab_core::storage::system::SystemParams;
-//! use drivelab_core::storage::{Target, TargetInput, TargetParams};
+//! use drivelab_core::storage::{Fault, Target, TargetInput, TargetParams};
 //! use drivelab_core::{Access, Command, Machine, Outcome};
 //! use drivelab_units::{Instant, Lba, Rpm, Sectors, Span};
 //!
@@ -90,7 +90,7 @@
 //!     ..SystemParams::of_drive(model, ControllerParams::PLAIN)
 //! };
 //! let mut target = Target::new(&TargetParams::System(mirror), 1);
-//! target.handle(Instant::ZERO, TargetInput::Fail { drive: 0 }).unwrap();
+//! target.handle(Instant::ZERO, TargetInput::Inject(Fault::Fail { drive: 0 })).unwrap();
 //! let read = Command::new(0, Access::Read, Lba::new(5_000), Sectors::new(8));
 //! target.handle(Instant::ZERO, TargetInput::Submit(read)).unwrap();
 //! while let Some(due) = target.poll_timeout() {
@@ -135,7 +135,7 @@
 //!
 //! ```
 //! use drivelab_core::storage::server::{ServerParams, Service};
-//! use drivelab_core::storage::{CallError, Target, TargetEvent, TargetInput, TargetOutput, TargetParams};
+//! use drivelab_core::storage::{CallError, Fault, Target, TargetEvent, TargetInput, TargetOutput, TargetParams};
 //! use drivelab_core::{Access, Command, Machine};
 //! use drivelab_units::{Instant, Lba, Sectors, Span};
 //!
@@ -145,7 +145,7 @@
 //! let write = Command::new(0, Access::Write, Lba::new(0), Sectors::new(8));
 //! let at = Instant::ZERO + Span::from_ms(1);
 //! target.handle(Instant::ZERO, TargetInput::Submit(write)).unwrap();
-//! target.handle(at, TargetInput::CutPower).unwrap();
+//! target.handle(at, TargetInput::Inject(Fault::CutPower)).unwrap();
 //! assert_eq!(target.poll_output(), Some(TargetOutput::Event(TargetEvent::PowerCut { at })));
 //! assert_eq!((target.poll_output(), target.poll_timeout()), (None, None));
 //! assert_eq!(target.handle(at, TargetInput::Submit(write)), Err(CallError::PowerIsOff));

@@ -3,7 +3,7 @@
 use crate::host::feed::{FedIo, FeedParams};
 use crate::host::params::JobParams;
 use crate::host::recording::Recording;
-use crate::storage::{Fault, TargetParams};
+use crate::storage::{Fault, Lasting, TargetParams};
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -41,17 +41,15 @@ pub struct Fed {
     pub recording: Option<Arc<dyn Recording>>,
 }
 
-/// A fault injected into a drive at an instant.
+/// A fault injected at an instant.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Injection {
     /// When it begins.
     pub at: Instant,
     /// What it is.
     pub fault: Fault,
-    /// How long a drive is slow, or answers FLUSHes falsely; for good when `None`. A hang has its own length.
-    pub lasts: Option<Span>,
-    /// From one beginning to the next; once when `None`.
-    pub every: Option<Span>,
+    /// How long it lasts.
+    pub lasting: Lasting,
 }
 
 /// A job as the workload names it, with its copies, whose figures are told together.

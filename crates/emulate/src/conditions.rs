@@ -4,6 +4,8 @@
 //! A drive is slow in one way at a time. The user's condition overrides the scenario's, which continues as if it had
 //! never been overridden once the user's ends.
 use crate::action::{Action, Kind};
+use drivelab_core::storage::{Fault, Lasting, Slowness};
+use drivelab_trace::formats::native::millionths;
 use drivelab_units::{Instant, Span};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,25 +15,35 @@ const STEPS: u64 = 100;
 /// A member, and whether the scenario has set the condition: the user's sorts first.
 type Side = (u16, bool);
 
+/// A member that is slow.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Slow {
+    pub how: Slowness,
+    pub lasting: Lasting,
+    pub since: Instant,
+}
+
 /// See the module.
 #[derive(Clone, Default)]
 pub(crate) struct Conditions {
-    slow: BTreeMap<Side, (Action, Instant)>,
+    slow: BTreeMap<Side, Slow>,
     lies: BTreeSet<Side>,
 }
 
 impl Conditions {
-    /// Records an action that is carried out now. Returns whether it begins or ends a lasting condition.
-    pub fn note(&mut self, now: Instant, action: &Action) -> bool {
-        let side = (action.member, action.scenario);
-        match action.action {
-            Kind::Slow if action.by_ns == Some(0) || action.factor == Some(1) => _ = self.slow.remove(&side),
-            Kind::Slow => _ = self.slow.insert(side, (*action, now)),
-            Kind::Lie => _ = self.lies.insert(side),
-            Kind::Honest => _ = self.lies.remove(&side),
-            _ => return false,
+    /// Records an action that is carried out now.
+    pub fn note(&mut self, now: Instant, action: &Action) {
+        let Kind::Fault(fault, lasting) = action.kind else { return };
+        let side = (fault.drive().unwrap_or(0), action.scenario);
+        match fault {
+            Fault::Slow { how: None, .. } => _ = self.slow.remove(&side),
+            Fault::Slow { how: Some(how), .. } => {
+                self.slow.insert(side, Slow { how, lasting, since: now });
+            }
+            Fault::LyingFlush { lies: true, .. } => _ = self.lies.insert(side),
+            Fault::LyingFlush { lies: false, .. } => _ = self.lies.remove(&side),
+            _ => {}
         }
-        true
     }
 
     /// Forgets the conditions of a member whose drive was replaced.
@@ -48,8 +60,8 @@ impl Conditions {
     /// The conditions as text that is appended to the status; `name` is what a member is called.
     pub fn describe(&self, now: Instant, name: &dyn Fn(u16) -> String) -> String {
         let side = |scenario: bool| if scenario { ", by the scenario" } else { "" };
-        let slow = self.slow.iter().map(|(&(member, scenario), (action, since))| {
-            format!("; {} is slow by {}{}", name(member), how_slow(action, *since, now), side(scenario))
+        let slow = self.slow.iter().map(|(&(member, scenario), slow)| {
+            format!("; {} is slow by {}{}", name(member), slow.describe(now), side(scenario))
         });
         let lies = self.lies.iter();
         let lies =
@@ -57,42 +69,48 @@ impl Conditions {
         slow.chain(lies).collect()
     }
 
-    /// The condition in force for the member and the state (slow or lying) of an action.
-    pub fn in_force(&self, action: &Action) -> InForce {
-        let member = action.member;
-        if action.action != Kind::Slow {
-            let lies = self.lies.range((member, false)..=(member, true)).next().is_some();
-            return InForce::Lies(lies);
-        }
+    /// In which way a member is slow.
+    pub fn slow(&self, member: u16) -> InForce {
         let held = self.slow.range((member, false)..=(member, true)).next();
         InForce::Slow(held.map(|(_, held)| *held))
     }
+
+    /// Whether a member lies about FLUSH.
+    pub fn lies(&self, member: u16) -> InForce {
+        InForce::Lies(self.lies.range((member, false)..=(member, true)).next().is_some())
+    }
+
+    /// The member whose state (slow or lying) a fault sets, and the condition in force for it.
+    pub fn in_force(&self, fault: Fault) -> Option<(u16, InForce)> {
+        match fault {
+            Fault::Slow { drive, .. } => Some((drive, self.slow(drive))),
+            Fault::LyingFlush { drive, .. } => Some((drive, self.lies(drive))),
+            _ => None,
+        }
+    }
 }
 
-/// By how much a member is slow, and which of its commands.
-pub(crate) fn how_slow(action: &Action, since: Instant, now: Instant) -> String {
-    if let Some(factor) = action.factor {
-        return format!("a factor of {factor}");
-    }
-    let by = Span::from_ns(action.by_ns.unwrap_or(0));
-    let length = |ns: u64| Span::from_ns(ns);
-    let mut text = match action.over_ns {
-        Some(over) if now.since(since) < length(over) => {
-            format!(
+impl Slow {
+    /// By how much it is slow, and which of its commands.
+    pub fn describe(&self, now: Instant) -> String {
+        let mut text = match self.how {
+            Slowness::Times(times) => return format!("a factor of {times}"),
+            Slowness::Constant(by) => by.to_string(),
+            Slowness::Some { by, share } => {
+                format!("{by} in {} % of its commands", millionths(share) as f64 / 1e4)
+            }
+            Slowness::Ramp { by, over } if now.since(self.since) < over => format!(
                 "{} now, and by {by} from {} on",
-                reached(by, length(over), now.since(since)),
-                (since + length(over)).since(Instant::ZERO)
-            )
+                reached(by, over, now.since(self.since)),
+                (self.since + over).since(Instant::ZERO)
+            ),
+            Slowness::Ramp { by, .. } => by.to_string(),
+        };
+        if let Lasting::Bursts { lasts, every } = self.lasting {
+            text += &format!(" in bursts of {lasts} every {every}");
         }
-        _ => by.to_string(),
-    };
-    if let Some(share) = action.share_ppm {
-        text += &format!(" in {} % of its commands", f64::from(share) / 1e4);
+        text
     }
-    if let (Some(lasts), Some(every)) = (action.for_ns, action.every_ns) {
-        text += &format!(" in bursts of {} every {}", length(lasts), length(every));
-    }
-    text
 }
 
 /// The delay of a ramp after a time.
@@ -105,8 +123,7 @@ fn reached(by: Span, over: Span, passed: Span) -> Span {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum InForce {
     Lies(bool),
-    /// The action that made it slow, and since when.
-    Slow(Option<(Action, Instant)>),
+    Slow(Option<Slow>),
 }
 
 impl InForce {
@@ -115,25 +132,23 @@ impl InForce {
         matches!(self, InForce::Lies(false) | InForce::Slow(None))
     }
 
-    /// The action that the target receives now, and when the next one follows: a ramp that began earlier continues in
+    /// The fault that the target receives now, and when the next one follows: a ramp that began earlier continues in
     /// steps.
-    pub fn next_action(self, member: u16, now: Instant) -> (Action, Option<Instant>) {
-        let plain = |kind| Action { member, ..Action::of(kind) };
-        let (action, since) = match self {
-            InForce::Lies(true) => return (plain(Kind::Lie), None),
-            InForce::Lies(false) => return (plain(Kind::Honest), None),
-            InForce::Slow(None) => return (Action { by_ns: Some(0), ..plain(Kind::Slow) }, None),
-            InForce::Slow(Some(held)) => held,
+    pub fn next_fault(self, drive: u16, now: Instant) -> (Fault, Option<Instant>) {
+        let (how, since) = match self {
+            InForce::Lies(lies) => return (Fault::LyingFlush { drive, lies }, None),
+            InForce::Slow(None) => return (Fault::Slow { drive, how: None }, None),
+            InForce::Slow(Some(Slow { how, since, .. })) => (how, since),
         };
-        let passed = now.since(since).as_ns();
-        match (action.over_ns, action.by_ns) {
-            (Some(over), Some(by)) if passed > 0 => {
-                let reached = reached(Span::from_ns(by), Span::from_ns(over), Span::from_ns(passed));
-                let step = Span::from_ns((over / STEPS).max(1));
-                let again = (passed < over).then(|| now + step);
-                (Action { by_ns: Some(reached.as_ns()), over_ns: None, ..action }, again)
+        let passed = now.since(since);
+        match how {
+            Slowness::Ramp { by, over } if !passed.is_zero() => {
+                let reached = reached(by, over, passed);
+                let how = (!reached.is_zero()).then_some(Slowness::Constant(reached));
+                let step = Span::from_ns((over.as_ns() / STEPS).max(1));
+                (Fault::Slow { drive, how }, (passed < over).then(|| now + step))
             }
-            _ => (action, None),
+            how => (Fault::Slow { drive, how: Some(how) }, None),
         }
     }
 }
@@ -141,73 +156,83 @@ impl InForce {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use drivelab_units::Share;
 
     fn at(ms: u64) -> Instant {
         Instant::from_ns(ms * 1_000_000)
     }
 
-    fn slow(by_ms: u64, scenario: bool) -> Action {
-        Action { by_ns: Some(by_ms * 1_000_000), scenario, member: 2, ..Action::of(Kind::Slow) }
+    const RAMP: Slowness = Slowness::Ramp { by: Span::from_ms(100), over: Span::from_s(1) };
+
+    /// Member 2 is slow from now on, or no longer.
+    fn slow(by_ms: u64) -> Fault {
+        let how = (by_ms > 0).then_some(Slowness::Constant(Span::from_ms(by_ms)));
+        Fault::Slow { drive: 2, how }
     }
 
-    fn by_ms(conditions: &Conditions, now: Instant) -> u64 {
-        let (action, _) = conditions.in_force(&slow(0, false)).next_action(2, now);
-        action.by_ns.expect("of a slow member") / 1_000_000
+    fn note(conditions: &mut Conditions, now: Instant, fault: Fault, scenario: bool) {
+        conditions.note(now, &Action { scenario, ..fault.into() });
+    }
+
+    fn ramp() -> Fault {
+        Fault::Slow { drive: 2, how: Some(RAMP) }
+    }
+
+    fn now(conditions: &Conditions, now: Instant) -> (Fault, Option<Instant>) {
+        conditions.slow(2).next_fault(2, now)
     }
 
     #[test]
     fn each_side_ends_its_own() {
         let mut conditions = Conditions::default();
-        conditions.note(at(0), &slow(10, true));
-        conditions.note(at(1), &slow(30, false));
-        assert_eq!(by_ms(&conditions, at(2)), 30);
-        conditions.note(at(2), &slow(0, false));
-        assert_eq!(by_ms(&conditions, at(3)), 10);
-        conditions.note(at(3), &slow(30, false));
-        conditions.note(at(4), &slow(0, true));
-        assert_eq!(by_ms(&conditions, at(5)), 30);
-        conditions.note(at(5), &slow(0, false));
-        assert_eq!(by_ms(&conditions, at(6)), 0);
-        let lie = |kind, scenario| Action { scenario, ..Action::of(kind) };
-        conditions.note(at(0), &lie(Kind::Lie, true));
-        conditions.note(at(1), &lie(Kind::Lie, false));
-        conditions.note(at(2), &lie(Kind::Honest, false));
-        assert_eq!(conditions.in_force(&lie(Kind::Lie, false)), InForce::Lies(true));
-        conditions.note(at(3), &lie(Kind::Honest, true));
-        assert!(conditions.in_force(&lie(Kind::Lie, false)).is_nothing());
+        note(&mut conditions, at(0), slow(10), true);
+        note(&mut conditions, at(1), slow(30), false);
+        assert_eq!(now(&conditions, at(2)), (slow(30), None));
+        note(&mut conditions, at(2), slow(0), false);
+        assert_eq!(now(&conditions, at(3)), (slow(10), None));
+        note(&mut conditions, at(3), slow(30), false);
+        note(&mut conditions, at(4), slow(0), true);
+        assert_eq!(now(&conditions, at(5)), (slow(30), None));
+        note(&mut conditions, at(5), slow(0), false);
+        assert_eq!(now(&conditions, at(6)), (slow(0), None));
+        let lie = |lies| Fault::LyingFlush { drive: 0, lies };
+        note(&mut conditions, at(0), lie(true), true);
+        note(&mut conditions, at(1), lie(true), false);
+        note(&mut conditions, at(2), lie(false), false);
+        assert_eq!(conditions.lies(0), InForce::Lies(true));
+        note(&mut conditions, at(3), lie(false), true);
+        assert!(conditions.lies(0).is_nothing());
     }
 
     #[test]
     fn a_ramp_that_was_covered_is_where_it_would_have_been() {
         let mut conditions = Conditions::default();
-        let ramp = Action { over_ns: Some(1_000_000_000), ..slow(100, true) };
-        conditions.note(at(0), &ramp);
-        assert_eq!(conditions.in_force(&ramp).next_action(2, at(0)), (ramp, None));
-        let (action, again) = conditions.in_force(&ramp).next_action(2, at(250));
-        assert_eq!((action.by_ns, action.over_ns, again), (Some(25_000_000), None, Some(at(260))));
-        let (action, again) = conditions.in_force(&ramp).next_action(2, at(5_000));
-        assert_eq!((action.by_ns, action.over_ns, again), (Some(100_000_000), None, None));
+        note(&mut conditions, at(0), ramp(), true);
+        assert_eq!(now(&conditions, at(0)), (ramp(), None));
+        assert_eq!(now(&conditions, at(250)), (slow(25), Some(at(260))));
+        assert_eq!(now(&conditions, at(5_000)), (slow(100), None));
     }
 
     #[test]
     fn a_new_drive_has_nothing_of_the_old_one() {
         let mut conditions = Conditions::default();
-        conditions.note(at(0), &slow(10, true));
-        conditions.note(at(0), &Action { member: 2, ..Action::of(Kind::Lie) });
+        note(&mut conditions, at(0), slow(10), true);
+        note(&mut conditions, at(0), Fault::LyingFlush { drive: 2, lies: true }, false);
         assert_eq!(conditions.members().into_iter().collect::<Vec<_>>(), [2]);
         let text = "; member 2 is slow by 10ms, by the scenario; member 2 lies about FLUSH";
         let describe =
             |conditions: &Conditions, now| conditions.describe(now, &|member| format!("member {member}"));
         assert_eq!(describe(&conditions, at(1)), text);
-        let ramp = Action { over_ns: Some(1_000_000_000), ..slow(100, false) };
-        conditions.note(at(1_000), &ramp);
+        note(&mut conditions, at(1_000), ramp(), false);
         assert!(
             describe(&conditions, at(1_250))
                 .starts_with("; member 2 is slow by 25ms now, and by 100ms from 2s on; ")
         );
         assert!(describe(&conditions, at(2_500)).starts_with("; member 2 is slow by 100ms; "));
-        let bursts = Action { for_ns: Some(200_000_000), every_ns: Some(5_000_000_000), ..slow(100, false) };
-        conditions.note(at(2_500), &Action { share_ppm: Some(15_000), ..bursts });
+        let share = Share::from_ratio(15, 1_000).expect("less than all");
+        let some = Fault::Slow { drive: 2, how: Some(Slowness::Some { by: Span::from_ms(100), share }) };
+        let bursts = Lasting::Bursts { lasts: Span::from_ms(200), every: Span::from_s(5) };
+        conditions.note(at(2_500), &Kind::Fault(some, bursts).into());
         let text = "; member 2 is slow by 100ms in 1.5 % of its commands in bursts of 200ms every 5s; ";
         assert!(describe(&conditions, at(2_500)).starts_with(text));
         conditions.forget(2);

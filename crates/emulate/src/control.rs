@@ -105,8 +105,7 @@ impl Client {
     }
 
     fn answer(&mut self, line: &[u8], act: Act<'_>) {
-        let action = serde_json::from_slice::<Action>(line).map_err(|error| format!("no action: {error}"));
-        let answer = match action.and_then(|action| act(&action)) {
+        let answer = match Action::parse(line).and_then(|action| act(&action)) {
             Ok(text) => json!({"ok": true, "told": text}),
             Err(error) => json!({"ok": false, "error": error}),
         };

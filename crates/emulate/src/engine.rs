@@ -16,7 +16,7 @@ use crate::session::SessionLog;
 use crate::status::ENDLESS;
 use crate::store::{Payload, Store};
 use crate::transport::{Answer, DeviceRequest, Failure, Reply, RequestId};
-use drivelab_core::storage::{TargetEvent, TargetInput, TargetOutput, TargetParams};
+use drivelab_core::storage::{Fault, TargetEvent, TargetOutput, TargetParams};
 use drivelab_core::{Access, Command, Completion, Machine, Outcome};
 use drivelab_units::{Instant, Lba, SECTOR_BYTES, Sectors, Span};
 use std::collections::{BTreeMap, VecDeque};
@@ -390,11 +390,11 @@ impl Engine {
         self.process_outputs(self.model.own(now));
     }
 
-    /// Replays an input that the target received in an earlier session.
-    pub(crate) fn replay_input(&mut self, now: Instant, input: TargetInput) {
+    /// Replays a fault that the target received in an earlier session.
+    pub(crate) fn replay_fault(&mut self, now: Instant, fault: Fault) {
         let own = self.model.own(now);
-        // An input that was refused then is refused again.
-        let _ = self.model.handle(own, input);
+        // What was refused then is refused again.
+        let _ = self.model.handle(own, fault);
         self.process_outputs(own);
     }
 

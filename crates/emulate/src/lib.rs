@@ -77,6 +77,7 @@ mod pending;
 pub mod platter;
 mod power;
 pub mod real_time;
+mod request;
 mod restart;
 mod scheduled;
 pub mod serve;

@@ -3,7 +3,7 @@ use crate::engine::Device;
 use drivelab_core::Machine;
 use drivelab_core::storage::array::members::MemberState;
 use drivelab_core::storage::array::report::{Progress, Report, ReportKind, SyncKind};
-use drivelab_core::storage::{CallError, Target, TargetEvent, TargetInput};
+use drivelab_core::storage::{CallError, Fault, Target, TargetEvent, TargetInput};
 use drivelab_units::{Instant, Span};
 use std::collections::BTreeSet;
 
@@ -50,15 +50,16 @@ impl Model {
         self.began + own.since(Instant::ZERO)
     }
 
-    /// Passes an input that is neither time nor a command to the target.
+    /// Injects a fault into the target.
     ///
     /// # Errors
     /// Why the target refuses it.
-    pub fn handle(&mut self, own: Instant, input: TargetInput) -> Result<(), CallError> {
-        let replaced = if let TargetInput::Replace { drive } = input { Some(drive) } else { None };
-        self.target.handle(own, input)?;
-        // A new drive that an array keeps as a spare is not reported.
-        replaced.map(|drive| self.failed.remove(&drive));
+    pub fn handle(&mut self, own: Instant, fault: Fault) -> Result<(), CallError> {
+        self.target.handle(own, TargetInput::Inject(fault))?;
+        if let Fault::Replace { drive } = fault {
+            // A new drive that an array keeps as a spare is not reported.
+            self.failed.remove(&drive);
+        }
         Ok(())
     }
 

@@ -1,5 +1,5 @@
 //! Builds a server from a user's options: the target as clients see it, its images and its sockets.
-use crate::action::{Action, Kind};
+use crate::action::Action;
 use crate::capture::Capture;
 use crate::clock::Pace;
 use crate::control::Control;
@@ -22,7 +22,7 @@ use drivelab_core::storage::array::params::Level;
 use drivelab_core::storage::controller::params::ControllerParams;
 use drivelab_core::storage::server::ServerParams;
 use drivelab_core::storage::system::SystemParams;
-use drivelab_core::storage::{Target, TargetParams};
+use drivelab_core::storage::{Fault, Target, TargetParams};
 use drivelab_units::{Instant, SECTOR_BYTES, Sectors, Share, Span};
 use std::fs::File;
 use std::io::BufWriter;
@@ -155,7 +155,7 @@ pub fn open(device: Device, options: &ServeOptions) -> Result<Server, EmulateErr
     engine.planned = options.injections.iter().map(|injection| (injection.at, injection.into())).collect();
     engine
         .planned
-        .extend(options.power_cut.map(|at| (at, Action { scenario: true, ..Action::of(Kind::PowerCut) })));
+        .extend(options.power_cut.map(|at| (at, Action { scenario: true, ..Fault::CutPower.into() })));
     engine.planned.make_contiguous().sort_by_key(|(at, _)| *at);
     if is_unclean {
         engine.recover();

@@ -10,12 +10,10 @@ use crate::scheduled::DelayedAction;
 use crate::session::PowerCut;
 use crate::status;
 use crate::store::{Payload, Store};
-use drivelab_core::storage::array::Array;
-use drivelab_core::storage::array::levels::Layout;
 use drivelab_core::storage::array::report::{Health, SyncKind};
 use drivelab_core::storage::drive::params::TIME_MAX;
 use drivelab_core::storage::write_behind::Piece;
-use drivelab_core::storage::{CallError, TargetInput, TargetParams};
+use drivelab_core::storage::{CallError, Fault, TargetInput, TargetParams};
 use drivelab_core::{Access, Machine};
 use drivelab_data::Bytes;
 use drivelab_record::array::under_way;
@@ -60,112 +58,119 @@ impl Engine {
     /// The same for an action whose turn it is.
     pub(crate) fn carry_out(&mut self, now: Instant, action: &Action) -> Result<String, String> {
         self.advance(now);
-        if action.action == Kind::Status {
+        if action.kind == Kind::Status {
             return Ok(self.status(now));
         }
         if self.is_off() {
             return Err("the power is off: wait until it is back".into());
         }
-        if action.action == Kind::PowerCut {
-            check_cut(&self.model.device.target)?;
-            if action.during_write {
+        match action.kind {
+            Kind::CutInWrite(_) => {
+                check_cut(&self.model.device.target)?;
                 self.arm_cut(now, action);
-                return Ok("the power goes while a write is under way".into());
+                Ok("the power goes while a write is under way".into())
             }
-            self.note_injected(action.injected(now));
-            self.log.record_action(now, *action);
-            return Ok(self.cut_power(now, Span::from_ns(action.for_ns.unwrap_or(0))));
+            Kind::Fault(Fault::CutPower, lasting) => {
+                check_cut(&self.model.device.target)?;
+                self.note_injected(Injected::new(now, Fault::CutPower));
+                self.log.record_action(now, *action);
+                Ok(self.cut_power(now, lasting.length().unwrap_or(Span::ZERO)))
+            }
+            Kind::Start if self.model.is_stopped => Ok(self.start(now, action)),
+            _ if self.model.is_stopped => Err(format!("{NOT_STARTED}; the action start starts it")),
+            Kind::Fault(fault, _) => self.carry_out_fault(now, action, fault),
+            Kind::Start | Kind::Status => Err("the array is started: there is nothing to do".into()),
         }
-        if self.model.is_stopped {
-            return self.start(now, action);
-        }
-        if action.action == Kind::Start {
-            return Err("the array is started: there is nothing to do".into());
-        }
+    }
+
+    /// Carries out an action that is neither a power cut nor a start.
+    fn carry_out_fault(&mut self, now: Instant, action: &Action, fault: Fault) -> Result<String, String> {
         let before = self.log.damage.len();
         self.inject(now, action)?;
         self.log.record_action(now, *action);
-        let is_overtaken =
-            |later: &DelayedAction| matches!(later, DelayedAction::Action(later) if action.overtakes(later));
-        self.later.retain(|(_, later)| !is_overtaken(later));
+        self.later.retain(|(_, later)| !later.is_overtaken(action));
         self.plan(now, action);
-        let ends = action.action == Kind::Honest || action.by_ns == Some(0) || action.factor == Some(1);
-        if ends && !self.conditions.in_force(action).is_nothing() {
-            return Ok(format!("done; what the scenario has put down for member {} goes on", action.member));
+        let ends = matches!(fault, Fault::Slow { how: None, .. } | Fault::LyingFlush { lies: false, .. });
+        match self.conditions.in_force(fault) {
+            Some((member, in_force)) if ends && !in_force.is_nothing() => {
+                Ok(format!("done; what the scenario has put down for member {member} goes on"))
+            }
+            _ => {
+                let told = self.longer_hang(now, fault).unwrap_or_else(|| "done".into());
+                Ok(told + &self.damage_since(before))
+            }
         }
-        let told = self.longer_hang(now, action).unwrap_or_else(|| "done".into());
-        Ok(told + &self.damage_since(before))
     }
 
     /// Starts an array that was not started after a power cut; it accepts no other action.
-    fn start(&mut self, now: Instant, action: &Action) -> Result<String, String> {
-        if action.action != Kind::Start {
-            return Err(format!("{NOT_STARTED}; the action start starts it"));
-        }
+    fn start(&mut self, now: Instant, action: &Action) -> String {
         self.log.record_action(now, *action);
         self.model.is_stopped = false;
         self.model.began = now;
-        Ok("the array is started: data of the missing members may be wrong".into())
+        "the array is started: data of the missing members may be wrong".into()
     }
 
     /// The answer to a hang that changes nothing, because the drive already hangs for longer.
-    fn longer_hang(&self, now: Instant, action: &Action) -> Option<String> {
-        let asked = action.for_ns.filter(|_| action.action == Kind::Hang)?;
-        let drive = self.model.target.system()?.drives().nth(action.member.into())?;
+    fn longer_hang(&self, now: Instant, fault: Fault) -> Option<String> {
+        let Fault::Hang { drive: member, lasts: Some(asked) } = fault else { return None };
+        let drive = self.model.target.system()?.drives().nth(member.into())?;
         let left = drive.hangs_for(self.model.own(now));
         let lasts = if left >= status::ENDLESS { "for good".into() } else { format!("for another {left}") };
-        (left > Span::from_ns(asked))
-            .then(|| format!("no change: member {} already hangs {lasts}", action.member))
+        (left > asked).then(|| format!("no change: member {member} already hangs {lasts}"))
     }
 
-    /// Applies an action to the target, unless the condition in force for the member remains the same.
+    /// Injects the fault of an action, unless the condition in force for the member remains the same.
     pub(crate) fn inject(&mut self, now: Instant, action: &Action) -> Result<(), String> {
+        let Kind::Fault(fault, _) = action.kind else { return Err("nothing is to be done".into()) };
         if self.is_untimed {
             return Err(UNTIMED.into());
         }
-        let levels = self.model.target.array().map(Array::layout);
-        if action.action == Kind::Corrupt && levels.and_then(Layout::record).is_some() {
-            return Err("the checksums with which a pool notices corrupted sectors are not modelled".into());
-        }
-        if action.action == Kind::Lie && !self.keeps_writes(action.member) {
-            let member = action.member;
-            return Err(format!("drive {member} keeps no writes in its cache, and has nothing to lie about"));
-        }
-        self.check_health(action)?;
+        self.check_fault(fault)?;
         let mut conditions = self.conditions.clone();
-        if !conditions.note(now, action) {
-            self.send_action(now, action)?;
-            if action.action == Kind::Replace {
-                self.conditions.forget(action.member);
+        conditions.note(now, action);
+        match conditions.in_force(fault) {
+            None => {
+                self.send_fault(now, fault)?;
+                if let Fault::Replace { drive } = fault {
+                    conditions.forget(drive);
+                }
             }
-            return Ok(());
-        }
-        let after = conditions.in_force(action);
-        if after != self.conditions.in_force(action) || after.is_nothing() {
-            self.send_condition(now, action.member, after)?;
+            Some((member, after)) => {
+                if after.is_nothing() || Some((member, after)) != self.conditions.in_force(fault) {
+                    self.send_condition(now, member, after)?;
+                }
+            }
         }
         self.conditions = conditions;
         Ok(())
     }
 
-    /// Whether the array is still in a state in which an action has an effect.
-    fn check_health(&self, action: &Action) -> Result<(), String> {
+    /// Whether the device is in a state in which a fault has an effect that is modelled.
+    fn check_fault(&self, fault: Fault) -> Result<(), String> {
+        if let Fault::LyingFlush { drive, lies: true } = fault
+            && !self.keeps_writes(drive)
+        {
+            return Err(format!("drive {drive} keeps no writes in its cache, and has nothing to lie about"));
+        }
         let Some(array) = self.model.target.array() else { return Ok(()) };
-        let is_missing = action.action == Kind::Replace && array.misses(action.member);
-        match (action.action, array.health()) {
-            (Kind::Scrub, Health::Failed) => {
+        let is_pool = array.layout().record().is_some();
+        match (fault, array.health()) {
+            (Fault::Corrupt { .. }, _) if is_pool => {
+                Err("the checksums with which a pool notices corrupted sectors are not modelled".into())
+            }
+            (Fault::Begin { work: SyncKind::Scrub }, Health::Failed) => {
                 Err("the array has lost data: it has stopped, and is not scrubbed".into())
             }
-            (Kind::Rebuild, Health::Failed) => {
+            (Fault::Begin { work: SyncKind::Rebuild }, Health::Failed) => {
                 Err("the array has lost data: it has stopped, and nothing is rebuilt".into())
             }
-            (Kind::Scrub, _) if under_way(array, SyncKind::Scrub).is_some() => {
+            (Fault::Begin { work: SyncKind::Scrub }, _) if under_way(array, SyncKind::Scrub).is_some() => {
                 Err("a scrub is under way: the next one can begin when it has ended".into())
             }
-            (Kind::Replace, Health::Failed) if is_missing => {
+            (Fault::Replace { drive }, Health::Failed) if array.misses(drive) => {
                 Err("the array has lost data: it has stopped, and a new drive is not rebuilt".into())
             }
-            (Kind::Replace, Health::Broken) if is_missing => {
+            (Fault::Replace { drive }, Health::Broken) if array.misses(drive) => {
                 Err("the array refuses writes, those of a rebuild too: a new drive is not rebuilt".into())
             }
             _ => Ok(()),
@@ -189,9 +194,9 @@ impl Engine {
         member: u16,
         in_force: InForce,
     ) -> Result<(), String> {
-        let (text, again) = in_force.next_action(member, now);
-        self.send_action(now, &text)?;
-        if text.action == Kind::Slow {
+        let (fault, again) = in_force.next_fault(member, now);
+        self.send_fault(now, fault)?;
+        if matches!(in_force, InForce::Slow(_)) {
             self.later.retain(|(_, later)| *later != DelayedAction::Step(member));
         }
         if let Some(again) = again {
@@ -200,26 +205,24 @@ impl Engine {
         Ok(())
     }
 
-    /// Sends an action to the target.
-    fn send_action(&mut self, now: Instant, action: &Action) -> Result<(), String> {
-        let Some(input) = action.input() else { return Err("nothing is to be done".into()) };
+    /// Sends a fault to the target, and records it in the trace.
+    fn send_fault(&mut self, now: Instant, fault: Fault) -> Result<(), String> {
         let own = self.model.own(now);
-        self.model.handle(own, input).map_err(|error| match error {
+        self.model.handle(own, fault).map_err(|error| match error {
             CallError::TooSlow { by } => {
                 format!("a firmware cannot be slower by {by}: {TIME_MAX} for each command is the most")
             }
             error => error.to_string(),
         })?;
         self.process_outputs(own);
-        self.note_injected(action.injected(now));
+        self.note_injected(Injected::new(now, fault));
         Ok(())
     }
 
     /// Restores the lasting conditions of the drives after a power cut.
     fn restore_conditions(&mut self, now: Instant) {
         for member in self.conditions.members() {
-            for kind in [Kind::Slow, Kind::Lie] {
-                let in_force = self.conditions.in_force(&Action { member, ..Action::of(kind) });
+            for in_force in [self.conditions.slow(member), self.conditions.lies(member)] {
                 if !in_force.is_nothing() {
                     // A drive that was removed has no conditions.
                     let _ = self.send_condition(now, member, in_force);
@@ -228,8 +231,8 @@ impl Engine {
         }
     }
 
-    fn note_injected(&mut self, injected: Option<Injected>) {
-        if let (Some(capture), Some(injected)) = (&mut self.capture, injected)
+    fn note_injected(&mut self, injected: Injected) {
+        if let Some(capture) = &mut self.capture
             && let Err(error) = capture.injected(injected)
         {
             self.fail(crate::error::EmulateError::Capture(error));
@@ -254,7 +257,7 @@ impl Engine {
             .collect();
         let (kept, memory) = (self.kept_by_battery(), self.in_memory());
         let had_failed = self.model.target.array().is_some_and(|array| array.health() == Health::Failed);
-        let _ = self.model.target.handle(own, TargetInput::CutPower);
+        let _ = self.model.target.handle(own, TargetInput::Inject(Fault::CutPower));
         // What was answered before the cut still goes out.
         self.orders.clear();
         if let Some(capture) = &mut self.capture
@@ -272,14 +275,7 @@ impl Engine {
             until = done;
         }
         self.model.off_until = Some(self.model.began + until.since(Instant::ZERO));
-        let back = Injected {
-            time_ns: self.model.began.as_ns(),
-            kind: InjectedKind::PowerBack,
-            device: 0,
-            offset: 0,
-            length: 0,
-        };
-        self.note_injected(Some(back));
+        self.note_injected(Injected { time_ns: self.model.began.as_ns(), kind: InjectedKind::PowerBack });
         self.restore_conditions(self.model.began + until.since(Instant::ZERO));
         let by_sector: BTreeMap<u64, Bytes> =
             kept.iter().flat_map(|(first, cells)| (*first..).zip(cells.iter().cloned())).collect();
@@ -375,9 +371,8 @@ impl Engine {
             return self.store.close(&self.model.target);
         };
         for drive in 0..system.drives.len() as u16 {
-            let honest = Action { member: drive, ..Action::of(Kind::Honest) };
             // A failed drive refuses the input.
-            let _ = honest.input().map(|input| self.model.target.handle(own, input));
+            let _ = self.model.handle(own, Fault::LyingFlush { drive, lies: false });
         }
         self.process_outputs(own);
         let mut steps = 0_u32;

@@ -9,7 +9,7 @@ use drivelab_core::storage::array::Array;
 use drivelab_core::storage::array::levels::Layout;
 use drivelab_core::storage::array::members::{Member, MemberState};
 use drivelab_core::storage::array::params::{ArrayParams, ConsistencyPolicy, Failure, When};
-use drivelab_core::storage::{TargetInput, TargetParams};
+use drivelab_core::storage::{Fault, TargetInput, TargetParams};
 use drivelab_data::{Bytes, Cut, Media, PolicyRecovery, Recovery, consistent, recovery};
 use drivelab_units::{Instant, Share};
 use std::collections::BTreeSet;
@@ -63,7 +63,7 @@ impl Engine {
         model.is_stopped = is_stopped;
         model.target.restore_after(&self.model.target);
         if model.target.array().is_none() && failed.contains(&0) {
-            let _ = model.target.handle(Instant::ZERO, TargetInput::Fail { drive: 0 });
+            let _ = model.target.handle(Instant::ZERO, TargetInput::Inject(Fault::Fail { drive: 0 }));
         }
         model.failed = failed;
         self.model = model;

@@ -3,11 +3,9 @@
 use crate::action::{Action, Kind};
 use crate::engine::Engine;
 use drivelab_core::Access;
-use drivelab_core::setup::Injection;
-use drivelab_core::storage::{Fault, Slowness};
+use drivelab_core::storage::Fault;
 use drivelab_data::stamp::stamp;
-use drivelab_trace::formats::native::millionths;
-use drivelab_units::{Instant, Lba, Sectors, Span};
+use drivelab_units::{Instant, Span};
 
 /// How long a write is taken to last before any was done.
 pub(crate) const WRITE_TAKES: Span = Span::from_ms(5);
@@ -15,46 +13,20 @@ pub(crate) const WRITE_TAKES: Span = Span::from_ms(5);
 /// A scheduled consequence of an action.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum DelayedAction {
-    /// An action: the end of an earlier one, or the next burst.
-    Action(Action),
+    /// The end of an earlier action.
+    End(Action),
+    /// The begin or the end of the next burst.
+    Burst(Action),
     /// The next step of a ramp of a member.
     Step(u16),
     /// A power cut that was asked for while a write is under way.
     Cut(Action),
 }
 
-/// An injection of the scenario as an action.
-impl From<&Injection> for Action {
-    fn from(injection: &Injection) -> Self {
-        let Injection { fault, lasts, every, .. } = *injection;
-        let (for_ns, every_ns) = (lasts.map(Span::as_ns), every.map(Span::as_ns));
-        let range = |kind, first: Lba, count: Sectors| Action {
-            lba: Some(first.get()),
-            sectors: Some(count.get()),
-            ..Action::of(kind)
-        };
-        let slow = |by: Span| Action { by_ns: Some(by.as_ns()), for_ns, every_ns, ..Action::of(Kind::Slow) };
-        let action = match fault {
-            Fault::MediaError { first, count, .. } => range(Kind::Media, first, count),
-            Fault::Corrupt { first, count, .. } => range(Kind::Corrupt, first, count),
-            Fault::LinkReset { .. } => Action::of(Kind::Reset),
-            Fault::LyingFlush { lies: true, .. } => Action { for_ns, ..Action::of(Kind::Lie) },
-            Fault::LyingFlush { lies: false, .. } => Action::of(Kind::Honest),
-            Fault::Hang { lasts, .. } => Action { for_ns: Some(lasts.as_ns()), ..Action::of(Kind::Hang) },
-            Fault::Slow { how: None, .. } => slow(Span::ZERO),
-            Fault::Slow { how: Some(how), .. } => match how {
-                Slowness::Constant(by) => slow(by),
-                Slowness::Ramp { by, over } => Action { over_ns: Some(over.as_ns()), ..slow(by) },
-                Slowness::Some { by, share } => {
-                    Action { share_ppm: u32::try_from(millionths(share)).ok(), ..slow(by) }
-                }
-                Slowness::Times(times) => Action { by_ns: None, factor: Some(times), ..slow(Span::ZERO) },
-                Slowness::Bursts { by, every, lasts } => {
-                    Action { for_ns: Some(lasts.as_ns()), every_ns: Some(every.as_ns()), ..slow(by) }
-                }
-            },
-        };
-        Action { member: fault.drive(), scenario: true, ..action }
+impl DelayedAction {
+    /// Whether an action that is carried out now makes it obsolete.
+    pub fn is_overtaken(&self, by: &Action) -> bool {
+        matches!(self, DelayedAction::End(action) | DelayedAction::Burst(action) if by.overtakes(action))
     }
 }
 
@@ -102,14 +74,12 @@ impl Engine {
         }
         match later {
             DelayedAction::Step(member) => {
-                let in_force =
-                    self.conditions.in_force(&Action { member: *member, ..Action::of(Kind::Slow) });
-                let _ = self.send_condition(now, *member, in_force);
+                let _ = self.send_condition(now, *member, self.conditions.slow(*member));
             }
             DelayedAction::Cut(action) => self.cut_in_write(now, action),
-            DelayedAction::Action(action) if action.every_ns.is_none() => _ = self.carry_out(now, action),
-            DelayedAction::Action(action) => {
-                // A burst begins or ends; only the first one was recorded.
+            DelayedAction::End(action) => _ = self.carry_out(now, action),
+            DelayedAction::Burst(action) => {
+                // Only the first burst was recorded.
                 let _ = self.inject(now, action);
                 self.plan(due, action);
             }
@@ -119,9 +89,11 @@ impl Engine {
     /// The power is off: the consequence is carried out when it is back. Bursts begin and end meanwhile.
     fn act_with_power(&mut self, until: Instant, due: Instant, later: &DelayedAction) {
         match later {
-            DelayedAction::Action(action) if action.every_ns.is_some() => {
+            DelayedAction::Burst(action) => {
                 self.conditions.note(due, action);
-                self.follow(until, DelayedAction::Step(action.member));
+                if let Some(member) = action.member() {
+                    self.follow(until, DelayedAction::Step(member));
+                }
                 self.plan(due, action);
             }
             later => self.follow(until, *later),
@@ -143,10 +115,12 @@ impl Engine {
 
     /// Cuts the power if a write is under way; otherwise the next one is waited for.
     fn cut_in_write(&mut self, now: Instant, action: &Action) {
-        if self.is_writing() {
-            let _ = self.carry_out(now, &Action { during_write: false, ..*action });
-        } else {
-            self.arm_cut(now, action);
+        match action.kind {
+            Kind::CutInWrite(lasting) if self.is_writing() => {
+                let _ =
+                    self.carry_out(now, &Action { kind: Kind::Fault(Fault::CutPower, lasting), ..*action });
+            }
+            _ => self.arm_cut(now, action),
         }
     }
 
@@ -162,10 +136,15 @@ impl Engine {
 
     /// Schedules the end of an action, and the next burst.
     pub(crate) fn plan(&mut self, from: Instant, action: &Action) {
-        let (Some(undone), Some(for_ns)) = (action.undone(), action.for_ns) else { return };
-        self.follow(from + Span::from_ns(for_ns), DelayedAction::Action(undone));
-        if let Some(every_ns) = action.every_ns {
-            self.follow(from + Span::from_ns(every_ns), DelayedAction::Action(*action));
+        let Kind::Fault(fault, lasting) = action.kind else { return };
+        let (Some(end), Some(lasts)) = (fault.end(), lasting.length()) else { return };
+        let end = Action { kind: end.into(), ..*action };
+        match lasting.every() {
+            None => self.follow(from + lasts, DelayedAction::End(end)),
+            Some(every) => {
+                self.follow(from + lasts, DelayedAction::Burst(end));
+                self.follow(from + every, DelayedAction::Burst(*action));
+            }
         }
     }
 }

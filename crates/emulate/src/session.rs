@@ -1,5 +1,5 @@
 //! The record of a session: requests served, lateness, actions on the device, and losses.
-use crate::action::{Action, Kind};
+use crate::action::Action;
 use crate::lateness::LatenessRecord;
 use crate::ledger::Lost;
 use crate::model::EndedWork;
@@ -152,9 +152,9 @@ impl SessionLog {
     /// Records a scheduled action of the scenario that was not carried out.
     pub fn record_undone(&mut self, at: Instant, action: &Action, why: &str) {
         if self.events.len() < NAMED_MAX {
-            let what = format!("faults.{} was not done: {why}", action.action.key()).into();
-            let member = (action.action != Kind::PowerCut).then_some(action.member);
-            self.events.push(Event { at_ns: at.as_ns(), what, member });
+            let key = action.name().replace('-', "_");
+            let what = format!("faults.{key} was not done: {why}").into();
+            self.events.push(Event { at_ns: at.as_ns(), what, member: action.member() });
         }
     }
 

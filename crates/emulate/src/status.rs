@@ -1,8 +1,10 @@
 //! The status of a device as text: whether it is sound, the conditions of its drives, the work of its array.
-use crate::conditions::{InForce, how_slow};
+use crate::action::{Action, Kind};
+use crate::conditions::{InForce, Slow};
 use crate::engine::Engine;
 use crate::restart::NOT_STARTED;
 use crate::scheduled::DelayedAction;
+use drivelab_core::storage::Fault;
 use drivelab_core::storage::array::Array;
 use drivelab_core::storage::array::members::MemberState;
 use drivelab_core::storage::array::report::{Health, Progress, SyncKind};
@@ -46,18 +48,15 @@ impl Engine {
     /// The drives that are slow in bursts, none of which lasts now.
     fn between_bursts(&self, now: Instant) -> String {
         let next = self.later.iter().filter_map(|(_, later)| match later {
-            DelayedAction::Action(action) if action.every_ns.is_some() && action.by_ns != Some(0) => {
-                Some(action)
-            }
+            DelayedAction::Burst(Action {
+                kind: Kind::Fault(Fault::Slow { drive, how: Some(how) }, lasting),
+                ..
+            }) => Some((*drive, Slow { how: *how, lasting: *lasting, since: now })),
             _ => None,
         });
-        next.filter(|action| self.conditions.in_force(action) == InForce::Slow(None))
-            .map(|action| {
-                format!(
-                    "; {} is slow by {}, not now",
-                    self.name_of(action.member),
-                    how_slow(action, now, now)
-                )
+        next.filter(|(member, _)| self.conditions.slow(*member) == InForce::Slow(None))
+            .map(|(member, slow)| {
+                format!("; {} is slow by {}, not now", self.name_of(member), slow.describe(now))
             })
             .collect()
     }

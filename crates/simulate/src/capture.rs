@@ -5,9 +5,9 @@
 //! same seed is the same run.
 use drivelab_core::storage::array::report::{Report, ReportKind};
 use drivelab_core::storage::drive::params::DriveModel;
-use drivelab_core::storage::{Fault, TargetEvent, TargetParams};
+use drivelab_core::storage::{Cure, Fault, TargetEvent, TargetParams};
 use drivelab_core::{Access, Command, Completion};
-use drivelab_trace::formats::native::{Header, Injected, InjectedKind, NativeWriter};
+use drivelab_trace::formats::native::{Header, Injected, NativeWriter};
 use drivelab_trace::record::{Attributes, Clock};
 use drivelab_trace::writer::{FormatWriter, RequestContext};
 use drivelab_trace::{Kind, Record, TraceError, error::Place};
@@ -54,11 +54,10 @@ impl<W: Write> Capture<W> {
             TargetParams::Drive(model) | TargetParams::Wire(model) => vec![model],
             TargetParams::System(system) => system.drives.iter().map(|model| &**model).collect(),
         };
-        for (device, model) in (0..).zip(drives) {
+        for (drive, model) in (0..).zip(drives) {
             for &(first, count) in model.faults.iter().flat_map(|faults| &faults.unreadable) {
-                let (offset, length) = (first.get() * SECTOR_BYTES, count.bytes().get());
-                let kind = InjectedKind::Unreadable;
-                self.held.push_back(Held::Injected(Injected { time_ns: 0, kind, device, offset, length }));
+                let fault = Fault::MediaError { drive, first, count, until: Cure::Written };
+                self.record_injection(Instant::ZERO, fault);
             }
         }
     }
@@ -89,27 +88,21 @@ impl<W: Write> Capture<W> {
 
     /// The target was changed from outside.
     pub(crate) fn record_event(&mut self, what: &TargetEvent) {
-        let (at, kind, drive) = match what {
-            &TargetEvent::DriveFailed { at, drive } => (at, InjectedKind::DriveFails, u32::from(drive)),
-            &TargetEvent::DriveReplaced { at, drive } => (at, InjectedKind::DriveReplaced, u32::from(drive)),
-            &TargetEvent::PowerCut { at } => (at, InjectedKind::PowerCut, 0),
-            &TargetEvent::Array(Report { at, what: ReportKind::Failed { drive, .. }, .. }) => {
-                (at, InjectedKind::DriveFails, u32::from(drive))
+        let (at, fault) = match *what {
+            TargetEvent::DriveFailed { at, drive } => (at, Fault::Fail { drive }),
+            TargetEvent::DriveReplaced { at, drive } => (at, Fault::Replace { drive }),
+            TargetEvent::PowerCut { at } => (at, Fault::CutPower),
+            TargetEvent::Array(Report { at, what: ReportKind::Failed { drive, .. }, .. }) => {
+                (at, Fault::Fail { drive })
             }
             TargetEvent::Array(_) | TargetEvent::GivenUp { .. } => return,
         };
-        self.held.push_back(Held::Injected(Injected {
-            time_ns: at.as_ns(),
-            kind,
-            device: drive,
-            offset: 0,
-            length: 0,
-        }));
+        self.record_injection(at, fault);
     }
 
-    /// A fault of the scenario was injected.
-    pub(crate) fn record_injection(&mut self, at: Instant, fault: &Fault) {
-        self.held.extend(Injected::of(at, fault).map(Held::Injected));
+    /// A fault was injected.
+    pub(crate) fn record_injection(&mut self, at: Instant, fault: Fault) {
+        self.held.push_back(Held::Injected(Injected::new(at, fault)));
     }
 
     /// Writes the answered entries at the front, and up to `in_any_case` unanswered ones as well.

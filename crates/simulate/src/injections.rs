@@ -57,11 +57,11 @@ impl Injections {
             return None;
         }
         let InjectionEvent { at, number, fault, ends } = self.due.pop_front()?;
-        let Injection { lasts, every, .. } = injections[number];
-        if !ends && let (Some(lasts), Some(fault)) = (lasts, undone(fault)) {
+        let Injection { lasting, .. } = injections[number];
+        if !ends && let (Some(lasts), Some(fault)) = (lasting.length(), fault.end()) {
             self.put(InjectionEvent { at: at + lasts, number, fault, ends: true });
         }
-        if !ends && let Some(every) = every {
+        if !ends && let Some(every) = lasting.every() {
             self.put(InjectionEvent { at: at + every, number, fault, ends });
         }
         self.next_at = self.due.front().map(|due| due.at);
@@ -93,24 +93,8 @@ impl Injections {
     }
 }
 
-/// The input that ends a fault that does not end by itself.
-fn undone(fault: Fault) -> Option<Fault> {
-    match fault {
-        Fault::Slow { drive, .. } => Some(Fault::Slow { drive, how: None }),
-        Fault::LyingFlush { drive, .. } => Some(Fault::LyingFlush { drive, lies: false }),
-        _ => None,
-    }
-}
-
 fn record(injection: &Injection) -> InjectionRecord {
-    let what = match injection.fault {
-        Fault::MediaError { .. } => "media",
-        Fault::Corrupt { .. } => "corrupt",
-        Fault::Slow { .. } => "slow",
-        Fault::Hang { .. } => "hang",
-        Fault::LinkReset { .. } => "reset",
-        Fault::LyingFlush { .. } => "lie",
-    };
-    let (drive, at_ns) = (injection.fault.drive(), injection.at.as_ns());
-    InjectionRecord { what, drive, at_ns, times: 0, refused: None }
+    let Injection { at, fault, .. } = *injection;
+    let (what, drive) = (fault.name(), fault.drive().unwrap_or(0));
+    InjectionRecord { what, drive, at_ns: at.as_ns(), times: 0, refused: None }
 }

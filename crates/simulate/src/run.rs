@@ -237,10 +237,10 @@ impl Clock {
         self.follow()?;
         while self.injections.next_at().is_some_and(|at| at <= now) {
             let injected = self.injections.inject_next(now, &mut self.target, &setup.injections);
-            if let (Some(fault), Some(capture)) = (&injected, &mut self.capture) {
+            if let (Some(fault), Some(capture)) = (injected, &mut self.capture) {
                 capture.record_injection(now, fault);
             }
-            if let (Some(Fault::Corrupt { .. }), Some(checker)) = (&injected, &mut self.checker) {
+            if let (Some(Fault::Corrupt { .. }), Some(checker)) = (injected, &mut self.checker) {
                 checker.corrupted();
             }
             self.follow()?;

@@ -3,14 +3,15 @@
 //!
 //! Scheduled events of a scenario take the same path: an event on the agenda makes the same calls as the
 //! input.
-use super::call::{Accepted, CallError, Fault, Manage, Slowness, TargetInput};
+use super::call::{Accepted, CallError, Manage, TargetInput};
 use super::context::Context;
 use super::drive::Drive;
 use super::drive::params::TIME_MAX;
+use super::fault::{Fault, Slowness};
 use super::outputs::TargetEvent;
 use super::{Body, Target};
 use crate::data::DataOp;
-use drivelab_units::{Instant, Lba, Sectors};
+use drivelab_units::{Instant, Lba, Sectors, Span};
 
 impl Target {
     /// Processes an input at an instant up to which all events have run.
@@ -27,30 +28,8 @@ impl Target {
                 Ok(Accepted::Submitted { number })
             }
             TargetInput::Abort { id } => Ok(self.abort(id)),
-            TargetInput::CutPower => {
-                self.cut_power();
-                Ok(Accepted::Done)
-            }
             TargetInput::Manage(manage) => self.manage(manage),
             TargetInput::Inject(fault) => self.inject(fault),
-            TargetInput::Fail { drive } => {
-                let what = "have a drive fail";
-                let (system, context) = self.system_with(drive, what)?;
-                if !system.fail(context, drive) {
-                    return Err(CallError::DriveHasFailed { drive });
-                }
-                Ok(Accepted::Done)
-            }
-            TargetInput::Replace { drive } => {
-                let what = "have a drive replaced";
-                let (system, context) = self.system_with(drive, what)?;
-                system.replace(context, drive).map(|()| Accepted::Done)
-            }
-            TargetInput::Begin { work } => {
-                let Target { body, context, .. } = self;
-                let Body::System(system) = body else { return Err(NO_ARRAY) };
-                system.begin_work(context, work).map(|()| Accepted::Done)
-            }
         }
     }
 
@@ -122,48 +101,78 @@ impl Target {
         Ok(accepted)
     }
 
-    /// A fault is injected into a drive.
+    /// A fault is injected.
     fn inject(&mut self, fault: Fault) -> Result<Accepted, CallError> {
-        self.check_drive(fault.drive())?;
-        let Target { body, context, .. } = self;
-        match body {
-            Body::Server(_) => {}
-            Body::Wire(drive) => {
-                apply_fault(drive, context, fault)?;
-                context.answer_host();
+        match fault {
+            Fault::MediaError { drive, first, count, until } => {
+                check_sectors(self.working_drive(drive)?, drive, first, count)?;
+                self.on_drive(drive, &|of, _| of.make_unreadable(first, count, until))?;
             }
-            Body::System(system) => {
-                apply_fault(system.working_drive(fault.drive())?, context, fault)?;
-                system.settle(context);
+            Fault::Corrupt { drive, first, count } => {
+                check_sectors(self.working_drive(drive)?, drive, first, count)?;
+                let op = DataOp::Corrupt { member: drive, first, count };
+                self.on_drive(drive, &|_, context| context.data_op(op))?;
+            }
+            Fault::Slow { drive, how } => {
+                self.working_drive(drive)?;
+                if let Some(by) = how.map(Slowness::most).filter(|by| *by > TIME_MAX) {
+                    return Err(CallError::TooSlow { by });
+                }
+                self.on_drive(drive, &|of, context| of.slow_down(context.now, how))?;
+            }
+            Fault::Hang { drive, lasts } => {
+                let lasts = lasts.unwrap_or(Span::from_ns(u64::MAX));
+                self.on_drive(drive, &|of, context| of.hang(context.now, lasts))?;
+            }
+            Fault::LinkReset { drive } => self.on_drive(drive, &|of, context| of.reset_link(context))?,
+            Fault::LyingFlush { drive, lies } => self.on_drive(drive, &|of, _| of.lie_about_flushes(lies))?,
+            Fault::Fail { drive } => {
+                let (system, context) = self.system_with(drive, "have a drive fail")?;
+                if !system.fail(context, drive) {
+                    return Err(CallError::DriveHasFailed { drive });
+                }
+            }
+            Fault::Replace { drive } => {
+                let (system, context) = self.system_with(drive, "have a drive replaced")?;
+                system.replace(context, drive)?;
+            }
+            Fault::CutPower => self.cut_power(),
+            Fault::Begin { work } => {
+                let Target { body, context, .. } = self;
+                let Body::System(system) = body else { return Err(NO_ARRAY) };
+                system.begin_work(context, work)?;
             }
         }
         Ok(Accepted::Done)
     }
-}
 
-/// Applies a fault to a drive.
-fn apply_fault(drive: &mut Drive, context: &mut Context, fault: Fault) -> Result<(), CallError> {
-    match fault {
-        Fault::MediaError { drive: index, first, count, until } => {
-            check_sectors(drive, index, first, count)?;
-            drive.make_unreadable(first, count, until);
+    /// A drive that has not failed.
+    fn working_drive(&mut self, drive: u16) -> Result<&mut Drive, CallError> {
+        self.check_drive(drive)?;
+        match &mut self.body {
+            Body::System(system) => system.working_drive(drive),
+            Body::Wire(drive) => Ok(drive),
+            Body::Server(_) => Err(CallError::NoSuchDrive { drive, drives: 0 }),
         }
-        Fault::Corrupt { drive: index, first, count } => {
-            check_sectors(drive, index, first, count)?;
-            context.data_op(DataOp::Corrupt { member: index, first, count });
-        }
-        Fault::Slow { how: Some(Slowness::Bursts { every, .. }), .. } if every.is_zero() => {
-            return Err(CallError::EndlessBursts);
-        }
-        Fault::Slow { how: Some(how), .. } if how.most() > TIME_MAX => {
-            return Err(CallError::TooSlow { by: how.most() });
-        }
-        Fault::Slow { how, .. } => drive.slow_down(context.now, how),
-        Fault::Hang { lasts, .. } => drive.hang(context.now, lasts),
-        Fault::LinkReset { .. } => drive.reset_link(context),
-        Fault::LyingFlush { lies, .. } => drive.lie_about_flushes(lies),
     }
-    Ok(())
+
+    /// Applies a fault to a drive that has not failed.
+    fn on_drive(&mut self, drive: u16, apply: &dyn Fn(&mut Drive, &mut Context)) -> Result<(), CallError> {
+        self.check_drive(drive)?;
+        let Target { body, context, .. } = self;
+        match body {
+            Body::Server(_) => {}
+            Body::Wire(drive) => {
+                apply(drive, context);
+                context.answer_host();
+            }
+            Body::System(system) => {
+                apply(system.working_drive(drive)?, context);
+                system.settle(context);
+            }
+        }
+        Ok(())
+    }
 }
 
 /// Whether the number of sectors is not zero, and all of them are on the drive.

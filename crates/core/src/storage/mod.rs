@@ -13,6 +13,7 @@ mod device;
 pub mod drive;
 mod driving;
 pub mod elevator;
+pub(crate) mod fault;
 mod index;
 mod inputs;
 pub mod link;
@@ -29,13 +30,14 @@ use crate::digest::Digest;
 use crate::machine::Machine;
 use alloc::boxed::Box;
 use alloc::sync::Arc;
-pub use call::{Accepted, CallError, Cure, Fault, Manage, Slowness, TargetInput};
+pub use call::{Accepted, CallError, Manage, TargetInput};
 use context::{Context, Event};
 use controller::params::ControllerParams;
 use drive::params::DriveModel;
 use drive::protocol::names::Name;
 use drive::{Drive, Turns};
 use drivelab_units::{Instant, Sectors};
+pub use fault::{Cure, Fault, Lasting, Slowness};
 use link::Wires;
 pub use outputs::{OutputRef, TargetEvent, TargetOutput};
 use server::{Server, ServerParams};
@@ -173,7 +175,7 @@ impl Target {
     /// use drivelab_core::storage::drive::geometry::GeometryParams;
     /// use drivelab_core::storage::drive::params::{DriveModel, DriveParams};
     /// use drivelab_core::storage::drive::seek::SeekParams;
-    /// use drivelab_core::storage::{Target, TargetInput, TargetOutput, TargetParams};
+    /// use drivelab_core::storage::{Fault, Target, TargetInput, TargetOutput, TargetParams};
     /// use drivelab_core::{Access, Command, Machine};
     /// use drivelab_units::{Instant, Lba, Rpm, Sectors, Span};
     ///
@@ -204,7 +206,7 @@ impl Target {
     ///     target.handle(now, TargetInput::Tick).unwrap();
     ///     outputs.extend(std::iter::from_fn(|| target.poll_output()));
     /// }
-    /// target.handle(now, TargetInput::CutPower).unwrap();
+    /// target.handle(now, TargetInput::Inject(Fault::CutPower)).unwrap();
     /// outputs.extend(std::iter::from_fn(|| target.poll_output()));
     /// let ops: Vec<DataOp> = outputs.into_iter().filter_map(|output| output.data()).collect();
     /// assert!(ops.iter().any(|op| matches!(op, DataOp::Accept { write: 0, .. })));

@@ -7,7 +7,6 @@ mod data;
 
 pub use data::DataWriter;
 
-use crate::action::{Action, Kind, input_of};
 use crate::engine::{Device, Engine};
 use crate::error::EmulateError;
 use crate::ledger::Lost;
@@ -83,7 +82,7 @@ impl CrashLog {
         let mut entries = Vec::new();
         while let Some(entry) = reader.next_entry().map_err(of_trace)? {
             if let Entry::Injected(injected) = &entry
-                && matches!(injected.kind, InjectedKind::PowerCut | InjectedKind::PowerBack)
+                && matches!(injected.kind, InjectedKind::Fault(Fault::CutPower) | InjectedKind::PowerBack)
             {
                 return Err(refuse("its power went while it ran: keep a session without a power cut"));
             }
@@ -159,11 +158,10 @@ impl CrashLog {
         replay.pass_to(at)?;
         replay.compare()?;
         let Replay { mut engine, written, .. } = replay;
-        let act = |engine: &mut Engine, at: Instant, action: Kind, member: u16| {
-            let action = Action { member, ..Action::of(action) };
-            engine.act(at, &action).map_err(|why| EmulateError::Option { what: "the cut".into(), why })
+        let act = |engine: &mut Engine, at: Instant, fault: Fault| {
+            engine.act(at, &fault.into()).map_err(|why| EmulateError::Option { what: "the cut".into(), why })
         };
-        act(&mut engine, at, Kind::PowerCut, 0)?;
+        act(&mut engine, at, Fault::CutPower)?;
         if engine.model.is_stopped {
             return Err(EmulateError::Option {
                 what: format!("the cut at {}", at.since(Instant::ZERO)),
@@ -174,8 +172,8 @@ impl CrashLog {
         }
         let back = engine.next_due().filter(|_| engine.is_off()).unwrap_or(at).max(at);
         engine.run(back)?;
-        if let Some(member) = dies {
-            act(&mut engine, back, Kind::Fail, member)?;
+        if let Some(drive) = dies {
+            act(&mut engine, back, Fault::Fail { drive })?;
         }
         let Some(cut) = engine.log.power_cuts.pop() else {
             return Err(EmulateError::Defect("a power cut was not told of".into()));
@@ -314,8 +312,8 @@ impl<'a> Replay<'a> {
                 self.engine.replay_command(at, &command, self.next as u64 - 1, payload);
             }
             Entry::Injected(injected) => {
-                if let Some(input) = input_of(injected) {
-                    self.engine.replay_input(at, input);
+                if let InjectedKind::Fault(fault) = injected.kind {
+                    self.engine.replay_fault(at, fault);
                 }
             }
             Entry::Device(_) => {}

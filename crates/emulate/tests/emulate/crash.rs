@@ -1,6 +1,5 @@
 //! A session that was kept, and cut: what is there is what a power cut of the session itself would have left.
-use crate::rig::{DRIVE, Dice, RAID5, RAID10, Rig, device};
-use drivelab_emulate::action::{Action, Kind};
+use crate::rig::{DRIVE, Dice, RAID5, RAID10, Rig, asked, device};
 use drivelab_emulate::capture::Capture;
 use drivelab_emulate::crash::{CrashLog, DATA, DataWriter, TRACE};
 use drivelab_emulate::store::Store;
@@ -69,7 +68,7 @@ fn keep(device: &Device, script: &Script, name: &str) -> PathBuf {
 fn cut_in_person(device: &Device, script: &Script, at: Instant) -> (Vec<u8>, u64) {
     let mut rig = Rig::new(device.clone());
     play(&mut rig, script, at);
-    rig.engine.act(at, &Action::of(Kind::PowerCut)).expect("it can be cut");
+    rig.engine.act(at, &asked("power-cut")).expect("it can be cut");
     let lost = rig.engine.log().power_cuts[0].lost_sectors;
     while rig.engine.is_off() {
         rig.now = rig.engine.next_due().expect("it comes back");

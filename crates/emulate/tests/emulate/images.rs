@@ -1,7 +1,7 @@
 //! Images against plain memory, folders that are opened again, and memory that stays as it is.
 use crate::rig::{DRIVE, Dice, RAID5, Rig, device};
 use drivelab_core::setup::Injection;
-use drivelab_core::storage::Fault;
+use drivelab_core::storage::{Fault, Lasting};
 use drivelab_emulate::image::{CopyOnWrite, FileImage, Image, MemoryImage};
 use drivelab_emulate::transport::{Answer, DeviceRequest};
 use drivelab_emulate::{Address, Bytes, EmulateError, Pace, ServeOptions, open};
@@ -163,8 +163,8 @@ fn memory_stays_as_it_is_however_much_is_written() {
 fn a_session_reports_the_faults_that_it_ended_before() {
     let place = Place::new("unreached");
     let at = |s| Instant::ZERO + Span::from_s(s);
-    let hang = Fault::Hang { drive: 0, lasts: Span::from_s(1) };
-    let injections = [Injection { at: at(60), fault: hang, lasts: None, every: None }].into();
+    let hang = Fault::Hang { drive: 0, lasts: Some(Span::from_s(1)) };
+    let injections = [Injection { at: at(60), fault: hang, lasting: Lasting::ForGood }].into();
     let options = ServeOptions { injections, power_cut: Some(at(90)), ..options(&place, Bytes::Memory) };
     let record = open(device(DRIVE, 1), &options).expect("it can be had").run(&AtomicBool::new(true));
     let events: Vec<_> =

@@ -1,23 +1,19 @@
 //! A session's capture, told to a fresh target by the simulator's own clock, gives the same completions to the nanosecond,
 //! however late the session woke up.
-use crate::rig::{DRIVE, Dice, RAID5, RAID10, Rig, device};
+use crate::rig::{DRIVE, Dice, RAID5, RAID10, Rig, asked, device};
 use drivelab_core::storage::{Target, TargetInput, TargetOutput};
 use drivelab_core::{Command, Machine};
-use drivelab_emulate::action::{Action, Kind, input_of};
+use drivelab_emulate::action::Action;
 use drivelab_emulate::capture::Capture;
 use drivelab_emulate::store::Store;
 use drivelab_emulate::transport::{DeviceRequest, Reply};
 use drivelab_emulate::{Device, Engine};
-use drivelab_trace::formats::native::{Entry, Reader};
+use drivelab_trace::formats::native::{Entry, InjectedKind, Reader};
 use drivelab_units::{Instant, SECTOR_BYTES, Span};
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::BufWriter;
 use std::path::PathBuf;
-
-fn action(kind: Kind, member: u16) -> Action {
-    Action { member, ..Action::of(kind) }
-}
 
 /// Random requests, with wake-ups as late as 5 ms. Returns where the capture is.
 fn session(device: &Device, seed: u64, faults: &[(u64, Action)]) -> PathBuf {
@@ -75,8 +71,9 @@ fn replayed(device: &Device, entries: &[Entry]) -> BTreeMap<u64, (Instant, Span)
                 target.take(Instant::ZERO + fed.time, &command).expect("it takes it");
             }
             Entry::Injected(injected) => {
-                let input: TargetInput = input_of(injected).expect("the target was told of it");
-                target.handle(Instant::from_ns(injected.time_ns), input).expect("it takes it");
+                let InjectedKind::Fault(fault) = injected.kind else { panic!("the power stays on") };
+                let at = Instant::from_ns(injected.time_ns);
+                target.handle(at, TargetInput::Inject(fault)).expect("it takes it");
             }
             Entry::Device(_) => {}
         }
@@ -116,19 +113,19 @@ fn check(text: &str, name: &str, faults: &[(u64, Action)]) {
 
 #[test]
 fn a_drive_is_replayed_to_the_nanosecond() {
-    let lie = Action { for_ns: Some(200_000_000), ..action(Kind::Lie, 0) };
-    let media = Action { lba: Some(1_000), sectors: Some(100_000_000), ..action(Kind::Media, 0) };
-    check(DRIVE, "drive", &[(100, lie), (150, media), (200, action(Kind::Reset, 0))]);
+    let lie = asked("lie for_ns=200000000");
+    let media = asked("media lba=1000 sectors=100000000");
+    check(DRIVE, "drive", &[(100, lie), (150, media), (200, asked("reset"))]);
 }
 
 #[test]
 fn a_drive_that_is_slow_and_hangs_is_replayed_to_the_nanosecond() {
-    let slow = Action { by_ns: Some(7_000_000), ..action(Kind::Slow, 0) };
-    let ramp = Action { over_ns: Some(90_000_000), for_ns: Some(300_000_000), ..slow };
-    let some = Action { share_ppm: Some(200_000), ..slow };
-    let hang = Action { for_ns: Some(40_000_000), ..action(Kind::Hang, 0) };
-    let corrupt = Action { lba: Some(8), sectors: Some(60_000), ..action(Kind::Corrupt, 0) };
-    let ended = Action { by_ns: Some(0), ..slow };
+    let slow = asked("slow by_ns=7000000");
+    let ramp = asked("slow by_ns=7000000 over_ns=90000000 for_ns=300000000");
+    let some = asked("slow by_ns=7000000 share_ppm=200000");
+    let hang = asked("hang for_ns=40000000");
+    let corrupt = asked("corrupt lba=8 sectors=60000");
+    let ended = asked("slow by_ns=0");
     check(
         DRIVE,
         "ailing",
@@ -138,32 +135,30 @@ fn a_drive_that_is_slow_and_hangs_is_replayed_to_the_nanosecond() {
 
 #[test]
 fn bursts_of_slowness_are_replayed_to_the_nanosecond() {
-    let slow = Action { by_ns: Some(7_000_000), ..action(Kind::Slow, 2) };
-    let bursts = Action { for_ns: Some(40_000_000), every_ns: Some(150_000_000), ..slow };
-    let ended = Action { by_ns: Some(0), ..slow };
+    let bursts = asked("slow member=2 by_ns=7000000 for_ns=40000000 every_ns=150000000");
+    let ended = asked("slow member=2 by_ns=0");
     check(RAID5, "bursts", &[(20, bursts), (300, ended)]);
 }
 
 /// A ramp that a person's slowness has covered goes on in steps, each of which is in the trace.
 #[test]
 fn slowness_that_was_covered_is_replayed_to_the_nanosecond() {
-    let slow = Action { by_ns: Some(7_000_000), ..action(Kind::Slow, 0) };
-    let ramp = Action { over_ns: Some(4_000_000_000), scenario: true, ..slow };
-    let some = Action { share_ppm: Some(500_000), for_ns: Some(50_000_000), ..slow };
-    let ended = Action { by_ns: Some(0), scenario: true, ..slow };
+    let slow = asked("slow by_ns=7000000");
+    let ramp = Action { scenario: true, ..asked("slow by_ns=7000000 over_ns=4000000000") };
+    let some = asked("slow by_ns=7000000 share_ppm=500000 for_ns=50000000");
+    let ended = Action { scenario: true, ..asked("slow by_ns=0") };
     check(DRIVE, "covered", &[(20, ramp), (60, slow), (90, some), (150, slow), (170, some), (380, ended)]);
 }
 
 #[test]
 fn raid10_is_replayed_to_the_nanosecond_a_failure_included() {
-    let faults = [(150, action(Kind::Fail, 2)), (300, action(Kind::Replace, 2))];
+    let faults = [(150, asked("fail member=2")), (300, asked("replace member=2"))];
     check(RAID10, "raid10", &faults);
 }
 
 #[test]
 fn raid5_is_replayed_to_the_nanosecond_a_failure_included() {
-    let faults =
-        [(50, action(Kind::Scrub, 0)), (150, action(Kind::Fail, 1)), (300, action(Kind::Replace, 1))];
+    let faults = [(50, asked("scrub")), (150, asked("fail member=1")), (300, asked("replace member=1"))];
     check(RAID5, "raid5", &faults);
 }
 

@@ -1,6 +1,5 @@
 //! What an array comes up with after a power cut: nothing that it does not have, and nobody who had failed.
-use crate::rig::{Rig, device};
-use drivelab_emulate::action::{Action, Kind};
+use crate::rig::{Rig, asked, device};
 use drivelab_emulate::transport::DeviceRequest;
 
 const PLAIN: &str = "[target]\ndrive = \"wd-wd740gd-00fla0\"\nwrite_cache = false\n";
@@ -9,16 +8,16 @@ fn array(keys: &str) -> Rig {
     Rig::new(device(&format!("{PLAIN}array = {{ {keys} }}"), 1))
 }
 
-fn act(rig: &mut Rig, kind: Kind, member: u16) -> Result<String, String> {
-    rig.engine.act(rig.now, &Action { member, ..Action::of(kind) })
+fn act(rig: &mut Rig, name: &str, member: u16) -> Result<String, String> {
+    rig.engine.act(rig.now, &asked(&format!("{name} member={member}")))
 }
 
 fn status(rig: &mut Rig) -> String {
-    act(rig, Kind::Status, 0).expect("it can be told")
+    act(rig, "status", 0).expect("it can be told")
 }
 
 fn cut(rig: &mut Rig) -> String {
-    let told = act(rig, Kind::PowerCut, 0).expect("it can be done");
+    let told = act(rig, "power-cut", 0).expect("it can be done");
     rig.settle();
     told
 }
@@ -43,12 +42,12 @@ fn a_rebuild_begins_anew_after_a_power_cut() {
 #[test]
 fn a_member_that_failed_is_missing_after_a_power_cut() {
     let mut rig = array("level = \"raid6\", members = 4, missing = [1], rebuilding = true");
-    act(&mut rig, Kind::Fail, 2).expect("it can be done");
+    act(&mut rig, "fail", 2).expect("it can be done");
     cut(&mut rig);
     let told = status(&mut rig);
     assert!(told.contains("member 1 is missing; member 2 is missing"), "{told}");
-    act(&mut rig, Kind::Replace, 2).expect("it can be done");
-    act(&mut rig, Kind::Replace, 1).expect("it can be done");
+    act(&mut rig, "replace", 2).expect("it can be done");
+    act(&mut rig, "replace", 1).expect("it can be done");
 }
 
 fn events(rig: &Rig, what: &str) -> Vec<Option<u16>> {
@@ -59,19 +58,19 @@ fn events(rig: &Rig, what: &str) -> Vec<Option<u16>> {
 #[test]
 fn a_spare_that_has_failed_does_not_come_back_with_the_power() {
     let mut rig = array("level = \"raid5\", members = 3, spares = 2");
-    act(&mut rig, Kind::Fail, 3).expect("it can be done");
+    act(&mut rig, "fail", 3).expect("it can be done");
     for _ in 0..2 {
         cut(&mut rig);
         assert!(status(&mut rig).ends_with("; the spare, drive 3, has failed"), "{}", status(&mut rig));
     }
     assert_eq!(events(&rig, "a spare has failed"), [Some(3)], "it is told of once");
-    act(&mut rig, Kind::Fail, 1).expect("it can be done");
+    act(&mut rig, "fail", 1).expect("it can be done");
     rig.pass(drivelab_units::Span::from_ms(10));
     assert_eq!(events(&rig, "a drive has taken a member's place"), [Some(4)]);
-    act(&mut rig, Kind::Replace, 3).expect("it can be done");
+    act(&mut rig, "replace", 3).expect("it can be done");
     cut(&mut rig);
     assert!(!status(&mut rig).contains("spare"), "{}", status(&mut rig));
-    assert_eq!(act(&mut rig, Kind::Replace, 3), Err(there(3)));
+    assert_eq!(act(&mut rig, "replace", 3), Err(there(3)));
 }
 
 fn there(drive: u16) -> String {
@@ -86,22 +85,22 @@ fn a_drive_whose_place_a_spare_has_taken_has_still_failed_after_a_power_cut() {
          array = { level = \"raid5\", members = 3, spares = 1 }",
         1,
     ));
-    act(&mut rig, Kind::Fail, 1).expect("it can be done");
+    act(&mut rig, "fail", 1).expect("it can be done");
     rig.pass(drivelab_units::Span::from_s(60));
     assert!(!status(&mut rig).contains("rebuilding"), "{}", status(&mut rig));
     cut(&mut rig);
     assert!(status(&mut rig).ends_with("; the spare, drive 3, has failed"), "{}", status(&mut rig));
-    assert_eq!(act(&mut rig, Kind::Replace, 1), Err(there(1)));
-    act(&mut rig, Kind::Fail, 2).expect("it can be done");
+    assert_eq!(act(&mut rig, "replace", 1), Err(there(1)));
+    act(&mut rig, "fail", 2).expect("it can be done");
     rig.pass(drivelab_units::Span::from_ms(10));
     assert!(status(&mut rig).contains("member 2 is missing"), "no spare is left: {}", status(&mut rig));
-    act(&mut rig, Kind::Replace, 3).expect("it can be done");
+    act(&mut rig, "replace", 3).expect("it can be done");
 }
 
 #[test]
 fn a_journal_that_has_failed_does_not_come_back_with_the_power() {
     let mut rig = array("level = \"raid5\", members = 3, write_hole = \"journal\"");
-    act(&mut rig, Kind::Fail, 3).expect("it can be done");
+    act(&mut rig, "fail", 3).expect("it can be done");
     for _ in 0..2 {
         assert!(status(&mut rig).ends_with("; the journal, drive 3, has failed"), "{}", status(&mut rig));
         assert!(rig.write(0, vec![1; 4_096], false).is_err(), "writes are refused");
@@ -113,12 +112,12 @@ fn a_journal_that_has_failed_does_not_come_back_with_the_power() {
 #[test]
 fn a_drive_that_has_failed_is_told_of_once() {
     let mut rig = Rig::new(device(PLAIN, 1));
-    act(&mut rig, Kind::Fail, 0).expect("it can be done");
+    act(&mut rig, "fail", 0).expect("it can be done");
     cut(&mut rig);
     assert!(status(&mut rig).ends_with("; the drive has failed"), "{}", status(&mut rig));
     assert_eq!(events(&rig, "the drive has failed"), [Some(0)]);
-    act(&mut rig, Kind::Replace, 0).expect("it can be done");
-    act(&mut rig, Kind::Fail, 0).expect("it can be done");
+    act(&mut rig, "replace", 0).expect("it can be done");
+    act(&mut rig, "fail", 0).expect("it can be done");
     assert_eq!(events(&rig, "the drive has failed"), [Some(0), Some(0)]);
 }
 
@@ -140,20 +139,20 @@ fn an_array_that_is_dirty_and_degraded_is_started_when_asked() {
     for (keys, member, starts) in setups {
         let mut rig = array(&keys);
         rig.write(0, vec![1; 4_096], false).expect("it is done");
-        act(&mut rig, Kind::Fail, member).expect("it can fail");
+        act(&mut rig, "fail", member).expect("it can fail");
         rig.submit(DeviceRequest::Write { offset: 0, data: vec![2; 4_096], fua: false });
         cut(&mut rig);
         assert_eq!(rig.engine.log().power_cuts[0].is_started, starts, "{keys}");
         if !starts {
             assert!(status(&mut rig).contains("the array was not started"), "{keys}");
             assert!(rig.write(0, vec![1; 4_096], false).is_err(), "{keys}");
-            assert!(act(&mut rig, Kind::Replace, member).is_err_and(|why| why.contains("the action start")));
+            assert!(act(&mut rig, "replace", member).is_err_and(|why| why.contains("the action start")));
             cut(&mut rig);
             assert!(!rig.engine.log().power_cuts[1].is_started, "it is still dirty: {keys}");
-            act(&mut rig, Kind::Start, 0).expect("it can be started");
+            act(&mut rig, "start", 0).expect("it can be started");
         }
         assert!(!status(&mut rig).contains("not started"), "{keys}");
-        assert!(act(&mut rig, Kind::Start, 0).is_err(), "{keys}: it is started");
+        assert!(act(&mut rig, "start", 0).is_err(), "{keys}: it is started");
         rig.write(0, vec![3; 4_096], false).expect("it is done");
         assert_eq!(rig.read(0, 4_096), vec![3; 4_096]);
         // Without a write for a while it is clean.

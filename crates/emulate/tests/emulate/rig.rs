@@ -1,5 +1,6 @@
 //! Devices of scenarios, and an engine driven by hand.
 use drivelab_core::Setup;
+use drivelab_emulate::action::Action;
 use drivelab_emulate::store::Store;
 use drivelab_emulate::transport::{Answer, DeviceRequest, Failure, Reply, RequestId};
 use drivelab_emulate::{Device, Engine, as_served};
@@ -23,6 +24,15 @@ pub const DRIVE: &str = "[target]\ndrive = \"wd-4tb-7200\"\nwrite_cache = true";
 pub const RAID10: &str = "[target]\ndrive = \"wd-wd740gd-00fla0\"\nwrite_cache = true\narray = { level = \"raid10\", members = 4 }";
 pub const RAID5: &str =
     "[target]\ndrive = \"wd-wd740gd-00fla0\"\nwrite_cache = true\narray = { level = \"raid5\", members = 5 }";
+
+/// The action that a request on the control socket asks for: its name and fields, such as `fail member=1`.
+pub fn asked(words: &str) -> Action {
+    let (name, fields) = words.split_once(' ').unwrap_or((words, ""));
+    let fields: String =
+        fields.split_terminator(' ').map(|field| format!(", \"{}", field.replace('=', "\": "))).collect();
+    let line = format!("{{\"action\": \"{name}\"{fields}}}");
+    Action::parse(line.as_bytes()).unwrap_or_else(|why| panic!("{line}: {why}"))
+}
 
 /// An engine, and what time it is.
 pub struct Rig {

@@ -3,8 +3,7 @@
 //!
 //! The model knows only requests and answers: for each sector the last answered version, and one that may be under way.
 //! `SHADOW_RUNS` sets how many runs of each setup there are.
-use crate::rig::{Dice, Rig, device};
-use drivelab_emulate::action::{Action, Kind};
+use crate::rig::{Dice, Rig, asked, device};
 use drivelab_emulate::ledger::Lost;
 use drivelab_emulate::transport::{Answer, DeviceRequest};
 use drivelab_units::Span;
@@ -117,8 +116,8 @@ impl Run {
         Run { rig, dice, model: Model::default(), version: 0, first, counts: [0; 3] }
     }
 
-    fn act(&mut self, kind: Kind, member: u16) -> Result<String, String> {
-        self.rig.engine.act(self.rig.now, &Action { member, ..Action::of(kind) })
+    fn act(&mut self, name: &str, member: u16) -> Result<String, String> {
+        self.rig.engine.act(self.rig.now, &asked(&format!("{name} member={member}")))
     }
 
     /// Some requests, and a time that is often shorter than they take.
@@ -206,13 +205,13 @@ impl Run {
     }
 
     fn cut(&mut self, before: usize, context: &str) {
-        let told = self.act(Kind::PowerCut, 0).expect("it can be cut");
+        let told = self.act("power-cut", 0).expect("it can be cut");
         self.rig.take();
         self.model.take(&mut self.rig);
         self.rig.settle();
         if told.contains("not started") {
             assert!(self.rig.write(0, vec![1; 512], false).is_err());
-            self.act(Kind::Start, 0).expect("it can be started");
+            self.act("start", 0).expect("it can be started");
         }
         self.compare(before, context);
     }
@@ -222,7 +221,7 @@ impl Run {
         // Where the sectors of the span lie on a member, or near.
         let lba = self.first / u64::from(members) + self.dice.below(SPAN);
         let sectors = 1 + self.dice.below(12);
-        let action = Action { member, lba: Some(lba), sectors: Some(sectors), ..Action::of(Kind::Corrupt) };
+        let action = asked(&format!("corrupt member={member} lba={lba} sectors={sectors}"));
         self.rig.engine.act(self.rig.now, &action).expect("it can be done");
     }
 }
@@ -237,13 +236,13 @@ fn run(text: &str, members: u16, harm: Harm, seed: u64) -> [u64; 3] {
         let before = run.rig.engine.log().damage.len();
         match harm {
             Harm::Cuts => {}
-            Harm::CutsWhileDegraded if number == 0 => _ = run.act(Kind::Fail, member).expect("it can fail"),
+            Harm::CutsWhileDegraded if number == 0 => _ = run.act("fail", member).expect("it can fail"),
             Harm::CutsWhileRebuilding => {
                 if number == 0 {
-                    run.act(Kind::Fail, member).expect("it can fail");
+                    run.act("fail", member).expect("it can fail");
                 }
                 // After a cut it is missing again.
-                let _ = run.act(Kind::Replace, member);
+                let _ = run.act("replace", member);
                 let ms = run.dice.below(2_000);
                 run.rig.pass(Span::from_ms(ms));
                 run.model.take(&mut run.rig);
@@ -254,7 +253,7 @@ fn run(text: &str, members: u16, harm: Harm, seed: u64) -> [u64; 3] {
                 run.rig.flush();
                 run.corrupt(members);
                 if members > 2 && number == FAILS_BEFORE {
-                    run.act(Kind::Fail, member).expect("it can fail");
+                    run.act("fail", member).expect("it can fail");
                 }
             }
         }

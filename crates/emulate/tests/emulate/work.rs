@@ -1,6 +1,6 @@
 //! What the status says of the array's own work and of the drives, and the end of that work among the events.
-use crate::rig::{DRIVE, Dice, Rig, device};
-use drivelab_emulate::action::{Action, Kind};
+use crate::rig::{DRIVE, Dice, Rig, asked, device};
+use drivelab_emulate::action::Action;
 use drivelab_emulate::ledger::Cause;
 use drivelab_emulate::transport::DeviceRequest;
 use drivelab_units::Span;
@@ -16,7 +16,7 @@ fn act(rig: &mut Rig, action: Action) -> String {
 }
 
 fn status(rig: &mut Rig) -> String {
-    act(rig, Action::of(Kind::Status))
+    act(rig, asked("status"))
 }
 
 /// Lets time pass until the array is healthy and idle. Returns each status on the way.
@@ -43,9 +43,9 @@ fn events(rig: &Rig) -> Vec<(String, Option<u16>)> {
 fn the_end_of_a_rebuild_is_an_event_of_its_member() {
     let mut rig = small("level = \"raid5\", members = 3");
     assert!(status(&mut rig).ends_with("; the array is healthy"));
-    act(&mut rig, Action { member: 1, ..Action::of(Kind::Fail) });
+    act(&mut rig, asked("fail member=1"));
     assert!(status(&mut rig).contains("; the array is degraded; member 1 is missing"));
-    act(&mut rig, Action { member: 1, ..Action::of(Kind::Replace) });
+    act(&mut rig, asked("replace member=1"));
     let told = until_healthy(&mut rig);
     let left = |told: &&String| told.contains("; the array is rebuilding, ") && told.contains(" left");
     assert!(told.iter().filter(left).count() > 1, "{told:?}");
@@ -59,9 +59,9 @@ fn the_end_of_a_rebuild_is_an_event_of_its_member() {
 #[test]
 fn each_drive_of_a_rebuild_is_told_and_a_spare_has_its_own_number() {
     let mut rig = small("level = \"raid6\", members = 4, spares = 1");
-    act(&mut rig, Action { member: 1, ..Action::of(Kind::Fail) });
-    act(&mut rig, Action { member: 2, ..Action::of(Kind::Fail) });
-    act(&mut rig, Action { member: 2, ..Action::of(Kind::Replace) });
+    act(&mut rig, asked("fail member=1"));
+    act(&mut rig, asked("fail member=2"));
+    act(&mut rig, asked("replace member=2"));
     until_healthy(&mut rig);
     let mut rebuilt: Vec<u16> = events(&rig)
         .into_iter()
@@ -77,9 +77,9 @@ fn what_a_rebuild_could_not_read_is_damage_and_said_until_it_is_written() {
     let mut rig = small("level = \"raid5\", members = 3");
     // Two stripes of 64 KiB units: 256 KiB are in four data units, and the media's defect is in the first.
     rig.write(0, vec![7; 256 << 10], true).expect("it is done");
-    act(&mut rig, Action { lba: Some(8), sectors: Some(4), ..Action::of(Kind::Media) });
-    act(&mut rig, Action { member: 1, ..Action::of(Kind::Fail) });
-    act(&mut rig, Action { member: 1, ..Action::of(Kind::Replace) });
+    act(&mut rig, asked("media lba=8 sectors=4"));
+    act(&mut rig, asked("fail member=1"));
+    act(&mut rig, asked("replace member=1"));
     until_healthy(&mut rig);
     let told = status(&mut rig);
     let bad =
@@ -138,7 +138,7 @@ fn what_too_few_members_have_is_damage_whether_it_was_at_rest_or_not() {
                 rig.pass(Span::from_s(10));
             }
             for &member in &failing {
-                act(&mut rig, Action { member, ..Action::of(Kind::Fail) });
+                act(&mut rig, asked(&format!("fail member={member}")));
             }
             let lost = rig.engine.log().damage.clone();
             let listed: Vec<u64> = lost
@@ -162,7 +162,7 @@ fn what_too_few_members_have_is_damage_whether_it_was_at_rest_or_not() {
 #[test]
 fn the_end_of_a_scrub_is_an_event() {
     let mut rig = small("level = \"raid1\", members = 2");
-    act(&mut rig, Action::of(Kind::Scrub));
+    act(&mut rig, asked("scrub"));
     let told = until_healthy(&mut rig);
     assert!(
         told.iter().any(|told| told.contains("; the array is healthy; the array is being scrubbed, ")),
@@ -176,10 +176,9 @@ fn the_end_of_a_scrub_is_an_event() {
 fn corrupted_and_unreadable_sectors_are_told_until_they_are_written() {
     let mut rig = Rig::new(device(DRIVE, 1));
     assert!(status(&mut rig).ends_with("; the drive is sound"));
-    let range = |kind, lba, sectors| Action { lba: Some(lba), sectors: Some(sectors), ..Action::of(kind) };
-    act(&mut rig, range(Kind::Corrupt, 64, 8));
-    act(&mut rig, range(Kind::Corrupt, 68, 8));
-    act(&mut rig, range(Kind::Media, 200, 1));
+    act(&mut rig, asked("corrupt lba=64 sectors=8"));
+    act(&mut rig, asked("corrupt lba=68 sectors=8"));
+    act(&mut rig, asked("media lba=200 sectors=1"));
     assert!(
         status(&mut rig).contains("; the drive has 1 unreadable sector; the drive has 12 corrupted sectors"),
         "{}",
@@ -190,7 +189,7 @@ fn corrupted_and_unreadable_sectors_are_told_until_they_are_written() {
     rig.write(200 * 512, vec![1; 512], false).expect("it is done");
     rig.flush();
     assert!(status(&mut rig).contains("; the drive has 8 corrupted sectors"), "{}", status(&mut rig));
-    act(&mut rig, Action::of(Kind::PowerCut));
+    act(&mut rig, asked("power-cut"));
     rig.settle();
     assert!(status(&mut rig).contains("; the drive has 8 corrupted sectors"), "{}", status(&mut rig));
     rig.write(68 * 512, vec![1; 8 * 512], true).expect("it is done");
@@ -200,37 +199,32 @@ fn corrupted_and_unreadable_sectors_are_told_until_they_are_written() {
 #[test]
 fn a_new_drive_has_no_corrupted_sectors() {
     let mut rig = small("level = \"raid1\", members = 2");
-    act(&mut rig, Action { member: 1, lba: Some(0), sectors: Some(8), ..Action::of(Kind::Corrupt) });
+    act(&mut rig, asked("corrupt member=1 lba=0 sectors=8"));
     assert!(
         status(&mut rig).contains("; the array is healthy; member 1 has 8 corrupted sectors"),
         "{}",
         status(&mut rig)
     );
-    act(&mut rig, Action { member: 1, ..Action::of(Kind::Fail) });
+    act(&mut rig, asked("fail member=1"));
     assert!(!status(&mut rig).contains("corrupted"));
-    act(&mut rig, Action { member: 1, ..Action::of(Kind::Replace) });
+    act(&mut rig, asked("replace member=1"));
     assert!(!until_healthy(&mut rig).iter().any(|told| told.contains("corrupted")));
 }
 
 #[test]
 fn a_slow_drive_is_not_sound() {
     let mut rig = Rig::new(device(DRIVE, 1));
-    act(&mut rig, Action { by_ns: Some(10_000_000), share_ppm: Some(10_000), ..Action::of(Kind::Slow) });
+    act(&mut rig, asked("slow by_ns=10000000 share_ppm=10000"));
     let told = status(&mut rig);
     assert!(told.ends_with("under way; the drive is slow by 10ms in 1 % of its commands"), "{told}");
-    act(&mut rig, Action { by_ns: Some(0), ..Action::of(Kind::Slow) });
+    act(&mut rig, asked("slow by_ns=0"));
     assert!(status(&mut rig).ends_with("; the drive is sound"));
 }
 
 #[test]
 fn a_drive_between_two_bursts_is_not_sound() {
     let mut rig = Rig::new(device(DRIVE, 1));
-    let bursts = Action {
-        by_ns: Some(10_000_000),
-        for_ns: Some(500_000_000),
-        every_ns: Some(10_000_000_000),
-        ..Action::of(Kind::Slow)
-    };
+    let bursts = asked("slow by_ns=10000000 for_ns=500000000 every_ns=10000000000");
     act(&mut rig, bursts);
     let is_slow = "; the drive is slow by 10ms in bursts of 500ms every 10s";
     assert!(status(&mut rig).ends_with(is_slow));
@@ -238,6 +232,6 @@ fn a_drive_between_two_bursts_is_not_sound() {
     assert!(status(&mut rig).ends_with(&format!("{is_slow}, not now")), "{}", status(&mut rig));
     rig.pass(Span::from_ms(9_100));
     assert!(status(&mut rig).ends_with(is_slow), "{}", status(&mut rig));
-    act(&mut rig, Action { by_ns: Some(0), ..Action::of(Kind::Slow) });
+    act(&mut rig, asked("slow by_ns=0"));
     assert!(status(&mut rig).ends_with("; the drive is sound"), "{}", status(&mut rig));
 }

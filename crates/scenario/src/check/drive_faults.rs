@@ -9,7 +9,7 @@ use crate::text::problem::{Log, Place};
 use drivelab_core::setup::Injection;
 use drivelab_core::storage::array::params::Level;
 use drivelab_core::storage::drive::params::TIME_MAX;
-use drivelab_core::storage::{Cure, Fault, Slowness, TargetParams};
+use drivelab_core::storage::{Cure, Fault, Lasting, Slowness, TargetParams};
 use drivelab_units::{Instant, Lba, Sectors, Share, Span};
 
 /// Maximum size of a corruption in an emulated device: 32 MiB of its memory.
@@ -87,7 +87,7 @@ fn all<T>(list: &Option<At<Vec<At<T>>>>) -> impl Iterator<Item = &At<T>> {
 }
 
 fn once(at: Option<&At<Span>>, fault: Fault) -> Injection {
-    Injection { at: Instant::ZERO + given(at).unwrap_or(Span::ZERO), fault, lasts: None, every: None }
+    Injection { at: Instant::ZERO + given(at).unwrap_or(Span::ZERO), fault, lasting: Lasting::ForGood }
 }
 
 fn slow(at: &At<SlowRaw>, drives: &Drives, log: &mut Log) -> Option<Injection> {
@@ -138,8 +138,11 @@ fn slow(at: &At<SlowRaw>, drives: &Drives, log: &mut Log) -> Option<Injection> {
         (None, None, Some(share)) => Slowness::Some { by, share: share.value },
         (None, None, None) => Slowness::Constant(by),
     };
-    let (lasts, every) = (given(raw.lasts.as_ref()), given(raw.every.as_ref()));
-    Some(Injection { lasts, every, ..once(raw.at.as_ref(), Fault::Slow { drive, how: Some(how) }) })
+    let lasting = match (given(raw.lasts.as_ref()), given(raw.every.as_ref())) {
+        (Some(lasts), Some(every)) => Lasting::Bursts { lasts, every },
+        (lasts, _) => lasts.map_or(Lasting::ForGood, Lasting::For),
+    };
+    Some(Injection { lasting, ..once(raw.at.as_ref(), Fault::Slow { drive, how: Some(how) }) })
 }
 
 const NO_TIME: &str = "it is to last no time";
@@ -157,7 +160,7 @@ fn hang(at: &At<HangRaw>, drives: &Drives, log: &mut Log) -> Option<Injection> {
     if lasts.value.is_zero() {
         log.fault(lasts.place, NO_TIME, "write how long it says nothing: lasts = \"3s\"");
     }
-    Some(once(raw.at.as_ref(), Fault::Hang { drive, lasts: lasts.value }))
+    Some(once(raw.at.as_ref(), Fault::Hang { drive, lasts: Some(lasts.value) }))
 }
 
 fn reset(at: &At<ResetRaw>, drives: &Drives, log: &mut Log) -> Option<Injection> {
@@ -183,7 +186,7 @@ fn lie(at: &At<LieRaw>, drives: &Drives, params: &TargetParams, log: &mut Log) -
         log.has_effect(at.place);
     }
     Some(Injection {
-        lasts: given(raw.lasts.as_ref()),
+        lasting: given(raw.lasts.as_ref()).map_or(Lasting::ForGood, Lasting::For),
         ..once(raw.at.as_ref(), Fault::LyingFlush { drive, lies: true })
     })
 }

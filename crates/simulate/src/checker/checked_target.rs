@@ -335,7 +335,7 @@ impl CheckedTarget {
         recovery: &mut dyn Recovery,
     ) -> Result<CheckedTarget, Violation> {
         let kept = self.kept_by_battery()?;
-        let cut = self.target.handle(self.now, TargetInput::CutPower);
+        let cut = self.target.handle(self.now, TargetInput::Inject(Fault::CutPower));
         cut.map_err(|error| self.witness.violation(self.now, Wrong::Refused(error)))?;
         let CheckedTarget { mut params, seed, target, mut witness, next_own_id, apart, tap, .. } = self;
         witness.oracle.cut_power();

@@ -45,18 +45,14 @@ impl Inputs {
         let drive = self.dice.below(drives) as u16;
         let time = |dice: &mut Dice| Span::from_us(dice.of(&[0, 50, 700, 5_000, 30_000]));
         let by = time(&mut self.dice);
-        let how = match self.dice.below(5) {
+        let how = match self.dice.below(4) {
             0 => None,
             1 => Some(Slowness::Constant(by)),
             2 => Some(Slowness::Ramp { by, over: time(&mut self.dice) }),
-            3 => {
-                let every = time(&mut self.dice) + Span::from_us(1);
-                Some(Slowness::Bursts { by, every, lasts: time(&mut self.dice) })
-            }
             _ => Some(Slowness::Some { by, share: Share::from_ratio(1, 3).unwrap_or(Share::ALL) }),
         };
         let fault = match self.dice.below(4) {
-            0 => Fault::Hang { drive, lasts: time(&mut self.dice) },
+            0 => Fault::Hang { drive, lasts: Some(time(&mut self.dice)) },
             1 => Fault::LinkReset { drive },
             _ => Fault::Slow { drive, how },
         };

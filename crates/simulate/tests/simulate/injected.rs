@@ -1,10 +1,12 @@
 //! What a scenario lets go wrong with drives at instants of a run, held to what each fault says that it does.
 use drivelab_core::Setup;
+use drivelab_core::storage::{Cure, Fault, Slowness};
 use drivelab_record::Point;
 use drivelab_record::injections::InjectionRecord;
 use drivelab_scenario::{NoFiles, Source, plan};
 use drivelab_simulate::{Control, RunError, run, run_captured};
 use drivelab_trace::formats::native::{Entry, InjectedKind, Reader};
+use drivelab_units::{Lba, Sectors, Span};
 use std::io::Write;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
@@ -247,12 +249,15 @@ fn a_trace_of_the_run_has_them() {
     let mut found = Vec::new();
     while let Some(entry) = reader.next_entry().unwrap() {
         if let Entry::Injected(injected) = entry {
-            found.push((injected.time_ns / 1_000_000, injected.kind, injected.offset, injected.length));
+            found.push((injected.time_ns / 1_000_000, injected.kind));
         }
     }
-    let slow = |at, by| (at, InjectedKind::Slow, by, 0);
-    assert_eq!(found[..3], [slow(1_000, 3_000_000), slow(1_200, 0), slow(1_500, 3_000_000)]);
-    assert!(found.contains(&(2_000, InjectedKind::Unreadable, 1 << 20, 4_096)), "{found:?}");
+    let slow = |at, how| (at, InjectedKind::Fault(Fault::Slow { drive: 0, how }));
+    let by = Some(Slowness::Constant(Span::from_ms(3)));
+    assert_eq!(found[..3], [slow(1_000, by), slow(1_200, None), slow(1_500, by)]);
+    let (first, count) = (Lba::new(2_048), Sectors::new(8));
+    let media = Fault::MediaError { drive: 0, first, count, until: Cure::Written };
+    assert!(found.contains(&(2_000, InjectedKind::Fault(media))), "{found:?}");
 }
 
 /// What was written, for whoever has another hold of it.

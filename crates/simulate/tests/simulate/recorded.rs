@@ -2,16 +2,17 @@
 use drivelab_core::Setup;
 use drivelab_core::host::feed::{FeedParams, Pace};
 use drivelab_core::setup::{Fed, Limit};
+use drivelab_core::storage::{Cure, Fault};
 use drivelab_record::Point;
 use drivelab_record::point::Ended;
 use drivelab_scenario::{NoFiles, Source, plan};
 use drivelab_simulate::recorded::{Replayed, Replaying};
 use drivelab_simulate::{Control, RunError, run, run_captured};
-use drivelab_trace::formats::native::{self, Entry, InjectedKind};
+use drivelab_trace::formats::native::{self, Entry, Injected};
 use drivelab_trace::merge::{Align, Merge};
 use drivelab_trace::shape::{Remap, Shape};
 use drivelab_trace::{Format, Options, Reader, copy};
-use drivelab_units::{Sectors, Span};
+use drivelab_units::{Instant, Lba, Sectors, Span};
 use std::io::{self, Write};
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
@@ -352,8 +353,10 @@ fn faults_of_the_run_are_in_its_capture() {
     let entries = std::iter::from_fn(|| reader.next_entry().unwrap());
     let faults: Vec<_> = entries
         .filter_map(|entry| if let Entry::Injected(fault) = entry { Some(fault) } else { None })
-        .map(|fault| (fault.kind, fault.device, fault.time_ns, fault.length))
         .collect();
-    let expected = [(InjectedKind::Unreadable, 1, 0, 4_096), (InjectedKind::DriveFails, 2, 1_000_000_000, 0)];
+    let (first, count) = (Lba::new(2_097_152), Sectors::new(8));
+    let media = Fault::MediaError { drive: 1, first, count, until: Cure::Written };
+    let fails = Instant::ZERO + Span::from_s(1);
+    let expected = [Injected::new(Instant::ZERO, media), Injected::new(fails, Fault::Fail { drive: 2 })];
     assert_eq!(faults, expected);
 }

@@ -1,9 +1,10 @@
 //! What is written and read again is the same, as far as the format can say it.
 use crate::tools::{read, read_with, written};
 use drivelab_core::command::{Attribute, Priority};
-use drivelab_trace::formats::native::{Entry, Header, Injected, InjectedKind, NativeWriter, Reader};
+use drivelab_core::storage::Fault;
+use drivelab_trace::formats::native::{Entry, Header, Injected, NativeWriter, Reader};
 use drivelab_trace::{Attributes, Clock, Format, Kind, Options, Record};
-use drivelab_units::Span;
+use drivelab_units::{Instant, Lba, Sectors, Span};
 use proptest::prelude::*;
 
 fn kind() -> impl Strategy<Value = Kind> + Clone {
@@ -173,8 +174,9 @@ fn our_own_keeps_header_devices_and_faults_over_many_blocks() {
             entries.push(Entry::Device(name));
         }
         if number % 15_000 == 1 {
-            let kind = InjectedKind::ALL[(number / 15_000) as usize % InjectedKind::ALL.len()];
-            let injected = Injected { time_ns: number, kind, device: 0, offset: number * 512, length: 512 };
+            let (first, count) = (Lba::new(number), Sectors::new(1));
+            let corrupt = Fault::Corrupt { drive: (number / 15_000) as u16, first, count };
+            let injected = Injected::new(Instant::from_ns(number), corrupt);
             writer.inject(&mut out, injected).unwrap();
             entries.push(Entry::Injected(injected));
         }

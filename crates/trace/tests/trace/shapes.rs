@@ -1,11 +1,13 @@
 //! Windows, speeds, devices and sizes; several traces as one.
+use drivelab_core::storage::Fault;
 use drivelab_trace::copy::{Failure, copy};
 use drivelab_trace::error::Place;
-use drivelab_trace::formats::native::{self, Entry, Header, Injected, InjectedKind, NativeWriter};
+use drivelab_trace::formats::native::{self, Entry, Header, Injected, NativeWriter};
 use drivelab_trace::merge::{Align, Merge};
 use drivelab_trace::shape::{Remap, Shape, Shaped, Shaper};
 use drivelab_trace::writer::{FormatWriter, RequestContext};
 use drivelab_trace::{Clock, Format, Kind, Options, Reader, Record};
+use drivelab_units::Instant;
 use proptest::prelude::*;
 
 fn at(time_ns: u64, offset: u64) -> Record {
@@ -125,8 +127,7 @@ fn a_copy_of_our_own_keeps_the_seed_and_counts_what_it_leaves_out() {
     for record in [at(1, 0), empty, at(3, 4_096)] {
         FormatWriter::write(&mut writer, &mut bytes, &record, &context).unwrap();
     }
-    let kind = InjectedKind::PowerCut;
-    writer.inject(&mut bytes, Injected { time_ns: 4, kind, device: 0, offset: 0, length: 0 }).unwrap();
+    writer.inject(&mut bytes, Injected::new(Instant::from_ns(4), Fault::CutPower)).unwrap();
     writer.end(&mut bytes).unwrap();
     let copied = |is_lenient, shape| {
         let options = Options { is_lenient, ..Options::default() };

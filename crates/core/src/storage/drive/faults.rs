@@ -6,7 +6,7 @@
 use crate::command::{Access, Command};
 use crate::rng;
 use crate::storage::bad_blocks::BadBlocks;
-use crate::storage::call::Cure;
+use crate::storage::fault::Cure;
 use alloc::format;
 use alloc::vec::Vec;
 use drivelab_units::{Lba, Sectors, Share, Span};

@@ -2,9 +2,9 @@
 use super::queue::SlotIndex;
 use super::{Drive, DriveEvent};
 use crate::rng::{self, Stream};
-use crate::storage::call::{Cure, Slowness};
 use crate::storage::context::Context;
 use crate::storage::driving::LAST;
+use crate::storage::fault::{Cure, Slowness};
 use crate::trace::Served;
 use alloc::format;
 use drivelab_units::{Instant, Lba, Sectors, Span};
@@ -64,8 +64,6 @@ impl Injected {
                 Span::from_ns(share as u64)
             }
             Slowness::Ramp { by, .. } => by,
-            Slowness::Bursts { by, every, lasts } if passed % every.as_ns() < lasts.as_ns() => by,
-            Slowness::Bursts { .. } => Span::ZERO,
             Slowness::Some { by, share } if rng::keyed(self.key, id) >> 32 < share.bits() => by,
             Slowness::Some { .. } | Slowness::Times(_) => Span::ZERO,
         }

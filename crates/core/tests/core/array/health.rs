@@ -365,7 +365,7 @@ proptest! {
 fn a_drive_that_has_failed_holds_no_commands_any_more() {
     use crate::common::command;
     use drivelab_core::Machine;
-    use drivelab_core::storage::{Target, TargetInput};
+    use drivelab_core::storage::{Fault, Target, TargetInput};
     let params = ArrayParams::plain(Level::Mirrored, 2);
     let mut target = Target::new(&array_of(params, &small()), 1);
     for id in 0..4 {
@@ -375,7 +375,7 @@ fn a_drive_that_has_failed_holds_no_commands_any_more() {
     let before = target.in_drives_ns(at).unwrap();
     assert!(before > 0);
     for drive in 0..2 {
-        target.handle(at, TargetInput::Fail { drive }).unwrap();
+        target.handle(at, TargetInput::Inject(Fault::Fail { drive })).unwrap();
     }
     while let Some(due) = target.poll_timeout() {
         target.handle(due, TargetInput::Tick).unwrap();

@@ -100,12 +100,12 @@ fn inputs() -> impl Strategy<Value = TargetInput> {
         20 => commands().prop_map(TargetInput::Submit),
         4 => Just(TargetInput::Tick),
         4 => numbers(30).prop_map(|id| TargetInput::Abort { id }),
-        2 => drive().prop_map(|drive| TargetInput::Fail { drive }),
-        2 => drive().prop_map(|drive| TargetInput::Replace { drive }),
-        2 => work.prop_map(|work| TargetInput::Begin { work }),
+        2 => drive().prop_map(|drive| TargetInput::Inject(Fault::Fail { drive })),
+        2 => drive().prop_map(|drive| TargetInput::Inject(Fault::Replace { drive })),
+        2 => work.prop_map(|work| TargetInput::Inject(Fault::Begin { work })),
         3 => fault.prop_map(TargetInput::Inject),
         3 => manage.prop_map(TargetInput::Manage),
-        1 => Just(TargetInput::CutPower),
+        1 => Just(TargetInput::Inject(Fault::CutPower)),
     ]
 }
 
@@ -162,7 +162,7 @@ proptest! {
                 prop_assert!(is_numbered, "{:?}", accepted);
                 prop_assert!(under_way.insert(command.id), "{} is under way", command.id);
             }
-            let is_cut = input == TargetInput::CutPower && accepted.is_ok();
+            let is_cut = input == TargetInput::Inject(Fault::CutPower) && accepted.is_ok();
             drain_outputs(&mut target, &mut under_way)?;
             if is_cut {
                 under_way.clear();

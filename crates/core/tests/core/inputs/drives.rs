@@ -6,7 +6,7 @@ use crate::common::{command, target};
 use drivelab_core::data::DataOp;
 use drivelab_core::storage::array::params::{ArrayParams, Failure, Level, Rotation, Scheduled, When};
 use drivelab_core::storage::array::report::{Health, Report, ReportKind, SyncKind};
-use drivelab_core::storage::{Accepted, TargetEvent, TargetInput, TargetParams};
+use drivelab_core::storage::{Accepted, Fault, TargetEvent, TargetInput, TargetParams};
 use drivelab_core::{Access, Completion, Machine, Outcome};
 use drivelab_units::Instant;
 use proptest::prelude::*;
@@ -44,7 +44,8 @@ fn a_failure_by_input_is_the_failure_of_a_scenario() {
         let at = Instant::from_ns(11_000_123);
         let failures = vec![Failure { drive: 1, when: When::At(at) }];
         let by_scenario = play(&array_of(ArrayParams { failures, ..params.clone() }, &small()), &[]);
-        let by_input = play(&array_of(params, &small()), &[(at, TargetInput::Fail { drive: 1 })]);
+        let by_input =
+            play(&array_of(params, &small()), &[(at, TargetInput::Inject(Fault::Fail { drive: 1 }))]);
         assert_eq!(by_input, by_scenario);
         let rebuilt = ReportKind::Ended(SyncKind::Rebuild);
         assert!(by_input.1.iter().any(|report| report.what == rebuilt), "{:?}", by_input.1);
@@ -59,8 +60,10 @@ fn work_by_input_is_the_work_of_a_scenario() {
             let at = Instant::from_ns(11_000_123);
             let scheduled = vec![Scheduled { kind, at }];
             let by_scenario = play(&array_of(ArrayParams { scheduled, ..params.clone() }, &small()), &[]);
-            let by_input =
-                play(&array_of(params.clone(), &small()), &[(at, TargetInput::Begin { work: kind })]);
+            let by_input = play(
+                &array_of(params.clone(), &small()),
+                &[(at, TargetInput::Inject(Fault::Begin { work: kind }))],
+            );
             assert_eq!(by_input, by_scenario);
             assert!(by_input.1.iter().any(|report| report.what == ReportKind::Ended(kind)));
         }
@@ -74,8 +77,8 @@ fn a_rebuild_by_input_does_not_wait_for_its_time() {
         let params = ArrayParams { replaced_after: crate::common::ms(60_000), ..params };
         let at = |ns| Instant::from_ns(ns);
         let inputs = [
-            (at(11_000_123), TargetInput::Fail { drive: 0 }),
-            (at(15_000_123), TargetInput::Begin { work: SyncKind::Rebuild }),
+            (at(11_000_123), TargetInput::Inject(Fault::Fail { drive: 0 })),
+            (at(15_000_123), TargetInput::Inject(Fault::Begin { work: SyncKind::Rebuild })),
         ];
         let (_, reports, _) = play(&array_of(params.clone(), &small()), &inputs);
         let begun = reports.iter().find(|report| report.what == ReportKind::Began(SyncKind::Rebuild));
@@ -99,9 +102,9 @@ fn a_member_that_is_replaced_is_rebuilt() {
         for id in 0..6 {
             target.submit(Instant::ZERO, command(id, Access::Write, 160 * id, 16));
         }
-        target.handle(at_ms(3), TargetInput::Fail { drive: 1 });
+        target.handle(at_ms(3), TargetInput::Inject(Fault::Fail { drive: 1 }));
         assert_eq!(target.system().unwrap().array().unwrap().health(), Health::Degraded);
-        target.handle(at_ms(4), TargetInput::Replace { drive: 1 });
+        target.handle(at_ms(4), TargetInput::Inject(Fault::Replace { drive: 1 }));
         assert_eq!(target.system().unwrap().array().unwrap().health(), Health::Rebuilding);
         run_out(&mut target);
         assert_eq!(target.system().unwrap().array().unwrap().health(), Health::Healthy);
@@ -121,14 +124,14 @@ fn a_drive_alone_fails_with_all_that_it_has_and_can_be_replaced() {
         for id in 0..12 {
             target.submit(Instant::ZERO, command(id, Access::Read, 300 * id, 8));
         }
-        target.handle(at_ms(5), TargetInput::Fail { drive: 0 });
+        target.handle(at_ms(5), TargetInput::Inject(Fault::Fail { drive: 0 }));
         let before: Vec<Completion> = std::iter::from_fn(|| target.poll_output()).collect();
         let failed = before.iter().filter(|answer| answer.outcome == Outcome::Failed).count();
         assert!(before.len() == 12 && (1..12).contains(&failed), "{failed}");
         assert!(before.iter().all(|answer| answer.breakdown.total() == answer.completed - answer.submitted));
         target.submit(at_ms(6), command(12, Access::Write, 0, 8));
         assert_eq!(target.poll_output().map(|answer| answer.outcome), Some(Outcome::Failed));
-        assert_eq!(target.handle(at_ms(7), TargetInput::Replace { drive: 0 }), Accepted::Done);
+        assert_eq!(target.handle(at_ms(7), TargetInput::Inject(Fault::Replace { drive: 0 })), Accepted::Done);
         target.submit(at_ms(7), command(13, Access::Read, 0, 8));
         run_out(&mut target);
         let answer = target.poll_output().unwrap();
@@ -151,7 +154,7 @@ fn nothing_is_answered_after_a_power_cut() {
         for id in 0..12 {
             target.submit(Instant::ZERO, command(id, Access::Read, 300 * id, 8));
         }
-        target.handle(at_ms(5), TargetInput::CutPower);
+        target.handle(at_ms(5), TargetInput::Inject(Fault::CutPower));
         let answered = std::iter::from_fn(|| target.poll_output()).count();
         assert!((1..12).contains(&answered));
         assert_eq!(target.poll_timeout(), None);
@@ -175,7 +178,7 @@ proptest! {
             (2_000_000 * id, TargetInput::Submit(command(id, access, 160 * id, 16)))
         });
         let others = inputs.into_iter().map(|(at, fails, drive)| {
-            (at, if fails { TargetInput::Fail { drive } } else { TargetInput::Replace { drive } })
+            (at, if fails { TargetInput::Inject(Fault::Fail { drive }) } else { TargetInput::Inject(Fault::Replace { drive }) })
         });
         let mut all: Vec<(u64, TargetInput)> = submits.chain(others).collect();
         all.sort_by_key(|&(at, _)| at);

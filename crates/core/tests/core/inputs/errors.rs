@@ -53,9 +53,9 @@ fn time_goes_forward_only_and_not_for_ever() {
 #[allow(clippy::too_many_lines, reason = "a table of inputs")]
 fn an_input_that_this_target_cannot_do_is_refused_with_what_it_takes() {
     let drive = target(&small());
-    let (read, begin) = (command(7, Access::Read, 0, 8), |work| TargetInput::Begin { work });
-    let fail = |drive| TargetInput::Fail { drive };
-    let replace = |drive| TargetInput::Replace { drive };
+    let (read, begin) = (command(7, Access::Read, 0, 8), |work| TargetInput::Inject(Fault::Begin { work }));
+    let fail = |drive| TargetInput::Inject(Fault::Fail { drive });
+    let replace = |drive| TargetInput::Inject(Fault::Replace { drive });
     let spoil = |drive, first, count| {
         let (first, count) = (Lba::new(first), Sectors::new(count));
         TargetInput::Inject(Fault::MediaError { drive, first, count, until: Cure::Never })
@@ -117,11 +117,11 @@ fn an_input_that_this_target_cannot_do_is_refused_with_what_it_takes() {
             replace(3),
             "this target cannot have the drive of its journal replaced: that takes an array that is assembled anew".into(),
         ),
-        (&drive, vec![TargetInput::CutPower], submit, "the power is gone: the target takes nothing more".into()),
+        (&drive, vec![TargetInput::Inject(Fault::CutPower)], submit, "the power is gone: the target takes nothing more".into()),
         (
             &drive,
-            vec![TargetInput::CutPower],
-            TargetInput::CutPower,
+            vec![TargetInput::Inject(Fault::CutPower)],
+            TargetInput::Inject(Fault::CutPower),
             "the power is gone: the target takes nothing more".into(),
         ),
     ];

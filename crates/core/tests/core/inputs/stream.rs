@@ -8,7 +8,7 @@ use drivelab_core::storage::controller::params::ControllerParams;
 use drivelab_core::storage::drive::params::DriveModel;
 use drivelab_core::storage::elevator::{DeadlineParams, ElevatorOrder, ElevatorParams, FairParams};
 use drivelab_core::storage::system::SystemParams;
-use drivelab_core::storage::{Target, TargetEvent, TargetInput, TargetOutput, TargetParams};
+use drivelab_core::storage::{Fault, Target, TargetEvent, TargetInput, TargetOutput, TargetParams};
 use drivelab_core::{Access, Machine};
 use drivelab_units::{Instant, Sectors};
 use std::sync::Arc;
@@ -72,7 +72,7 @@ fn what_happens_stands_between_the_answers_before_and_after_it() {
     target.take(Instant::ZERO, &command(0, Access::Write, 0, 8)).unwrap();
     target.pass_to(first).unwrap();
     target.take(first, &command(1, Access::Write, 800, 8)).unwrap();
-    target.handle(first, TargetInput::Fail { drive: 1 }).unwrap();
+    target.handle(first, TargetInput::Inject(Fault::Fail { drive: 1 })).unwrap();
     target.pass_to(Instant::from_ns(1 << 40)).unwrap();
     let outputs: Vec<TargetOutput> = std::iter::from_fn(|| target.poll_output()).collect();
     let is_in_order = matches!(

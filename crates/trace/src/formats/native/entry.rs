@@ -1,109 +1,10 @@
 //! The entries of a block: devices, requests with all attributes of their commands, injected faults.
 use super::bytes::{Cursor, put, put_difference, put_text};
+use super::injected::{Injected, InjectedKind};
 use crate::lines::Fault;
 use crate::record::{Attributes, Kind, Record};
 use drivelab_core::command::{Attribute, Priority};
-use drivelab_core::storage::{Fault as InjectedFault, Slowness};
-use drivelab_units::{Instant, Lba, SECTOR_BYTES, Sectors, Share, Span};
-
-/// An action on the target from outside.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Injected {
-    pub time_ns: u64,
-    pub kind: InjectedKind,
-    /// The drive; zero for a power cut.
-    pub device: u32,
-    /// The first byte; for a slow drive the delay in ns.
-    pub offset: u64,
-    /// The length in bytes; for a slow or hung drive as in [`InjectedKind`].
-    pub length: u64,
-}
-
-impl Injected {
-    /// The trace entry of a fault at an instant; `None` for bursts, each of which is an entry of its own.
-    pub fn of(at: Instant, fault: &InjectedFault) -> Option<Self> {
-        let range = |first: Lba, count: Sectors| (first.get() * SECTOR_BYTES, count.bytes().get());
-        let (kind, (offset, length)) = match *fault {
-            InjectedFault::MediaError { first, count, .. } => (InjectedKind::Unreadable, range(first, count)),
-            InjectedFault::Corrupt { first, count, .. } => (InjectedKind::Corrupted, range(first, count)),
-            InjectedFault::Slow { how, .. } => match how {
-                None => (InjectedKind::Slow, (0, 0)),
-                Some(Slowness::Constant(by)) => (InjectedKind::Slow, (by.as_ns(), 0)),
-                Some(Slowness::Ramp { by, over }) => (InjectedKind::Slow, (by.as_ns(), over.as_ns())),
-                Some(Slowness::Some { by, share }) => {
-                    (InjectedKind::SometimesSlow, (by.as_ns(), millionths(share)))
-                }
-                Some(Slowness::Times(times)) => (InjectedKind::TimesSlower, (times.into(), 0)),
-                Some(Slowness::Bursts { .. }) => return None,
-            },
-            InjectedFault::Hang { lasts, .. } => (InjectedKind::Hung, (0, lasts.as_ns())),
-            InjectedFault::LinkReset { .. } => (InjectedKind::LinkReset, (0, 0)),
-            InjectedFault::LyingFlush { lies: true, .. } => (InjectedKind::LyingFlush, (0, 0)),
-            InjectedFault::LyingFlush { lies: false, .. } => (InjectedKind::HonestFlush, (0, 0)),
-        };
-        Some(Injected { time_ns: at.as_ns(), kind, device: fault.drive().into(), offset, length })
-    }
-}
-
-/// A share in millionths, rounded to the nearest.
-pub fn millionths(share: Share) -> u64 {
-    ((u128::from(share.bits()) * 1_000_000 + (1 << 31)) >> 32) as u64
-}
-
-/// The kind of an action.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum InjectedKind {
-    /// The range cannot be read until it is written.
-    Unreadable,
-    DriveFails,
-    DriveReplaced,
-    PowerCut,
-    PowerBack,
-    /// The next read of the range fails once.
-    ReadError,
-    /// The drive's link is reset.
-    LinkReset,
-    /// From now on the drive completes a flush at once.
-    LyingFlush,
-    /// The drive completes flushes correctly again.
-    HonestFlush,
-    /// The array begins a scrub: it compares the contents of its members.
-    ScrubBegins,
-    /// The array begins to rebuild a missing member.
-    RebuildBegins,
-    /// The media content of the range changes silently.
-    Corrupted,
-    /// From now on the drive starts each command later: by `offset` ns, or by a delay that grows linearly to that
-    /// over `length` ns. Zero ends it.
-    Slow,
-    /// The same for a share of `length` millionths of the commands.
-    SometimesSlow,
-    /// The drive does not respond for `length` ns.
-    Hung,
-    /// From now on everything takes the drive `offset` times as long. 1 ends it.
-    TimesSlower,
-}
-
-impl InjectedKind {
-    pub const ALL: [InjectedKind; 16] = [
-        InjectedKind::Unreadable,
-        InjectedKind::DriveFails,
-        InjectedKind::DriveReplaced,
-        InjectedKind::PowerCut,
-        InjectedKind::PowerBack,
-        InjectedKind::ReadError,
-        InjectedKind::LinkReset,
-        InjectedKind::LyingFlush,
-        InjectedKind::HonestFlush,
-        InjectedKind::ScrubBegins,
-        InjectedKind::RebuildBegins,
-        InjectedKind::Corrupted,
-        InjectedKind::Slow,
-        InjectedKind::SometimesSlow,
-        InjectedKind::Hung,
-        InjectedKind::TimesSlower,
-    ];
-}
+use drivelab_units::Span;
 
 /// An entry of a trace.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -160,9 +61,10 @@ impl Before {
     }
 
     fn put_injected(&mut self, out: &mut Vec<u8>, injected: &Injected) {
-        out.extend([FAULT, injected.kind as u8]);
+        let (code, drive, first, second) = injected.kind.encode();
+        out.extend([FAULT, code]);
         put_difference(out, injected.time_ns, self.time_ns);
-        for value in [u64::from(injected.device), injected.offset, injected.length] {
+        for value in [u64::from(drive), first, second] {
             put(out, value);
         }
         self.time_ns = injected.time_ns;
@@ -226,12 +128,11 @@ impl Before {
     }
 
     fn take_injected(&mut self, from: &mut Cursor<'_>) -> Result<Injected, Fault> {
-        let kind = usize::from(from.byte()?);
-        let kind = *InjectedKind::ALL.get(kind).ok_or(Fault::Layout("a fault of no known kind"))?;
+        let code = from.byte()?;
         let time_ns = from.difference(self.time_ns)?;
-        let (device, offset, length) = (from.small()?, from.number()?, from.number()?);
+        let kind = InjectedKind::decode(code, from.small()?, from.number()?, from.number()?)?;
         self.time_ns = time_ns;
-        Ok(Injected { time_ns, kind, device, offset, length })
+        Ok(Injected { time_ns, kind })
     }
 }
 

@@ -11,7 +11,7 @@
 //! end     = u32 0, u32 0, u64 entries of all blocks, u32 CRC-32 of these 8 bytes
 //! entry   = device | fault | request
 //! device  = 05, text of its name; its place is the number of those before it
-//! fault   = 04, u8 kind (see Injected), zigzag time, varint device, varint first byte, varint length
+//! fault   = 04, u8 kind, zigzag time, varint drive, varint, varint      (the kinds: injected.rs)
 //! request = u8: bits 0 and 1 the kind (read, write, flush, discard), bit 3 the device of the request before,
 //!           bit 4 it begins where that one ended, bit 5 it is as long, bit 6 it has a response time, bit 7 attributes;
 //!           zigzag time, [varint device], [zigzag first byte], [varint length], [varint response], [attributes]
@@ -24,10 +24,12 @@
 //! Each block stands alone. A block has at most 1 MiB and 65 536 entries.
 mod bytes;
 mod entry;
+mod injected;
 mod read;
 mod write;
 
-pub use entry::{Entry, Injected, InjectedKind, millionths};
+pub use entry::Entry;
+pub use injected::{Injected, InjectedKind, millionths};
 pub use read::Reader;
 pub use write::NativeWriter;
 

@@ -1,6 +1,7 @@
 //! Reads drivelab's own format block by block; each is verified before its entries are used.
 use super::bytes::{Cursor, checksum};
-use super::entry::{Before, Entry, Injected};
+use super::entry::{Before, Entry};
+use super::injected::Injected;
 use super::{BLOCK_BYTES_MAX, BLOCK_ENTRIES_MAX, Header, MAGIC, PHASES_MAX, VERSION};
 use crate::check::Problem;
 use crate::devices::Devices;

@@ -1,6 +1,7 @@
 //! Writes drivelab's own format.
 use super::bytes::{checksum, put, put_text};
-use super::entry::{Before, Entry, Injected};
+use super::entry::{Before, Entry};
+use super::injected::Injected;
 use super::{BLOCK_ENTRIES_MAX, Header, MAGIC, VERSION};
 use crate::error::{Place, TraceError};
 use crate::record::{Clock, Record};

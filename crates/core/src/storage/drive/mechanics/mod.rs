@@ -18,7 +18,7 @@ use super::spindle::Spindle;
 use super::tasks::flight::{AtMedia, InFlight, Service};
 use crate::command::{Access, Command};
 use crate::rng::{self, Stream};
-use crate::storage::call::Cure;
+use crate::storage::fault::Cure;
 use crate::trace::Served;
 use alloc::format;
 use alloc::sync::Arc;
