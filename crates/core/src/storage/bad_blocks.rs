@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 
 /// Disjoint ranges of addresses, upward.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct BadBlocks(Vec<(u64, u64)>);
 
 impl BadBlocks {
