@@ -5,14 +5,15 @@
 use crate::engine::Engine;
 use crate::held::Held;
 use crate::ledger::{Cause, Lost};
+use crate::pending::PendingRequest;
 use crate::session::{Damage, NAMED_MAX};
 use crate::store::Store;
-use drivelab_core::Access;
 use drivelab_core::data::DataOp;
 use drivelab_core::storage::array::Array;
 use drivelab_core::storage::array::levels::Layout;
 use drivelab_core::storage::array::report::{Report, ReportKind, Run};
 use drivelab_core::storage::write_behind::Piece;
+use drivelab_core::{Access, Command, Outcome};
 use drivelab_data::Bytes;
 use drivelab_units::{Instant, counted};
 use std::collections::BTreeMap;
@@ -30,6 +31,18 @@ pub(crate) struct Suspicion {
 pub(crate) struct NamedAsLost {
     ranges: Vec<Lost>,
     sectors: u64,
+}
+
+impl NamedAsLost {
+    fn add(&mut self, lost: Lost) {
+        self.sectors += lost.sectors;
+        match self.ranges.last_mut() {
+            Some(last) if last.lba + last.sectors == lost.lba && last.cause == lost.cause => {
+                last.sectors += lost.sectors;
+            }
+            _ => self.ranges.push(lost),
+        }
+    }
 }
 
 impl Engine {
@@ -78,6 +91,38 @@ impl Engine {
             }
         }
         if is_unread {
+            self.store.give_up(first, end);
+        } else {
+            self.lost_runs.push(run);
+        }
+    }
+
+    /// A write has ended well: what the array has lost of it while it was under way is lost with its members. What was
+    /// answered there before, was listed then.
+    pub(crate) fn lose_unanswered(&mut self, command: &Command, outcome: Outcome) {
+        if self.lost_runs.is_empty() || command.access != Access::Write || outcome != Outcome::Done {
+            return;
+        }
+        let Some(answered) = self.store.answered_ranges() else { return };
+        let memory = self.in_memory();
+        for at in command.first.get()..command.end().get() {
+            let is_lost = self.lost_runs.iter().any(|run| run_has(run, at));
+            if !is_lost || answered.has_within(Run::once(at, 1), at) || memory.contains_key(&at) {
+                continue;
+            }
+            self.lost.add(Lost { lba: at, sectors: 1, cause: Cause::MissingMembers });
+        }
+    }
+
+    /// A write has ended. Its addresses among the array's bad blocks are good now, or were lost while it was under way.
+    pub(crate) fn note_written(&mut self, order: &PendingRequest, outcome: Outcome) {
+        let bad = self.bad_blocks();
+        let count = bad.iter().map(|(first, end)| end - first).sum();
+        self.have_members_changed |= std::mem::replace(&mut self.bad_sectors, count) != count;
+        let (at, to) = (order.at, order.at + order.count);
+        let left = bad.into_iter().map(|(first, end)| (first.max(at), end.min(to)));
+        for (first, end) in left.filter(|(first, end)| first < end && outcome == Outcome::Done) {
+            self.lost.add(Lost { lba: first, sectors: end - first, cause: Cause::Unreadable });
             self.store.give_up(first, end);
         }
     }
@@ -159,6 +204,13 @@ impl Engine {
         })
         .collect()
     }
+}
+
+/// Whether an address is one of a run's.
+fn run_has(run: &Run, at: u64) -> bool {
+    let place = at.checked_sub(run.first.get());
+    let every = run.every.get().max(1);
+    place.is_some_and(|place| place / every < run.times && place % every < run.count.get())
 }
 
 /// The addresses whose data may be computed from these while they are being written.
