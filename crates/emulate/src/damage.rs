@@ -5,6 +5,7 @@
 use crate::engine::Engine;
 use crate::held::Held;
 use crate::ledger::{Cause, Lost};
+use crate::lost::run_has;
 use crate::pending::PendingRequest;
 use crate::session::{Damage, NAMED_MAX};
 use crate::store::Store;
@@ -79,13 +80,20 @@ impl Engine {
             && self.model.target.array().is_some_and(|array| array.bad_blocks().cover(first, end));
         let cause = if is_unread { Cause::Unreadable } else { Cause::MissingMembers };
         let in_memory = memory.keys().filter(|&&at| answered.has_within(run, at)).count() as u64;
-        self.lost.sectors += answered.count_within(run) - in_memory;
+        let sectors = answered.count_within(run) - in_memory;
+        self.lost.sectors += sectors;
+        if !is_unread {
+            self.lost_so_far.add_run(run, sectors, answered);
+        }
         for (from, to) in answered.within(run).take(NAMED_MAX) {
             let ends = memory.range(from..to).map(|(&at, _)| (at, at + 1)).chain([(to, to)]);
             let mut lba = from;
             for (end, next) in ends {
                 if lba < end {
                     self.lost.ranges.push(Lost { lba, sectors: end - lba, cause });
+                    if is_unread {
+                        self.lost_so_far.add(lba, end);
+                    }
                 }
                 lba = next;
             }
@@ -107,10 +115,11 @@ impl Engine {
         let memory = self.in_memory();
         for at in command.first.get()..command.end().get() {
             let is_lost = self.lost_runs.iter().any(|run| run_has(run, at));
-            if !is_lost || answered.has_within(Run::once(at, 1), at) || memory.contains_key(&at) {
+            if !is_lost || answered.has(at) || memory.contains_key(&at) {
                 continue;
             }
             self.lost.add(Lost { lba: at, sectors: 1, cause: Cause::MissingMembers });
+            self.lost_so_far.add_late(at);
         }
     }
 
@@ -123,6 +132,7 @@ impl Engine {
         let left = bad.into_iter().map(|(first, end)| (first.max(at), end.min(to)));
         for (first, end) in left.filter(|(first, end)| first < end && outcome == Outcome::Done) {
             self.lost.add(Lost { lba: first, sectors: end - first, cause: Cause::Unreadable });
+            self.lost_so_far.add(first, end);
             self.store.give_up(first, end);
         }
     }
@@ -130,14 +140,10 @@ impl Engine {
     /// Records the acknowledged data that were destroyed, if anything has happened that may do so.
     pub(crate) fn judge(&mut self, now: Instant) {
         if self.lost.sectors > 0 {
-            let mut lost = std::mem::take(&mut self.lost);
-            lost.ranges.sort_unstable_by_key(|lost| lost.lba);
-            self.log.record_damage(Damage {
-                at_ns: now.as_ns(),
-                lost: lost.ranges,
-                lost_sectors: lost.sectors,
-            });
+            let lost = std::mem::take(&mut self.lost);
+            self.log.record_lost(now, lost.ranges, lost.sectors, !self.has_begun);
         }
+        self.has_begun = true;
         let Some(suspicion) = self.suspicion.as_ref().filter(|_| !self.is_off()) else { return };
         let is_waiting = suspicion.under_way.as_ref();
         if is_waiting.is_some_and(|ids| ids.iter().any(|id| self.orders.contains_key(id)))
@@ -152,6 +158,7 @@ impl Engine {
         let lost = self.destroyed(cause);
         self.suspicion = (!is_last).then_some(Suspicion { cause, under_way: Some(ids) });
         if !lost.is_empty() {
+            lost.iter().for_each(|lost| self.lost_so_far.add(lost.lba, lost.lba + lost.sectors));
             self.log.record_damage(Damage::new(now, lost));
         }
     }
@@ -204,13 +211,6 @@ impl Engine {
         })
         .collect()
     }
-}
-
-/// Whether an address is one of a run's.
-fn run_has(run: &Run, at: u64) -> bool {
-    let place = at.checked_sub(run.first.get());
-    let every = run.every.get().max(1);
-    place.is_some_and(|place| place / every < run.times && place % every < run.count.get())
 }
 
 /// The addresses whose data may be computed from these while they are being written.

@@ -8,6 +8,7 @@ use crate::capture::Capture;
 use crate::conditions::Conditions;
 use crate::damage::{NamedAsLost, Suspicion};
 use crate::error::EmulateError;
+use crate::lost::LostAddresses;
 use crate::model::Model;
 use crate::pending::{PendingRequest, answer, command_of};
 use crate::restart::NOT_STARTED;
@@ -64,6 +65,10 @@ pub struct Engine {
     pub(crate) lost_runs: Vec<Run>,
     /// The array's unreadable sectors when a write last ended.
     pub(crate) bad_sectors: u64,
+    /// The addresses that were listed as lost.
+    pub(crate) lost_so_far: LostAddresses,
+    /// Whether what the array has reported as it began was judged.
+    pub(crate) has_begun: bool,
     /// When a write last ended, and how long it took.
     pub(crate) last_write: Option<Instant>,
     pub(crate) write_takes: Span,
@@ -94,6 +99,8 @@ impl Engine {
             lost: NamedAsLost::default(),
             lost_runs: Vec::new(),
             bad_sectors: 0,
+            lost_so_far: LostAddresses::default(),
+            has_begun: false,
             last_write: None,
             write_takes: WRITE_TAKES,
             armed: None,

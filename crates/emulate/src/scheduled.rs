@@ -93,8 +93,8 @@ impl Engine {
         }
     }
 
-    /// Carries out a consequence that was due at `due` now, or as soon as the power is back. Failures are ignored: a
-    /// condition that can no longer be undone needs no undoing.
+    /// Carries out a consequence that was due at `due` now, or as soon as the power is back. A failure is recorded
+    /// for a drive that is not replaced; another condition that can no longer be undone needs no undoing.
     fn run_consequence(&mut self, now: Instant, due: Instant, later: &DelayedAction) {
         self.advance(now);
         if let Some(until) = self.model.off_until {
@@ -107,7 +107,13 @@ impl Engine {
                 let _ = self.send_condition(now, *member, in_force);
             }
             DelayedAction::Cut(action) => self.cut_in_write(now, action),
-            DelayedAction::Action(action) if action.every_ns.is_none() => _ = self.carry_out(now, action),
+            DelayedAction::Action(action) if action.every_ns.is_none() => {
+                if let Err(why) = self.carry_out(now, action)
+                    && action.action == Kind::Replace
+                {
+                    self.log.record_not_replaced(now, action.member, &why);
+                }
+            }
             DelayedAction::Action(action) => {
                 // A burst begins or ends; only the first one was recorded.
                 let _ = self.inject(now, action);

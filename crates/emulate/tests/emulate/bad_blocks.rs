@@ -206,3 +206,37 @@ fn a_write_under_way_when_members_fail_is_damage_once_it_is_answered() {
         assert_eq!(listed, expected, "{array}");
     }
 }
+
+/// What one rebuild loses is one entry with whole stretches, and is counted once, whatever is read and fails later.
+#[test]
+fn each_lost_address_is_listed_and_counted_once() {
+    for reads in [false, true] {
+        let mut rig = Rig::new(device(&of(RAID5), 1));
+        write(&mut rig, 0, SECTORS);
+        media(&mut rig, 2, 0, 32);
+        rebuild(&mut rig, 1);
+        let lost = rig.engine.log().damage.iter().map(|damage| damage.lost.len()).collect::<Vec<_>>();
+        assert_eq!(lost, [2]);
+        if reads {
+            assert_eq!(unreadable(&mut rig), ranges(&[(128, 32), (256, 32)]));
+        }
+        act(&mut rig, Kind::Fail, 0);
+        assert_eq!(unreadable(&mut rig), ranges(&[(0, 32), (128, 32), (256, 32)]));
+        assert!(
+            status(&mut rig).ends_with("; 96 answered sectors were lost in this session"),
+            "{}",
+            status(&mut rig)
+        );
+        let damage = rig.engine.log().damage.clone();
+        let mut lost = damage.iter().flat_map(|damage| &damage.lost);
+        assert!(lost.all(|lost| lost.cause == Cause::Unreadable), "{damage:?}");
+        for member in [1, 2, 3] {
+            act(&mut rig, Kind::Fail, member);
+        }
+        assert!(
+            status(&mut rig).ends_with("; 6144 answered sectors were lost in this session"),
+            "{}",
+            status(&mut rig)
+        );
+    }
+}
