@@ -56,11 +56,16 @@ impl AnsweredRanges {
         })
     }
 
-    /// Whether an address is one of those.
+    /// Whether an address was written.
+    pub fn has(&self, at: u64) -> bool {
+        self.overlapping(at, at + 1).next().is_some()
+    }
+
+    /// Whether an address is one of a run's that were written.
     pub fn has_within(&self, run: Run, at: u64) -> bool {
         let place = at.checked_sub(run.first.get());
         place.is_some_and(|place| at < end_of(run) && place % run.every.get().max(1) < run.count.get())
-            && self.overlapping(at, at + 1).next().is_some()
+            && self.has(at)
     }
 
     /// The number of those addresses, without a visit of each range.

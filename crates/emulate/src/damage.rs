@@ -5,14 +5,16 @@
 use crate::engine::Engine;
 use crate::held::Held;
 use crate::ledger::{Cause, Lost};
+use crate::lost::run_has;
+use crate::pending::PendingRequest;
 use crate::session::{Damage, NAMED_MAX};
 use crate::store::Store;
-use drivelab_core::Access;
 use drivelab_core::data::DataOp;
 use drivelab_core::storage::array::Array;
 use drivelab_core::storage::array::levels::Layout;
 use drivelab_core::storage::array::report::{Report, ReportKind, Run};
 use drivelab_core::storage::write_behind::Piece;
+use drivelab_core::{Access, Command, Outcome};
 use drivelab_data::Bytes;
 use drivelab_units::{Instant, counted};
 use std::collections::BTreeMap;
@@ -30,6 +32,18 @@ pub(crate) struct Suspicion {
 pub(crate) struct NamedAsLost {
     ranges: Vec<Lost>,
     sectors: u64,
+}
+
+impl NamedAsLost {
+    fn add(&mut self, lost: Lost) {
+        self.sectors += lost.sectors;
+        match self.ranges.last_mut() {
+            Some(last) if last.lba + last.sectors == lost.lba && last.cause == lost.cause => {
+                last.sectors += lost.sectors;
+            }
+            _ => self.ranges.push(lost),
+        }
+    }
 }
 
 impl Engine {
@@ -66,18 +80,59 @@ impl Engine {
             && self.model.target.array().is_some_and(|array| array.bad_blocks().cover(first, end));
         let cause = if is_unread { Cause::Unreadable } else { Cause::MissingMembers };
         let in_memory = memory.keys().filter(|&&at| answered.has_within(run, at)).count() as u64;
-        self.lost.sectors += answered.count_within(run) - in_memory;
+        let sectors = answered.count_within(run) - in_memory;
+        self.lost.sectors += sectors;
+        if !is_unread {
+            self.lost_so_far.add_run(run, sectors, answered);
+        }
         for (from, to) in answered.within(run).take(NAMED_MAX) {
             let ends = memory.range(from..to).map(|(&at, _)| (at, at + 1)).chain([(to, to)]);
             let mut lba = from;
             for (end, next) in ends {
                 if lba < end {
                     self.lost.ranges.push(Lost { lba, sectors: end - lba, cause });
+                    if is_unread {
+                        self.lost_so_far.add(lba, end);
+                    }
                 }
                 lba = next;
             }
         }
         if is_unread {
+            self.store.give_up(first, end);
+        } else {
+            self.lost_runs.push(run);
+        }
+    }
+
+    /// A write has ended well: what the array has lost of it while it was under way is lost with its members. What was
+    /// answered there before, was listed then.
+    pub(crate) fn lose_unanswered(&mut self, command: &Command, outcome: Outcome) {
+        if self.lost_runs.is_empty() || command.access != Access::Write || outcome != Outcome::Done {
+            return;
+        }
+        let Some(answered) = self.store.answered_ranges() else { return };
+        let memory = self.in_memory();
+        for at in command.first.get()..command.end().get() {
+            let is_lost = self.lost_runs.iter().any(|run| run_has(run, at));
+            if !is_lost || answered.has(at) || memory.contains_key(&at) {
+                continue;
+            }
+            self.lost.add(Lost { lba: at, sectors: 1, cause: Cause::MissingMembers });
+            self.lost_so_far.add_late(at);
+        }
+    }
+
+    /// A write has ended. Its addresses among the array's bad blocks are good now, or were lost while it was under way.
+    pub(crate) fn note_written(&mut self, order: &PendingRequest, outcome: Outcome) {
+        let bad = self.bad_blocks();
+        let count = bad.iter().map(|(first, end)| end - first).sum();
+        self.have_members_changed |= std::mem::replace(&mut self.bad_sectors, count) != count;
+        let (at, to) = (order.at, order.at + order.count);
+        let left = bad.into_iter().map(|(first, end)| (first.max(at), end.min(to)));
+        for (first, end) in left.filter(|(first, end)| first < end && outcome == Outcome::Done) {
+            self.lost.add(Lost { lba: first, sectors: end - first, cause: Cause::Unreadable });
+            self.lost_so_far.add(first, end);
             self.store.give_up(first, end);
         }
     }
@@ -85,14 +140,10 @@ impl Engine {
     /// Records the acknowledged data that were destroyed, if anything has happened that may do so.
     pub(crate) fn judge(&mut self, now: Instant) {
         if self.lost.sectors > 0 {
-            let mut lost = std::mem::take(&mut self.lost);
-            lost.ranges.sort_unstable_by_key(|lost| lost.lba);
-            self.log.record_damage(Damage {
-                at_ns: now.as_ns(),
-                lost: lost.ranges,
-                lost_sectors: lost.sectors,
-            });
+            let lost = std::mem::take(&mut self.lost);
+            self.log.record_lost(now, lost.ranges, lost.sectors, !self.has_begun);
         }
+        self.has_begun = true;
         let Some(suspicion) = self.suspicion.as_ref().filter(|_| !self.is_off()) else { return };
         let is_waiting = suspicion.under_way.as_ref();
         if is_waiting.is_some_and(|ids| ids.iter().any(|id| self.orders.contains_key(id)))
@@ -107,6 +158,7 @@ impl Engine {
         let lost = self.destroyed(cause);
         self.suspicion = (!is_last).then_some(Suspicion { cause, under_way: Some(ids) });
         if !lost.is_empty() {
+            lost.iter().for_each(|lost| self.lost_so_far.add(lost.lba, lost.lba + lost.sectors));
             self.log.record_damage(Damage::new(now, lost));
         }
     }

@@ -8,6 +8,7 @@ use crate::capture::Capture;
 use crate::conditions::Conditions;
 use crate::damage::{NamedAsLost, Suspicion};
 use crate::error::EmulateError;
+use crate::lost::LostAddresses;
 use crate::model::Model;
 use crate::pending::{PendingRequest, answer, command_of};
 use crate::restart::NOT_STARTED;
@@ -16,6 +17,7 @@ use crate::session::SessionLog;
 use crate::status::ENDLESS;
 use crate::store::{Payload, Store};
 use crate::transport::{Answer, DeviceRequest, Failure, Reply, RequestId};
+use drivelab_core::storage::array::report::Run;
 use drivelab_core::storage::{Fault, TargetEvent, TargetOutput, TargetParams};
 use drivelab_core::{Access, Command, Completion, Machine, Outcome};
 use drivelab_units::{Instant, Lba, SECTOR_BYTES, Sectors, Span};
@@ -59,6 +61,14 @@ pub struct Engine {
     /// What may have destroyed data that are still to be judged.
     pub(crate) suspicion: Option<Suspicion>,
     pub(crate) lost: NamedAsLost,
+    /// What the array has lost with its members, in the order in which it was reported.
+    pub(crate) lost_runs: Vec<Run>,
+    /// The array's unreadable sectors when a write last ended.
+    pub(crate) bad_sectors: u64,
+    /// The addresses that were listed as lost.
+    pub(crate) lost_so_far: LostAddresses,
+    /// Whether what the array has reported as it began was judged.
+    pub(crate) has_begun: bool,
     /// When a write last ended, and how long it took.
     pub(crate) last_write: Option<Instant>,
     pub(crate) write_takes: Span,
@@ -87,6 +97,10 @@ impl Engine {
             have_members_changed: true,
             suspicion: None,
             lost: NamedAsLost::default(),
+            lost_runs: Vec::new(),
+            bad_sectors: 0,
+            lost_so_far: LostAddresses::default(),
+            has_begun: false,
             last_write: None,
             write_takes: WRITE_TAKES,
             armed: None,
@@ -239,6 +253,7 @@ impl Engine {
         let Some(mut order) = self.orders.remove(&completion.id) else { return };
         let command = Command { id: order.number, ..command_of(completion.id, &order) };
         let payload = order.payload.as_ref();
+        self.lose_unanswered(&command, completion.outcome);
         let found = match self.store.answered(&self.model.target, &command, completion, payload) {
             Ok(found) => found,
             Err(fault) => return self.fail(EmulateError::Defect(fault.to_string())),
@@ -250,6 +265,7 @@ impl Engine {
         }
         let due = self.model.session(completion.completed);
         if order.access == Access::Write {
+            self.note_written(&order, completion.outcome);
             self.last_write = Some(due);
             self.write_takes = completion.completed - completion.submitted;
         }

@@ -32,6 +32,9 @@ pub struct State {
     pub sizes: Vec<u64>,
     /// Array slots without a drive.
     pub missing: Vec<u16>,
+    /// The addresses of an array that cannot be read until they are written: the first, and the one after the last.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unreadable: Vec<(u64, u64)>,
     /// What places an array's data on its members. Folders of older versions lack it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub layout: Option<String>,
@@ -59,6 +62,7 @@ impl State {
             drives: (0..drives.sizes.len()).map(|drive| format!("member-{drive}.img")).collect(),
             sizes: drives.sizes.clone(),
             missing: Vec::new(),
+            unreadable: Vec::new(),
             layout: drives.layout.clone(),
         }
     }
@@ -98,6 +102,18 @@ impl State {
                 Err(format!("it is not there, and {name} is: put {STATE} back, or name an empty folder"))
             }
             None => Ok(()),
+        }
+    }
+
+    /// Checks what it says of unreadable addresses of an array with this many sectors.
+    pub(crate) fn check_unreadable(&self, sectors: u64) -> Result<(), String> {
+        match self.unreadable.iter().find(|(first, end)| first >= end || *end > sectors) {
+            None => Ok(()),
+            Some((first, end)) => Err(format!(
+                "\"unreadable\" has [{first}, {end}], and the array has sectors 0 to {}: give the first sector and the one \
+                 after the last, or take it out",
+                sectors.saturating_sub(1)
+            )),
         }
     }
 
@@ -301,7 +317,8 @@ impl Folder {
     /// When the state cannot be written.
     pub(crate) fn keep(&mut self, members: Arrangement) -> Result<(), EmulateError> {
         let state = self.state_of(members, false);
-        if (&state.drives, &state.missing) != (&self.state.drives, &self.state.missing) {
+        let of = |state: &State| (state.drives.clone(), state.missing.clone(), state.unreadable.clone());
+        if of(&state) != of(&self.state) {
             self.write(&state)?;
             self.state = state;
         }
@@ -318,10 +335,10 @@ impl Folder {
     }
 
     fn state_of(&self, members: Arrangement, clean: bool) -> State {
-        let Arrangement { images, missing } = members;
+        let Arrangement { images, missing, unreadable } = members;
         // Without the model there are no drives, and the images are as they were.
         let drives = if images.is_empty() { self.state.drives.clone() } else { images };
-        State { clean, drives, missing, ..self.state.clone() }
+        State { clean, drives, missing, unreadable, ..self.state.clone() }
     }
 
     /// Replaces the state in one step: whenever the process or the machine stops, the file has the old one or the new

@@ -64,8 +64,16 @@ impl<'a> Held<'a> {
         self.rows().map_or(most, |rows| Self::run(rows, address, most).count)
     }
 
+    /// Whether an address cannot be read until it is written.
+    fn is_bad(&self, address: u64) -> bool {
+        self.array.is_some_and(|array| array.bad_blocks().touch(address, address + 1))
+    }
+
     /// What a read finds if only complete members count; `None` where too few are left.
     fn get(&self, address: u64) -> Option<Bytes> {
+        if self.is_bad(address) {
+            return None;
+        }
         Contents::new(self.layout(), &self.drives, self.media).get(address)
     }
 
@@ -87,6 +95,9 @@ impl<'a> Held<'a> {
     pub fn found(&self, address: u64) -> Found {
         let Some(array) = self.array else { return vec![Some(self.media.get(0, address))] };
         let layout = array.layout();
+        if self.is_bad(address) {
+            return vec![None];
+        }
         if layout.redundancy() == Some(Redundancy::Copies) {
             let is_valid = |spot: &Spot| !array.is_stale(*spot, 1);
             let copies = layout.copies_of(address).into_iter().filter(is_valid);
@@ -149,12 +160,13 @@ impl<'a> Held<'a> {
 
     /// The data of a unit in a run: read, or computed from the other members.
     fn data_of(&self, rows: &Rows, run: &Run, column: u32) -> Vec<Option<Bytes>> {
+        let first = Self::address(rows, run, column);
         match self.drives[usize::from(rows.data(run.row, column))] {
-            Some(drive) => self.media.read(drive, run.at, run.count).into_iter().map(Some).collect(),
-            None => {
-                let first = Self::address(rows, run, column);
-                (first..first + run.count).map(|address| self.get(address)).collect()
+            Some(drive) => {
+                let found = (first..).zip(self.media.read(drive, run.at, run.count));
+                found.map(|(address, cell)| (!self.is_bad(address)).then_some(cell)).collect()
             }
+            None => (first..first + run.count).map(|address| self.get(address)).collect(),
         }
     }
 
@@ -189,7 +201,7 @@ impl<'a> Held<'a> {
                 for (column, unit) in (0..).zip(&units) {
                     let address = Self::address(rows, &run, column);
                     for ((at, cell), is_at_rest) in (address..).zip(unit).zip(&mut is_at_rest) {
-                        *is_at_rest &= cell.as_ref().is_some_and(|cell| fits(at, cell));
+                        *is_at_rest &= cell.as_ref().map_or_else(|| self.is_bad(at), |cell| fits(at, cell));
                     }
                 }
                 (0..rows.columns()).for_each(|column| add(Self::address(rows, &run, column), &is_at_rest));

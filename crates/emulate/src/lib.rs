@@ -69,6 +69,7 @@ pub mod lateness;
 mod layout;
 pub mod ledger;
 pub mod looped;
+mod lost;
 mod members;
 mod model;
 pub mod nbd;

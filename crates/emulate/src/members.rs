@@ -15,6 +15,8 @@ pub(crate) struct Arrangement {
     pub images: Vec<String>,
     /// The slots without a drive that has all of its data.
     pub missing: Vec<u16>,
+    /// The addresses of the array that cannot be read until they are written: the first, and the one after the last.
+    pub unreadable: Vec<(u64, u64)>,
 }
 
 impl Engine {
@@ -41,7 +43,12 @@ impl Engine {
         let valid = self.model.target.array().map_or_else(Vec::new, |array| drives(Some(array)));
         let order = next_order(&valid, names.len() as u16);
         let images = order.into_iter().map(|drive| names[usize::from(drive)].clone()).collect();
-        Arrangement { images, missing: self.missing() }
+        Arrangement { images, missing: self.missing(), unreadable: self.bad_blocks() }
+    }
+
+    /// The addresses of the array that cannot be read until they are written: the first, and the one after the last.
+    pub(crate) fn bad_blocks(&self) -> Vec<(u64, u64)> {
+        self.model.target.array().map_or_else(Vec::new, |array| array.bad_blocks().iter().collect())
     }
 
     /// The same, if anything has happened to the members since the last call.

@@ -239,6 +239,12 @@ fn store(
                         "where the records of RAID-Z lie is not kept in images: keep its bytes in memory";
                     return Err(EmulateError::Option { what: path.display().to_string(), why: why.into() });
                 }
+                let refused = |why| {
+                    let path = path.join("state.json");
+                    EmulateError::Open { path, error: std::io::Error::other(why) }
+                };
+                folder.state.check_unreadable(capacity.get()).map_err(refused)?;
+                array.bad_blocks.clone_from(&folder.state.unreadable);
                 if !folder.state.missing.is_empty() {
                     array.missing.clone_from(&folder.state.missing);
                     // Whatever an image of theirs has does not count: they are rebuilt from the start.

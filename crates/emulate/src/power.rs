@@ -10,6 +10,9 @@ use crate::scheduled::DelayedAction;
 use crate::session::PowerCut;
 use crate::status;
 use crate::store::{Payload, Store};
+use drivelab_core::storage::array::Array;
+use drivelab_core::storage::array::levels::Layout;
+use drivelab_core::storage::array::members::MemberState;
 use drivelab_core::storage::array::report::{Health, SyncKind};
 use drivelab_core::storage::drive::params::TIME_MAX;
 use drivelab_core::storage::write_behind::Piece;
@@ -30,6 +33,16 @@ const END_MAX: Span = Span::from_s(3_600);
 
 /// Ranges of data that a battery has preserved, newer data after older.
 type Kept = Vec<(u64, Vec<Bytes>)>;
+
+/// Whether a scrub has something to compare: md skips it where as many members are missing as a row has parities
+/// (drivers/md/raid5.c, `raid5_sync_request`).
+fn has_redundancy(array: &Array) -> bool {
+    let Layout::Rows(rows) = array.layout() else { return true };
+    let is_missing = |slot: u64| array.members().get(slot as u16).state == MemberState::Missing;
+    let missing =
+        |group: u64| (group * rows.members()..(group + 1) * rows.members()).filter(|slot| is_missing(*slot));
+    (0..rows.groups()).any(|group| missing(group).count() < usize::from(rows.parities()))
+}
 
 /// Checks whether the effects of a power cut on a target are modelled.
 ///
@@ -96,7 +109,8 @@ impl Engine {
                 Ok(format!("done; what the scenario has put down for member {member} goes on"))
             }
             _ => {
-                let told = self.longer_hang(now, fault).unwrap_or_else(|| "done".into());
+                let told = self.longer_hang(now, fault).or_else(|| self.not_scrubbed(fault));
+                let told = told.unwrap_or_else(|| "done".into());
                 Ok(told + &self.damage_since(before))
             }
         }
@@ -119,11 +133,29 @@ impl Engine {
         (left > asked).then(|| format!("no change: member {member} already hangs {lasts}"))
     }
 
+    /// The answer to a scrub of an array without all of its members.
+    fn not_scrubbed(&self, fault: Fault) -> Option<String> {
+        let is_scrub = matches!(fault, Fault::Begin { work: SyncKind::Scrub });
+        let missing = if is_scrub { self.missing() } else { Vec::new() };
+        let names: Vec<String> = missing.iter().map(u16::to_string).collect();
+        let (members, are) = if names.len() == 1 { ("member", "is") } else { ("members", "are") };
+        (!names.is_empty())
+            .then(|| format!("done; {members} {} {are} not complete, and not compared", names.join(", ")))
+    }
+
     /// Injects the fault of an action, unless the condition in force for the member remains the same.
     pub(crate) fn inject(&mut self, now: Instant, action: &Action) -> Result<(), String> {
         let Kind::Fault(fault, _) = action.kind else { return Err("nothing is to be done".into()) };
         if self.is_untimed {
             return Err(UNTIMED.into());
+        }
+        if let Fault::Fail { drive }
+        | Fault::MediaError { drive, .. }
+        | Fault::Corrupt { drive, .. }
+        | Fault::Hang { drive, .. } = fault
+            && self.model.failed.contains(&drive)
+        {
+            return Err(CallError::DriveHasFailed { drive }.to_string());
         }
         self.check_fault(fault)?;
         let mut conditions = self.conditions.clone();
@@ -163,6 +195,9 @@ impl Engine {
             }
             (Fault::Begin { work: SyncKind::Rebuild }, Health::Failed) => {
                 Err("the array has lost data: it has stopped, and nothing is rebuilt".into())
+            }
+            (Fault::Begin { work: SyncKind::Scrub }, _) if !has_redundancy(array) => {
+                Err("too many members are missing: nothing is left to compare".into())
             }
             (Fault::Begin { work: SyncKind::Scrub }, _) if under_way(array, SyncKind::Scrub).is_some() => {
                 Err("a scrub is under way: the next one can begin when it has ended".into())
@@ -281,6 +316,7 @@ impl Engine {
             kept.iter().flat_map(|(first, cells)| (*first..).zip(cells.iter().cloned())).collect();
         let lost = self.lost_in_cut(&by_sector, &memory, &unanswered);
         self.suspicion = None;
+        lost.iter().for_each(|lost| self.lost_so_far.add(lost.lba, lost.lba + lost.sectors));
         let lost_sectors: u64 = lost.iter().map(|lost| lost.sectors).sum();
         let (stretches, unanswered_writes) = (lost.len() as u64, unanswered.len() as u64);
         let kept_by_battery_sectors = by_sector.len() as u64;

@@ -65,8 +65,8 @@ impl Engine {
         }
     }
 
-    /// Carries out a consequence that was due at `due` now, or as soon as the power is back. Failures are ignored: a
-    /// condition that can no longer be undone needs no undoing.
+    /// Carries out a consequence that was due at `due` now, or as soon as the power is back. A failure is recorded
+    /// for a drive that is not replaced; another condition that can no longer be undone needs no undoing.
     fn run_consequence(&mut self, now: Instant, due: Instant, later: &DelayedAction) {
         self.advance(now);
         if let Some(until) = self.model.off_until {
@@ -77,7 +77,13 @@ impl Engine {
                 let _ = self.send_condition(now, *member, self.conditions.slow(*member));
             }
             DelayedAction::Cut(action) => self.cut_in_write(now, action),
-            DelayedAction::End(action) => _ = self.carry_out(now, action),
+            DelayedAction::End(action) => {
+                if let Err(why) = self.carry_out(now, action)
+                    && let Kind::Fault(Fault::Replace { drive }, _) = action.kind
+                {
+                    self.log.record_not_replaced(now, drive, &why);
+                }
+            }
             DelayedAction::Burst(action) => {
                 // Only the first burst was recorded.
                 let _ = self.inject(now, action);

@@ -1,7 +1,7 @@
 //! The record of a session: requests served, lateness, actions on the device, and losses.
 use crate::action::Action;
 use crate::lateness::LatenessRecord;
-use crate::ledger::Lost;
+use crate::ledger::{Cause, Lost};
 use crate::model::EndedWork;
 use crate::status::in_words;
 use crate::transport::TransportCounts;
@@ -65,11 +65,20 @@ pub struct Damage {
     /// The first ranges, each with its cause.
     pub lost: Vec<Lost>,
     pub lost_sectors: u64,
+    /// Whether they were lost already when the session began.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub before_session: bool,
 }
 
 impl Damage {
     pub fn new(at: Instant, lost: Vec<Lost>) -> Self {
-        Damage { at_ns: at.as_ns(), lost_sectors: lost.iter().map(|lost| lost.sectors).sum(), lost }
+        let lost_sectors = lost.iter().map(|lost| lost.sectors).sum();
+        Damage { at_ns: at.as_ns(), lost_sectors, lost, before_session: false }
+    }
+
+    /// Whether a rebuild could not read them.
+    fn is_unreadable(&self) -> bool {
+        self.lost.iter().all(|lost| lost.cause == Cause::Unreadable)
     }
 }
 
@@ -84,6 +93,19 @@ pub struct SessionLog {
     pub events: Vec<Event>,
     pub power_cuts: Vec<PowerCut>,
     pub damage: Vec<Damage>,
+    /// The number of events when the array last named something as lost.
+    #[serde(skip)]
+    events_at_loss: usize,
+}
+
+/// Sorts ranges, and joins those of one cause that touch.
+fn join(ranges: &mut Vec<Lost>) {
+    ranges.sort_unstable_by_key(|lost| lost.lba);
+    ranges.dedup_by(|next, last| {
+        let touches = last.lba + last.sectors == next.lba && last.cause == next.cause;
+        last.sectors += if touches { next.sectors } else { 0 };
+        touches
+    });
 }
 
 const HAS_LOST: &str = "the array has lost data: more of it is gone or unreadable than it survives";
@@ -158,6 +180,14 @@ impl SessionLog {
         }
     }
 
+    /// Records that a drive that has failed for a time is not replaced.
+    pub fn record_not_replaced(&mut self, at: Instant, drive: u16, why: &str) {
+        if self.events.len() < NAMED_MAX {
+            let what = format!("the failed drive was not replaced: {why}").into();
+            self.events.push(Event { at_ns: at.as_ns(), what, member: Some(drive) });
+        }
+    }
+
     pub fn record_power_cut(&mut self, mut cut: PowerCut) {
         cut.lost.truncate(NAMED_MAX);
         self.power_cuts.push(cut);
@@ -170,10 +200,30 @@ impl SessionLog {
         }
     }
 
-    /// All sectors that were reported as lost.
-    pub fn lost_sectors(&self) -> u64 {
-        let in_cuts = self.power_cuts.iter().map(|cut| cut.lost_sectors);
-        in_cuts.chain(self.damage.iter().map(|damage| damage.lost_sectors)).sum()
+    /// Records what an array has named as lost. What one rebuild loses, piece by piece, is one entry.
+    pub(crate) fn record_lost(&mut self, at: Instant, lost: Vec<Lost>, sectors: u64, before_session: bool) {
+        let damage = Damage { at_ns: at.as_ns(), lost, lost_sectors: sectors, before_session };
+        let events = std::mem::replace(&mut self.events_at_loss, self.events.len());
+        let is_same = |last: &&mut Damage| last.is_unreadable() && damage.is_unreadable();
+        match self.damage.last_mut().filter(|last| events == self.events.len() && is_same(last)) {
+            Some(last) => {
+                last.lost_sectors += damage.lost_sectors;
+                last.lost.extend(damage.lost);
+                join(&mut last.lost);
+                last.lost.truncate(NAMED_MAX);
+            }
+            None => {
+                let mut damage = damage;
+                join(&mut damage.lost);
+                self.record_damage(damage);
+            }
+        }
+    }
+
+    /// The sectors that were lost already when the session began.
+    pub(crate) fn lost_before(&self) -> u64 {
+        let before = self.damage.iter().filter(|damage| damage.before_session);
+        before.map(|damage| damage.lost_sectors).sum()
     }
 
     pub fn record_power_back(&mut self, at: Instant) {

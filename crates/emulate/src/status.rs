@@ -38,7 +38,14 @@ impl Engine {
             None => String::new(),
         };
         text += &drives;
-        match self.log.lost_sectors() {
+        let before = self.log.lost_before();
+        if before > 0 {
+            text += &format!(
+                "; {} answered before this session had been lost when it began",
+                counted(before, "sector")
+            );
+        }
+        match self.lost_so_far.count().saturating_sub(before) {
             0 => text,
             1 => text + "; 1 answered sector was lost in this session",
             lost => text + &format!("; {lost} answered sectors were lost in this session"),

@@ -65,7 +65,9 @@ impl Store {
         let data = Executor::of_system(system).on_platters(shared.collect());
         let ledger = Ledger::default();
         let is_old = platters.iter().any(|platter| !platter.extents().is_empty());
-        let answered = if is_old { AnsweredRanges::all() } else { AnsweredRanges::default() };
+        let mut answered = if is_old { AnsweredRanges::all() } else { AnsweredRanges::default() };
+        let array = system.array.iter();
+        array.flat_map(|array| &array.bad_blocks).for_each(|&(first, end)| answered.remove(first, end));
         Store::Modelled(Box::new(Modelled { data, platters, ledger, answered, first_failure }))
     }
 

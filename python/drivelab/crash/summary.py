@@ -95,11 +95,9 @@ class CampaignResult:
         if one is self.found.earliest:
             first = ", the earliest, found by bisection" if self.found.is_bisected() else ", the earliest"
         committed_text = "nothing was committed" if one.committed is None else f"committed {one.committed}"
-        gone = f"{_are(one.lost_sectors, 'answered sector', 'is', 'are')} gone"
+        gone = "; ".join(_missing(one))
         under_way = f"{_are(one.unanswered_writes, 'write', 'was', 'were')} under way"
         yield f"\n{what} at {one.at_ns / 1e9:.9f} s{first}: {committed_text}; {gone}; {under_way}"
-        if one.unreadable_sectors:
-            yield f"  too few members are left to read {counted(one.unreadable_sectors, 'sector')}"
         if hint := _hint(self.checker, one):
             yield f"  {hint}"
         yield from (f"  {text}" for text in one.why.splitlines()[-_SAID_MAX:])
@@ -139,6 +137,14 @@ def _coverage_line(of: dict[str, int]) -> str:
 
 def _are(count: int, what: str, one: str, more: str) -> str:
     return f"{counted(count, what) if count else f'no {what}s'} {one if count == 1 else more}"
+
+
+def _missing(one: Checked) -> Iterator[str]:
+    """What of the answered data is not there: what the cut has taken, and what no member can give any more."""
+    if one.lost_sectors or not one.unreadable_sectors:
+        yield f"{_are(one.lost_sectors, 'answered sector', 'is', 'are')} gone"
+    if one.unreadable_sectors:
+        yield f"{counted(one.unreadable_sectors, 'sector')} cannot be read from the members that are left"
 
 
 def _hint(checker: Checker, one: Checked) -> str:

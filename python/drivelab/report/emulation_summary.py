@@ -19,7 +19,7 @@ _CAUSES = {
     "corrupted": "corrupted",
     "member_failed": "its member failed, and the others give something else",
     "given_up": "a memory could not write them",
-    "unreadable": "a rebuild could not read them from any member",
+    "unreadable": "a rebuild could not read what they, or others of their row, need",
 }
 
 
@@ -45,8 +45,12 @@ def lines(record: Mapping[str, Any]) -> Iterator[str]:
     for cut in record["power_cuts"]:
         yield from _cut(cut)
     for damage in record["damage"]:
-        lost = counted(damage["lost_sectors"], "answered sector")
-        yield f"at {short_text(damage['at_ns'])}: {lost} lost while the power was on"
+        if damage.get("before_session"):
+            lost = counted(damage["lost_sectors"], "sector")
+            yield f"{lost} answered before this session had been lost when it began"
+        else:
+            lost = counted(damage["lost_sectors"], "answered sector")
+            yield f"at {short_text(damage['at_ns'])}: {lost} lost while the power was on"
         yield from _stretches(damage["lost"], "damage")
     for event in record["events"]:
         member = f" (member {event['member']})" if "member" in event else ""

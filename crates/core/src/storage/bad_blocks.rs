@@ -2,8 +2,8 @@
 //! has lost sector by sector because a rebuild could not read what it needed.
 use alloc::vec::Vec;
 
-/// Disjoint ranges of addresses, upward.
-#[derive(Default)]
+/// Disjoint ranges of addresses, upward, none of which touches the next.
+#[derive(Clone, Default)]
 pub struct BadBlocks(Vec<(u64, u64)>);
 
 impl BadBlocks {
@@ -37,9 +37,11 @@ impl BadBlocks {
 
     /// These addresses are bad from now on.
     pub fn add(&mut self, first: u64, end: u64) {
-        self.fill(first, end);
-        let at = self.0.partition_point(|block| block.1 <= first);
-        self.0.insert(at, (first, end));
+        let at = self.0.partition_point(|block| block.1 < first);
+        let to = self.0.partition_point(|block| block.0 <= end);
+        let joined =
+            self.0[at..to].iter().fold((first, end), |all, block| (all.0.min(block.0), all.1.max(block.1)));
+        self.0.splice(at..to, [joined]);
     }
 
     /// These addresses are written and become good again.
@@ -71,6 +73,7 @@ mod tests {
                 plain[first as usize..(first + count) as usize].fill(adds);
                 prop_assert_eq!(bad.is_empty(), plain.iter().all(|block| !block));
                 prop_assert_eq!(bad.count(), plain.iter().filter(|block| **block).count() as u64);
+                prop_assert!(bad.0.windows(2).all(|pair| pair[0].1 < pair[1].0));
                 for at in 0..79u64 {
                     prop_assert_eq!(bad.touch(at, at + 1), plain[at as usize], "{}", at);
                     prop_assert_eq!(bad.touch(at, at + 2), plain[at as usize] || plain[at as usize + 1]);

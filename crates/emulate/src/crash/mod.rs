@@ -206,7 +206,8 @@ impl Cut {
                 done
             };
             for at in first..end {
-                let found = contents.get(at);
+                let is_bad = array.is_some_and(|array| array.bad_blocks().touch(at, at + 1));
+                let found = contents.get(at).filter(|_| !is_bad);
                 gone += u64::from(found.is_none());
                 match found.filter(|found| !found.is_blank()) {
                     Some(found) if run.len() < RUN_MAX * cell::SECTOR => {

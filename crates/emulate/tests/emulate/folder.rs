@@ -77,6 +77,12 @@ fn a_state_that_a_person_has_written_is_checked() {
         ("\"missing\": []", "\"missing\": [3]", "\"missing\" has 3, and the members are 0 to 2: take it out"),
         ("\"missing\": []", "\"missing\": [1, 1]", "\"missing\" has 1 twice: give it once"),
         (
+            "\"missing\": []",
+            "\"missing\": [], \"unreadable\": [[8, 16], [65535, 65537]]",
+            "\"unreadable\" has [65535, 65537], and the array has sectors 0 to 65535: give the first sector and the one \
+             after the last, or take it out",
+        ),
+        (
             "\"member-1.img\"",
             "\"../member-1.img\"",
             "\"drives\" has \"../member-1.img\", which is no image in this folder: give the name of the file alone, as in \
@@ -101,4 +107,23 @@ fn a_state_that_a_person_has_written_is_checked() {
     }
     std::fs::write(&state, told).expect("there is room");
     open(device(&raid5(), 1), &options).expect("it can be had");
+}
+
+#[test]
+fn unreadable_addresses_are_kept_from_session_to_session() {
+    let place = Place::new("unreadable");
+    let (folder, options) = served(&place, &raid5());
+    let state = folder.join("state.json");
+    let told = std::fs::read_to_string(&state).expect("it is there");
+    assert!(!told.contains("unreadable"), "{told}");
+    let new = told.replace("\"missing\": []", "\"missing\": [], \"unreadable\": [[8, 16], [200, 300]]");
+    std::fs::write(&state, &new).expect("there is room");
+    for _ in 0..2 {
+        let server = open(device(&raid5(), 1), &options).expect("it can be had");
+        assert_eq!(server.run(&AtomicBool::new(true)).unsaved_sectors, 0);
+        let told: serde_json::Value =
+            serde_json::from_slice(&std::fs::read(&state).expect("it is there")).expect("JSON");
+        assert_eq!(told["unreadable"], serde_json::json!([[8, 16], [200, 300]]));
+        assert_eq!(told["clean"], true);
+    }
 }

@@ -1,4 +1,5 @@
 //! The room as others use it: the codec against noise, the engine against the simulator's own clock, power cuts, images.
+mod bad_blocks;
 mod codec;
 mod crash;
 mod folder;

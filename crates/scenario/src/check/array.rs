@@ -97,6 +97,7 @@ pub fn params(known: &ArrayContext<'_>, log: &mut Log) -> Option<ArrayParams> {
         rebuilt: given(raw.rebuilt.as_ref()).unwrap_or(Share::NONE),
         start_dirty_degraded: given(raw.start_dirty_degraded.as_ref()).unwrap_or(false),
         scheduled: scheduled(known),
+        bad_blocks: Vec::new(),
     };
     (log.count() == problems).then_some(params)
 }

@@ -57,10 +57,11 @@ pub fn cut(mut checked: CheckedTarget, answered: &[(u64, Instant)]) -> Result<Cu
     let array = after.target().array();
     let drives = array.map_or_else(|| vec![Some(0)], consistent::valid_members);
     let contents = Contents::new(array.map(Array::layout), &drives, after.witness().data.media());
+    let is_bad = |sector| array.is_some_and(|array| array.bad_blocks().touch(sector, sector + 1));
     let mut taken = LossCollector::default();
     // Data that were unavailable before are not counted as lost by the cut.
     before.judge_all(
-        |sector| kept.get(&sector).copied().or_else(|| contents.get(sector)),
+        |sector| kept.get(&sector).copied().or_else(|| contents.get(sector).filter(|_| !is_bad(sector))),
         |sector, _, verdict| {
             taken.classify(sector, verdict, &in_memories);
             Ok::<(), Violation>(())

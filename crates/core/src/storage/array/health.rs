@@ -296,6 +296,9 @@ impl Array {
             self.condition.has_lost = true;
             self.report(context, slot, ReportKind::Lost(run));
         }
+        if !self.condition.has_lost {
+            self.layout.lose_beside_bad_blocks(&mut self.planner, context);
+        }
     }
 
     pub(crate) fn report(&self, context: &mut Context, slot: u16, what: ReportKind) {
@@ -364,7 +367,7 @@ impl Array {
     /// it writes become good again.
     #[inline]
     pub(crate) fn check_bad_blocks(&mut self, command: &Command) -> Outcome {
-        // A pool does so itself, once no older stripe request has the records.
+        // A pool and rows with parity do so themselves, once no older stripe request has the blocks.
         if self.planner.defects.bad_blocks.is_empty() || self.layout.checks_bad_blocks() {
             return Outcome::Done;
         }

@@ -154,9 +154,10 @@ impl Array {
     }
 
     /// To be called before anything else on an array that starts after another one was cut off: the metadata
-    /// on the members record where the records of a pool lie.
+    /// on the members record where the records of a pool lie, and which addresses are bad blocks.
     pub fn restore_after(&mut self, before: &Array) {
         self.layout.take_over(&before.layout);
+        self.planner.defects.bad_blocks = before.planner.defects.bad_blocks.clone();
     }
 
     /// The parameters that it was built with.

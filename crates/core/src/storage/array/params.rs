@@ -275,6 +275,9 @@ pub struct ArrayParams {
     pub start_dirty_degraded: bool,
     /// Background work other than rebuilding.
     pub scheduled: Vec<Scheduled>,
+    /// Addresses that cannot be read until they are written, because an earlier rebuild could not read what it
+    /// needed (md's bad block lists on the members): the first one, and the one after the last.
+    pub bad_blocks: Vec<(u64, u64)>,
 }
 
 impl ArrayParams {
@@ -315,6 +318,7 @@ impl ArrayParams {
             rebuilt: Share::NONE,
             start_dirty_degraded: false,
             scheduled: Vec::new(),
+            bad_blocks: Vec::new(),
         }
     }
 

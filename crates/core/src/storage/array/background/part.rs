@@ -20,6 +20,17 @@ impl WindowPart<'_> {
         &mut self.job.windows[self.window]
     }
 
+    /// From here on the window is processed in small pieces of this size.
+    pub fn refine(&mut self, piece: u64) {
+        let at = self.at;
+        let window = self.window();
+        if !window.is_fine {
+            window.is_fine = true;
+            window.to = at.saturating_add(piece - at % piece).min(window.end);
+            self.to = window.to;
+        }
+    }
+
     /// Whether a place can be read, as far as this window knows.
     pub fn can_read(&self, plan: &Planner, spot: Spot, count: u64) -> bool {
         plan.is_right(spot, count) && !self.job.windows[self.window].unreadable.contains(&spot.slot)

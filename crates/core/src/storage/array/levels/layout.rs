@@ -166,7 +166,11 @@ impl Layout {
         delegate!(self, level => RaidLevel::settle(level, plan, slot));
     }
 
-    #[inline(always)]
+    pub(crate) fn lose_beside_bad_blocks(&self, plan: &mut Planner, context: &mut Context) {
+        delegate!(self, level => RaidLevel::lose_beside_bad_blocks(level, plan, context));
+    }
+
+    #[inline]
     pub(crate) fn checks_bad_blocks(&self) -> bool {
         delegate!(self, level => RaidLevel::checks_bad_blocks(level))
     }

@@ -169,6 +169,9 @@ pub trait RaidLevel {
     #[inline]
     fn settle(&mut self, _plan: &mut Planner, _slot: Slot) {}
 
+    /// Members have failed: reports as lost what could only be computed from rows with bad blocks.
+    fn lose_beside_bad_blocks(&self, _plan: &mut Planner, _context: &mut Context) {}
+
     /// Whether its plans themselves look up bad blocks.
     #[inline]
     fn checks_bad_blocks(&self) -> bool {

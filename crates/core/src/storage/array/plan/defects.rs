@@ -1,6 +1,7 @@
 //! Which of the members' data are known to be invalid or unreadable.
 use super::Planner;
 use crate::storage::array::levels::Spot;
+use crate::storage::array::params::ArrayParams;
 use crate::storage::array::report::{Report, ReportKind, Run};
 use crate::storage::array::unreadable::Unreadable;
 use crate::storage::bad_blocks::BadBlocks;
@@ -21,6 +22,13 @@ pub struct Defects {
 }
 
 impl Defects {
+    /// Those of an array that begins: its bad blocks.
+    pub fn new(params: &ArrayParams) -> Self {
+        let mut defects = Defects::default();
+        params.bad_blocks.iter().for_each(|&(first, end)| defects.bad_blocks.add(first, end));
+        defects
+    }
+
     /// Whether any of these sectors of a member are read from other copies, because a write to them failed.
     #[inline]
     pub fn is_stale(&self, spot: Spot, count: u64) -> bool {

@@ -83,7 +83,7 @@ impl Planner {
             stripe_requests: Slab::default(),
             ops: Slab::default(),
             written: Vec::new(),
-            defects: Defects::default(),
+            defects: Defects::new(params),
             clock: 0,
             ids: 0,
             turns: 0,

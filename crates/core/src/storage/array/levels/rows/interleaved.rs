@@ -29,6 +29,9 @@ impl Rows {
     ) -> Result<(), Outcome> {
         let stripe_request = plan.stripe_requests.get(slot);
         let (mut at, end, access) = (stripe_request.first, stripe_request.end, stripe_request.access);
+        if access == Access::Read {
+            self.check_read(plan, slot)?;
+        }
         let columns = self.row_data();
         let most = plan.params.request.get();
         while at < end {
@@ -58,6 +61,9 @@ impl Rows {
     ) -> Result<(), Outcome> {
         let unreadable = plan.stripe_requests.get(slot).unreadable;
         let band = self.band(plan, self.row(stretch.first_row), 0, stretch.rows, unreadable);
+        if self.needs_bad(plan, &band, |_| true) {
+            return Err(Outcome::Lost);
+        }
         self.bring_nothing(plan, &band);
         let units = self.bring_all(plan, context, slot, &band)?;
         if band.lost > 0 {
@@ -97,6 +103,9 @@ impl Rows {
             }
             let from = ragged - first;
             let band = self.band(plan, row, from, from + 1, unreadable);
+            if self.needs_bad(plan, &band, |_| true) {
+                return Err(Outcome::Lost);
+            }
             self.bring_nothing(plan, &band);
             sectors += self.bring_all(plan, context, slot, &band)?;
             if context.enabled.data {

@@ -66,6 +66,21 @@ impl RaidLevel for Rows {
         }
     }
 
+    fn checks_bad_blocks(&self) -> bool {
+        true
+    }
+
+    #[inline]
+    fn settle(&mut self, plan: &mut Planner, slot: Slot) {
+        if !plan.defects.bad_blocks.is_empty() {
+            self.fill_bad(plan, slot);
+        }
+    }
+
+    fn lose_beside_bad_blocks(&self, plan: &mut Planner, context: &mut Context) {
+        self.lose_beside_bad(plan, context);
+    }
+
     fn passes_content(&self) -> bool {
         false
     }

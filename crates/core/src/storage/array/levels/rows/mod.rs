@@ -13,6 +13,7 @@
 //! For the sums of RAID 6 data units have *indices*: md counts them from the member after the last parity
 //! member on, wrapping around (`raid6_d0`, `raid6_idx_to_slot`). Where data begin behind the parity the index
 //! is the column; in asymmetric layouts it is not.
+mod bad;
 mod band;
 mod interleaved;
 mod level;

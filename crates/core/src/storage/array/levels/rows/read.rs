@@ -43,6 +43,7 @@ impl Rows {
     }
 
     pub(crate) fn read(&self, plan: &mut Planner, context: &mut Context, slot: Slot) -> Result<(), Outcome> {
+        self.check_read(plan, slot)?;
         let stripe_request = plan.stripe_requests.get(slot);
         let (mut at, end, unreadable) = (stripe_request.first, stripe_request.end, stripe_request.unreadable);
         if plan.members.impaired == 0 && unreadable.is_empty() {
@@ -114,6 +115,9 @@ impl Rows {
         };
         if !(first..end).all(is_there) {
             band = self.band(plan, row, lo, hi, unreadable);
+            if self.needs_bad(plan, &band, |column| (first..end).contains(&column)) {
+                return Err(Outcome::Lost);
+            }
             let units = self.bring_all(plan, context, slot, &band)?;
             plan.stripe_requests.get_mut(slot).plan.computes += units * band.count * 512;
             self.repair_band(plan, context, slot, &band, 0..0);

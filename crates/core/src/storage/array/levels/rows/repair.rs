@@ -10,7 +10,7 @@ use core::ops::Range;
 
 impl Rows {
     /// Writes the unreadable units of a band back to their members; all data of the band are read or
-    /// computed. The columns in `but` are written anyway, and so is parity if there are any.
+    /// computed, unless the band has bad blocks. The columns in `but` are written anyway, and so is parity if there are any.
     pub(crate) fn repair_band(
         &self,
         plan: &mut Planner,
@@ -20,7 +20,7 @@ impl Rows {
         but: Range<u32>,
     ) {
         let unreadable = plan.stripe_requests.get(stripe_request).unreadable;
-        if unreadable.is_empty() {
+        if unreadable.is_empty() || self.has_bad_in_band(plan, band) {
             return;
         }
         for column in (0..band.columns()).filter(|column| !but.contains(column)) {

@@ -12,9 +12,12 @@ use drivelab_units::Sectors;
 
 impl Rows {
     /// Writes what could not be read of the part back to its members, computed from what was read of the
-    /// others.
+    /// others, unless it has bad blocks.
     fn rewrite_rows(&self, plan: &mut Planner, context: &mut Context, part: &mut WindowPart<'_>) {
         let count = part.to - part.at;
+        if self.has_bad_in(plan, part.job.group.into(), part.at, count) {
+            return;
+        }
         for slot in self.slots(part.job.group) {
             let spot = Spot { slot, at: part.at };
             if part.is_bad(plan, spot, count) {
@@ -34,6 +37,9 @@ impl Rows {
 
     /// Reads every other member of the group, and writes the computed contents to the new ones.
     pub(super) fn rebuild_rows(&self, plan: &mut Planner, context: &mut Context, part: &mut WindowPart<'_>) {
+        if self.has_bad_in(plan, part.job.group.into(), part.at, part.to - part.at) {
+            part.refine(plan.granule());
+        }
         let WindowPart { stripe_request, at, to, .. } = *part;
         let count = to - at;
         let slots = self.slots(part.job.group);
@@ -56,6 +62,9 @@ impl Rows {
         }
         for i in 0..part.job.targets.len() {
             let Some((slot, from)) = part.needs(plan, i) else { continue };
+            if !self.may_rebuild(plan, context, Spot { slot, at: from }, to - from) {
+                continue;
+            }
             let write = plan.add(
                 context,
                 stripe_request,

@@ -146,6 +146,7 @@ impl Rows {
             return Err(plan.unreadable_outcome(unreadable));
         }
         let method = self.parity_method(plan, &band, reach, &touched, lo);
+        let method = self.method_beside_bad(plan, &band, reach, &touched, lo, method)?;
         self.bring_nothing(plan, &band);
         let units = self.bring_for(plan, context, slot, &band, (reach, &touched, lo), method)?;
         if method == ParityMethod::Reconstruct {
@@ -197,6 +198,45 @@ impl Rows {
             (false, _, true) | (true, false, true) => ParityMethod::ReconstructWrite,
             (_, false, false) => ParityMethod::Reconstruct,
         }
+    }
+
+    /// How the parity of a band is computed where it has bad blocks.
+    #[inline]
+    fn method_beside_bad(
+        &self,
+        plan: &Planner,
+        band: &Band,
+        reach: &Reach,
+        touched: &Touched,
+        lo: u64,
+        method: ParityMethod,
+    ) -> Result<ParityMethod, Outcome> {
+        if plan.defects.bad_blocks.is_empty() || !self.has_bad_in_band(plan, band) {
+            return Ok(method);
+        }
+        let is_full = |column| Self::is_full(reach, column, lo, band.count);
+        let is_missing = |column: u32| !plan.members.can_write(band.data(column).slot);
+        if (touched.first..touched.end).any(is_missing) && self.keeps_bad(plan, band, is_full) {
+            // Nothing is computed there, and so could not be read again.
+            return Err(Outcome::Lost);
+        }
+        let fills = (touched.first..touched.end).any(|column| {
+            let (begin, end) = reach.part(column, lo, lo + band.count);
+            plan.defects.bad_blocks.touch(reach.address(column, begin), reach.address(column, end))
+        });
+        if fills && method != ParityMethod::NoParity {
+            if (0..band.columns()).all(|column| band.can_read(column) || is_full(column)) {
+                return Ok(ParityMethod::ReconstructWrite);
+            }
+            if self.needs_bad(plan, band, |column| !is_full(column)) {
+                return Err(Outcome::Lost);
+            }
+        }
+        let computes = method == ParityMethod::Reconstruct;
+        if computes && self.needs_bad(plan, band, |column| !is_full(column)) {
+            return Err(Outcome::Lost);
+        }
+        Ok(method)
     }
 
     /// Reads what the parity of a band needs. Returns the number of units.
