@@ -5,7 +5,7 @@
 use crate::engine::Engine;
 use crate::held::Held;
 use crate::ledger::{Cause, Lost};
-use crate::lost::run_has;
+use crate::lost::{LostAddresses, run_has};
 use crate::pending::PendingRequest;
 use crate::session::{Damage, NAMED_MAX};
 use crate::store::Store;
@@ -25,6 +25,22 @@ pub(crate) struct Suspicion {
     cause: Cause,
     /// The writes that were under way at the first judgement; `None` before it.
     under_way: Option<Vec<u64>>,
+}
+
+/// What is known of losses, and what is still to be judged.
+#[derive(Default)]
+pub(crate) struct Losses {
+    /// What may have destroyed data that are still to be judged.
+    pub suspicion: Option<Suspicion>,
+    pub named: NamedAsLost,
+    /// What the array has lost with its members, in the order in which it was reported.
+    pub runs: Vec<Run>,
+    /// The addresses that were listed as lost.
+    pub so_far: LostAddresses,
+    /// The array's unreadable sectors when a write last ended.
+    bad_sectors: u64,
+    /// Whether what the array has reported as it began was judged.
+    has_begun: bool,
 }
 
 /// What an array has named as lost and is not recorded yet: the first ranges of each run, and all sectors.
@@ -49,7 +65,7 @@ impl NamedAsLost {
 impl Engine {
     /// Something has happened to the drives that may have destroyed data.
     pub(crate) fn suspect(&mut self, cause: Cause) {
-        self.suspicion = Some(Suspicion { cause, under_way: None });
+        self.losses.suspicion = Some(Suspicion { cause, under_way: None });
     }
 
     /// The same for an operation on data that may do so.
@@ -81,18 +97,18 @@ impl Engine {
         let cause = if is_unread { Cause::Unreadable } else { Cause::MissingMembers };
         let in_memory = memory.keys().filter(|&&at| answered.has_within(run, at)).count() as u64;
         let sectors = answered.count_within(run) - in_memory;
-        self.lost.sectors += sectors;
+        self.losses.named.sectors += sectors;
         if !is_unread {
-            self.lost_so_far.add_run(run, sectors, answered);
+            self.losses.so_far.add_run(run, sectors, answered);
         }
         for (from, to) in answered.within(run).take(NAMED_MAX) {
             let ends = memory.range(from..to).map(|(&at, _)| (at, at + 1)).chain([(to, to)]);
             let mut lba = from;
             for (end, next) in ends {
                 if lba < end {
-                    self.lost.ranges.push(Lost { lba, sectors: end - lba, cause });
+                    self.losses.named.ranges.push(Lost { lba, sectors: end - lba, cause });
                     if is_unread {
-                        self.lost_so_far.add(lba, end);
+                        self.losses.so_far.add(lba, end);
                     }
                 }
                 lba = next;
@@ -101,25 +117,25 @@ impl Engine {
         if is_unread {
             self.store.give_up(first, end);
         } else {
-            self.lost_runs.push(run);
+            self.losses.runs.push(run);
         }
     }
 
     /// A write has ended well: what the array has lost of it while it was under way is lost with its members. What was
     /// answered there before, was listed then.
     pub(crate) fn lose_unanswered(&mut self, command: &Command, outcome: Outcome) {
-        if self.lost_runs.is_empty() || command.access != Access::Write || outcome != Outcome::Done {
+        if self.losses.runs.is_empty() || command.access != Access::Write || outcome != Outcome::Done {
             return;
         }
         let Some(answered) = self.store.answered_ranges() else { return };
         let memory = self.in_memory();
         for at in command.first.get()..command.end().get() {
-            let is_lost = self.lost_runs.iter().any(|run| run_has(run, at));
+            let is_lost = self.losses.runs.iter().any(|run| run_has(run, at));
             if !is_lost || answered.has(at) || memory.contains_key(&at) {
                 continue;
             }
-            self.lost.add(Lost { lba: at, sectors: 1, cause: Cause::MissingMembers });
-            self.lost_so_far.add_late(at);
+            self.losses.named.add(Lost { lba: at, sectors: 1, cause: Cause::MissingMembers });
+            self.losses.so_far.add_late(at);
         }
     }
 
@@ -127,24 +143,24 @@ impl Engine {
     pub(crate) fn note_written(&mut self, order: &PendingRequest, outcome: Outcome) {
         let bad = self.bad_blocks();
         let count = bad.iter().map(|(first, end)| end - first).sum();
-        self.have_members_changed |= std::mem::replace(&mut self.bad_sectors, count) != count;
+        self.have_members_changed |= std::mem::replace(&mut self.losses.bad_sectors, count) != count;
         let (at, to) = (order.at, order.at + order.count);
         let left = bad.into_iter().map(|(first, end)| (first.max(at), end.min(to)));
         for (first, end) in left.filter(|(first, end)| first < end && outcome == Outcome::Done) {
-            self.lost.add(Lost { lba: first, sectors: end - first, cause: Cause::Unreadable });
-            self.lost_so_far.add(first, end);
+            self.losses.named.add(Lost { lba: first, sectors: end - first, cause: Cause::Unreadable });
+            self.losses.so_far.add(first, end);
             self.store.give_up(first, end);
         }
     }
 
     /// Records the acknowledged data that were destroyed, if anything has happened that may do so.
     pub(crate) fn judge(&mut self, now: Instant) {
-        if self.lost.sectors > 0 {
-            let lost = std::mem::take(&mut self.lost);
-            self.log.record_lost(now, lost.ranges, lost.sectors, !self.has_begun);
+        if self.losses.named.sectors > 0 {
+            let lost = std::mem::take(&mut self.losses.named);
+            self.log.record_lost(now, lost.ranges, lost.sectors, !self.losses.has_begun);
         }
-        self.has_begun = true;
-        let Some(suspicion) = self.suspicion.as_ref().filter(|_| !self.is_off()) else { return };
+        self.losses.has_begun = true;
+        let Some(suspicion) = self.losses.suspicion.as_ref().filter(|_| !self.is_off()) else { return };
         let is_waiting = suspicion.under_way.as_ref();
         if is_waiting.is_some_and(|ids| ids.iter().any(|id| self.orders.contains_key(id)))
             || self.model.target.controller_cache().is_some_and(|cache| cache.flushing() > 0)
@@ -156,9 +172,9 @@ impl Engine {
         let ids: Vec<u64> = self.orders.keys().copied().filter(is_write).collect();
         let is_last = suspicion.under_way.is_some() || ids.is_empty();
         let lost = self.destroyed(cause);
-        self.suspicion = (!is_last).then_some(Suspicion { cause, under_way: Some(ids) });
+        self.losses.suspicion = (!is_last).then_some(Suspicion { cause, under_way: Some(ids) });
         if !lost.is_empty() {
-            lost.iter().for_each(|lost| self.lost_so_far.add(lost.lba, lost.lba + lost.sectors));
+            lost.iter().for_each(|lost| self.losses.so_far.add(lost.lba, lost.lba + lost.sectors));
             self.log.record_damage(Damage::new(now, lost));
         }
     }

@@ -6,9 +6,8 @@
 use crate::action::Action;
 use crate::capture::Capture;
 use crate::conditions::Conditions;
-use crate::damage::{NamedAsLost, Suspicion};
+use crate::damage::Losses;
 use crate::error::EmulateError;
-use crate::lost::LostAddresses;
 use crate::model::Model;
 use crate::pending::{PendingRequest, answer, command_of};
 use crate::restart::NOT_STARTED;
@@ -17,7 +16,6 @@ use crate::session::SessionLog;
 use crate::status::ENDLESS;
 use crate::store::{Payload, Store};
 use crate::transport::{Answer, DeviceRequest, Failure, Reply, RequestId};
-use drivelab_core::storage::array::report::Run;
 use drivelab_core::storage::{Fault, TargetEvent, TargetOutput, TargetParams};
 use drivelab_core::{Access, Command, Completion, Machine, Outcome};
 use drivelab_units::{Instant, Lba, SECTOR_BYTES, Sectors, Span};
@@ -58,17 +56,7 @@ pub struct Engine {
     pub(crate) is_untimed: bool,
     /// Whether anything may have happened to the members of an array since this was last looked at.
     pub(crate) have_members_changed: bool,
-    /// What may have destroyed data that are still to be judged.
-    pub(crate) suspicion: Option<Suspicion>,
-    pub(crate) lost: NamedAsLost,
-    /// What the array has lost with its members, in the order in which it was reported.
-    pub(crate) lost_runs: Vec<Run>,
-    /// The array's unreadable sectors when a write last ended.
-    pub(crate) bad_sectors: u64,
-    /// The addresses that were listed as lost.
-    pub(crate) lost_so_far: LostAddresses,
-    /// Whether what the array has reported as it began was judged.
-    pub(crate) has_begun: bool,
+    pub(crate) losses: Losses,
     /// When a write last ended, and how long it took.
     pub(crate) last_write: Option<Instant>,
     pub(crate) write_takes: Span,
@@ -95,12 +83,7 @@ impl Engine {
             capture,
             is_untimed: false,
             have_members_changed: true,
-            suspicion: None,
-            lost: NamedAsLost::default(),
-            lost_runs: Vec::new(),
-            bad_sectors: 0,
-            lost_so_far: LostAddresses::default(),
-            has_begun: false,
+            losses: Losses::default(),
             last_write: None,
             write_takes: WRITE_TAKES,
             armed: None,

@@ -300,7 +300,7 @@ impl Engine {
         {
             self.fail(crate::error::EmulateError::Capture(error));
         }
-        self.suspicion = None;
+        self.losses.suspicion = None;
         self.restart(is_dirty, now + off_for);
         // A controller writes these data before any client is served, which takes time.
         let mut until = Instant::ZERO;
@@ -315,8 +315,8 @@ impl Engine {
         let by_sector: BTreeMap<u64, Bytes> =
             kept.iter().flat_map(|(first, cells)| (*first..).zip(cells.iter().cloned())).collect();
         let lost = self.lost_in_cut(&by_sector, &memory, &unanswered);
-        self.suspicion = None;
-        lost.iter().for_each(|lost| self.lost_so_far.add(lost.lba, lost.lba + lost.sectors));
+        self.losses.suspicion = None;
+        lost.iter().for_each(|lost| self.losses.so_far.add(lost.lba, lost.lba + lost.sectors));
         let lost_sectors: u64 = lost.iter().map(|lost| lost.sectors).sum();
         let (stretches, unanswered_writes) = (lost.len() as u64, unanswered.len() as u64);
         let kept_by_battery_sectors = by_sector.len() as u64;

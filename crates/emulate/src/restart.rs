@@ -67,7 +67,7 @@ impl Engine {
         }
         model.failed = failed;
         self.model = model;
-        self.lost_runs.clear();
+        self.losses.runs.clear();
         self.have_members_changed = true;
         // What a cut has destroyed is judged as a whole, once it is over.
         self.model.off_until = Some(began);

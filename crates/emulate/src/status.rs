@@ -45,7 +45,7 @@ impl Engine {
                 counted(before, "sector")
             );
         }
-        match self.lost_so_far.count().saturating_sub(before) {
+        match self.losses.so_far.count().saturating_sub(before) {
             0 => text,
             1 => text + "; 1 answered sector was lost in this session",
             lost => text + &format!("; {lost} answered sectors were lost in this session"),

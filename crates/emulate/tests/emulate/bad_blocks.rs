@@ -1,7 +1,6 @@
 //! Addresses that a rebuild could not read: unreadable until they are written, whatever happens meanwhile.
-use crate::rig::{Rig, device};
+use crate::rig::{Rig, asked, device};
 use drivelab_core::storage::TargetParams;
-use drivelab_emulate::action::{Action, Kind};
 use drivelab_emulate::ledger::Cause;
 use drivelab_emulate::transport::DeviceRequest;
 use drivelab_units::Span;
@@ -14,28 +13,28 @@ fn of(array: &str) -> String {
     format!("{drive}array = {{ {array} }}")
 }
 
-fn act(rig: &mut Rig, kind: Kind, member: u16) -> String {
-    rig.engine.act(rig.now, &Action { member, ..Action::of(kind) }).expect("it can be done")
+fn act(rig: &mut Rig, name: &str, member: u16) -> String {
+    rig.engine.act(rig.now, &asked(&format!("{name} member={member}"))).expect("it can be done")
 }
 
 fn media(rig: &mut Rig, member: u16, lba: u64, sectors: u64) {
-    let action = Action { member, lba: Some(lba), sectors: Some(sectors), ..Action::of(Kind::Media) };
+    let action = asked(&format!("media member={member} lba={lba} sectors={sectors}"));
     rig.engine.act(rig.now, &action).expect("it can be done");
 }
 
 fn status(rig: &mut Rig) -> String {
-    act(rig, Kind::Status, 0)
+    act(rig, "status", 0)
 }
 
 fn cut(rig: &mut Rig) {
     rig.pass(Span::from_s(1));
-    act(rig, Kind::PowerCut, 0);
+    act(rig, "power-cut", 0);
     rig.settle();
 }
 
 fn rebuild(rig: &mut Rig, member: u16) {
-    act(rig, Kind::Fail, member);
-    act(rig, Kind::Replace, member);
+    act(rig, "fail", member);
+    act(rig, "replace", member);
     while status(rig).contains("rebuilding") {
         rig.pass(Span::from_ms(5));
     }
@@ -102,9 +101,9 @@ fn they_survive_a_power_cut_until_they_are_written() {
     assert_eq!(unreadable(&mut rig), [0; 0]);
     // Parity fits again, whatever fails now.
     for member in [1, 2, 0, 3] {
-        act(&mut rig, Kind::Fail, member);
+        act(&mut rig, "fail", member);
         assert_eq!(unreadable(&mut rig), [0; 0], "without member {member}");
-        act(&mut rig, Kind::Replace, member);
+        act(&mut rig, "replace", member);
         while status(&mut rig).contains("rebuilding") {
             rig.pass(Span::from_ms(5));
         }
@@ -138,7 +137,7 @@ fn reads_of_them_repair_nothing() {
         assert!(status(&mut rig).contains("; member 2 has 16 unreadable sectors"), "{}", status(&mut rig));
         // Of a write beside them neither.
         write(&mut rig, 104, 16);
-        act(&mut rig, Kind::Scrub, 0);
+        act(&mut rig, "scrub", 0);
         rig.pass(Span::from_s(10));
     }
     assert_eq!(rig.engine.close(rig.now), 0, "all that was answered is on the images");
@@ -153,13 +152,13 @@ fn nothing_is_computed_from_them() {
             if is_cut {
                 cut(&mut rig);
             }
-            act(&mut rig, Kind::Fail, member);
+            act(&mut rig, "fail", member);
             let mut lost = ranges(&[&more[..], &[(232, 16), (360, 16)]].concat());
             assert_eq!(unreadable(&mut rig), lost, "{array} {is_cut} without {member}");
             let listed: Vec<u64> = rig.engine.log().damage.iter().map(|damage| damage.lost_sectors).collect();
             assert_eq!(listed.iter().sum::<u64>(), lost.len() as u64, "{listed:?}");
             assert!(status(&mut rig).contains(&format!("; {} answered sectors were lost", lost.len())));
-            act(&mut rig, Kind::Replace, member);
+            act(&mut rig, "replace", member);
             while status(&mut rig).contains("rebuilding") {
                 rig.pass(Span::from_ms(5));
             }
@@ -169,7 +168,7 @@ fn nothing_is_computed_from_them() {
                 lost.drain(..4);
                 assert_eq!(unreadable(&mut rig), lost, "{array} {is_cut} {member}");
             }
-            act(&mut rig, Kind::Fail, (member + 1) % 4);
+            act(&mut rig, "fail", (member + 1) % 4);
             assert_eq!(unreadable(&mut rig), [0; 0], "{array} {is_cut} {member}");
         }
     }
@@ -182,13 +181,13 @@ fn a_write_under_way_when_members_fail_is_damage_once_it_is_answered() {
         [("level = \"raid10\", members = 4", 100, 100, [2, 3]), (RAID5, 0, 384, [1, 2])]
     {
         let mut rig = Rig::new(device(&of(array), 1));
-        let hang = Action { for_ns: Some(4_000_000_000), ..Action::of(Kind::Hang) };
+        let hang = asked("hang member=0 for_ns=4000000000");
         rig.engine.act(rig.now, &hang).expect("it can be done");
         let data = (first..first + count).flat_map(contents).collect();
         let cookie = rig.submit(DeviceRequest::Write { offset: first * 512, data, fua: false });
         rig.pass(Span::from_ms(300));
         for member in members {
-            act(&mut rig, Kind::Fail, member);
+            act(&mut rig, "fail", member);
         }
         rig.settle();
         rig.answer(cookie).expect("it is answered well");
@@ -220,7 +219,7 @@ fn each_lost_address_is_listed_and_counted_once() {
         if reads {
             assert_eq!(unreadable(&mut rig), ranges(&[(128, 32), (256, 32)]));
         }
-        act(&mut rig, Kind::Fail, 0);
+        act(&mut rig, "fail", 0);
         assert_eq!(unreadable(&mut rig), ranges(&[(0, 32), (128, 32), (256, 32)]));
         assert!(
             status(&mut rig).ends_with("; 96 answered sectors were lost in this session"),
@@ -231,7 +230,7 @@ fn each_lost_address_is_listed_and_counted_once() {
         let mut lost = damage.iter().flat_map(|damage| &damage.lost);
         assert!(lost.all(|lost| lost.cause == Cause::Unreadable), "{damage:?}");
         for member in [1, 2, 3] {
-            act(&mut rig, Kind::Fail, member);
+            act(&mut rig, "fail", member);
         }
         assert!(
             status(&mut rig).ends_with("; 6144 answered sectors were lost in this session"),

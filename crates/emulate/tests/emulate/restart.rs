@@ -165,21 +165,21 @@ fn an_array_that_is_dirty_and_degraded_is_started_when_asked() {
 #[test]
 fn actions_that_can_have_no_effect_on_what_is_missing_say_so() {
     let mut rig = array("level = \"raid5\", members = 3");
-    act(&mut rig, Kind::Fail, 1).expect("it can be done");
+    act(&mut rig, "fail", 1).expect("it can be done");
     assert_eq!(
-        act(&mut rig, Kind::Scrub, 0),
+        act(&mut rig, "scrub", 0),
         Err("too many members are missing: nothing is left to compare".into())
     );
     cut(&mut rig);
-    assert_eq!(act(&mut rig, Kind::Fail, 1), Err("drive 1 has failed before".into()));
-    act(&mut rig, Kind::Fail, 2).expect("it can be done");
-    let fails = Action { for_ns: Some(500_000_000), ..Action::of(Kind::Fail) };
+    assert_eq!(act(&mut rig, "fail", 1), Err("drive 1 has failed before".into()));
+    act(&mut rig, "fail", 2).expect("it can be done");
+    let fails = asked("fail member=0 for_ns=500000000");
     rig.engine.act(rig.now, &fails).expect("it can be done");
     rig.pass(drivelab_units::Span::from_s(1));
     let why = "the failed drive was not replaced: the array has lost data: it has stopped, and a new drive is not rebuilt";
     assert_eq!(events(&rig, why), [Some(0)]);
     let mut rig = array("level = \"raid6\", members = 4");
-    act(&mut rig, Kind::Fail, 1).expect("it can be done");
-    let told = act(&mut rig, Kind::Scrub, 0).expect("it can be done");
+    act(&mut rig, "fail", 1).expect("it can be done");
+    let told = act(&mut rig, "scrub", 0).expect("it can be done");
     assert_eq!(told, "done; member 1 is not complete, and not compared");
 }
