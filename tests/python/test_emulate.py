@@ -302,7 +302,7 @@ def test_what_a_rebuild_could_not_read_and_what_too_few_members_have_is_told_at_
     assert device.code == 143, device.said
     causes = {lost["cause"] for damage in record["damage"] for lost in damage["lost"]}
     assert causes == {"unreadable", "missing_members"}
-    assert "a rebuild could not read them from any member" in device.said
+    assert "a rebuild could not read what they, or others of their row, need" in device.said
     assert "too few members are left" in device.said
 
 

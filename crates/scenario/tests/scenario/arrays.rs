@@ -156,6 +156,7 @@ fn every_key_of_an_array_arrives() {
             Scheduled { kind: SyncKind::Scrub, at: Instant::ZERO + Span::from_s(4) },
             Scheduled { kind: SyncKind::Resync, at: Instant::ZERO + Span::from_s(5) },
         ],
+        bad_blocks: Vec::new(),
     };
     assert_eq!(array(text, fail), expected);
     let copies = array(
