@@ -65,10 +65,7 @@ pub use pieces::Piece;
 use pieces::Pieces;
 use table::Table;
 
-/// The ids of commands that no host has issued begin here; all of them can be represented in JavaScript.
-pub const OWN_IDS: u64 = 1 << 52;
-
-/// Within that range: buffers that belong to no command.
+/// Among the ids that no host uses: buffers that belong to no command.
 const COPIES: u64 = 1 << 50;
 
 /// Maximum number of extents in memory: a limit on everything. The tests of this room reach it sooner.
