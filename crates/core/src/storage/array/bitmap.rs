@@ -11,8 +11,9 @@
 //! includes all bits that are wanted. A granule is written with force unit access, and members with a
 //! volatile cache flush before (`md_super_write`: REQ_PREFLUSH and REQ_FUA). Before any member clears a bit,
 //! all members have flushed: what was written to the region is then on all media.
-use super::levels::{Spot, reserved};
+use super::members::{Members, Spot};
 use super::params::{ArrayParams, ConsistencyPolicy};
+use super::reserved;
 use super::stripe_request::{Owner, Phase};
 use super::{Array, ArrayEvent};
 use crate::command::Access;
@@ -177,7 +178,7 @@ impl Array {
     /// The regions that a stripe request writes to: the first, and the one after the last.
     fn regions_of(&self, slot: Slot) -> Option<(u64, u64)> {
         let bitmap = self.bitmap.as_ref()?;
-        let stripe_request = self.planner.stripe_requests.get(slot);
+        let stripe_request = self.state.stripe_requests.get(slot);
         let claim = stripe_request.claim.filter(|claim| claim.write)?;
         if !matches!(stripe_request.owner, Owner::Request(_)) {
             return None;
@@ -189,7 +190,7 @@ impl Array {
     /// continue.
     pub(crate) fn mark(&mut self, context: &mut Context, slot: Slot) -> bool {
         let Some((first, end)) = self.regions_of(slot) else { return true };
-        let stripe_request = self.planner.stripe_requests.get_mut(slot);
+        let stripe_request = self.state.stripe_requests.get_mut(slot);
         let is_new = !core::mem::replace(&mut stripe_request.is_marked, true);
         if stripe_request.phase == Phase::Log {
             self.has_written_bits(context, slot, (first, end), true);
@@ -229,9 +230,8 @@ impl Array {
             bitmap.take_along(granule);
             if core::mem::take(&mut is_first) {
                 // With a new serial, so that nothing is merged with a command that it may have logged before.
-                self.planner.clock += 1;
-                self.planner.stripe_requests.get_mut(slot).plan.serial = self.planner.clock as u32;
-                self.planner.flush_members(context, slot, Phase::Read, |_| true);
+                self.state.renew_serial(slot);
+                self.state.plan(context, slot).flush(Phase::Read, Members::is_volatile);
             }
             self.write_bits(context, slot, granule);
         }
@@ -239,12 +239,12 @@ impl Array {
 
     /// Writes a granule of the bitmap to all members.
     fn write_bits(&mut self, context: &mut Context, slot: Slot, granule: usize) {
-        let at = reserved::bitmap_at(&self.planner.params, granule as u64);
-        for member in 0..self.planner.params.members {
-            if self.planner.members.can_write(member) {
+        let at = reserved::bitmap_at(&self.state.params, granule as u64);
+        for member in 0..self.state.params.members {
+            if self.state.members.can_write(member) {
                 let spot = Spot { slot: member, at };
-                let op =
-                    self.planner.add(context, slot, Phase::Log, Access::Write, spot, self.planner.granule());
+                let mut plan = self.state.plan(context, slot);
+                let op = plan.add(Phase::Log, Access::Write, spot, plan.granule());
                 if context.enabled.data {
                     self.report_bits(context, (op, at), granule);
                 }
@@ -297,7 +297,7 @@ impl Array {
         let mut woken = core::mem::take(&mut bitmap.woken);
         core::mem::swap(&mut woken, &mut bitmap.waiting);
         for &slot in &woken {
-            let stripe_request = self.planner.stripe_requests.get_mut(slot);
+            let stripe_request = self.state.stripe_requests.get_mut(slot);
             stripe_request.breakdown.queue += context.now - stripe_request.since;
             stripe_request.since = context.now;
             self.go_on(context, slot);
@@ -339,7 +339,7 @@ impl Array {
         let region = &mut bitmap.regions[at as usize];
         region.is_armed = false;
         // The end of the writes that are under way arms it again.
-        if region.writers > 0 || region.bit != Bit::Set || self.planner.members.impaired > 0 {
+        if region.writers > 0 || region.bit != Bit::Set || self.state.members.impaired > 0 {
             return;
         }
         let due = region.last + bitmap.clears_after;
@@ -355,7 +355,7 @@ impl Array {
     /// A member is complete again: if it was the last one missing, bits that came due meanwhile can be
     /// cleared.
     pub(crate) fn clear_what_is_due(&mut self, context: &mut Context) {
-        let Some(bitmap) = self.bitmap.as_mut().filter(|_| self.planner.members.impaired == 0) else {
+        let Some(bitmap) = self.bitmap.as_mut().filter(|_| self.state.members.impaired == 0) else {
             return;
         };
         let idle = |region: &Region| region.bit == Bit::Set && region.writers == 0 && !region.is_armed;
@@ -374,7 +374,7 @@ impl Array {
         if *writer != NONE || idle.is_empty() && !*again {
             return;
         }
-        for region in idle.drain(..).filter(|_| self.planner.members.impaired == 0) {
+        for region in idle.drain(..).filter(|_| self.state.members.impaired == 0) {
             let Region { bit, writers, .. } = &mut bitmap.regions[region as usize];
             if *bit == Bit::Set && *writers == 0 {
                 *bit = Bit::Clearing;

@@ -5,12 +5,11 @@
 //! `replaced_after` later, unless what the slot held can no longer be reconstructed. A new drive that
 //! somebody puts in is a spare too: until it is taken it does nothing. In RAID 01 the members of a striped
 //! set with a member missing stand aside, and are all rebuilt once the set is complete again.
-use super::errors::is_unread;
-use super::levels::ALL;
-use super::members::{Member, MemberState};
+use super::members::{ALL, Member, MemberState};
 use super::params::{ArrayParams, When};
 use super::report::{Health, Report, ReportKind};
 use super::stripe_request::{Op, Owner};
+use super::unreadable::is_unread;
 use super::{Array, ArrayEvent};
 use crate::command::{Access, Breakdown, Command, Outcome};
 use crate::data::DataOp;
@@ -48,26 +47,26 @@ impl Condition {
 impl Array {
     /// To be called once, before anything else.
     pub fn start(&mut self, context: &mut Context) {
-        let before = self.planner.members.frontiers();
-        let missing = self.planner.params.missing.clone();
+        let before = self.state.members.frontiers();
+        let missing = self.state.params.missing.clone();
         for &slot in &missing {
-            let drive = self.planner.members.get(slot).drive;
-            self.planner.members.set(slot, MemberState::Missing);
+            let drive = self.state.members.get(slot).drive;
+            self.state.members.set(slot, MemberState::Missing);
             self.report(context, slot, ReportKind::Failed { slot, drive });
             self.fail_rest_of_set(slot);
         }
         self.lose(context, &before, missing.first().copied().unwrap_or(0));
         for slot in missing {
-            if !self.planner.params.rebuilding {
+            if !self.state.params.rebuilding {
                 self.await_spare(context, slot);
             } else if self.can_be_rebuilt(slot) {
-                self.assign_slot(context, slot, self.planner.members.get(slot).drive);
+                self.assign_slot(context, slot, self.state.members.get(slot).drive);
             }
         }
         self.resume_rebuilds();
         // Only once every box has stated which events it reports.
         self.wake_at(context, context.now);
-        for failure in &self.planner.params.failures {
+        for failure in &self.state.params.failures {
             let at = match failure.when {
                 When::At(at) => at,
                 When::Commands(0) => context.now,
@@ -75,14 +74,14 @@ impl Array {
             };
             context.agenda.schedule(at, 0, Event::Fails { drive: failure.drive });
         }
-        for (scheduled, work) in (0..).zip(&self.planner.params.scheduled) {
+        for (scheduled, work) in (0..).zip(&self.state.params.scheduled) {
             context.agenda.schedule(work.at, 5, Event::Array(ArrayEvent::Begin { scheduled }));
         }
     }
 
     /// Drives that fail once the array has received a given number of commands.
     pub(crate) fn fail_by_count(&mut self, context: &mut Context) {
-        for failure in &self.planner.params.failures {
+        for failure in &self.state.params.failures {
             if failure.when == When::Commands(self.admission.received()) {
                 context.agenda.schedule(context.now, 0, Event::Fails { drive: failure.drive });
             }
@@ -91,22 +90,22 @@ impl Array {
 
     /// A drive has failed for good.
     pub fn fail(&mut self, context: &mut Context, drive: u16) {
-        if self.planner.logs.drive() == Some(drive) {
+        if self.state.logs.drive() == Some(drive) {
             self.report(context, 0, ReportKind::JournalFailed { drive });
-            self.planner.logs.lose();
+            self.state.logs.lose();
             self.end_ops_of(context, drive);
             return self.admit_to_logs(context);
         }
-        let Some(slot) = self.planner.members.slot_of(drive) else {
+        let Some(slot) = self.state.members.slot_of(drive) else {
             if self.condition.spares.contains(&drive) {
                 self.condition.spares.retain(|&spare| spare != drive);
                 self.report(context, 0, ReportKind::SpareFailed { drive });
             }
             return;
         };
-        let before = self.planner.members.frontiers();
-        self.planner.members.set(slot, MemberState::Missing);
-        self.planner.members.get_mut(slot).outstanding = 0;
+        let before = self.state.members.frontiers();
+        self.state.members.set(slot, MemberState::Missing);
+        self.state.members.get_mut(slot).outstanding = 0;
         self.report(context, slot, ReportKind::Failed { slot, drive });
         self.fail_rest_of_set(slot);
         self.lose(context, &before, slot);
@@ -120,16 +119,16 @@ impl Array {
 
     /// Commands that are with a drive, or waiting for it, end as it fails.
     fn end_ops_of(&mut self, context: &mut Context, drive: u16) {
-        self.below.drop_for(&mut self.planner.ops, drive);
+        self.below.drop_for(&mut self.state.ops, drive);
         let gone: Vec<Slot> = self
-            .planner
+            .state
             .ops
             .places()
             .filter(|(_, op)| op.is_out && op.drive == drive)
             .map(|(at, _)| at)
             .collect();
         for at in gone {
-            let since = self.planner.stripe_requests.get(self.planner.ops.get(at).stripe_request).since;
+            let since = self.state.stripe_requests.get(self.state.ops.get(at).stripe_request).since;
             let breakdown = Breakdown { queue: context.now - since, ..Breakdown::default() };
             self.end_op(context, at, Outcome::Failed, &breakdown);
         }
@@ -137,7 +136,7 @@ impl Array {
 
     fn await_spare(&mut self, context: &mut Context, slot: u16) {
         self.condition.awaited += 1;
-        let due = context.now + self.planner.params.replaced_after;
+        let due = context.now + self.state.params.replaced_after;
         context.agenda.schedule(due, 4, Event::Array(ArrayEvent::Replace { slot }));
     }
 
@@ -145,24 +144,24 @@ impl Array {
     /// the failure of a write to a missing member does not matter where others keep what it wrote.
     pub(crate) fn op_failed(&mut self, op: &Op, outcome: Outcome) {
         // What could not be written back stays as it was.
-        if op.repairs > 0 || op.access == Access::Read && self.planner.is_not_missed(op, outcome) {
+        if op.repairs > 0 || op.access == Access::Read && self.state.excuse_read(op, outcome) {
             return;
         }
         let is_kept = outcome != Outcome::Failed
             || match op.access {
                 Access::Read => true,
                 Access::Write => {
-                    op.slot >= self.planner.members.count()
-                        || self.layout.is_kept_without(&self.planner.members, op)
+                    op.slot >= self.state.members.count()
+                        || self.layout.is_kept_without(&self.state.members, op)
                 }
                 Access::Flush => !self.has_lost(),
             };
-        let has_met = self.planner.defects.unreadable.has(
-            self.planner.stripe_requests.get(op.stripe_request).unreadable,
+        let has_met = self.state.defects.unreadable.has(
+            self.state.stripe_requests.get(op.stripe_request).unreadable,
             op.spot(),
             op.count,
         );
-        let stripe_request = self.planner.stripe_requests.get_mut(op.stripe_request);
+        let stripe_request = self.state.stripe_requests.get_mut(op.stripe_request);
         if stripe_request.owner == Owner::Background {
             return self.window_op_failed(op, outcome);
         }
@@ -170,7 +169,7 @@ impl Array {
             (Access::Read, Outcome::Failed) => stripe_request.plan.is_spoilt = true,
             // Several of its commands may have met unreadable sectors before it is planned anew.
             (Access::Read, _) if is_unread(outcome) && (stripe_request.plan.is_spoilt || !has_met) => {
-                self.planner.defects.unreadable.add(
+                self.state.defects.unreadable.add(
                     &mut stripe_request.unreadable,
                     op.spot(),
                     op.count,
@@ -179,7 +178,7 @@ impl Array {
                 stripe_request.plan.is_spoilt = true;
             }
             // A failure of the journal matters.
-            (_, Outcome::Failed) if op.slot == self.planner.params.members => {
+            (_, Outcome::Failed) if op.slot == self.state.params.members => {
                 stripe_request.outcome = outcome;
             }
             (Access::Write | Access::Flush, Outcome::Failed) if !is_kept => {
@@ -203,7 +202,7 @@ impl Array {
     pub fn insert_drive(&mut self, context: &mut Context, drive: u16) {
         let has =
             |&(_, member): &(u16, &Member)| member.drive == drive && member.state == MemberState::Missing;
-        let slot = self.planner.members.iter().find(has).map(|(slot, _)| slot);
+        let slot = self.state.members.iter().find(has).map(|(slot, _)| slot);
         match slot.filter(|&slot| !self.refuses_writes() && self.can_be_rebuilt(slot)) {
             Some(slot) => {
                 self.assign_slot(context, slot, drive);
@@ -217,7 +216,7 @@ impl Array {
     /// any.
     pub fn rebuild_now(&mut self, context: &mut Context) -> bool {
         let mut has_begun = false;
-        for slot in 0..self.planner.members.count() {
+        for slot in 0..self.state.members.count() {
             has_begun |= self.takes_spare(context, slot);
         }
         if has_begun {
@@ -229,7 +228,7 @@ impl Array {
     /// A spare takes the place of a failed member, if there is one and the slot can be rebuilt. Returns
     /// whether it does.
     fn takes_spare(&mut self, context: &mut Context, slot: u16) -> bool {
-        if self.planner.members.get(slot).state == MemberState::Missing
+        if self.state.members.get(slot).state == MemberState::Missing
             && !self.refuses_writes()
             && self.can_be_rebuilt(slot)
             && let Some(drive) = self.condition.spares.pop_front()
@@ -243,32 +242,32 @@ impl Array {
     /// Whether a drive belongs to a missing slot: at the start such a drive is absent.
     pub fn misses(&self, drive: u16) -> bool {
         let has = |member: &Member| member.drive == drive && member.state == MemberState::Missing;
-        self.planner.members.iter().any(|(_, member)| has(member))
+        self.state.members.iter().any(|(_, member)| has(member))
     }
 
     /// Whether a drive is, or was, the journal's: its number is behind members and spares.
     pub fn is_of_journal(&self, drive: u16) -> bool {
-        let ArrayParams { members, spares, .. } = self.planner.params;
+        let ArrayParams { members, spares, .. } = self.state.params;
         drive >= members + spares
     }
 
     /// Whether everything that belongs on a slot can be read or computed from the others.
     pub(crate) fn can_be_rebuilt(&self, slot: u16) -> bool {
-        self.layout.reach(&self.planner.members, slot) == ALL
+        self.layout.reach(&self.state.members, slot) == ALL
     }
 
     /// A new drive takes a slot.
     fn assign_slot(&mut self, context: &mut Context, slot: u16, drive: u16) {
-        let member = self.planner.members.get_mut(slot);
+        let member = self.state.members.get_mut(slot);
         (member.drive, member.outstanding, member.head) = (drive, 0, 0);
         self.report(context, slot, ReportKind::Replaced { slot, drive });
         context.data_op(DataOp::Replace { member: drive });
-        self.planner.members.set(slot, MemberState::Aside);
+        self.state.members.set(slot, MemberState::Aside);
         let set = self.layout.companions(slot);
-        if set.clone().all(|other| self.planner.members.get(other).state != MemberState::Missing) {
+        if set.clone().all(|other| self.state.members.get(other).state != MemberState::Missing) {
             for other in set {
-                if self.planner.members.get(other).state == MemberState::Aside {
-                    self.planner.members.set(other, MemberState::Rebuilding { done: 0 });
+                if self.state.members.get(other).state == MemberState::Aside {
+                    self.state.members.set(other, MemberState::Rebuilding { done: 0 });
                     self.join_rebuild(context, other);
                 }
             }
@@ -280,37 +279,32 @@ impl Array {
     /// The other members of a striped set with a member missing stand aside.
     fn fail_rest_of_set(&mut self, missing: u16) {
         for slot in self.layout.companions(missing) {
-            if self.planner.members.get(slot).state != MemberState::Missing {
-                self.planner.members.set(slot, MemberState::Aside);
+            if self.state.members.get(slot).state != MemberState::Missing {
+                self.state.members.set(slot, MemberState::Aside);
             }
         }
     }
 
     /// Reports what has been lost since the members had the frontiers `before`.
     fn lose(&mut self, context: &mut Context, before: &[u64], slot: u16) {
-        if self.planner.members.impaired == 0 {
+        if self.state.members.impaired == 0 {
             return;
         }
         self.note_condition(context.now);
-        for run in self.layout.losses(&self.planner.members, before, slot) {
+        for run in self.layout.losses(&self.state.members, before, slot) {
             self.condition.has_lost = true;
             self.report(context, slot, ReportKind::Lost(run));
         }
     }
 
     pub(crate) fn report(&self, context: &mut Context, slot: u16, what: ReportKind) {
-        let report = Report { at: context.now, group: self.group_of(slot), what };
+        let report = Report { at: context.now, group: self.layout.group_of(slot), what };
         context.report_event(TargetEvent::Array(report));
-    }
-
-    /// Which group of members a slot belongs to.
-    pub(crate) fn group_of(&self, slot: u16) -> u16 {
-        self.layout.group_members().map_or(0, |members| slot / members)
     }
 
     pub(crate) fn note_condition(&mut self, now: Instant) {
         let condition = &mut self.condition;
-        match (self.planner.members.impaired > 0, condition.impaired_since) {
+        match (self.state.members.impaired > 0, condition.impaired_since) {
             (true, None) => condition.impaired_since = Some(now),
             (false, Some(since)) => {
                 condition.impaired += now - since;
@@ -332,9 +326,9 @@ impl Array {
             Health::Failed
         } else if self.refuses_writes() {
             Health::Broken
-        } else if self.planner.members.iter().any(|(_, member)| is_missing(member.state)) {
+        } else if self.state.members.iter().any(|(_, member)| is_missing(member.state)) {
             Health::Degraded
-        } else if self.planner.members.impaired > 0 {
+        } else if self.state.members.impaired > 0 {
             Health::Rebuilding
         } else {
             Health::Healthy
@@ -348,7 +342,7 @@ impl Array {
             When::Commands(count) => count > self.admission.received(),
         };
         let may_come = || {
-            let to_come = self.planner.params.failures.iter().any(|failure| is_to_come(failure.when));
+            let to_come = self.state.params.failures.iter().any(|failure| is_to_come(failure.when));
             self.condition.awaited > 0 || to_come
         };
         self.is_rebuilding() || !self.refuses_writes() && !self.condition.spares.is_empty() && may_come()
@@ -365,13 +359,13 @@ impl Array {
     #[inline]
     pub(crate) fn check_bad_blocks(&mut self, command: &Command) -> Outcome {
         // A pool does so itself, once no older stripe request has the records.
-        if self.planner.defects.bad_blocks.is_empty() || self.layout.checks_bad_blocks() {
+        if self.state.defects.bad_blocks.is_empty() || self.layout.checks_bad_blocks() {
             return Outcome::Done;
         }
         let (first, end) = (command.first.get(), command.end().get());
         match command.access {
-            Access::Read if self.planner.defects.bad_blocks.touch(first, end) => return Outcome::Lost,
-            Access::Write => self.planner.defects.bad_blocks.fill(first, end),
+            Access::Read if self.state.defects.bad_blocks.touch(first, end) => return Outcome::Lost,
+            Access::Write => self.state.defects.bad_blocks.fill(first, end),
             Access::Read | Access::Flush => {}
         }
         Outcome::Done

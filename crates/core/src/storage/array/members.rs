@@ -1,6 +1,17 @@
 //! The members of an array: which drive is in which slot, and which of its data are valid.
-use super::levels::Spot;
 use alloc::vec::Vec;
+
+/// A place on a member.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Spot {
+    /// Slot of the member.
+    pub slot: u16,
+    /// Sector on the member.
+    pub at: u64,
+}
+
+/// The frontier of a member whose data are all valid.
+pub const ALL: u64 = u64::MAX;
 
 /// The state of a slot.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -125,7 +136,7 @@ impl Members {
     /// The place below which a member's data are valid.
     pub fn frontier(&self, slot: u16) -> u64 {
         match self.get(slot).state {
-            MemberState::Whole => super::levels::ALL,
+            MemberState::Whole => ALL,
             MemberState::Missing | MemberState::Aside => 0,
             MemberState::Rebuilding { done } => done,
         }

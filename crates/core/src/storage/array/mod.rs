@@ -3,8 +3,9 @@
 //! - [`levels`] has a folder for each family of RAID levels: where addresses lie, how they are read and
 //!   written, what a failure costs, what background work covers. The array asks a level what
 //!   [`levels::RaidLevel`] lists, and no more.
-//! - [`plan`] is the tool with which a level makes the commands of a stripe request; [`logs`] and [`bitmap`]
-//!   add what must be recorded before the members are written.
+//! - [`state`] is what the array holds for all of that; [`plan`] is what a level sees of it when it makes the
+//!   commands of a stripe request; [`logs`] and [`bitmap`] add what must be recorded before the members are
+//!   written.
 //! - [`stripe_request`] defines stripe requests; [`admission`] counts hosts' commands and queues those that
 //!   wait, this file cuts them and answers hosts, [`claims`] knows which stripe request holds which blocks,
 //!   [`waiting`] which one waits for which, [`phases`] takes a stripe request through its phases,
@@ -22,6 +23,7 @@ pub(crate) mod background;
 mod below;
 mod bitmap;
 mod claims;
+mod defects;
 mod errors;
 mod health;
 pub mod levels;
@@ -32,6 +34,8 @@ mod phases;
 mod plan;
 mod processors;
 pub mod report;
+pub mod reserved;
+mod state;
 mod stripe_request;
 mod traces;
 mod unreadable;
@@ -41,7 +45,7 @@ use super::context::Context;
 use super::drive::Drive;
 use super::overlap::Claim;
 use super::tree::{NONE, Slot};
-use crate::command::{Access, Breakdown, Command, Completion, OWN_IDS, Outcome};
+use crate::command::{Access, Breakdown, Command, Completion, Outcome};
 use crate::fifo::Fifo;
 use crate::trace::CommandTrace;
 use admission::Admission;
@@ -59,14 +63,11 @@ pub use logs::Logged;
 use logs::Logs;
 use members::Members;
 use params::ArrayParams;
-use plan::Planner;
 use processors::Processors;
+use state::ArrayState;
 use stripe_request::{Owner, Request, StripeRequest};
 use traces::Traces;
 use waiting::Released;
-
-/// The ids of members' commands begin here, in the range that no host uses.
-const OP_IDS: u64 = OWN_IDS | 1 << 51;
 
 /// What the array schedules for itself.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -101,7 +102,7 @@ pub enum ArrayEvent {
 /// gets it from [`System::array`](super::system::System::array), read-only.
 pub struct Array {
     layout: Layout,
-    planner: Planner,
+    state: ArrayState,
     admission: Admission,
     claims: Claims,
     released: Released,
@@ -127,7 +128,7 @@ impl Array {
         let logs = Logs::new(params, &capacities.iter().map(|capacity| capacity.get()).collect::<Vec<_>>());
         Array {
             layout,
-            planner: Planner::new(params, Members::new(members, spares, forgets), logs),
+            state: ArrayState::new(params, Members::new(members, spares, forgets), logs),
             admission: Admission::default(),
             claims: Claims::default(),
             released: Released::default(),
@@ -160,19 +161,19 @@ impl Array {
 
     /// The parameters that it was built with.
     pub fn params(&self) -> &ArrayParams {
-        &self.planner.params
+        &self.state.params
     }
 
     /// The slots, with the state of each member.
     pub fn members(&self) -> &Members {
-        &self.planner.members
+        &self.state.members
     }
 
     /// Accepts a command of a host.
     pub fn submit(&mut self, context: &mut Context, command: &Command) {
         self.admission.arrived(command, context.now);
         self.fail_by_count(context);
-        if self.admission.has_room(self.planner.params.depth) {
+        if self.admission.has_room(self.state.params.depth) {
             self.take(context, command, context.now);
         } else {
             self.admission.defer(command, context.now);
@@ -186,7 +187,7 @@ impl Array {
         if !self.admission.begin_admitting() {
             return;
         }
-        while let Some((command, came)) = self.admission.next_waiting(self.planner.params.depth) {
+        while let Some((command, came)) = self.admission.next_waiting(self.state.params.depth) {
             self.take(context, &command, came);
         }
     }
@@ -196,7 +197,7 @@ impl Array {
     fn take(&mut self, context: &mut Context, command: &Command, submitted: Instant) {
         self.admission.begins();
         let outcome = self.check_bad_blocks(command);
-        let request = self.planner.requests.add(Request {
+        let request = self.state.requests.add(Request {
             command: *command,
             submitted,
             // One for the request itself, until all its stripe requests have begun.
@@ -206,8 +207,9 @@ impl Array {
         let (first, end) = (command.first.get(), command.end().get());
         let mut at = first;
         loop {
-            let next = self.layout.cut(&self.planner, command.access, at, end);
-            self.planner.requests.get_mut(request).stripe_requests += 1;
+            let ArrayState { params, logs, .. } = &self.state;
+            let next = self.layout.cut(params, logs, command.access, at, end);
+            self.state.requests.get_mut(request).stripe_requests += 1;
             let stripe_request =
                 self.add_stripe_request(submitted, Owner::Request(request), command.access, at, next);
             self.enter(context, stripe_request);
@@ -231,10 +233,9 @@ impl Array {
         first: u64,
         end: u64,
     ) -> Slot {
-        self.planner.clock += 1;
-        let serial = self.planner.clock as u32;
+        let serial = self.state.next_serial();
         let slot =
-            self.planner.stripe_requests.add(StripeRequest::new(owner, access, first, end, since, serial));
+            self.state.stripe_requests.add(StripeRequest::new(owner, access, first, end, since, serial));
         // Drops the trace of the earlier user of the place.
         if self.traces.are_kept() {
             self.traces.forget(slot);
@@ -245,28 +246,30 @@ impl Array {
     /// A stripe request begins, unless it must wait for an older one that has some of its blocks.
     #[inline(always)]
     fn enter(&mut self, context: &mut Context, slot: Slot) {
-        if let Some(claim_range) = self.claim_range_of(self.planner.stripe_requests.get(slot))
+        if let Some(claim_range) = self.claim_range_of(self.state.stripe_requests.get(slot))
             && let Some(blocker) = self.claim(slot, claim_range)
         {
-            return waiting::wait_behind(&mut self.planner.stripe_requests, blocker, slot);
+            return waiting::wait_behind(&mut self.state.stripe_requests, blocker, slot);
         }
         self.begin(context, slot);
     }
 
     /// A stripe request claims these blocks. Returns the stripe request that it must wait for, if any.
     fn claim(&mut self, slot: Slot, (write, first, end): (bool, u64, u64)) -> Option<Slot> {
-        let claim = Claim { write, first: Lba::new(first), end: Lba::new(end), age: self.planner.clock };
+        let claim = Claim { write, first: Lba::new(first), end: Lba::new(end), age: self.state.clock() };
         let blocker = self.claims.blocker(&claim);
         self.claims.insert(slot, &claim);
-        self.planner.stripe_requests.get_mut(slot).claim = Some(claim);
+        self.state.stripe_requests.get_mut(slot).claim = Some(claim);
         blocker
     }
 
     /// A stripe request has gone through all its phases, or has failed.
     fn end_stripe_request(&mut self, context: &mut Context, slot: Slot) {
-        self.layout.settle(&mut self.planner, slot);
-        self.planner.defects.unreadable.clear(&mut self.planner.stripe_requests.get_mut(slot).unreadable);
-        let stripe_request = self.planner.stripe_requests.get(slot);
+        let ArrayState { members, stripe_requests, defects, .. } = &mut self.state;
+        let stripe_request = stripe_requests.get_mut(slot);
+        self.layout.settle(members, &mut defects.bad_blocks, slot, stripe_request);
+        defects.unreadable.clear(&mut stripe_request.unreadable);
+        let stripe_request = self.state.stripe_requests.get(slot);
         let (owner, first, end) = (stripe_request.owner, stripe_request.first, stripe_request.end);
         if stripe_request.claim.is_some() {
             if stripe_request.is_marked {
@@ -274,17 +277,17 @@ impl Array {
             }
             self.claims.remove(slot);
         }
-        let record = self.planner.logs.leave(slot);
-        let held = core::mem::replace(&mut self.planner.stripe_requests.get_mut(slot).held, NONE);
-        self.planner.stripe_requests.free(slot);
+        let record = self.state.logs.leave(slot);
+        let held = core::mem::replace(&mut self.state.stripe_requests.get_mut(slot).held, NONE);
+        self.state.stripe_requests.free(slot);
         // Its place keeps its contents until another stripe request takes it.
-        let stripe_request = self.planner.stripe_requests.get(slot);
+        let stripe_request = self.state.stripe_requests.get(slot);
         match owner {
             Owner::Request(NONE) => {}
             Owner::Request(request) => {
                 let (outcome, breakdown) = (stripe_request.outcome, stripe_request.breakdown);
                 // `Lost` takes precedence over later errors.
-                let known = &mut self.planner.requests.get_mut(request).outcome;
+                let known = &mut self.state.requests.get_mut(request).outcome;
                 if outcome != Outcome::Done && *known != Outcome::Lost {
                     *known = outcome;
                 }
@@ -299,7 +302,7 @@ impl Array {
         if held != NONE {
             self.release(context, held);
         }
-        if self.planner.logs.is_kept() {
+        if self.state.logs.is_kept() {
             self.leave_logs(context, record);
         }
     }
@@ -309,18 +312,18 @@ impl Array {
     /// overflow the stack.
     #[cold]
     fn release(&mut self, context: &mut Context, held: Slot) {
-        if !self.released.release(&mut self.planner.stripe_requests, held) {
+        if !self.released.release(&mut self.state.stripe_requests, held) {
             return;
         }
-        while let Some(slot) = self.released.next(&mut self.planner.stripe_requests) {
+        while let Some(slot) = self.released.next(&mut self.state.stripe_requests) {
             self.recheck(context, slot);
         }
     }
 
     /// Re-checks a stripe request after the one that held it is done.
     fn recheck(&mut self, context: &mut Context, slot: Slot) {
-        match self.planner.stripe_requests.get(slot).claim.and_then(|claim| self.claims.blocker(&claim)) {
-            Some(blocker) => waiting::wait_behind(&mut self.planner.stripe_requests, blocker, slot),
+        match self.state.stripe_requests.get(slot).claim.and_then(|claim| self.claims.blocker(&claim)) {
+            Some(blocker) => waiting::wait_behind(&mut self.state.stripe_requests, blocker, slot),
             None => self.begin(context, slot),
         }
     }
@@ -328,7 +331,7 @@ impl Array {
     /// One of a request's stripe requests is done. Returns whether it was the last.
     #[inline]
     fn is_last(&mut self, request: Slot) -> bool {
-        let stripe_requests = &mut self.planner.requests.get_mut(request).stripe_requests;
+        let stripe_requests = &mut self.state.requests.get_mut(request).stripe_requests;
         *stripe_requests -= 1;
         *stripe_requests == 0
     }
@@ -337,9 +340,9 @@ impl Array {
     /// ended last, if it was with members.
     fn answer(&mut self, context: &mut Context, request: Slot, breakdown: &Breakdown, stripe_request: Slot) {
         let completed = context.now;
-        self.planner.requests.free(request);
+        self.state.requests.free(request);
         self.admission.ends(completed);
-        let &Request { ref command, submitted, outcome, .. } = self.planner.requests.get(request);
+        let &Request { ref command, submitted, outcome, .. } = self.state.requests.get(request);
         let &Command { id, initiator, tag, .. } = command;
         debug_assert_eq!(breakdown.total(), completed - submitted);
         // Built in place: a copy right after partial writes would be slow.
@@ -366,7 +369,7 @@ impl Array {
     pub(crate) fn on_event(&mut self, context: &mut Context, event: ArrayEvent) {
         match event {
             ArrayEvent::Computed { stripe_request: slot, serial } => {
-                let stripe_request = self.planner.stripe_requests.get_mut(slot);
+                let stripe_request = self.state.stripe_requests.get_mut(slot);
                 debug_assert_eq!(stripe_request.plan.serial, serial);
                 stripe_request.breakdown.overhead += context.now - stripe_request.since;
                 stripe_request.since = context.now;

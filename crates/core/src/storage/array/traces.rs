@@ -70,7 +70,7 @@ impl Array {
     /// Records the trace of the last answer.
     #[cold]
     pub(crate) fn record_answer(&mut self, request: Slot, stripe_request: Slot) {
-        let command = &self.planner.requests.get(request).command;
+        let command = &self.state.requests.get(request).command;
         if let Some(completion) = self.answers.back() {
             self.traces.answer(stripe_request, command, completion);
         }
@@ -86,10 +86,10 @@ impl Array {
     pub(crate) fn report_trace(&mut self, context: &mut Context, op: &Op, breakdown: Breakdown) {
         let Some(trace) = self.traces.last.take_if(|trace| trace.command.id == op.id) else { return };
         let &Op { stripe_request, drive, .. } = op;
-        let owner = self.planner.stripe_requests.get(stripe_request).owner;
+        let owner = self.state.stripe_requests.get(stripe_request).owner;
         let part_of = match owner {
             Owner::Request(NONE) | Owner::Background | Owner::Bitmap | Owner::Log => None,
-            Owner::Request(request) => Some(self.planner.requests.get(request).command.id),
+            Owner::Request(request) => Some(self.state.requests.get(request).command.id),
         };
         let member = Some(OfMember { drive, part_of, breakdown });
         context.report_trace(CommandTrace { member, ..trace });

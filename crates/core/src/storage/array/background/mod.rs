@@ -182,7 +182,7 @@ impl Array {
     /// Starts the rebuild of a new member.
     pub(crate) fn join_rebuild(&mut self, context: &mut Context, slot: u16) {
         self.layout.joins(slot);
-        let group = self.group_of(slot);
+        let group = self.layout.group_of(slot);
         let target = RebuildTarget { slot, until: u64::MAX };
         let runs = |job: &SyncJob| job.kind == SyncKind::Rebuild && job.group == group && !job.is_over();
         if let Some(job) = self.background.jobs.iter_mut().find(|job| runs(job)) {
@@ -198,17 +198,17 @@ impl Array {
 
     /// Rebuilds that begin with the run resume where they were: new members are valid below that.
     pub(crate) fn resume_rebuilds(&mut self) {
-        if self.planner.params.rebuilt == Share::NONE {
+        if self.state.params.rebuilt == Share::NONE {
             return;
         }
         for job in &mut self.background.jobs {
             let whole = self.layout.filled(job).saturating_sub(job.begin);
-            let passed = ((u128::from(whole) * u128::from(self.planner.params.rebuilt.bits())) >> 32) as u64;
+            let passed = ((u128::from(whole) * u128::from(self.state.params.rebuilt.bits())) >> 32) as u64;
             job.done.before = passed - passed % job.step;
             job.next = job.begin + job.done.before;
             let edge = self.layout.edge(job.next);
             for target in &job.targets {
-                self.planner.members.set(target.slot, MemberState::Rebuilding { done: edge });
+                self.state.members.set(target.slot, MemberState::Rebuilding { done: edge });
             }
         }
     }
@@ -216,7 +216,7 @@ impl Array {
     /// Members that have failed are no longer rebuilt, and others only as far as the remaining members allow.
     pub(crate) fn leave_rebuild(&mut self, context: &mut Context) {
         for at in 0..self.background.jobs.len() {
-            let members = &self.planner.members;
+            let members = &self.state.members;
             let job = &mut self.background.jobs[at];
             if job.is_over() || job.targets.is_empty() {
                 continue;
@@ -226,8 +226,7 @@ impl Array {
             };
             job.targets.retain(is_new);
             for i in 0..job.targets.len() {
-                let reach =
-                    self.layout.reach(&self.planner.members, self.background.jobs[at].targets[i].slot);
+                let reach = self.layout.reach(&self.state.members, self.background.jobs[at].targets[i].slot);
                 let until = &mut self.background.jobs[at].targets[i].until;
                 *until = reach.min(*until);
             }
@@ -238,13 +237,13 @@ impl Array {
     }
 
     pub(crate) fn begin_scheduled(&mut self, context: &mut Context, scheduled: u16) {
-        let kind = self.planner.params.scheduled[usize::from(scheduled)].kind;
+        let kind = self.state.params.scheduled[usize::from(scheduled)].kind;
         self.begin_work(context, kind);
     }
 
     /// Begins work of this kind on every group of members.
     pub fn begin_work(&mut self, context: &mut Context, kind: SyncKind) {
-        let members = self.planner.params.members;
+        let members = self.state.params.members;
         for group in 0..members / self.layout.group_members().unwrap_or(members) {
             self.begin_job(context, kind, group);
         }
@@ -282,8 +281,8 @@ impl Array {
     fn has_no_source(&self, at: usize) -> bool {
         let SyncJob { kind, group, next, .. } = self.background.jobs[at];
         let from = self.layout.share(kind, next);
-        let mut slots = 0..self.planner.params.members;
-        !slots.any(|slot| self.group_of(slot) == group && self.planner.members.frontier(slot) > from)
+        let mut slots = 0..self.state.params.members;
+        !slots.any(|slot| self.layout.group_of(slot) == group && self.state.members.frontier(slot) > from)
     }
 
     fn first_slot(&self, group: u16) -> u16 {
@@ -300,7 +299,7 @@ impl Array {
             for target in &job.targets {
                 let end = end.min(target.until);
                 let edge = self.layout.edge(end);
-                let member = self.planner.members.get_mut(target.slot);
+                let member = self.state.members.get_mut(target.slot);
                 if let MemberState::Rebuilding { done } = &mut member.state {
                     *done = edge.max(*done);
                 }
@@ -322,7 +321,7 @@ impl Array {
         let is_made = |target: &&RebuildTarget| target.until == u64::MAX;
         let made = targets.iter().filter(is_made).count();
         for target in targets.iter().filter(is_made) {
-            self.planner.members.set(target.slot, MemberState::Whole);
+            self.state.members.set(target.slot, MemberState::Whole);
         }
         self.clear_what_is_due(context);
         // A job that was to make members consistent has failed where it had to skip something.
@@ -378,7 +377,7 @@ impl Array {
             return false;
         }
         // No stretch is left: the job may end now.
-        let Some(stretch) = self.layout.next_stretch(&self.planner.members, job) else {
+        let Some(stretch) = self.layout.next_stretch(&self.state.members, job) else {
             (self.background.jobs[at].next, self.background.again) = (job.end, true);
             return false;
         };

@@ -1,6 +1,6 @@
 //! The life of a window: it gets a stripe request, whose outcome says whether it is done, must be processed
 //! in pieces, or cannot be done.
-use super::super::levels::Spot;
+use super::super::members::Members;
 use super::super::report::SyncKind;
 use super::super::stripe_request::{Op, Owner, Phase};
 use super::job::{JobStage, SyncJob, WindowRef};
@@ -35,7 +35,7 @@ impl Array {
         let window_ref = self.background.tickets[stripe_request as usize];
         let Some(window) = self.background.window(window_ref) else { return Ok(()) };
         if window.is_bad {
-            return Err(self.planner.stripe_requests.get(stripe_request).outcome);
+            return Err(self.state.stripe_requests.get(stripe_request).outcome);
         }
         let (at, to) = (window.at, window.to);
         let job = &mut self.background.jobs[window_ref.job];
@@ -44,40 +44,33 @@ impl Array {
             return Ok(());
         }
         let window = (window_ref.number - job.number) as usize;
-        let mut part = WindowPart { job, window, stripe_request, at, to };
-        self.layout.plan_window(&mut self.planner, context, &mut part);
+        let mut part = WindowPart { job, window, at, to };
+        self.layout.plan_window(&mut self.state.plan(context, stripe_request), &mut part);
         Ok(())
     }
 
     /// Members that were written flush their caches.
     fn plan_flush_of_job(&mut self, context: &mut Context, stripe_request: Slot, window_ref: WindowRef) {
         let job = &self.background.jobs[window_ref.job];
-        for slot in 0..self.planner.params.members {
+        let layout = &self.layout;
+        let was_written = |_: &Members, slot| {
             let is_target = job.targets.iter().any(|target| target.slot == slot);
-            let was_written = is_target || job.kind != SyncKind::Rebuild && self.group_of(slot) == job.group;
-            if was_written && self.planner.members.can_write(slot) {
-                self.planner.add(
-                    context,
-                    stripe_request,
-                    Phase::Write,
-                    Access::Flush,
-                    Spot { slot, at: 0 },
-                    0,
-                );
-            }
-        }
+            is_target || job.kind != SyncKind::Rebuild && layout.group_of(slot) == job.group
+        };
+        self.state.plan(context, stripe_request).flush(Phase::Write, was_written);
     }
 
     /// The stripe request that another one must wait for although it has none of its blocks.
     #[inline]
     pub(crate) fn blocker(&mut self, slot: Slot) -> Option<Slot> {
-        if self.planner.stripe_requests.get(slot).owner != Owner::Background {
-            return self.layout.blocker(&self.planner, slot, None);
+        let stripe_request = self.state.stripe_requests.get(slot);
+        let mut window = None;
+        if stripe_request.owner == Owner::Background {
+            let window_ref = self.background.tickets[slot as usize];
+            let places = self.background.window(window_ref).map(|window| window.at..window.to);
+            window = places.map(|places| (&self.background.jobs[window_ref.job], places));
         }
-        let window_ref = self.background.tickets[slot as usize];
-        let window = self.background.window(window_ref).map(|window| window.at..window.to);
-        let window = window.map(|places| (&self.background.jobs[window_ref.job], places));
-        self.layout.blocker(&self.planner, slot, window)
+        self.layout.blocker(&self.state.members, (slot, stripe_request), window)
     }
 
     /// A command of a window has failed.
@@ -85,11 +78,11 @@ impl Array {
         if op.access != Access::Read {
             // A missing member is not waited for.
             if outcome != Outcome::Failed {
-                self.planner.stripe_requests.get_mut(op.stripe_request).outcome = outcome;
+                self.state.stripe_requests.get_mut(op.stripe_request).outcome = outcome;
             }
             return;
         }
-        let stripe_request = self.planner.stripe_requests.get_mut(op.stripe_request);
+        let stripe_request = self.state.stripe_requests.get_mut(op.stripe_request);
         stripe_request.plan.is_spoilt = true;
         let Some(window) = self.background.window(self.background.tickets[op.stripe_request as usize]) else {
             return;
@@ -106,8 +99,8 @@ impl Array {
 
     /// A window, or a part of one, has been processed.
     pub(crate) fn window_is_done(&mut self, context: &mut Context, slot: Slot) {
-        let outcome = self.planner.stripe_requests.get(slot).outcome;
-        let granule = self.layout.smallest_window(self.planner.granule());
+        let outcome = self.state.stripe_requests.get(slot).outcome;
+        let granule = self.layout.smallest_window(self.state.granule());
         let window_ref = self.background.tickets[slot as usize];
         if let Some(window) = self.background.window(window_ref) {
             window.is_bad = false;

@@ -293,8 +293,10 @@ impl LevelError {
             }
             Self::NoUse { level, of, only } => write!(f, "{level} has no use for {of}: only {only} have"),
             Self::Log { granule } => {
-                let (granule, log) =
-                    (granule.bytes(), Sectors::new(super::reserved::PARTIAL_PARITY_LOG / 8).bytes());
+                let (granule, log) = (
+                    granule.bytes(),
+                    Sectors::new(crate::storage::array::reserved::PARTIAL_PARITY_LOG / 8).bytes(),
+                );
                 write!(
                     f,
                     "parity is made over pieces of {granule}, and a partial parity log has room for pieces of {log} at most"
@@ -309,7 +311,7 @@ impl LevelError {
             Self::Regions { region, regions, .. } => write!(
                 f,
                 "a bitmap has {} regions at most, and regions of {} make {regions}",
-                super::reserved::REGIONS_MOST,
+                crate::storage::array::reserved::REGIONS_MOST,
                 region.bytes()
             ),
             Self::NoCopies { level } => {

@@ -15,16 +15,19 @@ mod layout;
 pub(crate) mod linear;
 mod losses;
 pub mod raidz;
-pub mod reserved;
 pub(crate) mod rows;
 
 use super::background::{SyncJob, WindowPart};
+use super::defects::Defects;
+use super::logs::Logs;
 use super::members::Members;
-use super::plan::Planner;
+pub use super::members::{ALL, Spot};
+use super::params::ArrayParams;
+use super::plan::Plan;
 use super::report::{Run, SyncKind};
 use super::stripe_request::{Op, StripeRequest};
 use crate::command::{Access, Outcome};
-use crate::storage::context::Context;
+use crate::storage::bad_blocks::BadBlocks;
 use crate::storage::tree::Slot;
 use alloc::vec::Vec;
 pub use check::name;
@@ -33,18 +36,8 @@ use core::ops::Range;
 pub use error::LevelError;
 pub use layout::Layout;
 pub use linear::Linear;
-pub use losses::ALL;
 pub use raidz::RaidZ;
 pub use rows::{Row, Rows};
-
-/// A place on a member.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct Spot {
-    /// Slot of the member.
-    pub slot: u16,
-    /// Sector on the member.
-    pub at: u64,
-}
 
 /// What a place on a member holds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -126,11 +119,17 @@ pub trait RaidLevel {
     // Requests of hosts.
 
     /// The blocks that a stripe request of a host must hold exclusively.
-    fn claim_range(&self, plan: &Planner, stripe_request: &StripeRequest) -> Option<ClaimRange>;
+    /// `granule` is that of the parity.
+    fn claim_range(
+        &self,
+        members: &Members,
+        granule: u64,
+        stripe_request: &StripeRequest,
+    ) -> Option<ClaimRange>;
 
     /// The end of the first stripe request of a command for `at` to `end`.
     #[inline]
-    fn cut(&self, _plan: &Planner, _access: Access, _at: u64, end: u64) -> u64 {
+    fn cut(&self, _params: &ArrayParams, _logs: &Logs, _access: Access, _at: u64, end: u64) -> u64 {
         end
     }
 
@@ -138,20 +137,20 @@ pub trait RaidLevel {
     ///
     /// # Errors
     /// The outcome if they cannot be made: what it asks for is lost, or could not be read.
-    fn plan_read(&mut self, plan: &mut Planner, context: &mut Context, slot: Slot) -> Result<(), Outcome>;
+    fn plan_read(&mut self, plan: &mut Plan<'_>) -> Result<(), Outcome>;
 
     /// Makes the commands of a stripe request that writes.
     ///
     /// # Errors
     /// As for [`Self::plan_read`].
-    fn plan_write(&mut self, plan: &mut Planner, context: &mut Context, slot: Slot) -> Result<(), Outcome>;
+    fn plan_write(&mut self, plan: &mut Plan<'_>) -> Result<(), Outcome>;
 
     /// The stripe request that another one must wait for although nobody has its blocks. For a stripe request
     /// of background work, its job and its window are given.
     fn blocker(
         &mut self,
-        _plan: &Planner,
-        _slot: Slot,
+        _members: &Members,
+        _stripe_request: (Slot, &StripeRequest),
         _window: Option<(&SyncJob, Range<u64>)>,
     ) -> Option<Slot> {
         None
@@ -165,7 +164,14 @@ pub trait RaidLevel {
 
     /// A stripe request has ended.
     #[inline]
-    fn settle(&mut self, _plan: &mut Planner, _slot: Slot) {}
+    fn settle(
+        &mut self,
+        _members: &Members,
+        _bad_blocks: &mut BadBlocks,
+        _slot: Slot,
+        _stripe_request: &mut StripeRequest,
+    ) {
+    }
 
     /// Whether its plans themselves look up bad blocks.
     #[inline]
@@ -220,12 +226,12 @@ pub trait RaidLevel {
     fn reach(&self, members: &Members, slot: u16) -> u64;
 
     /// Which parts of a write that a member failed other members have: first sector and end, on that member.
-    fn readable_elsewhere(&self, _plan: &Planner, _op: &Op) -> Vec<(u64, u64)> {
+    fn readable_elsewhere(&self, _members: &Members, _defects: &Defects, _op: &Op) -> Vec<(u64, u64)> {
         Vec::new()
     }
 
     /// The addresses of which only stale sectors are left.
-    fn only_stale_left(&self, _plan: &Planner) -> Vec<Run> {
+    fn only_stale_left(&self, _members: &Members, _defects: &Defects) -> Vec<Run> {
         Vec::new()
     }
 
@@ -254,7 +260,7 @@ pub trait RaidLevel {
     }
 
     /// Makes the commands of a window.
-    fn plan_window(&mut self, plan: &mut Planner, context: &mut Context, part: &mut WindowPart<'_>);
+    fn plan_window(&mut self, plan: &mut Plan<'_>, part: &mut WindowPart<'_>);
 
     /// The sector of each member below which a job has processed everything.
     fn edge(&self, numbers: u64) -> u64 {

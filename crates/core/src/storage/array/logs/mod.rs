@@ -15,10 +15,10 @@ mod partial_parity;
 mod ring;
 
 use super::Array;
-use super::levels::{Spot, reserved};
+use super::members::Spot;
 use super::params::{ArrayParams, ConsistencyPolicy};
-use super::plan::Planner;
-use super::stripe_request::{Owner, Phase};
+use super::reserved;
+use super::stripe_request::Owner;
 use crate::command::{Access, Outcome};
 use crate::storage::context::Context;
 use crate::storage::tree::{NONE, Slot};
@@ -207,8 +207,21 @@ impl Logs {
         self.numbers.records[at]
     }
 
+    /// Begins a plan that may write.
+    #[inline]
+    pub(crate) fn begin_draft(&mut self) -> Result<(), Outcome> {
+        self.draft.sectors = 0;
+        self.draft.log_writes.clear();
+        if self.journal.is_lost { Err(Outcome::Failed) } else { Ok(()) }
+    }
+
+    /// Whether a stripe request must queue behind those that wait for room.
+    pub(crate) fn must_queue(&self, slot: Slot) -> bool {
+        self.queue.scanned != slot && self.is_held()
+    }
+
     /// There is not enough room for the stripe request that is being planned.
-    pub(crate) fn is_short(&mut self, ring: u16) {
+    pub(crate) fn run_short(&mut self, ring: u16) {
         self.draft.short = Some(ring);
     }
 
@@ -226,11 +239,6 @@ impl Logs {
             self.free(number);
             self.queue.has_given_up = true;
         }
-    }
-
-    /// The number of scans of the waiting stripe requests so far.
-    pub(crate) fn scans(&self) -> u64 {
-        self.queue.scans
     }
 
     /// A stripe request has got room for its record, if it has one: older ones that wait have been passed.
@@ -269,56 +277,25 @@ impl Logs {
     }
 }
 
-impl Planner {
-    /// Begins a plan that may write.
-    #[inline]
-    pub(crate) fn begin_log(&mut self) -> Result<(), Outcome> {
-        self.logs.draft.sectors = 0;
-        self.logs.draft.log_writes.clear();
-        if self.logs.journal.is_lost { Err(Outcome::Failed) } else { Ok(()) }
-    }
-
-    /// Whether a stripe request must queue behind those that wait for room.
-    pub(crate) fn must_queue(&self, slot: Slot) -> bool {
-        self.logs.queue.scanned != slot && self.logs.is_held()
-    }
-
-    /// Flushes those of the members meant that have a volatile cache.
-    pub(crate) fn flush_members(
-        &mut self,
-        context: &mut Context,
-        stripe_request: Slot,
-        phase: Phase,
-        is_meant: impl Fn(u16) -> bool,
-    ) {
-        for slot in (0..self.params.members).filter(|&slot| is_meant(slot)) {
-            if self.members.can_write(slot) && self.members.is_volatile(slot) {
-                self.add(context, stripe_request, phase, Access::Flush, Spot { slot, at: 0 }, 0);
-            }
-        }
-    }
-}
-
 impl Array {
     /// Whether a stripe request that has been planned waits for room in a log.
     #[inline]
     pub(crate) fn waits_for_room(&mut self, context: &mut Context, slot: Slot) -> bool {
-        let Some(ring) = self.planner.logs.draft.short.take() else {
-            self.planner.logs.count_as_passed(slot);
+        let Some(ring) = self.state.logs.draft.short.take() else {
+            self.state.logs.count_as_passed(slot);
             return false;
         };
-        if let Some(number) = self.planner.logs.leave(slot) {
-            self.planner.logs.rings.iter_mut().for_each(|ring| ring.take_back(number));
+        if let Some(number) = self.state.logs.leave(slot) {
+            self.state.logs.rings.iter_mut().for_each(|ring| ring.take_back(number));
         }
-        self.planner.forget_ops(context, slot);
-        self.planner.clock += 1;
-        let stripe_request = self.planner.stripe_requests.get_mut(slot);
-        (stripe_request.plan.computes, stripe_request.plan.serial) = (0, self.planner.clock as u32);
-        if self.planner.logs.queue.scanned == slot {
-            self.planner.logs.draft.short = Some(ring);
+        self.state.forget_ops(context, slot);
+        self.state.renew_serial(slot);
+        self.state.stripe_requests.get_mut(slot).plan.computes = 0;
+        if self.state.logs.queue.scanned == slot {
+            self.state.logs.draft.short = Some(ring);
             return true;
         }
-        self.planner.logs.queue.waiting.push_back(WaitingRequest { stripe_request: slot, ring, passed: 0 });
+        self.state.logs.queue.waiting.push_back(WaitingRequest { stripe_request: slot, ring, passed: 0 });
         self.make_room(context, ring);
         // Its own given-up records may have been in its way.
         self.admit_to_logs(context);
@@ -327,46 +304,47 @@ impl Array {
 
     /// Plans the stripe requests that wait for room again, as far as there is room.
     pub(crate) fn admit_to_logs(&mut self, context: &mut Context) {
-        self.planner.logs.queue.again = true;
-        if core::mem::replace(&mut self.planner.logs.queue.is_scanning, true) {
+        let any_volatile = self.state.members.any_volatile();
+        self.state.logs.queue.again = true;
+        if core::mem::replace(&mut self.state.logs.queue.is_scanning, true) {
             return;
         }
-        while core::mem::take(&mut self.planner.logs.queue.again) {
-            self.planner.logs.queue.scans += 1;
-            self.planner.logs.queue.has_given_up = false;
+        while core::mem::take(&mut self.state.logs.queue.again) {
+            self.state.logs.queue.scans += 1;
+            self.state.logs.queue.has_given_up = false;
             // Those that start to wait meanwhile queue behind.
-            let (mut at, count) = (0, self.planner.logs.queue.waiting.len());
+            let (mut at, count) = (0, self.state.logs.queue.waiting.len());
             for _ in 0..count {
-                let WaitingRequest { stripe_request, ring, .. } = self.planner.logs.queue.waiting[at];
-                let is_held = at > 0 && self.planner.logs.is_held();
-                let short = if is_held || !self.planner.may_join(ring) {
+                let WaitingRequest { stripe_request, ring, .. } = self.state.logs.queue.waiting[at];
+                let is_held = at > 0 && self.state.logs.is_held();
+                let short = if is_held || !self.state.logs.may_join(ring, any_volatile) {
                     Some(ring)
                 } else {
                     self.replan_waiting(context, stripe_request)
                 };
                 if let Some(ring) = short {
-                    self.planner.logs.queue.waiting[at].ring = ring;
+                    self.state.logs.queue.waiting[at].ring = ring;
                     self.make_room(context, ring);
                     at += 1;
                 } else {
-                    self.planner.logs.queue.waiting.remove(at);
+                    self.state.logs.queue.waiting.remove(at);
                 }
             }
         }
-        self.planner.logs.queue.is_scanning = false;
+        self.state.logs.queue.is_scanning = false;
     }
 
     /// Plans a stripe request again that has waited for room. Returns the log that still has none.
     fn replan_waiting(&mut self, context: &mut Context, stripe_request: Slot) -> Option<u16> {
-        let before = core::mem::replace(&mut self.planner.logs.queue.scanned, stripe_request);
+        let before = core::mem::replace(&mut self.state.logs.queue.scanned, stripe_request);
         self.begin(context, stripe_request);
-        self.planner.logs.queue.scanned = before;
-        self.planner.logs.draft.short.take()
+        self.state.logs.queue.scanned = before;
+        self.state.logs.draft.short.take()
     }
 
     /// Frees what is no longer needed of a log, because a stripe request waits for room.
     fn make_room(&mut self, context: &mut Context, ring: u16) {
-        if self.planner.logs.is_journal() {
+        if self.state.logs.is_journal() {
             self.reclaim(context);
         } else {
             self.may_flush_unit(context, ring);
@@ -376,13 +354,13 @@ impl Array {
     /// The stripe request that had this record, if any, is done.
     pub(crate) fn leave_logs(&mut self, context: &mut Context, record: Option<u64>) {
         let Some(number) = record else {
-            if self.planner.logs.queue.has_given_up && self.planner.logs.has_waiting() {
+            if self.state.logs.queue.has_given_up && self.state.logs.has_waiting() {
                 self.admit_to_logs(context);
             }
             return;
         };
-        if self.planner.logs.is_journal() {
-            self.planner.logs.rings[0].set(number, RecordState::Answered);
+        if self.state.logs.is_journal() {
+            self.state.logs.rings[0].set(number, RecordState::Answered);
             self.reclaim(context);
         } else {
             self.is_answered(context, number);
@@ -391,9 +369,9 @@ impl Array {
 
     /// One of the logs' own stripe requests is done.
     pub(crate) fn log_is_free(&mut self, context: &mut Context, which: u64, number: u64) {
-        if self.planner.logs.is_journal() {
-            self.planner.logs.journal.reclaims = false;
-            self.planner.logs.rings[0].free_below(number);
+        if self.state.logs.is_journal() {
+            self.state.logs.journal.reclaims = false;
+            self.state.logs.rings[0].free_below(number);
             self.reclaim(context);
         } else {
             self.unit_is_free(which as u16);

@@ -3,12 +3,12 @@ use super::Rows;
 use crate::command::{Access, Outcome};
 use crate::storage::array::background::{SyncJob, WindowPart};
 use crate::storage::array::levels::{ClaimRange, RaidLevel, Redundancy, Spot};
+use crate::storage::array::logs::Logs;
 use crate::storage::array::members::Members;
-use crate::storage::array::plan::Planner;
+use crate::storage::array::params::ArrayParams;
+use crate::storage::array::plan::Plan;
 use crate::storage::array::report::{Run, SyncKind};
 use crate::storage::array::stripe_request::{Op, StripeRequest};
-use crate::storage::context::Context;
-use crate::storage::tree::Slot;
 use alloc::vec::Vec;
 
 impl RaidLevel for Rows {
@@ -39,31 +39,32 @@ impl RaidLevel for Rows {
     }
 
     #[inline]
-    fn claim_range(&self, plan: &Planner, stripe_request: &StripeRequest) -> Option<ClaimRange> {
-        self.claim_of_rows(plan, stripe_request)
+    fn claim_range(
+        &self,
+        members: &Members,
+        granule: u64,
+        stripe_request: &StripeRequest,
+    ) -> Option<ClaimRange> {
+        self.claim_of_rows(members, granule, stripe_request)
     }
 
     #[inline]
-    fn cut(&self, plan: &Planner, access: Access, at: u64, end: u64) -> u64 {
-        if access == Access::Write { self.cut_at_log(plan, at, self.cut_at_rows(at, end)) } else { end }
-    }
-
-    #[inline]
-    fn plan_read(&mut self, plan: &mut Planner, context: &mut Context, slot: Slot) -> Result<(), Outcome> {
-        if self.is_interleaved() {
-            self.plan_interleaved(plan, context, slot)
+    fn cut(&self, params: &ArrayParams, logs: &Logs, access: Access, at: u64, end: u64) -> u64 {
+        if access == Access::Write {
+            self.cut_at_log(params, logs, at, self.cut_at_rows(at, end))
         } else {
-            self.read(plan, context, slot)
+            end
         }
     }
 
     #[inline]
-    fn plan_write(&mut self, plan: &mut Planner, context: &mut Context, slot: Slot) -> Result<(), Outcome> {
-        if self.is_interleaved() {
-            self.plan_interleaved(plan, context, slot)
-        } else {
-            self.write(plan, context, slot)
-        }
+    fn plan_read(&mut self, plan: &mut Plan<'_>) -> Result<(), Outcome> {
+        if self.is_interleaved() { self.plan_interleaved(plan) } else { self.read(plan) }
+    }
+
+    #[inline]
+    fn plan_write(&mut self, plan: &mut Plan<'_>) -> Result<(), Outcome> {
+        if self.is_interleaved() { self.plan_interleaved(plan) } else { self.write(plan) }
     }
 
     fn passes_content(&self) -> bool {
@@ -120,10 +121,10 @@ impl RaidLevel for Rows {
         Some((false, first / row * self.unit(), end.div_ceil(row) * self.unit()))
     }
 
-    fn plan_window(&mut self, plan: &mut Planner, context: &mut Context, part: &mut WindowPart<'_>) {
+    fn plan_window(&mut self, plan: &mut Plan<'_>, part: &mut WindowPart<'_>) {
         match part.job.kind {
-            SyncKind::Rebuild => self.rebuild_rows(plan, context, part),
-            SyncKind::Resync | SyncKind::Scrub => self.compare_rows(plan, context, part),
+            SyncKind::Rebuild => self.rebuild_rows(plan, part),
+            SyncKind::Resync | SyncKind::Scrub => self.compare_rows(plan, part),
         }
     }
 }

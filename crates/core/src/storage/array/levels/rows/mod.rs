@@ -26,7 +26,6 @@ mod write;
 
 use super::{SectorRole, Spot};
 use crate::storage::array::params::Rotation;
-pub(crate) use band::Fetched;
 
 /// A part of a data unit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

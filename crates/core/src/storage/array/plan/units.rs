@@ -1,0 +1,53 @@
+//! The commands for the units of a row: by column, then by parity. The tables are used again for each row.
+use super::Plan;
+use alloc::vec;
+use alloc::vec::Vec;
+
+/// No command is for this unit.
+const NONE: u64 = u64::MAX;
+
+pub struct Units {
+    read: Vec<u64>,
+    written: Vec<Option<u64>>,
+}
+
+impl Units {
+    pub fn new(members: u16) -> Self {
+        Units { read: vec![NONE; usize::from(members)], written: Vec::new() }
+    }
+}
+
+impl Plan<'_> {
+    /// Marks all units of a row of so many members as not read.
+    #[inline]
+    pub fn bring_nothing(&mut self, members: u64) {
+        self.state.planning.units.read[..members as usize].fill(NONE);
+    }
+
+    /// Notes the command that reads a unit.
+    #[inline]
+    pub fn note_brought(&mut self, place: u32, id: u64) {
+        self.state.planning.units.read[place as usize] = id;
+    }
+
+    /// The command that reads a unit.
+    #[inline]
+    pub fn brought(&self, place: u32) -> Option<u64> {
+        Some(self.state.planning.units.read[place as usize]).filter(|&id| id != NONE)
+    }
+
+    /// Forgets which commands write the units of a row.
+    pub fn clear_written(&mut self) {
+        self.state.planning.units.written.clear();
+    }
+
+    /// Notes the command that writes the next unit, if any does.
+    pub fn note_written(&mut self, op: Option<u64>) {
+        self.state.planning.units.written.push(op);
+    }
+
+    /// The command that writes a unit, if any does.
+    pub fn written(&self, place: u32) -> Option<u64> {
+        self.state.planning.units.written[place as usize]
+    }
+}
