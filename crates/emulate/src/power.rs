@@ -151,7 +151,8 @@ impl Engine {
     /// Whether the array is still in a state in which an action has an effect.
     fn check_health(&self, action: &Action) -> Result<(), String> {
         let Some(array) = self.model.target.array() else { return Ok(()) };
-        let is_missing = action.action == Kind::Replace && array.misses(action.member);
+        let is_missing =
+            action.action == Kind::Replace && array.members().slot_missing(action.member).is_some();
         match (action.action, array.health()) {
             (Kind::Scrub, Health::Failed) => {
                 Err("the array has lost data: it has stopped, and is not scrubbed".into())

@@ -1,11 +1,9 @@
 //! What the boxes of a target share while an event runs: the instant, the agenda, the outputs and the digest.
-use super::array::ArrayEvent;
+use super::array::report::{Report, ReportKind};
 use super::commands::Commands;
-use super::controller::ControllerEvent;
-use super::drive::DriveEvent;
+use super::events::Event;
 use super::link::Wires;
 use super::outputs::{Outputs, TargetEvent};
-use super::server::ServerEvent;
 use super::write_behind::WriteBehind;
 use crate::agenda::Agenda;
 use crate::command::{Access, Command, Completion, OWN_IDS, Outcome};
@@ -15,38 +13,6 @@ use crate::fifo::Fifo;
 use crate::trace::CommandTrace;
 use alloc::collections::VecDeque;
 use drivelab_units::{Instant, Lba};
-
-/// Everything that a target's agenda can hold; boxes of one kind are distinguished by their index.
-// The discriminant as a separate word in front: no copy then mixes it with the fields.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[repr(u64)]
-pub enum Event {
-    Drive(u16, DriveEvent),
-    Controller(u16, ControllerEvent),
-    /// An I/O scheduler is due to be polled again.
-    Elevator(Before),
-    Array(ArrayEvent),
-    /// A drive fails for good.
-    Fails {
-        drive: u16,
-    },
-    /// A host's cache is due.
-    HostCache {
-        initiator: u16,
-    },
-    /// The controller's cache is due.
-    ControllerCache,
-    Server(ServerEvent),
-}
-
-/// What an I/O scheduler is in front of.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Before {
-    /// All commands of this initiator.
-    Target { initiator: u16 },
-    /// One drive of an array that the host keeps.
-    Drive(u16),
-}
 
 /// How many commands the drives hold, and that number integrated over time.
 #[derive(Clone, Copy, Default)]
@@ -148,6 +114,11 @@ impl Context {
     /// Reports something other than an answer to a command.
     pub fn report_event(&mut self, what: TargetEvent) {
         self.outputs.event(what);
+    }
+
+    /// Reports what happened to a group of an array's members.
+    pub fn report_array(&mut self, group: u16, what: ReportKind) {
+        self.report_event(TargetEvent::Array(Report { at: self.now, group, what }));
     }
 
     /// Reports the trace of a command, under the ids of the hosts.

@@ -1,10 +1,10 @@
 //! Which of the members' data are known to be invalid or unreadable.
 use super::members::{Members, Spot};
-use super::report::{Report, ReportKind, Run};
+use super::report::{ReportKind, Run};
 use super::unreadable::Unreadable;
+use crate::command::{Access, Command, Outcome};
 use crate::storage::bad_blocks::BadBlocks;
 use crate::storage::context::Context;
-use crate::storage::outputs::TargetEvent;
 use alloc::vec::Vec;
 
 #[derive(Default)]
@@ -50,12 +50,27 @@ impl Defects {
         members.can_read(spot, count) && !self.is_stale(spot, count)
     }
 
+    /// The outcome that a host's command starts with: [`Outcome::Lost`] where it reads a bad block. Bad blocks
+    /// that it writes become good again.
+    #[inline]
+    pub fn admit(&mut self, command: &Command) -> Outcome {
+        if self.bad_blocks.is_empty() {
+            return Outcome::Done;
+        }
+        let (first, end) = (command.first.get(), command.end().get());
+        match command.access {
+            Access::Read if self.bad_blocks.touch(first, end) => return Outcome::Lost,
+            Access::Write => self.bad_blocks.fill(first, end),
+            Access::Read | Access::Flush => {}
+        }
+        Outcome::Done
+    }
+
     /// These addresses are lost, because sectors could not be read; reported for a group of members.
     pub fn lose_range(&mut self, context: &mut Context, group: u16, first: u64, count: u64) {
         if !self.bad_blocks.cover(first, first + count) {
             self.bad_blocks.add(first, first + count);
-            let what = ReportKind::Lost(Run::once(first, count));
-            context.report_event(TargetEvent::Array(Report { at: context.now, group, what }));
+            context.report_array(group, ReportKind::Lost(Run::once(first, count)));
         }
     }
 }

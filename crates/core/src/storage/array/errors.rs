@@ -32,16 +32,6 @@ use crate::storage::context::Context;
 use alloc::vec::Vec;
 use drivelab_units::{Lba, Sectors};
 
-/// Members' commands that ended with an error of their drives.
-#[derive(Default)]
-pub struct Errors {
-    reads: u64,
-    /// Writes and FLUSHes.
-    writes: u64,
-    /// Drives that were given up, and whose failure has not been reported to the system.
-    given_up: Vec<u16>,
-}
-
 impl Array {
     /// Commands that ended with an error although the member was present: reads, then writes and FLUSHes.
     pub fn member_errors(&self) -> [u64; 2] {
@@ -54,58 +44,49 @@ impl Array {
         self.errors.given_up.pop()
     }
 
-    /// Whether every write is refused, because the last copy of something failed a write.
-    #[inline]
-    pub(crate) fn refuses_writes(&self) -> bool {
-        self.condition.is_broken
-    }
-
-    /// Whether writes are refused, for that reason or because the journal has failed.
+    /// Whether every write is refused, because the last copy of something failed a write, or the journal has failed.
     pub fn takes_no_writes(&self) -> bool {
-        self.refuses_writes() || self.state.logs.is_lost()
+        self.condition.is_broken || self.state.logs.is_lost()
     }
 
     /// A member has failed a command. Returns whether the command has ended together with its drive.
     #[cold]
-    pub(crate) fn has_erred(&mut self, context: &mut Context, completion: &Completion) -> bool {
+    pub(crate) fn note_error(&mut self, context: &mut Context, completion: &Completion) -> bool {
         let op = *self.state.ops.get(completion.tag);
         let is_read = op.access == Access::Read;
         *if is_read { &mut self.errors.reads } else { &mut self.errors.writes } += 1;
         let is_of_log = self.state.stripe_requests.get(op.stripe_request).owner == Owner::Log;
-        if is_read || op.access == Access::Flush && !is_of_log || !self.may_do_without(op.slot) {
+        // The array can always work without the journal, and without a member if its level is redundant.
+        let may_do_without = op.slot == self.state.params.members || self.layout.is_redundant();
+        if is_read || op.access == Access::Flush && !is_of_log || !may_do_without {
             return false;
         }
         let Op { slot, drive, .. } = op;
         let what = ReportKind::WriteError { slot, drive, outcome: completion.outcome };
-        if slot < self.state.params.members && (self.refuses_writes() || self.is_needed(slot)) {
+        if slot < self.state.params.members && (self.condition.is_broken || self.would_lose(slot)) {
             if !core::mem::replace(&mut self.condition.is_broken, true) {
-                self.report(context, slot, what);
-                self.report(context, slot, ReportKind::Broken);
+                context.report_array(self.layout.group_of(slot), what);
+                context.report_array(self.layout.group_of(slot), ReportKind::Broken);
             }
             self.make_stale(context, &op);
             return false;
         }
-        self.report(context, slot.min(self.state.params.members - 1), what);
+        context.report_array(self.layout.group_of(slot.min(self.state.params.members - 1)), what);
         self.errors.given_up.push(drive);
         self.fail(context, drive);
         true
     }
 
-    /// Whether the level can work without this member. It can always work without the journal.
-    fn may_do_without(&self, slot: u16) -> bool {
-        slot == self.state.params.members || self.layout.is_redundant()
-    }
-
     /// Whether a member has the last copy of something, or the pool would be lost with it. In RAID 01 its
     /// striped set would fail with it.
-    fn is_needed(&mut self, slot: u16) -> bool {
+    fn would_lose(&mut self, slot: u16) -> bool {
         if self.layout.fails_the_last() {
             return false;
         }
         let set = self.layout.companions(slot);
         let before: Vec<MemberState> = set.clone().map(|slot| self.state.members.get(slot).state).collect();
         set.clone().for_each(|slot| self.state.members.set(slot, MemberState::Missing));
-        let is_needed = !set.clone().all(|slot| self.can_be_rebuilt(slot));
+        let is_needed = !set.clone().all(|slot| self.layout.can_be_rebuilt(&self.state.members, slot));
         set.zip(before).for_each(|(slot, state)| self.state.members.set(slot, state));
         is_needed
     }
@@ -116,7 +97,7 @@ impl Array {
         for (first, end) in self.layout.readable_elsewhere(&self.state.members, &self.state.defects, op) {
             self.state.defects.make_stale(self.state.params.members, slot, (first, end));
             let (first, count) = (Lba::new(first), Sectors::new(end - first));
-            self.report(context, slot, ReportKind::Stale { slot, drive, first, count });
+            context.report_array(self.layout.group_of(slot), ReportKind::Stale { slot, drive, first, count });
         }
     }
 
@@ -124,7 +105,7 @@ impl Array {
     pub(crate) fn lose_stale(&mut self, context: &mut Context) {
         for run in self.layout.only_stale_left(&self.state.members, &self.state.defects) {
             self.condition.has_lost = true;
-            self.report(context, 0, ReportKind::Lost(run));
+            context.report_array(0, ReportKind::Lost(run));
         }
     }
 

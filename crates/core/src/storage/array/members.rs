@@ -1,5 +1,6 @@
 //! The members of an array: which drive is in which slot, and which of its data are valid.
 use alloc::vec::Vec;
+use core::ops::Range;
 
 /// A place on a member.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -109,6 +110,21 @@ impl Members {
     /// Slots without a drive.
     pub fn missing(&self) -> u16 {
         self.members.iter().filter(|member| member.state == MemberState::Missing).count() as u16
+    }
+
+    /// Those of these slots that have a drive stand aside.
+    pub fn set_aside(&mut self, slots: Range<u16>) {
+        for slot in slots {
+            if self.get(slot).state != MemberState::Missing {
+                self.set(slot, MemberState::Aside);
+            }
+        }
+    }
+
+    /// The missing slot that a drive belongs to: at the start such a drive is absent.
+    pub fn slot_missing(&self, drive: u16) -> Option<u16> {
+        let has = |member: &Member| member.drive == drive && member.state == MemberState::Missing;
+        self.members.iter().position(has).map(|slot| slot as u16)
     }
 
     /// The slot that a drive is in.

@@ -5,14 +5,15 @@
 //!   [`levels::RaidLevel`] lists, and no more.
 //! - [`state`] is what the array holds for all of that; [`plan`] is what a level sees of it when it makes the
 //!   commands of a stripe request; [`logs`] and [`bitmap`] add what must be recorded before the members are
-//!   written.
+//!   written; in [`marking`] and `logs/room.rs` stripe requests wait for that.
 //! - [`stripe_request`] defines stripe requests; [`admission`] counts hosts' commands and queues those that
 //!   wait, this file cuts them and answers hosts, [`claims`] knows which stripe request holds which blocks,
 //!   [`waiting`] which one waits for which, [`phases`] takes a stripe request through its phases,
 //!   [`processors`] has the computing time that this takes, [`below`] hands members' commands over.
 //! - [`members`] knows which drive is in which slot and which of its data are valid; [`errors`] defines what
-//!   happens when a member fails a command, [`health`] handles failures, [`unreadable`] records what could not be
-//!   read, [`background`] runs rebuild, resync and scrub.
+//!   happens when a member fails a command, [`health`] handles failures, [`condition`] has what they leave behind,
+//!   [`defects`] and [`unreadable`] record which data are invalid or could not be read, [`background`] runs
+//!   rebuild, resync and scrub.
 //! - [`report`] reports what happened, [`traces`] records commands.
 //!
 //! Two stripe requests that touch the same blocks, at least one of which writes, never run at once where that
@@ -23,11 +24,13 @@ pub(crate) mod background;
 mod below;
 mod bitmap;
 mod claims;
+mod condition;
 mod defects;
 mod errors;
 mod health;
 pub mod levels;
 pub(crate) mod logs;
+mod marking;
 pub mod members;
 pub mod params;
 mod phases;
@@ -43,6 +46,7 @@ mod waiting;
 
 use super::context::Context;
 use super::drive::Drive;
+use super::events::ArrayEvent;
 use super::overlap::Claim;
 use super::tree::{NONE, Slot};
 use crate::command::{Access, Breakdown, Command, Completion, Outcome};
@@ -55,9 +59,8 @@ use below::Below;
 pub use bitmap::Bit;
 use bitmap::IntentBitmap;
 use claims::Claims;
+use condition::{Condition, Errors};
 use drivelab_units::{Instant, Lba, Sectors};
-use errors::Errors;
-use health::Condition;
 use levels::{Layout, LevelError};
 pub use logs::Logged;
 use logs::Logs;
@@ -68,35 +71,6 @@ use state::ArrayState;
 use stripe_request::{Owner, Request, StripeRequest};
 use traces::Traces;
 use waiting::Released;
-
-/// What the array schedules for itself.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum ArrayEvent {
-    /// The parity of the stripe request in this place is computed.
-    Computed {
-        /// Place of the stripe request.
-        stripe_request: u32,
-        /// Distinguishes it from earlier users of the place.
-        serial: u32,
-    },
-    /// The background work is due.
-    Background,
-    /// A new drive takes this slot.
-    Replace {
-        /// The slot.
-        slot: u16,
-    },
-    /// This region may have been without writes for long enough to clear its bit.
-    Unmark {
-        /// Number of the region in the bitmap.
-        region: u32,
-    },
-    /// Scheduled work begins.
-    Begin {
-        /// Index among [`ArrayParams::scheduled`](params::ArrayParams).
-        scheduled: u16,
-    },
-}
 
 /// One array: turns commands of hosts into commands of members, and does its own background work. An embedder
 /// gets it from [`System::array`](super::system::System::array), read-only.
@@ -171,7 +145,7 @@ impl Array {
 
     /// Accepts a command of a host.
     pub fn submit(&mut self, context: &mut Context, command: &Command) {
-        self.admission.arrived(command, context.now);
+        self.admission.note_arrival(command, context.now);
         self.fail_by_count(context);
         if self.admission.has_room(self.state.params.depth) {
             self.take(context, command, context.now);
@@ -195,8 +169,10 @@ impl Array {
     /// A command that was submitted at `submitted` begins.
     #[inline(always)]
     fn take(&mut self, context: &mut Context, command: &Command, submitted: Instant) {
-        self.admission.begins();
-        let outcome = self.check_bad_blocks(command);
+        self.admission.note_begin();
+        // A pool does so itself, once no older stripe request has the records.
+        let checks = !self.layout.checks_bad_blocks();
+        let outcome = if checks { self.state.defects.admit(command) } else { Outcome::Done };
         let request = self.state.requests.add(Request {
             command: *command,
             submitted,
@@ -218,7 +194,7 @@ impl Array {
             }
             at = next;
         }
-        if self.is_last(request) {
+        if self.state.take_last(request) {
             let breakdown = Breakdown { queue: context.now - submitted, ..Breakdown::default() };
             self.answer(context, request, &breakdown, NONE);
         }
@@ -291,13 +267,17 @@ impl Array {
                 if outcome != Outcome::Done && *known != Outcome::Lost {
                     *known = outcome;
                 }
-                if self.is_last(request) {
+                if self.state.take_last(request) {
                     self.answer(context, request, &breakdown, slot);
                 }
             }
-            Owner::Background => self.window_is_done(context, slot),
-            Owner::Bitmap => self.is_cleared(context, first),
-            Owner::Log => self.log_is_free(context, first, end),
+            Owner::Background => {
+                let granule = self.layout.smallest_window(self.state.granule());
+                self.background.end_window(slot, stripe_request.outcome, granule);
+                self.pump_background(context);
+            }
+            Owner::Bitmap => self.end_granule(context, first as usize),
+            Owner::Log => self.free_log(context, first, end),
         }
         if held != NONE {
             self.release(context, held);
@@ -328,20 +308,12 @@ impl Array {
         }
     }
 
-    /// One of a request's stripe requests is done. Returns whether it was the last.
-    #[inline]
-    fn is_last(&mut self, request: Slot) -> bool {
-        let stripe_requests = &mut self.state.requests.get_mut(request).stripe_requests;
-        *stripe_requests -= 1;
-        *stripe_requests == 0
-    }
-
     /// All stripe requests of a request are done: the host is answered. `stripe_request` is the one that
     /// ended last, if it was with members.
     fn answer(&mut self, context: &mut Context, request: Slot, breakdown: &Breakdown, stripe_request: Slot) {
         let completed = context.now;
         self.state.requests.free(request);
-        self.admission.ends(completed);
+        self.admission.note_end(completed);
         let &Request { ref command, submitted, outcome, .. } = self.state.requests.get(request);
         let &Command { id, initiator, tag, .. } = command;
         debug_assert_eq!(breakdown.total(), completed - submitted);
@@ -356,13 +328,16 @@ impl Array {
             breakdown: *breakdown,
         });
         if context.enabled.traces {
-            self.record_answer(request, stripe_request);
+            let command = &self.state.requests.get(request).command;
+            if let Some(completion) = self.answers.back() {
+                self.traces.answer(stripe_request, command, completion);
+            }
         }
         if self.admission.has_waiting() {
             self.admit_waiting(context);
         }
         if self.admission.is_quiet() {
-            self.may_become_idle(context);
+            self.background.note_quiet(context);
         }
     }
 
@@ -375,10 +350,16 @@ impl Array {
                 stripe_request.since = context.now;
                 self.go_on(context, slot);
             }
-            ArrayEvent::Background => self.wake_background(context),
+            ArrayEvent::Background => {
+                if self.background.take_wake(context.now) {
+                    self.pump_background(context);
+                }
+            }
             ArrayEvent::Replace { slot } => self.replace(context, slot),
             ArrayEvent::Unmark { region } => self.clear_region(context, region),
-            ArrayEvent::Begin { scheduled } => self.begin_scheduled(context, scheduled),
+            ArrayEvent::Begin { scheduled } => {
+                self.begin_work(context, self.state.params.scheduled[usize::from(scheduled)].kind);
+            }
         }
     }
 
@@ -397,6 +378,11 @@ impl Array {
     #[inline]
     pub(crate) fn drop_answer(&mut self) {
         self.answers.drop_front();
+    }
+
+    /// The trace of a member's command that is about to end.
+    pub fn receive_trace(&mut self, trace: CommandTrace) {
+        self.traces.receive(trace);
     }
 
     /// The trace of the answer that was dropped last, when traces are kept.

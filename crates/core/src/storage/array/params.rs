@@ -324,6 +324,11 @@ impl ArrayParams {
     /// Maximum number of drives of one array.
     pub const MEMBERS_MAX: u16 = 1 << 10;
 
+    /// Whether a drive is, or was, the journal's: its number is behind members and spares.
+    pub fn is_of_journal(&self, drive: u16) -> bool {
+        drive >= self.members + self.spares
+    }
+
     /// The drive with this number: spindles of an array do not turn exactly alike, unless they are synchronised.
     pub fn drive(&self, model: &Arc<DriveModel>, index: u16, seed: u64) -> Drive {
         if self.synchronised {

@@ -1,19 +1,40 @@
 //! How a stripe request goes through its phases: it is planned, its commands go to the members and come back, and what
 //! could not be read is planned anew.
+use super::Array;
 use super::levels::ClaimRange;
+use super::plan::Plan;
 use super::stripe_request::{Op, Owner, Phase, StripeRequest};
 use super::waiting;
-use super::{Array, ArrayEvent, background};
 use crate::command::{Access, Attribute, Breakdown, Command, Completion, Content, Outcome, Priority};
 use crate::data::DataOp;
-use crate::storage::context::{Context, Event};
+use crate::storage::context::Context;
+use crate::storage::events::{ArrayEvent, Event};
 use crate::storage::tree::{NONE, Slot};
 use drivelab_units::{Bytes, Lba, Sectors, Span};
+
+/// The fields of the array's own commands other than their addresses.
+const OWN_COMMAND: Command = Command {
+    id: 0,
+    initiator: 0,
+    logical_unit: 0,
+    tag: 0,
+    attribute: Attribute::Simple,
+    priority: Priority::Normal,
+    force_unit_access: false,
+    direct: true,
+    attempt: 0,
+    process: u32::MAX - 1,
+    synchronous: false,
+    access: Access::Read,
+    content: Content::Data,
+    first: Lba::ZERO,
+    count: Sectors::ZERO,
+};
 
 impl Array {
     /// Plans a stripe request that nothing blocks, and sends it.
     pub(crate) fn begin(&mut self, context: &mut Context, slot: Slot) {
-        if let Some(blocker) = self.blocker(slot) {
+        if let Some(blocker) = self.background.blocker(&mut self.layout, &self.state, slot) {
             return waiting::wait_behind(&mut self.state.stripe_requests, blocker, slot);
         }
         let now = context.now;
@@ -33,7 +54,7 @@ impl Array {
             let due = self.processors.refuse(now, self.state.params.refusal);
             return context.agenda.schedule(due, 2, Event::Array(event));
         }
-        if self.state.logs.is_kept() && self.waits_for_room(context, slot) {
+        if self.state.logs.is_kept() && self.wait_for_room(context, slot) {
             return;
         }
         self.go_on(context, slot);
@@ -104,7 +125,7 @@ impl Array {
             let &Op { slot: member, at: first, count, next, .. } = self.state.ops.get(at);
             let place = core::mem::replace(&mut at, next);
             // The member has failed since the stripe request was planned: there is no drive to send it to.
-            let Some(drive) = self.drive_of(member) else {
+            let Some(drive) = self.state.drive_of(member) else {
                 self.state.ops.free(place);
                 let op = *self.state.ops.get(place);
                 self.op_failed(&op, Outcome::Failed);
@@ -130,7 +151,7 @@ impl Array {
         let op = self.state.ops.get(place);
         let like = match self.state.stripe_requests.get(op.stripe_request).owner {
             Owner::Request(request) if request != NONE => &self.state.requests.get(request).command,
-            Owner::Request(_) | Owner::Background | Owner::Bitmap | Owner::Log => &background::COMMAND,
+            Owner::Request(_) | Owner::Background | Owner::Bitmap | Owner::Log => &OWN_COMMAND,
         };
         let command = Command {
             id: op.id,
@@ -170,15 +191,6 @@ impl Array {
         }
     }
 
-    /// The drive in a slot; the journal's slot follows the members'.
-    #[inline]
-    pub(crate) fn drive_of(&self, slot: u16) -> Option<u16> {
-        if slot == self.state.params.members {
-            return self.state.logs.drive();
-        }
-        self.state.members.can_write(slot).then(|| self.state.members.get(slot).drive)
-    }
-
     /// A member's command is done.
     pub fn completed(&mut self, context: &mut Context, completion: &Completion) {
         let &Op { id, slot, is_out, .. } = self.state.ops.get(completion.tag);
@@ -186,7 +198,7 @@ impl Array {
         if !is_out || id != completion.id {
             return;
         }
-        if completion.outcome != Outcome::Done && self.has_erred(context, completion) {
+        if completion.outcome != Outcome::Done && self.note_error(context, completion) {
             return;
         }
         if slot < self.state.params.members {
@@ -194,7 +206,7 @@ impl Array {
         }
         if context.enabled.traces {
             let op = *self.state.ops.get(completion.tag);
-            self.report_trace(context, &op, completion.breakdown);
+            self.traces.report(&self.state, context, &op, completion.breakdown);
         }
         self.end_op(context, completion.tag, completion.outcome, &completion.breakdown);
     }
@@ -240,7 +252,7 @@ impl Array {
     #[cold]
     pub(crate) fn answer_early(&mut self, context: &mut Context, op: &Op, breakdown: &Breakdown) {
         let slot = op.stripe_request;
-        self.state.plan(context, slot).deliver(op);
+        Plan::new(&mut self.state, context, slot).deliver(op);
         let stripe_request = self.state.stripe_requests.get_mut(slot);
         stripe_request.plan.takes_first = false;
         // What other copies could not deliver is written back once all have answered.
@@ -249,7 +261,7 @@ impl Array {
         total.add(breakdown);
         if let Owner::Request(request) = stripe_request.owner {
             stripe_request.owner = Owner::Request(NONE);
-            if self.is_last(request) {
+            if self.state.take_last(request) {
                 self.answer(context, request, &total, slot);
             }
         }
@@ -287,14 +299,14 @@ impl Array {
     fn plan(&mut self, context: &mut Context, slot: Slot) -> Result<(), Outcome> {
         let &StripeRequest { access, owner, .. } = self.state.stripe_requests.get(slot);
         if owner == Owner::Background {
-            return self.plan_window(context, slot);
+            return self.background.plan_window(&mut self.layout, &mut self.state, context, slot);
         }
-        if access != Access::Read && self.refuses_writes() {
+        if access != Access::Read && self.condition.is_broken {
             return Err(Outcome::Failed);
         }
         match access {
-            Access::Read => self.layout.plan_read(&mut self.state.plan(context, slot)),
-            Access::Write => self.layout.plan_write(&mut self.state.plan(context, slot)),
+            Access::Read => self.layout.plan_read(&mut Plan::new(&mut self.state, context, slot)),
+            Access::Write => self.layout.plan_write(&mut Plan::new(&mut self.state, context, slot)),
             Access::Flush => self.plan_flush(context, slot),
         }
     }
@@ -303,10 +315,10 @@ impl Array {
     /// and FLUSH alike once an array is broken, including a striped one with a member missing
     /// (drivers/md/md.c, `MD_BROKEN`).
     fn plan_flush(&mut self, context: &mut Context, slot: Slot) -> Result<(), Outcome> {
-        if self.has_lost() {
+        if self.condition.has_lost {
             return Err(Outcome::Lost);
         }
-        self.state.plan(context, slot).flush(Phase::Write, |_, _| true);
+        Plan::new(&mut self.state, context, slot).flush(Phase::Write, |_, _| true);
         Ok(())
     }
 }

@@ -4,7 +4,7 @@ use super::defects::Defects;
 use super::logs::Logs;
 use super::members::Members;
 use super::params::ArrayParams;
-use super::plan::{Plan, Planning};
+use super::plan::Planning;
 use super::reserved;
 use super::stripe_request::{Op, Owner, Phase, Request, StripeRequest};
 use super::unreadable::is_unread;
@@ -43,12 +43,6 @@ impl ArrayState {
         }
     }
 
-    /// The plan of a stripe request, to which commands can be added.
-    #[inline(always)]
-    pub fn plan<'a>(&'a mut self, context: &'a mut Context, slot: Slot) -> Plan<'a> {
-        Plan::new(self, context, slot)
-    }
-
     /// The number of stripe requests and plans so far.
     #[inline]
     pub fn clock(&self) -> u64 {
@@ -79,6 +73,23 @@ impl ArrayState {
             Owner::Request(request) if request != NONE => self.requests.get(request).command.id,
             _ => u64::MAX,
         }
+    }
+
+    /// The drive in a slot; the journal's slot follows the members'.
+    #[inline]
+    pub fn drive_of(&self, slot: u16) -> Option<u16> {
+        if slot == self.params.members {
+            return self.logs.drive();
+        }
+        self.members.can_write(slot).then(|| self.members.get(slot).drive)
+    }
+
+    /// One of a request's stripe requests is done. Returns whether it was the last.
+    #[inline]
+    pub fn take_last(&mut self, request: Slot) -> bool {
+        let stripe_requests = &mut self.requests.get_mut(request).stripe_requests;
+        *stripe_requests -= 1;
+        *stripe_requests == 0
     }
 
     /// A read is planned, possibly not for the first time: earlier statements on its data no longer apply.

@@ -28,10 +28,11 @@ mod giving_up;
 mod initiator_queue;
 pub mod params;
 
-use super::context::{Context, Event};
+use super::context::Context;
 use super::drive::Drive;
 use super::drive::protocol::Protocol;
 use super::drive::protocol::names::Name;
+use super::events::{ControllerEvent, Event};
 use crate::command::{Breakdown, Command, Completion, Outcome};
 use alloc::vec::Vec;
 use drivelab_units::Span;
@@ -40,44 +41,6 @@ use params::ControllerParams;
 
 /// How long a queue without a command at the drive waits after TASK SET FULL before it retries.
 const TRY_AGAIN: Span = Span::from_ms(1);
-
-/// What a controller schedules for itself.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum ControllerEvent {
-    /// A command reaches the drive.
-    Deliver {
-        /// Initiator of the command.
-        initiator: u16,
-        /// Its tag.
-        tag: u32,
-    },
-    /// The host has processed a completion.
-    Taken {
-        /// Initiator of the command.
-        initiator: u16,
-        /// Its tag.
-        tag: u32,
-    },
-    /// The queue may continue.
-    GoOn {
-        /// Initiator whose queue continues.
-        initiator: u16,
-    },
-    /// The host's error handler has finished.
-    Recovered {
-        /// Initiator whose queue had stopped.
-        initiator: u16,
-    },
-    /// The command with this tag has been at the drive longer than the timeout.
-    TimeOut {
-        /// Initiator of the command.
-        initiator: u16,
-        /// Its tag.
-        tag: u32,
-        /// Distinguishes it from earlier commands with the tag.
-        serial: u32,
-    },
-}
 
 /// The controller's end of one drive. Its processor serves all drives behind it: see [`Context::busy_until`].
 pub struct Controller {

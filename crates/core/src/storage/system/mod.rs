@@ -32,11 +32,12 @@ mod reading;
 mod traces;
 
 use super::array::Array;
-use super::context::{Before, Context, Event};
+use super::context::Context;
 use super::controller::params::ControllerParams;
 use super::device::{Device, Scheduler};
 use super::drive::Drive;
 use super::elevator::ElevatorParams;
+use super::events::{Before, Event};
 use super::write_behind::Answer;
 use super::write_behind::params::WriteBehindParams;
 use crate::command::{Command, Completion};

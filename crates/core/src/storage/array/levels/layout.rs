@@ -1,14 +1,20 @@
 //! The level that an array has: builds it from the parameters, and delegates each question of [`RaidLevel`]
 //! to it.
-use super::{
-    ClaimRange, Copied, LevelError, Linear, RaidLevel, RaidZ, Redundancy, Rows, Spot, WindowRange, check,
-    name,
-};
 use crate::command::{Access, Outcome};
+use crate::storage::array::background::WindowRange;
 use crate::storage::array::background::{SyncJob, WindowPart};
 use crate::storage::array::defects::Defects;
+use crate::storage::array::levels::check;
+use crate::storage::array::levels::check::name;
+use crate::storage::array::levels::copied::Copied;
+use crate::storage::array::levels::error::LevelError;
+use crate::storage::array::levels::linear::Linear;
+use crate::storage::array::levels::raid_level::{ClaimRange, RaidLevel, Redundancy};
+use crate::storage::array::levels::raidz::RaidZ;
+use crate::storage::array::levels::rows::Rows;
 use crate::storage::array::logs::Logs;
-use crate::storage::array::members::Members;
+use crate::storage::array::members::Spot;
+use crate::storage::array::members::{ALL, Members};
 use crate::storage::array::params::{ArrayParams, Level};
 use crate::storage::array::plan::Plan;
 use crate::storage::array::report::{Run, SyncKind};
@@ -235,6 +241,11 @@ impl Layout {
         delegate!(self, level => RaidLevel::reach(level, members, slot))
     }
 
+    /// Whether everything that belongs on a slot can be read or computed from the others.
+    pub(crate) fn can_be_rebuilt(&self, members: &Members, slot: u16) -> bool {
+        self.reach(members, slot) == ALL
+    }
+
     pub(crate) fn readable_elsewhere(
         &self,
         members: &Members,
@@ -248,8 +259,8 @@ impl Layout {
         delegate!(self, level => RaidLevel::only_stale_left(level, members, defects))
     }
 
-    pub(crate) fn joins(&mut self, slot: u16) {
-        delegate!(self, level => RaidLevel::joins(level, slot));
+    pub(crate) fn note_join(&mut self, slot: u16) {
+        delegate!(self, level => RaidLevel::note_join(level, slot));
     }
 
     pub(crate) fn range(&self, kind: SyncKind, request: u64) -> (u64, (u64, u64)) {

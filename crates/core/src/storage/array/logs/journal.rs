@@ -12,6 +12,7 @@
 //! writes durable with a FLUSH of the journal after them, here they are force unit access.
 use super::super::Array;
 use super::super::members::{Members, Spot};
+use super::super::plan::Plan;
 use super::super::stripe_request::Phase;
 use crate::command::Access;
 use crate::data::Word;
@@ -35,7 +36,7 @@ impl Array {
         self.state.logs.journal.reclaims = true;
         let stripe_request = self.add_of_log(context, 0, number);
         let super_block = Spot { slot: self.state.params.members, at: 0 };
-        let mut plan = self.state.plan(context, stripe_request);
+        let mut plan = Plan::new(&mut self.state, context, stripe_request);
         plan.flush(Phase::Read, Members::is_volatile);
         let op = plan.add(Phase::Log, Access::Write, super_block, plan.granule());
         plan.add_word(op, 0, Word::Tail { number });

@@ -18,52 +18,14 @@
 //! (`ppl_do_flush`), and what arrives meanwhile goes into the next unit together.
 use super::super::Array;
 use super::super::members::Members;
+use super::super::plan::Plan;
 use super::super::stripe_request::Phase;
-use super::Logs;
 use super::ring::RecordState;
 use crate::storage::context::Context;
-use alloc::vec::Vec;
-
-/// Records of one log on members with a volatile cache, which are freed together.
-#[derive(Default)]
-pub struct Unit {
-    /// The scan of the waiting stripe requests in which it began: only those of this scan may still join it.
-    began: u64,
-    is_flushing: bool,
-    /// The members that it writes to.
-    written: Vec<u16>,
-}
-
-impl Logs {
-    /// Whether the current unit of a log may take one more record; `any_volatile` says whether members have a
-    /// volatile cache.
-    pub(crate) fn may_join(&self, ring: u16, any_volatile: bool) -> bool {
-        if self.is_journal() || !any_volatile {
-            return true;
-        }
-        let (ring, unit) = (&self.rings[usize::from(ring)], &self.units[usize::from(ring)]);
-        let is_open = ring.is_empty() || self.is_joining() && unit.began == self.queue.scans;
-        !unit.is_flushing && is_open
-    }
-
-    /// A record joins the current unit of a log, or begins one: notes the members that it writes to.
-    pub(crate) fn join_unit(&mut self, ring: u16, members: impl Iterator<Item = u16>, begins: bool) {
-        let unit = &mut self.units[usize::from(ring)];
-        if begins {
-            unit.began = self.queue.scans;
-            unit.written.clear();
-        }
-        for slot in members {
-            if !unit.written.contains(&slot) {
-                unit.written.push(slot);
-            }
-        }
-    }
-}
 
 impl Array {
     /// The writes that a record covers have been answered by all members.
-    pub(crate) fn is_answered(&mut self, context: &mut Context, number: u64) {
+    pub(crate) fn note_answered(&mut self, context: &mut Context, number: u64) {
         let mut is_free = false;
         for which in 0..self.state.logs.rings.len() {
             let state =
@@ -85,7 +47,7 @@ impl Array {
     }
 
     /// Frees what is no longer needed of a partial parity log that a stripe request waits for.
-    pub(crate) fn may_flush_unit(&mut self, context: &mut Context, which: u16) {
+    pub(crate) fn flush_if_idle(&mut self, context: &mut Context, which: u16) {
         let which = usize::from(which);
         let ring = &self.state.logs.rings[which];
         if ring.needed() == 0 && !ring.is_empty() && !self.state.logs.units[which].is_flushing {
@@ -99,15 +61,8 @@ impl Array {
         let written = core::mem::take(&mut self.state.logs.units[which].written);
         let stripe_request = self.add_of_log(context, which as u64, 0);
         let is_meant = |members: &Members, slot| members.is_volatile(slot) && written.contains(&slot);
-        self.state.plan(context, stripe_request).flush(Phase::Write, is_meant);
+        Plan::new(&mut self.state, context, stripe_request).flush(Phase::Write, is_meant);
         self.state.logs.units[which].written = written;
         self.go_on(context, stripe_request);
-    }
-
-    /// The members have the data of a unit on their media.
-    pub(crate) fn unit_is_free(&mut self, which: u16) {
-        let next = self.state.logs.next();
-        self.state.logs.units[usize::from(which)].is_flushing = false;
-        self.state.logs.rings[usize::from(which)].free_below(next);
     }
 }

@@ -6,6 +6,7 @@
 //! error.
 mod journal;
 mod partial_parity;
+mod planning;
 mod repair;
 mod units;
 
@@ -18,32 +19,11 @@ use crate::command::{Access, OWN_IDS, Outcome};
 use crate::data::{DataOp, Word};
 use crate::storage::context::Context;
 use crate::storage::tree::{NONE, Slot};
-use alloc::vec;
-use alloc::vec::Vec;
 use drivelab_units::{Lba, Sectors};
-use units::Units;
+pub use planning::Planning;
 
 /// The ids of members' commands begin here, in the range that no host uses.
 const OP_IDS: u64 = OWN_IDS | 1 << 51;
-
-/// What plans keep from one to the next.
-pub struct Planning {
-    /// By member and phase: what a plan has added last, and the serial number of that plan, so that an
-    /// adjacent addition is merged with it. The journal has the entry after the members'.
-    last: Vec<[(u32, Slot); Phase::COUNT]>,
-    units: Units,
-    /// Number of members' commands so far.
-    ids: u64,
-    /// Number of reads so far that had a choice of copies.
-    turns: u64,
-}
-
-impl Planning {
-    pub fn new(members: u16) -> Self {
-        let last = vec![[(0, NONE); Phase::COUNT]; usize::from(members) + 1];
-        Planning { last, units: Units::new(members), ids: 0, turns: 0 }
-    }
-}
 
 /// The plan of one stripe request.
 pub struct Plan<'a> {

@@ -1,27 +1,12 @@
-//! The commands for the units of a row: by column, then by parity. The tables are used again for each row.
+//! The commands for the units of a row: by column, then by parity.
 use super::Plan;
-use alloc::vec;
-use alloc::vec::Vec;
-
-/// No command is for this unit.
-const NONE: u64 = u64::MAX;
-
-pub struct Units {
-    read: Vec<u64>,
-    written: Vec<Option<u64>>,
-}
-
-impl Units {
-    pub fn new(members: u16) -> Self {
-        Units { read: vec![NONE; usize::from(members)], written: Vec::new() }
-    }
-}
+use super::planning::UNREAD;
 
 impl Plan<'_> {
     /// Marks all units of a row of so many members as not read.
     #[inline]
     pub fn bring_nothing(&mut self, members: u64) {
-        self.state.planning.units.read[..members as usize].fill(NONE);
+        self.state.planning.units.read[..members as usize].fill(UNREAD);
     }
 
     /// Notes the command that reads a unit.
@@ -33,7 +18,7 @@ impl Plan<'_> {
     /// The command that reads a unit.
     #[inline]
     pub fn brought(&self, place: u32) -> Option<u64> {
-        Some(self.state.planning.units.read[place as usize]).filter(|&id| id != NONE)
+        Some(self.state.planning.units.read[place as usize]).filter(|&id| id != UNREAD)
     }
 
     /// Forgets which commands write the units of a row.

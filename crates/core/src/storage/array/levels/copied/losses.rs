@@ -1,8 +1,8 @@
 //! What levels with copies still have when members are missing, or have failed a write.
 use super::{Copied, Piece};
 use crate::storage::array::defects::Defects;
-use crate::storage::array::levels::Spot;
 use crate::storage::array::levels::losses::{Runs, Units};
+use crate::storage::array::members::Spot;
 use crate::storage::array::members::{ALL, Members};
 use crate::storage::array::report::Run;
 use crate::storage::array::stripe_request::Op;

@@ -10,8 +10,8 @@
 //! cannot use what is left; RAID 10 continues with each pair by itself.
 use super::{Copied, Piece};
 use crate::command::{Access, Outcome};
-use crate::storage::array::levels::Spot;
 use crate::storage::array::members::Members;
+use crate::storage::array::members::Spot;
 use crate::storage::array::params::{ArrayParams, ReadChoice};
 use crate::storage::array::plan::{Plan, Source};
 use crate::storage::array::stripe_request::Phase;

@@ -1,6 +1,6 @@
 //! What could not be read from one copy is written back from another.
 use super::{Copied, Piece};
-use crate::storage::array::levels::Spot;
+use crate::storage::array::members::Spot;
 use crate::storage::array::plan::{Plan, Source};
 
 impl Copied {

@@ -3,7 +3,8 @@
 use super::{Copied, Piece};
 use crate::command::Access;
 use crate::storage::array::background::WindowPart;
-use crate::storage::array::levels::{SectorRole, Spot};
+use crate::storage::array::levels::raid_level::SectorRole;
+use crate::storage::array::members::Spot;
 use crate::storage::array::plan::{Plan, Source};
 use crate::storage::array::report::SyncKind;
 use crate::storage::array::stripe_request::{Op, Phase};

@@ -1,11 +1,12 @@
 //! JBOD as a level: no member can be reconstructed from others, and there is nothing to compare or to
 //! restore.
 use super::super::losses::{Runs, Units};
-use super::super::{ClaimRange, RaidLevel, Redundancy, Spot};
 use super::Linear;
 use crate::command::Outcome;
 use crate::storage::array::background::WindowPart;
+use crate::storage::array::levels::raid_level::{ClaimRange, RaidLevel, Redundancy};
 use crate::storage::array::members::Members;
+use crate::storage::array::members::Spot;
 use crate::storage::array::plan::Plan;
 use crate::storage::array::report::{Run, SyncKind};
 use crate::storage::array::stripe_request::{Op, StripeRequest};

@@ -1,10 +1,12 @@
 //! RAID-Z as a level.
 use super::RaidZ;
 use crate::command::{Access, Outcome};
+use crate::storage::array::background::WindowRange;
 use crate::storage::array::background::{JobStage, SyncJob, WindowPart};
-use crate::storage::array::levels::{ClaimRange, RaidLevel, Redundancy, Spot, WindowRange};
+use crate::storage::array::levels::raid_level::{ClaimRange, RaidLevel, Redundancy};
 use crate::storage::array::logs::Logs;
 use crate::storage::array::members::Members;
+use crate::storage::array::members::Spot;
 use crate::storage::array::params::ArrayParams;
 use crate::storage::array::plan::Plan;
 use crate::storage::array::report::{Run, SyncKind};
@@ -115,7 +117,7 @@ impl RaidLevel for Box<RaidZ> {
         self.reach_of(members, slot)
     }
 
-    fn joins(&mut self, slot: u16) {
+    fn note_join(&mut self, slot: u16) {
         self.births_mut().join(slot);
     }
 

@@ -13,8 +13,8 @@ use super::map::{Column, Map};
 use super::sums::Solved;
 use crate::command::{Access, Outcome};
 use crate::storage::array::background::SyncJob;
-use crate::storage::array::levels::Spot;
 use crate::storage::array::members::Members;
+use crate::storage::array::members::Spot;
 use crate::storage::array::plan::{Plan, Source};
 use crate::storage::array::stripe_request::{Owner, Phase, StripeRequest};
 use crate::storage::bad_blocks::BadBlocks;
@@ -221,7 +221,7 @@ impl RaidZ {
             let column = self.column(place, index);
             if self.can_read_column_now(plan, place, &column) {
                 old.ops[index] = plan.add(Phase::Read, Access::Read, column.spot(), column.count);
-            } else if !old.solved.wants(index) {
+            } else if !old.solved.add_missing(index) {
                 return Err(plan.unreadable_outcome());
             }
         }
@@ -232,7 +232,7 @@ impl RaidZ {
             }
             if self.can_read_column_now(plan, place, &column) {
                 old.ops[index] = plan.add(Phase::Read, Access::Read, column.spot(), column.count);
-                old.solved.has(index);
+                old.solved.add_parity(index);
             }
         }
         if old.solved.is_short() {

@@ -2,7 +2,7 @@
 use super::RaidZ;
 use super::plan::{ColumnPart, Old};
 use super::sums::Solved;
-use crate::storage::array::levels::Spot;
+use crate::storage::array::members::Spot;
 use crate::storage::array::plan::Plan;
 
 impl RaidZ {

@@ -10,8 +10,8 @@ use super::map::{Column, Map};
 use super::plan::Old;
 use super::sums::Solved;
 use crate::command::Access;
-use crate::storage::array::levels::Spot;
 use crate::storage::array::members::Members;
+use crate::storage::array::members::Spot;
 use crate::storage::array::plan::Plan;
 use crate::storage::array::stripe_request::{Op, Phase};
 use drivelab_units::Sectors;
@@ -34,7 +34,7 @@ impl RaidZ {
             let column = self.column(place, index);
             if !can_read(plan.members(), &column) {
                 if index >= parities {
-                    let is_borne = old.solved.wants(index);
+                    let is_borne = old.solved.add_missing(index);
                     debug_assert!(is_borne, "no more is missing than there are parities");
                 }
                 continue;
@@ -42,7 +42,7 @@ impl RaidZ {
             old.ops[index] = plan.add(Phase::Read, Access::Read, column.spot(), column.count);
             sectors += column.count;
             if index < parities && old.solved.is_short() {
-                old.solved.has(index);
+                old.solved.add_parity(index);
             }
         }
         if plan.keeps_data() {

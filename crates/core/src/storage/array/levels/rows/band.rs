@@ -3,7 +3,7 @@
 use super::super::gf;
 use super::{Row, Rows};
 use crate::command::{Access, Outcome};
-use crate::storage::array::levels::Spot;
+use crate::storage::array::members::Spot;
 use crate::storage::array::plan::{Plan, Source};
 use crate::storage::array::stripe_request::Phase;
 use crate::storage::array::unreadable::UnreadableList;

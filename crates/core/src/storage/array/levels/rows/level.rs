@@ -2,9 +2,10 @@
 use super::Rows;
 use crate::command::{Access, Outcome};
 use crate::storage::array::background::{SyncJob, WindowPart};
-use crate::storage::array::levels::{ClaimRange, RaidLevel, Redundancy, Spot};
+use crate::storage::array::levels::raid_level::{ClaimRange, RaidLevel, Redundancy};
 use crate::storage::array::logs::Logs;
 use crate::storage::array::members::Members;
+use crate::storage::array::members::Spot;
 use crate::storage::array::params::ArrayParams;
 use crate::storage::array::plan::Plan;
 use crate::storage::array::report::{Run, SyncKind};

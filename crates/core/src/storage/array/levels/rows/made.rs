@@ -3,7 +3,7 @@
 use super::super::gf;
 use super::Rows;
 use super::band::Band;
-use crate::storage::array::levels::Spot;
+use crate::storage::array::members::Spot;
 use crate::storage::array::plan::Plan;
 use crate::storage::array::stripe_request::{Op, Phase};
 use crate::storage::array::unreadable::UnreadableList;

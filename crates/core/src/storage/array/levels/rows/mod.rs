@@ -24,7 +24,8 @@ mod repair;
 mod windows;
 mod write;
 
-use super::{SectorRole, Spot};
+use crate::storage::array::levels::raid_level::SectorRole;
+use crate::storage::array::members::Spot;
 use crate::storage::array::params::Rotation;
 
 /// A part of a data unit.

@@ -6,8 +6,8 @@
 use super::Rows;
 use super::band::{Band, Reach, bands};
 use crate::command::{Access, Outcome};
-use crate::storage::array::levels::Spot;
 use crate::storage::array::members::Members;
+use crate::storage::array::members::Spot;
 use crate::storage::array::plan::{Plan, Source};
 use crate::storage::array::stripe_request::{Phase, StripeRequest};
 

@@ -2,7 +2,7 @@
 use super::super::gf;
 use super::Rows;
 use super::band::Band;
-use crate::storage::array::levels::Spot;
+use crate::storage::array::members::Spot;
 use crate::storage::array::plan::Plan;
 use core::ops::Range;
 

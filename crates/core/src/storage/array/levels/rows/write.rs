@@ -10,7 +10,7 @@ use super::super::gf;
 use super::Rows;
 use super::band::{Band, Reach, bands};
 use crate::command::{Access, Outcome};
-use crate::storage::array::levels::Spot;
+use crate::storage::array::members::Spot;
 use crate::storage::array::params::{ConsistencyPolicy, PartialWrites};
 use crate::storage::array::plan::{Plan, Source};
 use crate::storage::array::stripe_request::Phase;
