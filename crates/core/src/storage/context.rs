@@ -159,9 +159,9 @@ impl Context {
 
     /// Several commands are sent as one, under the number of the oldest: its buffer gets the data of the
     /// others' writes.
-    pub fn merged<'c>(&mut self, request: &Command, commands: impl Iterator<Item = &'c Command>) {
+    pub fn note_merged<'c>(&mut self, request: &Command, commands: impl Iterator<Item = &'c Command>) {
         if request.access == Access::Write {
-            commands.for_each(|command| self.carries(request.id, command));
+            commands.for_each(|command| self.carry(request.id, command));
         }
     }
 
@@ -169,7 +169,7 @@ impl Context {
     /// its addresses, as of now. The other's buffer goes back to its host, and a read by lines is not
     /// answered yet at that time.
     #[inline]
-    pub fn parted(&mut self, read: u64, command: &Command) {
+    pub fn note_parted(&mut self, read: u64, command: &Command) {
         let &Command { id: kept, first, count, access, .. } = command;
         if access == Access::Read && kept != read {
             self.data_op(DataOp::Keep { kept, read, first, count });
@@ -177,7 +177,7 @@ impl Context {
     }
 
     /// A buffer gets the data of a write at its addresses, in place of what it had.
-    fn carries(&mut self, into: u64, write: &Command) {
+    fn carry(&mut self, into: u64, write: &Command) {
         let &Command { id: from, first, count, .. } = write;
         if into != from {
             self.data_op(DataOp::Forget { id: into, first, count });

@@ -259,7 +259,7 @@ impl System {
             if context.enabled.data
                 && let Some(scheduler) = self.scheduler(before)
             {
-                context.merged(&request, scheduler.elevator.merged(request.tag));
+                context.note_merged(&request, scheduler.elevator.merged(request.tag));
             }
             match before {
                 Before::Target { .. } => self.enter_cache(context, &request),
@@ -368,7 +368,7 @@ impl System {
             Some(scheduler) => {
                 let attempts = scheduler.attempts_of(answer.id);
                 scheduler.elevator.completed(answer, |member, completion| {
-                    context.parted(answer.id, member);
+                    context.note_parted(answer.id, member);
                     if let Some(trace) = attempts.last() {
                         let (submitted, carried_by) = (completion.submitted, answer.id);
                         array.receive_trace(CommandTrace {
@@ -423,7 +423,7 @@ impl System {
         let own = |trace: &mut CommandTrace| trace.command.id == answer.id;
         let attempts: Vec<CommandTrace> = self.attempts.extract_if(.., own).collect();
         scheduler.elevator.completed(answer, |member, completion| {
-            context.parted(answer.id, member);
+            context.note_parted(answer.id, member);
             for trace in &attempts {
                 let command = Command { attempt: trace.command.attempt, ..*member };
                 let (submitted, carried_by) = (completion.submitted, answer.id);

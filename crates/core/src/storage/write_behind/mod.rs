@@ -189,7 +189,7 @@ impl WriteBehind {
         while let Some(slot) = self.memory.done(now) {
             let entry = self.table.get(slot);
             if entry.parts > 0 {
-                self.part_is_done(now, slot, 1);
+                self.end_part(now, slot, 1);
                 continue;
             }
             let access = entry.command.access;
