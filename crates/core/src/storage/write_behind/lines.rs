@@ -16,6 +16,7 @@ use super::WriteBehind;
 use super::extents::State;
 use super::params::ReadAhead;
 use super::streams::Streams;
+use super::table::CommandEntry;
 use crate::command::{Access, Breakdown, Command, Completion, Outcome};
 use crate::storage::tree::Slot;
 use alloc::collections::VecDeque;
@@ -221,7 +222,7 @@ impl WriteBehind {
         let own = self.own_command(Access::Read, line);
         let command = Command { synchronous, force_unit_access: false, count: end - line, ..own };
         self.lines.fetching += 1;
-        self.table.add(&command, now)
+        self.table.add(CommandEntry::new(&command, now))
     }
 
     fn copy_part(&mut self, now: Instant, read: Slot, count: Sectors) {

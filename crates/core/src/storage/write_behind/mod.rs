@@ -63,7 +63,7 @@ use own::Own;
 use params::WriteBehindParams;
 pub use pieces::Piece;
 use pieces::Pieces;
-use table::Table;
+use table::{CommandEntry, Table};
 
 /// Among the ids that no host uses: buffers that belong to no command.
 const COPIES: u64 = 1 << 50;
@@ -153,7 +153,7 @@ impl WriteBehind {
 
     /// Accepts a command from above.
     pub fn submit(&mut self, now: Instant, command: &Command) {
-        let slot = self.table.add(command, now);
+        let slot = self.table.add(CommandEntry::new(command, now));
         match command.access {
             Access::Flush if self.answers_flushes() => self.copy(now, slot),
             Access::Flush => self.wait_for_flushes(slot),
@@ -349,7 +349,7 @@ impl WriteBehind {
     /// Maximum number of places ever used at once, for commands, for extents, and for the pieces of flushes:
     /// this many are allocated.
     pub fn places(&self) -> [usize; 3] {
-        [self.table.places(), self.extents.places(), self.pieces.places() + self.lines.places()]
+        [self.table.size(), self.extents.places(), self.pieces.places() + self.lines.places()]
     }
 
     /// Sectors of the rows by which flushes are collected, if they are.
