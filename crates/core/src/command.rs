@@ -2,6 +2,9 @@
 #![deny(missing_docs)]
 use drivelab_units::{Instant, Lba, Sectors, Span};
 
+/// The ids of commands that no host has issued begin here; all of them can be represented in JavaScript.
+pub const OWN_IDS: u64 = 1 << 52;
+
 /// What a command does to its addresses.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Access {

@@ -202,10 +202,10 @@ impl Engine {
             (Fault::Begin { work: SyncKind::Scrub }, _) if under_way(array, SyncKind::Scrub).is_some() => {
                 Err("a scrub is under way: the next one can begin when it has ended".into())
             }
-            (Fault::Replace { drive }, Health::Failed) if array.misses(drive) => {
+            (Fault::Replace { drive }, Health::Failed) if array.members().slot_missing(drive).is_some() => {
                 Err("the array has lost data: it has stopped, and a new drive is not rebuilt".into())
             }
-            (Fault::Replace { drive }, Health::Broken) if array.misses(drive) => {
+            (Fault::Replace { drive }, Health::Broken) if array.members().slot_missing(drive).is_some() => {
                 Err("the array refuses writes, those of a rebuild too: a new drive is not rebuilt".into())
             }
             _ => Ok(()),

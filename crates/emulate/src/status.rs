@@ -85,7 +85,7 @@ impl Engine {
         let others = self.model.failed.range(array.members().count()..);
         others
             .map(|drive| {
-                let what = if array.is_of_journal(*drive) { "the journal" } else { "the spare" };
+                let what = if array.params().is_of_journal(*drive) { "the journal" } else { "the spare" };
                 format!("; {what}, drive {drive}, has failed")
             })
             .collect()
@@ -96,7 +96,7 @@ impl Engine {
         let Some(system) = self.model.target.system() else { return String::new() };
         let (own, mut text) = (self.model.own(now), String::new());
         let is_gone = |drive| match self.model.target.array() {
-            Some(array) => array.misses(drive),
+            Some(array) => array.members().slot_missing(drive).is_some(),
             None => self.model.failed.contains(&drive),
         };
         for (member, drive) in (0..).zip(system.drives()).filter(|(member, _)| !is_gone(*member)) {

@@ -6,7 +6,7 @@
 //! reorder distance: above zero it was served later than in order of arrival. A command that arrived later
 //! and was served earlier has overtaken it.
 use crate::overtaking::Overtaking;
-use drivelab_core::storage::write_behind::OWN_IDS;
+use drivelab_core::command::OWN_IDS;
 use drivelab_core::{
     Access, Attribute, Breakdown, Command, CommandTrace, Completion, Content, OfMember, Outcome, Priority,
     Served,

@@ -25,14 +25,14 @@ impl Host {
             let job = &mut self.jobs[number];
             job.progress.left = 0;
             if job.is_done() {
-                self.job_is_done(number as u32, at);
+                self.end_job(number as u32, at);
             }
         }
     }
 
     /// A job has finished everything that it may issue: it flushes, or has ended.
     #[cold]
-    pub(super) fn job_is_done(&mut self, number: u32, at: Instant) {
+    pub(super) fn end_job(&mut self, number: u32, at: Instant) {
         let job = &mut self.jobs[number as usize];
         if job.progress.is_over {
             return;

@@ -278,7 +278,7 @@ impl Host {
 
     /// An I/O that was fed is finished.
     #[cold]
-    pub(super) fn fed_is_done(&mut self, finished: Instant) {
+    pub(super) fn end_feed(&mut self, finished: Instant) {
         let Some(feed) = &mut self.feed else { return };
         feed.outstanding -= 1;
         feed.since = finished;

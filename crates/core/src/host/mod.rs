@@ -382,7 +382,7 @@ impl Host {
         }));
         self.go_on(job, access, finished);
         if self.jobs.get(job as usize).is_some_and(Job::is_done) {
-            self.job_is_done(job, finished);
+            self.end_job(job, finished);
         }
         Ok(())
     }
@@ -391,7 +391,7 @@ impl Host {
     #[inline(always)]
     fn go_on(&mut self, job: u32, access: Access, finished: Instant) {
         if job == FED || self.is_stopped {
-            self.fed_is_done(finished);
+            self.end_feed(finished);
             return;
         }
         self.jobs[job as usize].progress.unfinished -= 1;

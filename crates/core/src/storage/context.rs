@@ -1,52 +1,18 @@
 //! What the boxes of a target share while an event runs: the instant, the agenda, the outputs and the digest.
-use super::array::ArrayEvent;
+use super::array::report::{Report, ReportKind};
 use super::commands::Commands;
-use super::controller::ControllerEvent;
-use super::drive::DriveEvent;
+use super::events::Event;
 use super::link::Wires;
 use super::outputs::{Outputs, TargetEvent};
-use super::server::ServerEvent;
-use super::write_behind::{OWN_IDS, WriteBehind};
+use super::write_behind::WriteBehind;
 use crate::agenda::Agenda;
-use crate::command::{Access, Command, Completion, Outcome};
+use crate::command::{Access, Command, Completion, OWN_IDS, Outcome};
 use crate::data::{DataOp, Word};
 use crate::digest::Digest;
 use crate::fifo::Fifo;
 use crate::trace::CommandTrace;
 use alloc::collections::VecDeque;
 use drivelab_units::{Instant, Lba};
-
-/// Everything that a target's agenda can hold; boxes of one kind are distinguished by their index.
-// The discriminant as a separate word in front: no copy then mixes it with the fields.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[repr(u64)]
-pub enum Event {
-    Drive(u16, DriveEvent),
-    Controller(u16, ControllerEvent),
-    /// An I/O scheduler is due to be polled again.
-    Elevator(Before),
-    Array(ArrayEvent),
-    /// A drive fails for good.
-    Fails {
-        drive: u16,
-    },
-    /// A host's cache is due.
-    HostCache {
-        initiator: u16,
-    },
-    /// The controller's cache is due.
-    ControllerCache,
-    Server(ServerEvent),
-}
-
-/// What an I/O scheduler is in front of.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Before {
-    /// All commands of this initiator.
-    Target { initiator: u16 },
-    /// One drive of an array that the host keeps.
-    Drive(u16),
-}
 
 /// How many commands the drives hold, and that number integrated over time.
 #[derive(Clone, Copy, Default)]
@@ -150,6 +116,11 @@ impl Context {
         self.outputs.event(what);
     }
 
+    /// Reports what happened to a group of an array's members.
+    pub fn report_array(&mut self, group: u16, what: ReportKind) {
+        self.report_event(TargetEvent::Array(Report { at: self.now, group, what }));
+    }
+
     /// Reports the trace of a command, under the ids of the hosts.
     pub fn report_trace(&mut self, mut trace: CommandTrace) {
         if !self.enabled.traces {
@@ -188,9 +159,9 @@ impl Context {
 
     /// Several commands are sent as one, under the number of the oldest: its buffer gets the data of the
     /// others' writes.
-    pub fn merged<'c>(&mut self, request: &Command, commands: impl Iterator<Item = &'c Command>) {
+    pub fn note_merged<'c>(&mut self, request: &Command, commands: impl Iterator<Item = &'c Command>) {
         if request.access == Access::Write {
-            commands.for_each(|command| self.carries(request.id, command));
+            commands.for_each(|command| self.carry(request.id, command));
         }
     }
 
@@ -198,7 +169,7 @@ impl Context {
     /// its addresses, as of now. The other's buffer goes back to its host, and a read by lines is not
     /// answered yet at that time.
     #[inline]
-    pub fn parted(&mut self, read: u64, command: &Command) {
+    pub fn note_parted(&mut self, read: u64, command: &Command) {
         let &Command { id: kept, first, count, access, .. } = command;
         if access == Access::Read && kept != read {
             self.data_op(DataOp::Keep { kept, read, first, count });
@@ -206,7 +177,7 @@ impl Context {
     }
 
     /// A buffer gets the data of a write at its addresses, in place of what it had.
-    fn carries(&mut self, into: u64, write: &Command) {
+    fn carry(&mut self, into: u64, write: &Command) {
         let &Command { id: from, first, count, .. } = write;
         if into != from {
             self.data_op(DataOp::Forget { id: into, first, count });

@@ -1,7 +1,8 @@
 //! Stations of queueing theory in place of a disk: with them host, agenda and statistics can be tested
 //! without a disk model. A null target answers at once; a server takes a drawn time for each command, first
 //! come first served.
-use super::context::{Context, Event};
+use super::context::Context;
+use super::events::{Event, ServerEvent};
 use crate::command::{Breakdown, Command, Completion, Outcome};
 use crate::rng::Stream;
 use alloc::collections::VecDeque;
@@ -58,12 +59,6 @@ pub struct ServerParams {
     pub service: Option<Service>,
     /// Number of stations that a command visits one after the other, each with its own queue and one server.
     pub stations: u16,
-}
-
-/// The command at the head of a station is done there.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct ServerEvent {
-    station: u16,
 }
 
 struct Station {

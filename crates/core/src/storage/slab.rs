@@ -41,6 +41,11 @@ impl<T> Slab<T> {
         self.free.push(slot);
     }
 
+    /// The number of places ever used, including free ones.
+    pub fn size(&self) -> usize {
+        self.places.len()
+    }
+
     /// Every place ever used, including free ones.
     pub fn places(&self) -> impl Iterator<Item = (Slot, &T)> {
         (0..).zip(&self.places)

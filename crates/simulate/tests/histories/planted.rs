@@ -1,9 +1,9 @@
 //! Faults planted in the stream of data operations: the witness must find each of them, and nothing without them.
 use crate::setups::{self, Dice, Draft};
+use drivelab_core::command::OWN_IDS;
 use drivelab_core::data::DataOp;
 use drivelab_core::storage::array::params::{ArrayParams, Failure, Level, Rotation, When};
 use drivelab_core::storage::system::SystemParams;
-use drivelab_core::storage::write_behind::OWN_IDS;
 use drivelab_core::storage::write_behind::params::{FlushOrder, WriteBehindParams};
 use drivelab_simulate::checker::checked_target::Tap;
 use drivelab_simulate::checker::{CheckedTarget, Resync, Violation, Wrong};

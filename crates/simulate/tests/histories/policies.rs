@@ -3,8 +3,8 @@
 use crate::setups::{self, Dice};
 use drivelab_core::Access;
 use drivelab_core::data::{DataOp, Word};
-use drivelab_core::storage::array::levels::reserved::PARTIAL_PARITY_LOG;
 use drivelab_core::storage::array::params::{ArrayParams, ConsistencyPolicy, Copies, Level, Rotation};
+use drivelab_core::storage::array::reserved::PARTIAL_PARITY_LOG;
 use drivelab_core::storage::system::SystemParams;
 use drivelab_simulate::checker::checked_target::Tap;
 use drivelab_simulate::checker::{CheckedTarget, PolicyRecovery, Violation, Wrong};

@@ -21,7 +21,7 @@ pub struct Admission {
 
 impl Admission {
     /// A command arrives.
-    pub fn arrived(&mut self, command: &Command, now: Instant) {
+    pub fn note_arrival(&mut self, command: &Command, now: Instant) {
         self.received += 1;
         self.requested += command.count.get();
         self.busy_at = now;
@@ -50,13 +50,13 @@ impl Admission {
 
     /// A command begins.
     #[inline]
-    pub fn begins(&mut self) {
+    pub fn note_begin(&mut self) {
         self.outstanding += 1;
     }
 
     /// A command is answered.
     #[inline]
-    pub fn ends(&mut self, now: Instant) {
+    pub fn note_end(&mut self, now: Instant) {
         self.outstanding -= 1;
         self.busy_at = now;
     }
@@ -82,6 +82,11 @@ impl Admission {
     #[inline]
     pub fn is_quiet(&self) -> bool {
         self.outstanding == 0
+    }
+
+    /// Whether no host has used the array for `after`.
+    pub fn is_idle(&self, now: Instant, after: Span) -> bool {
+        self.is_quiet() && self.idle_from(after) <= now
     }
 
     /// When the array has been idle for `after`, unless another command arrives.

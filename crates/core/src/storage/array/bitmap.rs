@@ -11,15 +11,19 @@
 //! includes all bits that are wanted. A granule is written with force unit access, and members with a
 //! volatile cache flush before (`md_super_write`: REQ_PREFLUSH and REQ_FUA). Before any member clears a bit,
 //! all members have flushed: what was written to the region is then on all media.
-use super::levels::{Spot, reserved};
+use super::members::{Members, Spot};
 use super::params::{ArrayParams, ConsistencyPolicy};
-use super::stripe_request::{Owner, Phase};
-use super::{Array, ArrayEvent};
+use super::plan::Plan;
+use super::reserved;
+use super::state::ArrayState;
+use super::stripe_request::{Owner, Phase, StripeRequest};
 use crate::command::Access;
 use crate::data::Word;
-use crate::storage::context::{Context, Event};
+use crate::storage::context::Context;
+use crate::storage::events::{ArrayEvent, Event};
 use crate::storage::tree::{NONE, Slot};
 use alloc::vec::Vec;
+use core::ops::Range;
 use drivelab_units::{Instant, Span};
 
 /// State of a region's bit in the write-intent bitmap.
@@ -147,7 +151,7 @@ impl IntentBitmap {
     }
 
     /// A granule has been written to all members, or will not be: then its bits become wanted again.
-    fn is_written(&mut self, granule: usize, is_there: bool) {
+    pub fn note_written(&mut self, granule: usize, is_there: bool) {
         let Granule { changing, wanted, writer, is_planned, .. } = &mut self.granules[granule];
         (*writer, *is_planned) = (NONE, false);
         for region in changing.drain(..) {
@@ -161,159 +165,110 @@ impl IntentBitmap {
             *wanted += u32::from(*bit == Bit::Wanted);
         }
     }
-}
 
-impl Array {
     /// The regions that are not clear, in the level's block numbers: the first block, the number of blocks,
     /// and the state of the bit.
     pub fn marked(&self) -> impl Iterator<Item = (u64, u64, Bit)> {
-        let bitmap = self.bitmap.iter();
-        bitmap.flat_map(|bitmap| {
-            let all = (0..).zip(&bitmap.regions).filter(|(_, region)| region.bit != Bit::Clear);
-            all.map(|(at, region)| (at * bitmap.region, bitmap.region, region.bit))
-        })
+        let all = (0..).zip(&self.regions).filter(|(_, region)| region.bit != Bit::Clear);
+        all.map(|(at, region)| (at * self.region, self.region, region.bit))
     }
 
     /// The regions that a stripe request writes to: the first, and the one after the last.
-    fn regions_of(&self, slot: Slot) -> Option<(u64, u64)> {
-        let bitmap = self.bitmap.as_ref()?;
-        let stripe_request = self.planner.stripe_requests.get(slot);
+    pub fn regions_of(&self, stripe_request: &StripeRequest) -> Option<(u64, u64)> {
         let claim = stripe_request.claim.filter(|claim| claim.write)?;
         if !matches!(stripe_request.owner, Owner::Request(_)) {
             return None;
         }
-        Some((claim.first.get() / bitmap.region, claim.end.get().div_ceil(bitmap.region)))
+        Some((claim.first.get() / self.region, claim.end.get().div_ceil(self.region)))
     }
 
-    /// Ensures that the bits of everything a stripe request is about to write are set. Returns whether it can
-    /// continue.
-    pub(crate) fn mark(&mut self, context: &mut Context, slot: Slot) -> bool {
-        let Some((first, end)) = self.regions_of(slot) else { return true };
-        let stripe_request = self.planner.stripe_requests.get_mut(slot);
-        let is_new = !core::mem::replace(&mut stripe_request.is_marked, true);
-        if stripe_request.phase == Phase::Log {
-            self.has_written_bits(context, slot, (first, end), true);
-        }
+    /// The granules that have bits of these regions.
+    fn granules_of(&self, (first, end): (u64, u64)) -> Range<usize> {
+        (first / self.bits) as usize..end.div_ceil(self.bits) as usize
+    }
+
+    /// Wants the bits of these regions for a stripe request, which `is_new` counts as their writer. Returns
+    /// whether it must write some of them itself, and whether it must wait for others.
+    pub fn want_all(&mut self, (first, end): (u64, u64), slot: Slot, is_new: bool) -> (bool, bool) {
         let (mut sets, mut waits) = (false, false);
         for at in first..end {
-            let Some(bitmap) = &mut self.bitmap else { return true };
-            bitmap.regions[at as usize].writers += u32::from(is_new);
-            let bit = bitmap.regions[at as usize].bit;
+            let region = &mut self.regions[at as usize];
+            region.writers += u32::from(is_new);
+            let bit = region.bit;
             match bit {
                 Bit::Set => {}
-                Bit::Clear | Bit::Wanted if bitmap.want(at, slot) => sets = true,
+                Bit::Clear | Bit::Wanted if self.want(at, slot) => sets = true,
                 // This stripe request is between the members' flush and its own write of the bit.
-                Bit::Setting if bitmap.granule(at).writer == slot => sets = true,
+                Bit::Setting if self.granule(at).writer == slot => sets = true,
                 Bit::Clear | Bit::Wanted | Bit::Setting | Bit::Clearing => waits = true,
             }
         }
-        if sets {
-            self.plan_bits(context, slot, (first, end));
-        } else if waits {
-            self.bitmap.iter_mut().for_each(|bitmap| bitmap.waiting.push(slot));
+        if waits && !sets {
+            self.waiting.push(slot);
         }
-        sets || !waits
+        (sets, waits)
     }
 
-    /// Plans the writes of those granules of these regions that this stripe request must write.
-    fn plan_bits(&mut self, context: &mut Context, slot: Slot, (first, end): (u64, u64)) {
-        let Some(bitmap) = &self.bitmap else { return };
-        let granules = (first / bitmap.bits) as usize..end.div_ceil(bitmap.bits) as usize;
+    /// Plans the writes of those granules of these regions that a stripe request must write.
+    pub fn plan(&mut self, state: &mut ArrayState, context: &mut Context, slot: Slot, regions: (u64, u64)) {
         let mut is_first = true;
-        for granule in granules {
-            let Some(bitmap) = &mut self.bitmap else { return };
-            let Granule { writer, is_planned, .. } = &mut bitmap.granules[granule];
+        for granule in self.granules_of(regions) {
+            let Granule { writer, is_planned, .. } = &mut self.granules[granule];
             if *writer != slot || core::mem::replace(is_planned, true) {
                 continue;
             }
-            bitmap.take_along(granule);
+            self.take_along(granule);
             if core::mem::take(&mut is_first) {
                 // With a new serial, so that nothing is merged with a command that it may have logged before.
-                self.planner.clock += 1;
-                self.planner.stripe_requests.get_mut(slot).plan.serial = self.planner.clock as u32;
-                self.planner.flush_members(context, slot, Phase::Read, |_| true);
+                state.renew_serial(slot);
+                Plan::new(state, context, slot).flush(Phase::Read, Members::is_volatile);
             }
-            self.write_bits(context, slot, granule);
+            self.write(&mut Plan::new(state, context, slot), granule);
         }
     }
 
-    /// Writes a granule of the bitmap to all members.
-    fn write_bits(&mut self, context: &mut Context, slot: Slot, granule: usize) {
-        let at = reserved::bitmap_at(&self.planner.params, granule as u64);
-        for member in 0..self.planner.params.members {
-            if self.planner.members.can_write(member) {
-                let spot = Spot { slot: member, at };
-                let op =
-                    self.planner.add(context, slot, Phase::Log, Access::Write, spot, self.planner.granule());
-                if context.enabled.data {
-                    self.report_bits(context, (op, at), granule);
+    /// Writes a granule to all members.
+    fn write(&self, plan: &mut Plan<'_>, granule: usize) {
+        let at = reserved::bitmap_at(plan.params(), granule as u64);
+        for member in 0..plan.params().members {
+            if plan.members().can_write(member) {
+                let op = plan.add(Phase::Log, Access::Write, Spot { slot: member, at }, plan.granule());
+                if plan.keeps_data() {
+                    self.describe(plan, (op, at), granule);
                 }
             }
         }
     }
 
-    /// Reports the contents of a granule.
-    fn report_bits(&self, context: &mut Context, (op, at): (u64, u64), granule: usize) {
-        context.add_word(op, at, Word::Bits);
-        if let Some(bitmap) = &self.bitmap {
-            for region in bitmap.inside(granule) {
-                if matches!(bitmap.regions[region].bit, Bit::Setting | Bit::Set) {
-                    context.add_word(
-                        op,
-                        at,
-                        Word::Bit { first: region as u64 * bitmap.region, count: bitmap.region },
-                    );
-                }
+    /// States the contents of a granule.
+    fn describe(&self, plan: &mut Plan<'_>, (op, at): (u64, u64), granule: usize) {
+        plan.add_word(op, at, Word::Bits);
+        for region in self.inside(granule) {
+            if matches!(self.regions[region].bit, Bit::Setting | Bit::Set) {
+                let first = region as u64 * self.region;
+                plan.add_word(op, at, Word::Bit { first, count: self.region });
             }
         }
     }
 
-    /// The granules that a stripe request was writing are on all members, or will not be written.
-    fn has_written_bits(
-        &mut self,
-        context: &mut Context,
-        slot: Slot,
-        (first, end): (u64, u64),
-        is_there: bool,
-    ) {
-        let Some(bitmap) = &mut self.bitmap else { return };
-        let granules = (first / bitmap.bits) as usize..end.div_ceil(bitmap.bits) as usize;
+    /// The granules that a stripe request was writing are on all members, or will not be written. Returns
+    /// them all, if it was writing any.
+    pub fn end_writes(&mut self, slot: Slot, regions: (u64, u64), is_there: bool) -> Option<Range<usize>> {
+        let granules = self.granules_of(regions);
         let mut wakes = false;
         for granule in granules.clone() {
-            if bitmap.granules[granule].writer == slot {
-                bitmap.is_written(granule, is_there);
+            if self.granules[granule].writer == slot {
+                self.note_written(granule, is_there);
                 wakes = true;
             }
         }
-        if wakes {
-            self.wake(context);
-            granules.for_each(|granule| self.clear_idle(context, granule));
-        }
+        wakes.then_some(granules)
     }
 
-    /// Stripe requests that wait for bits check them again.
-    fn wake(&mut self, context: &mut Context) {
-        let Some(bitmap) = &mut self.bitmap else { return };
-        let mut woken = core::mem::take(&mut bitmap.woken);
-        core::mem::swap(&mut woken, &mut bitmap.waiting);
-        for &slot in &woken {
-            let stripe_request = self.planner.stripe_requests.get_mut(slot);
-            stripe_request.breakdown.queue += context.now - stripe_request.since;
-            stripe_request.since = context.now;
-            self.go_on(context, slot);
-        }
-        woken.clear();
-        if let Some(bitmap) = &mut self.bitmap {
-            bitmap.woken = woken;
-        }
-    }
-
-    /// A stripe request whose regions were marked is done.
-    pub(crate) fn unmark(&mut self, context: &mut Context, slot: Slot) {
-        let Some((first, end)) = self.regions_of(slot) else { return };
+    /// A stripe request that wrote to these regions is done.
+    pub fn drop_writer(&mut self, context: &mut Context, (first, end): (u64, u64)) {
         for at in first..end {
-            let Some(bitmap) = &mut self.bitmap else { return };
-            let region = &mut bitmap.regions[at as usize];
+            let region = &mut self.regions[at as usize];
             region.writers -= 1;
             if region.writers > 0 {
                 continue;
@@ -322,99 +277,88 @@ impl Array {
             // It ended before its bit was written.
             if region.bit == Bit::Wanted {
                 region.bit = Bit::Clear;
-                bitmap.granule(at).wanted -= 1;
+                self.granule(at).wanted -= 1;
                 continue;
             }
             if !core::mem::replace(&mut region.is_armed, true) {
                 let event = Event::Array(ArrayEvent::Unmark { region: at as u32 });
-                context.agenda.schedule(context.now + bitmap.clears_after, 4, event);
+                context.agenda.schedule(context.now + self.clears_after, 4, event);
             }
         }
-        self.has_written_bits(context, slot, (first, end), false);
     }
 
-    /// A region may have been without writes for long enough to clear its bit.
-    pub(crate) fn clear_region(&mut self, context: &mut Context, at: u32) {
-        let Some(bitmap) = &mut self.bitmap else { return };
-        let region = &mut bitmap.regions[at as usize];
+    /// Whether a region has been without writes for long enough to clear its bit. Returns its granule.
+    pub fn fall_idle(&mut self, context: &mut Context, at: u32, is_impaired: bool) -> Option<usize> {
+        let region = &mut self.regions[at as usize];
         region.is_armed = false;
         // The end of the writes that are under way arms it again.
-        if region.writers > 0 || region.bit != Bit::Set || self.planner.members.impaired > 0 {
-            return;
+        if region.writers > 0 || region.bit != Bit::Set || is_impaired {
+            return None;
         }
-        let due = region.last + bitmap.clears_after;
+        let due = region.last + self.clears_after;
         if due > context.now {
             region.is_armed = true;
-            return context.agenda.schedule(due, 4, Event::Array(ArrayEvent::Unmark { region: at }));
+            context.agenda.schedule(due, 4, Event::Array(ArrayEvent::Unmark { region: at }));
+            return None;
         }
-        let granule = (u64::from(at) / bitmap.bits) as usize;
-        bitmap.granules[granule].idle.push(at);
-        self.clear_idle(context, granule);
+        let granule = (u64::from(at) / self.bits) as usize;
+        self.granules[granule].idle.push(at);
+        Some(granule)
     }
 
-    /// A member is complete again: if it was the last one missing, bits that came due meanwhile can be
-    /// cleared.
-    pub(crate) fn clear_what_is_due(&mut self, context: &mut Context) {
-        let Some(bitmap) = self.bitmap.as_mut().filter(|_| self.planner.members.impaired == 0) else {
-            return;
-        };
+    /// No member is missing any more: bits that came due meanwhile can be cleared.
+    pub fn clear_what_is_due(&mut self, context: &mut Context) {
         let idle = |region: &Region| region.bit == Bit::Set && region.writers == 0 && !region.is_armed;
-        for (at, region) in (0..).zip(&mut bitmap.regions).filter(|(_, region)| idle(region)) {
+        for (at, region) in (0..).zip(&mut self.regions).filter(|(_, region)| idle(region)) {
             region.is_armed = true;
-            let due = context.now.max(region.last + bitmap.clears_after);
+            let due = context.now.max(region.last + self.clears_after);
             context.agenda.schedule(due, 4, Event::Array(ArrayEvent::Unmark { region: at }));
         }
     }
 
-    /// Clears the bits of a granule that are no longer needed; while it is being written, defers that to the
-    /// end of the write.
-    fn clear_idle(&mut self, context: &mut Context, granule: usize) {
-        let Some(bitmap) = &mut self.bitmap else { return };
-        let Granule { writer, again, changing, idle, .. } = &mut bitmap.granules[granule];
+    /// Takes the bits of a granule that are no longer needed into its next write; while it is being written,
+    /// that is left to the end of the write. Returns whether the granule is to be written.
+    pub fn take_idle(&mut self, granule: usize, is_impaired: bool) -> bool {
+        let Granule { writer, again, changing, idle, .. } = &mut self.granules[granule];
         if *writer != NONE || idle.is_empty() && !*again {
-            return;
+            return false;
         }
-        for region in idle.drain(..).filter(|_| self.planner.members.impaired == 0) {
-            let Region { bit, writers, .. } = &mut bitmap.regions[region as usize];
+        for region in idle.drain(..).filter(|_| !is_impaired) {
+            let Region { bit, writers, .. } = &mut self.regions[region as usize];
             if *bit == Bit::Set && *writers == 0 {
                 *bit = Bit::Clearing;
                 changing.push(region);
             }
         }
-        if !core::mem::take(again) && changing.is_empty() {
-            return;
-        }
-        let at = granule as u64;
-        let slot = self.add_stripe_request(context.now, Owner::Bitmap, Access::Write, at, at + 1);
-        if let Some(bitmap) = &mut self.bitmap {
-            bitmap.granules[granule].writer = slot;
-            self.plan_bits(context, slot, (at * self.bits(), (at + 1) * self.bits()));
-        }
-        self.go_on(context, slot);
+        core::mem::take(again) || !changing.is_empty()
     }
 
-    fn bits(&self) -> u64 {
-        self.bitmap.as_ref().map_or(1, |bitmap| bitmap.bits)
+    /// A stripe request of the array's own writes a granule. Returns the granule's regions.
+    pub fn begin_write(&mut self, granule: usize, slot: Slot) -> (u64, u64) {
+        self.granules[granule].writer = slot;
+        (granule as u64 * self.bits, (granule as u64 + 1) * self.bits)
     }
 
-    /// A granule that the array has written on its own account is on all members.
-    pub(crate) fn is_cleared(&mut self, context: &mut Context, granule: u64) {
-        if let Some(bitmap) = &mut self.bitmap {
-            bitmap.is_written(granule as usize, true);
-        }
-        self.wake(context);
-        self.clear_idle(context, granule as usize);
+    /// Each granule with a bit that is not clear is written once more, for a new member. Returns the next
+    /// such granule, from one on.
+    pub fn next_to_copy(&mut self, from: usize) -> Option<usize> {
+        let is_used = |region: &Region| region.bit != Bit::Clear;
+        let mut granules = from..self.granules.len();
+        let found = granules.find(|&granule| self.regions[self.inside(granule)].iter().any(is_used))?;
+        self.granules[found].again = true;
+        Some(found)
     }
 
-    /// Writes all bits to a new member.
-    pub(crate) fn copy_bits(&mut self, context: &mut Context) {
-        for granule in 0..self.bitmap.as_ref().map_or(0, |bitmap| bitmap.granules.len()) {
-            let Some(bitmap) = &mut self.bitmap else { return };
-            let mut regions = bitmap.regions[bitmap.inside(granule)].iter();
-            if regions.any(|region| region.bit != Bit::Clear) {
-                bitmap.granules[granule].again = true;
-                self.clear_idle(context, granule);
-            }
-        }
+    /// Takes the stripe requests that wait for bits, to be put back once they are re-checked.
+    pub fn take_waiting(&mut self) -> Vec<Slot> {
+        let mut woken = core::mem::take(&mut self.woken);
+        core::mem::swap(&mut woken, &mut self.waiting);
+        woken
+    }
+
+    /// Those that were taken have been re-checked: keeps their memory.
+    pub fn put_back(&mut self, mut woken: Vec<Slot>) {
+        woken.clear();
+        self.woken = woken;
     }
 }

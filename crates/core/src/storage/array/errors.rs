@@ -23,31 +23,14 @@
 //! once, counts the error, records the transaction in the device's DTL, and its daemon faults the device at
 //! the tenth error within ten minutes, unless the pool needs it. Here the first error faults it.
 use super::Array;
-use super::levels::Spot;
-use super::members::MemberState;
+use super::members::{MemberState, Spot};
 use super::report::ReportKind;
 use super::stripe_request::{Op, Owner};
-use crate::command::{Access, Completion, Outcome};
+use crate::command::{Access, Completion};
 use crate::storage::bad_blocks::BadBlocks;
 use crate::storage::context::Context;
 use alloc::vec::Vec;
 use drivelab_units::{Lba, Sectors};
-
-/// Members' commands that ended with an error of their drives.
-#[derive(Default)]
-pub struct Errors {
-    reads: u64,
-    /// Writes and FLUSHes.
-    writes: u64,
-    /// Drives that were given up, and whose failure has not been reported to the system.
-    given_up: Vec<u16>,
-}
-
-/// Whether a read with this outcome is served from other members, and written back.
-#[inline]
-pub fn is_unread(outcome: Outcome) -> bool {
-    matches!(outcome, Outcome::MediaError | Outcome::TimedOut)
-}
 
 impl Array {
     /// Commands that ended with an error although the member was present: reads, then writes and FLUSHes.
@@ -61,98 +44,89 @@ impl Array {
         self.errors.given_up.pop()
     }
 
-    /// Whether every write is refused, because the last copy of something failed a write.
-    #[inline]
-    pub(crate) fn refuses_writes(&self) -> bool {
-        self.condition.is_broken
-    }
-
-    /// Whether writes are refused, for that reason or because the journal has failed.
+    /// Whether every write is refused, because the last copy of something failed a write, or the journal has failed.
     pub fn takes_no_writes(&self) -> bool {
-        self.refuses_writes() || self.planner.logs.is_lost()
+        self.condition.is_broken || self.state.logs.is_lost()
     }
 
     /// A member has failed a command. Returns whether the command has ended together with its drive.
     #[cold]
-    pub(crate) fn has_erred(&mut self, context: &mut Context, completion: &Completion) -> bool {
-        let op = *self.planner.ops.get(completion.tag);
+    pub(crate) fn note_error(&mut self, context: &mut Context, completion: &Completion) -> bool {
+        let op = *self.state.ops.get(completion.tag);
         let is_read = op.access == Access::Read;
         *if is_read { &mut self.errors.reads } else { &mut self.errors.writes } += 1;
-        let is_of_log = self.planner.stripe_requests.get(op.stripe_request).owner == Owner::Log;
-        if is_read || op.access == Access::Flush && !is_of_log || !self.may_do_without(op.slot) {
+        let is_of_log = self.state.stripe_requests.get(op.stripe_request).owner == Owner::Log;
+        // The array can always work without the journal, and without a member if its level is redundant.
+        let may_do_without = op.slot == self.state.params.members || self.layout.is_redundant();
+        if is_read || op.access == Access::Flush && !is_of_log || !may_do_without {
             return false;
         }
         let Op { slot, drive, .. } = op;
         let what = ReportKind::WriteError { slot, drive, outcome: completion.outcome };
-        if slot < self.planner.params.members && (self.refuses_writes() || self.is_needed(slot)) {
+        if slot < self.state.params.members && (self.condition.is_broken || self.would_lose(slot)) {
             if !core::mem::replace(&mut self.condition.is_broken, true) {
-                self.report(context, slot, what);
-                self.report(context, slot, ReportKind::Broken);
+                context.report_array(self.layout.group_of(slot), what);
+                context.report_array(self.layout.group_of(slot), ReportKind::Broken);
             }
             self.make_stale(context, &op);
             return false;
         }
-        self.report(context, slot.min(self.planner.params.members - 1), what);
+        context.report_array(self.layout.group_of(slot.min(self.state.params.members - 1)), what);
         self.errors.given_up.push(drive);
         self.fail(context, drive);
         true
     }
 
-    /// Whether the level can work without this member. It can always work without the journal.
-    fn may_do_without(&self, slot: u16) -> bool {
-        slot == self.planner.params.members || self.layout.is_redundant()
-    }
-
     /// Whether a member has the last copy of something, or the pool would be lost with it. In RAID 01 its
     /// striped set would fail with it.
-    fn is_needed(&mut self, slot: u16) -> bool {
+    fn would_lose(&mut self, slot: u16) -> bool {
         if self.layout.fails_the_last() {
             return false;
         }
         let set = self.layout.companions(slot);
-        let before: Vec<MemberState> = set.clone().map(|slot| self.planner.members.get(slot).state).collect();
-        set.clone().for_each(|slot| self.planner.members.set(slot, MemberState::Missing));
-        let is_needed = !set.clone().all(|slot| self.can_be_rebuilt(slot));
-        set.zip(before).for_each(|(slot, state)| self.planner.members.set(slot, state));
+        let before: Vec<MemberState> = set.clone().map(|slot| self.state.members.get(slot).state).collect();
+        set.clone().for_each(|slot| self.state.members.set(slot, MemberState::Missing));
+        let is_needed = !set.clone().all(|slot| self.layout.can_be_rebuilt(&self.state.members, slot));
+        set.zip(before).for_each(|(slot, state)| self.state.members.set(slot, state));
         is_needed
     }
 
     /// What a write failed to bring to a member that stays is read from other copies, where there are any.
     fn make_stale(&mut self, context: &mut Context, op: &Op) {
         let Op { slot, drive, .. } = *op;
-        for (first, end) in self.layout.readable_elsewhere(&self.planner, op) {
-            self.planner.defects.make_stale(self.planner.params.members, slot, (first, end));
+        for (first, end) in self.layout.readable_elsewhere(&self.state.members, &self.state.defects, op) {
+            self.state.defects.make_stale(self.state.params.members, slot, (first, end));
             let (first, count) = (Lba::new(first), Sectors::new(end - first));
-            self.report(context, slot, ReportKind::Stale { slot, drive, first, count });
+            context.report_array(self.layout.group_of(slot), ReportKind::Stale { slot, drive, first, count });
         }
     }
 
     /// A member has failed: where it had the only valid copy, the addresses are lost.
     pub(crate) fn lose_stale(&mut self, context: &mut Context) {
-        for run in self.layout.only_stale_left(&self.planner) {
+        for run in self.layout.only_stale_left(&self.state.members, &self.state.defects) {
             self.condition.has_lost = true;
-            self.report(context, 0, ReportKind::Lost(run));
+            context.report_array(0, ReportKind::Lost(run));
         }
     }
 
     /// Whether any of these sectors of a member are read from other copies, because a write to them failed.
     #[inline]
     pub fn is_stale(&self, spot: Spot, count: u64) -> bool {
-        self.planner.defects.is_stale(spot, count)
+        self.state.defects.is_stale(spot, count)
     }
 
     /// All stale stretches: the slot, the first sector, and the one after the last.
     pub fn stale(&self) -> impl Iterator<Item = (u16, u64, u64)> {
-        self.planner.defects.stale()
+        self.state.defects.stale()
     }
 
     /// The addresses that background work could not read from any member. A write makes them readable.
     pub fn bad_blocks(&self) -> &BadBlocks {
-        &self.planner.defects.bad_blocks
+        &self.state.defects.bad_blocks
     }
 
     /// Sectors that could not be read and have been written back since the run began.
     pub fn repaired(&self) -> u64 {
-        self.planner.defects.repaired
+        self.state.defects.repaired
     }
 }

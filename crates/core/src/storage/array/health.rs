@@ -5,69 +5,44 @@
 //! `replaced_after` later, unless what the slot held can no longer be reconstructed. A new drive that
 //! somebody puts in is a spare too: until it is taken it does nothing. In RAID 01 the members of a striped
 //! set with a member missing stand aside, and are all rebuilt once the set is complete again.
-use super::errors::is_unread;
-use super::levels::ALL;
-use super::members::{Member, MemberState};
-use super::params::{ArrayParams, When};
-use super::report::{Health, Report, ReportKind};
+use super::Array;
+use super::members::MemberState;
+use super::params::When;
+use super::report::{Health, ReportKind};
+use super::state::ArrayState;
 use super::stripe_request::{Op, Owner};
-use super::{Array, ArrayEvent};
-use crate::command::{Access, Breakdown, Command, Outcome};
+use super::unreadable::is_unread;
+use crate::command::{Access, Breakdown, Outcome};
 use crate::data::DataOp;
-use crate::storage::context::{Context, Event};
-use crate::storage::outputs::TargetEvent;
+use crate::storage::context::Context;
+use crate::storage::events::{ArrayEvent, Event};
 use crate::storage::tree::Slot;
-use alloc::collections::VecDeque;
 use alloc::vec::Vec;
-use core::ops::Range;
 use drivelab_units::{Instant, Span};
-
-/// The condition of the array so far.
-#[derive(Default)]
-pub struct Condition {
-    /// Since when some member has not been complete.
-    impaired_since: Option<Instant>,
-    /// How long that was the case in earlier periods.
-    impaired: Span,
-    pub(crate) has_lost: bool,
-    /// Whether writes are refused, because the last copy of something failed a write.
-    pub(crate) is_broken: bool,
-    /// Slots for which a spare is to be taken later.
-    awaited: u32,
-    /// The spares that are left.
-    spares: VecDeque<u16>,
-}
-
-impl Condition {
-    /// A condition with these spares.
-    pub fn new(spares: Range<u16>) -> Self {
-        Condition { spares: spares.collect(), ..Condition::default() }
-    }
-}
 
 impl Array {
     /// To be called once, before anything else.
     pub fn start(&mut self, context: &mut Context) {
-        let before = self.planner.members.frontiers();
-        let missing = self.planner.params.missing.clone();
+        let before = self.state.members.frontiers();
+        let missing = self.state.params.missing.clone();
         for &slot in &missing {
-            let drive = self.planner.members.get(slot).drive;
-            self.planner.members.set(slot, MemberState::Missing);
-            self.report(context, slot, ReportKind::Failed { slot, drive });
-            self.fail_rest_of_set(slot);
+            let drive = self.state.members.get(slot).drive;
+            self.state.members.set(slot, MemberState::Missing);
+            context.report_array(self.layout.group_of(slot), ReportKind::Failed { slot, drive });
+            self.state.members.set_aside(self.layout.companions(slot));
         }
         self.lose(context, &before, missing.first().copied().unwrap_or(0));
         for slot in missing {
-            if !self.planner.params.rebuilding {
-                self.await_spare(context, slot);
-            } else if self.can_be_rebuilt(slot) {
-                self.assign_slot(context, slot, self.planner.members.get(slot).drive);
+            if !self.state.params.rebuilding {
+                self.condition.await_spare(context, context.now + self.state.params.replaced_after, slot);
+            } else if self.layout.can_be_rebuilt(&self.state.members, slot) {
+                self.assign_slot(context, slot, self.state.members.get(slot).drive);
             }
         }
-        self.resume_rebuilds();
+        self.background.resume_rebuilds(&self.layout, &mut self.state);
         // Only once every box has stated which events it reports.
-        self.wake_at(context, context.now);
-        for failure in &self.planner.params.failures {
+        self.background.wake_at(context, context.now);
+        for failure in &self.state.params.failures {
             let at = match failure.when {
                 When::At(at) => at,
                 When::Commands(0) => context.now,
@@ -75,14 +50,14 @@ impl Array {
             };
             context.agenda.schedule(at, 0, Event::Fails { drive: failure.drive });
         }
-        for (scheduled, work) in (0..).zip(&self.planner.params.scheduled) {
+        for (scheduled, work) in (0..).zip(&self.state.params.scheduled) {
             context.agenda.schedule(work.at, 5, Event::Array(ArrayEvent::Begin { scheduled }));
         }
     }
 
     /// Drives that fail once the array has received a given number of commands.
     pub(crate) fn fail_by_count(&mut self, context: &mut Context) {
-        for failure in &self.planner.params.failures {
+        for failure in &self.state.params.failures {
             if failure.when == When::Commands(self.admission.received()) {
                 context.agenda.schedule(context.now, 0, Event::Fails { drive: failure.drive });
             }
@@ -91,86 +66,81 @@ impl Array {
 
     /// A drive has failed for good.
     pub fn fail(&mut self, context: &mut Context, drive: u16) {
-        if self.planner.logs.drive() == Some(drive) {
-            self.report(context, 0, ReportKind::JournalFailed { drive });
-            self.planner.logs.lose();
+        if self.state.logs.drive() == Some(drive) {
+            context.report_array(0, ReportKind::JournalFailed { drive });
+            self.state.logs.lose();
             self.end_ops_of(context, drive);
             return self.admit_to_logs(context);
         }
-        let Some(slot) = self.planner.members.slot_of(drive) else {
+        let Some(slot) = self.state.members.slot_of(drive) else {
             if self.condition.spares.contains(&drive) {
                 self.condition.spares.retain(|&spare| spare != drive);
-                self.report(context, 0, ReportKind::SpareFailed { drive });
+                context.report_array(0, ReportKind::SpareFailed { drive });
             }
             return;
         };
-        let before = self.planner.members.frontiers();
-        self.planner.members.set(slot, MemberState::Missing);
-        self.planner.members.get_mut(slot).outstanding = 0;
-        self.report(context, slot, ReportKind::Failed { slot, drive });
-        self.fail_rest_of_set(slot);
+        let before = self.state.members.frontiers();
+        self.state.members.set(slot, MemberState::Missing);
+        self.state.members.get_mut(slot).outstanding = 0;
+        context.report_array(self.layout.group_of(slot), ReportKind::Failed { slot, drive });
+        self.state.members.set_aside(self.layout.companions(slot));
         self.lose(context, &before, slot);
         self.lose_stale(context);
-        self.leave_rebuild(context);
-        self.note_condition(context.now);
-        self.await_spare(context, slot);
+        let is_idle = self.is_idle(context.now);
+        self.background.leave_rebuild(context, &self.layout, &self.state.members, is_idle);
+        self.condition.note(self.state.members.impaired > 0, context.now);
+        self.condition.await_spare(context, context.now + self.state.params.replaced_after, slot);
         self.end_ops_of(context, drive);
         self.pump_background(context);
     }
 
     /// Commands that are with a drive, or waiting for it, end as it fails.
     fn end_ops_of(&mut self, context: &mut Context, drive: u16) {
-        self.below.drop_for(&mut self.planner.ops, drive);
+        self.below.drop_for(&mut self.state.ops, drive);
         let gone: Vec<Slot> = self
-            .planner
+            .state
             .ops
             .places()
             .filter(|(_, op)| op.is_out && op.drive == drive)
             .map(|(at, _)| at)
             .collect();
         for at in gone {
-            let since = self.planner.stripe_requests.get(self.planner.ops.get(at).stripe_request).since;
+            let since = self.state.stripe_requests.get(self.state.ops.get(at).stripe_request).since;
             let breakdown = Breakdown { queue: context.now - since, ..Breakdown::default() };
             self.end_op(context, at, Outcome::Failed, &breakdown);
         }
-    }
-
-    fn await_spare(&mut self, context: &mut Context, slot: u16) {
-        self.condition.awaited += 1;
-        let due = context.now + self.planner.params.replaced_after;
-        context.agenda.schedule(due, 4, Event::Array(ArrayEvent::Replace { slot }));
     }
 
     /// A member's command has failed, or there was no drive to send it to: a read is planned anew without it;
     /// the failure of a write to a missing member does not matter where others keep what it wrote.
     pub(crate) fn op_failed(&mut self, op: &Op, outcome: Outcome) {
         // What could not be written back stays as it was.
-        if op.repairs > 0 || op.access == Access::Read && self.planner.is_not_missed(op, outcome) {
+        if op.repairs > 0 || op.access == Access::Read && self.state.excuse_read(op, outcome) {
             return;
         }
         let is_kept = outcome != Outcome::Failed
             || match op.access {
                 Access::Read => true,
                 Access::Write => {
-                    op.slot >= self.planner.members.count()
-                        || self.layout.is_kept_without(&self.planner.members, op)
+                    op.slot >= self.state.members.count()
+                        || self.layout.is_kept_without(&self.state.members, op)
                 }
-                Access::Flush => !self.has_lost(),
+                Access::Flush => !self.condition.has_lost,
             };
-        let has_met = self.planner.defects.unreadable.has(
-            self.planner.stripe_requests.get(op.stripe_request).unreadable,
+        let has_met = self.state.defects.unreadable.has(
+            self.state.stripe_requests.get(op.stripe_request).unreadable,
             op.spot(),
             op.count,
         );
-        let stripe_request = self.planner.stripe_requests.get_mut(op.stripe_request);
+        let stripe_request = self.state.stripe_requests.get_mut(op.stripe_request);
         if stripe_request.owner == Owner::Background {
-            return self.window_op_failed(op, outcome);
+            return self.background.note_failure(&mut self.state, op, outcome);
         }
         match (op.access, outcome) {
             (Access::Read, Outcome::Failed) => stripe_request.plan.is_spoilt = true,
             // Several of its commands may have met unreadable sectors before it is planned anew.
             (Access::Read, _) if is_unread(outcome) && (stripe_request.plan.is_spoilt || !has_met) => {
-                self.planner.defects.unreadable.add(
+                self.state.defects.unreadable.add(
                     &mut stripe_request.unreadable,
                     op.spot(),
                     op.count,
@@ -179,7 +149,7 @@ impl Array {
                 stripe_request.plan.is_spoilt = true;
             }
             // A failure of the journal matters.
-            (_, Outcome::Failed) if op.slot == self.planner.params.members => {
+            (_, Outcome::Failed) if op.slot == self.state.params.members => {
                 stripe_request.outcome = outcome;
             }
             (Access::Write | Access::Flush, Outcome::Failed) if !is_kept => {
@@ -193,7 +163,7 @@ impl Array {
     /// It is time for a spare to take the place of a failed member.
     pub(crate) fn replace(&mut self, context: &mut Context, slot: u16) {
         self.condition.awaited -= 1;
-        if self.takes_spare(context, slot) {
+        if self.take_spare(context, slot) {
             self.pump_background(context);
         }
     }
@@ -201,10 +171,10 @@ impl Array {
     /// A new drive is present in the place of a failed one: it gets that one's slot if everything that
     /// belongs on it can be reconstructed, or becomes a spare.
     pub fn insert_drive(&mut self, context: &mut Context, drive: u16) {
-        let has =
-            |&(_, member): &(u16, &Member)| member.drive == drive && member.state == MemberState::Missing;
-        let slot = self.planner.members.iter().find(has).map(|(slot, _)| slot);
-        match slot.filter(|&slot| !self.refuses_writes() && self.can_be_rebuilt(slot)) {
+        let slot = self.state.members.slot_missing(drive);
+        match slot.filter(|&slot| {
+            !self.condition.is_broken && self.layout.can_be_rebuilt(&self.state.members, slot)
+        }) {
             Some(slot) => {
                 self.assign_slot(context, slot, drive);
                 self.pump_background(context);
@@ -217,8 +187,8 @@ impl Array {
     /// any.
     pub fn rebuild_now(&mut self, context: &mut Context) -> bool {
         let mut has_begun = false;
-        for slot in 0..self.planner.members.count() {
-            has_begun |= self.takes_spare(context, slot);
+        for slot in 0..self.state.members.count() {
+            has_begun |= self.take_spare(context, slot);
         }
         if has_begun {
             self.pump_background(context);
@@ -228,10 +198,10 @@ impl Array {
 
     /// A spare takes the place of a failed member, if there is one and the slot can be rebuilt. Returns
     /// whether it does.
-    fn takes_spare(&mut self, context: &mut Context, slot: u16) -> bool {
-        if self.planner.members.get(slot).state == MemberState::Missing
-            && !self.refuses_writes()
-            && self.can_be_rebuilt(slot)
+    fn take_spare(&mut self, context: &mut Context, slot: u16) -> bool {
+        if self.state.members.get(slot).state == MemberState::Missing
+            && !self.condition.is_broken
+            && self.layout.can_be_rebuilt(&self.state.members, slot)
             && let Some(drive) = self.condition.spares.pop_front()
         {
             self.assign_slot(context, slot, drive);
@@ -240,92 +210,45 @@ impl Array {
         false
     }
 
-    /// Whether a drive belongs to a missing slot: at the start such a drive is absent.
-    pub fn misses(&self, drive: u16) -> bool {
-        let has = |member: &Member| member.drive == drive && member.state == MemberState::Missing;
-        self.planner.members.iter().any(|(_, member)| has(member))
-    }
-
-    /// Whether a drive is, or was, the journal's: its number is behind members and spares.
-    pub fn is_of_journal(&self, drive: u16) -> bool {
-        let ArrayParams { members, spares, .. } = self.planner.params;
-        drive >= members + spares
-    }
-
-    /// Whether everything that belongs on a slot can be read or computed from the others.
-    pub(crate) fn can_be_rebuilt(&self, slot: u16) -> bool {
-        self.layout.reach(&self.planner.members, slot) == ALL
-    }
-
     /// A new drive takes a slot.
     fn assign_slot(&mut self, context: &mut Context, slot: u16, drive: u16) {
-        let member = self.planner.members.get_mut(slot);
+        let member = self.state.members.get_mut(slot);
         (member.drive, member.outstanding, member.head) = (drive, 0, 0);
-        self.report(context, slot, ReportKind::Replaced { slot, drive });
+        context.report_array(self.layout.group_of(slot), ReportKind::Replaced { slot, drive });
         context.data_op(DataOp::Replace { member: drive });
-        self.planner.members.set(slot, MemberState::Aside);
+        self.state.members.set(slot, MemberState::Aside);
         let set = self.layout.companions(slot);
-        if set.clone().all(|other| self.planner.members.get(other).state != MemberState::Missing) {
+        if set.clone().all(|other| self.state.members.get(other).state != MemberState::Missing) {
             for other in set {
-                if self.planner.members.get(other).state == MemberState::Aside {
-                    self.planner.members.set(other, MemberState::Rebuilding { done: 0 });
-                    self.join_rebuild(context, other);
+                if self.state.members.get(other).state == MemberState::Aside {
+                    self.state.members.set(other, MemberState::Rebuilding { done: 0 });
+                    self.background.join_rebuild(
+                        context,
+                        &mut self.layout,
+                        other,
+                        self.admission.requested(),
+                    );
                 }
             }
         }
-        self.note_condition(context.now);
+        self.condition.note(self.state.members.impaired > 0, context.now);
         self.copy_bits(context);
-    }
-
-    /// The other members of a striped set with a member missing stand aside.
-    fn fail_rest_of_set(&mut self, missing: u16) {
-        for slot in self.layout.companions(missing) {
-            if self.planner.members.get(slot).state != MemberState::Missing {
-                self.planner.members.set(slot, MemberState::Aside);
-            }
-        }
     }
 
     /// Reports what has been lost since the members had the frontiers `before`.
     fn lose(&mut self, context: &mut Context, before: &[u64], slot: u16) {
-        if self.planner.members.impaired == 0 {
+        if self.state.members.impaired == 0 {
             return;
         }
-        self.note_condition(context.now);
-        for run in self.layout.losses(&self.planner.members, before, slot) {
+        self.condition.note(self.state.members.impaired > 0, context.now);
+        for run in self.layout.losses(&self.state.members, before, slot) {
             self.condition.has_lost = true;
-            self.report(context, slot, ReportKind::Lost(run));
+            context.report_array(self.layout.group_of(slot), ReportKind::Lost(run));
         }
         if !self.condition.has_lost {
-            self.layout.lose_beside_bad_blocks(&mut self.planner, context);
+            let ArrayState { members, defects, .. } = &mut self.state;
+            self.layout.lose_beside_bad_blocks(members, defects, context);
         }
-    }
-
-    pub(crate) fn report(&self, context: &mut Context, slot: u16, what: ReportKind) {
-        let report = Report { at: context.now, group: self.group_of(slot), what };
-        context.report_event(TargetEvent::Array(report));
-    }
-
-    /// Which group of members a slot belongs to.
-    pub(crate) fn group_of(&self, slot: u16) -> u16 {
-        self.layout.group_members().map_or(0, |members| slot / members)
-    }
-
-    pub(crate) fn note_condition(&mut self, now: Instant) {
-        let condition = &mut self.condition;
-        match (self.planner.members.impaired > 0, condition.impaired_since) {
-            (true, None) => condition.impaired_since = Some(now),
-            (false, Some(since)) => {
-                condition.impaired += now - since;
-                condition.impaired_since = None;
-            }
-            _ => {}
-        }
-    }
-
-    /// Whether some addresses are lost, because of the members that are missing.
-    pub(crate) fn has_lost(&self) -> bool {
-        self.condition.has_lost
     }
 
     /// The state of the array as a whole, from its members' states and its losses.
@@ -333,11 +256,11 @@ impl Array {
         let is_missing = |state| matches!(state, MemberState::Missing | MemberState::Aside);
         if self.condition.has_lost {
             Health::Failed
-        } else if self.refuses_writes() {
+        } else if self.condition.is_broken {
             Health::Broken
-        } else if self.planner.members.iter().any(|(_, member)| is_missing(member.state)) {
+        } else if self.state.members.iter().any(|(_, member)| is_missing(member.state)) {
             Health::Degraded
-        } else if self.planner.members.impaired > 0 {
+        } else if self.state.members.impaired > 0 {
             Health::Rebuilding
         } else {
             Health::Healthy
@@ -351,32 +274,15 @@ impl Array {
             When::Commands(count) => count > self.admission.received(),
         };
         let may_come = || {
-            let to_come = self.planner.params.failures.iter().any(|failure| is_to_come(failure.when));
+            let to_come = self.state.params.failures.iter().any(|failure| is_to_come(failure.when));
             self.condition.awaited > 0 || to_come
         };
-        self.is_rebuilding() || !self.refuses_writes() && !self.condition.spares.is_empty() && may_come()
+        self.background.is_rebuilding()
+            || !self.condition.is_broken && !self.condition.spares.is_empty() && may_come()
     }
 
-    /// How long some member was not whole, up to an instant.
+    /// How long some member was not complete, up to an instant.
     pub fn impaired_for(&self, now: Instant) -> Span {
-        let Condition { impaired_since, impaired, .. } = self.condition;
-        impaired + impaired_since.map_or(Span::ZERO, |since| now.since(since))
-    }
-
-    /// The outcome that a command starts with: [`Outcome::Lost`] where it reads a bad block. Bad blocks that
-    /// it writes become good again.
-    #[inline]
-    pub(crate) fn check_bad_blocks(&mut self, command: &Command) -> Outcome {
-        // A pool and rows with parity do so themselves, once no older stripe request has the blocks.
-        if self.planner.defects.bad_blocks.is_empty() || self.layout.checks_bad_blocks() {
-            return Outcome::Done;
-        }
-        let (first, end) = (command.first.get(), command.end().get());
-        match command.access {
-            Access::Read if self.planner.defects.bad_blocks.touch(first, end) => return Outcome::Lost,
-            Access::Write => self.planner.defects.bad_blocks.fill(first, end),
-            Access::Read | Access::Flush => {}
-        }
-        Outcome::Done
+        self.condition.impaired_for(now)
     }
 }

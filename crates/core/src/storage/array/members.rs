@@ -1,6 +1,18 @@
 //! The members of an array: which drive is in which slot, and which of its data are valid.
-use super::levels::Spot;
 use alloc::vec::Vec;
+use core::ops::Range;
+
+/// A place on a member.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Spot {
+    /// Slot of the member.
+    pub slot: u16,
+    /// Sector on the member.
+    pub at: u64,
+}
+
+/// The frontier of a member whose data are all valid.
+pub const ALL: u64 = u64::MAX;
 
 /// The state of a slot.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -100,6 +112,21 @@ impl Members {
         self.members.iter().filter(|member| member.state == MemberState::Missing).count() as u16
     }
 
+    /// Those of these slots that have a drive stand aside.
+    pub fn set_aside(&mut self, slots: Range<u16>) {
+        for slot in slots {
+            if self.get(slot).state != MemberState::Missing {
+                self.set(slot, MemberState::Aside);
+            }
+        }
+    }
+
+    /// The missing slot that a drive belongs to: at the start such a drive is absent.
+    pub fn slot_missing(&self, drive: u16) -> Option<u16> {
+        let has = |member: &Member| member.drive == drive && member.state == MemberState::Missing;
+        self.members.iter().position(has).map(|slot| slot as u16)
+    }
+
     /// The slot that a drive is in.
     pub fn slot_of(&self, drive: u16) -> Option<u16> {
         let has = |member: &Member| member.drive == drive && member.state != MemberState::Missing;
@@ -125,7 +152,7 @@ impl Members {
     /// The place below which a member's data are valid.
     pub fn frontier(&self, slot: u16) -> u64 {
         match self.get(slot).state {
-            MemberState::Whole => super::levels::ALL,
+            MemberState::Whole => ALL,
             MemberState::Missing | MemberState::Aside => 0,
             MemberState::Rebuilding { done } => done,
         }

@@ -3,15 +3,17 @@
 //! - [`levels`] has a folder for each family of RAID levels: where addresses lie, how they are read and
 //!   written, what a failure costs, what background work covers. The array asks a level what
 //!   [`levels::RaidLevel`] lists, and no more.
-//! - [`plan`] is the tool with which a level makes the commands of a stripe request; [`logs`] and [`bitmap`]
-//!   add what must be recorded before the members are written.
+//! - [`state`] is what the array holds for all of that; [`plan`] is what a level sees of it when it makes the
+//!   commands of a stripe request; [`logs`] and [`bitmap`] add what must be recorded before the members are
+//!   written; in [`marking`] and `logs/room.rs` stripe requests wait for that.
 //! - [`stripe_request`] defines stripe requests; [`admission`] counts hosts' commands and queues those that
 //!   wait, this file cuts them and answers hosts, [`claims`] knows which stripe request holds which blocks,
 //!   [`waiting`] which one waits for which, [`phases`] takes a stripe request through its phases,
 //!   [`processors`] has the computing time that this takes, [`below`] hands members' commands over.
 //! - [`members`] knows which drive is in which slot and which of its data are valid; [`errors`] defines what
-//!   happens when a member fails a command, [`health`] handles failures, [`unreadable`] records what could not be
-//!   read, [`background`] runs rebuild, resync and scrub.
+//!   happens when a member fails a command, [`health`] handles failures, [`condition`] has what they leave behind,
+//!   [`defects`] and [`unreadable`] record which data are invalid or could not be read, [`background`] runs
+//!   rebuild, resync and scrub.
 //! - [`report`] reports what happened, [`traces`] records commands.
 //!
 //! Two stripe requests that touch the same blocks, at least one of which writes, never run at once where that
@@ -22,16 +24,21 @@ pub(crate) mod background;
 mod below;
 mod bitmap;
 mod claims;
+mod condition;
+mod defects;
 mod errors;
 mod health;
 pub mod levels;
 pub(crate) mod logs;
+mod marking;
 pub mod members;
 pub mod params;
 mod phases;
 mod plan;
 mod processors;
 pub mod report;
+pub mod reserved;
+mod state;
 mod stripe_request;
 mod traces;
 mod unreadable;
@@ -39,9 +46,9 @@ mod waiting;
 
 use super::context::Context;
 use super::drive::Drive;
+use super::events::ArrayEvent;
 use super::overlap::Claim;
 use super::tree::{NONE, Slot};
-use super::write_behind::OWN_IDS;
 use crate::command::{Access, Breakdown, Command, Completion, Outcome};
 use crate::fifo::Fifo;
 use crate::trace::CommandTrace;
@@ -52,57 +59,24 @@ use below::Below;
 pub use bitmap::Bit;
 use bitmap::IntentBitmap;
 use claims::Claims;
+use condition::{Condition, Errors};
 use drivelab_units::{Instant, Lba, Sectors};
-use errors::Errors;
-use health::Condition;
 use levels::{Layout, LevelError};
 pub use logs::Logged;
 use logs::Logs;
 use members::Members;
 use params::ArrayParams;
-use plan::Planner;
 use processors::Processors;
+use state::ArrayState;
 use stripe_request::{Owner, Request, StripeRequest};
 use traces::Traces;
 use waiting::Released;
-
-/// The ids of members' commands begin here, in the range that no host uses.
-const OP_IDS: u64 = OWN_IDS | 1 << 51;
-
-/// What the array schedules for itself.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum ArrayEvent {
-    /// The parity of the stripe request in this place is computed.
-    Computed {
-        /// Place of the stripe request.
-        stripe_request: u32,
-        /// Distinguishes it from earlier users of the place.
-        serial: u32,
-    },
-    /// The background work is due.
-    Background,
-    /// A new drive takes this slot.
-    Replace {
-        /// The slot.
-        slot: u16,
-    },
-    /// This region may have been without writes for long enough to clear its bit.
-    Unmark {
-        /// Number of the region in the bitmap.
-        region: u32,
-    },
-    /// Scheduled work begins.
-    Begin {
-        /// Index among [`ArrayParams::scheduled`](params::ArrayParams).
-        scheduled: u16,
-    },
-}
 
 /// One array: turns commands of hosts into commands of members, and does its own background work. An embedder
 /// gets it from [`System::array`](super::system::System::array), read-only.
 pub struct Array {
     layout: Layout,
-    planner: Planner,
+    state: ArrayState,
     admission: Admission,
     claims: Claims,
     released: Released,
@@ -128,7 +102,7 @@ impl Array {
         let logs = Logs::new(params, &capacities.iter().map(|capacity| capacity.get()).collect::<Vec<_>>());
         Array {
             layout,
-            planner: Planner::new(params, Members::new(members, spares, forgets), logs),
+            state: ArrayState::new(params, Members::new(members, spares, forgets), logs),
             admission: Admission::default(),
             claims: Claims::default(),
             released: Released::default(),
@@ -157,24 +131,24 @@ impl Array {
     /// on the members record where the records of a pool lie, and which addresses are bad blocks.
     pub fn restore_after(&mut self, before: &Array) {
         self.layout.take_over(&before.layout);
-        self.planner.defects.bad_blocks = before.planner.defects.bad_blocks.clone();
+        self.state.defects.bad_blocks = before.state.defects.bad_blocks.clone();
     }
 
     /// The parameters that it was built with.
     pub fn params(&self) -> &ArrayParams {
-        &self.planner.params
+        &self.state.params
     }
 
     /// The slots, with the state of each member.
     pub fn members(&self) -> &Members {
-        &self.planner.members
+        &self.state.members
     }
 
     /// Accepts a command of a host.
     pub fn submit(&mut self, context: &mut Context, command: &Command) {
-        self.admission.arrived(command, context.now);
+        self.admission.note_arrival(command, context.now);
         self.fail_by_count(context);
-        if self.admission.has_room(self.planner.params.depth) {
+        if self.admission.has_room(self.state.params.depth) {
             self.take(context, command, context.now);
         } else {
             self.admission.defer(command, context.now);
@@ -188,7 +162,7 @@ impl Array {
         if !self.admission.begin_admitting() {
             return;
         }
-        while let Some((command, came)) = self.admission.next_waiting(self.planner.params.depth) {
+        while let Some((command, came)) = self.admission.next_waiting(self.state.params.depth) {
             self.take(context, &command, came);
         }
     }
@@ -196,9 +170,11 @@ impl Array {
     /// A command that was submitted at `submitted` begins.
     #[inline(always)]
     fn take(&mut self, context: &mut Context, command: &Command, submitted: Instant) {
-        self.admission.begins();
-        let outcome = self.check_bad_blocks(command);
-        let request = self.planner.requests.add(Request {
+        self.admission.note_begin();
+        // A pool does so itself, once no older stripe request has the records.
+        let checks = !self.layout.checks_bad_blocks();
+        let outcome = if checks { self.state.defects.admit(command) } else { Outcome::Done };
+        let request = self.state.requests.add(Request {
             command: *command,
             submitted,
             // One for the request itself, until all its stripe requests have begun.
@@ -208,8 +184,9 @@ impl Array {
         let (first, end) = (command.first.get(), command.end().get());
         let mut at = first;
         loop {
-            let next = self.layout.cut(&self.planner, command.access, at, end);
-            self.planner.requests.get_mut(request).stripe_requests += 1;
+            let ArrayState { params, logs, .. } = &self.state;
+            let next = self.layout.cut(params, logs, command.access, at, end);
+            self.state.requests.get_mut(request).stripe_requests += 1;
             let stripe_request =
                 self.add_stripe_request(submitted, Owner::Request(request), command.access, at, next);
             self.enter(context, stripe_request);
@@ -218,7 +195,7 @@ impl Array {
             }
             at = next;
         }
-        if self.is_last(request) {
+        if self.state.take_last(request) {
             let breakdown = Breakdown { queue: context.now - submitted, ..Breakdown::default() };
             self.answer(context, request, &breakdown, NONE);
         }
@@ -233,10 +210,9 @@ impl Array {
         first: u64,
         end: u64,
     ) -> Slot {
-        self.planner.clock += 1;
-        let serial = self.planner.clock as u32;
+        let serial = self.state.next_serial();
         let slot =
-            self.planner.stripe_requests.add(StripeRequest::new(owner, access, first, end, since, serial));
+            self.state.stripe_requests.add(StripeRequest::new(owner, access, first, end, since, serial));
         // Drops the trace of the earlier user of the place.
         if self.traces.are_kept() {
             self.traces.forget(slot);
@@ -247,28 +223,30 @@ impl Array {
     /// A stripe request begins, unless it must wait for an older one that has some of its blocks.
     #[inline(always)]
     fn enter(&mut self, context: &mut Context, slot: Slot) {
-        if let Some(claim_range) = self.claim_range_of(self.planner.stripe_requests.get(slot))
+        if let Some(claim_range) = self.claim_range_of(self.state.stripe_requests.get(slot))
             && let Some(blocker) = self.claim(slot, claim_range)
         {
-            return waiting::wait_behind(&mut self.planner.stripe_requests, blocker, slot);
+            return waiting::wait_behind(&mut self.state.stripe_requests, blocker, slot);
         }
         self.begin(context, slot);
     }
 
     /// A stripe request claims these blocks. Returns the stripe request that it must wait for, if any.
     fn claim(&mut self, slot: Slot, (write, first, end): (bool, u64, u64)) -> Option<Slot> {
-        let claim = Claim { write, first: Lba::new(first), end: Lba::new(end), age: self.planner.clock };
+        let claim = Claim { write, first: Lba::new(first), end: Lba::new(end), age: self.state.clock() };
         let blocker = self.claims.blocker(&claim);
         self.claims.insert(slot, &claim);
-        self.planner.stripe_requests.get_mut(slot).claim = Some(claim);
+        self.state.stripe_requests.get_mut(slot).claim = Some(claim);
         blocker
     }
 
     /// A stripe request has gone through all its phases, or has failed.
     fn end_stripe_request(&mut self, context: &mut Context, slot: Slot) {
-        self.layout.settle(&mut self.planner, slot);
-        self.planner.defects.unreadable.clear(&mut self.planner.stripe_requests.get_mut(slot).unreadable);
-        let stripe_request = self.planner.stripe_requests.get(slot);
+        let ArrayState { members, stripe_requests, defects, .. } = &mut self.state;
+        let stripe_request = stripe_requests.get_mut(slot);
+        self.layout.settle(members, &mut defects.bad_blocks, slot, stripe_request);
+        defects.unreadable.clear(&mut stripe_request.unreadable);
+        let stripe_request = self.state.stripe_requests.get(slot);
         let (owner, first, end) = (stripe_request.owner, stripe_request.first, stripe_request.end);
         if stripe_request.claim.is_some() {
             if stripe_request.is_marked {
@@ -276,32 +254,36 @@ impl Array {
             }
             self.claims.remove(slot);
         }
-        let record = self.planner.logs.leave(slot);
-        let held = core::mem::replace(&mut self.planner.stripe_requests.get_mut(slot).held, NONE);
-        self.planner.stripe_requests.free(slot);
+        let record = self.state.logs.leave(slot);
+        let held = core::mem::replace(&mut self.state.stripe_requests.get_mut(slot).held, NONE);
+        self.state.stripe_requests.free(slot);
         // Its place keeps its contents until another stripe request takes it.
-        let stripe_request = self.planner.stripe_requests.get(slot);
+        let stripe_request = self.state.stripe_requests.get(slot);
         match owner {
             Owner::Request(NONE) => {}
             Owner::Request(request) => {
                 let (outcome, breakdown) = (stripe_request.outcome, stripe_request.breakdown);
                 // `Lost` takes precedence over later errors.
-                let known = &mut self.planner.requests.get_mut(request).outcome;
+                let known = &mut self.state.requests.get_mut(request).outcome;
                 if outcome != Outcome::Done && *known != Outcome::Lost {
                     *known = outcome;
                 }
-                if self.is_last(request) {
+                if self.state.take_last(request) {
                     self.answer(context, request, &breakdown, slot);
                 }
             }
-            Owner::Background => self.window_is_done(context, slot),
-            Owner::Bitmap => self.is_cleared(context, first),
-            Owner::Log => self.log_is_free(context, first, end),
+            Owner::Background => {
+                let granule = self.layout.smallest_window(self.state.granule());
+                self.background.end_window(slot, stripe_request.outcome, granule);
+                self.pump_background(context);
+            }
+            Owner::Bitmap => self.end_granule(context, first as usize),
+            Owner::Log => self.free_log(context, first, end),
         }
         if held != NONE {
             self.release(context, held);
         }
-        if self.planner.logs.is_kept() {
+        if self.state.logs.is_kept() {
             self.leave_logs(context, record);
         }
     }
@@ -311,37 +293,29 @@ impl Array {
     /// overflow the stack.
     #[cold]
     fn release(&mut self, context: &mut Context, held: Slot) {
-        if !self.released.release(&mut self.planner.stripe_requests, held) {
+        if !self.released.release(&mut self.state.stripe_requests, held) {
             return;
         }
-        while let Some(slot) = self.released.next(&mut self.planner.stripe_requests) {
+        while let Some(slot) = self.released.next(&mut self.state.stripe_requests) {
             self.recheck(context, slot);
         }
     }
 
     /// Re-checks a stripe request after the one that held it is done.
     fn recheck(&mut self, context: &mut Context, slot: Slot) {
-        match self.planner.stripe_requests.get(slot).claim.and_then(|claim| self.claims.blocker(&claim)) {
-            Some(blocker) => waiting::wait_behind(&mut self.planner.stripe_requests, blocker, slot),
+        match self.state.stripe_requests.get(slot).claim.and_then(|claim| self.claims.blocker(&claim)) {
+            Some(blocker) => waiting::wait_behind(&mut self.state.stripe_requests, blocker, slot),
             None => self.begin(context, slot),
         }
-    }
-
-    /// One of a request's stripe requests is done. Returns whether it was the last.
-    #[inline]
-    fn is_last(&mut self, request: Slot) -> bool {
-        let stripe_requests = &mut self.planner.requests.get_mut(request).stripe_requests;
-        *stripe_requests -= 1;
-        *stripe_requests == 0
     }
 
     /// All stripe requests of a request are done: the host is answered. `stripe_request` is the one that
     /// ended last, if it was with members.
     fn answer(&mut self, context: &mut Context, request: Slot, breakdown: &Breakdown, stripe_request: Slot) {
         let completed = context.now;
-        self.planner.requests.free(request);
-        self.admission.ends(completed);
-        let &Request { ref command, submitted, outcome, .. } = self.planner.requests.get(request);
+        self.state.requests.free(request);
+        self.admission.note_end(completed);
+        let &Request { ref command, submitted, outcome, .. } = self.state.requests.get(request);
         let &Command { id, initiator, tag, .. } = command;
         debug_assert_eq!(breakdown.total(), completed - submitted);
         // Built in place: a copy right after partial writes would be slow.
@@ -355,29 +329,38 @@ impl Array {
             breakdown: *breakdown,
         });
         if context.enabled.traces {
-            self.record_answer(request, stripe_request);
+            let command = &self.state.requests.get(request).command;
+            if let Some(completion) = self.answers.back() {
+                self.traces.answer(stripe_request, command, completion);
+            }
         }
         if self.admission.has_waiting() {
             self.admit_waiting(context);
         }
         if self.admission.is_quiet() {
-            self.may_become_idle(context);
+            self.background.note_quiet(context);
         }
     }
 
     pub(crate) fn on_event(&mut self, context: &mut Context, event: ArrayEvent) {
         match event {
             ArrayEvent::Computed { stripe_request: slot, serial } => {
-                let stripe_request = self.planner.stripe_requests.get_mut(slot);
+                let stripe_request = self.state.stripe_requests.get_mut(slot);
                 debug_assert_eq!(stripe_request.plan.serial, serial);
                 stripe_request.breakdown.overhead += context.now - stripe_request.since;
                 stripe_request.since = context.now;
                 self.go_on(context, slot);
             }
-            ArrayEvent::Background => self.wake_background(context),
+            ArrayEvent::Background => {
+                if self.background.take_wake(context.now) {
+                    self.pump_background(context);
+                }
+            }
             ArrayEvent::Replace { slot } => self.replace(context, slot),
             ArrayEvent::Unmark { region } => self.clear_region(context, region),
-            ArrayEvent::Begin { scheduled } => self.begin_scheduled(context, scheduled),
+            ArrayEvent::Begin { scheduled } => {
+                self.begin_work(context, self.state.params.scheduled[usize::from(scheduled)].kind);
+            }
         }
     }
 
@@ -396,6 +379,11 @@ impl Array {
     #[inline]
     pub(crate) fn drop_answer(&mut self) {
         self.answers.drop_front();
+    }
+
+    /// The trace of a member's command that is about to end.
+    pub fn receive_trace(&mut self, trace: CommandTrace) {
+        self.traces.receive(trace);
     }
 
     /// The trace of the answer that was dropped last, when traces are kept.

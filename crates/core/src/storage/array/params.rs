@@ -1,5 +1,4 @@
 //! The documented properties of an array: its level, how it reads and writes, how it handles failures.
-use super::levels::{Layout, LevelError};
 use crate::rng::Stream;
 use crate::storage::drive::Drive;
 use crate::storage::drive::params::DriveModel;
@@ -329,31 +328,9 @@ impl ArrayParams {
     /// Maximum number of drives of one array.
     pub const MEMBERS_MAX: u16 = 1 << 10;
 
-    /// Checks the parameters against members of these capacities.
-    /// # Errors
-    /// The first thing found that contradicts the level, the other parameters or the capacities.
-    ///
-    /// ```
-    /// use drivelab_core::storage::array::levels::LevelError;
-    /// use drivelab_core::storage::array::params::{ArrayParams, Level, Rotation};
-    /// use drivelab_units::Sectors;
-    ///
-    /// let raid5 = Level::Parity { parities: 1, rotation: Rotation::LeftSymmetric, groups: 1 };
-    /// let drives = [Sectors::new(1 << 20); 4];
-    /// // One drive's worth of the four holds parity.
-    /// assert_eq!(ArrayParams::plain(raid5, 4).capacity(&drives), Ok(Sectors::new(3 << 20)));
-    /// // A drive too many, unless the array counts it as a spare.
-    /// let error = ArrayParams::plain(raid5, 3).check(&drives);
-    /// assert_eq!(error, Err(LevelError::Drives { members: 3, spares: 0, journal: false, given: 4 }));
-    /// assert_eq!(ArrayParams { spares: 1, ..ArrayParams::plain(raid5, 3) }.check(&drives), Ok(()));
-    /// ```
-    pub fn check(&self, capacities: &[Sectors]) -> Result<(), LevelError> {
-        self.capacity(capacities).map(|_| ())
-    }
-
-    /// The capacity of an array on drives of these capacities.
-    pub fn capacity(&self, capacities: &[Sectors]) -> Result<Sectors, LevelError> {
-        Layout::new(self, capacities).map(|layout| layout.capacity())
+    /// Whether a drive is, or was, the journal's: its number is behind members and spares.
+    pub fn is_of_journal(&self, drive: u16) -> bool {
+        drive >= self.members + self.spares
     }
 
     /// The drive with this number: spindles of an array do not turn exactly alike, unless they are synchronised.

@@ -1,39 +1,60 @@
 //! How a stripe request goes through its phases: it is planned, its commands go to the members and come back, and what
 //! could not be read is planned anew.
+use super::Array;
 use super::levels::ClaimRange;
+use super::plan::Plan;
 use super::stripe_request::{Op, Owner, Phase, StripeRequest};
 use super::waiting;
-use super::{Array, ArrayEvent, background};
 use crate::command::{Access, Attribute, Breakdown, Command, Completion, Content, Outcome, Priority};
 use crate::data::DataOp;
-use crate::storage::context::{Context, Event};
+use crate::storage::context::Context;
+use crate::storage::events::{ArrayEvent, Event};
 use crate::storage::tree::{NONE, Slot};
 use drivelab_units::{Bytes, Lba, Sectors, Span};
+
+/// The fields of the array's own commands other than their addresses.
+const OWN_COMMAND: Command = Command {
+    id: 0,
+    initiator: 0,
+    logical_unit: 0,
+    tag: 0,
+    attribute: Attribute::Simple,
+    priority: Priority::Normal,
+    force_unit_access: false,
+    direct: true,
+    attempt: 0,
+    process: u32::MAX - 1,
+    synchronous: false,
+    access: Access::Read,
+    content: Content::Data,
+    first: Lba::ZERO,
+    count: Sectors::ZERO,
+};
 
 impl Array {
     /// Plans a stripe request that nothing blocks, and sends it.
     pub(crate) fn begin(&mut self, context: &mut Context, slot: Slot) {
-        if let Some(blocker) = self.blocker(slot) {
-            return waiting::wait_behind(&mut self.planner.stripe_requests, blocker, slot);
+        if let Some(blocker) = self.background.blocker(&mut self.layout, &self.state, slot) {
+            return waiting::wait_behind(&mut self.state.stripe_requests, blocker, slot);
         }
         let now = context.now;
-        let stripe_request = self.planner.stripe_requests.get_mut(slot);
+        let stripe_request = self.state.stripe_requests.get_mut(slot);
         stripe_request.breakdown.queue += now - stripe_request.since;
         stripe_request.since = now;
-        self.planner.forget_read(context, slot);
+        self.state.forget_read(context, slot);
         if let Err(outcome) = self.plan(context, slot) {
-            self.planner.forget_ops(context, slot);
-            let stripe_request = self.planner.stripe_requests.get_mut(slot);
+            self.state.forget_ops(context, slot);
+            let stripe_request = self.state.stripe_requests.get_mut(slot);
             (stripe_request.outcome, stripe_request.plan.computes) = (outcome, 0);
             if stripe_request.owner == Owner::Background {
                 return self.end_stripe_request(context, slot);
             }
             // Time must pass even for a host that retries at once.
             let event = ArrayEvent::Computed { stripe_request: slot, serial: stripe_request.plan.serial };
-            let due = self.processors.refuse(now, self.planner.params.refusal);
+            let due = self.processors.refuse(now, self.state.params.refusal);
             return context.agenda.schedule(due, 2, Event::Array(event));
         }
-        if self.planner.logs.is_kept() && self.waits_for_room(context, slot) {
+        if self.state.logs.is_kept() && self.wait_for_room(context, slot) {
             return;
         }
         self.go_on(context, slot);
@@ -42,18 +63,18 @@ impl Array {
     /// Sends the commands of the next phase that has any; a stripe request without further phases is done.
     pub(crate) fn go_on(&mut self, context: &mut Context, slot: Slot) {
         // A refused write sets no bits in the bitmap.
-        if self.planner.stripe_requests.get(slot).outcome != Outcome::Done {
-            self.planner.forget_ops(context, slot);
+        if self.state.stripe_requests.get(slot).outcome != Outcome::Done {
+            self.state.forget_ops(context, slot);
             return self.end_stripe_request(context, slot);
         }
-        let has_read = self.planner.stripe_requests.get(slot).plan.unsent[Phase::Read as usize] == NONE;
+        let has_read = self.state.stripe_requests.get(slot).plan.unsent[Phase::Read as usize] == NONE;
         if has_read && self.bitmap.is_some() && !self.mark(context, slot) {
             return;
         }
         loop {
-            let stripe_request = self.planner.stripe_requests.get_mut(slot);
+            let stripe_request = self.state.stripe_requests.get_mut(slot);
             if stripe_request.outcome != Outcome::Done {
-                self.planner.forget_ops(context, slot);
+                self.state.forget_ops(context, slot);
                 return self.end_stripe_request(context, slot);
             }
             let Some(phase) = stripe_request.next_phase() else { break };
@@ -62,7 +83,7 @@ impl Array {
             }
             stripe_request.phase = phase;
             self.send(slot, phase);
-            let stripe_request = self.planner.stripe_requests.get(slot);
+            let stripe_request = self.state.stripe_requests.get(slot);
             if stripe_request.pending > 0 {
                 return;
             }
@@ -76,7 +97,7 @@ impl Array {
             }
         }
         // Computes what a read could not get directly.
-        if self.planner.stripe_requests.get(slot).plan.computes > 0 {
+        if self.state.stripe_requests.get(slot).plan.computes > 0 {
             return self.compute(context, slot);
         }
         self.end_stripe_request(context, slot);
@@ -84,10 +105,9 @@ impl Array {
 
     /// Computes the parity before anything is written, one stripe request at a time.
     pub(crate) fn compute(&mut self, context: &mut Context, slot: Slot) {
-        let stripe_request = self.planner.stripe_requests.get_mut(slot);
+        let stripe_request = self.state.stripe_requests.get_mut(slot);
         let bytes = core::mem::take(&mut stripe_request.plan.computes);
-        let time =
-            self.planner.params.parity.rate.map_or(Span::ZERO, |rate| rate.time_for(Bytes::new(bytes)));
+        let time = self.state.params.parity.rate.map_or(Span::ZERO, |rate| rate.time_for(Bytes::new(bytes)));
         if time.is_zero() {
             return self.go_on(context, slot);
         }
@@ -99,27 +119,27 @@ impl Array {
     /// Queues the commands of a phase for their members.
     #[inline(always)]
     fn send(&mut self, slot: Slot, phase: Phase) {
-        let stripe_request = self.planner.stripe_requests.get_mut(slot);
+        let stripe_request = self.state.stripe_requests.get_mut(slot);
         let mut at = core::mem::replace(&mut stripe_request.plan.unsent[phase as usize], NONE);
         while at != NONE {
-            let &Op { slot: member, at: first, count, next, .. } = self.planner.ops.get(at);
+            let &Op { slot: member, at: first, count, next, .. } = self.state.ops.get(at);
             let place = core::mem::replace(&mut at, next);
             // The member has failed since the stripe request was planned: there is no drive to send it to.
-            let Some(drive) = self.drive_of(member) else {
-                self.planner.ops.free(place);
-                let op = *self.planner.ops.get(place);
+            let Some(drive) = self.state.drive_of(member) else {
+                self.state.ops.free(place);
+                let op = *self.state.ops.get(place);
                 self.op_failed(&op, Outcome::Failed);
                 continue;
             };
-            let op = self.planner.ops.get_mut(place);
+            let op = self.state.ops.get_mut(place);
             (op.drive, op.is_out, op.next) = (drive, true, NONE);
-            if member < self.planner.params.members {
-                let member = self.planner.members.get_mut(member);
+            if member < self.state.params.members {
+                let member = self.state.members.get_mut(member);
                 member.outstanding += 1;
                 member.head = first + count;
             }
-            self.planner.stripe_requests.get_mut(slot).pending += 1;
-            self.below.push(&mut self.planner.ops, place);
+            self.state.stripe_requests.get_mut(slot).pending += 1;
+            self.below.push(&mut self.state.ops, place);
         }
     }
 
@@ -127,11 +147,11 @@ impl Array {
     /// is the array's own.
     #[inline(always)]
     pub fn next_below(&mut self) -> (u16, Command) {
-        let place = self.below.pop(&self.planner.ops);
-        let op = self.planner.ops.get(place);
-        let like = match self.planner.stripe_requests.get(op.stripe_request).owner {
-            Owner::Request(request) if request != NONE => &self.planner.requests.get(request).command,
-            Owner::Request(_) | Owner::Background | Owner::Bitmap | Owner::Log => &background::COMMAND,
+        let place = self.below.pop(&self.state.ops);
+        let op = self.state.ops.get(place);
+        let like = match self.state.stripe_requests.get(op.stripe_request).owner {
+            Owner::Request(request) if request != NONE => &self.state.requests.get(request).command,
+            Owner::Request(_) | Owner::Background | Owner::Bitmap | Owner::Log => &OWN_COMMAND,
         };
         let command = Command {
             id: op.id,
@@ -161,7 +181,7 @@ impl Array {
     /// All commands of a stripe request's phase have been answered.
     #[inline]
     pub(crate) fn next_phase(&mut self, context: &mut Context, slot: Slot) {
-        let stripe_request = self.planner.stripe_requests.get(slot);
+        let stripe_request = self.state.stripe_requests.get(slot);
         if stripe_request.plan.is_spoilt {
             self.plan_anew(context, slot);
         } else if stripe_request.is_read_through() {
@@ -171,31 +191,22 @@ impl Array {
         }
     }
 
-    /// The drive in a slot; the journal's slot follows the members'.
-    #[inline]
-    pub(crate) fn drive_of(&self, slot: u16) -> Option<u16> {
-        if slot == self.planner.params.members {
-            return self.planner.logs.drive();
-        }
-        self.planner.members.can_write(slot).then(|| self.planner.members.get(slot).drive)
-    }
-
     /// A member's command is done.
     pub fn completed(&mut self, context: &mut Context, completion: &Completion) {
-        let &Op { id, slot, is_out, .. } = self.planner.ops.get(completion.tag);
+        let &Op { id, slot, is_out, .. } = self.state.ops.get(completion.tag);
         // Its drive has been given up, because of an error of a command that was merged with it.
         if !is_out || id != completion.id {
             return;
         }
-        if completion.outcome != Outcome::Done && self.has_erred(context, completion) {
+        if completion.outcome != Outcome::Done && self.note_error(context, completion) {
             return;
         }
-        if slot < self.planner.params.members {
-            self.planner.members.get_mut(slot).outstanding -= 1;
+        if slot < self.state.params.members {
+            self.state.members.get_mut(slot).outstanding -= 1;
         }
         if context.enabled.traces {
-            let op = *self.planner.ops.get(completion.tag);
-            self.report_trace(context, &op, completion.breakdown);
+            let op = *self.state.ops.get(completion.tag);
+            self.traces.report(&self.state, context, &op, completion.breakdown);
         }
         self.end_op(context, completion.tag, completion.outcome, &completion.breakdown);
     }
@@ -209,26 +220,26 @@ impl Array {
         outcome: Outcome,
         breakdown: &Breakdown,
     ) {
-        let op = self.planner.ops.get_mut(at);
+        let op = self.state.ops.get_mut(at);
         op.is_out = false;
         let (id, slot, repairs, access) = (op.id, op.stripe_request, op.repairs, op.access);
-        self.planner.ops.free(at);
-        let stripe_request = self.planner.stripe_requests.get_mut(slot);
+        self.state.ops.free(at);
+        let stripe_request = self.state.stripe_requests.get_mut(slot);
         stripe_request.pending -= 1;
         if outcome != Outcome::Done {
-            let op = *self.planner.ops.get(at);
+            let op = *self.state.ops.get(at);
             self.op_failed(&op, outcome);
         } else if repairs > 0 {
-            self.planner.defects.repaired += u64::from(repairs);
+            self.state.defects.repaired += u64::from(repairs);
         } else if stripe_request.plan.takes_first && !stripe_request.plan.is_spoilt {
-            let op = *self.planner.ops.get(at);
+            let op = *self.state.ops.get(at);
             self.answer_early(context, &op, breakdown);
         }
         // After a timeout the drive may still carry out a write.
         if access == Access::Read || outcome != Outcome::TimedOut {
             context.data_op(DataOp::Over { id });
         }
-        let stripe_request = self.planner.stripe_requests.get_mut(slot);
+        let stripe_request = self.state.stripe_requests.get_mut(slot);
         if stripe_request.pending > 0 {
             return;
         }
@@ -240,9 +251,9 @@ impl Array {
     /// One of several copies that were read has answered: the host need not wait for the others.
     #[cold]
     pub(crate) fn answer_early(&mut self, context: &mut Context, op: &Op, breakdown: &Breakdown) {
-        self.planner.first_answer(context, op);
         let slot = op.stripe_request;
-        let stripe_request = self.planner.stripe_requests.get_mut(slot);
+        Plan::new(&mut self.state, context, slot).deliver(op);
+        let stripe_request = self.state.stripe_requests.get_mut(slot);
         stripe_request.plan.takes_first = false;
         // What other copies could not deliver is written back once all have answered.
         stripe_request.plan.is_spoilt = !stripe_request.unreadable.is_empty();
@@ -250,7 +261,7 @@ impl Array {
         total.add(breakdown);
         if let Owner::Request(request) = stripe_request.owner {
             stripe_request.owner = Owner::Request(NONE);
-            if self.is_last(request) {
+            if self.state.take_last(request) {
                 self.answer(context, request, &total, slot);
             }
         }
@@ -259,11 +270,10 @@ impl Array {
     /// A stripe request could not read everything: it is planned once more, with what is known now.
     #[cold]
     pub(crate) fn plan_anew(&mut self, context: &mut Context, slot: Slot) {
-        self.planner.forget_ops(context, slot);
+        self.state.forget_ops(context, slot);
         // Nothing may be merged with a command of the first plan.
-        self.planner.clock += 1;
-        let serial = self.planner.clock as u32;
-        let stripe_request = self.planner.stripe_requests.get_mut(slot);
+        let serial = self.state.next_serial();
+        let stripe_request = self.state.stripe_requests.get_mut(slot);
         let plan = &mut stripe_request.plan;
         (plan.is_spoilt, plan.takes_first, plan.computes, plan.serial) = (false, false, 0, serial);
         stripe_request.phase = Phase::Read;
@@ -280,24 +290,35 @@ impl Array {
         match (stripe_request.access, stripe_request.owner) {
             (Access::Flush, _) => None,
             (_, Owner::Background) => self.layout.window_claim(stripe_request.first, stripe_request.end),
-            _ => self.layout.claim_range(&self.planner, stripe_request),
+            _ => self.layout.claim_range(&self.state.members, self.state.granule(), stripe_request),
         }
     }
 
     /// Makes the commands of a stripe request.
     #[inline(always)]
     fn plan(&mut self, context: &mut Context, slot: Slot) -> Result<(), Outcome> {
-        let &StripeRequest { access, owner, .. } = self.planner.stripe_requests.get(slot);
+        let &StripeRequest { access, owner, .. } = self.state.stripe_requests.get(slot);
         if owner == Owner::Background {
-            return self.plan_window(context, slot);
+            return self.background.plan_window(&mut self.layout, &mut self.state, context, slot);
         }
-        if access != Access::Read && self.refuses_writes() {
+        if access != Access::Read && self.condition.is_broken {
             return Err(Outcome::Failed);
         }
         match access {
-            Access::Read => self.layout.plan_read(&mut self.planner, context, slot),
-            Access::Write => self.layout.plan_write(&mut self.planner, context, slot),
-            Access::Flush => self.planner.plan_flush(context, slot, self.has_lost()),
+            Access::Read => self.layout.plan_read(&mut Plan::new(&mut self.state, context, slot)),
+            Access::Write => self.layout.plan_write(&mut Plan::new(&mut self.state, context, slot)),
+            Access::Flush => self.plan_flush(context, slot),
         }
+    }
+
+    /// Flushes every member. Where some data are gone with a member a FLUSH cannot succeed: md fails writes
+    /// and FLUSH alike once an array is broken, including a striped one with a member missing
+    /// (drivers/md/md.c, `MD_BROKEN`).
+    fn plan_flush(&mut self, context: &mut Context, slot: Slot) -> Result<(), Outcome> {
+        if self.condition.has_lost {
+            return Err(Outcome::Lost);
+        }
+        Plan::new(&mut self.state, context, slot).flush(Phase::Write, |_, _| true);
+        Ok(())
     }
 }

@@ -3,7 +3,7 @@
 //! A stripe request is a part of a request that proceeds independently: it waits until nothing older has its
 //! blocks, is planned, and goes through phases, one after the other. All commands of a phase are with the
 //! members at once; the phase ends with the last of them. A request is done when all its stripe requests are.
-use super::levels::Spot;
+use super::members::Spot;
 use super::unreadable::UnreadableList;
 use crate::command::{Access, Breakdown, Command, Outcome};
 use crate::storage::overlap::Claim;

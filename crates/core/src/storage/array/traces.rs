@@ -1,6 +1,6 @@
 //! Traces of commands: each of a member's, and that of a host's command, which is the trace of the member's
 //! command that ended last, reported as the host's.
-use super::Array;
+use super::state::ArrayState;
 use super::stripe_request::{Op, Owner};
 use crate::command::{Breakdown, Command, Completion};
 use crate::storage::context::Context;
@@ -49,7 +49,8 @@ impl Traces {
     }
 
     /// Records the trace of a host's command: that of the member's command that ended last.
-    fn answer(&mut self, stripe_request: Slot, command: &Command, completion: &Completion) {
+    #[cold]
+    pub fn answer(&mut self, stripe_request: Slot, command: &Command, completion: &Completion) {
         let last = self.of.get_mut(stripe_request as usize).and_then(Option::take);
         let Completion { outcome, submitted, completed, .. } = *completion;
         self.answered.push_back(match last {
@@ -64,38 +65,27 @@ impl Traces {
             None => CommandTrace::in_memory(command, completion),
         });
     }
-}
-
-impl Array {
-    /// Records the trace of the last answer.
-    #[cold]
-    pub(crate) fn record_answer(&mut self, request: Slot, stripe_request: Slot) {
-        let command = &self.planner.requests.get(request).command;
-        if let Some(completion) = self.answers.back() {
-            self.traces.answer(stripe_request, command, completion);
-        }
-    }
 
     /// The trace of a member's command that is about to end.
-    pub fn receive_trace(&mut self, trace: CommandTrace) {
-        self.traces.last = Some(trace);
+    pub fn receive(&mut self, trace: CommandTrace) {
+        self.last = Some(trace);
     }
 
     /// Reports the trace of a member's command, and records it as that of its stripe request.
     #[cold]
-    pub(crate) fn report_trace(&mut self, context: &mut Context, op: &Op, breakdown: Breakdown) {
-        let Some(trace) = self.traces.last.take_if(|trace| trace.command.id == op.id) else { return };
+    pub fn report(&mut self, state: &ArrayState, context: &mut Context, op: &Op, breakdown: Breakdown) {
+        let Some(trace) = self.last.take_if(|trace| trace.command.id == op.id) else { return };
         let &Op { stripe_request, drive, .. } = op;
-        let owner = self.planner.stripe_requests.get(stripe_request).owner;
+        let owner = state.stripe_requests.get(stripe_request).owner;
         let part_of = match owner {
             Owner::Request(NONE) | Owner::Background | Owner::Bitmap | Owner::Log => None,
-            Owner::Request(request) => Some(self.planner.requests.get(request).command.id),
+            Owner::Request(request) => Some(state.requests.get(request).command.id),
         };
         let member = Some(OfMember { drive, part_of, breakdown });
         context.report_trace(CommandTrace { member, ..trace });
         // Traces of the array's own stripe requests are not used.
         if part_of.is_some() {
-            self.traces.keep(stripe_request, trace);
+            self.keep(stripe_request, trace);
         }
     }
 }

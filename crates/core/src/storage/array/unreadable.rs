@@ -5,8 +5,14 @@
 //! the whole member: the same member may still deliver another part of the same command.
 use super::super::slab::Slab;
 use super::super::tree::{NONE, Slot};
-use super::levels::Spot;
+use super::members::Spot;
 use crate::command::Outcome;
+
+/// Whether a read with this outcome is served from other members, and written back.
+#[inline]
+pub fn is_unread(outcome: Outcome) -> bool {
+    matches!(outcome, Outcome::MediaError | Outcome::TimedOut)
+}
 
 /// The list of what one stripe request has found unreadable.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

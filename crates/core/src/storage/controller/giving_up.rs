@@ -30,7 +30,7 @@ impl Controller {
 
     /// A command that its host has aborted does not reach the drive.
     #[cold]
-    pub(super) fn ends_on_its_way(&mut self, context: &mut Context, initiator: u16, tag: u32) {
+    pub(super) fn end_on_its_way(&mut self, context: &mut Context, initiator: u16, tag: u32) {
         let queue = &mut self.queues[usize::from(initiator)];
         let held = *queue.take(tag);
         queue.forget_return(&held);
@@ -55,7 +55,7 @@ impl Controller {
 
     /// A command arrives for a drive that has failed.
     #[cold]
-    pub(super) fn fails_at_once(&mut self, context: &mut Context, command: &Command) {
+    pub(super) fn fail_at_once(&mut self, context: &mut Context, command: &Command) {
         let ended = HeldCommand::ended_at_once(command, context.now, Outcome::Failed);
         context.refused.push_back((self.drive, ended));
     }

@@ -259,7 +259,7 @@ impl InitiatorQueue {
         all
     }
 
-    /// A command that has come back and will not be resent no longer counts for [`Self::overtakes`].
+    /// A command that has come back and will not be resent no longer counts for [`Self::pass_returned`].
     pub fn forget_return(&mut self, held: &HeldCommand) {
         if held.is_back {
             self.returned.retain(|&Reverse(order)| order != held.order);
@@ -279,7 +279,7 @@ impl InitiatorQueue {
 
     /// A command reaches the drive: returns whether it has passed an older one that has come back.
     #[inline]
-    pub fn overtakes(&mut self, tag: u32) -> bool {
+    pub fn pass_returned(&mut self, tag: u32) -> bool {
         let Some(&Reverse(oldest)) = self.returned.peek() else { return false };
         let held = &mut self.sent[tag as usize];
         if oldest == held.order {

@@ -28,10 +28,11 @@ mod giving_up;
 mod initiator_queue;
 pub mod params;
 
-use super::context::{Context, Event};
+use super::context::Context;
 use super::drive::Drive;
 use super::drive::protocol::Protocol;
 use super::drive::protocol::names::Name;
+use super::events::{ControllerEvent, Event};
 use crate::command::{Breakdown, Command, Completion, Outcome};
 use alloc::vec::Vec;
 use drivelab_units::Span;
@@ -40,44 +41,6 @@ use params::ControllerParams;
 
 /// How long a queue without a command at the drive waits after TASK SET FULL before it retries.
 const TRY_AGAIN: Span = Span::from_ms(1);
-
-/// What a controller schedules for itself.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum ControllerEvent {
-    /// A command reaches the drive.
-    Deliver {
-        /// Initiator of the command.
-        initiator: u16,
-        /// Its tag.
-        tag: u32,
-    },
-    /// The host has processed a completion.
-    Taken {
-        /// Initiator of the command.
-        initiator: u16,
-        /// Its tag.
-        tag: u32,
-    },
-    /// The queue may continue.
-    GoOn {
-        /// Initiator whose queue continues.
-        initiator: u16,
-    },
-    /// The host's error handler has finished.
-    Recovered {
-        /// Initiator whose queue had stopped.
-        initiator: u16,
-    },
-    /// The command with this tag has been at the drive longer than the timeout.
-    TimeOut {
-        /// Initiator of the command.
-        initiator: u16,
-        /// Its tag.
-        tag: u32,
-        /// Distinguishes it from earlier commands with the tag.
-        serial: u32,
-    },
-}
 
 /// The controller's end of one drive. Its processor serves all drives behind it: see [`Context::busy_until`].
 pub struct Controller {
@@ -138,7 +101,7 @@ impl Controller {
             return self.issue(context, drive, initiator, tag);
         }
         if queue.state == State::Failed {
-            return self.fails_at_once(context, command);
+            return self.fail_at_once(context, command);
         }
         queue.enqueue(command, context.now);
     }
@@ -180,10 +143,10 @@ impl Controller {
     fn deliver(&mut self, context: &mut Context, drive: &mut Drive, initiator: u16, tag: u32) {
         let queue = &mut self.queues[usize::from(initiator)];
         if queue.sent(tag).given_up == AbandonedBy::Host {
-            return self.ends_on_its_way(context, initiator, tag);
+            return self.end_on_its_way(context, initiator, tag);
         }
         // A command that was under way when the host learned of an error is held back.
-        if queue.state == State::Recovering || queue.overtakes(tag) {
+        if queue.state == State::Recovering || queue.pass_returned(tag) {
             let held = *queue.take(tag);
             return self.hold_back(context, initiator, held);
         }
@@ -263,7 +226,7 @@ impl Controller {
             // An ATA drive's error keeps the host from sending more before it has processed the error.
             queue.state = State::Recovering;
         }
-        if !self.params.completion.is_zero() && self.goes_to_host(initiator, answer) {
+        if !self.params.completion.is_zero() && self.pass_to_host(initiator, answer) {
             context.busy_until = context.busy_until.max(context.now) + self.params.completion;
             self.queues[usize::from(initiator)].answers.push((tag, *answer));
             let event = ControllerEvent::Taken { initiator, tag };
@@ -352,7 +315,7 @@ impl Controller {
     }
 
     /// Whether a completion ends its command for the host.
-    fn goes_to_host(&mut self, initiator: u16, completion: &Completion) -> bool {
+    fn pass_to_host(&mut self, initiator: u16, completion: &Completion) -> bool {
         let retries = self.params.retries;
         let held = self.queues[usize::from(initiator)].sent(completion.tag);
         match completion.outcome {

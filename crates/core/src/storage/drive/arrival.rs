@@ -65,7 +65,7 @@ impl Drive {
     // Inlined into its callers, as the pickup is: every command takes this path.
     #[inline(always)]
     fn enable(&mut self, context: &mut Context, slot: SlotIndex) {
-        if !self.tasks.passes_overlaps(slot) {
+        if !self.tasks.pass_overlaps(slot) {
             return;
         }
         if let Some(due) = self.tasks.aborts_at(slot) {
@@ -89,7 +89,7 @@ impl Drive {
             if buffered { self.buffer.cover(first, end, now, motion) } else { (Cover::Miss, NONE) };
         let takes = self.buffer.takes(command);
         if self.injected.delays() {
-            self.is_delayed(context, slot);
+            self.note_delay(context, slot);
         }
         let continues = access == Access::Read && self.continues_stream(slot, first, end);
         let command = &self.tasks[slot].command;
@@ -119,7 +119,7 @@ impl Drive {
                 self.tasks[slot].media.sought = sought;
                 self.enqueue(context, slot);
             }
-            _ if self.waits_for_media(slot) => self.choose(context),
+            _ if self.wait_for_media(slot) => self.choose(context),
             _ if access == Access::Flush => self.flushed(context, slot),
             _ => self.enqueue(context, slot),
         }
@@ -127,7 +127,7 @@ impl Drive {
 
     /// Whether a command must wait until written data are on the media.
     #[inline]
-    fn waits_for_media(&mut self, slot: SlotIndex) -> bool {
+    fn wait_for_media(&mut self, slot: SlotIndex) -> bool {
         if self.injected.lies && self.tasks[slot].command.access == Access::Flush {
             return false;
         }
@@ -147,7 +147,7 @@ impl Drive {
         self.tasks[slot].landing = landing;
         if self.mechanics.fits_sweep(context.now, first, access) && self.may_go_out_of_turn(context.now) {
             self.mechanics.join(slot);
-        } else if !self.starts_at_once(context, slot) {
+        } else if !self.start_at_once(context, slot) {
             self.file(slot, landing);
             self.choose(context);
         }
@@ -176,14 +176,14 @@ impl Drive {
 
     /// Removes a command from wherever it waits for the mechanism.
     pub(super) fn take_out(&mut self, slot: SlotIndex) {
-        if !self.buffer.leaves(slot) {
+        if !self.buffer.leave(slot) {
             self.leave_queue(slot);
         }
     }
 
     /// Removes a waiting command from the queue, or from the commands kept beside it.
     fn leave_queue(&mut self, slot: SlotIndex) {
-        if self.tasks.leaves_queue(slot) {
+        if self.tasks.leave_queue(slot) {
             self.mechanics.slots.remove(slot);
         }
     }

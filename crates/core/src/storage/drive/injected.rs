@@ -120,7 +120,7 @@ impl Drive {
 
     /// The slow firmware delays the pickup of a command.
     #[cold]
-    pub(super) fn is_delayed(&mut self, context: &Context, slot: SlotIndex) {
+    pub(super) fn note_delay(&mut self, context: &Context, slot: SlotIndex) {
         let id = context.commands.id_of(self.tasks[slot].command.id);
         let by = self.injected.slower_by(context.now, id);
         self.firmware.stall(context.now, by);

@@ -36,7 +36,8 @@ mod tasks;
 #[cfg(test)]
 mod tests;
 
-use super::context::{Context, Event};
+use super::context::Context;
+use super::events::Event;
 use alloc::sync::Arc;
 use buffer::Buffer;
 use cache::dirty::DirtyPiece;

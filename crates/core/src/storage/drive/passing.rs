@@ -100,12 +100,12 @@ impl Drive {
             flight.outcome = Outcome::MediaError;
         }
         self.buffer.consume(context, segment, end, self.mechanics.motion());
-        self.mechanics.goes_out_of_turn();
+        self.mechanics.go_out_of_turn();
         // The head reads on anyway, so a command that continues there can join until the end.
         self.mechanics.sweep = Some(Sweep::reading_on(end, at));
         context.digest.fold(now.as_ns());
         self.schedule(context, at, DriveEvent::MediaEnd(slot));
-        self.begins(context, slot);
+        self.begin(context, slot);
     }
 
     /// Serves a read whose data are all in the buffer: it needs only the link.

@@ -59,7 +59,7 @@ impl Drive {
     #[inline(always)]
     fn choose_command(&mut self, context: &mut Context) -> bool {
         let now = context.now;
-        self.buffer.host_has_arm();
+        self.buffer.give_arm_to_host();
         let left = self.mechanics.leave_segment(&mut self.buffer, now);
         // With only one there is nothing to choose.
         let waiting = self.mechanics.slots.candidates();
@@ -138,14 +138,14 @@ impl Drive {
     }
 
     /// Starts a command that has just arrived, when there is nothing to choose and nothing to wait for.
-    pub(super) fn starts_at_once(&mut self, context: &mut Context, slot: SlotIndex) -> bool {
+    pub(super) fn start_at_once(&mut self, context: &mut Context, slot: SlotIndex) -> bool {
         let now = context.now;
         let blocked = self.tasks.is_blocked(slot);
         let busy = self.mechanics.sweep.is_some() || self.is_wanted() || now < self.mechanics.choose_from;
         if busy || blocked || self.urgency(now) == DestageUrgency::Press && self.buffer.has_turn() {
             return false;
         }
-        self.buffer.host_has_arm();
+        self.buffer.give_arm_to_host();
         let from = self.mechanics.leave_segment(&mut self.buffer, now);
         self.mechanics.chosen();
         self.dispatch(context, slot, from, Served::Chosen);
@@ -186,7 +186,7 @@ impl Drive {
             }
             port.turns_lost(&data, flight.command.on_link(), started, passage)
         });
-        let (begun, data_from) = self.begins_data(slot, started + lead, &course);
+        let (begun, data_from) = self.begin_data(slot, started + lead, &course);
         let base = self.tasks[slot].arrived.max(self.mechanics.free_since);
         let flight = &mut self.tasks[slot];
         let passage = &course.passage;
@@ -194,7 +194,7 @@ impl Drive {
         flight.breakdown.queue += base - flight.arrived;
         flight.breakdown.overhead = started - base;
         flight.breakdown.link = lead;
-        flight.starts(&course, service);
+        flight.start(&course, service);
         (flight.begun, flight.link.data_from) = (begun, data_from);
         if access == Access::Write {
             self.buffer.forget(first, end);
@@ -205,12 +205,12 @@ impl Drive {
         self.begin_sweep(now, end, access, started, passage.end);
         context.digest.fold(now.as_ns());
         self.schedule(context, passage.end, DriveEvent::MediaEnd(slot));
-        self.begins(context, slot);
+        self.begin(context, slot);
     }
 
     /// When the first sector of an access reaches the head, and when its data can begin to cross the link.
     #[inline(always)]
-    fn begins_data(&mut self, slot: SlotIndex, started: Instant, course: &Course) -> (Instant, Instant) {
+    fn begin_data(&mut self, slot: SlotIndex, started: Instant, course: &Course) -> (Instant, Instant) {
         let passage = &course.passage;
         let begun = started + passage.seek + passage.rotation;
         let flight = &self.tasks[slot];
@@ -273,7 +273,7 @@ impl Drive {
     /// cache could serve them while the arm is still working on this one, so with write-back they wait for
     /// its end.
     #[inline]
-    pub(super) fn begins(&mut self, context: &mut Context, slot: SlotIndex) {
+    pub(super) fn begin(&mut self, context: &mut Context, slot: SlotIndex) {
         if !self.buffer.is_write_back() {
             self.unfile(context, slot);
         }
@@ -311,7 +311,7 @@ impl Drive {
             return self.choose_at(context, completed);
         }
         if let Some(next) = joined
-            && self.goes_on_with(context, next)
+            && self.go_on_with(context, next)
         {
             return;
         }
@@ -339,7 +339,7 @@ impl Drive {
     }
 
     /// Starts the command that was to follow without a choice. Returns whether it uses the arm.
-    fn goes_on_with(&mut self, context: &mut Context, next: SlotIndex) -> bool {
+    fn go_on_with(&mut self, context: &mut Context, next: SlotIndex) -> bool {
         let now = context.now;
         if !self.hangs_for(now).is_zero() {
             self.interrupt(next);
@@ -350,7 +350,7 @@ impl Drive {
             self.serve_in_passing(context, next, passing);
             return self.mechanics.sweep.is_some();
         }
-        self.mechanics.goes_out_of_turn();
+        self.mechanics.go_out_of_turn();
         self.dispatch(context, next, now, Served::Joined);
         true
     }

@@ -1,6 +1,7 @@
 //! A cache of a system, and its events on the agenda.
 use crate::storage::array::Array;
-use crate::storage::context::{Context, Event};
+use crate::storage::context::Context;
+use crate::storage::events::Event;
 use crate::storage::outputs::TargetEvent;
 use crate::storage::write_behind::params::WriteBehindParams;
 use crate::storage::write_behind::{Place, WriteBehind};

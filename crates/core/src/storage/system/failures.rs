@@ -4,9 +4,10 @@ use crate::data::DataOp;
 use crate::storage::array::params::ArrayParams;
 use crate::storage::array::report::SyncKind;
 use crate::storage::call::CallError;
-use crate::storage::context::{Before, Context, Event};
+use crate::storage::context::Context;
 use crate::storage::device::Device;
 use crate::storage::drive::Drive;
+use crate::storage::events::{Before, Event};
 use crate::storage::inputs::NO_ARRAY;
 use crate::storage::outputs::TargetEvent;
 
@@ -74,11 +75,12 @@ impl System {
     #[cold]
     pub fn replace(&mut self, context: &mut Context, drive: u16) -> Result<(), CallError> {
         let at = usize::from(drive);
-        let is_missing = self.array.as_ref().is_some_and(|array| array.misses(drive));
+        let is_missing =
+            self.array.as_ref().is_some_and(|array| array.members().slot_missing(drive).is_some());
         if !self.dead[at] && !is_missing {
             return Err(CallError::DriveIsThere { drive });
         }
-        if self.array.as_ref().is_some_and(|array| array.is_of_journal(drive)) {
+        if self.array.as_ref().is_some_and(|array| array.params().is_of_journal(drive)) {
             let what = "have the drive of its journal replaced";
             return Err(CallError::Unable { what, needs: "an array that is assembled anew" });
         }

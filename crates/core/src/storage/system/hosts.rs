@@ -1,8 +1,9 @@
 //! The hosts' end of a system: what a host issues, and its own cache.
 use super::{CacheStage, HostPath, System};
 use crate::command::Command;
-use crate::storage::context::{Context, Event};
+use crate::storage::context::Context;
 use crate::storage::device::Scheduler;
+use crate::storage::events::Event;
 use crate::storage::write_behind::{Answer, Place};
 use crate::trace::CommandTrace;
 

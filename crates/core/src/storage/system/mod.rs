@@ -32,11 +32,12 @@ mod reading;
 mod traces;
 
 use super::array::Array;
-use super::context::{Before, Context, Event};
+use super::context::Context;
 use super::controller::params::ControllerParams;
 use super::device::{Device, Scheduler};
 use super::drive::Drive;
 use super::elevator::ElevatorParams;
+use super::events::{Before, Event};
 use super::write_behind::Answer;
 use super::write_behind::params::WriteBehindParams;
 use crate::command::{Command, Completion};
@@ -258,7 +259,7 @@ impl System {
             if context.enabled.data
                 && let Some(scheduler) = self.scheduler(before)
             {
-                context.merged(&request, scheduler.elevator.merged(request.tag));
+                context.note_merged(&request, scheduler.elevator.merged(request.tag));
             }
             match before {
                 Before::Target { .. } => self.enter_cache(context, &request),
@@ -367,7 +368,7 @@ impl System {
             Some(scheduler) => {
                 let attempts = scheduler.attempts_of(answer.id);
                 scheduler.elevator.completed(answer, |member, completion| {
-                    context.parted(answer.id, member);
+                    context.note_parted(answer.id, member);
                     if let Some(trace) = attempts.last() {
                         let (submitted, carried_by) = (completion.submitted, answer.id);
                         array.receive_trace(CommandTrace {
@@ -422,7 +423,7 @@ impl System {
         let own = |trace: &mut CommandTrace| trace.command.id == answer.id;
         let attempts: Vec<CommandTrace> = self.attempts.extract_if(.., own).collect();
         scheduler.elevator.completed(answer, |member, completion| {
-            context.parted(answer.id, member);
+            context.note_parted(answer.id, member);
             for trace in &attempts {
                 let command = Command { attempt: trace.command.attempt, ..*member };
                 let (submitted, carried_by) = (completion.submitted, answer.id);

@@ -3,6 +3,7 @@ use super::WriteBehind;
 use super::extents::{Extent, Set, State};
 use super::params::FlushOrder;
 use super::pieces::{Piece, PieceChain};
+use super::table::CommandEntry;
 use crate::command::{Access, Command, Outcome};
 use crate::storage::overlap::Claim;
 use crate::storage::tree::Slot;
@@ -252,7 +253,7 @@ impl WriteBehind {
     fn launch(&mut self, now: Instant, slot: Slot) {
         let (first, awaited) = (self.extents.get(slot).first, self.is_awaited(slot));
         let command = self.own_command(Access::Write, first);
-        let flush = self.table.add(&command, now);
+        let flush = self.table.add(CommandEntry::new(&command, now));
         let (age, limit) = (self.tick_clock(), self.end_of_flush(first));
         let (mut pieces, mut oldest, mut end, mut next) = (PieceChain::EMPTY, age, first, Some(slot));
         while let Some(slot) = next {

@@ -16,6 +16,7 @@ use super::WriteBehind;
 use super::extents::State;
 use super::params::ReadAhead;
 use super::streams::Streams;
+use super::table::CommandEntry;
 use crate::command::{Access, Breakdown, Command, Completion, Outcome};
 use crate::storage::tree::Slot;
 use alloc::collections::VecDeque;
@@ -133,7 +134,7 @@ impl WriteBehind {
             if is_over {
                 self.lines.readers.pop_front();
                 self.table.get_mut(read).waits = false;
-                self.part_is_done(now, read, 0);
+                self.end_part(now, read, 0);
             } else if !self.next_part(now, read, &params) {
                 break;
             }
@@ -221,7 +222,7 @@ impl WriteBehind {
         let own = self.own_command(Access::Read, line);
         let command = Command { synchronous, force_unit_access: false, count: end - line, ..own };
         self.lines.fetching += 1;
-        self.table.add(&command, now)
+        self.table.add(CommandEntry::new(&command, now))
     }
 
     fn copy_part(&mut self, now: Instant, read: Slot, count: Sectors) {
@@ -238,7 +239,7 @@ impl WriteBehind {
             let entry = self.table.get_mut(read);
             if !done {
                 entry.failed = true;
-                self.part_is_done(now, read, 1);
+                self.end_part(now, read, 1);
                 continue;
             }
             // The breakdown of the line that arrives last is the read's own, unless its fetch was under way
@@ -256,7 +257,7 @@ impl WriteBehind {
 
     /// This many parts of a read are done; with the last of them the read is, or it goes to the device after
     /// all.
-    pub(super) fn part_is_done(&mut self, now: Instant, read: Slot, parts: u32) {
+    pub(super) fn end_part(&mut self, now: Instant, read: Slot, parts: u32) {
         let entry = self.table.get_mut(read);
         entry.parts -= parts;
         if entry.parts > 0 || entry.waits {

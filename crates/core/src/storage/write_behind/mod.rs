@@ -63,12 +63,9 @@ use own::Own;
 use params::WriteBehindParams;
 pub use pieces::Piece;
 use pieces::Pieces;
-use table::Table;
+use table::{CommandEntry, Table};
 
-/// The ids of commands that no host has issued begin here; all of them can be represented in JavaScript.
-pub const OWN_IDS: u64 = 1 << 52;
-
-/// Within that range: buffers that belong to no command.
+/// Among the ids that no host uses: buffers that belong to no command.
 const COPIES: u64 = 1 << 50;
 
 /// Maximum number of extents in memory: a limit on everything. The tests of this room reach it sooner.
@@ -156,7 +153,7 @@ impl WriteBehind {
 
     /// Accepts a command from above.
     pub fn submit(&mut self, now: Instant, command: &Command) {
-        let slot = self.table.add(command, now);
+        let slot = self.table.add(CommandEntry::new(command, now));
         match command.access {
             Access::Flush if self.answers_flushes() => self.copy(now, slot),
             Access::Flush => self.wait_for_flushes(slot),
@@ -192,7 +189,7 @@ impl WriteBehind {
         while let Some(slot) = self.memory.done(now) {
             let entry = self.table.get(slot);
             if entry.parts > 0 {
-                self.part_is_done(now, slot, 1);
+                self.end_part(now, slot, 1);
                 continue;
             }
             let access = entry.command.access;
@@ -352,7 +349,7 @@ impl WriteBehind {
     /// Maximum number of places ever used at once, for commands, for extents, and for the pieces of flushes:
     /// this many are allocated.
     pub fn places(&self) -> [usize; 3] {
-        [self.table.places(), self.extents.places(), self.pieces.places() + self.lines.places()]
+        [self.table.size(), self.extents.places(), self.pieces.places() + self.lines.places()]
     }
 
     /// Sectors of the rows by which flushes are collected, if they are.

@@ -1,6 +1,6 @@
 //! The commands that a memory issues itself, its flushes and fetches of lines: their ids and their fields.
-use super::{COPIES, OWN_IDS, Place};
-use crate::command::{Access, Attribute, Command, Content, Priority};
+use super::{COPIES, Place};
+use crate::command::{Access, Attribute, Command, Content, OWN_IDS, Priority};
 use drivelab_units::{Lba, Sectors};
 
 /// The process of all flushes.

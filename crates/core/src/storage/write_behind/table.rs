@@ -1,10 +1,10 @@
 //! The commands in the memory: those from above, and its own flushes and fetches. A command's slot is its tag
-//! at the device. Slots are allocated only while more commands are here than ever before.
+//! at the device.
 use super::pieces::PieceChain;
 use crate::command::{Breakdown, Command};
 use crate::storage::overlap::Claim;
+use crate::storage::slab::Slab;
 use crate::storage::tree::{NONE, Slot};
-use alloc::vec::Vec;
 use drivelab_units::{Instant, Lba, Span};
 
 #[derive(Clone, Copy)]
@@ -39,23 +39,12 @@ pub struct CommandEntry {
     next: Slot,
 }
 
+/// The commands by slot.
+pub type Table = Slab<CommandEntry>;
+
 impl CommandEntry {
-    /// Its claim on the sectors that it writes, against everything older.
-    pub fn claim(&self) -> Claim {
-        let Command { first, .. } = self.command;
-        Claim { write: true, first, end: self.command.end(), age: self.age }
-    }
-}
-
-#[derive(Default)]
-pub struct Table {
-    entries: Vec<CommandEntry>,
-    free: Vec<Slot>,
-}
-
-impl Table {
-    pub fn add(&mut self, command: &Command, submitted: Instant) -> Slot {
-        let entry = CommandEntry {
+    pub fn new(command: &Command, submitted: Instant) -> Self {
+        CommandEntry {
             command: *command,
             submitted,
             copy: Span::ZERO,
@@ -71,34 +60,18 @@ impl Table {
             waiting: NONE,
             held: NONE,
             next: NONE,
-        };
-        if let Some(slot) = self.free.pop() {
-            self.entries[slot as usize] = entry;
-            return slot;
         }
-        self.entries.push(entry);
-        self.entries.len() as Slot - 1
     }
 
-    pub fn places(&self) -> usize {
-        self.entries.len()
+    /// Its claim on the sectors that it writes, against everything older.
+    pub fn claim(&self) -> Claim {
+        let Command { first, .. } = self.command;
+        Claim { write: true, first, end: self.command.end(), age: self.age }
     }
+}
 
-    /// Frees a command's slot.
-    pub fn free(&mut self, slot: Slot) {
-        self.free.push(slot);
-    }
-
-    #[inline]
-    pub fn get(&self, slot: Slot) -> &CommandEntry {
-        &self.entries[slot as usize]
-    }
-
-    #[inline]
-    pub fn get_mut(&mut self, slot: Slot) -> &mut CommandEntry {
-        &mut self.entries[slot as usize]
-    }
-
+/// The writes that another one holds, in a chain.
+impl Table {
     /// A write waits until another one is done.
     pub fn block(&mut self, by: Slot, slot: Slot) {
         self.get_mut(slot).next = core::mem::replace(&mut self.get_mut(by).held, slot);

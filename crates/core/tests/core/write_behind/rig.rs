@@ -1,8 +1,9 @@
 //! A memory between a host and a device that serves side by side, each command in a time of its own; and the naive model:
 //! the version of every sector, on the device and in memory, by the ids of the writes. Everything that crosses is checked.
+use drivelab_core::command::OWN_IDS;
 use drivelab_core::data::DataOp;
 use drivelab_core::storage::write_behind::params::WriteBehindParams;
-use drivelab_core::storage::write_behind::{Answer, OWN_IDS, Piece, Place, WriteBehind};
+use drivelab_core::storage::write_behind::{Answer, Piece, Place, WriteBehind};
 use drivelab_core::{Access, Breakdown, Command, Completion, Outcome};
 use drivelab_units::{Instant, Lba, Sectors, Span};
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,5 +1,4 @@
 //! One pass over the members: its windows, in order, and its progress.
-use super::super::levels::WindowRange;
 use super::super::report::SyncKind;
 use super::pace::SyncPace;
 use alloc::collections::VecDeque;
@@ -21,6 +20,17 @@ pub enum JobStage {
     Flushing,
     Ended,
     GivenUp,
+}
+
+/// What a window of background work covers, in the numbers of its job.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct WindowRange {
+    /// First block.
+    pub first: u64,
+    /// The block after the last.
+    pub end: u64,
+    /// How many of them are processed; the others are skipped.
+    pub count: u64,
 }
 
 /// A stretch that is processed in one go, in the job's numbers: sectors of the members, addresses of the
@@ -129,6 +139,13 @@ impl SyncJob {
 
     pub fn is_over(&self) -> bool {
         matches!(self.stage, JobStage::Ended | JobStage::GivenUp)
+    }
+
+    /// None of its new members can be rebuilt from here on.
+    pub(crate) fn stop_at(&mut self, first: u64) {
+        for target in &mut self.targets {
+            target.until = target.until.min(first);
+        }
     }
 
     /// The job starts over; windows that are under way no longer count.

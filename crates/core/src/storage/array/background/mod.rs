@@ -22,39 +22,21 @@
 mod job;
 mod pace;
 mod part;
+mod pumping;
 mod windows;
 
-use super::levels::WindowRange;
-use super::members::MemberState;
+use super::levels::Layout;
+use super::members::{MemberState, Members};
 use super::params::{GivesWay, SyncParams};
-use super::report::{Progress, ReportKind, SyncKind, UnderLoad};
-use super::{Array, ArrayEvent};
-use crate::command::{Access, Attribute, Command, Content, Priority};
-use crate::storage::context::{Context, Event};
+use super::report::{Progress, ReportKind, SyncKind};
+use super::state::ArrayState;
+use crate::storage::context::Context;
+use crate::storage::events::{ArrayEvent, Event};
 use alloc::vec::Vec;
-use drivelab_units::{Instant, Lba, Rate, Sectors, Share};
-pub use job::{JobStage, RebuildTarget, SyncJob};
+use drivelab_units::{Instant, Sectors, Share};
+pub use job::{JobStage, RebuildTarget, SyncJob, WindowRange};
 use job::{Window, WindowRef};
 pub use part::WindowPart;
-
-/// The fields of the array's own commands other than their addresses.
-pub const COMMAND: Command = Command {
-    id: 0,
-    initiator: 0,
-    logical_unit: 0,
-    tag: 0,
-    attribute: Attribute::Simple,
-    priority: Priority::Normal,
-    force_unit_access: false,
-    direct: true,
-    attempt: 0,
-    process: u32::MAX - 1,
-    synchronous: false,
-    access: Access::Read,
-    content: Content::Data,
-    first: Lba::ZERO,
-    count: Sectors::ZERO,
-};
 
 pub struct Background {
     params: SyncParams,
@@ -104,14 +86,12 @@ impl Background {
         let rank = |(at, job): (usize, &SyncJob)| (job.kind != SyncKind::Rebuild, at);
         others.map(rank).min() == Some(rank((at, job)))
     }
-}
 
-impl Array {
     /// The progress of all jobs, in the order in which they began.
-    pub fn progress(&self) -> impl Iterator<Item = Progress> {
-        self.background.jobs.iter().map(|job| {
-            let share = |numbers| self.layout.share(job.kind, numbers);
-            let of = self.layout.length(job);
+    pub fn progress(&self, layout: &Layout) -> impl Iterator<Item = Progress> {
+        self.jobs.iter().map(|job| {
+            let share = |numbers| layout.share(job.kind, numbers);
+            let of = layout.length(job);
             Progress {
                 kind: job.kind,
                 group: job.group,
@@ -125,99 +105,72 @@ impl Array {
         })
     }
 
-    /// The floor that all jobs are to keep, and what each has achieved under hosts' load up to an instant, in
-    /// the order of [`Self::progress`].
-    pub fn under_load(&self, now: Instant) -> (Option<Rate>, impl Iterator<Item = UnderLoad>) {
-        let params = &self.background.params;
-        let is_idle = self.is_idle(now);
-        let jobs = self.background.jobs.iter();
-        (params.floor, jobs.map(move |job| job.pace.under_load_at(now, params, is_idle)))
+    pub fn is_rebuilding(&self) -> bool {
+        self.jobs.iter().any(|job| job.kind == SyncKind::Rebuild && !job.is_over())
     }
 
-    pub(crate) fn is_rebuilding(&self) -> bool {
-        self.background.jobs.iter().any(|job| job.kind == SyncKind::Rebuild && !job.is_over())
+    /// A wake-up is due. Returns whether an earlier one has not replaced it.
+    pub fn take_wake(&mut self, now: Instant) -> bool {
+        self.wakes.take_if(|wakes| *wakes == now).is_some()
     }
 
-    /// A wake-up of the background work is due; ignored if an earlier one has replaced it.
-    pub(crate) fn wake_background(&mut self, context: &mut Context) {
-        if self.background.wakes.take_if(|wakes| *wakes == context.now).is_some() {
-            self.pump_background(context);
+    pub fn wake_at(&mut self, context: &mut Context, due: Instant) {
+        if self.wakes.is_none_or(|known| due < known) {
+            self.wakes = Some(due);
+            context.agenda.schedule(due, 5, Event::Array(ArrayEvent::Background));
         }
-    }
-
-    /// Advances the background work as far as it can go now.
-    pub(crate) fn pump_background(&mut self, context: &mut Context) {
-        self.background.again = true;
-        if core::mem::replace(&mut self.background.is_pumping, true) {
-            return;
-        }
-        while core::mem::take(&mut self.background.again) {
-            self.background.is_held = false;
-            for at in 0..self.background.jobs.len() {
-                if !self.background.jobs[at].is_over() {
-                    self.advance(context, at);
-                    self.feed(context, at);
-                }
-            }
-        }
-        self.background.is_pumping = false;
     }
 
     /// No host command is outstanding any more: work that the floor holds back resumes once the array has
     /// been idle long enough.
     #[inline]
-    pub(crate) fn may_become_idle(&mut self, context: &mut Context) {
-        if self.background.is_held {
-            self.wake_at(context, context.now + self.background.params.idle_after);
+    pub fn note_quiet(&mut self, context: &mut Context) {
+        if self.is_held {
+            self.wake_at(context, context.now + self.params.idle_after);
         }
     }
 
-    pub(crate) fn wake_at(&mut self, context: &mut Context, due: Instant) {
-        if self.background.wakes.is_none_or(|known| due < known) {
-            self.background.wakes = Some(due);
-            context.agenda.schedule(due, 5, Event::Array(ArrayEvent::Background));
-        }
-    }
-
-    /// Starts the rebuild of a new member.
-    pub(crate) fn join_rebuild(&mut self, context: &mut Context, slot: u16) {
-        self.layout.joins(slot);
-        let group = self.group_of(slot);
+    /// Starts the rebuild of a new member, when hosts have `requested` this many sectors.
+    pub fn join_rebuild(&mut self, context: &mut Context, layout: &mut Layout, slot: u16, requested: u64) {
+        layout.note_join(slot);
+        let group = layout.group_of(slot);
         let target = RebuildTarget { slot, until: u64::MAX };
         let runs = |job: &SyncJob| job.kind == SyncKind::Rebuild && job.group == group && !job.is_over();
-        if let Some(job) = self.background.jobs.iter_mut().find(|job| runs(job)) {
+        if let Some(job) = self.jobs.iter_mut().find(|job| runs(job)) {
             job.targets.push(target);
             job.begin_anew();
-            return self.report(context, slot, ReportKind::BeganAnew(SyncKind::Rebuild));
+            return context.report_array(group, ReportKind::BeganAnew(SyncKind::Rebuild));
         }
-        self.begin_job(context, SyncKind::Rebuild, group);
-        if let Some(job) = self.background.jobs.last_mut() {
-            job.targets.push(target);
-        }
+        self.begin_job(context, layout, SyncKind::Rebuild, group, requested).targets.push(target);
     }
 
     /// Rebuilds that begin with the run resume where they were: new members are valid below that.
-    pub(crate) fn resume_rebuilds(&mut self) {
-        if self.planner.params.rebuilt == Share::NONE {
+    pub fn resume_rebuilds(&mut self, layout: &Layout, state: &mut ArrayState) {
+        if state.params.rebuilt == Share::NONE {
             return;
         }
-        for job in &mut self.background.jobs {
-            let whole = self.layout.filled(job).saturating_sub(job.begin);
-            let passed = ((u128::from(whole) * u128::from(self.planner.params.rebuilt.bits())) >> 32) as u64;
+        for job in &mut self.jobs {
+            let whole = layout.filled(job).saturating_sub(job.begin);
+            let passed = ((u128::from(whole) * u128::from(state.params.rebuilt.bits())) >> 32) as u64;
             job.done.before = passed - passed % job.step;
             job.next = job.begin + job.done.before;
-            let edge = self.layout.edge(job.next);
+            let edge = layout.edge(job.next);
             for target in &job.targets {
-                self.planner.members.set(target.slot, MemberState::Rebuilding { done: edge });
+                state.members.set(target.slot, MemberState::Rebuilding { done: edge });
             }
         }
     }
 
     /// Members that have failed are no longer rebuilt, and others only as far as the remaining members allow.
-    pub(crate) fn leave_rebuild(&mut self, context: &mut Context) {
-        for at in 0..self.background.jobs.len() {
-            let members = &self.planner.members;
-            let job = &mut self.background.jobs[at];
+    pub fn leave_rebuild(
+        &mut self,
+        context: &mut Context,
+        layout: &Layout,
+        members: &Members,
+        is_idle: bool,
+    ) {
+        for at in 0..self.jobs.len() {
+            let job = &mut self.jobs[at];
             if job.is_over() || job.targets.is_empty() {
                 continue;
             }
@@ -225,195 +178,88 @@ impl Array {
                 matches!(members.get(target.slot).state, MemberState::Rebuilding { .. })
             };
             job.targets.retain(is_new);
-            for i in 0..job.targets.len() {
-                let reach =
-                    self.layout.reach(&self.planner.members, self.background.jobs[at].targets[i].slot);
-                let until = &mut self.background.jobs[at].targets[i].until;
-                *until = reach.min(*until);
+            for target in &mut job.targets {
+                target.until = layout.reach(members, target.slot).min(target.until);
             }
-            if self.background.jobs[at].targets.is_empty() {
-                self.end_job(context, at, JobStage::GivenUp);
+            if job.targets.is_empty() {
+                self.end_job(context, at, JobStage::GivenUp, is_idle);
             }
         }
     }
 
-    pub(crate) fn begin_scheduled(&mut self, context: &mut Context, scheduled: u16) {
-        let kind = self.planner.params.scheduled[usize::from(scheduled)].kind;
-        self.begin_work(context, kind);
+    /// Begins a job, when hosts have `requested` this many sectors.
+    pub fn begin_job(
+        &mut self,
+        context: &mut Context,
+        layout: &Layout,
+        kind: SyncKind,
+        group: u16,
+        requested: u64,
+    ) -> &mut SyncJob {
+        let (step, range) = layout.range(kind, self.params.request.get().max(1));
+        context.report_array(group, ReportKind::Began(kind));
+        let at = self.jobs.len();
+        self.jobs.push(SyncJob::new(kind, group, step, range, (context.now, requested)));
+        &mut self.jobs[at]
     }
 
-    /// Begins work of this kind on every group of members.
-    pub fn begin_work(&mut self, context: &mut Context, kind: SyncKind) {
-        let members = self.planner.params.members;
-        for group in 0..members / self.layout.group_members().unwrap_or(members) {
-            self.begin_job(context, kind, group);
-        }
-        self.pump_background(context);
-    }
-
-    fn begin_job(&mut self, context: &mut Context, kind: SyncKind, group: u16) {
-        let (step, range) = self.layout.range(kind, self.background.params.request.get().max(1));
-        self.background.jobs.push(SyncJob::new(
-            kind,
-            group,
-            step,
-            range,
-            (context.now, self.admission.requested()),
-        ));
-        let slot = self.first_slot(group);
-        self.report(context, slot, ReportKind::Began(kind));
-    }
-
-    fn end_job(&mut self, context: &mut Context, at: usize, stage: JobStage) {
-        let is_idle = self.is_idle(context.now);
-        let Background { params, jobs, .. } = &mut self.background;
-        let job = &mut jobs[at];
+    fn end_job(&mut self, context: &mut Context, at: usize, stage: JobStage, is_idle: bool) {
+        let job = &mut self.jobs[at];
         job.windows.clear();
-        job.pace.passes(context.now, params, is_idle);
+        job.pace.account(context.now, &self.params, is_idle);
         (job.stage, job.done.ended) = (stage, Some(context.now));
-        let (kind, group) = (job.kind, job.group);
+        let kind = job.kind;
         let what = if stage == JobStage::Ended { ReportKind::Ended(kind) } else { ReportKind::GivenUp(kind) };
-        self.report(context, self.first_slot(group), what);
+        context.report_array(job.group, what);
         // It may now be another job's turn in the group.
-        self.background.again = true;
+        self.again = true;
     }
 
     /// Whether no member of a job's group has valid data from where it is: members are missing, or new.
-    fn has_no_source(&self, at: usize) -> bool {
-        let SyncJob { kind, group, next, .. } = self.background.jobs[at];
-        let from = self.layout.share(kind, next);
-        let mut slots = 0..self.planner.params.members;
-        !slots.any(|slot| self.group_of(slot) == group && self.planner.members.frontier(slot) > from)
+    fn has_no_source(&self, layout: &Layout, members: &Members, at: usize) -> bool {
+        let SyncJob { kind, group, next, .. } = self.jobs[at];
+        let from = layout.share(kind, next);
+        !(0..members.count()).any(|slot| layout.group_of(slot) == group && members.frontier(slot) > from)
     }
 
-    fn first_slot(&self, group: u16) -> u16 {
-        group * self.layout.group_members().unwrap_or(0)
-    }
-
-    /// Everything below the first window that is not done is now valid; after the last one the job ends.
-    fn advance(&mut self, context: &mut Context, at: usize) {
-        let job = &mut self.background.jobs[at];
-        while let Some(&Window { end, count, is_done: true, .. }) = job.windows.front() {
-            job.windows.pop_front();
-            job.number += 1;
-            job.done.swept += count;
-            for target in &job.targets {
-                let end = end.min(target.until);
-                let edge = self.layout.edge(end);
-                let member = self.planner.members.get_mut(target.slot);
-                if let MemberState::Rebuilding { done } = &mut member.state {
-                    *done = edge.max(*done);
-                }
-            }
-        }
-        if job.targets.iter().map(|target| target.until).max().is_some_and(|until| until <= job.next) {
-            job.next = job.end;
-        }
-        if job.next < job.end || !job.windows.is_empty() {
-            return;
-        }
-        // Nothing was written, so there is nothing to flush.
-        if job.stage == JobStage::Sweeping && job.kind != SyncKind::Scrub && !job.is_empty() {
-            job.stage = JobStage::Flushing;
-            let nothing = WindowRange { first: job.end, end: job.end, count: 0 };
-            return job.windows.push_back(Window::new(nothing));
-        }
-        let targets = core::mem::take(&mut job.targets);
-        let is_made = |target: &&RebuildTarget| target.until == u64::MAX;
-        let made = targets.iter().filter(is_made).count();
-        for target in targets.iter().filter(is_made) {
-            self.planner.members.set(target.slot, MemberState::Whole);
-        }
-        self.clear_what_is_due(context);
-        // A job that was to make members consistent has failed where it had to skip something.
-        let is_partial = targets.is_empty() && self.background.jobs[at].has_skipped;
-        let is_vain = made == 0 && !targets.is_empty();
-        let stage = if is_partial || is_vain { JobStage::GivenUp } else { JobStage::Ended };
-        self.note_condition(context.now);
-        self.end_job(context, at, stage);
-    }
-
-    /// Begins as many windows as may be under way, at the permitted rate.
-    fn feed(&mut self, context: &mut Context, at: usize) {
-        if self.background.jobs[at].is_over() {
-            return;
-        }
-        if !self.background.has_turn(at) {
-            return self.background.jobs[at].pace.rests();
-        }
-        let SyncJob { kind, stage, next, end, .. } = self.background.jobs[at];
-        if kind != SyncKind::Rebuild && stage == JobStage::Sweeping && next < end && self.has_no_source(at) {
-            // The windows would end at the instant at which they begin, all of them at this one.
-            if self.background.jobs[at].windows.is_empty() {
-                self.end_job(context, at, JobStage::GivenUp);
-            }
-            return;
-        }
-        let mut i = 0;
-        // A window that begins may end at once; nothing else changes the windows meanwhile.
-        while let Some(window) = self.background.jobs[at].windows.get_mut(i) {
-            if core::mem::take(&mut window.waits) {
-                self.begin_window(context, at, i);
-            }
-            i += 1;
-        }
-        let waits = self.background.params.gives_way == GivesWay::ByWaiting;
-        let idle_from =
-            if waits { self.admission.is_quiet().then(|| self.idle_from()) } else { Some(Instant::ZERO) };
-        let is_idle = self.is_idle(context.now);
-        while self.begins_next(context, at, idle_from, is_idle) {}
-    }
-
-    /// Begins the next window of a job, if it may begin now. Returns whether it did.
-    fn begins_next(
+    /// Begins the next window of a job, if it may begin now. Returns its index among the job's windows.
+    /// `requested` is the number of sectors that hosts have requested.
+    fn begin_next(
         &mut self,
         context: &mut Context,
+        (layout, members): (&Layout, &Members),
         at: usize,
-        idle_from: Option<Instant>,
-        is_idle: bool,
-    ) -> bool {
-        let SyncParams { gives_way, outstanding, request, .. } = self.background.params;
-        let job = &self.background.jobs[at];
+        (idle_from, is_idle): (Option<Instant>, bool),
+        requested: u64,
+    ) -> Option<usize> {
+        let SyncParams { gives_way, outstanding, request, .. } = self.params;
+        let job = &mut self.jobs[at];
         if job.next >= job.end || job.windows.len() >= outstanding.max(1) as usize {
-            return false;
+            return None;
         }
         // No stretch is left: the job may end now.
-        let Some(stretch) = self.layout.next_stretch(&self.planner.members, job) else {
-            (self.background.jobs[at].next, self.background.again) = (job.end, true);
-            return false;
+        let Some(stretch) = layout.next_stretch(members, job) else {
+            (job.next, self.again) = (job.end, true);
+            return None;
         };
         // The rate counts sectors of a member, or where copies are compared the addresses themselves.
-        let share = self.layout.share(SyncKind::Rebuild, stretch.count);
+        let share = layout.share(SyncKind::Rebuild, stretch.count);
         let count = Sectors::new(share.min(request.get()));
-        let job = &mut self.background.jobs[at];
         job.next = stretch.first;
         if job.pace.drains && !job.windows.is_empty() && job.pace.meets_minimum_rate(context.now) {
-            return false;
+            return None;
         }
         job.pace.drains = false;
         let due = job.pace.due(idle_from);
         if due > context.now {
-            self.background.is_held |= gives_way == GivesWay::ByWaiting && !is_idle;
+            self.is_held |= gives_way == GivesWay::ByWaiting && !is_idle;
             self.wake_at(context, due);
-            return false;
+            return None;
         }
         job.next = stretch.end;
         job.windows.push_back(Window { waits: false, ..Window::new(stretch) });
-        job.pace.begins(context.now, &self.background.params, is_idle, count);
-        job.pace.drains =
-            gives_way == GivesWay::ByDraining && job.pace.hosts.were_busy(self.admission.requested());
-        let i = job.windows.len() - 1;
-        self.begin_window(context, at, i);
-        true
-    }
-
-    /// Whether no host has used the array for `idle_after`.
-    fn is_idle(&self, now: Instant) -> bool {
-        self.admission.is_quiet() && self.idle_from() <= now
-    }
-
-    /// When the array will have been idle long enough, unless another command arrives.
-    fn idle_from(&self) -> Instant {
-        self.admission.idle_from(self.background.params.idle_after)
+        job.pace.begin_window(context.now, &self.params, is_idle, count);
+        job.pace.drains = gives_way == GivesWay::ByDraining && job.pace.hosts.note_use(requested);
+        Some(job.windows.len() - 1)
     }
 }

@@ -20,8 +20,8 @@ const UNNOTICED: Sectors = Sectors::new(64);
 pub struct Hosts(u64);
 
 impl Hosts {
-    /// Whether hosts have used the array since, given the sectors `requested` in total.
-    pub fn were_busy(&mut self, requested: u64) -> bool {
+    /// Notes the sectors `requested` in total. Returns whether hosts have used the array since.
+    pub fn note_use(&mut self, requested: u64) -> bool {
         let busy = requested - self.0 > UNNOTICED.get();
         if busy {
             self.0 = requested;
@@ -67,8 +67,8 @@ impl SyncPace {
     }
 
     /// A window of `count` sectors of each member begins.
-    pub fn begins(&mut self, now: Instant, params: &SyncParams, is_idle: bool, count: Sectors) {
-        self.passes(now, params, is_idle);
+    pub fn begin_window(&mut self, now: Instant, params: &SyncParams, is_idle: bool, count: Sectors) {
+        self.account(now, params, is_idle);
         self.last = Some((now, count));
         self.ceiling = go_on(self.ceiling, now, params.ceiling, count);
         // What an idle array does beyond the floor is not deducted from what falls due later.
@@ -77,13 +77,13 @@ impl SyncPace {
     }
 
     /// Accounts for the time up to now: a window begins, or the job ends.
-    pub fn passes(&mut self, now: Instant, params: &SyncParams, is_idle: bool) {
+    pub fn account(&mut self, now: Instant, params: &SyncParams, is_idle: bool) {
         self.under_load = self.under_load_at(now, params, is_idle);
         self.last = None;
     }
 
     /// Another job has the turn: the time until this job's next turn is not counted.
-    pub fn rests(&mut self) {
+    pub fn rest(&mut self) {
         self.last = None;
     }
 

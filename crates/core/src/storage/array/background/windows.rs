@@ -1,97 +1,82 @@
 //! The life of a window: it gets a stripe request, whose outcome says whether it is done, must be processed
 //! in pieces, or cannot be done.
-use super::super::levels::Spot;
+use super::super::levels::Layout;
+use super::super::members::Members;
+use super::super::plan::Plan;
 use super::super::report::SyncKind;
+use super::super::state::ArrayState;
 use super::super::stripe_request::{Op, Owner, Phase};
-use super::job::{JobStage, SyncJob, WindowRef};
+use super::Background;
+use super::job::{JobStage, WindowRef};
 use super::part::WindowPart;
-use super::{Array, Context};
 use crate::command::{Access, Outcome};
+use crate::storage::context::Context;
 use crate::storage::tree::Slot;
 
 /// How often a window that fails for no lasting reason is tried.
 const TRIES: u8 = 8;
 
-impl Array {
-    /// The current part of a window gets its stripe request.
-    pub(crate) fn begin_window(&mut self, context: &mut Context, at: usize, i: usize) {
-        let job = &self.background.jobs[at];
-        let window_ref = WindowRef { job: at, sweep: job.sweep, number: job.number + i as u64 };
-        let window = &job.windows[i];
-        let flushes = job.stage == JobStage::Flushing;
-        let (first, end) = if flushes { (0, 0) } else { self.layout.around(job, window.at, window.to) };
-        let access = if flushes { Access::Flush } else { Access::Write };
-        let slot = self.add_stripe_request(context.now, Owner::Background, access, first, end);
-        let tickets = &mut self.background.tickets;
-        if tickets.len() <= slot as usize {
-            tickets.resize(slot as usize + 1, WindowRef::default());
-        }
-        tickets[slot as usize] = window_ref;
-        self.enter(context, slot);
-    }
-
+impl Background {
     /// Makes the commands of a window's stripe request.
-    pub(crate) fn plan_window(&mut self, context: &mut Context, stripe_request: Slot) -> Result<(), Outcome> {
-        let window_ref = self.background.tickets[stripe_request as usize];
-        let Some(window) = self.background.window(window_ref) else { return Ok(()) };
+    pub fn plan_window(
+        &mut self,
+        layout: &mut Layout,
+        state: &mut ArrayState,
+        context: &mut Context,
+        stripe_request: Slot,
+    ) -> Result<(), Outcome> {
+        let window_ref = self.tickets[stripe_request as usize];
+        let Some(window) = self.window(window_ref) else { return Ok(()) };
         if window.is_bad {
-            return Err(self.planner.stripe_requests.get(stripe_request).outcome);
+            return Err(state.stripe_requests.get(stripe_request).outcome);
         }
         let (at, to) = (window.at, window.to);
-        let job = &mut self.background.jobs[window_ref.job];
+        let job = &mut self.jobs[window_ref.job];
         if job.stage == JobStage::Flushing {
-            self.plan_flush_of_job(context, stripe_request, window_ref);
+            self.plan_flush_of_job(layout, &mut Plan::new(state, context, stripe_request), window_ref);
             return Ok(());
         }
         let window = (window_ref.number - job.number) as usize;
-        let mut part = WindowPart { job, window, stripe_request, at, to };
-        self.layout.plan_window(&mut self.planner, context, &mut part);
+        let mut part = WindowPart { job, window, at, to };
+        layout.plan_window(&mut Plan::new(state, context, stripe_request), &mut part);
         Ok(())
     }
 
     /// Members that were written flush their caches.
-    fn plan_flush_of_job(&mut self, context: &mut Context, stripe_request: Slot, window_ref: WindowRef) {
-        let job = &self.background.jobs[window_ref.job];
-        for slot in 0..self.planner.params.members {
+    fn plan_flush_of_job(&self, layout: &Layout, plan: &mut Plan<'_>, window_ref: WindowRef) {
+        let job = &self.jobs[window_ref.job];
+        let was_written = |_: &Members, slot| {
             let is_target = job.targets.iter().any(|target| target.slot == slot);
-            let was_written = is_target || job.kind != SyncKind::Rebuild && self.group_of(slot) == job.group;
-            if was_written && self.planner.members.can_write(slot) {
-                self.planner.add(
-                    context,
-                    stripe_request,
-                    Phase::Write,
-                    Access::Flush,
-                    Spot { slot, at: 0 },
-                    0,
-                );
-            }
-        }
+            is_target || job.kind != SyncKind::Rebuild && layout.group_of(slot) == job.group
+        };
+        plan.flush(Phase::Write, was_written);
     }
 
     /// The stripe request that another one must wait for although it has none of its blocks.
     #[inline]
-    pub(crate) fn blocker(&mut self, slot: Slot) -> Option<Slot> {
-        if self.planner.stripe_requests.get(slot).owner != Owner::Background {
-            return self.layout.blocker(&self.planner, slot, None);
+    pub fn blocker(&mut self, layout: &mut Layout, state: &ArrayState, slot: Slot) -> Option<Slot> {
+        let stripe_request = state.stripe_requests.get(slot);
+        let mut window = None;
+        if stripe_request.owner == Owner::Background {
+            let window_ref = self.tickets[slot as usize];
+            let places = self.window(window_ref).map(|window| window.at..window.to);
+            window = places.map(|places| (&self.jobs[window_ref.job], places));
         }
-        let window_ref = self.background.tickets[slot as usize];
-        let window = self.background.window(window_ref).map(|window| window.at..window.to);
-        let window = window.map(|places| (&self.background.jobs[window_ref.job], places));
-        self.layout.blocker(&self.planner, slot, window)
+        layout.blocker(&state.members, (slot, stripe_request), window)
     }
 
     /// A command of a window has failed.
-    pub(crate) fn window_op_failed(&mut self, op: &Op, outcome: Outcome) {
+    pub fn note_failure(&mut self, state: &mut ArrayState, op: &Op, outcome: Outcome) {
         if op.access != Access::Read {
             // A missing member is not waited for.
             if outcome != Outcome::Failed {
-                self.planner.stripe_requests.get_mut(op.stripe_request).outcome = outcome;
+                state.stripe_requests.get_mut(op.stripe_request).outcome = outcome;
             }
             return;
         }
-        let stripe_request = self.planner.stripe_requests.get_mut(op.stripe_request);
+        let stripe_request = state.stripe_requests.get_mut(op.stripe_request);
         stripe_request.plan.is_spoilt = true;
-        let Some(window) = self.background.window(self.background.tickets[op.stripe_request as usize]) else {
+        let Some(window) = self.window(self.tickets[op.stripe_request as usize]) else {
             return;
         };
         match outcome {
@@ -104,12 +89,11 @@ impl Array {
         }
     }
 
-    /// A window, or a part of one, has been processed.
-    pub(crate) fn window_is_done(&mut self, context: &mut Context, slot: Slot) {
-        let outcome = self.planner.stripe_requests.get(slot).outcome;
-        let granule = self.layout.smallest_window(self.planner.granule());
-        let window_ref = self.background.tickets[slot as usize];
-        if let Some(window) = self.background.window(window_ref) {
+    /// A window, or a part of one, has been processed; one in which something could not be read goes on in
+    /// pieces of the granule.
+    pub fn end_window(&mut self, slot: Slot, outcome: Outcome, granule: u64) {
+        let window_ref = self.tickets[slot as usize];
+        if let Some(window) = self.window(window_ref) {
             window.is_bad = false;
             window.unreadable.clear();
             match outcome {
@@ -120,28 +104,18 @@ impl Array {
                     if window.tries >= TRIES {
                         let first = window.first;
                         window.at = window.end;
-                        let job = &mut self.background.jobs[window_ref.job];
+                        let job = &mut self.jobs[window_ref.job];
                         job.stop_at(first);
                         job.has_skipped = true;
                     }
                 }
             }
-            if let Some(window) = self.background.window(window_ref) {
+            if let Some(window) = self.window(window_ref) {
                 window.is_done = window.at >= window.end;
                 window.waits = !window.is_done;
                 let piece = if window.is_fine { granule } else { u64::MAX };
                 window.to = window.at.saturating_add(piece - window.at % piece).min(window.end);
             }
-        }
-        self.pump_background(context);
-    }
-}
-
-impl SyncJob {
-    /// None of its new members can be rebuilt from here on.
-    pub(crate) fn stop_at(&mut self, first: u64) {
-        for target in &mut self.targets {
-            target.until = target.until.min(first);
         }
     }
 }

@@ -1,7 +1,8 @@
 //! The rules of each level, in the order in which a user can make sense of them: the number of drives, how
 //! they are distributed, sizes, then which failures are possible.
-use super::{LevelError, reserved};
+use crate::storage::array::levels::error::LevelError;
 use crate::storage::array::params::{ArrayParams, ConsistencyPolicy, Copies, Level};
+use crate::storage::array::reserved;
 use drivelab_units::Sectors;
 
 /// The usual name of a level.

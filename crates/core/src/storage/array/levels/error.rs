@@ -1,4 +1,5 @@
 //! What each level requires of its members, and the messages for what is wrong.
+use crate::storage::array::reserved::PARTIAL_PARITY_LOG;
 use core::fmt;
 use drivelab_units::{Sectors, counted};
 
@@ -293,8 +294,7 @@ impl LevelError {
             }
             Self::NoUse { level, of, only } => write!(f, "{level} has no use for {of}: only {only} have"),
             Self::Log { granule } => {
-                let (granule, log) =
-                    (granule.bytes(), Sectors::new(super::reserved::PARTIAL_PARITY_LOG / 8).bytes());
+                let (granule, log) = (granule.bytes(), Sectors::new(PARTIAL_PARITY_LOG / 8).bytes());
                 write!(
                     f,
                     "parity is made over pieces of {granule}, and a partial parity log has room for pieces of {log} at most"
@@ -309,7 +309,7 @@ impl LevelError {
             Self::Regions { region, regions, .. } => write!(
                 f,
                 "a bitmap has {} regions at most, and regions of {} make {regions}",
-                super::reserved::REGIONS_MOST,
+                crate::storage::array::reserved::REGIONS_MOST,
                 region.bytes()
             ),
             Self::NoCopies { level } => {

@@ -1,16 +1,26 @@
 //! The level that an array has: builds it from the parameters, and delegates each question of [`RaidLevel`]
 //! to it.
-use super::{
-    ClaimRange, Copied, LevelError, Linear, RaidLevel, RaidZ, Redundancy, Rows, Spot, WindowRange, check,
-    name, reserved,
-};
 use crate::command::{Access, Outcome};
+use crate::storage::array::background::WindowRange;
 use crate::storage::array::background::{SyncJob, WindowPart};
-use crate::storage::array::members::Members;
+use crate::storage::array::defects::Defects;
+use crate::storage::array::levels::check;
+use crate::storage::array::levels::check::name;
+use crate::storage::array::levels::copied::Copied;
+use crate::storage::array::levels::error::LevelError;
+use crate::storage::array::levels::linear::Linear;
+use crate::storage::array::levels::raid_level::{ClaimRange, RaidLevel, Redundancy};
+use crate::storage::array::levels::raidz::RaidZ;
+use crate::storage::array::levels::rows::Rows;
+use crate::storage::array::logs::Logs;
+use crate::storage::array::members::Spot;
+use crate::storage::array::members::{ALL, Members};
 use crate::storage::array::params::{ArrayParams, Level};
-use crate::storage::array::plan::Planner;
+use crate::storage::array::plan::Plan;
 use crate::storage::array::report::{Run, SyncKind};
+use crate::storage::array::reserved;
 use crate::storage::array::stripe_request::{Op, StripeRequest};
+use crate::storage::bad_blocks::BadBlocks;
 use crate::storage::context::Context;
 use crate::storage::tree::Slot;
 use alloc::boxed::Box;
@@ -113,48 +123,48 @@ impl Layout {
         delegate!(self, level => RaidLevel::group_members(level))
     }
 
+    /// Which group of members a slot belongs to.
+    pub(crate) fn group_of(&self, slot: u16) -> u16 {
+        self.group_members().map_or(0, |members| slot / members)
+    }
+
     pub(crate) fn whole_write(&self) -> Option<u64> {
         delegate!(self, level => RaidLevel::whole_write(level))
     }
 
     #[inline(always)]
-    pub(crate) fn claim_range(&self, plan: &Planner, stripe_request: &StripeRequest) -> Option<ClaimRange> {
-        delegate!(self, level => RaidLevel::claim_range(level, plan, stripe_request))
+    pub(crate) fn claim_range(
+        &self,
+        members: &Members,
+        granule: u64,
+        stripe_request: &StripeRequest,
+    ) -> Option<ClaimRange> {
+        delegate!(self, level => RaidLevel::claim_range(level, members, granule, stripe_request))
     }
 
     #[inline(always)]
-    pub(crate) fn cut(&self, plan: &Planner, access: Access, at: u64, end: u64) -> u64 {
-        delegate!(self, level => RaidLevel::cut(level, plan, access, at, end))
+    pub(crate) fn cut(&self, params: &ArrayParams, logs: &Logs, access: Access, at: u64, end: u64) -> u64 {
+        delegate!(self, level => RaidLevel::cut(level, params, logs, access, at, end))
     }
 
     #[inline(always)]
-    pub(crate) fn plan_read(
-        &mut self,
-        plan: &mut Planner,
-        context: &mut Context,
-        slot: Slot,
-    ) -> Result<(), Outcome> {
-        delegate!(self, level => RaidLevel::plan_read(level, plan, context, slot))
+    pub(crate) fn plan_read(&mut self, plan: &mut Plan<'_>) -> Result<(), Outcome> {
+        delegate!(self, level => RaidLevel::plan_read(level, plan))
     }
 
     #[inline(always)]
-    pub(crate) fn plan_write(
-        &mut self,
-        plan: &mut Planner,
-        context: &mut Context,
-        slot: Slot,
-    ) -> Result<(), Outcome> {
-        delegate!(self, level => RaidLevel::plan_write(level, plan, context, slot))
+    pub(crate) fn plan_write(&mut self, plan: &mut Plan<'_>) -> Result<(), Outcome> {
+        delegate!(self, level => RaidLevel::plan_write(level, plan))
     }
 
     #[inline(always)]
     pub(crate) fn blocker(
         &mut self,
-        plan: &Planner,
-        slot: Slot,
+        members: &Members,
+        stripe_request: (Slot, &StripeRequest),
         window: Option<(&SyncJob, Range<u64>)>,
     ) -> Option<Slot> {
-        delegate!(self, level => RaidLevel::blocker(level, plan, slot, window))
+        delegate!(self, level => RaidLevel::blocker(level, members, stripe_request, window))
     }
 
     pub(crate) fn passes_content(&self) -> bool {
@@ -162,12 +172,23 @@ impl Layout {
     }
 
     #[inline(always)]
-    pub(crate) fn settle(&mut self, plan: &mut Planner, slot: Slot) {
-        delegate!(self, level => RaidLevel::settle(level, plan, slot));
+    pub(crate) fn settle(
+        &mut self,
+        members: &Members,
+        bad_blocks: &mut BadBlocks,
+        slot: Slot,
+        stripe_request: &mut StripeRequest,
+    ) {
+        delegate!(self, level => RaidLevel::settle(level, members, bad_blocks, slot, stripe_request));
     }
 
-    pub(crate) fn lose_beside_bad_blocks(&self, plan: &mut Planner, context: &mut Context) {
-        delegate!(self, level => RaidLevel::lose_beside_bad_blocks(level, plan, context));
+    pub(crate) fn lose_beside_bad_blocks(
+        &self,
+        members: &Members,
+        defects: &mut Defects,
+        context: &mut Context,
+    ) {
+        delegate!(self, level => RaidLevel::lose_beside_bad_blocks(level, members, defects, context));
     }
 
     #[inline]
@@ -230,16 +251,26 @@ impl Layout {
         delegate!(self, level => RaidLevel::reach(level, members, slot))
     }
 
-    pub(crate) fn readable_elsewhere(&self, plan: &Planner, op: &Op) -> Vec<(u64, u64)> {
-        delegate!(self, level => RaidLevel::readable_elsewhere(level, plan, op))
+    /// Whether everything that belongs on a slot can be read or computed from the others.
+    pub(crate) fn can_be_rebuilt(&self, members: &Members, slot: u16) -> bool {
+        self.reach(members, slot) == ALL
     }
 
-    pub(crate) fn only_stale_left(&self, plan: &Planner) -> Vec<Run> {
-        delegate!(self, level => RaidLevel::only_stale_left(level, plan))
+    pub(crate) fn readable_elsewhere(
+        &self,
+        members: &Members,
+        defects: &Defects,
+        op: &Op,
+    ) -> Vec<(u64, u64)> {
+        delegate!(self, level => RaidLevel::readable_elsewhere(level, members, defects, op))
     }
 
-    pub(crate) fn joins(&mut self, slot: u16) {
-        delegate!(self, level => RaidLevel::joins(level, slot));
+    pub(crate) fn only_stale_left(&self, members: &Members, defects: &Defects) -> Vec<Run> {
+        delegate!(self, level => RaidLevel::only_stale_left(level, members, defects))
+    }
+
+    pub(crate) fn note_join(&mut self, slot: u16) {
+        delegate!(self, level => RaidLevel::note_join(level, slot));
     }
 
     pub(crate) fn range(&self, kind: SyncKind, request: u64) -> (u64, (u64, u64)) {
@@ -258,13 +289,8 @@ impl Layout {
         delegate!(self, level => RaidLevel::next_stretch(level, members, job))
     }
 
-    pub(crate) fn plan_window(
-        &mut self,
-        plan: &mut Planner,
-        context: &mut Context,
-        part: &mut WindowPart<'_>,
-    ) {
-        delegate!(self, level => RaidLevel::plan_window(level, plan, context, part));
+    pub(crate) fn plan_window(&mut self, plan: &mut Plan<'_>, part: &mut WindowPart<'_>) {
+        delegate!(self, level => RaidLevel::plan_window(level, plan, part));
     }
 
     pub(crate) fn edge(&self, numbers: u64) -> u64 {
@@ -285,5 +311,34 @@ impl Layout {
 
     pub(crate) fn length(&self, job: &SyncJob) -> u64 {
         delegate!(self, level => RaidLevel::length(level, job))
+    }
+}
+
+impl ArrayParams {
+    /// Checks the parameters against members of these capacities.
+    /// # Errors
+    /// The first thing found that contradicts the level, the other parameters or the capacities.
+    ///
+    /// ```
+    /// use drivelab_core::storage::array::levels::LevelError;
+    /// use drivelab_core::storage::array::params::{ArrayParams, Level, Rotation};
+    /// use drivelab_units::Sectors;
+    ///
+    /// let raid5 = Level::Parity { parities: 1, rotation: Rotation::LeftSymmetric, groups: 1 };
+    /// let drives = [Sectors::new(1 << 20); 4];
+    /// // One drive's worth of the four holds parity.
+    /// assert_eq!(ArrayParams::plain(raid5, 4).capacity(&drives), Ok(Sectors::new(3 << 20)));
+    /// // A drive too many, unless the array counts it as a spare.
+    /// let error = ArrayParams::plain(raid5, 3).check(&drives);
+    /// assert_eq!(error, Err(LevelError::Drives { members: 3, spares: 0, journal: false, given: 4 }));
+    /// assert_eq!(ArrayParams { spares: 1, ..ArrayParams::plain(raid5, 3) }.check(&drives), Ok(()));
+    /// ```
+    pub fn check(&self, capacities: &[Sectors]) -> Result<(), LevelError> {
+        self.capacity(capacities).map(|_| ())
+    }
+
+    /// The capacity of an array on drives of these capacities.
+    pub fn capacity(&self, capacities: &[Sectors]) -> Result<Sectors, LevelError> {
+        Layout::new(self, capacities).map(|layout| layout.capacity())
     }
 }

@@ -9,9 +9,6 @@ use crate::storage::array::report::Run;
 use alloc::vec::Vec;
 use drivelab_units::{Lba, Sectors};
 
-/// All of it is readable.
-pub const ALL: u64 = u64::MAX;
-
 /// A stripe unit of the first band, and those at the same place in all other bands.
 pub struct Units {
     /// Its first address, and the distance from there to the next band's.

@@ -1,6 +1,6 @@
 //! What is lost, against looking at every sector of small arrays.
-use super::ALL;
 use crate::storage::array::levels::{Layout, SectorRole, Spot};
+use crate::storage::array::members::ALL;
 use crate::storage::array::params::{ArrayParams, Copies, Level, Rotation};
 use crate::storage::array::report::Run;
 use alloc::vec;

@@ -11,43 +11,25 @@
 //! Log writes are on the media when they are answered (force unit access). What a log records is on its
 //! sectors ([`Word`](crate::data::Word)), and nowhere else.
 mod journal;
+mod logged;
 mod partial_parity;
 mod ring;
+mod room;
+mod unit;
 
-use super::Array;
-use super::levels::{Spot, reserved};
+use super::members::Spot;
 use super::params::{ArrayParams, ConsistencyPolicy};
-use super::plan::Planner;
-use super::stripe_request::{Owner, Phase};
-use crate::command::{Access, Outcome};
-use crate::storage::context::Context;
+use super::reserved;
+use crate::command::Outcome;
 use crate::storage::tree::{NONE, Slot};
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
+pub use logged::Logged;
 use ring::{RecordState, Ring};
+use unit::Unit;
 
 /// How often a stripe request that waits for room may be passed by a younger one.
 const PASSED_MOST: u8 = 16;
-
-/// A log's record of a command to a member.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct Logged {
-    /// The command that writes the record to the log; the record's checksum covers the data that it carries.
-    /// The journal's slot is the number of members.
-    pub op: u64,
-    /// Where in the log its data are; a slot equal to the number of members is the journal.
-    pub log: Spot,
-    /// The target: the place that is written (journal), or the place of the parity (partial parity log).
-    pub of: Spot,
-    /// Sectors, at least one.
-    pub count: u64,
-    /// Partial parity log: the columns that are written, the first and the one after the last.
-    pub columns: (u32, u32),
-    /// Partial parity log: all columns are written, and the log holds the description only.
-    pub is_whole: bool,
-    /// Sequence number of the record.
-    pub record: u64,
-}
 
 /// A write that is to be logged.
 pub struct LogWrite {
@@ -113,7 +95,7 @@ pub struct Logs {
     /// The journal alone, or the partial parity log of each member.
     pub(crate) rings: Vec<Ring>,
     /// By partial parity log.
-    pub(crate) units: Vec<partial_parity::Unit>,
+    pub(crate) units: Vec<Unit>,
     numbers: RecordNumbers,
     pub(crate) draft: Draft,
     queue: WaitQueue,
@@ -207,8 +189,21 @@ impl Logs {
         self.numbers.records[at]
     }
 
+    /// Begins a plan that may write.
+    #[inline]
+    pub(crate) fn begin_draft(&mut self) -> Result<(), Outcome> {
+        self.draft.sectors = 0;
+        self.draft.log_writes.clear();
+        if self.journal.is_lost { Err(Outcome::Failed) } else { Ok(()) }
+    }
+
+    /// Whether a stripe request must queue behind those that wait for room.
+    pub(crate) fn must_queue(&self, slot: Slot) -> bool {
+        self.queue.scanned != slot && self.is_held()
+    }
+
     /// There is not enough room for the stripe request that is being planned.
-    pub(crate) fn is_short(&mut self, ring: u16) {
+    pub(crate) fn run_short(&mut self, ring: u16) {
         self.draft.short = Some(ring);
     }
 
@@ -226,11 +221,6 @@ impl Logs {
             self.free(number);
             self.queue.has_given_up = true;
         }
-    }
-
-    /// The number of scans of the waiting stripe requests so far.
-    pub(crate) fn scans(&self) -> u64 {
-        self.queue.scans
     }
 
     /// A stripe request has got room for its record, if it has one: older ones that wait have been passed.
@@ -267,142 +257,36 @@ impl Logs {
             }
         }
     }
-}
 
-impl Planner {
-    /// Begins a plan that may write.
-    #[inline]
-    pub(crate) fn begin_log(&mut self) -> Result<(), Outcome> {
-        self.logs.draft.sectors = 0;
-        self.logs.draft.log_writes.clear();
-        if self.logs.journal.is_lost { Err(Outcome::Failed) } else { Ok(()) }
-    }
-
-    /// Whether a stripe request must queue behind those that wait for room.
-    pub(crate) fn must_queue(&self, slot: Slot) -> bool {
-        self.logs.queue.scanned != slot && self.logs.is_held()
-    }
-
-    /// Flushes those of the members meant that have a volatile cache.
-    pub(crate) fn flush_members(
-        &mut self,
-        context: &mut Context,
-        stripe_request: Slot,
-        phase: Phase,
-        is_meant: impl Fn(u16) -> bool,
-    ) {
-        for slot in (0..self.params.members).filter(|&slot| is_meant(slot)) {
-            if self.members.can_write(slot) && self.members.is_volatile(slot) {
-                self.add(context, stripe_request, phase, Access::Flush, Spot { slot, at: 0 }, 0);
-            }
-        }
-    }
-}
-
-impl Array {
-    /// Whether a stripe request that has been planned waits for room in a log.
-    #[inline]
-    pub(crate) fn waits_for_room(&mut self, context: &mut Context, slot: Slot) -> bool {
-        let Some(ring) = self.planner.logs.draft.short.take() else {
-            self.planner.logs.count_as_passed(slot);
-            return false;
-        };
-        if let Some(number) = self.planner.logs.leave(slot) {
-            self.planner.logs.rings.iter_mut().for_each(|ring| ring.take_back(number));
-        }
-        self.planner.forget_ops(context, slot);
-        self.planner.clock += 1;
-        let stripe_request = self.planner.stripe_requests.get_mut(slot);
-        (stripe_request.plan.computes, stripe_request.plan.serial) = (0, self.planner.clock as u32);
-        if self.planner.logs.queue.scanned == slot {
-            self.planner.logs.draft.short = Some(ring);
+    /// Whether the current unit of a log may take one more record; `any_volatile` says whether members have a
+    /// volatile cache.
+    pub(crate) fn may_join(&self, ring: u16, any_volatile: bool) -> bool {
+        if self.is_journal() || !any_volatile {
             return true;
         }
-        self.planner.logs.queue.waiting.push_back(WaitingRequest { stripe_request: slot, ring, passed: 0 });
-        self.make_room(context, ring);
-        // Its own given-up records may have been in its way.
-        self.admit_to_logs(context);
-        true
+        let (ring, unit) = (&self.rings[usize::from(ring)], &self.units[usize::from(ring)]);
+        let is_open = ring.is_empty() || self.is_joining() && unit.began == self.queue.scans;
+        !unit.is_flushing && is_open
     }
 
-    /// Plans the stripe requests that wait for room again, as far as there is room.
-    pub(crate) fn admit_to_logs(&mut self, context: &mut Context) {
-        self.planner.logs.queue.again = true;
-        if core::mem::replace(&mut self.planner.logs.queue.is_scanning, true) {
-            return;
+    /// A record joins the current unit of a log, or begins one: notes the members that it writes to.
+    pub(crate) fn join_unit(&mut self, ring: u16, members: impl Iterator<Item = u16>, begins: bool) {
+        let unit = &mut self.units[usize::from(ring)];
+        if begins {
+            unit.began = self.queue.scans;
+            unit.written.clear();
         }
-        while core::mem::take(&mut self.planner.logs.queue.again) {
-            self.planner.logs.queue.scans += 1;
-            self.planner.logs.queue.has_given_up = false;
-            // Those that start to wait meanwhile queue behind.
-            let (mut at, count) = (0, self.planner.logs.queue.waiting.len());
-            for _ in 0..count {
-                let WaitingRequest { stripe_request, ring, .. } = self.planner.logs.queue.waiting[at];
-                let is_held = at > 0 && self.planner.logs.is_held();
-                let short = if is_held || !self.planner.may_join(ring) {
-                    Some(ring)
-                } else {
-                    self.replan_waiting(context, stripe_request)
-                };
-                if let Some(ring) = short {
-                    self.planner.logs.queue.waiting[at].ring = ring;
-                    self.make_room(context, ring);
-                    at += 1;
-                } else {
-                    self.planner.logs.queue.waiting.remove(at);
-                }
+        for slot in members {
+            if !unit.written.contains(&slot) {
+                unit.written.push(slot);
             }
         }
-        self.planner.logs.queue.is_scanning = false;
     }
 
-    /// Plans a stripe request again that has waited for room. Returns the log that still has none.
-    fn replan_waiting(&mut self, context: &mut Context, stripe_request: Slot) -> Option<u16> {
-        let before = core::mem::replace(&mut self.planner.logs.queue.scanned, stripe_request);
-        self.begin(context, stripe_request);
-        self.planner.logs.queue.scanned = before;
-        self.planner.logs.draft.short.take()
-    }
-
-    /// Frees what is no longer needed of a log, because a stripe request waits for room.
-    fn make_room(&mut self, context: &mut Context, ring: u16) {
-        if self.planner.logs.is_journal() {
-            self.reclaim(context);
-        } else {
-            self.may_flush_unit(context, ring);
-        }
-    }
-
-    /// The stripe request that had this record, if any, is done.
-    pub(crate) fn leave_logs(&mut self, context: &mut Context, record: Option<u64>) {
-        let Some(number) = record else {
-            if self.planner.logs.queue.has_given_up && self.planner.logs.has_waiting() {
-                self.admit_to_logs(context);
-            }
-            return;
-        };
-        if self.planner.logs.is_journal() {
-            self.planner.logs.rings[0].set(number, RecordState::Answered);
-            self.reclaim(context);
-        } else {
-            self.is_answered(context, number);
-        }
-    }
-
-    /// One of the logs' own stripe requests is done.
-    pub(crate) fn log_is_free(&mut self, context: &mut Context, which: u64, number: u64) {
-        if self.planner.logs.is_journal() {
-            self.planner.logs.journal.reclaims = false;
-            self.planner.logs.rings[0].free_below(number);
-            self.reclaim(context);
-        } else {
-            self.unit_is_free(which as u16);
-        }
-        self.admit_to_logs(context);
-    }
-
-    /// Begins one of the logs' own stripe requests.
-    pub(crate) fn add_of_log(&mut self, context: &mut Context, which: u64, number: u64) -> Slot {
-        self.add_stripe_request(context.now, Owner::Log, Access::Write, which, number)
+    /// The members have the data of a unit on their media.
+    pub(crate) fn free_unit(&mut self, which: u16) {
+        let next = self.next();
+        self.units[usize::from(which)].is_flushing = false;
+        self.rings[usize::from(which)].free_below(next);
     }
 }

@@ -1,64 +1,36 @@
-//! [`Planner`], with which a level makes the members' commands of a stripe request.
+//! [`Plan`]: what a level sees of the array when it makes the members' commands of a stripe request, and where
+//! it adds them.
 //!
 //! A plan adds commands in any order; one that is adjacent to the last one for the same member, phase and
 //! direction is merged with it. A plan that cannot be made, because too many members are missing, returns an
 //! error.
-mod defects;
+mod journal;
+mod partial_parity;
+mod planning;
 mod repair;
+mod units;
 
-use super::OP_IDS;
-use super::levels::Spot;
-use super::levels::rows::Fetched;
-use super::logs::Logs;
-use super::members::Members;
+use super::members::{Members, Spot};
 use super::params::ArrayParams;
-use super::stripe_request::{Op, Owner, Phase, Request, StripeRequest};
+use super::state::ArrayState;
+use super::stripe_request::{Op, Phase, StripeRequest};
 use super::unreadable::UnreadableList;
-use crate::command::{Access, Outcome};
-use crate::data::DataOp;
+use crate::command::{Access, OWN_IDS, Outcome};
+use crate::data::{DataOp, Word};
+use crate::storage::bad_blocks::BadBlocks;
 use crate::storage::context::Context;
-use crate::storage::slab::Slab;
 use crate::storage::tree::{NONE, Slot};
-use alloc::vec;
-use alloc::vec::Vec;
-pub use defects::Defects;
 use drivelab_units::{Lba, Sectors};
+pub use planning::Planning;
 
-/// What plans work with: the members, the commands to them, and what is known of their data.
-pub struct Planner {
-    pub params: ArrayParams,
-    pub members: Members,
-    pub requests: Slab<Request>,
-    pub stripe_requests: Slab<StripeRequest>,
-    pub ops: Slab<Op>,
-    /// What a plan has added last for each member, so that an adjacent addition is merged with it.
-    pub last: LastOps,
-    /// The commands that read a row's units, and those that write them.
-    pub fetched: Fetched,
-    pub written: Vec<Option<u64>>,
-    pub logs: Logs,
-    pub defects: Defects,
-    /// Incremented for each stripe request, and for each new plan of one.
-    pub clock: u64,
-    /// Number of members' commands so far.
-    ids: u64,
-    /// Number of reads so far that had a choice of copies.
-    pub turns: u64,
-}
+/// The ids of members' commands begin here, in the range that no host uses.
+const OP_IDS: u64 = OWN_IDS | 1 << 51;
 
-/// By member and phase: what the plan of a stripe request has added last.
-pub struct LastOps(pub Vec<[(u32, Slot); Phase::COUNT]>);
-
-impl LastOps {
-    /// The journal has the entry after the members'.
-    pub fn new(members: u16) -> Self {
-        LastOps(vec![[(0, NONE); Phase::COUNT]; usize::from(members) + 1])
-    }
-
-    /// Whether a plan has added something for a member in this phase.
-    pub fn has(&self, slot: u16, phase: Phase, serial: u32) -> bool {
-        self.0[usize::from(slot)][phase as usize].0 == serial
-    }
+/// The plan of one stripe request.
+pub struct Plan<'a> {
+    state: &'a mut ArrayState,
+    context: &'a mut Context,
+    slot: Slot,
 }
 
 /// Where the data of a piece of a command come from, or go to.
@@ -71,140 +43,194 @@ pub struct Source {
     pub factor: u8,
 }
 
-impl Planner {
-    pub fn new(params: &ArrayParams, members: Members, logs: Logs) -> Self {
-        Planner {
-            params: params.clone(),
-            last: LastOps::new(params.members),
-            fetched: Fetched::new(params.members),
-            members,
-            logs,
-            requests: Slab::default(),
-            stripe_requests: Slab::default(),
-            ops: Slab::default(),
-            written: Vec::new(),
-            defects: Defects::new(params),
-            clock: 0,
-            ids: 0,
-            turns: 0,
-        }
+/// What is planned, and what a level needs to know for that.
+impl<'a> Plan<'a> {
+    #[inline(always)]
+    pub fn new(state: &'a mut ArrayState, context: &'a mut Context, slot: Slot) -> Self {
+        Plan { state, context, slot }
     }
 
-    /// A read is planned, possibly not for the first time: earlier statements on its data no longer apply.
+    /// The place of its stripe request.
     #[inline]
-    pub(crate) fn forget_read(&self, context: &mut Context, slot: Slot) {
-        let &StripeRequest { owner, access, first, end, .. } = self.stripe_requests.get(slot);
-        if context.enabled.data
-            && access == Access::Read
-            && let Owner::Request(request) = owner
-            && request != NONE
-        {
-            let (first, count) = (Lba::new(first), Sectors::new(end - first));
-            context.data_op(DataOp::Forget { id: self.requests.get(request).command.id, first, count });
-        }
+    pub fn slot(&self) -> Slot {
+        self.slot
     }
 
-    /// Whether a stripe request with this list of unreadable stretches can read the `count` sectors from a
-    /// spot on.
     #[inline]
-    pub(crate) fn can_read(&self, spot: Spot, count: u64, unreadable: UnreadableList) -> bool {
-        self.is_right(spot, count) && !self.defects.unreadable.has(unreadable, spot, count)
+    fn stripe_request(&self) -> &StripeRequest {
+        self.state.stripe_requests.get(self.slot)
+    }
+
+    /// The addresses of the array that it covers: the first, and the one after the last.
+    #[inline]
+    pub fn range(&self) -> (u64, u64) {
+        let &StripeRequest { first, end, .. } = self.stripe_request();
+        (first, end)
+    }
+
+    #[inline]
+    pub fn access(&self) -> Access {
+        self.stripe_request().access
+    }
+
+    /// What the stripe request has found unreadable.
+    #[inline]
+    pub fn unreadable(&self) -> UnreadableList {
+        self.stripe_request().unreadable
+    }
+
+    /// The id of the host's command that it is part of.
+    #[inline]
+    pub fn command_id(&self) -> u64 {
+        self.state.command_id(self.slot)
+    }
+
+    #[inline]
+    pub fn params(&self) -> &ArrayParams {
+        &self.state.params
+    }
+
+    #[inline]
+    pub fn members(&self) -> &Members {
+        &self.state.members
+    }
+
+    /// Maximum number of sectors of a member's command.
+    #[inline]
+    pub fn most(&self) -> u64 {
+        self.state.params.request.get()
+    }
+
+    /// The sectors over which parity is computed as a unit.
+    #[inline]
+    pub fn granule(&self) -> u64 {
+        self.state.granule()
+    }
+
+    /// Whether data operations are kept.
+    #[inline]
+    pub fn keeps_data(&self) -> bool {
+        self.context.enabled.data
+    }
+
+    /// Whether a member is present and its data in the `count` sectors from a spot on are valid.
+    #[inline]
+    pub fn is_right(&self, spot: Spot, count: u64) -> bool {
+        self.state.defects.is_right(&self.state.members, spot, count)
+    }
+
+    /// Whether they can be read as well, as far as the stripe request knows.
+    #[inline]
+    pub fn can_read(&self, spot: Spot, count: u64) -> bool {
+        self.is_right(spot, count) && !self.is_unreadable(self.unreadable(), spot, count)
+    }
+
+    /// Whether any of these sectors is in a list of unreadable stretches.
+    #[inline]
+    pub fn is_unreadable(&self, unreadable: UnreadableList, spot: Spot, count: u64) -> bool {
+        self.state.defects.unreadable.has(unreadable, spot, count)
+    }
+
+    /// Whether some member that stays has failed a write.
+    #[inline]
+    pub fn has_stale(&self) -> bool {
+        self.state.defects.has_stale()
+    }
+
+    /// The addresses that could not be read anywhere.
+    #[inline]
+    pub fn bad_blocks(&self) -> &BadBlocks {
+        &self.state.defects.bad_blocks
+    }
+
+    /// Whether any of these addresses could not be read anywhere.
+    pub fn touches_bad_blocks(&self, first: u64, end: u64) -> bool {
+        self.state.defects.bad_blocks.touch(first, end)
     }
 
     /// The outcome of a stripe request that cannot read something: that of the unreadable read, or `Lost`
     /// where no member has it.
-    pub(crate) fn unreadable_outcome(&self, unreadable: UnreadableList) -> Outcome {
-        self.defects.unreadable.why(unreadable)
+    pub fn unreadable_outcome(&self) -> Outcome {
+        self.state.defects.unreadable.why(self.unreadable())
     }
 
-    /// Flushes every member. Where some data are gone with a member a FLUSH cannot succeed: md fails writes
-    /// and FLUSH alike once an array is broken, including a striped one with a member missing
-    /// (drivers/md/md.c, `MD_BROKEN`).
-    pub(crate) fn plan_flush(
-        &mut self,
-        context: &mut Context,
-        slot: Slot,
-        has_lost: bool,
-    ) -> Result<(), Outcome> {
-        if has_lost {
-            return Err(Outcome::Lost);
-        }
-        for member in 0..self.params.members {
-            if self.members.can_write(member) {
-                let spot = Spot { slot: member, at: 0 };
-                self.add(context, slot, Phase::Write, Access::Flush, spot, 0);
-            }
-        }
-        Ok(())
+    /// These addresses are lost, because sectors could not be read; reported for a group of members.
+    pub fn lose_range(&mut self, group: u16, first: u64, count: u64) {
+        self.state.defects.lose_range(self.context, group, first, count);
     }
+}
 
-    /// Adds a command of a member to a stripe request's plan, or extends the one before it. Returns its id.
+/// Members' commands.
+impl Plan<'_> {
+    /// Adds a command of a member, or extends the one before it. Returns its id.
     #[inline]
-    pub(crate) fn add(
-        &mut self,
-        _context: &mut Context,
-        stripe_request: Slot,
-        phase: Phase,
-        access: Access,
-        spot: Spot,
-        count: u64,
-    ) -> u64 {
-        self.add_to(stripe_request, phase, (access, false), spot, count)
+    pub fn add(&mut self, phase: Phase, access: Access, spot: Spot, count: u64) -> u64 {
+        self.add_to(phase, (access, false), spot, count)
     }
 
     /// The same, with a flag for a repair: the two are kept apart, because the failure of a repair has no
     /// consequence.
     #[inline]
-    pub(crate) fn add_to(
-        &mut self,
-        stripe_request: Slot,
-        phase: Phase,
-        (access, repairs): (Access, bool),
-        spot: Spot,
-        count: u64,
-    ) -> u64 {
-        let most = self.params.request.get();
-        let entry = self.stripe_requests.get_mut(stripe_request);
-        let last = &mut self.last.0[usize::from(spot.slot)][phase as usize];
-        if last.0 == entry.plan.serial && last.1 != NONE {
-            let op = self.ops.get_mut(last.1);
+    pub fn add_to(&mut self, phase: Phase, (access, repairs): (Access, bool), spot: Spot, count: u64) -> u64 {
+        let stripe_request = self.slot;
+        let ArrayState { params, stripe_requests, ops, planning, .. } = &mut *self.state;
+        let most = params.request.get();
+        let plan = &mut stripe_requests.get_mut(stripe_request).plan;
+        let last = &mut planning.last[usize::from(spot.slot)][phase as usize];
+        if last.0 == plan.serial && last.1 != NONE {
+            let op = ops.get_mut(last.1);
             let goes_on = op.at + op.count == spot.at && op.access == access && (op.repairs > 0) == repairs;
             if goes_on && op.count + count <= most && op.stripe_request == stripe_request && !op.is_out {
                 op.count += count;
                 return op.id;
             }
         }
-        let id = OP_IDS + self.ids;
-        self.ids += 1;
+        let id = OP_IDS + planning.ids;
+        planning.ids += 1;
         let (slot, at, drive, is_out) = (spot.slot, spot.at, 0, false);
         let op =
             Op { id, stripe_request, slot, drive, access, phase, at, count, is_out, repairs: 0, next: NONE };
-        let place = self.ops.add(op);
+        let place = ops.add(op);
         // Sent in the order in which they were added.
-        let (head, tail) =
-            (&mut entry.plan.unsent[phase as usize], &mut entry.plan.last_unsent[phase as usize]);
+        let (head, tail) = (&mut plan.unsent[phase as usize], &mut plan.last_unsent[phase as usize]);
         if *head == NONE {
             *head = place;
         } else {
-            self.ops.get_mut(*tail).next = place;
+            ops.get_mut(*tail).next = place;
         }
         *tail = place;
-        *last = (entry.plan.serial, place);
+        *last = (plan.serial, place);
         id
     }
 
-    /// The command that the plan of a stripe request added last for a member.
-    pub(crate) fn last_added(&self, stripe_request: Slot, slot: u16, phase: Phase) -> Option<&Op> {
-        let (serial, op) = self.last.0[usize::from(slot)][phase as usize];
-        (serial == self.stripe_requests.get(stripe_request).plan.serial && op != NONE)
-            .then(|| self.ops.get(op))
+    /// The command that was added last for a member.
+    #[inline]
+    pub fn last_added(&self, slot: u16, phase: Phase) -> Option<&Op> {
+        let (serial, op) = self.state.planning.last[usize::from(slot)][phase as usize];
+        (serial == self.stripe_request().plan.serial && op != NONE).then(|| self.state.ops.get(op))
+    }
+
+    /// Where the member's head will be after its last command, planned ones included.
+    pub fn head(&self, slot: u16) -> u64 {
+        let planned = self.last_added(slot, Phase::Read);
+        let planned = planned.filter(|op| op.stripe_request == self.slot && !op.is_out);
+        planned.map_or(self.state.members.get(slot).head, |op| op.at + op.count)
+    }
+
+    /// Flushes the members meant that are present.
+    pub fn flush(&mut self, phase: Phase, is_meant: impl Fn(&Members, u16) -> bool) {
+        for slot in 0..self.state.params.members {
+            if self.state.members.can_write(slot) && is_meant(&self.state.members, slot) {
+                self.add(phase, Access::Flush, Spot { slot, at: 0 }, 0);
+            }
+        }
     }
 
     /// States where `count` sectors of a command's data come from, when data operations are kept.
     #[inline]
-    pub(crate) fn mix(&self, context: &mut Context, into: u64, at: u64, from: Source, count: u64) {
-        if context.enabled.data {
-            context.data_op(DataOp::Mix {
+    pub fn mix(&mut self, into: u64, at: u64, from: Source, count: u64) {
+        if self.context.enabled.data {
+            self.context.data_op(DataOp::Mix {
                 into,
                 at: Lba::new(at),
                 from: from.id,
@@ -215,38 +241,37 @@ impl Planner {
         }
     }
 
-    /// Discards what was planned and not sent.
-    #[cold]
-    pub(crate) fn forget_ops(&mut self, context: &mut Context, slot: Slot) {
-        // From the write phase on members may have parts of it, and recovery needs its log record.
-        if self.stripe_requests.get(slot).phase < Phase::Write {
-            self.logs.give_up(slot);
-        }
-        for phase in Phase::ALL {
-            let mut at =
-                core::mem::replace(&mut self.stripe_requests.get_mut(slot).plan.unsent[phase as usize], NONE);
-            while at != NONE {
-                self.ops.free(at);
-                let op = self.ops.get(at);
-                context.data_op(DataOp::Over { id: op.id });
-                at = op.next;
-            }
-        }
+    /// A sector of one of the array's own writes holds this word.
+    pub fn add_word(&mut self, into: u64, at: u64, word: Word) {
+        self.context.add_word(into, at, word);
     }
 
-    /// The id of the host's command that a stripe request is part of.
-    pub(crate) fn command_id(&self, stripe_request: Slot) -> u64 {
-        match self.stripe_requests.get(stripe_request).owner {
-            Owner::Request(request) if request != NONE => self.requests.get(request).command.id,
-            _ => u64::MAX,
-        }
-    }
-}
-
-impl Planner {
-    /// The sectors over which parity is computed as a unit.
+    /// Parity is computed over these bytes as well before anything is written.
     #[inline]
-    pub(crate) fn granule(&self) -> u64 {
-        self.params.parity.granule.get().max(1)
+    pub fn compute(&mut self, bytes: u64) {
+        self.state.stripe_requests.get_mut(self.slot).plan.computes += bytes;
+    }
+
+    /// The first of several copies that were read has answered: the host gets its data.
+    pub fn deliver(&mut self, op: &Op) {
+        let ((first, _), id) = (self.range(), self.command_id());
+        self.mix(id, first, Source { id: op.id, at: op.at, factor: 1 }, op.count);
+    }
+
+    /// Nothing is computed after all.
+    pub fn compute_nothing(&mut self) {
+        self.state.stripe_requests.get_mut(self.slot).plan.computes = 0;
+    }
+
+    /// The first answer completes the stripe request.
+    pub fn take_first_answer(&mut self) {
+        self.state.stripe_requests.get_mut(self.slot).plan.takes_first = true;
+    }
+
+    /// The number of reads before this one that had a choice of copies; `has_choice` says whether it has one.
+    pub fn take_turn(&mut self, has_choice: bool) -> u64 {
+        let turn = self.state.planning.turns;
+        self.state.planning.turns += u64::from(has_choice);
+        turn
     }
 }

@@ -8,59 +8,38 @@
 //! blocks exclusively, or a newer write could come between what they read and what they write. Sources: the
 //! Linux kernel, drivers/md/raid1.c and raid10.c (`fix_read_error`), raid5.c (`R5_ReWrite`); OpenZFS,
 //! vdev_mirror.c and vdev_raidz.c ("self-healing").
-use super::{Planner, Source};
-use crate::command::{Access, Outcome};
-use crate::storage::array::errors::is_unread;
-use crate::storage::array::levels::Spot;
-use crate::storage::array::stripe_request::{Op, Owner, Phase, StripeRequest};
+use super::Plan;
+use crate::command::Access;
+use crate::storage::array::members::Spot;
+use crate::storage::array::stripe_request::Phase;
 use crate::storage::array::unreadable::UnreadableList;
-use crate::storage::context::Context;
-use crate::storage::tree::{NONE, Slot};
 
-impl Planner {
+impl Plan<'_> {
     /// Adds a write-back of what could not be read. Returns its id.
-    pub(crate) fn repair(&mut self, stripe_request: Slot, spot: Spot, count: u64) -> u64 {
-        let id = self.add_to(stripe_request, Phase::Write, (Access::Write, true), spot, count);
-        let (_, place) = self.last.0[usize::from(spot.slot)][Phase::Write as usize];
-        self.ops.get_mut(place).repairs += count as u32;
+    pub fn repair(&mut self, spot: Spot, count: u64) -> u64 {
+        let id = self.add_to(Phase::Write, (Access::Write, true), spot, count);
+        let (_, place) = self.state.planning.last[usize::from(spot.slot)][Phase::Write as usize];
+        self.state.ops.get_mut(place).repairs += count as u32;
         id
     }
 
-    /// The first unreadable stretch in a stripe request's list that is in these sectors of a present member,
-    /// and the rest of the list.
-    pub(crate) fn bad_of(
+    /// The first unreadable stretch of a list that is in these sectors of a member, and the rest of the list.
+    pub fn first_unreadable(
         &self,
         unreadable: UnreadableList,
         spot: Spot,
         count: u64,
     ) -> Option<(u64, u64, UnreadableList)> {
-        self.defects.unreadable.first(unreadable, spot, count).filter(|_| self.members.can_read(spot, count))
+        self.state.defects.unreadable.first(unreadable, spot, count)
     }
 
-    /// The first of several copies that were read has answered: the host gets its data.
-    pub(crate) fn first_answer(&self, context: &mut Context, op: &Op) {
-        let StripeRequest { first, .. } = *self.stripe_requests.get(op.stripe_request);
-        let (id, from) = (self.command_id(op.stripe_request), Source { id: op.id, at: op.at, factor: 1 });
-        self.mix(context, id, first, from, op.count);
-    }
-
-    /// Whether a failed read has no consequence, because another copy has answered or may still do so.
-    pub(crate) fn is_not_missed(&mut self, op: &Op, outcome: Outcome) -> bool {
-        let stripe_request = self.stripe_requests.get_mut(op.stripe_request);
-        if stripe_request.owner == Owner::Request(NONE) {
-            if is_unread(outcome) {
-                self.defects.unreadable.add(&mut stripe_request.unreadable, op.spot(), op.count, outcome);
-            }
-            // There is something to write back whose data this plan has not read: it is planned anew.
-            stripe_request.plan.is_spoilt = !stripe_request.unreadable.is_empty();
-            return true;
-        }
-        if !stripe_request.plan.takes_first || stripe_request.pending == 0 {
-            return false;
-        }
-        if is_unread(outcome) {
-            self.defects.unreadable.add(&mut stripe_request.unreadable, op.spot(), op.count, outcome);
-        }
-        true
+    /// The same for a member that is present.
+    pub fn bad_of(
+        &self,
+        unreadable: UnreadableList,
+        spot: Spot,
+        count: u64,
+    ) -> Option<(u64, u64, UnreadableList)> {
+        self.first_unreadable(unreadable, spot, count).filter(|_| self.state.members.can_read(spot, count))
     }
 }

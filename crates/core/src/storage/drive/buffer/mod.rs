@@ -273,7 +273,7 @@ impl Buffer {
 
     /// The host gets the arm: the next turn is the cache's.
     #[inline]
-    pub fn host_has_arm(&mut self) {
+    pub fn give_arm_to_host(&mut self) {
         self.turn = Turn::Cache;
         self.destaging = Destaging::ByRule;
     }
@@ -378,7 +378,7 @@ impl Buffer {
     }
 
     /// A command no longer waits for the cache. Returns whether it did.
-    pub fn leaves(&mut self, slot: SlotIndex) -> bool {
+    pub fn leave(&mut self, slot: SlotIndex) -> bool {
         self.waiting.forget(slot)
     }
 }

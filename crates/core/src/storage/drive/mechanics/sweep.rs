@@ -87,7 +87,7 @@ impl Mechanics {
 
     /// A command passes those that wait.
     #[inline]
-    pub fn goes_out_of_turn(&mut self) {
+    pub fn go_out_of_turn(&mut self) {
         self.out_of_turn = self.out_of_turn.saturating_add(1);
     }
 

@@ -110,13 +110,7 @@ impl Conflicts {
     }
 
     /// Files a command. Returns whether it may begin, because it conflicts with no older one.
-    pub fn arrives(
-        &mut self,
-        slot: SlotIndex,
-        initiator: u16,
-        (first, end): (Lba, Lba),
-        write: bool,
-    ) -> bool {
+    pub fn arrive(&mut self, slot: SlotIndex, initiator: u16, (first, end): (Lba, Lba), write: bool) -> bool {
         let mut waits_for = 0;
         if write || self.writes > 0 {
             self.conflicting(initiator, (first, end), write, |_, older| {
@@ -150,7 +144,7 @@ impl Conflicts {
 
     /// A command has begun, or is given up: calls `enable` with every younger one that now has nothing to
     /// wait for, oldest first.
-    pub fn leaves(&mut self, slot: SlotIndex, enable: impl FnMut(SlotIndex)) {
+    pub fn leave(&mut self, slot: SlotIndex, enable: impl FnMut(SlotIndex)) {
         let TrackedCommand { initiator, first, end, write, waits_for, holds_up, sequence, before, behind } =
             core::mem::replace(&mut self.tracked[slot as usize], FREE);
         match before {

@@ -26,14 +26,14 @@ pub struct TaskSet {
 impl TaskSet {
     /// Whether a command that arrives is enabled at once; if not, it is dormant here until [`Self::release`] names it.
     #[inline]
-    pub fn arrives(&mut self, slot: SlotIndex, attribute: Attribute) -> bool {
+    pub fn arrive(&mut self, slot: SlotIndex, attribute: Attribute) -> bool {
         self.arrivals += 1;
         let enabled = match attribute {
             Attribute::HeadOfQueue | Attribute::Aca => true,
             _ => self.dormant.is_empty() && self.may_begin(attribute, self.arrivals),
         };
         if enabled {
-            self.begins(slot, attribute);
+            self.begin(slot, attribute);
         } else {
             self.dormant.push_back((slot, attribute, self.arrivals));
         }
@@ -48,7 +48,7 @@ impl TaskSet {
     }
 
     #[inline]
-    fn begins(&mut self, slot: SlotIndex, attribute: Attribute) {
+    fn begin(&mut self, slot: SlotIndex, attribute: Attribute) {
         match attribute {
             Attribute::Ordered => self.ordered += 1,
             Attribute::HeadOfQueue | Attribute::Aca => self.heads.push((slot, self.arrivals)),
@@ -58,7 +58,7 @@ impl TaskSet {
 
     /// An enabled command has ended.
     #[inline]
-    pub fn ends(&mut self, slot: SlotIndex, attribute: Attribute) {
+    pub fn end(&mut self, slot: SlotIndex, attribute: Attribute) {
         match attribute {
             Attribute::Ordered => self.ordered -= 1,
             Attribute::HeadOfQueue | Attribute::Aca => self.heads.retain(|&(head, _)| head != slot),
@@ -78,7 +78,7 @@ impl TaskSet {
             return None;
         }
         self.dormant.pop_front();
-        self.begins(slot, attribute);
+        self.begin(slot, attribute);
         Some(slot)
     }
 

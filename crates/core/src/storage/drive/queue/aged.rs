@@ -134,7 +134,7 @@ fn least_of_many<C: Cost>(
     mut best: Best,
     bound: impl Fn(u64, u64) -> i64,
 ) -> Option<SlotIndex> {
-    let (mut above, mut below) = sides(slots, Kind::Main, view);
+    let mut sides = sides(slots, Kind::Main, view);
     let mut aged = slots.oldest_of(Kind::Main);
     // In a long queue the few oldest entries show how many of the others can win.
     let mut seen = if slots.is_deep() { slots.len().isqrt() as u32 } else { 0 };
@@ -148,16 +148,7 @@ fn least_of_many<C: Cost>(
         let Some(oldest) = aged else { return best.found() };
         let age = view.now - slots.entry(oldest).arrived;
         let search = Search::new(cost, slots, Kind::Main, view, |seek| bound(seek, age));
-        let (up, down) = (search.is_open(&above, &best), search.is_open(&below, &best));
-        if !up && !down {
-            return best.found();
-        }
-        seen = 1;
-        if up {
-            seen += search.visit(&mut above, true, &mut best);
-        }
-        if down {
-            seen += search.visit(&mut below, false, &mut best);
-        }
+        let Some(examined) = search.step(&mut sides, &mut best) else { return best.found() };
+        seen = 1 + examined;
     }
 }

@@ -4,7 +4,7 @@
 //! On each side entries are visited by distance, together with a lower bound of any seek at least that long:
 //! the seek curve's suffix minimum (measured curves are not monotone) minus a negative write settle. A side
 //! ends when the bound is above the best cost found.
-use super::crowd::{CROWD, Search};
+use super::crowd::Search;
 use super::entry_list::Cursor;
 use super::polar::Walk;
 use super::row::{Item, Row};
@@ -127,80 +127,10 @@ fn least_by_angle<C: Cost>(cost: &C, slots: &Slots, kind: Kind, view: &View<'_>)
 #[inline(never)]
 fn least_outward<C: Cost>(cost: &C, slots: &Slots, kind: Kind, view: &View<'_>) -> Option<SlotIndex> {
     let search = Search::new(cost, slots, kind, view, |seek| seek as i64);
-    let many = Many { search, settle: i64::from(view.least_settle()) };
-    let (mut above, mut below) = many.sides();
+    let mut sides = sides(slots, kind, view);
     let mut best = Best::NONE;
-    let mut bound = best.cost;
-    loop {
-        if above.floor <= bound {
-            bound = many.visit(&mut above, true, &mut best);
-        } else if below.floor > bound {
-            return best.found();
-        }
-        if below.floor <= bound {
-            bound = many.visit(&mut below, false, &mut best);
-        }
-    }
-}
-
-/// The entries of a deep queue, along their links.
-struct Many<'a, B, C> {
-    search: Search<'a, B, C>,
-    /// By how much a seek may be shorter than its floor.
-    settle: i64,
-}
-
-/// The next entry on one side, the floor of its seek, and the number of entries of its cylinder before it.
-#[derive(Clone, Copy)]
-struct Next {
-    slot: SlotIndex,
-    cylinder: u32,
-    floor: i64,
-    seen: u32,
-}
-
-impl<B: Fn(u64) -> i64, C: Cost> Many<'_, B, C> {
-    #[inline]
-    fn sides(&self) -> (Next, Next) {
-        let Search { slots, kind, view, .. } = self.search;
-        let arm = view.arm.cylinder;
-        (self.next(slots.first_from(kind, arm).slot()), self.next(slots.last_below(kind, arm).slot()))
-    }
-
-    /// The first entry of another cylinder.
-    #[inline(always)]
-    fn next(&self, slot: SlotIndex) -> Next {
-        let Search { slots, view, .. } = self.search;
-        if slot == NONE {
-            return Next { slot, cylinder: 0, floor: CLOSED, seen: 0 };
-        }
-        let cylinder = slots.entry(slot).cylinder;
-        let floor = view.mechanism.seek.floor_beyond(cylinder.abs_diff(view.arm.cylinder)).into();
-        Next { slot, cylinder, floor, seen: 0 }
-    }
-
-    /// Examines a side's next entry and moves on; returns the floor up to which others can win.
-    #[inline(always)]
-    fn visit(&self, side: &mut Next, upward: bool, best: &mut Best) -> i64 {
-        let slots = self.search.slots;
-        self.search.offer(side.slot, best);
-        let next = slots.linked(side.slot, upward);
-        let same = next != NONE && slots.entry(next).cylinder == side.cylinder;
-        *side = if same { self.next_of_same(side, next, upward, best) } else { self.next(next) };
-        best.cost + self.settle
-    }
-
-    /// The next entry is on the same cylinder. On a crowded cylinder entries are not examined one by one.
-    #[inline(never)]
-    fn next_of_same(&self, side: &Next, next: SlotIndex, upward: bool, best: &mut Best) -> Next {
-        let seen = side.seen + 1;
-        if seen < CROWD {
-            return Next { slot: next, seen, ..*side };
-        }
-        let seek = (side.floor - self.settle).max(0) as u64;
-        self.search.visit_crowd(side.cylinder, seek, best);
-        self.next(self.search.behind(side.cylinder, upward).slot())
-    }
+    while search.step(&mut sides, &mut best).is_some() {}
+    best.found()
 }
 
 /// The nearest entries at or above the arm and below it.

@@ -377,12 +377,6 @@ impl Slots {
         }
     }
 
-    /// The next entry of a deep queue, in the same order; [`NONE`] beyond either end.
-    #[inline]
-    pub(super) fn linked(&self, slot: SlotIndex, upward: bool) -> SlotIndex {
-        self.places[slot as usize].by_cylinder.next(upward).slot()
-    }
-
     /// The entry at a position; none beyond either end.
     #[inline]
     pub fn slot_at(&self, row: Option<&Row>, at: Cursor) -> Option<SlotIndex> {

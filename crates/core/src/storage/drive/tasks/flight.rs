@@ -111,7 +111,7 @@ impl InFlight {
 
     /// The arm starts for the command as given by `course`.
     #[inline(always)]
-    pub fn starts(&mut self, course: &Course, service: Service) {
+    pub fn start(&mut self, course: &Course, service: Service) {
         let passage = &course.passage;
         self.state = TaskState::Serving;
         if course.fails {

@@ -198,19 +198,19 @@ impl Tasks {
         self.held += 1;
         self.occupancy = if protocol.is_alone(command) { Occupancy::OneAlone } else { Occupancy::Several };
         let attribute = protocol.acts_as(command.attribute);
-        Some((slot, self.sets.of(name.initiator).arrives(slot, attribute)))
+        Some((slot, self.sets.of(name.initiator).arrive(slot, attribute)))
     }
 
     /// The task set no longer holds this command back. Returns whether no older command that it overlaps
     /// does.
     #[inline]
-    pub fn passes_overlaps(&mut self, slot: SlotIndex) -> bool {
+    pub fn pass_overlaps(&mut self, slot: SlotIndex) -> bool {
         let Some(conflicts) = &mut self.conflicts else { return true };
         let Command { initiator, first, count, access, attribute, .. } = self.flights[slot].command;
         if is_head_of_queue(attribute) || access == Access::Flush {
             return true;
         }
-        conflicts.arrives(slot, initiator, (first, first + count), access == Access::Write)
+        conflicts.arrive(slot, initiator, (first, first + count), access == Access::Write)
     }
 
     /// The deadline of this command, at which the drive must abort everything if it has not ended; `None`
@@ -308,7 +308,7 @@ impl Tasks {
     }
 
     /// A waiting command leaves. Returns whether it waited in the queue of the mechanism.
-    pub fn leaves_queue(&mut self, slot: SlotIndex) -> bool {
+    pub fn leave_queue(&mut self, slot: SlotIndex) -> bool {
         !self.allegiances.forget(slot) && self.ahead.forget(slot, &self.flights[slot].command)
     }
 
@@ -373,7 +373,7 @@ impl Tasks {
         self.occupancy = Occupancy::Several;
         self.flights.end(slot);
         if state != TaskState::Dormant || self.is_filed(slot) {
-            self.sets.of(initiator).ends(slot, self.protocol.acts_as(attribute));
+            self.sets.of(initiator).end(slot, self.protocol.acts_as(attribute));
         }
     }
 
@@ -388,7 +388,7 @@ impl Tasks {
     pub fn unfile(&mut self, slot: SlotIndex) -> Vec<SlotIndex> {
         let mut freed = Vec::new();
         if let Some(conflicts) = &mut self.conflicts {
-            conflicts.leaves(slot, |slot| freed.push(slot));
+            conflicts.leave(slot, |slot| freed.push(slot));
         }
         freed
     }

@@ -131,7 +131,7 @@ fn the_cache_presses_when_it_fills_when_data_are_old_and_when_a_command_waits() 
     let flush = Command::new(9, Access::Flush, Lba::ZERO, Sectors::ZERO);
     assert!(rig.buffer.queue_behind_barrier(3, &flush) && rig.buffer.is_waiting(3));
     assert_eq!(rig.buffer.destage_urgency(at(2), at(2)), DestageUrgency::Press);
-    assert!(rig.buffer.leaves(3) && !rig.buffer.leaves(3));
+    assert!(rig.buffer.leave(3) && !rig.buffer.leave(3));
     assert_eq!(rig.buffer.destage_urgency(at(2), at(2)), DestageUrgency::Later(at(7)));
     rig.accept(2, 200, 40, at(2));
     assert_eq!(rig.buffer.destage_urgency(at(2), at(2)), DestageUrgency::Press, "48 sectors");
@@ -151,7 +151,7 @@ fn host_and_cache_have_the_arm_in_turn_and_oldest_and_nearest_too() {
     assert!(!rig.buffer.has_turn(), "the host comes first");
     // All are old enough: the oldest, then the nearest to the arm, then the oldest.
     for first in [far, 0, far + 600] {
-        rig.buffer.host_has_arm();
+        rig.buffer.give_arm_to_host();
         assert!(rig.buffer.has_turn());
         let piece = rig.buffer.next_piece(at(2), rig.mechanics.view(at(2))).unwrap();
         let launched = rig.buffer.launch(piece, at(2), false).unwrap();

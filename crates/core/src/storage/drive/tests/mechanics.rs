@@ -92,7 +92,7 @@ fn so_many_go_out_of_turn_and_then_the_drive_chooses() {
     let now = Instant::ZERO;
     for _ in 0..32 {
         assert!(mechanics.may_go_out_of_turn(now, || false));
-        mechanics.goes_out_of_turn();
+        mechanics.go_out_of_turn();
     }
     assert!(!mechanics.may_go_out_of_turn(now, || false));
     mechanics.slots.remove(0);

@@ -52,7 +52,7 @@ impl Rig {
     }
 
     fn enable(&mut self, slot: SlotIndex) {
-        if self.tasks.passes_overlaps(slot) {
+        if self.tasks.pass_overlaps(slot) {
             self.begin(slot);
         }
     }
@@ -162,7 +162,7 @@ fn head_of_queue_goes_before_the_interrupted_and_the_last_of_them_first() {
     for next in [third, second, first] {
         assert!(tasks.is_pressed() && tasks.needs_mechanism(false));
         assert_eq!(tasks.first_in_line(), Some(next));
-        assert!(!tasks.leaves_queue(next), "it was in front of the queue");
+        assert!(!tasks.leave_queue(next), "it was in front of the queue");
     }
     assert!(!tasks.is_pressed() && tasks.needs_mechanism(true) && !tasks.needs_mechanism(false));
 }
@@ -180,7 +180,7 @@ fn a_deadline_counts_with_all_others_before_it() {
     // Three of 6 ms each: the first, due at 30 ms, is safe while the drive is free again at 12 ms.
     assert_eq!(tasks.ahead.endangered(|| Instant::ZERO + ms(12)), None);
     assert_eq!(tasks.ahead.endangered(|| Instant::ZERO + ms(12) + Span::from_ns(1)), Some(1));
-    assert!(tasks.leaves_queue(1));
+    assert!(tasks.leave_queue(1));
     assert_eq!(tasks.ahead.endangered(|| Instant::ZERO + ms(28)), None);
     assert_eq!(tasks.ahead.endangered(|| Instant::ZERO + ms(29)), Some(2));
 }

@@ -2,13 +2,15 @@
 use super::Copied;
 use crate::command::{Access, Outcome};
 use crate::storage::array::background::{SyncJob, WindowPart};
-use crate::storage::array::levels::{ClaimRange, RaidLevel, Redundancy, Spot};
+use crate::storage::array::defects::Defects;
+use crate::storage::array::levels::raid_level::{ClaimRange, RaidLevel, Redundancy};
+use crate::storage::array::logs::Logs;
 use crate::storage::array::members::Members;
-use crate::storage::array::plan::Planner;
+use crate::storage::array::members::Spot;
+use crate::storage::array::params::ArrayParams;
+use crate::storage::array::plan::Plan;
 use crate::storage::array::report::{Run, SyncKind};
 use crate::storage::array::stripe_request::{Op, StripeRequest};
-use crate::storage::context::Context;
-use crate::storage::tree::Slot;
 use alloc::vec::Vec;
 use core::ops::Range;
 
@@ -32,7 +34,12 @@ impl RaidLevel for Copied {
         self.held(spot).0.address()
     }
 
-    fn claim_range(&self, _plan: &Planner, stripe_request: &StripeRequest) -> Option<ClaimRange> {
+    fn claim_range(
+        &self,
+        _members: &Members,
+        _granule: u64,
+        stripe_request: &StripeRequest,
+    ) -> Option<ClaimRange> {
         let StripeRequest { access, first, end, unreadable, .. } = *stripe_request;
         // The data written back must not be older than what a host writes meanwhile.
         if self.copies() == 1 || access == Access::Read && unreadable.is_empty() {
@@ -42,18 +49,18 @@ impl RaidLevel for Copied {
     }
 
     #[inline]
-    fn cut(&self, plan: &Planner, access: Access, at: u64, end: u64) -> u64 {
-        if access == Access::Read { self.cut_at_piece(plan, at, end) } else { end }
+    fn cut(&self, params: &ArrayParams, _logs: &Logs, access: Access, at: u64, end: u64) -> u64 {
+        if access == Access::Read { self.cut_at_piece(params, at, end) } else { end }
     }
 
     #[inline]
-    fn plan_read(&mut self, plan: &mut Planner, context: &mut Context, slot: Slot) -> Result<(), Outcome> {
-        self.read(plan, context, slot)
+    fn plan_read(&mut self, plan: &mut Plan<'_>) -> Result<(), Outcome> {
+        self.read(plan)
     }
 
     #[inline]
-    fn plan_write(&mut self, plan: &mut Planner, context: &mut Context, slot: Slot) -> Result<(), Outcome> {
-        self.write(plan, context, slot)
+    fn plan_write(&mut self, plan: &mut Plan<'_>) -> Result<(), Outcome> {
+        self.write(plan)
     }
 
     fn redundancy(&self) -> Option<Redundancy> {
@@ -104,12 +111,12 @@ impl RaidLevel for Copied {
         self.reach_of(&members.frontiers(), slot)
     }
 
-    fn readable_elsewhere(&self, plan: &Planner, op: &Op) -> Vec<(u64, u64)> {
-        self.readable_elsewhere(plan, op)
+    fn readable_elsewhere(&self, members: &Members, defects: &Defects, op: &Op) -> Vec<(u64, u64)> {
+        self.readable_elsewhere(members, defects, op)
     }
 
-    fn only_stale_left(&self, plan: &Planner) -> Vec<Run> {
-        self.only_stale_left(plan)
+    fn only_stale_left(&self, members: &Members, defects: &Defects) -> Vec<Run> {
+        self.only_stale_left(members, defects)
     }
 
     fn range(&self, kind: SyncKind, request: u64) -> (u64, (u64, u64)) {
@@ -128,10 +135,10 @@ impl RaidLevel for Copied {
         (self.copies() > 1).then_some((true, first, end))
     }
 
-    fn plan_window(&mut self, plan: &mut Planner, context: &mut Context, part: &mut WindowPart<'_>) {
+    fn plan_window(&mut self, plan: &mut Plan<'_>, part: &mut WindowPart<'_>) {
         match part.job.kind {
-            SyncKind::Rebuild => self.rebuild_copies(plan, context, part),
-            SyncKind::Resync | SyncKind::Scrub => self.compare_copies(plan, context, part),
+            SyncKind::Rebuild => self.rebuild_copies(plan, part),
+            SyncKind::Resync | SyncKind::Scrub => self.compare_copies(plan, part),
         }
     }
 

@@ -1,8 +1,9 @@
 //! What levels with copies still have when members are missing, or have failed a write.
 use super::{Copied, Piece};
-use crate::storage::array::levels::Spot;
-use crate::storage::array::levels::losses::{ALL, Runs, Units};
-use crate::storage::array::plan::Planner;
+use crate::storage::array::defects::Defects;
+use crate::storage::array::levels::losses::{Runs, Units};
+use crate::storage::array::members::Spot;
+use crate::storage::array::members::{ALL, Members};
 use crate::storage::array::report::Run;
 use crate::storage::array::stripe_request::Op;
 use alloc::vec::Vec;
@@ -60,10 +61,15 @@ impl Copied {
     }
 
     /// Which parts of a write that a member failed are read from other copies from now on.
-    pub(super) fn readable_elsewhere(&self, plan: &Planner, op: &Op) -> Vec<(u64, u64)> {
+    pub(super) fn readable_elsewhere(
+        &self,
+        members: &Members,
+        defects: &Defects,
+        op: &Op,
+    ) -> Vec<(u64, u64)> {
         let (slot, end, mut found, mut began) = (op.slot, op.at + op.count, Vec::new(), None);
         for at in op.at..=end {
-            let has_other = at < end && self.has_other_copy(plan, Spot { slot, at });
+            let has_other = at < end && self.has_other_copy(members, defects, Spot { slot, at });
             match (began, has_other) {
                 (None, true) => began = Some(at),
                 (Some(first), false) => {
@@ -77,12 +83,12 @@ impl Copied {
     }
 
     /// Where a failed member had the only valid copy, the addresses are lost.
-    pub(super) fn only_stale_left(&self, plan: &Planner) -> Vec<Run> {
+    pub(super) fn only_stale_left(&self, members: &Members, defects: &Defects) -> Vec<Run> {
         let sectors = |(slot, first, end)| (first..end).map(move |at| Spot { slot, at });
         let mut runs = Runs::default();
-        for spot in plan.defects.stale().flat_map(sectors) {
+        for spot in defects.stale().flat_map(sectors) {
             let Some((piece, _)) = self.pieces_of(spot.slot, spot.at, spot.at + 1).next() else { continue };
-            if plan.members.can_read(spot, 1) && !self.has_other_copy(plan, spot) {
+            if members.can_read(spot, 1) && !self.has_other_copy(members, defects, spot) {
                 runs.add(piece.chunk * self.unit() + piece.offset, 1, 1, 1);
             }
         }
@@ -90,12 +96,13 @@ impl Copied {
     }
 
     /// Whether a sector of a member can be read from another copy.
-    fn has_other_copy(&self, plan: &Planner, spot: Spot) -> bool {
+    fn has_other_copy(&self, members: &Members, defects: &Defects, spot: Spot) -> bool {
         let mut pieces = self.pieces_of(spot.slot, spot.at, spot.at + 1);
         pieces.any(|(piece, _)| {
             let spots = (0..self.copies()).map(|copy| (copy, self.spot(&piece, copy)));
             let mut others = spots.filter(|(_, other)| other.slot != spot.slot || other.at != spot.at);
-            others.any(|(copy, other)| plan.is_right(other, 1) && !self.is_given_up(plan, copy))
+            others
+                .any(|(copy, other)| defects.is_right(members, other, 1) && !self.is_given_up(members, copy))
         })
     }
 }

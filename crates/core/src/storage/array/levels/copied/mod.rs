@@ -17,7 +17,8 @@ mod plan;
 mod repair;
 mod windows;
 
-use super::{SectorRole, Spot};
+use crate::storage::array::levels::raid_level::SectorRole;
+use crate::storage::array::members::Spot;
 use crate::storage::array::params::Copies;
 use core::ops::Range;
 

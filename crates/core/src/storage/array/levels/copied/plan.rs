@@ -10,41 +10,36 @@
 //! cannot use what is left; RAID 10 continues with each pair by itself.
 use super::{Copied, Piece};
 use crate::command::{Access, Outcome};
-use crate::storage::array::levels::Spot;
-use crate::storage::array::params::ReadChoice;
-use crate::storage::array::plan::{Planner, Source};
-use crate::storage::array::stripe_request::{Phase, Planned, StripeRequest};
-use crate::storage::array::unreadable::UnreadableList;
-use crate::storage::context::Context;
-use crate::storage::tree::{NONE, Slot};
+use crate::storage::array::members::Members;
+use crate::storage::array::members::Spot;
+use crate::storage::array::params::{ArrayParams, ReadChoice};
+use crate::storage::array::plan::{Plan, Source};
+use crate::storage::array::stripe_request::Phase;
 
 /// What decides the choice of a copy for all pieces of a stripe request.
 struct CopyChoice {
-    stripe_request: Slot,
-    serial: u32,
-    unreadable: UnreadableList,
     /// How many copies to skip before one is taken, where they take turns.
     turn: u64,
     takes_turns: bool,
 }
 
 impl Copied {
-    pub(crate) fn write(&self, plan: &mut Planner, context: &mut Context, slot: Slot) -> Result<(), Outcome> {
-        let StripeRequest { first, end, .. } = *plan.stripe_requests.get(slot);
-        let most = plan.params.request.get();
-        let id = plan.command_id(slot);
+    pub(crate) fn write(&self, plan: &mut Plan<'_>) -> Result<(), Outcome> {
+        let (first, end) = plan.range();
+        let most = plan.most();
+        let id = plan.command_id();
         let mut at = first;
         while at < end {
             let piece = self.piece(at, end.min(at + most));
             let mut written = 0;
             for copy in 0..self.copies() {
                 let spot = self.spot(&piece, copy);
-                if !plan.members.can_write(spot.slot) || self.is_given_up(plan, copy) {
+                if !plan.members().can_write(spot.slot) || self.is_given_up(plan.members(), copy) {
                     continue;
                 }
                 written += 1;
-                let op = plan.add(context, slot, Phase::Write, Access::Write, spot, piece.count);
-                plan.mix(context, op, spot.at, Source { id, at, factor: 1 }, piece.count);
+                let op = plan.add(Phase::Write, Access::Write, spot, piece.count);
+                plan.mix(op, spot.at, Source { id, at, factor: 1 }, piece.count);
             }
             if written == 0 {
                 return Err(Outcome::Lost);
@@ -54,26 +49,24 @@ impl Copied {
         Ok(())
     }
 
-    pub(crate) fn read(&self, plan: &mut Planner, context: &mut Context, slot: Slot) -> Result<(), Outcome> {
-        let StripeRequest { first, end, unreadable, plan: Planned { serial, .. }, .. } =
-            *plan.stripe_requests.get(slot);
-        let most = plan.params.request.get();
+    pub(crate) fn read(&self, plan: &mut Plan<'_>) -> Result<(), Outcome> {
+        let (first, end) = plan.range();
+        let unreadable = plan.unreadable();
+        let most = plan.most();
         let has_copies = self.copies() > 1;
-        if !has_copies && plan.members.impaired == 0 && unreadable.is_empty() {
-            self.read_as_it_lies(plan, context, slot);
+        if !has_copies && plan.members().impaired == 0 && unreadable.is_empty() {
+            self.read_as_it_lies(plan);
             return Ok(());
         }
         // What one copy could not deliver is read from another, to be written back.
-        let is_plain = unreadable.is_empty() && !plan.defects.has_stale();
-        if has_copies && plan.params.reads == ReadChoice::AskAll && is_plain {
-            return self.ask_all(plan, context, slot);
+        let is_plain = unreadable.is_empty() && !plan.has_stale();
+        if has_copies && plan.params().reads == ReadChoice::AskAll && is_plain {
+            return self.ask_all(plan);
         }
-        let split = plan.params.split.filter(|split| has_copies && end - first >= split.from.get());
-        let takes_turns = split.is_some() || plan.params.reads == ReadChoice::RoundRobin;
-        let mut choice =
-            CopyChoice { stripe_request: slot, serial, unreadable, turn: plan.turns, takes_turns };
-        plan.turns += u64::from(has_copies);
-        let id = plan.command_id(slot);
+        let split = plan.params().split.filter(|split| has_copies && end - first >= split.from.get());
+        let takes_turns = split.is_some() || plan.params().reads == ReadChoice::RoundRobin;
+        let mut choice = CopyChoice { turn: plan.take_turn(has_copies), takes_turns };
+        let id = plan.command_id();
         let mut at = first;
         while at < end {
             let mut upto = end.min(at + most);
@@ -84,109 +77,97 @@ impl Copied {
             let mut piece = self.piece(at, upto);
             let mut chosen = self.choose(plan, &piece, &choice);
             // Its valid sectors may be on different members.
-            if chosen.is_none() && plan.defects.has_stale() {
+            if chosen.is_none() && plan.has_stale() {
                 piece = self.piece(at, at + 1);
                 chosen = self.choose(plan, &piece, &choice);
             }
-            let Some(spot) = chosen else { return Err(plan.unreadable_outcome(unreadable)) };
-            let op = plan.add(context, slot, Phase::Read, Access::Read, spot, piece.count);
+            let Some(spot) = chosen else { return Err(plan.unreadable_outcome()) };
+            let op = plan.add(Phase::Read, Access::Read, spot, piece.count);
             // Where the host has its answer already, this is read only to be written back.
             if id != u64::MAX {
-                plan.mix(context, id, at, Source { id: op, at: spot.at, factor: 1 }, piece.count);
+                plan.mix(id, at, Source { id: op, at: spot.at, factor: 1 }, piece.count);
             }
-            self.repair_copies(plan, context, slot, &piece, (op, spot));
+            self.repair_copies(plan, &piece, (op, spot));
             at += piece.count;
         }
         Ok(())
     }
 
     /// Reads where there is one copy and all members are present.
-    fn read_as_it_lies(&self, plan: &mut Planner, context: &mut Context, slot: Slot) {
-        let StripeRequest { first, end, .. } = *plan.stripe_requests.get(slot);
-        let (id, most) = (plan.command_id(slot), plan.params.request.get());
+    fn read_as_it_lies(&self, plan: &mut Plan<'_>) {
+        let (first, end) = plan.range();
+        let (id, most) = (plan.command_id(), plan.most());
         let mut at = first;
         while at < end {
             let piece = self.piece(at, end.min(at + most));
             let spot = self.spot(&piece, 0);
-            let op = plan.add(context, slot, Phase::Read, Access::Read, spot, piece.count);
-            plan.mix(context, id, at, Source { id: op, at: spot.at, factor: 1 }, piece.count);
+            let op = plan.add(Phase::Read, Access::Read, spot, piece.count);
+            plan.mix(id, at, Source { id: op, at: spot.at, factor: 1 }, piece.count);
             at += piece.count;
         }
     }
 
     /// The copies of a piece that can be read.
-    fn readable<'a>(
-        &'a self,
-        plan: &'a Planner,
-        piece: &'a Piece,
-        unreadable: UnreadableList,
-    ) -> impl Iterator<Item = Spot> + 'a {
+    fn readable<'a>(&'a self, plan: &'a Plan<'_>, piece: &'a Piece) -> impl Iterator<Item = Spot> + 'a {
         (0..self.copies()).filter_map(move |copy| {
             let spot = self.spot(piece, copy);
-            (plan.can_read(spot, piece.count, unreadable) && !self.is_given_up(plan, copy)).then_some(spot)
+            (plan.can_read(spot, piece.count) && !self.is_given_up(plan.members(), copy)).then_some(spot)
         })
     }
 
     /// The copy that a piece is read from, if any can be.
-    fn choose(&self, plan: &Planner, piece: &Piece, choice: &CopyChoice) -> Option<Spot> {
-        let mut readable = self.readable(plan, piece, choice.unreadable);
+    fn choose(&self, plan: &Plan<'_>, piece: &Piece, choice: &CopyChoice) -> Option<Spot> {
+        let mut readable = self.readable(plan, piece);
         if self.copies() == 1 {
             return readable.next();
         }
         if choice.takes_turns {
-            let count = self.readable(plan, piece, choice.unreadable).count() as u64;
+            let count = self.readable(plan, piece).count() as u64;
             return readable.nth(choice.turn.checked_rem(count)? as usize);
         }
-        match plan.params.reads {
+        match plan.params().reads {
             ReadChoice::NearestHead => readable.min_by_key(|spot| {
-                let distance = self.distance(plan, choice, spot);
-                (distance > 0 && plan.members.get(spot.slot).outstanding > 0, distance)
+                let distance = plan.head(spot.slot).abs_diff(spot.at);
+                (distance > 0 && plan.members().get(spot.slot).outstanding > 0, distance)
             }),
             ReadChoice::LeastQueued => readable.min_by_key(|spot| {
-                (plan.members.get(spot.slot).outstanding, self.distance(plan, choice, spot))
+                (plan.members().get(spot.slot).outstanding, plan.head(spot.slot).abs_diff(spot.at))
             }),
             ReadChoice::First | ReadChoice::RoundRobin | ReadChoice::AskAll => readable.next(),
         }
     }
 
-    /// The distance of a spot from the end of its member's last command, including those that the stripe
-    /// request has planned.
-    fn distance(&self, plan: &Planner, choice: &CopyChoice, spot: &Spot) -> u64 {
-        let (serial, last) = plan.last.0[usize::from(spot.slot)][Phase::Read as usize];
-        let planned = (serial == choice.serial && last != NONE).then(|| plan.ops.get(last));
-        let planned = planned.filter(|op| op.stripe_request == choice.stripe_request && !op.is_out);
-        planned.map_or(plan.members.get(spot.slot).head, |op| op.at + op.count).abs_diff(spot.at)
-    }
-
     /// Whether a copy cannot be read because a member of its striped set is missing.
-    pub(crate) fn is_given_up(&self, plan: &Planner, copy: u16) -> bool {
-        let is_short = |mut set: core::ops::Range<u16>| set.any(|slot| !plan.members.can_write(slot));
-        plan.members.impaired > 0 && self.set(copy).is_some_and(is_short)
+    pub(crate) fn is_given_up(&self, members: &Members, copy: u16) -> bool {
+        let is_short = |mut set: core::ops::Range<u16>| set.any(|slot| !members.can_write(slot));
+        members.impaired > 0 && self.set(copy).is_some_and(is_short)
     }
 
     /// The end of a read that goes to all copies: the first answer must cover all of it.
-    pub(crate) fn cut_at_piece(&self, plan: &Planner, at: u64, end: u64) -> u64 {
-        if plan.params.reads == ReadChoice::AskAll && self.copies() > 1 {
-            at + self.piece(at, end.min(at + plan.params.request.get())).count
+    pub(crate) fn cut_at_piece(&self, params: &ArrayParams, at: u64, end: u64) -> u64 {
+        if params.reads == ReadChoice::AskAll && self.copies() > 1 {
+            at + self.piece(at, end.min(at + params.request.get())).count
         } else {
             end
         }
     }
 
-    /// Reads a piece from every copy. The first answer decides whose data the host gets: see
-    /// [`Planner::first_answer`].
-    fn ask_all(&self, plan: &mut Planner, context: &mut Context, slot: Slot) -> Result<(), Outcome> {
-        let StripeRequest { first, end, unreadable, .. } = *plan.stripe_requests.get(slot);
+    /// Reads a piece from every copy. The first answer decides whose data the host gets.
+    fn ask_all(&self, plan: &mut Plan<'_>) -> Result<(), Outcome> {
+        let (first, end) = plan.range();
         let piece = self.piece(first, end);
         let mut issued = 0;
         for copy in 0..self.copies() {
             let spot = self.spot(&piece, copy);
-            if self.readable(plan, &piece, unreadable).any(|readable| readable == spot) {
-                plan.add(context, slot, Phase::Read, Access::Read, spot, piece.count);
+            if self.readable(plan, &piece).any(|readable| readable == spot) {
+                plan.add(Phase::Read, Access::Read, spot, piece.count);
                 issued += 1;
             }
         }
-        plan.stripe_requests.get_mut(slot).plan.takes_first = issued > 0;
-        if issued == 0 { Err(plan.unreadable_outcome(unreadable)) } else { Ok(()) }
+        if issued == 0 {
+            return Err(plan.unreadable_outcome());
+        }
+        plan.take_first_answer();
+        Ok(())
     }
 }

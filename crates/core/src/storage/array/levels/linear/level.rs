@@ -1,16 +1,15 @@
 //! JBOD as a level: no member can be reconstructed from others, and there is nothing to compare or to
 //! restore.
 use super::super::losses::{Runs, Units};
-use super::super::{ClaimRange, RaidLevel, Redundancy, Spot};
 use super::Linear;
 use crate::command::Outcome;
 use crate::storage::array::background::WindowPart;
+use crate::storage::array::levels::raid_level::{ClaimRange, RaidLevel, Redundancy};
 use crate::storage::array::members::Members;
-use crate::storage::array::plan::Planner;
+use crate::storage::array::members::Spot;
+use crate::storage::array::plan::Plan;
 use crate::storage::array::report::{Run, SyncKind};
 use crate::storage::array::stripe_request::{Op, StripeRequest};
-use crate::storage::context::Context;
-use crate::storage::tree::Slot;
 use alloc::vec::Vec;
 
 impl RaidLevel for Linear {
@@ -30,16 +29,21 @@ impl RaidLevel for Linear {
         Some(self.address(spot))
     }
 
-    fn claim_range(&self, _plan: &Planner, _stripe_request: &StripeRequest) -> Option<ClaimRange> {
+    fn claim_range(
+        &self,
+        _members: &Members,
+        _granule: u64,
+        _stripe_request: &StripeRequest,
+    ) -> Option<ClaimRange> {
         None
     }
 
-    fn plan_read(&mut self, plan: &mut Planner, context: &mut Context, slot: Slot) -> Result<(), Outcome> {
-        self.plan(plan, context, slot)
+    fn plan_read(&mut self, plan: &mut Plan<'_>) -> Result<(), Outcome> {
+        self.plan(plan)
     }
 
-    fn plan_write(&mut self, plan: &mut Planner, context: &mut Context, slot: Slot) -> Result<(), Outcome> {
-        self.plan(plan, context, slot)
+    fn plan_write(&mut self, plan: &mut Plan<'_>) -> Result<(), Outcome> {
+        self.plan(plan)
     }
 
     fn redundancy(&self) -> Option<Redundancy> {
@@ -74,7 +78,7 @@ impl RaidLevel for Linear {
         None
     }
 
-    fn plan_window(&mut self, _plan: &mut Planner, _context: &mut Context, _part: &mut WindowPart<'_>) {}
+    fn plan_window(&mut self, _plan: &mut Plan<'_>, _part: &mut WindowPart<'_>) {}
 }
 
 impl Linear {

@@ -2,7 +2,7 @@
 mod level;
 mod plan;
 
-use super::Spot;
+use crate::storage::array::members::Spot;
 use alloc::vec::Vec;
 use drivelab_units::Sectors;
 

@@ -1,13 +1,17 @@
 //! RAID-Z as a level.
 use super::RaidZ;
 use crate::command::{Access, Outcome};
+use crate::storage::array::background::WindowRange;
 use crate::storage::array::background::{JobStage, SyncJob, WindowPart};
-use crate::storage::array::levels::{ClaimRange, RaidLevel, Redundancy, Spot, WindowRange};
+use crate::storage::array::levels::raid_level::{ClaimRange, RaidLevel, Redundancy};
+use crate::storage::array::logs::Logs;
 use crate::storage::array::members::Members;
-use crate::storage::array::plan::Planner;
+use crate::storage::array::members::Spot;
+use crate::storage::array::params::ArrayParams;
+use crate::storage::array::plan::Plan;
 use crate::storage::array::report::{Run, SyncKind};
 use crate::storage::array::stripe_request::{Op, StripeRequest};
-use crate::storage::context::Context;
+use crate::storage::bad_blocks::BadBlocks;
 use crate::storage::tree::Slot;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -34,34 +38,45 @@ impl RaidLevel for Box<RaidZ> {
     }
 
     /// Block numbers count records. A read keeps its records from being moved.
-    fn claim_range(&self, _plan: &Planner, stripe_request: &StripeRequest) -> Option<ClaimRange> {
+    fn claim_range(
+        &self,
+        _members: &Members,
+        _granule: u64,
+        stripe_request: &StripeRequest,
+    ) -> Option<ClaimRange> {
         let StripeRequest { access, first, end, .. } = *stripe_request;
         Some((access == Access::Write, first / (**self).record(), (end - 1) / (**self).record() + 1))
     }
 
-    fn cut(&self, _plan: &Planner, access: Access, at: u64, end: u64) -> u64 {
+    fn cut(&self, _params: &ArrayParams, _logs: &Logs, access: Access, at: u64, end: u64) -> u64 {
         if access == Access::Write { self.cut_at_records(at, end) } else { end }
     }
 
-    fn plan_read(&mut self, plan: &mut Planner, context: &mut Context, slot: Slot) -> Result<(), Outcome> {
-        self.read(plan, context, slot)
+    fn plan_read(&mut self, plan: &mut Plan<'_>) -> Result<(), Outcome> {
+        self.read(plan)
     }
 
-    fn plan_write(&mut self, plan: &mut Planner, context: &mut Context, slot: Slot) -> Result<(), Outcome> {
-        self.write(plan, context, slot)
+    fn plan_write(&mut self, plan: &mut Plan<'_>) -> Result<(), Outcome> {
+        self.write(plan)
     }
 
     fn blocker(
         &mut self,
-        plan: &Planner,
-        slot: Slot,
+        members: &Members,
+        stripe_request: (Slot, &StripeRequest),
         window: Option<(&SyncJob, Range<u64>)>,
     ) -> Option<Slot> {
-        (**self).blocker(plan, slot, window)
+        (**self).blocker(members, stripe_request, window)
     }
 
-    fn settle(&mut self, plan: &mut Planner, slot: Slot) {
-        self.settle_records(plan, slot);
+    fn settle(
+        &mut self,
+        members: &Members,
+        bad_blocks: &mut BadBlocks,
+        slot: Slot,
+        stripe_request: &mut StripeRequest,
+    ) {
+        self.settle_records(members, bad_blocks, slot, stripe_request);
     }
 
     /// Once no older stripe request has the records.
@@ -102,7 +117,7 @@ impl RaidLevel for Box<RaidZ> {
         self.reach_of(members, slot)
     }
 
-    fn joins(&mut self, slot: u16) {
+    fn note_join(&mut self, slot: u16) {
         self.births_mut().join(slot);
     }
 
@@ -124,8 +139,8 @@ impl RaidLevel for Box<RaidZ> {
         self.stretch(job.next, job.step, |place| self.is_wanted(members, job, place))
     }
 
-    fn plan_window(&mut self, plan: &mut Planner, context: &mut Context, part: &mut WindowPart<'_>) {
-        self.go_over_records(plan, context, part);
+    fn plan_window(&mut self, plan: &mut Plan<'_>, part: &mut WindowPart<'_>) {
+        self.go_over_records(plan, part);
     }
 
     fn edge(&self, numbers: u64) -> u64 {

@@ -7,8 +7,8 @@
 //! members, between the places that new members have reached: so the cost grows with what was written, and
 //! not with the size of the drives.
 use super::RaidZ;
-use crate::storage::array::levels::losses::{ALL, Runs};
-use crate::storage::array::members::Members;
+use crate::storage::array::levels::losses::Runs;
+use crate::storage::array::members::{ALL, Members};
 use crate::storage::array::report::Run;
 use alloc::vec::Vec;
 

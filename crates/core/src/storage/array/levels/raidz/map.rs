@@ -9,7 +9,7 @@
 //! parity the first two columns change places in every other MiB of the pool: otherwise a pool of equal
 //! records could have all its parity on some members.
 //! Source: OpenZFS, vdev_raidz.c, `vdev_raidz_map_alloc`.
-use crate::storage::array::levels::Spot;
+use crate::storage::array::members::Spot;
 
 /// A record's share of one member.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

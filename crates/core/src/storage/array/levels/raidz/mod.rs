@@ -18,7 +18,8 @@ mod sums;
 mod whole;
 mod windows;
 
-use super::{Spot, WindowRange};
+use crate::storage::array::background::WindowRange;
+use crate::storage::array::members::Spot;
 use crate::storage::slab::Slab;
 use crate::storage::tree::{NONE, Slot};
 use alloc::vec::Vec;

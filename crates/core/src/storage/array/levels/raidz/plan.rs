@@ -13,12 +13,11 @@ use super::map::{Column, Map};
 use super::sums::Solved;
 use crate::command::{Access, Outcome};
 use crate::storage::array::background::SyncJob;
-use crate::storage::array::levels::Spot;
 use crate::storage::array::members::Members;
-use crate::storage::array::plan::{Planner, Source};
+use crate::storage::array::members::Spot;
+use crate::storage::array::plan::{Plan, Source};
 use crate::storage::array::stripe_request::{Owner, Phase, StripeRequest};
-use crate::storage::array::unreadable::UnreadableList;
-use crate::storage::context::Context;
+use crate::storage::bad_blocks::BadBlocks;
 use crate::storage::tree::Slot;
 use core::ops::Range;
 
@@ -72,10 +71,10 @@ impl RaidZ {
     }
 
     /// The part of the record at an address that a stripe request covers.
-    fn covered(&self, plan: &Planner, slot: Slot, at: u64) -> Covered {
-        let (StripeRequest { end, .. }, record) = (*plan.stripe_requests.get(slot), self.record());
+    fn covered(&self, plan: &Plan<'_>, at: u64) -> Covered {
+        let ((_, end), record) = (plan.range(), self.record());
         let (record_at, first) = (at / record * record, at % record);
-        Covered { id: plan.command_id(slot), record_at, first, end: (end - record_at).min(record) }
+        Covered { id: plan.command_id(), record_at, first, end: (end - record_at).min(record) }
     }
 
     /// A pool with more members missing than it has parities is given up as a whole, as OpenZFS does.
@@ -83,32 +82,27 @@ impl RaidZ {
         members.impaired > 0 && members.missing() > self.map().parities().into()
     }
 
-    pub(crate) fn read(
-        &mut self,
-        plan: &mut Planner,
-        context: &mut Context,
-        slot: Slot,
-    ) -> Result<(), Outcome> {
-        if self.is_pool_lost(&plan.members) {
+    pub(crate) fn read(&mut self, plan: &mut Plan<'_>) -> Result<(), Outcome> {
+        if self.is_pool_lost(plan.members()) {
             return Err(Outcome::Lost);
         }
-        let StripeRequest { first, end, .. } = *plan.stripe_requests.get(slot);
-        if plan.defects.bad_blocks.touch(first, end) {
+        let (first, end) = plan.range();
+        if plan.touches_bad_blocks(first, end) {
             return Err(Outcome::Lost);
         }
         let mut at = first;
         while at < end {
-            let part = self.covered(plan, slot, at);
+            let part = self.covered(plan, at);
             let place = self.place(part.record_at / self.record());
-            let old = self.read_record(plan, context, slot, place)?;
-            self.repair_record(plan, context, slot, &old);
-            if context.enabled.data {
+            let old = self.read_record(plan, place)?;
+            self.repair_record(plan, &old);
+            if plan.keeps_data() {
                 let map = *self.map();
                 for column in usize::from(map.parities())..map.columns() {
                     let begins = map.begins(column);
                     let stretch = self.part_of(column, part.first, part.end);
                     let into_at = part.record_at + begins + stretch.offset;
-                    self.mix_old_record(plan, context, (part.id, into_at), &old, stretch, 1);
+                    self.mix_old_record(plan, (part.id, into_at), &old, stretch, 1);
                 }
             }
             at = part.record_at + part.end;
@@ -116,32 +110,27 @@ impl RaidZ {
         Ok(())
     }
 
-    pub(crate) fn write(
-        &mut self,
-        plan: &mut Planner,
-        context: &mut Context,
-        slot: Slot,
-    ) -> Result<(), Outcome> {
-        if self.is_pool_lost(&plan.members) {
+    pub(crate) fn write(&mut self, plan: &mut Plan<'_>) -> Result<(), Outcome> {
+        if self.is_pool_lost(plan.members()) {
             return Err(Outcome::Lost);
         }
-        let StripeRequest { first, end, .. } = *plan.stripe_requests.get(slot);
+        let (first, end) = plan.range();
         let mut at = first;
         while at < end {
-            let part = self.covered(plan, slot, at);
+            let part = self.covered(plan, at);
             let size = self.record();
             let record = part.record_at / size;
             let old = if part.end - part.first < size {
-                if plan.defects.bad_blocks.touch(part.record_at, part.record_at + size) {
+                if plan.touches_bad_blocks(part.record_at, part.record_at + size) {
                     return Err(Outcome::Lost);
                 }
-                Some(self.read_record(plan, context, slot, self.place(record))?)
+                Some(self.read_record(plan, self.place(record))?)
             } else {
                 None
             };
-            let place = self.take(slot, record);
-            self.write_record(plan, context, slot, place, &part, old.as_ref());
-            plan.stripe_requests.get_mut(slot).plan.computes += size * 512;
+            let place = self.take(plan.slot(), record);
+            self.write_record(plan, place, &part, old.as_ref());
+            plan.compute(size * 512);
             at = part.record_at + part.end;
         }
         Ok(())
@@ -149,26 +138,31 @@ impl RaidZ {
 
     /// A stripe request has ended: see [`RaidZ::settle`]. During its write too many members may have failed,
     /// or too few of those present now may have received it.
-    pub(crate) fn settle_records(&mut self, plan: &mut Planner, slot: Slot) {
-        let StripeRequest { owner, access, outcome, .. } = *plan.stripe_requests.get(slot);
+    pub(crate) fn settle_records(
+        &mut self,
+        members: &Members,
+        bad_blocks: &mut BadBlocks,
+        slot: Slot,
+        stripe_request: &mut StripeRequest,
+    ) {
+        let StripeRequest { owner, access, first, end, outcome, .. } = *stripe_request;
         if owner == Owner::Background {
             return self.unpin(slot);
         }
         if access != Access::Write {
             return;
         }
-        let is_lost = self.is_pool_lost(&plan.members)
-            || self.targets(slot).any(|place| self.is_record_lost(&plan.members, place));
+        let is_lost =
+            self.is_pool_lost(members) || self.targets(slot).any(|place| self.is_record_lost(members, place));
         if is_lost {
-            plan.stripe_requests.get_mut(slot).outcome = Outcome::Lost;
+            stripe_request.outcome = Outcome::Lost;
         }
         let is_written = !is_lost && outcome == Outcome::Done;
         // A window may have found the records lost at their old places while they were being written to new
         // ones.
-        if is_written && !plan.defects.bad_blocks.is_empty() {
-            let StripeRequest { first, end, .. } = *plan.stripe_requests.get(slot);
+        if is_written && !bad_blocks.is_empty() {
             let record = self.record();
-            plan.defects.bad_blocks.fill(first / record * record, end.next_multiple_of(record));
+            bad_blocks.fill(first / record * record, end.next_multiple_of(record));
         }
         self.settle(slot, is_written);
     }
@@ -177,16 +171,16 @@ impl RaidZ {
     /// [`RaidZ::blocker_of_places`], and for a window [`RaidZ::writer_in`].
     pub(crate) fn blocker(
         &mut self,
-        plan: &Planner,
-        slot: Slot,
+        members: &Members,
+        (slot, stripe_request): (Slot, &StripeRequest),
         window: Option<(&SyncJob, Range<u64>)>,
     ) -> Option<Slot> {
-        let StripeRequest { owner, access, first, end, .. } = *plan.stripe_requests.get(slot);
+        let StripeRequest { owner, access, first, end, .. } = *stripe_request;
         // This may be a re-plan.
         if owner == Owner::Background {
             self.unpin(slot);
             let (job, places) = window?;
-            return self.writer_in(&plan.members, job, places);
+            return self.writer_in(members, job, places);
         }
         if access != Access::Write {
             return None;
@@ -202,16 +196,10 @@ impl RaidZ {
             || members.can_write(column.slot) && self.births().taken_after_join(place, column.slot)
     }
 
-    /// The same for a stripe request with a list of unreadable stretches.
-    fn can_read_column_now(
-        &self,
-        plan: &Planner,
-        place: u64,
-        column: &Column,
-        unreadable: UnreadableList,
-    ) -> bool {
-        !plan.defects.unreadable.has(unreadable, column.spot(), column.count)
-            && self.can_read_column(&plan.members, place, column)
+    /// The same for a stripe request, with what it has found unreadable.
+    fn can_read_column_now(&self, plan: &Plan<'_>, place: u64, column: &Column) -> bool {
+        !plan.is_unreadable(plan.unreadable(), column.spot(), column.count)
+            && self.can_read_column(plan.members(), place, column)
     }
 
     /// Whether more columns of the record at a place are missing than it has parities.
@@ -225,24 +213,16 @@ impl RaidZ {
     }
 
     /// Reads all data of a record, and parity in place of missing columns.
-    fn read_record(
-        &mut self,
-        plan: &mut Planner,
-        context: &mut Context,
-        slot: Slot,
-        place: u64,
-    ) -> Result<Old, Outcome> {
-        let unreadable = plan.stripe_requests.get(slot).unreadable;
+    fn read_record(&mut self, plan: &mut Plan<'_>, place: u64) -> Result<Old, Outcome> {
         let map = *self.map();
         let parities = usize::from(map.parities());
         let mut old = Old::at(place);
         for index in parities..map.columns() {
             let column = self.column(place, index);
-            if self.can_read_column_now(plan, place, &column, unreadable) {
-                old.ops[index] =
-                    plan.add(context, slot, Phase::Read, Access::Read, column.spot(), column.count);
-            } else if !old.solved.wants(index) {
-                return Err(plan.unreadable_outcome(unreadable));
+            if self.can_read_column_now(plan, place, &column) {
+                old.ops[index] = plan.add(Phase::Read, Access::Read, column.spot(), column.count);
+            } else if !old.solved.add_missing(index) {
+                return Err(plan.unreadable_outcome());
             }
         }
         for index in 0..parities {
@@ -250,62 +230,53 @@ impl RaidZ {
             if !old.solved.is_short() {
                 break;
             }
-            if self.can_read_column_now(plan, place, &column, unreadable) {
-                old.ops[index] =
-                    plan.add(context, slot, Phase::Read, Access::Read, column.spot(), column.count);
-                old.solved.has(index);
+            if self.can_read_column_now(plan, place, &column) {
+                old.ops[index] = plan.add(Phase::Read, Access::Read, column.spot(), column.count);
+                old.solved.add_parity(index);
             }
         }
         if old.solved.is_short() {
-            return Err(plan.unreadable_outcome(unreadable));
+            return Err(plan.unreadable_outcome());
         }
-        if context.enabled.data {
+        if plan.keeps_data() {
             old.solved.solve(map.columns());
         }
         Ok(old)
     }
 
     /// Writes all columns of a record to the members that are present.
-    fn write_record(
-        &mut self,
-        plan: &mut Planner,
-        context: &mut Context,
-        slot: Slot,
-        place: u64,
-        part: &Covered,
-        old: Option<&Old>,
-    ) {
+    fn write_record(&mut self, plan: &mut Plan<'_>, place: u64, part: &Covered, old: Option<&Old>) {
         let map = *self.map();
         let parities = usize::from(map.parities());
         for index in 0..map.columns() {
             let column = self.column(place, index);
-            if !plan.members.can_write(column.slot) {
+            if !plan.members().can_write(column.slot) {
                 continue;
             }
-            let op = plan.add(context, slot, Phase::Write, Access::Write, column.spot(), column.count);
-            if !context.enabled.data {
+            let op = plan.add(Phase::Write, Access::Write, column.spot(), column.count);
+            if !plan.keeps_data() {
                 continue;
             }
             if index >= parities {
-                self.mix_new_record(plan, context, (op, column.at), (index, 1), part, old);
+                self.mix_new_record(plan, (op, column.at), (index, 1), part, old);
                 continue;
             }
             for data in parities..map.columns() {
                 let factor = Solved::factor(index, data, map.columns());
-                self.mix_new_record(plan, context, (op, column.at), (data, factor), part, old);
+                self.mix_new_record(plan, (op, column.at), (data, factor), part, old);
             }
         }
         for spot in self.padding(place) {
-            self.write_padding(plan, context, slot, spot);
+            self.write_padding(plan, spot);
         }
     }
 
     /// The padding behind a record is written together with what lies before it, so that consecutive records
     /// on a member become one command: with the gap the drive would lose a turn at each.
-    fn write_padding(&mut self, plan: &mut Planner, context: &mut Context, slot: Slot, spot: Spot) {
-        let before = plan.last_added(slot, spot.slot, Phase::Write);
+    fn write_padding(&mut self, plan: &mut Plan<'_>, spot: Spot) {
+        let before = plan.last_added(spot.slot, Phase::Write);
         if before.is_some_and(|op| op.at + op.count == spot.at) {
-            plan.add(context, slot, Phase::Write, Access::Write, spot, self.map().sector());
+            plan.add(Phase::Write, Access::Write, spot, self.map().sector());
         }
     }
 
@@ -320,8 +291,7 @@ impl RaidZ {
     /// The new contents of a column, times a factor: the host's data, and around them the old data.
     fn mix_new_record(
         &self,
-        plan: &Planner,
-        context: &mut Context,
+        plan: &mut Plan<'_>,
         (into, into_at): (u64, u64),
         (column, factor): (usize, u8),
         part: &Covered,
@@ -331,21 +301,20 @@ impl RaidZ {
         let ColumnPart { offset, count, .. } = self.part_of(column, part.first, part.end);
         if count > 0 {
             let from = Source { id: part.id, at: part.record_at + begins + offset, factor };
-            plan.mix(context, into, into_at + offset, from, count);
+            plan.mix(into, into_at + offset, from, count);
         }
         let Some(old) = old else { return };
         let size = self.record();
         for (first, end) in [(0, part.first), (part.end, size)] {
             let stretch = self.part_of(column, first, end);
-            self.mix_old_record(plan, context, (into, into_at + stretch.offset), old, stretch, factor);
+            self.mix_old_record(plan, (into, into_at + stretch.offset), old, stretch, factor);
         }
     }
 
     /// The old contents of a column, times a factor: from its member, or computed from all others and parity.
     pub(crate) fn mix_old_record(
         &self,
-        plan: &Planner,
-        context: &mut Context,
+        plan: &mut Plan<'_>,
         (into, into_at): (u64, u64),
         old: &Old,
         ColumnPart { column, offset, count }: ColumnPart,
@@ -360,7 +329,7 @@ impl RaidZ {
             let count = count.min(all.saturating_sub(offset));
             if count > 0 && factor != 0 {
                 let from = Source { id: old.ops[from], at: at + offset, factor };
-                plan.mix(context, into, into_at, from, count);
+                plan.mix(into, into_at, from, count);
             }
         };
         if old.solved.has_data(column) {

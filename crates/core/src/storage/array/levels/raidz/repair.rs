@@ -2,21 +2,13 @@
 use super::RaidZ;
 use super::plan::{ColumnPart, Old};
 use super::sums::Solved;
-use crate::storage::array::levels::Spot;
-use crate::storage::array::plan::Planner;
-use crate::storage::context::Context;
-use crate::storage::tree::Slot;
+use crate::storage::array::members::Spot;
+use crate::storage::array::plan::Plan;
 
 impl RaidZ {
     /// Writes the unreadable parts of a record back to their place.
-    pub(crate) fn repair_record(
-        &self,
-        plan: &mut Planner,
-        context: &mut Context,
-        stripe_request: Slot,
-        old: &Old,
-    ) {
-        let unreadable = plan.stripe_requests.get(stripe_request).unreadable;
+    pub(crate) fn repair_record(&self, plan: &mut Plan<'_>, old: &Old) {
+        let unreadable = plan.unreadable();
         let map = *self.map();
         let parities = usize::from(map.parities());
         let column = |index| map.column(old.place * map.taken(), index);
@@ -24,10 +16,10 @@ impl RaidZ {
             let (spot, whole, mut rest) = (column(index).spot(), column(index).count, unreadable);
             while let Some((at, count, others)) = plan.bad_of(rest, spot, whole) {
                 rest = others;
-                let (op, offset) = (plan.repair(stripe_request, Spot { at, ..spot }, count), at - spot.at);
+                let (op, offset) = (plan.repair(Spot { at, ..spot }, count), at - spot.at);
                 if index >= parities {
                     let stretch = ColumnPart { column: index, offset, count };
-                    self.mix_old_record(plan, context, (op, at), old, stretch, 1);
+                    self.mix_old_record(plan, (op, at), old, stretch, 1);
                     continue;
                 }
                 for data in parities..map.columns() {
@@ -36,7 +28,6 @@ impl RaidZ {
                     let factor = Solved::factor(index, data, map.columns());
                     self.mix_old_record(
                         plan,
-                        context,
                         (op, at),
                         old,
                         ColumnPart { column: data, offset, count },

@@ -18,7 +18,7 @@ pub struct Solved {
 
 impl Solved {
     /// Adds a missing column of data. Returns whether that many can be computed.
-    pub fn wants(&mut self, column: usize) -> bool {
+    pub fn add_missing(&mut self, column: usize) -> bool {
         if self.count == gf::MOST {
             return false;
         }
@@ -33,7 +33,7 @@ impl Solved {
     }
 
     /// Adds a parity that is read.
-    pub fn has(&mut self, parity: usize) {
+    pub fn add_parity(&mut self, parity: usize) {
         self.parities[self.known] = parity as u8;
         self.known += 1;
     }

@@ -10,12 +10,10 @@ use super::map::{Column, Map};
 use super::plan::Old;
 use super::sums::Solved;
 use crate::command::Access;
-use crate::storage::array::levels::Spot;
 use crate::storage::array::members::Members;
-use crate::storage::array::plan::Planner;
+use crate::storage::array::members::Spot;
+use crate::storage::array::plan::Plan;
 use crate::storage::array::stripe_request::{Op, Phase};
-use crate::storage::context::Context;
-use crate::storage::tree::Slot;
 use drivelab_units::Sectors;
 
 impl RaidZ {
@@ -23,9 +21,7 @@ impl RaidZ {
     /// what was read.
     pub(crate) fn read_whole_record(
         &self,
-        plan: &mut Planner,
-        context: &mut Context,
-        stripe_request: Slot,
+        plan: &mut Plan<'_>,
         place: u64,
         can_read: impl Fn(&Members, &Column) -> bool,
     ) -> Old {
@@ -36,54 +32,46 @@ impl RaidZ {
         // Data first: they decide how much parity is needed.
         for index in (parities..map.columns()).chain(0..parities) {
             let column = self.column(place, index);
-            if !can_read(&plan.members, &column) {
+            if !can_read(plan.members(), &column) {
                 if index >= parities {
-                    let is_borne = old.solved.wants(index);
+                    let is_borne = old.solved.add_missing(index);
                     debug_assert!(is_borne, "no more is missing than there are parities");
                 }
                 continue;
             }
-            old.ops[index] =
-                plan.add(context, stripe_request, Phase::Read, Access::Read, column.spot(), column.count);
+            old.ops[index] = plan.add(Phase::Read, Access::Read, column.spot(), column.count);
             sectors += column.count;
             if index < parities && old.solved.is_short() {
-                old.solved.has(index);
+                old.solved.add_parity(index);
             }
         }
-        if context.enabled.data {
+        if plan.keeps_data() {
             old.solved.solve(map.columns());
         }
-        plan.stripe_requests.get_mut(stripe_request).plan.computes += Sectors::new(sectors).bytes().get();
+        plan.compute(Sectors::new(sectors).bytes().get());
         old
     }
 
     /// States how the column of a record that a command writes is computed from what was read.
-    pub(crate) fn make_column(
-        &self,
-        plan: &Planner,
-        context: &mut Context,
-        write: u64,
-        old: &Old,
-        index: usize,
-    ) {
+    pub(crate) fn make_column(&self, plan: &mut Plan<'_>, write: u64, old: &Old, index: usize) {
         let map = *self.map();
         let column = self.column(old.place, index);
-        if !context.enabled.data {
+        if !plan.keeps_data() {
             return;
         }
         let parities = usize::from(map.parities());
         let into = (write, column.at);
         if index >= parities {
-            return self.mix_old_record(plan, context, into, old, self.part_of(index, 0, self.record()), 1);
+            return self.mix_old_record(plan, into, old, self.part_of(index, 0, self.record()), 1);
         }
         for data in parities..map.columns() {
             let factor = Solved::factor(index, data, map.columns());
-            self.mix_old_record(plan, context, into, old, self.part_of(data, 0, self.record()), factor);
+            self.mix_old_record(plan, into, old, self.part_of(data, 0, self.record()), factor);
         }
     }
 
     /// Extends a member's command over the padding behind a record, where the command ends there.
-    pub(crate) fn pass_over_rest(&self, plan: &mut Planner, stripe_request: Slot, place: u64) {
+    pub(crate) fn pass_over_rest(&self, plan: &mut Plan<'_>, place: u64) {
         let map: Map = *self.map();
         let begin = place * map.taken();
         for sector in begin + map.total()..begin + map.taken() {
@@ -91,9 +79,9 @@ impl RaidZ {
             let at = sector / map.members() * map.sector();
             for (phase, access) in [(Phase::Read, Access::Read), (Phase::Write, Access::Write)] {
                 let ends_here = |op: &&Op| op.at + op.count == at;
-                if let Some(op) = plan.last_added(stripe_request, slot, phase).filter(ends_here) {
+                if let Some(op) = plan.last_added(slot, phase).filter(ends_here) {
                     let repairs = op.repairs > 0;
-                    plan.add_to(stripe_request, phase, (access, repairs), Spot { slot, at }, map.sector());
+                    plan.add_to(phase, (access, repairs), Spot { slot, at }, map.sector());
                 }
             }
         }

@@ -16,10 +16,9 @@ use super::plan::Old;
 use crate::command::Access;
 use crate::storage::array::background::{JobStage, RebuildTarget, SyncJob, WindowPart};
 use crate::storage::array::members::Members;
-use crate::storage::array::plan::Planner;
+use crate::storage::array::plan::Plan;
 use crate::storage::array::report::SyncKind;
 use crate::storage::array::stripe_request::Phase;
-use crate::storage::context::Context;
 use crate::storage::tree::Slot;
 use core::ops::Range;
 
@@ -54,100 +53,79 @@ impl RaidZ {
 
     /// Processes the records of a window: reads all that is readable of them, and writes what the new members
     /// lack.
-    pub(crate) fn go_over_records(
-        &mut self,
-        plan: &mut Planner,
-        context: &mut Context,
-        part: &mut WindowPart<'_>,
-    ) {
-        let WindowPart { stripe_request, at, to, .. } = *part;
-        self.pin(stripe_request, at..to);
+    pub(crate) fn go_over_records(&mut self, plan: &mut Plan<'_>, part: &mut WindowPart<'_>) {
+        let WindowPart { at, to, .. } = *part;
+        self.pin(plan.slot(), at..to);
         let unreadable = core::mem::take(&mut part.window().unreadable);
         let mut next = at;
         while let Some(place) = self.next_record(plan, part, next) {
             next = place + 1;
-            if !self.go_over_record(plan, context, part, place, &unreadable) {
+            if !self.go_over_record(plan, part, place, &unreadable) {
                 break;
             }
             if self.next_record(plan, part, next) == Some(next) {
-                self.pass_over_rest(plan, stripe_request, place);
+                self.pass_over_rest(plan, place);
             }
         }
         part.window().unreadable = unreadable;
         if part.job.kind != SyncKind::Rebuild {
-            plan.stripe_requests.get_mut(stripe_request).plan.computes = 0;
+            plan.compute_nothing();
         }
     }
 
     /// The next place of a window with a record that is to be processed.
-    fn next_record(&self, plan: &Planner, part: &WindowPart<'_>, from: u64) -> Option<u64> {
+    fn next_record(&self, plan: &Plan<'_>, part: &WindowPart<'_>, from: u64) -> Option<u64> {
         let job = &*part.job;
         let lies =
-            |&place: &u64| self.record_at(place).is_some() && self.is_wanted(&plan.members, job, place);
+            |&place: &u64| self.record_at(place).is_some() && self.is_wanted(plan.members(), job, place);
         self.taken_from(from).take_while(|&place| place < part.to).find(lies)
     }
 
     /// Processes one record. Returns whether the window can continue.
     fn go_over_record(
         &self,
-        plan: &mut Planner,
-        context: &mut Context,
+        plan: &mut Plan<'_>,
         part: &mut WindowPart<'_>,
         place: u64,
         unreadable: &[u16],
     ) -> bool {
-        let stripe_request = part.stripe_request;
         let can_read = |members: &Members, column: &Column| {
             !unreadable.contains(&column.slot) && self.can_read_column(members, place, column)
         };
         let map = *self.map();
         let columns = (0..map.columns()).map(|index| self.column(place, index));
-        let missing = columns.filter(|column| !can_read(&plan.members, column)).count();
+        let missing = columns.filter(|column| !can_read(plan.members(), column)).count();
         if missing > map.parities().into() {
             let size = self.record();
             if let Some(record) = self.record_at(place).filter(|_| !unreadable.is_empty()) {
-                plan.lose_range(context, part.job.group, record * size, size);
+                plan.lose_range(part.job.group, record * size, size);
             } else if part.job.kind == SyncKind::Rebuild {
                 part.job.stop_at(place);
                 return false;
             }
             return true;
         }
-        let old = self.read_whole_record(plan, context, stripe_request, place, can_read);
+        let old = self.read_whole_record(plan, place, can_read);
         for i in 0..part.job.targets.len() {
             let target = part.job.targets[i];
-            if let Some(index) = self.lacks(&plan.members, &target, place) {
+            if let Some(index) = self.lacks(plan.members(), &target, place) {
                 let column = self.column(place, index);
-                let write = plan.add(
-                    context,
-                    stripe_request,
-                    Phase::Write,
-                    Access::Write,
-                    column.spot(),
-                    column.count,
-                );
-                self.make_column(plan, context, write, &old, index);
+                let write = plan.add(Phase::Write, Access::Write, column.spot(), column.count);
+                self.make_column(plan, write, &old, index);
             }
         }
-        self.give_back(plan, context, stripe_request, &old, unreadable);
+        self.give_back(plan, &old, unreadable);
         true
     }
 
     /// Unreadable parts of a record are written back to their members.
-    fn give_back(
-        &self,
-        plan: &mut Planner,
-        context: &mut Context,
-        stripe_request: Slot,
-        old: &Old,
-        unreadable: &[u16],
-    ) {
+    fn give_back(&self, plan: &mut Plan<'_>, old: &Old, unreadable: &[u16]) {
         let map = self.map();
         for index in (0..map.columns()).filter(|_| !unreadable.is_empty()) {
             let column = self.column(old.place, index);
-            if unreadable.contains(&column.slot) && self.can_read_column(&plan.members, old.place, &column) {
-                let write = plan.repair(stripe_request, column.spot(), column.count);
-                self.make_column(plan, context, write, old, index);
+            if unreadable.contains(&column.slot) && self.can_read_column(plan.members(), old.place, &column) {
+                let write = plan.repair(column.spot(), column.count);
+                self.make_column(plan, write, old, index);
             }
         }
     }

@@ -3,16 +3,10 @@
 use super::super::gf;
 use super::{Row, Rows};
 use crate::command::{Access, Outcome};
-use crate::storage::array::levels::Spot;
-use crate::storage::array::plan::{Planner, Source};
+use crate::storage::array::members::Spot;
+use crate::storage::array::plan::{Plan, Source};
 use crate::storage::array::stripe_request::Phase;
 use crate::storage::array::unreadable::UnreadableList;
-use crate::storage::context::Context;
-use crate::storage::tree::Slot;
-use alloc::vec::Vec;
-
-/// No command reads this unit.
-const NONE: u64 = u64::MAX;
 
 /// The part of a row that a command covers: from one place in it to another.
 #[derive(Clone, Copy)]
@@ -152,44 +146,31 @@ impl Band {
     }
 }
 
-/// The commands that read a band's units, by column, then by parity; reused for each band.
-pub struct Fetched(Vec<u64>);
-
-impl Fetched {
-    pub fn new(members: u16) -> Self {
-        Fetched(alloc::vec![NONE; usize::from(members)])
-    }
-
-    fn get(&self, place: u32) -> Option<u64> {
-        Some(self.0[place as usize]).filter(|&id| id != NONE)
-    }
-}
-
 impl Rows {
     /// A part of a row, and what of it a stripe request with this list of unreadable stretches can read.
     #[inline]
     pub(crate) fn band(
         &self,
-        plan: &Planner,
+        plan: &Plan<'_>,
         row: Row,
         lo: u64,
         hi: u64,
         unreadable: UnreadableList,
     ) -> Band {
         let mut band = Band::whole(self, row, lo, hi);
-        if plan.members.impaired > 0 || !unreadable.is_empty() {
+        if plan.members().impaired > 0 || !unreadable.is_empty() {
             self.find_unreadable(plan, &mut band, unreadable);
         }
         band
     }
 
     /// Determines which units of a band cannot be read.
-    fn find_unreadable(&self, plan: &Planner, band: &mut Band, unreadable: UnreadableList) {
+    fn find_unreadable(&self, plan: &Plan<'_>, band: &mut Band, unreadable: UnreadableList) {
         for column in 0..band.columns() {
             let spot = band.data(column);
-            let is_there = plan.members.can_read(spot, band.count);
+            let is_there = plan.members().can_read(spot, band.count);
             band.gone += u32::from(!is_there);
-            if !is_there || plan.defects.unreadable.has(unreadable, spot, band.count) {
+            if !is_there || plan.is_unreadable(unreadable, spot, band.count) {
                 if let Some(place) = band.lost_columns.get_mut(band.lost) {
                     *place = column;
                 }
@@ -198,78 +179,47 @@ impl Rows {
         }
         for which in band.parities() {
             let spot = band.parity(which);
-            let is_there = plan.members.can_read(spot, band.count);
+            let is_there = plan.members().can_read(spot, band.count);
             band.gone += u32::from(!is_there);
-            if !is_there || plan.defects.unreadable.has(unreadable, spot, band.count) {
+            if !is_there || plan.is_unreadable(unreadable, spot, band.count) {
                 band.readable &= !(1 << which);
             }
-            if !plan.members.can_write(spot.slot) {
+            if !plan.members().can_write(spot.slot) {
                 band.writable &= !(1 << which);
             }
         }
     }
 
-    /// Marks all units of a band as not read.
-    #[inline]
-    pub(crate) fn bring_nothing(&self, plan: &mut Planner, band: &Band) {
-        plan.fetched.0[..band.rows.members() as usize].fill(NONE);
-    }
-
-    /// Records the command that reads a unit of a band: by column, then by parity.
-    pub(crate) fn is_brought(&self, plan: &mut Planner, place: u32, id: u64) {
-        plan.fetched.0[place as usize] = id;
-    }
-
     /// Reads a data unit of a band.
     #[inline]
-    pub(crate) fn bring(
-        &self,
-        plan: &mut Planner,
-        context: &mut Context,
-        slot: Slot,
-        band: &Band,
-        column: u32,
-    ) -> u64 {
-        let id = plan.add(context, slot, Phase::Read, Access::Read, band.data(column), band.count);
-        plan.fetched.0[column as usize] = id;
+    pub(crate) fn bring(&self, plan: &mut Plan<'_>, band: &Band, column: u32) -> u64 {
+        let id = plan.add(Phase::Read, Access::Read, band.data(column), band.count);
+        plan.note_brought(column, id);
         id
     }
 
     #[inline]
-    pub(crate) fn bring_parity(
-        &self,
-        plan: &mut Planner,
-        context: &mut Context,
-        slot: Slot,
-        band: &Band,
-        which: u8,
-    ) {
-        let id = plan.add(context, slot, Phase::Read, Access::Read, band.parity(which), band.count);
-        plan.fetched.0[band.columns() as usize + usize::from(which)] = id;
+    pub(crate) fn bring_parity(&self, plan: &mut Plan<'_>, band: &Band, which: u8) {
+        let id = plan.add(Phase::Read, Access::Read, band.parity(which), band.count);
+        plan.note_brought(band.columns() + u32::from(which), id);
     }
 
     /// Reads all readable data of a band, and as many parities as data units are unreadable. Returns the
     /// number of units.
-    pub(crate) fn bring_all(
-        &self,
-        plan: &mut Planner,
-        context: &mut Context,
-        slot: Slot,
-        band: &Band,
-    ) -> Result<u64, Outcome> {
+    pub(crate) fn bring_all(&self, plan: &mut Plan<'_>, band: &Band) -> Result<u64, Outcome> {
         if !band.can_be_computed() {
-            return Err(plan.unreadable_outcome(plan.stripe_requests.get(slot).unreadable));
+            return Err(plan.unreadable_outcome());
         }
         let mut units = 0;
         for column in 0..band.columns() {
             if band.can_read(column) {
-                self.bring(plan, context, slot, band, column);
+                self.bring(plan, band, column);
                 units += 1;
             }
         }
         let (chosen, count) = band.chosen();
         for &which in &chosen[..count] {
-            self.bring_parity(plan, context, slot, band, which);
+            self.bring_parity(plan, band, which);
         }
         Ok(units + count as u64)
     }
@@ -278,18 +228,17 @@ impl Rows {
     /// times a factor: as read, or computed from everything else.
     pub(crate) fn mix_old(
         &self,
-        plan: &Planner,
-        context: &mut Context,
+        plan: &mut Plan<'_>,
         (into, at): (u64, u64),
         band: &Band,
         (column, from, factor): (u32, u64, u8),
         count: u64,
     ) {
-        if !context.enabled.data || count == 0 {
+        if !plan.keeps_data() || count == 0 {
             return;
         }
-        if let Some(id) = plan.fetched.get(column) {
-            return plan.mix(context, into, at, Source { id, at: from, factor }, count);
+        if let Some(id) = plan.brought(column) {
+            return plan.mix(into, at, Source { id, at: from, factor }, count);
         }
         let row = &band.row;
         let index = |column| self.index_of(row, column);
@@ -300,33 +249,26 @@ impl Rows {
         let (chosen, parities) = band.chosen();
         let solved = gf::solve(&lost[..band.lost], &chosen[..parities])[place];
         for (&which, times) in chosen[..parities].iter().zip(solved) {
-            if let Some(id) = plan.fetched.get(band.columns() + u32::from(which)) {
+            if let Some(id) = plan.brought(band.columns() + u32::from(which)) {
                 let factor = gf::mul(factor, times);
-                plan.mix(context, into, at, Source { id, at: from, factor }, count);
+                plan.mix(into, at, Source { id, at: from, factor }, count);
             }
         }
         for other in (0..band.columns()).filter(|&other| band.can_read(other)) {
-            let Some(id) = plan.fetched.get(other) else { continue };
+            let Some(id) = plan.brought(other) else { continue };
             let times = chosen[..parities]
                 .iter()
                 .zip(solved)
                 .fold(0, |sum, (&which, times)| sum ^ gf::mul(times, gf::factor(which, index(other))));
             let factor = gf::mul(factor, times);
-            plan.mix(context, into, at, Source { id, at: from, factor }, count);
+            plan.mix(into, at, Source { id, at: from, factor }, count);
         }
     }
 
     /// States that a command's data include, from the band's begin on, its old parity.
-    pub(crate) fn mix_parity(
-        &self,
-        plan: &Planner,
-        context: &mut Context,
-        (into, at): (u64, u64),
-        band: &Band,
-        which: u8,
-    ) {
-        if let Some(id) = plan.fetched.get(band.columns() + u32::from(which)) {
-            plan.mix(context, into, at, Source { id, at: band.at, factor: 1 }, band.count);
+    pub(crate) fn mix_parity(&self, plan: &mut Plan<'_>, (into, at): (u64, u64), band: &Band, which: u8) {
+        if let Some(id) = plan.brought(band.columns() + u32::from(which)) {
+            plan.mix(into, at, Source { id, at: band.at, factor: 1 }, band.count);
         }
     }
 }

@@ -6,10 +6,8 @@ use super::super::gf;
 use super::Rows;
 use super::band::Band;
 use crate::command::{Access, Outcome};
-use crate::storage::array::plan::{Planner, Source};
+use crate::storage::array::plan::{Plan, Source};
 use crate::storage::array::stripe_request::Phase;
-use crate::storage::context::Context;
-use crate::storage::tree::Slot;
 
 /// Whole rows of one group, and which of their addresses a command covers.
 #[derive(Clone, Copy)]
@@ -21,19 +19,13 @@ struct RowRange {
 }
 
 impl Rows {
-    pub(crate) fn plan_interleaved(
-        &self,
-        plan: &mut Planner,
-        context: &mut Context,
-        slot: Slot,
-    ) -> Result<(), Outcome> {
-        let stripe_request = plan.stripe_requests.get(slot);
-        let (mut at, end, access) = (stripe_request.first, stripe_request.end, stripe_request.access);
+    pub(crate) fn plan_interleaved(&self, plan: &mut Plan<'_>) -> Result<(), Outcome> {
+        let ((mut at, end), access) = (plan.range(), plan.access());
         if access == Access::Read {
-            self.check_read(plan, slot)?;
+            self.check_read(plan)?;
         }
         let columns = self.row_data();
-        let most = plan.params.request.get();
+        let most = plan.most();
         while at < end {
             let first_row = at / columns;
             let mut end_row = end.div_ceil(columns).min(first_row + most);
@@ -43,57 +35,45 @@ impl Rows {
             let until = end.min(end_row * columns);
             let stretch = RowRange { first_row, rows: end_row - first_row, begin: at, end: until };
             if access == Access::Read {
-                self.read_stretch(plan, context, slot, &stretch)?;
+                self.read_stretch(plan, &stretch)?;
             } else {
-                self.write_stretch(plan, context, slot, &stretch)?;
+                self.write_stretch(plan, &stretch)?;
             }
             at = until;
         }
         Ok(())
     }
 
-    fn read_stretch(
-        &self,
-        plan: &mut Planner,
-        context: &mut Context,
-        slot: Slot,
-        stretch: &RowRange,
-    ) -> Result<(), Outcome> {
-        let unreadable = plan.stripe_requests.get(slot).unreadable;
+    fn read_stretch(&self, plan: &mut Plan<'_>, stretch: &RowRange) -> Result<(), Outcome> {
+        let unreadable = plan.unreadable();
         let band = self.band(plan, self.row(stretch.first_row), 0, stretch.rows, unreadable);
-        if self.needs_bad(plan, &band, |_| true) {
+        if self.needs_bad(plan.bad_blocks(), &band, |_| true) {
             return Err(Outcome::Lost);
         }
-        self.bring_nothing(plan, &band);
-        let units = self.bring_all(plan, context, slot, &band)?;
+        plan.bring_nothing(band.rows.members());
+        let units = self.bring_all(plan, &band)?;
         if band.lost > 0 {
-            plan.stripe_requests.get_mut(slot).plan.computes += units * band.count * 512;
-            self.repair_band(plan, context, slot, &band, 0..0);
+            plan.compute(units * band.count * 512);
+            self.repair_band(plan, &band, 0..0);
         }
-        if context.enabled.data {
-            let id = plan.command_id(slot);
+        if plan.keeps_data() {
+            let id = plan.command_id();
             for address in stretch.begin..stretch.end {
                 let (column, at) = place(self, &band, stretch, address);
-                self.mix_old(plan, context, (id, address), &band, (column, at, 1), 1);
+                self.mix_old(plan, (id, address), &band, (column, at, 1), 1);
             }
         }
         Ok(())
     }
 
-    fn write_stretch(
-        &self,
-        plan: &mut Planner,
-        context: &mut Context,
-        slot: Slot,
-        stretch: &RowRange,
-    ) -> Result<(), Outcome> {
-        let unreadable = plan.stripe_requests.get(slot).unreadable;
+    fn write_stretch(&self, plan: &mut Plan<'_>, stretch: &RowRange) -> Result<(), Outcome> {
+        let unreadable = plan.unreadable();
         let row = self.row(stretch.first_row);
         let whole = self.band(plan, row, 0, stretch.rows, unreadable);
         if whole.gone > u32::from(self.parities()) {
             return Err(Outcome::Lost);
         }
-        self.write_all(plan, context, slot, &whole);
+        self.write_all(plan, &whole);
         let mut sectors = stretch.end - stretch.begin;
         let (first, last) = (stretch.first_row, stretch.first_row + stretch.rows - 1);
         let columns = self.row_data();
@@ -103,22 +83,22 @@ impl Rows {
             }
             let from = ragged - first;
             let band = self.band(plan, row, from, from + 1, unreadable);
-            if self.needs_bad(plan, &band, |_| true) {
+            if self.needs_bad(plan.bad_blocks(), &band, |_| true) {
                 return Err(Outcome::Lost);
             }
-            self.bring_nothing(plan, &band);
-            sectors += self.bring_all(plan, context, slot, &band)?;
-            if context.enabled.data {
-                self.mix_around(plan, context, stretch, ragged * columns, &band);
+            plan.bring_nothing(band.rows.members());
+            sectors += self.bring_all(plan, &band)?;
+            if plan.keeps_data() {
+                self.mix_around(plan, stretch, ragged * columns, &band);
             }
         }
-        plan.stripe_requests.get_mut(slot).plan.computes += sectors * 512;
-        if context.enabled.data {
-            let id = plan.command_id(slot);
+        plan.compute(sectors * 512);
+        if plan.keeps_data() {
+            let id = plan.command_id();
             for address in stretch.begin..stretch.end {
                 let (column, at) = place(self, &whole, stretch, address);
                 for (into, factor) in self.written_with(plan, &whole, column) {
-                    plan.mix(context, into, at, Source { id, at: address, factor }, 1);
+                    plan.mix(into, at, Source { id, at: address, factor }, 1);
                 }
             }
         }
@@ -126,49 +106,40 @@ impl Rows {
     }
 
     /// Writes whole rows to all members that are present, and records the commands.
-    fn write_all(&self, plan: &mut Planner, context: &mut Context, slot: Slot, band: &Band) {
+    fn write_all(&self, plan: &mut Plan<'_>, band: &Band) {
         let parities = band.parities().map(|which| band.parity(which));
-        plan.written.clear();
+        plan.clear_written();
         for spot in (0..band.columns()).map(|column| band.data(column)).chain(parities) {
-            let op = plan
-                .members
-                .can_write(spot.slot)
-                .then(|| plan.add(context, slot, Phase::Write, Access::Write, spot, band.count));
-            plan.written.push(op);
+            let can_write = plan.members().can_write(spot.slot);
+            let op = can_write.then(|| plan.add(Phase::Write, Access::Write, spot, band.count));
+            plan.note_written(op);
         }
     }
 
     /// The commands that a data unit's sector goes into: its own and the parities', with the factors.
     fn written_with(
         &self,
-        plan: &Planner,
+        plan: &Plan<'_>,
         band: &Band,
         column: u32,
     ) -> impl Iterator<Item = (u64, u8)> + use<> {
         let parity = |which| {
             let factor = gf::factor(which, band.rows.index_of(&band.row, column));
-            plan.written[band.columns() as usize + usize::from(which)].map(|op| (op, factor))
+            plan.written(band.columns() + u32::from(which)).map(|op| (op, factor))
         };
-        let own = plan.written[column as usize].map(|op| (op, 1));
+        let own = plan.written(column).map(|op| (op, 1));
         [own, parity(0)].into_iter().flatten()
     }
 
     /// States that a row that is written in part keeps its other contents.
-    fn mix_around(
-        &self,
-        plan: &Planner,
-        context: &mut Context,
-        stretch: &RowRange,
-        row_begin: u64,
-        band: &Band,
-    ) {
+    fn mix_around(&self, plan: &mut Plan<'_>, stretch: &RowRange, row_begin: u64, band: &Band) {
         for column in 0..band.columns() {
             let address = row_begin + u64::from(column);
             if (stretch.begin..stretch.end).contains(&address) {
                 continue;
             }
             for (into, factor) in self.written_with(plan, band, column) {
-                self.mix_old(plan, context, (into, band.at), band, (column, band.at, factor), 1);
+                self.mix_old(plan, (into, band.at), band, (column, band.at, factor), 1);
             }
         }
     }

@@ -2,11 +2,16 @@
 use super::Rows;
 use crate::command::{Access, Outcome};
 use crate::storage::array::background::{SyncJob, WindowPart};
-use crate::storage::array::levels::{ClaimRange, RaidLevel, Redundancy, Spot};
+use crate::storage::array::defects::Defects;
+use crate::storage::array::levels::raid_level::{ClaimRange, RaidLevel, Redundancy};
+use crate::storage::array::logs::Logs;
 use crate::storage::array::members::Members;
-use crate::storage::array::plan::Planner;
+use crate::storage::array::members::Spot;
+use crate::storage::array::params::ArrayParams;
+use crate::storage::array::plan::Plan;
 use crate::storage::array::report::{Run, SyncKind};
 use crate::storage::array::stripe_request::{Op, StripeRequest};
+use crate::storage::bad_blocks::BadBlocks;
 use crate::storage::context::Context;
 use crate::storage::tree::Slot;
 use alloc::vec::Vec;
@@ -39,31 +44,32 @@ impl RaidLevel for Rows {
     }
 
     #[inline]
-    fn claim_range(&self, plan: &Planner, stripe_request: &StripeRequest) -> Option<ClaimRange> {
-        self.claim_of_rows(plan, stripe_request)
+    fn claim_range(
+        &self,
+        members: &Members,
+        granule: u64,
+        stripe_request: &StripeRequest,
+    ) -> Option<ClaimRange> {
+        self.claim_of_rows(members, granule, stripe_request)
     }
 
     #[inline]
-    fn cut(&self, plan: &Planner, access: Access, at: u64, end: u64) -> u64 {
-        if access == Access::Write { self.cut_at_log(plan, at, self.cut_at_rows(at, end)) } else { end }
-    }
-
-    #[inline]
-    fn plan_read(&mut self, plan: &mut Planner, context: &mut Context, slot: Slot) -> Result<(), Outcome> {
-        if self.is_interleaved() {
-            self.plan_interleaved(plan, context, slot)
+    fn cut(&self, params: &ArrayParams, logs: &Logs, access: Access, at: u64, end: u64) -> u64 {
+        if access == Access::Write {
+            self.cut_at_log(params, logs, at, self.cut_at_rows(at, end))
         } else {
-            self.read(plan, context, slot)
+            end
         }
     }
 
     #[inline]
-    fn plan_write(&mut self, plan: &mut Planner, context: &mut Context, slot: Slot) -> Result<(), Outcome> {
-        if self.is_interleaved() {
-            self.plan_interleaved(plan, context, slot)
-        } else {
-            self.write(plan, context, slot)
-        }
+    fn plan_read(&mut self, plan: &mut Plan<'_>) -> Result<(), Outcome> {
+        if self.is_interleaved() { self.plan_interleaved(plan) } else { self.read(plan) }
+    }
+
+    #[inline]
+    fn plan_write(&mut self, plan: &mut Plan<'_>) -> Result<(), Outcome> {
+        if self.is_interleaved() { self.plan_interleaved(plan) } else { self.write(plan) }
     }
 
     fn checks_bad_blocks(&self) -> bool {
@@ -71,14 +77,20 @@ impl RaidLevel for Rows {
     }
 
     #[inline]
-    fn settle(&mut self, plan: &mut Planner, slot: Slot) {
-        if !plan.defects.bad_blocks.is_empty() {
-            self.fill_bad(plan, slot);
+    fn settle(
+        &mut self,
+        members: &Members,
+        bad_blocks: &mut BadBlocks,
+        _slot: Slot,
+        stripe_request: &mut StripeRequest,
+    ) {
+        if !bad_blocks.is_empty() {
+            self.fill_bad(members, bad_blocks, stripe_request);
         }
     }
 
-    fn lose_beside_bad_blocks(&self, plan: &mut Planner, context: &mut Context) {
-        self.lose_beside_bad(plan, context);
+    fn lose_beside_bad_blocks(&self, members: &Members, defects: &mut Defects, context: &mut Context) {
+        self.lose_beside_bad(members, defects, context);
     }
 
     fn passes_content(&self) -> bool {
@@ -135,10 +147,10 @@ impl RaidLevel for Rows {
         Some((false, first / row * self.unit(), end.div_ceil(row) * self.unit()))
     }
 
-    fn plan_window(&mut self, plan: &mut Planner, context: &mut Context, part: &mut WindowPart<'_>) {
+    fn plan_window(&mut self, plan: &mut Plan<'_>, part: &mut WindowPart<'_>) {
         match part.job.kind {
-            SyncKind::Rebuild => self.rebuild_rows(plan, context, part),
-            SyncKind::Resync | SyncKind::Scrub => self.compare_rows(plan, context, part),
+            SyncKind::Rebuild => self.rebuild_rows(plan, part),
+            SyncKind::Resync | SyncKind::Scrub => self.compare_rows(plan, part),
         }
     }
 }

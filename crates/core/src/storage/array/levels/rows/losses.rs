@@ -1,6 +1,7 @@
 //! What survives of levels with parity when members are missing.
 use super::Rows;
-use crate::storage::array::levels::losses::{ALL, Runs, Units};
+use crate::storage::array::levels::losses::{Runs, Units};
+use crate::storage::array::members::ALL;
 use crate::storage::array::report::Run;
 use alloc::vec::Vec;
 

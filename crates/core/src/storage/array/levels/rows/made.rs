@@ -3,49 +3,38 @@
 use super::super::gf;
 use super::Rows;
 use super::band::Band;
-use crate::storage::array::levels::Spot;
-use crate::storage::array::plan::Planner;
+use crate::storage::array::members::Spot;
+use crate::storage::array::plan::Plan;
 use crate::storage::array::stripe_request::{Op, Phase};
 use crate::storage::array::unreadable::UnreadableList;
-use crate::storage::context::Context;
-use crate::storage::tree::Slot;
 
 impl Rows {
     /// States that a command's data are the computed contents of `count` sectors of a row from a spot on,
     /// given the last command with which a stripe request reads each member. Parity is computed from the
     /// others even where it is itself read.
-    pub(crate) fn mix_made(
-        &self,
-        plan: &mut Planner,
-        context: &mut Context,
-        stripe_request: Slot,
-        (into, row): (u64, u64),
-        spot: Spot,
-        count: u64,
-    ) {
-        let band = self.band_of_reads(plan, stripe_request, row, spot.at, count);
+    pub(crate) fn mix_made(&self, plan: &mut Plan<'_>, (into, row): (u64, u64), spot: Spot, count: u64) {
+        let band = self.band_of_reads(plan, row, spot.at, count);
         let into = (into, spot.at);
         for which in band.parities().filter(|&which| band.parity(which).slot == spot.slot) {
             for column in 0..band.columns() {
                 let factor = gf::factor(which, band.rows.index_of(&band.row, column));
-                self.mix_old(plan, context, into, &band, (column, spot.at, factor), count);
+                self.mix_old(plan, into, &band, (column, spot.at, factor), count);
             }
         }
         for column in (0..band.columns()).filter(|&column| band.data(column).slot == spot.slot) {
-            self.mix_old(plan, context, into, &band, (column, spot.at, 1), count);
+            self.mix_old(plan, into, &band, (column, spot.at, 1), count);
         }
     }
 
     /// A band whose readable units are those that a stripe request has planned to read.
-    fn band_of_reads(&self, plan: &mut Planner, stripe_request: Slot, row: u64, at: u64, count: u64) -> Band {
+    fn band_of_reads(&self, plan: &mut Plan<'_>, row: u64, at: u64, count: u64) -> Band {
         let lo = at - self.at(row);
         let mut band = self.band(plan, self.row(row), lo, lo + count, UnreadableList::NOTHING);
         (band.lost, band.readable) = (0, 0);
-        self.bring_nothing(plan, &band);
+        plan.bring_nothing(band.rows.members());
         for column in 0..band.columns() {
-            if let Some(&Op { id, .. }) = plan.last_added(stripe_request, band.data(column).slot, Phase::Read)
-            {
-                self.is_brought(plan, column, id);
+            if let Some(&Op { id, .. }) = plan.last_added(band.data(column).slot, Phase::Read) {
+                plan.note_brought(column, id);
                 continue;
             }
             if let Some(place) = band.lost_columns.get_mut(band.lost) {
@@ -54,10 +43,8 @@ impl Rows {
             band.lost += 1;
         }
         for which in band.parities() {
-            if let Some(&Op { id, .. }) =
-                plan.last_added(stripe_request, band.parity(which).slot, Phase::Read)
-            {
-                self.is_brought(plan, band.columns() + u32::from(which), id);
+            if let Some(&Op { id, .. }) = plan.last_added(band.parity(which).slot, Phase::Read) {
+                plan.note_brought(band.columns() + u32::from(which), id);
                 band.readable |= 1 << which;
             }
         }

@@ -25,9 +25,9 @@ mod repair;
 mod windows;
 mod write;
 
-use super::{SectorRole, Spot};
+use crate::storage::array::levels::raid_level::SectorRole;
+use crate::storage::array::members::Spot;
 use crate::storage::array::params::Rotation;
-pub(crate) use band::Fetched;
 
 /// A part of a data unit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

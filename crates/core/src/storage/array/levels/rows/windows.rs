@@ -2,28 +2,28 @@
 use super::Rows;
 use crate::command::Access;
 use crate::storage::array::background::WindowPart;
-use crate::storage::array::levels::{SectorRole, Spot};
-use crate::storage::array::plan::Planner;
+use crate::storage::array::levels::raid_level::SectorRole;
+use crate::storage::array::members::Spot;
+use crate::storage::array::plan::Plan;
 use crate::storage::array::report::SyncKind;
 use crate::storage::array::stripe_request::Phase;
-use crate::storage::context::Context;
 use core::ops::Range;
 use drivelab_units::Sectors;
 
 impl Rows {
     /// Writes what could not be read of the part back to its members, computed from what was read of the
     /// others, unless it has bad blocks.
-    fn rewrite_rows(&self, plan: &mut Planner, context: &mut Context, part: &mut WindowPart<'_>) {
+    fn rewrite_rows(&self, plan: &mut Plan<'_>, part: &mut WindowPart<'_>) {
         let count = part.to - part.at;
-        if self.has_bad_in(plan, part.job.group.into(), part.at, count) {
+        if self.has_bad_in(plan.bad_blocks(), part.job.group.into(), part.at, count) {
             return;
         }
         for slot in self.slots(part.job.group) {
             let spot = Spot { slot, at: part.at };
             if part.is_bad(plan, spot, count) {
-                let write = plan.repair(part.stripe_request, spot, count);
-                if context.enabled.data {
-                    self.mix_member(plan, context, part, spot, write);
+                let write = plan.repair(spot, count);
+                if plan.keeps_data() {
+                    self.mix_member(plan, part, spot, write);
                 }
             }
         }
@@ -36,11 +36,11 @@ impl Rows {
     }
 
     /// Reads every other member of the group, and writes the computed contents to the new ones.
-    pub(super) fn rebuild_rows(&self, plan: &mut Planner, context: &mut Context, part: &mut WindowPart<'_>) {
-        if self.has_bad_in(plan, part.job.group.into(), part.at, part.to - part.at) {
+    pub(super) fn rebuild_rows(&self, plan: &mut Plan<'_>, part: &mut WindowPart<'_>) {
+        if self.has_bad_in(plan.bad_blocks(), part.job.group.into(), part.at, part.to - part.at) {
             part.refine(plan.granule());
         }
-        let WindowPart { stripe_request, at, to, .. } = *part;
+        let WindowPart { at, to, .. } = *part;
         let count = to - at;
         let slots = self.slots(part.job.group);
         let parities = usize::from(self.parities());
@@ -50,60 +50,45 @@ impl Rows {
         }
         if unreadable > parities {
             if part.has_met_errors() {
-                return self.lose_rows(plan, context, part);
+                return self.lose_rows(plan, part);
             }
             return part.job.stop_at(at);
         }
         let readable = self.members() - unreadable as u64;
         for slot in slots {
             if part.can_read(plan, Spot { slot, at }, count) {
-                plan.add(context, stripe_request, Phase::Read, Access::Read, Spot { slot, at }, count);
+                plan.add(Phase::Read, Access::Read, Spot { slot, at }, count);
             }
         }
         for i in 0..part.job.targets.len() {
             let Some((slot, from)) = part.needs(plan, i) else { continue };
-            if !self.may_rebuild(plan, context, Spot { slot, at: from }, to - from) {
+            if !self.may_rebuild(plan, Spot { slot, at: from }, to - from) {
                 continue;
             }
-            let write = plan.add(
-                context,
-                stripe_request,
-                Phase::Write,
-                Access::Write,
-                Spot { slot, at: from },
-                to - from,
-            );
-            if context.enabled.data {
-                self.mix_member(plan, context, part, Spot { slot, at: from }, write);
+            let write = plan.add(Phase::Write, Access::Write, Spot { slot, at: from }, to - from);
+            if plan.keeps_data() {
+                self.mix_member(plan, part, Spot { slot, at: from }, write);
             }
         }
-        plan.stripe_requests.get_mut(stripe_request).plan.computes =
-            Sectors::new(count * readable).bytes().get();
+        plan.compute(Sectors::new(count * readable).bytes().get());
         if part.has_met_errors() {
-            self.rewrite_rows(plan, context, part);
+            self.rewrite_rows(plan, part);
         }
     }
 
     /// States how what is written to a new member is computed from what was read, row by row.
-    fn mix_member(
-        &self,
-        plan: &mut Planner,
-        context: &mut Context,
-        part: &mut WindowPart<'_>,
-        into: Spot,
-        write: u64,
-    ) {
+    fn mix_member(&self, plan: &mut Plan<'_>, part: &mut WindowPart<'_>, into: Spot, write: u64) {
         let mut at = into.at;
         while at < part.to {
             let row = self.row_at(part.job.group.into(), at);
             let count = (self.at(row) + self.unit()).min(part.to) - at;
-            self.mix_made(plan, context, part.stripe_request, (write, row), Spot { at, ..into }, count);
+            self.mix_made(plan, (write, row), Spot { at, ..into }, count);
             at += count;
         }
     }
 
     /// Reports as lost the unreadable parts of rows with too many of them.
-    fn lose_rows(&self, plan: &mut Planner, context: &mut Context, part: &mut WindowPart<'_>) {
+    fn lose_rows(&self, plan: &mut Plan<'_>, part: &mut WindowPart<'_>) {
         for slot in self.slots(part.job.group) {
             let mut at = part.at;
             while at < part.to {
@@ -113,7 +98,7 @@ impl Rows {
                 if let SectorRole::Data { first, .. } = held
                     && !part.can_read(plan, spot, count)
                 {
-                    plan.lose_range(context, part.job.group, first, count);
+                    plan.lose_range(part.job.group, first, count);
                 }
                 at += count;
             }
@@ -121,45 +106,45 @@ impl Rows {
     }
 
     /// Reads every member of the group; a resync then writes all parity, computed from what was read.
-    pub(super) fn compare_rows(&self, plan: &mut Planner, context: &mut Context, part: &mut WindowPart<'_>) {
-        let WindowPart { stripe_request, at, to, .. } = *part;
+    pub(super) fn compare_rows(&self, plan: &mut Plan<'_>, part: &mut WindowPart<'_>) {
+        let WindowPart { at, to, .. } = *part;
         let (slots, parities) = (self.slots(part.job.group), usize::from(self.parities()));
         let mut unreadable = 0;
         for slot in slots.clone() {
             let spot = Spot { slot, at };
             if part.can_read(plan, spot, to - at) {
-                plan.add(context, stripe_request, Phase::Read, Access::Read, spot, to - at);
+                plan.add(Phase::Read, Access::Read, spot, to - at);
             } else {
                 unreadable += 1;
             }
         }
         if unreadable > parities && part.has_met_errors() {
-            return self.lose_rows(plan, context, part);
+            return self.lose_rows(plan, part);
         }
         if part.job.kind == SyncKind::Resync && unreadable == 0 {
-            self.write_all_parity(plan, context, part);
+            self.write_all_parity(plan, part);
         }
         if unreadable <= parities && part.has_met_errors() {
-            self.rewrite_rows(plan, context, part);
+            self.rewrite_rows(plan, part);
         }
     }
 
     /// Writes all parity of the part, computed from its data.
-    fn write_all_parity(&self, plan: &mut Planner, context: &mut Context, part: &mut WindowPart<'_>) {
+    fn write_all_parity(&self, plan: &mut Plan<'_>, part: &mut WindowPart<'_>) {
         let mut at = part.at;
         while at < part.to {
             let row = self.row_at(part.job.group.into(), at);
             let count = (self.at(row) + self.unit()).min(part.to) - at;
             for which in 0..self.parities() {
                 let spot = Spot { slot: self.parity(row, which), at };
-                let write = plan.add(context, part.stripe_request, Phase::Write, Access::Write, spot, count);
-                if context.enabled.data {
-                    self.mix_made(plan, context, part.stripe_request, (write, row), spot, count);
+                let write = plan.add(Phase::Write, Access::Write, spot, count);
+                if plan.keeps_data() {
+                    self.mix_made(plan, (write, row), spot, count);
                 }
             }
             at += count;
         }
         let data = (part.to - part.at) * u64::from(self.columns());
-        plan.stripe_requests.get_mut(part.stripe_request).plan.computes = Sectors::new(data).bytes().get();
+        plan.compute(Sectors::new(data).bytes().get());
     }
 }

@@ -10,12 +10,10 @@ use super::super::gf;
 use super::Rows;
 use super::band::{Band, Reach, bands};
 use crate::command::{Access, Outcome};
-use crate::storage::array::levels::Spot;
+use crate::storage::array::members::Spot;
 use crate::storage::array::params::{ConsistencyPolicy, PartialWrites};
-use crate::storage::array::plan::{Planner, Source};
+use crate::storage::array::plan::{Plan, Source};
 use crate::storage::array::stripe_request::Phase;
-use crate::storage::context::Context;
-use crate::storage::tree::Slot;
 
 /// How the parity of a band is computed.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -86,29 +84,21 @@ impl Rows {
         if at < last { last } else { end }
     }
 
-    pub(crate) fn write(&self, plan: &mut Planner, context: &mut Context, slot: Slot) -> Result<(), Outcome> {
-        let stripe_request = plan.stripe_requests.get(slot);
-        let (mut at, end) = (stripe_request.first, stripe_request.end);
+    pub(crate) fn write(&self, plan: &mut Plan<'_>) -> Result<(), Outcome> {
+        let (mut at, end) = plan.range();
         plan.begin_log()?;
         while at < end {
             let row = at / self.row_data();
             let stop = end.min((row + 1) * self.row_data());
-            self.write_row(plan, context, slot, row, &Reach::new(self, row, at, stop))?;
+            self.write_row(plan, row, &Reach::new(self, row, at, stop))?;
             at = stop;
         }
-        plan.write_journal(context, slot);
+        plan.write_journal();
         Ok(())
     }
 
     #[inline]
-    fn write_row(
-        &self,
-        plan: &mut Planner,
-        context: &mut Context,
-        slot: Slot,
-        row: u64,
-        reach: &Reach,
-    ) -> Result<(), Outcome> {
+    fn write_row(&self, plan: &mut Plan<'_>, row: u64, reach: &Reach) -> Result<(), Outcome> {
         let (granule, unit) = (plan.granule(), self.unit());
         let most = plan.largest_band();
         let down = |offset: u64| offset / granule * granule;
@@ -116,19 +106,17 @@ impl Rows {
         let (begin, end) = (reach.begin, reach.end);
         // Most writes are whole granules of one column.
         if reach.first == reach.last && down(begin) == begin && up(end) == end && end - begin <= most {
-            return self.write_band(plan, context, slot, row, reach, (begin, end));
+            return self.write_band(plan, row, reach, (begin, end));
         }
         for band in bands([0, down(begin), up(begin), down(end), up(end), unit], most) {
-            self.write_band(plan, context, slot, row, reach, band)?;
+            self.write_band(plan, row, reach, band)?;
         }
         Ok(())
     }
 
     fn write_band(
         &self,
-        plan: &mut Planner,
-        context: &mut Context,
-        slot: Slot,
+        plan: &mut Plan<'_>,
         row: u64,
         reach: &Reach,
         (lo, hi): (u64, u64),
@@ -137,28 +125,28 @@ impl Rows {
         if touched.count() == 0 {
             return Ok(());
         }
-        let unreadable = plan.stripe_requests.get(slot).unreadable;
+        let unreadable = plan.unreadable();
         let band = self.band(plan, self.row(row), lo, hi, unreadable);
         if band.gone > u32::from(self.parities()) {
             return Err(Outcome::Lost);
         }
         if band.lost > gf::MOST {
-            return Err(plan.unreadable_outcome(unreadable));
+            return Err(plan.unreadable_outcome());
         }
         let method = self.parity_method(plan, &band, reach, &touched, lo);
         let method = self.method_beside_bad(plan, &band, reach, &touched, lo, method)?;
-        self.bring_nothing(plan, &band);
-        let units = self.bring_for(plan, context, slot, &band, (reach, &touched, lo), method)?;
+        plan.bring_nothing(band.rows.members());
+        let units = self.bring_for(plan, &band, (reach, &touched, lo), method)?;
         if method == ParityMethod::Reconstruct {
-            self.repair_band(plan, context, slot, &band, touched.first..touched.end);
+            self.repair_band(plan, &band, touched.first..touched.end);
         }
         if method != ParityMethod::NoParity {
-            plan.stripe_requests.get_mut(slot).plan.computes += (units * band.count + touched.new) * 512;
+            plan.compute((units * band.count + touched.new) * 512);
         }
-        self.write_data(plan, context, slot, &band, (reach, &touched, lo), method);
-        self.write_parity(plan, context, slot, &band, (reach, &touched, lo), method);
-        if plan.params.consistency_policy == ConsistencyPolicy::PartialParityLog {
-            self.write_partial_parity(plan, context, slot, &band, &touched, method);
+        self.write_data(plan, &band, (reach, &touched, lo), method);
+        self.write_parity(plan, &band, (reach, &touched, lo), method);
+        if plan.params().consistency_policy == ConsistencyPolicy::PartialParityLog {
+            self.write_partial_parity(plan, &band, &touched, method);
         }
         Ok(())
     }
@@ -170,7 +158,7 @@ impl Rows {
 
     fn parity_method(
         &self,
-        plan: &Planner,
+        plan: &Plan<'_>,
         band: &Band,
         reach: &Reach,
         touched: &Touched,
@@ -181,7 +169,7 @@ impl Rows {
         }
         let old = touched.count() + band.writable.count_ones();
         let rest = band.columns() - touched.full;
-        let prefers_old = match plan.params.parity.partial {
+        let prefers_old = match plan.params().parity.partial {
             PartialWrites::Cheaper { prefers_old } => old < rest || old == rest && prefers_old,
             PartialWrites::Old => rest > 0,
             PartialWrites::Rest => false,
@@ -204,36 +192,37 @@ impl Rows {
     #[inline]
     fn method_beside_bad(
         &self,
-        plan: &Planner,
+        plan: &Plan<'_>,
         band: &Band,
         reach: &Reach,
         touched: &Touched,
         lo: u64,
         method: ParityMethod,
     ) -> Result<ParityMethod, Outcome> {
-        if plan.defects.bad_blocks.is_empty() || !self.has_bad_in_band(plan, band) {
+        let bad = plan.bad_blocks();
+        if bad.is_empty() || !self.has_bad_in_band(bad, band) {
             return Ok(method);
         }
         let is_full = |column| Self::is_full(reach, column, lo, band.count);
-        let is_missing = |column: u32| !plan.members.can_write(band.data(column).slot);
-        if (touched.first..touched.end).any(is_missing) && self.keeps_bad(plan, band, is_full) {
+        let is_missing = |column: u32| !plan.members().can_write(band.data(column).slot);
+        if (touched.first..touched.end).any(is_missing) && self.keeps_bad(bad, band, is_full) {
             // Nothing is computed there, and so could not be read again.
             return Err(Outcome::Lost);
         }
         let fills = (touched.first..touched.end).any(|column| {
             let (begin, end) = reach.part(column, lo, lo + band.count);
-            plan.defects.bad_blocks.touch(reach.address(column, begin), reach.address(column, end))
+            bad.touch(reach.address(column, begin), reach.address(column, end))
         });
         if fills && method != ParityMethod::NoParity {
             if (0..band.columns()).all(|column| band.can_read(column) || is_full(column)) {
                 return Ok(ParityMethod::ReconstructWrite);
             }
-            if self.needs_bad(plan, band, |column| !is_full(column)) {
+            if self.needs_bad(bad, band, |column| !is_full(column)) {
                 return Err(Outcome::Lost);
             }
         }
         let computes = method == ParityMethod::Reconstruct;
-        if computes && self.needs_bad(plan, band, |column| !is_full(column)) {
+        if computes && self.needs_bad(bad, band, |column| !is_full(column)) {
             return Err(Outcome::Lost);
         }
         Ok(method)
@@ -242,9 +231,7 @@ impl Rows {
     /// Reads what the parity of a band needs. Returns the number of units.
     fn bring_for(
         &self,
-        plan: &mut Planner,
-        context: &mut Context,
-        slot: Slot,
+        plan: &mut Plan<'_>,
         band: &Band,
         (reach, touched, lo): (&Reach, &Touched, u64),
         method: ParityMethod,
@@ -252,13 +239,13 @@ impl Rows {
         let mut units = 0;
         match method {
             ParityMethod::NoParity => {}
-            ParityMethod::Reconstruct => units = self.bring_all(plan, context, slot, band)?,
+            ParityMethod::Reconstruct => units = self.bring_all(plan, band)?,
             ParityMethod::ReadModifyWrite => {
                 for column in touched.first..touched.end {
-                    self.bring(plan, context, slot, band, column);
+                    self.bring(plan, band, column);
                 }
                 for which in band.parities().filter(|which| band.writable >> which & 1 == 1) {
-                    self.bring_parity(plan, context, slot, band, which);
+                    self.bring_parity(plan, band, which);
                 }
                 units = u64::from(touched.count() + band.writable.count_ones());
             }
@@ -266,7 +253,7 @@ impl Rows {
             ParityMethod::ReconstructWrite => {
                 for column in 0..band.columns() {
                     if !Self::is_full(reach, column, lo, band.count) {
-                        self.bring(plan, context, slot, band, column);
+                        self.bring(plan, band, column);
                         units += 1;
                     }
                 }
@@ -279,9 +266,7 @@ impl Rows {
     /// them.
     fn write_data(
         &self,
-        plan: &mut Planner,
-        context: &mut Context,
-        slot: Slot,
+        plan: &mut Plan<'_>,
         band: &Band,
         (reach, touched, lo): (&Reach, &Touched, u64),
         method: ParityMethod,
@@ -289,17 +274,17 @@ impl Rows {
         let hi = lo + band.count;
         for column in touched.first..touched.end {
             let spot = band.data(column);
-            if !plan.members.can_write(spot.slot) {
+            if !plan.members().can_write(spot.slot) {
                 continue;
             }
             let (begin, end) = reach.part(column, lo, hi);
             // Without parity there is no need for whole granules.
             let (from, until) = if method == ParityMethod::NoParity { (begin, end) } else { (lo, hi) };
             let spot = Spot { slot: spot.slot, at: band.at + (from - lo) };
-            let op = plan.add(context, slot, Phase::Write, Access::Write, spot, until - from);
-            plan.note(context, op, spot, until - from);
-            if context.enabled.data {
-                self.mix_new(plan, context, slot, (op, spot.at), (reach, column, from, until), (band, lo, 1));
+            let op = plan.add(Phase::Write, Access::Write, spot, until - from);
+            plan.note(op, spot, until - from);
+            if plan.keeps_data() {
+                self.mix_new(plan, (op, spot.at), (reach, column, from, until), (band, lo, 1));
             }
         }
     }
@@ -308,9 +293,7 @@ impl Rows {
     /// old data of the rest.
     fn mix_new(
         &self,
-        plan: &Planner,
-        context: &mut Context,
-        slot: Slot,
+        plan: &mut Plan<'_>,
         (into, at): (u64, u64),
         (reach, column, from, until): (&Reach, u32, u64, u64),
         (band, lo, factor): (&Band, u64, u8),
@@ -319,20 +302,18 @@ impl Rows {
         let (begin, end) = if begin < end { (begin, end) } else { (until, until) };
         let place = |offset| (into, at + (offset - from));
         let old = |offset| (column, band.at + (offset - lo), factor);
-        self.mix_old(plan, context, place(from), band, old(from), begin - from);
+        self.mix_old(plan, place(from), band, old(from), begin - from);
         if begin < end {
-            let id = plan.command_id(slot);
+            let id = plan.command_id();
             let host = Source { id, at: reach.address(column, begin), factor };
-            plan.mix(context, into, at + (begin - from), host, end - begin);
+            plan.mix(into, at + (begin - from), host, end - begin);
         }
-        self.mix_old(plan, context, place(end), band, old(end), until - end);
+        self.mix_old(plan, place(end), band, old(end), until - end);
     }
 
     fn write_parity(
         &self,
-        plan: &mut Planner,
-        context: &mut Context,
-        slot: Slot,
+        plan: &mut Plan<'_>,
         band: &Band,
         (reach, touched, lo): (&Reach, &Touched, u64),
         method: ParityMethod,
@@ -340,34 +321,27 @@ impl Rows {
         let hi = lo + band.count;
         for which in band.parities().filter(|which| band.writable >> which & 1 == 1) {
             let spot = band.parity(which);
-            let op = plan.add(context, slot, Phase::Write, Access::Write, spot, band.count);
-            plan.note(context, op, spot, band.count);
-            if !context.enabled.data {
+            let op = plan.add(Phase::Write, Access::Write, spot, band.count);
+            plan.note(op, spot, band.count);
+            if !plan.keeps_data() {
                 continue;
             }
             let factor = |column| gf::factor(which, band.rows.index_of(&band.row, column));
             if method != ParityMethod::ReadModifyWrite {
                 for column in 0..band.columns() {
                     let into = (op, spot.at);
-                    self.mix_new(
-                        plan,
-                        context,
-                        slot,
-                        into,
-                        (reach, column, lo, hi),
-                        (band, lo, factor(column)),
-                    );
+                    self.mix_new(plan, into, (reach, column, lo, hi), (band, lo, factor(column)));
                 }
                 continue;
             }
-            self.mix_parity(plan, context, (op, spot.at), band, which);
-            let id = plan.command_id(slot);
+            self.mix_parity(plan, (op, spot.at), band, which);
+            let id = plan.command_id();
             for column in touched.first..touched.end {
                 let (begin, end) = reach.part(column, lo, hi);
                 let (at, factor, count) = (begin - lo, factor(column), end - begin);
-                self.mix_old(plan, context, (op, spot.at + at), band, (column, band.at + at, factor), count);
+                self.mix_old(plan, (op, spot.at + at), band, (column, band.at + at, factor), count);
                 let host = Source { id, at: reach.address(column, begin), factor };
-                plan.mix(context, op, spot.at + at, host, count);
+                plan.mix(op, spot.at + at, host, count);
             }
         }
     }

@@ -1,12 +1,11 @@
 //! Which of the members' data are known to be invalid or unreadable.
-use super::Planner;
-use crate::storage::array::levels::Spot;
-use crate::storage::array::params::ArrayParams;
-use crate::storage::array::report::{Report, ReportKind, Run};
-use crate::storage::array::unreadable::Unreadable;
+use super::members::{Members, Spot};
+use super::params::ArrayParams;
+use super::report::{ReportKind, Run};
+use super::unreadable::Unreadable;
+use crate::command::{Access, Command, Outcome};
 use crate::storage::bad_blocks::BadBlocks;
 use crate::storage::context::Context;
-use crate::storage::outputs::TargetEvent;
 use alloc::vec::Vec;
 
 #[derive(Default)]
@@ -52,21 +51,34 @@ impl Defects {
         self.stale.resize_with(usize::from(members), BadBlocks::default);
         self.stale[usize::from(slot)].add(first, end);
     }
-}
 
-impl Planner {
     /// Whether a member is present and its data in the `count` sectors from a spot on are valid.
     #[inline]
-    pub(crate) fn is_right(&self, spot: Spot, count: u64) -> bool {
-        self.members.can_read(spot, count) && !self.defects.is_stale(spot, count)
+    pub fn is_right(&self, members: &Members, spot: Spot, count: u64) -> bool {
+        members.can_read(spot, count) && !self.is_stale(spot, count)
+    }
+
+    /// The outcome that a host's command starts with: [`Outcome::Lost`] where it reads a bad block. Bad blocks
+    /// that it writes become good again.
+    #[inline]
+    pub fn admit(&mut self, command: &Command) -> Outcome {
+        if self.bad_blocks.is_empty() {
+            return Outcome::Done;
+        }
+        let (first, end) = (command.first.get(), command.end().get());
+        match command.access {
+            Access::Read if self.bad_blocks.touch(first, end) => return Outcome::Lost,
+            Access::Write => self.bad_blocks.fill(first, end),
+            Access::Read | Access::Flush => {}
+        }
+        Outcome::Done
     }
 
     /// These addresses are lost, because sectors could not be read; reported for a group of members.
-    pub(crate) fn lose_range(&mut self, context: &mut Context, group: u16, first: u64, count: u64) {
-        if !self.defects.bad_blocks.cover(first, first + count) {
-            self.defects.bad_blocks.add(first, first + count);
-            let what = ReportKind::Lost(Run::once(first, count));
-            context.report_event(TargetEvent::Array(Report { at: context.now, group, what }));
+    pub fn lose_range(&mut self, context: &mut Context, group: u16, first: u64, count: u64) {
+        if !self.bad_blocks.cover(first, first + count) {
+            self.bad_blocks.add(first, first + count);
+            context.report_array(group, ReportKind::Lost(Run::once(first, count)));
         }
     }
 }

@@ -10,8 +10,21 @@ pub const PARTIAL_PARITY_LOG: u64 = 2_048;
 pub const REGIONS_MOST: u64 = 1 << 24;
 
 /// Sectors of one write of metadata: the parity granule, at least one.
+#[inline]
 pub fn granule(params: &ArrayParams) -> u64 {
     params.parity.granule.get().max(1)
+}
+
+/// The largest band whose partial parity a log can hold, with the descriptions of the up to three commands
+/// that it takes.
+#[inline]
+pub fn largest_band(params: &ArrayParams) -> u64 {
+    let granule = granule(params);
+    let most = match params.consistency_policy {
+        ConsistencyPolicy::PartialParityLog => params.request.get().min(PARTIAL_PARITY_LOG / 2),
+        _ => params.request.get(),
+    };
+    (most / granule * granule).max(granule)
 }
 
 /// Bits of the bitmap in a granule.
