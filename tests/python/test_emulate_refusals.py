@@ -37,9 +37,13 @@ def test_a_time_without_measure_does_not_end_the_session(serve):
 def test_a_request_that_is_no_action_is_refused_with_what_there_is(serve):
     with serve(DRIVE) as device:
         answer = _asked(device, json.dumps({"action": "fial", "member": 0}))
-        assert str(answer["error"]).startswith("fial: there is no such action; there are media, corrupt, slow, ")
+        assert str(answer["error"]).startswith(
+            "fial: there is no such action; there are media, corrupt, slow, "
+        )
         answer = _asked(device, json.dumps({"action": "fail", "mebmer": 0}))
-        assert str(answer["error"]).startswith("mebmer: an action has no such field; there are action, member, ")
+        assert str(answer["error"]).startswith(
+            "mebmer: an action has no such field; there are action, member, "
+        )
         for sectors, why in (
             (2**64, "sectors: 1.8446744073709552e+19 is not a whole number from 0 to 18446744073709551615"),
             (2**64 - 1, "drive 0 does not have 18446744073709551615 sectors from sector 0 on"),

@@ -7,14 +7,13 @@ fn line(action: &str, fields: &str) -> String {
 }
 
 #[test]
-fn a_request_that_is_no_action_is_refused_with_a_remedy() {
+fn fields_that_do_not_fit_the_action_are_refused_with_a_remedy() {
     let range = "media and corrupt take --lba and --sectors: the sectors of the member";
     let of_slow = "--by, --factor, --over and --share are for slow alone: leave them out";
     let share = "--share is of commands: more than 0 and at most 100%";
     let bursts = "--every: bursts of slow last --for a time that is shorter than --every";
     let of_all =
         "--member: power-cut, scrub, rebuild, start and status are of the whole device: leave it out";
-    let object = "a request is a JSON object that names an action, such as {\"action\": \"status\"}";
     for (request, why) in [
         (line("media", ""), range),
         (line("media", "\"lba\":0,\"sectors\":0,"), range),
@@ -53,6 +52,15 @@ fn a_request_that_is_no_action_is_refused_with_a_remedy() {
         (line("reset", "\"during_write\":true,"), "--during-write is for power-cut alone: leave it out"),
         ("{\"action\":\"scrub\",\"member\":1}".into(), of_all),
         ("{\"action\":\"power-cut\",\"member\":3}".into(), of_all),
+    ] {
+        assert_eq!(Action::parse(request.as_bytes()), Err(why.to_owned()), "{request}");
+    }
+}
+
+#[test]
+fn a_request_with_a_name_or_a_value_that_is_none_is_refused_with_what_there_is() {
+    let object = "a request is a JSON object that names an action, such as {\"action\": \"status\"}";
+    for (request, why) in [
         (
             line("fial", ""),
             "fial: there is no such action; there are media, corrupt, slow, hang, reset, lie, honest, fail, replace, \
