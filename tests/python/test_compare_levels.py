@@ -159,7 +159,7 @@ def test_people_see_a_table_for_each_topic_and_every_level_that_cannot_be(run):
         "Not possible",
     ]
     assert done.stdout.splitlines()[-2:] == [
-        "raid01  2 copies of a striped set need a number of members that 2 divides",
+        "raid01  needs a number of members that 2 copies divide",
         "raid6   needs 4 members or more",
     ]
     assert "note: raid0 cannot be degraded or rebuilding: holds everything once" in done.stderr
