@@ -70,8 +70,12 @@ def durability(
     ] = None,
     layout: Annotated[str | None, _array("Layout of raid10: near, far, offset", "NAME")] = None,
     copies: Annotated[str | None, _array("Copies of raid01 and raid10 [2]", "N")] = None,
-    groups: Annotated[str | None, _array("Groups of raid30, raid50, raid60; local groups of lrc [2]", "N")] = None,
-    parity: Annotated[str | None, _array("Parities of a stripe of draid; global parities of lrc [2]", "N")] = None,
+    groups: Annotated[
+        str | None, _array("Groups of raid30, raid50, raid60; local groups of lrc [2]", "N")
+    ] = None,
+    parity: Annotated[
+        str | None, _array("Parities of a stripe of draid; global parities of lrc [2]", "N")
+    ] = None,
     width: Annotated[str | None, _array("Members of a stripe of draid, data and parity", "N")] = None,
     stripes: Annotated[str | None, _array("Stripes of draid on different members [1e6]", "N")] = None,
     spares: Annotated[str | None, _array("Hot spares; each used one is reordered", "N")] = None,
@@ -130,7 +134,9 @@ def durability(
     ] = False,
     scrub: Scrub = None,
     method: Annotated[str | None, _way(", ".join(METHODS), "NAME")] = None,
-    histories: Annotated[str | None, _way(f"Upper limit of the number of histories [{HISTORIES}]", "N")] = None,
+    histories: Annotated[
+        str | None, _way(f"Upper limit of the number of histories [{HISTORIES}]", "N")
+    ] = None,
     error: Annotated[
         str | None,
         _way(f"Stop once half the interval is below this share of the probability [{RELATIVE}]", "PERCENT"),
