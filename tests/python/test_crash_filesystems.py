@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 from processes import await_file, is_running
 
+from drivelab.crash import filesystem
 from drivelab.host import temporary
 
 HERE = Path(__file__).parent
@@ -239,6 +240,12 @@ def test_a_campaign_that_is_interrupted_does_not_read_as_a_pass(command, environ
     assert re.match(
         r"interrupted after \d+ of 60 cuts: none with loss\nof these \d+ between commits; ", said
     ), said
+
+
+def test_a_command_that_ctrl_c_ends_before_it_has_begun_runs_again(tmp_path):
+    begun = shlex.quote(str(tmp_path / "begun"))
+    first = f"[ -e {begun} ] || {{ touch {begun}; kill -INT $$; }}; echo done"
+    assert filesystem.run(["sh", "-c", first], "sh") == "done\n"
 
 
 def test_what_ctrl_c_of_a_terminal_breaks_off_is_no_failure(command, environment, mounts, tmp_path):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import subprocess
 import tempfile
 import threading
@@ -111,11 +112,17 @@ def run(command: list[str], what: str) -> str:
 
 
 def _done(command: list[str], what: str) -> subprocess.CompletedProcess[str]:
+    """Run a command in a process group of its own: Ctrl-C of a terminal must not break off a mount, which would look
+    like a loss. Raises RunError.
+    """
     try:
-        # In a process group of its own: Ctrl-C of a terminal must not break off a mount, which would look like a loss.
-        return subprocess.run(
-            command, capture_output=True, text=True, timeout=_TIMEOUT_S, check=False, process_group=0
-        )
+        while True:
+            done = subprocess.run(
+                command, capture_output=True, text=True, timeout=_TIMEOUT_S, check=False, process_group=0
+            )
+            # Ctrl-C may end it before it has its own process group, and then it has done nothing.
+            if done.returncode != -signal.SIGINT:
+                return done
     except subprocess.TimeoutExpired as error:
         raise RunError(f"{what}: it has not ended after {_TIMEOUT_S:g} s") from error
 
