@@ -355,7 +355,7 @@ def test_a_key_that_only_some_levels_have_goes_to_them(run):
             "--ramp-time changes nothing with --trace",
         ),
         ((*FOUR, "--drive-price", "-5USD"), "--drive-price -5USD: a price is not below zero"),
-        ((*FOUR, "--afr", "2%", "--repair", "-2h"), "--repair -2h: a time above zero with its unit"),
+        ((*FOUR, "--afr", "2%", "--repair", "-2h"), "--repair -2h: a time is not below zero"),
         ((*FOUR, "--set", "target.array.missing=[1]"), "see --states"),
         ((*FOUR, "--set", "target.array.read_choice=best"), "read_choice"),
         (

@@ -203,7 +203,7 @@ WRONG = """
 --level raid7|--level raid5,raid7
 --afr nan|--afr -1%|--afr 0%|--afr 100%|--afr 120%|--afr 1e400%|--afr 1.5%(2%..3%)|--afr absent.csv:X
 --mttf 500000h
---capacity 16|--capacity 0TB|--capacity 1e400TB
+--capacity 16|--capacity 16T|--capacity 16KB|--capacity 1EB|--capacity 0TB|--capacity 1e400TB
 --life 0y|--life 1d|--life 1e9y
 --rebuild 20|--rebuild 99y|--rebuild 20h,|--rebuild 20h(30h..40h)|--rebuild fixed:0h|--rebuild 1e400h
 --rebuild simulated

@@ -773,3 +773,14 @@ def test_lateness_is_told_with_and_without_the_pauses_of_the_machine(run, tmp_pa
     ) in lines(record)
     record["lateness_outside_gaps_ns"]["p99_9"] = None
     assert not any("without" in line for line in lines(record))
+
+
+def test_a_full_stdout_keeps_no_record_away(process, tmp_path):
+    with Path("/dev/full").open("w") as full:
+        process(
+            *("emulate", "--drive", "wd-wd740gd-00fla0", "--run", "true", "--json", "--record", "r.json"),
+            capture_output=False,
+            stdout=full,
+            stderr=subprocess.DEVNULL,
+        )
+    assert json.loads((tmp_path / "r.json").read_text())

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from drivelab.errors import InputError
 from drivelab.fio import is_job_file, scenario_of
+from drivelab.fio.given import _time as time_given
 from drivelab.fio.idle import REASONS
 from drivelab.fio.options import MEANT, REFUSED, refusal
 from drivelab.fio.syntax import _SYNONYMS
@@ -682,3 +683,8 @@ def test_requests_of_all_devices_go_to_the_one_drive(run, tmp_path):
     done = run("simulate", *DRIVE, "a.fio")
     assert done.returncode != 0
     assert 'device = "*" for all on one' in done.stderr
+
+
+@pytest.mark.parametrize(("text", "found"), [("2us", "2us"), ("1ms", "1000us"), ("400ns", None), ("x", None)])
+def test_times_over_a_job_file_are_whole_microseconds(text, found):
+    assert time_given(text) == found

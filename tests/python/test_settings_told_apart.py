@@ -119,6 +119,7 @@ def test_a_library_finds_by_any_key_of_the_scenario(run, tmp_path, own, unqueued
 def test_values_match_however_they_are_written():
     assert is_same("4k", "4096")
     assert is_same("60s", "1min")
+    assert is_same("60S", "1min")
     assert is_same("90m", "1.5h")
     assert is_same("2d", "48h")
     assert is_same("NCQ", "ncq")

@@ -163,11 +163,15 @@ fn span(size: u32, from: u32, to: u32) -> Counts {
 
 /// All sets of members: (1 + x)^n. Exact up to 2^53: each step of the product is a whole number.
 fn all(members: u32) -> Counts {
-    let mut sets = 1.0;
-    let mut found = vec![1.0];
-    for failed in 1..=members {
-        sets = sets * f64::from(members - failed + 1) / f64::from(failed);
-        found.push(sets);
+    let mut found = vec![1.0; members as usize + 1];
+    for failed in 1..=members / 2 {
+        let (fewer, more) = (found[failed as usize - 1], f64::from(members - failed + 1));
+        // Of 1 021 members or more the product is above the largest double, and the quotient is not.
+        let product = fewer * more;
+        let by = f64::from(failed);
+        let sets = if product.is_finite() { product / by } else { fewer / by * more };
+        found[failed as usize] = sets;
+        found[(members - failed) as usize] = sets;
     }
     found
 }

@@ -70,6 +70,9 @@ impl<'a> Shape<'a> {
     /// What a level of the simulation needs that these numbers do not have, as a noun phrase; `None` where they make it,
     /// and for a name that is none of these levels.
     pub fn lacking(&self) -> Option<String> {
+        if self.members > MEMBERS_MAX {
+            return Some(format!("{MEMBERS_MAX} members at most"));
+        }
         LevelName::of(self.level).and_then(|level| self.needs(level))
     }
 

@@ -2,10 +2,11 @@
 //! that gives up, by a rebuild that finds sectors unreadable.
 //!
 //! While a write is under way, the sectors of its stripes cannot be judged: they are judged once it is over.
+use crate::answered::AnsweredRanges;
 use crate::engine::Engine;
 use crate::held::Held;
 use crate::ledger::{Cause, Lost};
-use crate::lost::{LostAddresses, run_has};
+use crate::lost::LostAddresses;
 use crate::pending::PendingRequest;
 use crate::session::{Damage, NAMED_MAX};
 use crate::store::Store;
@@ -13,7 +14,7 @@ use drivelab_core::data::DataOp;
 use drivelab_core::storage::array::Array;
 use drivelab_core::storage::array::levels::Layout;
 use drivelab_core::storage::array::report::{Report, ReportKind, Run};
-use drivelab_core::storage::write_behind::Piece;
+use drivelab_core::storage::write_behind::{Piece, WriteBehind};
 use drivelab_core::{Access, Command, Outcome};
 use drivelab_data::Bytes;
 use drivelab_units::{Instant, counted};
@@ -33,12 +34,12 @@ pub(crate) struct Losses {
     /// What may have destroyed data that are still to be judged.
     pub suspicion: Option<Suspicion>,
     pub named: NamedAsLost,
-    /// What the array has lost with its members, in the order in which it was reported.
-    pub runs: Vec<Run>,
+    /// What the array has lost with its members while writes were under way, each with the first id of a later command.
+    pub runs: Vec<(Run, u64)>,
     /// The addresses that were listed as lost.
     pub so_far: LostAddresses,
-    /// The array's unreadable sectors when a write last ended.
-    bad_sectors: u64,
+    /// The changes of the array's bad blocks that are known.
+    changes: u64,
     /// Whether what the array has reported as it began was judged.
     has_begun: bool,
 }
@@ -90,67 +91,93 @@ impl Engine {
     /// Notes what was answered of the addresses that the array has lost; the controller's memory still has some of them.
     fn lose(&mut self, run: Run) {
         let Some(answered) = self.store.answered_ranges() else { return };
-        let memory = self.in_memory();
-        let (first, end) = (run.first.get(), run.first.get() + run.count.get());
+        let (first, end) = (run.first.get(), run.end());
+        let held = self.unwritten_within(first, end);
         let is_unread = run.times == 1
             && self.model.target.array().is_some_and(|array| array.bad_blocks().cover(first, end));
         let cause = if is_unread { Cause::Unreadable } else { Cause::MissingMembers };
-        let in_memory = memory.keys().filter(|&&at| answered.has_within(run, at)).count() as u64;
-        let sectors = answered.count_within(run) - in_memory;
+        let in_memory =
+            held.within(run).flat_map(|(from, to)| from..to).filter(|&at| answered.has(at)).count();
+        let sectors = answered.count_within(run) - in_memory as u64;
         self.losses.named.sectors += sectors;
         if !is_unread {
             self.losses.so_far.add_run(run, sectors, answered);
         }
         for (from, to) in answered.within(run).take(NAMED_MAX) {
-            let ends = memory.range(from..to).map(|(&at, _)| (at, at + 1)).chain([(to, to)]);
             let mut lba = from;
-            for (end, next) in ends {
-                if lba < end {
-                    self.losses.named.ranges.push(Lost { lba, sectors: end - lba, cause });
+            for (held_from, held_to) in held.overlapping(from, to).chain([(to, to)]) {
+                if lba < held_from {
+                    self.losses.named.ranges.push(Lost { lba, sectors: held_from - lba, cause });
                     if is_unread {
-                        self.losses.so_far.add(lba, end);
+                        self.losses.so_far.add(lba, held_from);
                     }
                 }
-                lba = next;
+                lba = held_to;
             }
         }
         if is_unread {
             self.store.give_up(first, end);
-        } else {
-            self.losses.runs.push(run);
+        } else if !self.orders.is_empty() {
+            self.losses.runs.push((run, self.next_id));
         }
     }
 
     /// A write has ended well: what the array has lost of it while it was under way is lost with its members. What was
     /// answered there before, was listed then.
     pub(crate) fn lose_unanswered(&mut self, command: &Command, outcome: Outcome) {
-        if self.losses.runs.is_empty() || command.access != Access::Write || outcome != Outcome::Done {
+        if self.losses.runs.is_empty() {
             return;
         }
+        if command.access == Access::Write && outcome == Outcome::Done {
+            self.lose_late(command.first.get(), command.end().get());
+        }
+        let oldest = self.orders.keys().next().copied().unwrap_or(u64::MAX);
+        self.losses.runs.retain(|(_, later)| oldest < *later);
+    }
+
+    /// Notes what a write that has just been answered has put into addresses that were lost meanwhile.
+    fn lose_late(&mut self, first: u64, end: u64) {
         let Some(answered) = self.store.answered_ranges() else { return };
-        let memory = self.in_memory();
-        for at in command.first.get()..command.end().get() {
-            let is_lost = self.losses.runs.iter().any(|run| run_has(run, at));
-            if !is_lost || answered.has(at) || memory.contains_key(&at) {
-                continue;
-            }
+        let held = self.unwritten_within(first, end);
+        let is_lost = |at: &u64| self.losses.runs.iter().any(|(run, _)| run.has(*at));
+        let late: Vec<u64> =
+            (first..end).filter(is_lost).filter(|&at| !answered.has(at) && !held.has(at)).collect();
+        for at in late {
             self.losses.named.add(Lost { lba: at, sectors: 1, cause: Cause::MissingMembers });
             self.losses.so_far.add_late(at);
         }
     }
 
-    /// A write has ended. Its addresses among the array's bad blocks are good now, or were lost while it was under way.
-    pub(crate) fn note_written(&mut self, order: &PendingRequest, outcome: Outcome) {
-        let bad = self.bad_blocks();
-        let count = bad.iter().map(|(first, end)| end - first).sum();
-        self.have_members_changed |= std::mem::replace(&mut self.losses.bad_sectors, count) != count;
+    /// A write has ended well. Those of its addresses that are the array's bad blocks now were lost while it was under
+    /// way, unless the controller's memory has them.
+    pub(crate) fn note_written(&mut self, order: &PendingRequest) {
         let (at, to) = (order.at, order.at + order.count);
-        let left = bad.into_iter().map(|(first, end)| (first.max(at), end.min(to)));
-        for (first, end) in left.filter(|(first, end)| first < end && outcome == Outcome::Done) {
-            self.losses.named.add(Lost { lba: first, sectors: end - first, cause: Cause::Unreadable });
-            self.losses.so_far.add(first, end);
-            self.store.give_up(first, end);
+        let Some(array) = self.model.target.array().filter(|array| array.bad_blocks().touch(at, to)) else {
+            return;
+        };
+        let bad: Vec<(u64, u64)> = array.bad_blocks().within(at, to).collect();
+        let held = self.unwritten_within(at, to);
+        for (from, to) in bad {
+            let mut first = from;
+            for (held_from, held_to) in held.overlapping(from, to).chain([(to, to)]) {
+                if first < held_from {
+                    self.losses.named.add(Lost {
+                        lba: first,
+                        sectors: held_from - first,
+                        cause: Cause::Unreadable,
+                    });
+                    self.losses.so_far.add(first, held_from);
+                    self.store.give_up(first, held_from);
+                }
+                first = held_to;
+            }
         }
+    }
+
+    /// Whether the array's bad blocks have changed since the last call.
+    pub(crate) fn have_bad_blocks_changed(&mut self) -> bool {
+        let changes = self.model.target.array().map_or(0, |array| array.bad_blocks().changes());
+        std::mem::replace(&mut self.losses.changes, changes) != changes
     }
 
     /// Records the acknowledged data that were destroyed, if anything has happened that may do so.
@@ -201,6 +228,18 @@ impl Engine {
         // The array names these, whether they were at rest or not.
         lost.retain(|lost| lost.cause != Cause::MissingMembers);
         lost
+    }
+
+    /// Which of these addresses the controller's memory has and no drive has been given.
+    fn unwritten_within(&self, first: u64, end: u64) -> AnsweredRanges {
+        let mut held = AnsweredRanges::default();
+        for piece in self.model.target.controller_cache().into_iter().flat_map(WriteBehind::unwritten) {
+            let (from, to) = (piece.first.get().max(first), (piece.first + piece.count).get().min(end));
+            if from < to {
+                held.add(from, to);
+            }
+        }
+        held
     }
 
     /// The data that the controller's memory has and no drive has been given.

@@ -40,7 +40,7 @@ pub struct Engine {
     pub(crate) orders: BTreeMap<u64, PendingRequest>,
     /// Requests whose next command must be sent, in the order in which the last ones were completed.
     next: VecDeque<PendingRequest>,
-    next_id: u64,
+    pub(crate) next_id: u64,
     pub(crate) replies: Vec<Reply>,
     /// Scheduled consequences of earlier actions, sorted by instant.
     pub(crate) later: Vec<(Instant, DelayedAction)>,
@@ -202,7 +202,10 @@ impl Engine {
             while self.model.target.output().is_some() {
                 self.process_output(own);
             }
-            let Some(order) = self.next.pop_front() else { return self.judge(self.model.session(own)) };
+            let Some(order) = self.next.pop_front() else {
+                self.have_members_changed |= self.have_bad_blocks_changed();
+                return self.judge(self.model.session(own));
+            };
             self.send(self.model.session(own), order);
         }
     }
@@ -248,7 +251,9 @@ impl Engine {
         }
         let due = self.model.session(completion.completed);
         if order.access == Access::Write {
-            self.note_written(&order, completion.outcome);
+            if completion.outcome == Outcome::Done {
+                self.note_written(&order);
+            }
             self.last_write = Some(due);
             self.write_takes = completion.completed - completion.submitted;
         }

@@ -317,7 +317,9 @@ impl Folder {
     /// When the state cannot be written.
     pub(crate) fn keep(&mut self, members: Arrangement) -> Result<(), EmulateError> {
         let state = self.state_of(members, false);
-        let of = |state: &State| (state.drives.clone(), state.missing.clone(), state.unreadable.clone());
+        fn of(state: &State) -> impl PartialEq {
+            (&state.drives, &state.missing, &state.unreadable)
+        }
         if of(&state) != of(&self.state) {
             self.write(&state)?;
             self.state = state;

@@ -11,13 +11,6 @@ pub(crate) struct LostAddresses {
     count: u64,
 }
 
-/// Whether an address is one of a run's.
-pub(crate) fn run_has(run: &Run, at: u64) -> bool {
-    let place = at.checked_sub(run.first.get());
-    let every = run.every.get().max(1);
-    place.is_some_and(|place| place / every < run.times && place % every < run.count.get())
-}
-
 impl LostAddresses {
     /// How many there are.
     pub fn count(&self) -> u64 {
@@ -26,7 +19,7 @@ impl LostAddresses {
 
     /// These addresses are lost.
     pub fn add(&mut self, first: u64, end: u64) {
-        let is_new = |at: &u64| !self.listed.has(*at) && !self.runs.iter().any(|run| run_has(run, *at));
+        let is_new = |at: &u64| !self.listed.has(*at) && !self.runs.iter().any(|run| run.has(*at));
         self.count += (first..end).filter(is_new).count() as u64;
         self.listed.add(first, end);
     }

@@ -26,7 +26,15 @@ pub(crate) enum DelayedAction {
 impl DelayedAction {
     /// Whether an action that is carried out now makes it obsolete.
     pub fn is_overtaken(&self, by: &Action) -> bool {
-        matches!(self, DelayedAction::End(action) | DelayedAction::Burst(action) if by.overtakes(action))
+        // A new drive has none of the conditions of the old one.
+        let renewed = if let Kind::Fault(Fault::Replace { drive }, _) = by.kind { Some(drive) } else { None };
+        match self {
+            DelayedAction::End(action) | DelayedAction::Burst(action) => {
+                by.overtakes(action) || renewed.is_some() && action.member() == renewed
+            }
+            DelayedAction::Step(member) => renewed == Some(*member),
+            DelayedAction::Cut(_) => false,
+        }
     }
 }
 

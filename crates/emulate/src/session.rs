@@ -204,7 +204,9 @@ impl SessionLog {
     pub(crate) fn record_lost(&mut self, at: Instant, lost: Vec<Lost>, sectors: u64, before_session: bool) {
         let damage = Damage { at_ns: at.as_ns(), lost, lost_sectors: sectors, before_session };
         let events = std::mem::replace(&mut self.events_at_loss, self.events.len());
-        let is_same = |last: &&mut Damage| last.is_unreadable() && damage.is_unreadable();
+        let is_same = |last: &&mut Damage| {
+            last.is_unreadable() && damage.is_unreadable() && last.before_session == damage.before_session
+        };
         match self.damage.last_mut().filter(|last| events == self.events.len() && is_same(last)) {
             Some(last) => {
                 last.lost_sectors += damage.lost_sectors;

@@ -7,15 +7,13 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from drivelab import _core
 from drivelab.arrays import counted
 from drivelab.arrays.level import Level
+from drivelab.arrays.times import YEAR_HOURS, hours
 from drivelab.errors import OptionError
 
 _NUMBER = r"(\d+(?:\.\d*)?(?:e[+-]?\d+)?)"
 _PERCENT = re.compile(_NUMBER + r" ?%")
-_HOUR_NS = 3.6e12
-HOURS_PER_YEAR = 8760.0
 
 
 @dataclass(frozen=True)
@@ -70,13 +68,10 @@ class Repair:
 
 def parse_hours(text: str, option: str) -> float:
     """A time as typed, in hours. Raises InputError."""
-    try:
-        found = _core.lifetime_ns(text.lower())
-    except ValueError:
-        found = 0
+    found = hours(text, option)
     if not found:
-        raise OptionError(option, text, "a time above zero with its unit, s, min, h, d, w or y", "12h")
-    return found / _HOUR_NS
+        raise OptionError(option, text, "a time above zero", "such as 12h")
+    return found
 
 
 def odds(level: Level, lifetime: Lifetime | None, repair_hours: float | None) -> dict[str, Any]:
@@ -93,7 +88,7 @@ def odds(level: Level, lifetime: Lifetime | None, repair_hours: float | None) ->
         "loss_in_a_year_after_one_percent": 100 * sets.loss_after_one(lifetime.chance),
     }
     if repair_hours is not None:
-        meanwhile = chance_of_rate(lifetime.per_year, repair_hours / HOURS_PER_YEAR)
+        meanwhile = chance_of_rate(lifetime.per_year, repair_hours / YEAR_HOURS)
         found["repair_hours"] = repair_hours
         found["others_fail_during_a_repair_percent"] = 100 * sets.loss_after_one(meanwhile)
     return found
@@ -120,9 +115,9 @@ def chance_of_rate(per_year: float, years: float = 1.0) -> float:
 
 def rate_of_mttf(hours: float) -> float:
     """Failures per year of a drive with this mean time to failure."""
-    return HOURS_PER_YEAR / hours
+    return YEAR_HOURS / hours
 
 
 def mttf_of_rate(per_year: float) -> float:
     """The mean time to failure in hours; infinite if nothing fails."""
-    return HOURS_PER_YEAR / per_year if per_year else math.inf
+    return YEAR_HOURS / per_year if per_year else math.inf

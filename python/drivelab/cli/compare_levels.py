@@ -34,6 +34,7 @@ from drivelab.cli.failure_options import (
     Scrub,
     Ure,
     WrongDrive,
+    option,
 )
 from drivelab.cli.output import emit, emit_json, emit_table, progress_bar, say
 from drivelab.cli.pictures import draw
@@ -57,16 +58,12 @@ LOAD_PANEL = "The loads"
 RISK_PANEL = "Failures and prices"
 
 
-def _load(text: str, names: completion.Complete | None = None) -> typer.models.OptionInfo:
-    found: typer.models.OptionInfo = typer.Option(help=text, rich_help_panel=LOAD_PANEL, autocompletion=names)
-    return found
+def _load(text: str, metavar: str, names: completion.Complete | None = None) -> typer.models.OptionInfo:
+    return option(text, metavar, LOAD_PANEL, names)
 
 
 def _risk(text: str, metavar: str) -> typer.models.OptionInfo:
-    found: typer.models.OptionInfo = typer.Option(
-        help=text, metavar=metavar, rich_help_panel=RISK_PANEL, show_default=False
-    )
-    return found
+    return option(text, metavar, RISK_PANEL)
 
 
 def compare_levels(
@@ -106,26 +103,32 @@ def compare_levels(
             help="States: healthy, degraded (member 0 missing), rebuilding (it is replaced)", metavar="NAMES"
         ),
     ] = ",".join(STATES),
-    rw: Annotated[str | None, _load(f"Accesses: {', '.join(KINDS)} [randrw]", completion.loads)] = None,
+    rw: Annotated[
+        str | None, _load(f"Accesses: {', '.join(KINDS)} [randrw]", "KIND", completion.loads)
+    ] = None,
     pattern: Annotated[
         str | None,
-        _load("A workload of the catalogue in place of --rw, --bs and --rwmixread", completion.patterns),
+        _load(
+            "A workload of the catalogue in place of --rw, --bs and --rwmixread", "NAME", completion.patterns
+        ),
     ] = None,
     trace: Annotated[
-        str | None, _load("Path of a recorded trace as the load, replayed at its recorded times")
+        str | None, _load("Path of a recorded trace as the load, replayed at its recorded times", "FILE")
     ] = None,
     remap: Annotated[
-        str | None, _load("Mapping of its addresses onto each array: wrap or scale", completion.remaps)
+        str | None, _load("Mapping of its addresses onto each array: wrap or scale", "HOW", completion.remaps)
     ] = None,
-    of: Annotated[str | None, _load("With --remap scale: size of the recorded device")] = None,
+    of: Annotated[str | None, _load("With --remap scale: size of the recorded device", "SIZE")] = None,
     iodepth: Annotated[
         str | None,
-        _load("Queue depths: the first for the load, all with --full [16; 1,4,16,64]"),
+        _load("Queue depths: the first for the load, all with --full [16; 1,4,16,64]", "N"),
     ] = None,
-    rate_iops: Annotated[str | None, _load("Requests per second, in place of --iodepth")] = None,
+    rate_iops: Annotated[str | None, _load("Requests per second, in place of --iodepth", "N")] = None,
     rate_process: Annotated[
         str | None,
-        _load("Arrival process: poisson (default) or linear (evenly spaced)", completion.rate_processes),
+        _load(
+            "Arrival process: poisson (default) or linear (evenly spaced)", "NAME", completion.rate_processes
+        ),
     ] = None,
     sync: Annotated[
         bool,
@@ -133,10 +136,14 @@ def compare_levels(
             "--sync", help="Each write ends on the media (FUA), as with O_SYNC", rich_help_panel=LOAD_PANEL
         ),
     ] = False,
-    bs: Annotated[str | None, _load("Size of a request [4KiB]")] = None,
-    rwmixread: Annotated[int | None, _load("Share of reads in a mixed load, in percent [70]")] = None,
-    number_ios: Annotated[int | None, _load(f"Number of random requests per figure [{REQUESTS}]")] = None,
-    ramp_time: Annotated[str | None, _load(f"Ramp time before these are counted [{WARM_UP}]")] = None,
+    bs: Annotated[str | None, _load("Size of a request [4KiB]", "SIZE")] = None,
+    rwmixread: Annotated[
+        int | None, _load("Share of reads in a mixed load, in percent [70]", "PERCENT")
+    ] = None,
+    number_ios: Annotated[
+        int | None, _load(f"Number of random requests per figure [{REQUESTS}]", "N")
+    ] = None,
+    ramp_time: Annotated[str | None, _load(f"Ramp time before these are counted [{WARM_UP}]", "TIME")] = None,
     randseed: words.Randseed = None,
     afr: Annotated[str | None, _risk("Annual failure rate of a drive", "PERCENT")] = None,
     mttf: Annotated[str | None, _risk("Mean time to failure of a drive, in place of --afr", "TIME")] = None,

@@ -101,7 +101,8 @@ def durability(
     rebuild: Annotated[
         str | None,
         _repair(
-            "Time of a rebuild: 20h, a distribution (fixed:20h), an interval (20h(18h..23h)), simulated",
+            "Time of a rebuild: 20h, a distribution (fixed:20h), an interval (20h(18h..23h)), simulated; "
+            "20h,35h by the number of missing members",
             "LAWS",
         ),
     ] = None,
@@ -115,7 +116,7 @@ def durability(
     controller: Annotated[str | None, _beside("The host's adapter", "NAME")] = None,
     rw: Annotated[str | None, _beside(f"Accesses of the hosts: {', '.join(KINDS)} [randrw]", "KIND")] = None,
     pattern: Annotated[
-        str | None, _beside("A workload of the catalogue, in place of --rw and --bs", "NAME")
+        str | None, _beside("A workload of the catalogue, in place of --rw, --bs and --rwmixread", "NAME")
     ] = None,
     bs: Annotated[str | None, _beside("Size of a request [4KiB]", "SIZE")] = None,
     rwmixread: Annotated[int | None, _beside("Share of reads in a mixed load [70]", "PERCENT")] = None,

@@ -193,15 +193,17 @@ def _check_files(wanted: dict[str, Path | None]) -> None:
 
 
 def _print_result(found: dict[str, Any], record: Path | None, *, as_json: bool, quiet: bool) -> None:
-    """What the session came to, wherever it is wanted: first where nothing can keep it away, then in a file."""
-    if as_json:
-        emit_json(found)
-    elif not quiet:
-        say("\n".join(lines(found)))
-    if note := late_note(found):
-        say(note)
-    if record is not None:
-        write_text(record, json_text(found))
+    """What the session came to: neither a file that cannot be written nor a closed pipe keeps the other away."""
+    try:
+        if as_json:
+            emit_json(found)
+        elif not quiet:
+            say("\n".join(lines(found)))
+        if note := late_note(found):
+            say(note)
+    finally:
+        if record is not None:
+            write_text(record, json_text(found))
 
 
 def _code(session: emulation.Session) -> int:

@@ -5,22 +5,32 @@ from typing import Annotated
 import typer
 
 from drivelab.arrays.durability.question import READS
+from drivelab.cli import completion
 
 FAILS, REPAIR = "What fails", "The repair"
 """Panels of the help."""
 
 
-def option(text: str, metavar: str, panel: str) -> typer.models.OptionInfo:
-    """An option of a panel; the default is given in its text."""
+def option(
+    text: str, metavar: str, panel: str, names: completion.Complete | None = None
+) -> typer.models.OptionInfo:
+    """An option of a panel; the default is given in its text, in brackets."""
     found: typer.models.OptionInfo = typer.Option(
-        help=text, metavar=metavar, rich_help_panel=panel, show_default=False
+        # Brackets would be markup.
+        help=text.replace("[", "\\["),
+        metavar=metavar,
+        rich_help_panel=panel,
+        show_default=False,
+        autocompletion=names,
     )
     return found
 
 
 Batch = Annotated[
     str | None,
-    option("Share of arrays from a bad batch, and the factor of its failure rate: 5%:8", "SHARE:N", FAILS),
+    option(
+        "Share of arrays from a bad batch, and how many times as fast its drives age: 5%:8", "SHARE:N", FAILS
+    ),
 ]
 Ure = Annotated[
     str | None,

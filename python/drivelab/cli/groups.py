@@ -32,8 +32,15 @@ def given(group: Any) -> Iterator[str]:  # noqa: ANN401 - any dataclass
         value = getattr(group, field.name)
         if dataclasses.is_dataclass(value):
             yield from given(value)
-        elif value not in (None, False, []):
+        elif value != _default(field):
             yield f"--{field.name.replace('_', '-')}"
+
+
+def _default(field: dataclasses.Field[Any]) -> Any:  # noqa: ANN401 - of any option
+    """The value of an option that is not given."""
+    if field.default_factory is not dataclasses.MISSING:
+        return field.default_factory()
+    return Parameter.empty if field.default is dataclasses.MISSING else field.default
 
 
 def _options(parameter: Parameter) -> Iterator[Parameter]:
@@ -63,10 +70,6 @@ def _fields(group: Any) -> list[Parameter]:  # noqa: ANN401 - a dataclass
     types = get_type_hints(group, include_extras=True)
     found = []
     for field in dataclasses.fields(group):
-        default = Parameter.empty if field.default is dataclasses.MISSING else field.default
-        if field.default_factory is not dataclasses.MISSING:
-            default = field.default_factory()
-        found.append(
-            Parameter(field.name, Parameter.KEYWORD_ONLY, default=default, annotation=types[field.name])
-        )
+        default, annotation = _default(field), types[field.name]
+        found.append(Parameter(field.name, Parameter.KEYWORD_ONLY, default=default, annotation=annotation))
     return found

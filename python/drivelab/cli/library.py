@@ -44,7 +44,7 @@ Where_ = Annotated[
 _A_RECORD = "Its number, the begin of its digest, or a tag or name that only it has"
 Named = Annotated[list[str], typer.Argument(metavar="RECORD..", help=_A_RECORD, show_default=False)]
 One = Annotated[str, typer.Argument(metavar="RECORD", help=_A_RECORD, show_default=False)]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No remarks")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No notes")]
 Tags = Annotated[
     list[str],
     typer.Option("--tag", help="A tag; repeatable", metavar="TAG", show_default=False),

@@ -33,6 +33,7 @@ from drivelab.cli.failure_options import (
     Scrub,
     Ure,
     WrongDrive,
+    option,
 )
 from drivelab.cli.output import emit, emit_json, emit_table, progress_bar, say, wrapped
 from drivelab.cli.pictures import draw
@@ -54,37 +55,24 @@ NOTES = 3
 """Remarks that are printed without --notes."""
 
 
-def _option(
-    text: str, metavar: str, panel: str, names: completion.Complete | None = None
-) -> typer.models.OptionInfo:
-    found: typer.models.OptionInfo = typer.Option(
-        help=text.replace("[", "\\["),
-        metavar=metavar,
-        rich_help_panel=panel,
-        show_default=False,
-        autocompletion=names,
-    )
-    return found
-
-
 def _limit(text: str, metavar: str) -> typer.models.OptionInfo:
-    return _option(text, metavar, "Requirements")
+    return option(text, metavar, "Requirements")
 
 
 def _load(text: str, metavar: str, names: completion.Complete | None = None) -> typer.models.OptionInfo:
-    return _option(text, metavar, "The load", names)
+    return option(text, metavar, "The load", names)
 
 
 def _grid(text: str, metavar: str, names: completion.Complete | None = None) -> typer.models.OptionInfo:
-    return _option(text, metavar, "The candidates", names)
+    return option(text, metavar, "The candidates", names)
 
 
 def _price(text: str, metavar: str) -> typer.models.OptionInfo:
-    return _option(text, metavar, "Prices")
+    return option(text, metavar, "Prices")
 
 
 def _failure(text: str, metavar: str) -> typer.models.OptionInfo:
-    return _option(text, metavar, FAILS)
+    return option(text, metavar, FAILS)
 
 
 def plan(
@@ -108,7 +96,9 @@ def plan(
     ] = None,
     pattern: Annotated[
         str | None,
-        _load("A workload of the catalogue, in place of --rw and --bs", "NAME", completion.patterns),
+        _load(
+            "A workload of the catalogue, in place of --rw, --bs and --rwmixread", "NAME", completion.patterns
+        ),
     ] = None,
     bs: Annotated[str | None, _load("Size of a request [4KiB]", "SIZE")] = None,
     rwmixread: Annotated[str | None, _load("Share of reads in a mixed load [70]", "PERCENT")] = None,

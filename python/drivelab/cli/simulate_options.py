@@ -29,6 +29,17 @@ LOG_PANEL = "Traces of single commands"
 DATA_PANEL = "Data integrity"
 
 
+def _picture(text: str, panel: str = PICTURE_PANEL) -> typer.models.OptionInfo:
+    """Files that a picture is drawn into."""
+    found: typer.models.OptionInfo = typer.Option(
+        help=f"{text}: .png, .svg, .pdf, .html or .json; repeatable",
+        metavar="FILE",
+        parser=place,
+        rich_help_panel=panel,
+    )
+    return found
+
+
 @dataclass(frozen=True)
 class Form:
     """The form in which results are printed: a table, unless one of these."""
@@ -72,12 +83,10 @@ class LogWish:
     ] = field(default_factory=list)
     timeline: Annotated[
         list[Path],
-        typer.Option(
-            help=f"Draw head and queue over time, of an array every head; {LOG_FOR_TIMELINE} commands unless --log "
-            "says more: .png, .svg, .pdf, .html or .json; repeatable",
-            metavar="FILE",
-            parser=place,
-            rich_help_panel=LOG_PANEL,
+        _picture(
+            f"Draw head and queue over time, of an array every head; {LOG_FOR_TIMELINE} commands unless --log "
+            "says more",
+            LOG_PANEL,
         ),
     ] = field(default_factory=list)
 
@@ -137,14 +146,7 @@ class Shown:
         list[Path], typer.Option(help="Folder for record.json and pictures", metavar="DIR", parser=place)
     ] = field(default_factory=list)
     chart: Annotated[
-        list[Path],
-        typer.Option(
-            help="Draw rates and latency; of a single point, its response times: .png, .svg, .pdf, .html or .json; "
-            "repeatable",
-            metavar="FILE",
-            parser=place,
-            rich_help_panel=PICTURE_PANEL,
-        ),
+        list[Path], _picture("Draw rates and latency; of a single point, its response times")
     ] = field(default_factory=list)
     metric: Metric = None
     breakdown: Annotated[
@@ -152,35 +154,14 @@ class Shown:
         typer.Option("--breakdown", help="Also a table of the components of the mean response time"),
     ] = False
     breakdown_chart: Annotated[
-        list[Path],
-        typer.Option(
-            help="Draw the components of the response time, a stacked bar for each point: .png, .svg, .pdf, .html or "
-            ".json; repeatable",
-            metavar="FILE",
-            parser=place,
-            rich_help_panel=PICTURE_PANEL,
-        ),
+        list[Path], _picture("Draw the components of the response time, a stacked bar for each point")
     ] = field(default_factory=list)
-    over_time: Annotated[
-        list[Path],
-        typer.Option(
-            help="Draw IOPS, latency and depth over the measured time: .png, .svg, .pdf, .html or .json; give it "
-            "again for another file",
-            metavar="FILE",
-            parser=place,
-            rich_help_panel=PICTURE_PANEL,
-        ),
-    ] = field(default_factory=list)
+    over_time: Annotated[list[Path], _picture("Draw IOPS, latency and depth over the measured time")] = field(
+        default_factory=list
+    )
     look: Look
     rebuild: Annotated[
-        list[Path],
-        typer.Option(
-            help="Draw latency, IOPS and the progress of rebuilds over time: .png, .svg, .pdf, .html or .json; "
-            "repeatable",
-            metavar="FILE",
-            parser=place,
-            rich_help_panel=ARRAY_PANEL,
-        ),
+        list[Path], _picture("Draw latency, IOPS and the progress of rebuilds over time", ARRAY_PANEL)
     ] = field(default_factory=list)
     check_data: Annotated[
         bool,

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from drivelab.cli.output import emit, emit_table, say
+from drivelab.cli.simulate_notes import place_of
 from drivelab.report.array_summary import is_eventful, lines, missed_floors
 from drivelab.report.data_summary import checked_text, cut_lines, unstruck_lines
 from drivelab.report.plural import counted
@@ -36,7 +37,7 @@ def note_floors(points: Sequence[dict[str, Any]]) -> None:
     """A floor that busy members did not let a rebuild keep would go unseen."""
     missed = [(point, text) for point in points if "array" in point for text in missed_floors(point["array"])]
     for point, text in missed[:TIMELINES_MAX]:
-        at = ", ".join(f"{axis}={axis_text(value)}" for axis, value in point["axes"].items())
+        at = place_of(point["axes"])
         say(
             f"note: rebuild.floor was not kept{f' at {at}' if at else ''}: {text}; "
             "hosts keep the members busy, and more requests at once (rebuild.outstanding) would get more"

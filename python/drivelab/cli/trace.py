@@ -176,7 +176,9 @@ def info(
 def head(
     *,
     traces: Traces,
-    count: Annotated[int, typer.Option("--count", "-n", help="So many requests", min=1, max=1_000_000)] = 10,
+    count: Annotated[
+        int, typer.Option("--count", "-n", help="Number of requests", min=1, max=1_000_000)
+    ] = 10,
     understood: Understood,
     device_size: DeviceSize = None,
     sort: Sort = False,

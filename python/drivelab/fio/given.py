@@ -23,9 +23,10 @@ def _amount(text: str) -> str | None:
 
 def _time(text: str) -> str | None:
     try:
-        return f"{round(_core.span_ns(text) / 1000)}us"
+        span_ns = _core.span_ns(text)
     except ValueError:
         return None
+    return None if span_ns % 1000 else f"{span_ns // 1000}us"
 
 
 def _count(text: str) -> str | None:

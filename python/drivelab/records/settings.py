@@ -138,6 +138,7 @@ def is_same(one: str, other: str) -> bool:
 
 def _time_of(text: str) -> int | None:
     # fio's minutes.
+    text = text.strip().lower()
     text = f"{text}in" if text.endswith("m") else text
     try:
         return _core.span_ns(text)

@@ -4,18 +4,33 @@ use alloc::vec::Vec;
 
 /// Disjoint ranges of addresses, upward, none of which touches the next.
 #[derive(Clone, Default)]
-pub struct BadBlocks(Vec<(u64, u64)>);
+pub struct BadBlocks {
+    ranges: Vec<(u64, u64)>,
+    changes: u64,
+}
 
 impl BadBlocks {
     /// Whether all addresses are good.
     #[inline]
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.ranges.is_empty()
     }
 
     /// Each range: its first address, and the one after its last.
     pub fn iter(&self) -> impl Iterator<Item = (u64, u64)> {
-        self.0.iter().copied()
+        self.ranges.iter().copied()
+    }
+
+    /// The bad ranges within these addresses.
+    pub fn within(&self, first: u64, end: u64) -> impl Iterator<Item = (u64, u64)> + '_ {
+        let from = self.ranges.partition_point(|block| block.1 <= first);
+        let overlapping = self.ranges[from..].iter().take_while(move |block| block.0 < end);
+        overlapping.map(move |block| (block.0.max(first), block.1.min(end)))
+    }
+
+    /// Incremented with each change.
+    pub fn changes(&self) -> u64 {
+        self.changes
     }
 
     /// Number of bad addresses.
@@ -25,35 +40,38 @@ impl BadBlocks {
 
     /// Whether any of these addresses is bad.
     pub fn touch(&self, first: u64, end: u64) -> bool {
-        let at = self.0.partition_point(|block| block.1 <= first);
-        self.0.get(at).is_some_and(|block| block.0 < end)
+        let at = self.ranges.partition_point(|block| block.1 <= first);
+        self.ranges.get(at).is_some_and(|block| block.0 < end)
     }
 
     /// Whether all of these addresses are bad.
     pub fn cover(&self, first: u64, end: u64) -> bool {
-        let at = self.0.partition_point(|block| block.1 <= first);
-        self.0.get(at).is_some_and(|block| block.0 <= first && end <= block.1)
+        let at = self.ranges.partition_point(|block| block.1 <= first);
+        self.ranges.get(at).is_some_and(|block| block.0 <= first && end <= block.1)
     }
 
     /// These addresses are bad from now on.
     pub fn add(&mut self, first: u64, end: u64) {
-        let at = self.0.partition_point(|block| block.1 < first);
-        let to = self.0.partition_point(|block| block.0 <= end);
-        let joined =
-            self.0[at..to].iter().fold((first, end), |all, block| (all.0.min(block.0), all.1.max(block.1)));
-        self.0.splice(at..to, [joined]);
+        let at = self.ranges.partition_point(|block| block.1 < first);
+        let to = self.ranges.partition_point(|block| block.0 <= end);
+        let joined = self.ranges[at..to]
+            .iter()
+            .fold((first, end), |all, block| (all.0.min(block.0), all.1.max(block.1)));
+        self.changes += 1;
+        self.ranges.splice(at..to, [joined]);
     }
 
     /// These addresses are written and become good again.
     pub fn fill(&mut self, first: u64, end: u64) {
-        let at = self.0.partition_point(|block| block.1 <= first);
-        let to = self.0.partition_point(|block| block.0 < end);
+        let at = self.ranges.partition_point(|block| block.1 <= first);
+        let to = self.ranges.partition_point(|block| block.0 < end);
         if at >= to {
             return;
         }
-        let (below, above) = ((self.0[at].0, first), (end, self.0[to - 1].1));
+        let (below, above) = ((self.ranges[at].0, first), (end, self.ranges[to - 1].1));
+        self.changes += 1;
         let left = [below, above].into_iter().filter(|(first, end)| first < end);
-        self.0.splice(at..to, left);
+        self.ranges.splice(at..to, left);
     }
 }
 
@@ -73,7 +91,9 @@ mod tests {
                 plain[first as usize..(first + count) as usize].fill(adds);
                 prop_assert_eq!(bad.is_empty(), plain.iter().all(|block| !block));
                 prop_assert_eq!(bad.count(), plain.iter().filter(|block| **block).count() as u64);
-                prop_assert!(bad.0.windows(2).all(|pair| pair[0].1 < pair[1].0));
+                prop_assert!(bad.ranges.windows(2).all(|pair| pair[0].1 < pair[1].0));
+                let within: Vec<u64> = bad.within(10, 40).flat_map(|(first, end)| first..end).collect();
+                prop_assert_eq!(within, (10..40u64).filter(|&at| plain[at as usize]).collect::<Vec<_>>());
                 for at in 0..79u64 {
                     prop_assert_eq!(bad.touch(at, at + 1), plain[at as usize], "{}", at);
                     prop_assert_eq!(bad.touch(at, at + 2), plain[at as usize] || plain[at as usize + 1]);

@@ -142,7 +142,7 @@ impl Fault {
     /// The fault that ends it; `None` if it has no end or ends by itself.
     pub fn end(self) -> Option<Fault> {
         match self {
-            Fault::Slow { drive, .. } => Some(Fault::Slow { drive, how: None }),
+            Fault::Slow { drive, how: Some(_) } => Some(Fault::Slow { drive, how: None }),
             Fault::LyingFlush { drive, lies: true } => Some(Fault::LyingFlush { drive, lies: false }),
             Fault::Fail { drive } => Some(Fault::Replace { drive }),
             _ => None,

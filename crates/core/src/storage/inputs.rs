@@ -161,7 +161,7 @@ impl Target {
         self.check_drive(drive)?;
         let Target { body, context, .. } = self;
         match body {
-            Body::Server(_) => {}
+            Body::Server(_) => return Err(CallError::NoSuchDrive { drive, drives: 0 }),
             Body::Wire(drive) => {
                 apply(drive, context);
                 context.answer_host();

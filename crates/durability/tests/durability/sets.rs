@@ -148,6 +148,47 @@ fn rare_losses_of_large_arrays_keep_their_digits() {
 }
 
 #[test]
+fn levels_bear_what_their_names_say() {
+    for (level, bears) in [
+        ("jbod", 0),
+        ("raid0", 0),
+        ("raid1", 7),
+        ("raid01", 1),
+        ("raid10", 1),
+        ("raid3", 1),
+        ("raid4", 1),
+        ("raid5", 1),
+        ("raid6", 2),
+        ("raid30", 1),
+        ("raid50", 1),
+        ("raid60", 2),
+        ("raidz1", 1),
+        ("raidz2", 2),
+        ("raidz3", 3),
+        ("lrc", 3),
+    ] {
+        assert_eq!(sets(shape(level, 8)).bears_worst(), bears, "{level}");
+    }
+}
+
+#[test]
+fn the_largest_arrays_have_finite_counts() {
+    for (shape, first_order) in [
+        (shape("raid0", 1024), 1024.0 * 1e-8),
+        (shape("raid5", 1024), 1024.0 * 1023.0 / 2.0 * 1e-16),
+        (shape("raid10", 1024), 512.0 * 1e-16),
+        (Shape { layout: Some("far"), ..shape("raid10", 1024) }, 1024.0 * 1e-16),
+        (shape("raidz3", 1024), 1024.0 * 1023.0 * 1022.0 * 1021.0 / 24.0 * 1e-32),
+    ] {
+        let found = sets(shape);
+        assert!(found.lost.iter().chain(&found.borne).all(|count| count.is_finite()), "{shape:?}");
+        assert!((found.loss(1e-8) / first_order - 1.0).abs() < 1e-4, "{shape:?} {}", found.loss(1e-8));
+    }
+    let all = sets(shape("raid1", 1024)).loss(0.9);
+    assert!((all / power(0.9, 1024) - 1.0).abs() < 1e-12, "{all}");
+}
+
+#[test]
 fn codes_beyond_the_simulation_are_counted_too() {
     // Huang et al., ATC'12: LRC(12, 2, 2) decodes all sets of 3 failures, and about 86 % of those of 4.
     let code = sets(shape("lrc", 16));

@@ -239,3 +239,150 @@ fn each_lost_address_is_listed_and_counted_once() {
         );
     }
 }
+
+/// Reads a sector: what it has, or `None` for an error.
+fn sector(rig: &mut Rig, at: u64) -> Option<Vec<u8>> {
+    let cookie = rig.submit(DeviceRequest::Read { offset: at * 512, length: 512 });
+    rig.settle();
+    let Ok(drivelab_emulate::transport::Answer::Data { found, .. }) = rig.answer(cookie) else { return None };
+    let mut bytes = Vec::new();
+    found.put(&mut bytes);
+    Some(bytes)
+}
+
+/// Writes `size` sectors at a time: what is answered can be read; of what is refused each sector is the old or the new
+/// one, or cannot be read.
+fn write_and_read(rig: &mut Rig, end: u64, size: u64, context: &str) -> usize {
+    let mut answered = 0;
+    for first in (0..end - size).step_by(size.max(3) as usize) {
+        let data = (first..first + size).flat_map(|at| contents(at + 5_000)).collect();
+        let is_done = rig.write(first * 512, data, true).is_ok();
+        answered += usize::from(is_done);
+        for at in first..first + size {
+            let found = sector(rig, at);
+            let is_new = found == Some(contents(at + 5_000));
+            let is_old = found.as_ref().is_none_or(|found| *found == contents(at));
+            assert!(
+                is_new || !is_done && is_old,
+                "{context}, {at}: {is_done}, {:?}",
+                found.map(|found| found[0])
+            );
+        }
+    }
+    answered
+}
+
+const LEVELS: [&str; 7] = [
+    "level = \"raid3\", members = 4",
+    "level = \"raid30\", members = 6",
+    "level = \"raid4\", members = 4",
+    RAID5,
+    "level = \"raid5\", members = 4, stripe_unit = \"4KiB\"",
+    "level = \"raid6\", members = 5",
+    "level = \"raid10\", members = 4",
+];
+
+#[test]
+fn what_is_answered_beside_them_can_be_read() {
+    for array in LEVELS {
+        for gone in [0, 1, 3] {
+            let mut rig = Rig::new(device(&of(array), 1));
+            write(&mut rig, 0, 1_000);
+            for member in [2, 0] {
+                media(&mut rig, member, 104, 16);
+            }
+            act(&mut rig, "fail", 1);
+            act(&mut rig, "replace", 1);
+            rig.pass(Span::from_s(120));
+            let _ = rig.engine.act(rig.now, &asked(&format!("fail member={gone}")));
+            let context = format!("{array} without {gone}");
+            assert!(write_and_read(&mut rig, 600, 1, &context) > 50, "{context}");
+            write_and_read(&mut rig, 600, 8, &context);
+        }
+    }
+}
+
+/// A new member has what is written to it, and cannot be read before it is rebuilt there.
+#[test]
+fn what_is_answered_beside_them_during_a_rebuild_can_be_read() {
+    let slow = "rebuild = { floor = \"4kB/s\", ceiling = \"4kB/s\" }";
+    for array in LEVELS {
+        for size in [1, 8, 16] {
+            let mut device = device(&of(&format!("{array}, {slow}")), 1);
+            let TargetParams::System(system) = &mut device.target else { panic!("it has drives") };
+            system.array.as_mut().expect("it is one").bad_blocks = vec![(232, 248), (360, 376)];
+            let mut rig = Rig::new(device);
+            for (first, count) in [(0, 232), (248, 112), (376, 624)] {
+                // Of RAID 3 and 30 the rest of a row with bad blocks may be refused.
+                for at in first..first + count {
+                    let _ = rig.write(at * 512, contents(at), true);
+                }
+            }
+            act(&mut rig, "fail", 1);
+            act(&mut rig, "replace", 1);
+            write_and_read(&mut rig, 600, size, &format!("{array}, {size}"));
+        }
+    }
+}
+
+/// A write makes them good when it is answered, and not when it arrives.
+#[test]
+fn a_write_that_the_power_takes_leaves_them_bad() {
+    let mut rig = Rig::new(device(&of("level = \"raid10\", members = 4"), 1));
+    write(&mut rig, 0, 2_048);
+    media(&mut rig, 0, 104, 16);
+    rebuild(&mut rig, 1);
+    let bad: Vec<u64> = (0..400).filter(|&at| sector(&mut rig, at).is_none()).collect();
+    assert_eq!(bad.len(), 16);
+    let data = bad.iter().copied().flat_map(contents).collect();
+    rig.submit(DeviceRequest::Write { offset: bad[0] * 512, data, fua: true });
+    rig.engine.act(rig.now, &asked("power-cut")).expect("it can be cut");
+    rig.settle();
+    rig.replies.clear();
+    assert!(status(&mut rig).contains("16 sectors of the array cannot be read"), "{}", status(&mut rig));
+    let data = bad.iter().copied().flat_map(contents).collect();
+    rig.write(bad[0] * 512, data, true).expect("it is done");
+    assert!(!status(&mut rig).contains("cannot be read"), "{}", status(&mut rig));
+}
+
+/// A controller's memory answers a write of bad blocks before it reaches the array: nothing is lost by that.
+#[test]
+fn what_the_controllers_memory_has_is_not_lost() {
+    let text = format!(
+        "{}\n[target.controller.cache]\nsize = \"64MiB\"\nbattery = true",
+        of("level = \"raid5\", members = 4, kept_by = \"controller\"")
+    );
+    let mut rig = Rig::new(device(&text, 1));
+    for first in (0..SECTORS).step_by(128) {
+        write(&mut rig, first, 128);
+    }
+    rig.pass(Span::from_s(60));
+    media(&mut rig, 2, 104, 16);
+    rebuild(&mut rig, 1);
+    let lost = |rig: &Rig| rig.engine.log().damage.iter().map(|damage| damage.lost_sectors).sum::<u64>();
+    assert_eq!(lost(&rig), 32);
+    let data = (232..248).flat_map(contents).collect();
+    rig.write(232 * 512, data, false).expect("memory has it");
+    assert_eq!(lost(&rig), 32, "{:?}", rig.engine.log().damage);
+    rig.flush();
+    rig.pass(Span::from_s(60));
+    assert!(status(&mut rig).contains("; 16 sectors of the array cannot be read"), "{}", status(&mut rig));
+    assert_eq!(sector(&mut rig, 240), Some(contents(240)));
+}
+
+#[test]
+fn bursts_of_a_slow_drive_end_with_it() {
+    let mut rig = Rig::new(device(&of(RAID5), 1));
+    act(&mut rig, "fail", 3);
+    act(&mut rig, "replace", 3);
+    rig.pass(Span::from_s(30));
+    let slow = asked("slow member=1 by_ns=50000000 for_ns=1000000000 every_ns=5000000000");
+    rig.engine.act(rig.now, &slow).expect("it can be slow");
+    act(&mut rig, "fail", 1);
+    act(&mut rig, "replace", 1);
+    rig.pass(Span::from_s(30));
+    for _ in 0..10 {
+        rig.pass(Span::from_ms(500));
+        assert!(!status(&mut rig).contains("slow"), "{}", status(&mut rig));
+    }
+}

@@ -11,6 +11,7 @@ from drivelab.arrays import counted
 from drivelab.arrays.durability import simulated, texts, unreadable
 from drivelab.arrays.durability.checks import BARE, LIVES, Options
 from drivelab.arrays.durability.problems import File
+from drivelab.arrays.times import YEAR_HOURS, hours
 from drivelab.errors import InputError, OptionError
 from drivelab.refusals import Problems, errors_of
 
@@ -63,7 +64,7 @@ def question(options: Options, level: str, problems: Problems | None = None) -> 
         "layout": layout or options.get("layout"),
         "members": read(0, whole, options, "members", None),
         "capacity_bytes": read(1e12, texts.size, _text(options, "capacity", "1TB"), "--capacity"),
-        "life_hours": read(43800.0, texts.hours, _text(options, "life", LIFE), "--life"),
+        "life_hours": read(43800.0, hours, _text(options, "life", LIFE), "--life"),
         "drive": read(alone, drive, options),
         "repair": repair(options, found, is_bare=name in BARE),
         "latent": read(None, latent, options),
@@ -115,7 +116,7 @@ def drive(options: Options) -> texts.Law:
     if given[0] == "drive_life":
         return texts.law(counted.life(text, names) if counted.is_counted(text) else text, names)
     if given[0] == "mttf":
-        return {"law": "exponential", "mean_hours": texts.hours(text, names)}
+        return {"law": "exponential", "mean_hours": hours(text, names)}
     return yearly(rates(text)[0])
 
 
@@ -145,7 +146,7 @@ def rates(text: str) -> list[float]:
 
 def yearly(chance: float) -> texts.Law:
     """The life of drives with this annual failure rate, at a constant hazard."""
-    return {"law": "exponential", "mean_hours": -texts.YEAR_HOURS / math.log1p(-chance)}
+    return {"law": "exponential", "mean_hours": -YEAR_HOURS / math.log1p(-chance)}
 
 
 def ends(options: Options) -> list[texts.Law]:
@@ -255,14 +256,14 @@ def batch(options: Options) -> dict[str, float] | None:
 def common(text: str) -> dict[str, Any]:
     """A common cause that may take several drives. Raises InputError."""
     form = "a name, the mean time between events and the share of drives that each takes: shelf:20y:30%"
-    name, mean, part = texts.parted(text, "--common", form, [_name, texts.hours, texts.share])
+    name, mean, part = texts.parted(text, "--common", form, [_name, hours, texts.share])
     return {"name": name, "mean_hours": mean, "share": part}
 
 
 def outage(text: str) -> dict[str, Any]:
     """A component without which data are unavailable. Raises InputError."""
     form = "a name, its mean time to failure and that to its repair: controller:500000h:8h"
-    name, mttf, mttr = texts.parted(text, "--outage", form, [_name, texts.hours, texts.hours])
+    name, mttf, mttr = texts.parted(text, "--outage", form, [_name, hours, hours])
     return {"name": name, "mttf_hours": mttf, "mttr_hours": mttr}
 
 

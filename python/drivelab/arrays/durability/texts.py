@@ -8,33 +8,19 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from drivelab import _core
+from drivelab.arrays.times import YEAR_HOURS, hours
 from drivelab.errors import OptionError
 from drivelab.refusals import Problems
 
 Law = dict[str, Any]
 Found = TypeVar("Found")
 
-YEAR_HOURS = 8760.0
-_HOUR_NS = 3.6e12
 _NUMBER = r"([+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)"
 _SHARE = re.compile(_NUMBER + r" ?(%?)", re.IGNORECASE)
 _RATE = re.compile(_NUMBER + r" ?/ ?(bit|byte|B|h|y)")
 _INTERVAL = re.compile(r"(?P<law>.*)\((?P<low>[^()]*)\.\.(?P<high>[^()]*)\)")
 _NAMED_LAWS = "fixed:20h, weibull:SHAPE:SCALE:LOCATION, uniform:LOW:HIGH or survival:AGE=SHARE,.."
 LAWS = f"20h, {_NAMED_LAWS}"
-_UNIT, _TIME_REMEDY = "a time has its unit, s, min, h, d, w or y", "such as 20h"
-
-
-def hours(text: str, option: str) -> float:
-    """A time in hours. Raises InputError."""
-    if text.strip().startswith("-"):
-        raise OptionError(option, text, "a time is not below zero", _TIME_REMEDY)
-    try:
-        return _core.lifetime_ns(text.lower()) / _HOUR_NS
-    except _core.TooLargeError as error:
-        raise OptionError(option, text, "too large a time", _TIME_REMEDY) from error
-    except ValueError as error:
-        raise OptionError(option, text, _UNIT, _TIME_REMEDY) from error
 
 
 def _hours_or_none(text: str, option: str) -> float | None:
@@ -77,12 +63,13 @@ def size(text: str, option: str) -> float:
     remedy = "such as 16TB or 14.5TiB"
     if text.strip().startswith("-"):
         raise OptionError(option, text, "a capacity is not below zero", remedy)
+    # The bare letters of a block size, 16T, are powers of 1024: nobody means that of a drive.
+    if not text.rstrip().endswith("B"):
+        raise OptionError(option, text, "a capacity has its unit", remedy)
     try:
         return float(_core.size_bytes(text))
-    except _core.TooLargeError as error:
-        raise OptionError(option, text, "too large a capacity", remedy) from error
     except ValueError as error:
-        raise OptionError(option, text, "a capacity has its unit", remedy) from error
+        raise OptionError(option, text, str(error), remedy) from error
 
 
 def per_byte(text: str, option: str) -> float:

@@ -67,8 +67,8 @@ class Wanted:
 
 
 @dataclass
-class Measured:
-    """What ran, for all levels together."""
+class Ran:
+    """What ran, for all levels or candidates together."""
 
     digests: list[str] = field(default_factory=list)
     """One for each point that finished."""
@@ -76,6 +76,20 @@ class Measured:
     seeds: list[int] = field(default_factory=list)
     failures: list[Failure] = field(default_factory=list)
     interrupted: bool = False
+
+    def add(self, other: Ran) -> None:
+        """Add further runs."""
+        self.digests += other.digests
+        self.hashes += other.hashes
+        self.seeds += other.seeds
+        self.failures += other.failures
+        self.interrupted |= other.interrupted
+
+
+@dataclass
+class Measured(Ran):
+    """What ran of a set of runs."""
+
     points: int = 0
     """How many of the runs planned at first have finished."""
 
@@ -92,7 +106,7 @@ def measure(
     found = Measured()
     plans = [one.entry.plans[one.state, one.load] for one in wanted]
     while plans and not found.interrupted:
-        runs = run_reduced(plans, partial(_Ran.of, wanted), workers, progress)
+        runs = run_reduced(plans, partial(_Run.of, wanted), workers, progress)
         again = list(_taken(found, wanted, runs))
         if progress is not None:
             # The progress bar ends with the first runs.
@@ -103,7 +117,7 @@ def measure(
     return found
 
 
-def _taken(found: Measured, wanted: Sequence[Wanted], runs: Sequence[_Ran]) -> Iterator[Wanted]:
+def _taken(found: Measured, wanted: Sequence[Wanted], runs: Sequence[_Run]) -> Iterator[Wanted]:
     """Store the results. Yields the runs that have to be repeated."""
     for one, ran in zip(wanted, runs, strict=True):
         at = {"level": one.entry.level.label, "state": one.state, "load": one.load}
@@ -123,7 +137,7 @@ def _taken(found: Measured, wanted: Sequence[Wanted], runs: Sequence[_Ran]) -> I
 
 
 @dataclass(frozen=True)
-class _Ran:
+class _Run:
     """What is kept of the runs of one load: points with series and histograms need a hundred times the memory."""
 
     figures: Figures
@@ -135,7 +149,7 @@ class _Ran:
     scenario_hash: str
 
     @classmethod
-    def of(cls, wanted: Sequence[Wanted], place: int, result: Result) -> _Ran:
+    def of(cls, wanted: Sequence[Wanted], place: int, result: Result) -> _Run:
         """From the result of a load."""
         return cls(
             figures=wanted[place].figures(result.points) if result.points else None,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from os import PathLike
 
+from drivelab.arguments import check_names
 from drivelab.arrays.plan.planned import Plan, planned
 
 
@@ -67,5 +68,6 @@ def plan(  # noqa: PLR0913 - its parameters are the options of the verb
     `to_dict()`, `chart()` and `tornado()`. Raises InputError, ScenarioError, RunError and KeyboardInterrupt.
     """
     options = {name: value for name, value in locals().items() if name not in {"others", "workers"}}
+    check_names(others, options)
     options["load"] = None if load is None else str(load)
     return planned(workers, **options, **others)

@@ -6,44 +6,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 from drivelab.arrays.levels import loads as under
-from drivelab.arrays.levels.measure import Measured, Wanted, measure
+from drivelab.arrays.levels.measure import Ran, Wanted, measure
 from drivelab.arrays.levels.planning import laid_out
 from drivelab.arrays.levels.rebuild import hours_with_interval
 from drivelab.arrays.plan.bounds import hold_to_loss, rule_out
 from drivelab.arrays.plan.grid import LAID_OUT, Asked, Candidate, milliseconds
 from drivelab.arrays.plan.loss import loss_of
 from drivelab.report.chances import figure
-from drivelab.runs.result import Failure
 from drivelab.runs.simulation import default_workers
 
 _WORDS = {"healthy": "", "degraded": " with a drive missing", "rebuilding": " while it is rebuilt"}
 Progress = Callable[[float], object]
 """Called with the completed share."""
 _LOADS_SHARE, _REBUILDS_SHARE = 0.2, 0.9
-
-
-@dataclass
-class Ran:
-    """The runs of all candidates together."""
-
-    digests: list[str] = field(default_factory=list)
-    hashes: list[str] = field(default_factory=list)
-    seeds: list[int] = field(default_factory=list)
-    failures: list[Failure] = field(default_factory=list)
-    interrupted: bool = False
-
-    def add(self, measured: Measured | Ran) -> None:
-        """Add further runs."""
-        self.digests += measured.digests
-        self.hashes += measured.hashes
-        self.seeds += measured.seeds
-        self.failures += measured.failures
-        self.interrupted |= measured.interrupted
 
 
 def evaluate(

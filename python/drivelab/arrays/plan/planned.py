@@ -12,9 +12,10 @@ from drivelab.arguments import in_arguments
 from drivelab.arrays.durability.checks import FAILURES, LIVES
 from drivelab.arrays.levels import volatile
 from drivelab.arrays.levels.compare import failure_texts
+from drivelab.arrays.levels.measure import Ran
 from drivelab.arrays.plan import answer, choice, sensitivity, turns
 from drivelab.arrays.plan.choice import Binding
-from drivelab.arrays.plan.evaluate import Progress, Ran, evaluate
+from drivelab.arrays.plan.evaluate import Progress, evaluate
 from drivelab.arrays.plan.grid import Asked, Candidate, candidates
 from drivelab.arrays.plan.load import check
 from drivelab.arrays.plan.options import asked_of

@@ -13,6 +13,7 @@ from drivelab.arrays.durability import texts
 from drivelab.arrays.level import MEMBERS_MAX
 from drivelab.arrays.levels.cost import Price
 from drivelab.arrays.levels.loads import SHARES, STATES, Loads, names_of
+from drivelab.arrays.times import hours
 from drivelab.errors import OptionError
 from drivelab.refusals import Problems
 
@@ -275,7 +276,7 @@ def prices(
     if len(currencies) > 1:
         what = f"prices are in {' and '.join(currencies)}: give all in one currency"
         problems.found.append(OptionError("", None, what, is_named=False))
-    life = read(0.0, texts.hours, str(options.get("life") or LIFE), "--life")
+    life = read(0.0, hours, str(options.get("life") or LIFE), "--life")
     problems.check()
     return Prices(
         currency=currencies[0] if currencies else "",

@@ -14,8 +14,9 @@ from typing import Any
 
 from drivelab.arrays.durability.question import rates
 from drivelab.arrays.durability.unreadable import is_none
+from drivelab.arrays.levels.measure import Ran
 from drivelab.arrays.plan.choice import order
-from drivelab.arrays.plan.evaluate import Ran, evaluate, loss_span, loss_value, rebuild_hours
+from drivelab.arrays.plan.evaluate import evaluate, loss_span, loss_value, rebuild_hours
 from drivelab.arrays.plan.grid import Asked, Candidate
 from drivelab.arrays.plan.load import scaled
 from drivelab.arrays.plan.loss import is_law, loss_of, times

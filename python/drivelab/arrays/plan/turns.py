@@ -82,7 +82,7 @@ def _capacity(found: Plan) -> list[str]:
 
 def table(found: Plan) -> Table:
     """A row for each assumption, those with the largest effect on the probability of loss first."""
-    columns = ["assumption", "is", "loss % if halved", "if doubled", "the pick turns"]
+    columns = ["assumption", "is", "loss % at x0.5", "at x2", "the pick turns"]
     rows = [
         [
             one.name,

@@ -3,7 +3,6 @@ use super::members::{Members, Spot};
 use super::params::ArrayParams;
 use super::report::{ReportKind, Run};
 use super::unreadable::Unreadable;
-use crate::command::{Access, Command, Outcome};
 use crate::storage::bad_blocks::BadBlocks;
 use crate::storage::context::Context;
 use alloc::vec::Vec;
@@ -56,22 +55,6 @@ impl Defects {
     #[inline]
     pub fn is_right(&self, members: &Members, spot: Spot, count: u64) -> bool {
         members.can_read(spot, count) && !self.is_stale(spot, count)
-    }
-
-    /// The outcome that a host's command starts with: [`Outcome::Lost`] where it reads a bad block. Bad blocks
-    /// that it writes become good again.
-    #[inline]
-    pub fn admit(&mut self, command: &Command) -> Outcome {
-        if self.bad_blocks.is_empty() {
-            return Outcome::Done;
-        }
-        let (first, end) = (command.first.get(), command.end().get());
-        match command.access {
-            Access::Read if self.bad_blocks.touch(first, end) => return Outcome::Lost,
-            Access::Write => self.bad_blocks.fill(first, end),
-            Access::Read | Access::Flush => {}
-        }
-        Outcome::Done
     }
 
     /// These addresses are lost, because sectors could not be read; reported for a group of members.

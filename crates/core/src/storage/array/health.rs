@@ -245,10 +245,8 @@ impl Array {
             self.condition.has_lost = true;
             context.report_array(self.layout.group_of(slot), ReportKind::Lost(run));
         }
-        if !self.condition.has_lost {
-            let ArrayState { members, defects, .. } = &mut self.state;
-            self.layout.lose_beside_bad_blocks(members, defects, context);
-        }
+        let ArrayState { members, defects, .. } = &mut self.state;
+        self.layout.lose_beside_bad_blocks(members, defects, context);
     }
 
     /// The state of the array as a whole, from its members' states and its losses.

@@ -171,15 +171,12 @@ impl Array {
     #[inline(always)]
     fn take(&mut self, context: &mut Context, command: &Command, submitted: Instant) {
         self.admission.note_begin();
-        // A pool does so itself, once no older stripe request has the records.
-        let checks = !self.layout.checks_bad_blocks();
-        let outcome = if checks { self.state.defects.admit(command) } else { Outcome::Done };
         let request = self.state.requests.add(Request {
             command: *command,
             submitted,
             // One for the request itself, until all its stripe requests have begun.
             stripe_requests: 1,
-            outcome,
+            outcome: Outcome::Done,
         });
         let (first, end) = (command.first.get(), command.end().get());
         let mut at = first;

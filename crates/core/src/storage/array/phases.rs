@@ -304,6 +304,13 @@ impl Array {
         if access != Access::Read && self.condition.is_broken {
             return Err(Outcome::Failed);
         }
+        let bad_blocks = &self.state.defects.bad_blocks;
+        if access == Access::Read && !bad_blocks.is_empty() {
+            let &StripeRequest { first, end, .. } = self.state.stripe_requests.get(slot);
+            if bad_blocks.touch(first, end) {
+                return Err(Outcome::Lost);
+            }
+        }
         match access {
             Access::Read => self.layout.plan_read(&mut Plan::new(&mut self.state, context, slot)),
             Access::Write => self.layout.plan_write(&mut Plan::new(&mut self.state, context, slot)),

@@ -107,6 +107,18 @@ impl Run {
         Run { first: Lba::new(first), count, every: count, times: 1 }
     }
 
+    /// The address after its last one.
+    pub fn end(&self) -> u64 {
+        self.first.get() + self.every.get() * (self.times - 1) + self.count.get()
+    }
+
+    /// Whether it has an address.
+    pub fn has(&self, at: u64) -> bool {
+        let place = at.checked_sub(self.first.get());
+        let every = self.every.get().max(1);
+        place.is_some_and(|place| place / every < self.times && place % every < self.count.get())
+    }
+
     /// All of its sectors.
     pub fn sectors(&self) -> Sectors {
         Sectors::new(self.count.get() * self.times)

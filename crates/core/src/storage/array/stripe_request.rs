@@ -92,6 +92,13 @@ pub struct StripeRequest {
 }
 
 impl StripeRequest {
+    /// Whether it is of a host, and has written its addresses.
+    pub fn has_written(&self) -> bool {
+        self.access == Access::Write
+            && self.outcome == Outcome::Done
+            && matches!(self.owner, Owner::Request(_))
+    }
+
     pub fn new(owner: Owner, access: Access, first: u64, end: u64, since: Instant, serial: u32) -> Self {
         StripeRequest {
             owner,

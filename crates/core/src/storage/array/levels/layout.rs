@@ -191,11 +191,6 @@ impl Layout {
         delegate!(self, level => RaidLevel::lose_beside_bad_blocks(level, members, defects, context));
     }
 
-    #[inline]
-    pub(crate) fn checks_bad_blocks(&self) -> bool {
-        delegate!(self, level => RaidLevel::checks_bad_blocks(level))
-    }
-
     /// The redundancy that the level stores.
     pub fn redundancy(&self) -> Option<Redundancy> {
         delegate!(self, level => RaidLevel::redundancy(level))

@@ -126,25 +126,22 @@ pub trait RaidLevel {
         true
     }
 
-    /// A stripe request has ended.
+    /// A stripe request has ended. Bad blocks that it has written are good again.
     #[inline]
     fn settle(
         &mut self,
         _members: &Members,
-        _bad_blocks: &mut BadBlocks,
+        bad_blocks: &mut BadBlocks,
         _slot: Slot,
-        _stripe_request: &mut StripeRequest,
+        stripe_request: &mut StripeRequest,
     ) {
+        if !bad_blocks.is_empty() && stripe_request.has_written() {
+            bad_blocks.fill(stripe_request.first, stripe_request.end);
+        }
     }
 
     /// Members have failed: reports as lost what could only be computed from rows with bad blocks.
     fn lose_beside_bad_blocks(&self, _members: &Members, _defects: &mut Defects, _context: &mut Context) {}
-
-    /// Whether its plans themselves look up bad blocks.
-    #[inline]
-    fn checks_bad_blocks(&self) -> bool {
-        false
-    }
 
     // What survives when members are missing.
 

@@ -79,11 +79,6 @@ impl RaidLevel for Box<RaidZ> {
         self.settle_records(members, bad_blocks, slot, stripe_request);
     }
 
-    /// Once no older stripe request has the records.
-    fn checks_bad_blocks(&self) -> bool {
-        true
-    }
-
     fn passes_content(&self) -> bool {
         false
     }

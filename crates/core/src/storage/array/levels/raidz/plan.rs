@@ -86,11 +86,7 @@ impl RaidZ {
         if self.is_pool_lost(plan.members()) {
             return Err(Outcome::Lost);
         }
-        let (first, end) = plan.range();
-        if plan.touches_bad_blocks(first, end) {
-            return Err(Outcome::Lost);
-        }
-        let mut at = first;
+        let (mut at, end) = plan.range();
         while at < end {
             let part = self.covered(plan, at);
             let place = self.place(part.record_at / self.record());

@@ -6,14 +6,15 @@
 //! (drivers/md/raid5.c, `handle_failed_stripe`).
 use super::Rows;
 use super::band::Band;
-use crate::command::{Access, Outcome};
+use crate::storage::array::background::WindowPart;
 use crate::storage::array::defects::Defects;
 use crate::storage::array::members::{Members, Spot};
 use crate::storage::array::plan::Plan;
-use crate::storage::array::stripe_request::{Owner, StripeRequest};
+use crate::storage::array::stripe_request::StripeRequest;
 use crate::storage::bad_blocks::BadBlocks;
 use crate::storage::context::Context;
 use alloc::vec::Vec;
+use core::ops::Range;
 
 /// A part of a band that lies in one row: the row's number, the offset in its units, and the sectors.
 #[derive(Clone, Copy)]
@@ -62,14 +63,24 @@ impl Rows {
         !bad.is_empty() && self.parts_of(band).any(|part| self.has_bad(bad, part))
     }
 
-    /// Whether a band has bad blocks in other columns than those that are written completely.
-    pub(super) fn keeps_bad(&self, bad: &BadBlocks, band: &Band, is_written: impl Fn(u32) -> bool) -> bool {
-        self.parts_of(band).any(|part| {
+    /// Whether what a write puts into some of these columns could not be read again: their members cannot be read here,
+    /// and nothing is computed of the band, because bad blocks stay in columns that are not written completely.
+    pub(super) fn would_be_lost(
+        &self,
+        plan: &Plan<'_>,
+        band: &Band,
+        columns: Range<u32>,
+        is_written: impl Fn(u32) -> bool,
+    ) -> bool {
+        let bad = plan.bad_blocks();
+        let is_missing = |column: u32| !plan.members().can_read(band.data(column), band.count);
+        let stays_bad = |part| {
             (0..self.columns()).filter(|&column| !is_written(column)).any(|column| {
                 let (first, end) = self.addresses(part, column);
                 bad.touch(first, end)
             })
-        })
+        };
+        !bad.is_empty() && columns.clone().any(is_missing) && self.parts_of(band).any(stays_bad)
     }
 
     /// Whether something would be computed of a row with bad blocks: an unreadable unit that is none itself, among the
@@ -88,51 +99,54 @@ impl Rows {
             && self.parts_of(band).any(|part| self.has_bad(bad, part) && is_missed(part))
     }
 
-    /// A read of bad blocks fails.
-    #[inline]
-    pub(super) fn check_read(&self, plan: &Plan<'_>) -> Result<(), Outcome> {
-        let (first, end) = plan.range();
-        let bad = plan.bad_blocks();
-        if !bad.is_empty() && bad.touch(first, end) { Err(Outcome::Lost) } else { Ok(()) }
-    }
-
-    /// Bad blocks that were written are good again, unless their member has failed meanwhile.
+    /// The bad blocks that a stripe request has written are good again, unless their member has failed meanwhile.
     pub(super) fn fill_bad(&self, members: &Members, bad: &mut BadBlocks, stripe_request: &StripeRequest) {
-        let &StripeRequest { owner, access, outcome, first, end, .. } = stripe_request;
-        if access == Access::Write && outcome == Outcome::Done && matches!(owner, Owner::Request(_)) {
-            bad.fill(first, end);
-            for (_, first, end) in self.missing_beside_bad(members, bad) {
-                bad.add(first, end);
-            }
+        let &StripeRequest { first, end, .. } = stripe_request;
+        bad.fill(first, end);
+        let row = self.row_data();
+        for (_, first, end) in
+            self.missing_beside_bad(members, bad, first / row * row..end.next_multiple_of(row))
+        {
+            bad.add(first, end);
         }
     }
 
     /// What is missing of rows with bad blocks cannot be computed, and is lost.
     pub(super) fn lose_beside_bad(&self, members: &Members, defects: &mut Defects, context: &mut Context) {
-        for (group, first, end) in self.missing_beside_bad(members, &defects.bad_blocks) {
+        for (group, first, end) in self.missing_beside_bad(members, &defects.bad_blocks, 0..u64::MAX) {
             defects.lose_range(context, group, first, end - first);
         }
     }
 
-    /// The addresses on missing members in rows with bad blocks, each with its group.
-    fn missing_beside_bad(&self, members: &Members, bad: &BadBlocks) -> Vec<(u16, u64, u64)> {
+    /// The addresses on missing members in rows that have bad blocks in this range, each with its group. A group that
+    /// has lost more members than it has parities has lost these in another way.
+    fn missing_beside_bad(
+        &self,
+        members: &Members,
+        bad: &BadBlocks,
+        range: Range<u64>,
+    ) -> Vec<(u16, u64, u64)> {
         let mut missing = Vec::new();
         if members.impaired == 0 {
             return missing;
         }
-        for (first, end) in bad.iter() {
+        for (first, end) in bad.within(range.start, range.end) {
             let mut at = first;
             while at < end {
                 let cell = self.cell(at, end);
                 at += cell.count;
                 let row = self.row(cell.row);
                 let part = Part { row: cell.row, offset: cell.offset, count: cell.count };
-                let group = u64::from(self.data_of(&row, 0)) / self.members();
+                let group = (u64::from(self.data_of(&row, 0)) / self.members()) as u16;
+                if self.slots(group).filter(|&slot| !members.can_write(slot)).count() > self.parities().into()
+                {
+                    continue;
+                }
                 for column in 0..self.columns() {
                     let spot = Spot { slot: self.data_of(&row, column), at: row.at + cell.offset };
                     if !members.can_read(spot, cell.count) {
                         let (first, end) = self.addresses(part, column);
-                        missing.push((group as u16, first, end));
+                        missing.push((group, first, end));
                     }
                 }
             }
@@ -140,25 +154,25 @@ impl Rows {
         missing
     }
 
-    /// Reports as lost what a new member would have to get of rows with bad blocks in these sectors. Returns whether it
-    /// is to be written all the same: parity fits what the members hold then.
-    pub(super) fn may_rebuild(&self, plan: &mut Plan<'_>, spot: Spot, count: u64) -> bool {
+    /// Writes a new member row by row where the rows have bad blocks, and reports as lost what it would have to get of
+    /// these rows. A unit that is bad itself is written all the same: whatever it gets, parity is computed to fit it.
+    pub(super) fn rebuild_beside_bad(&self, plan: &mut Plan<'_>, part: &mut WindowPart<'_>, spot: Spot) {
         let group = u64::from(spot.slot) / self.members();
-        if !self.has_bad_in(plan.bad_blocks(), group, spot.at, count) {
-            return true;
-        }
-        let mut is_made = true;
-        let parts: Vec<Part> = self.parts(group, spot.at, count).collect();
-        let bad: Vec<Part> =
-            parts.into_iter().filter(|&part| self.has_bad(plan.bad_blocks(), part)).collect();
-        for part in bad {
-            let row = self.row(part.row);
-            for column in (0..self.columns()).filter(|&column| self.data_of(&row, column) == spot.slot) {
-                let (first, end) = self.addresses(part, column);
-                is_made &= plan.bad_blocks().cover(first, end);
-                plan.lose_range(group as u16, first, end - first);
+        let mut at = spot.at;
+        while let Some(one) = self.parts(group, at, part.to - at).next().filter(|_| at < part.to) {
+            let (from, mut is_written) = (Spot { at, ..spot }, true);
+            at += one.count;
+            if self.has_bad(plan.bad_blocks(), one) {
+                let row = self.row(one.row);
+                for column in (0..self.columns()).filter(|&column| self.data_of(&row, column) == spot.slot) {
+                    let (first, end) = self.addresses(one, column);
+                    is_written &= plan.bad_blocks().cover(first, end);
+                    plan.lose_range(group as u16, first, end - first);
+                }
+            }
+            if is_written {
+                self.rebuild_unit(plan, part, from, one.count);
             }
         }
-        is_made
     }
 }

@@ -21,9 +21,6 @@ struct RowRange {
 impl Rows {
     pub(crate) fn plan_interleaved(&self, plan: &mut Plan<'_>) -> Result<(), Outcome> {
         let ((mut at, end), access) = (plan.range(), plan.access());
-        if access == Access::Read {
-            self.check_read(plan)?;
-        }
         let columns = self.row_data();
         let most = plan.most();
         while at < end {
@@ -83,7 +80,12 @@ impl Rows {
             }
             let from = ragged - first;
             let band = self.band(plan, row, from, from + 1, unreadable);
-            if self.needs_bad(plan.bad_blocks(), &band, |_| true) {
+            let is_written =
+                |column: u32| (stretch.begin..stretch.end).contains(&(ragged * columns + u64::from(column)));
+            let bad = plan.bad_blocks();
+            if self.needs_bad(bad, &band, |_| true)
+                || self.would_be_lost(plan, &band, 0..band.columns(), is_written)
+            {
                 return Err(Outcome::Lost);
             }
             plan.bring_nothing(band.rows.members());

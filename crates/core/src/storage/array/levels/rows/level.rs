@@ -72,10 +72,6 @@ impl RaidLevel for Rows {
         if self.is_interleaved() { self.plan_interleaved(plan) } else { self.write(plan) }
     }
 
-    fn checks_bad_blocks(&self) -> bool {
-        true
-    }
-
     #[inline]
     fn settle(
         &mut self,
@@ -84,7 +80,7 @@ impl RaidLevel for Rows {
         _slot: Slot,
         stripe_request: &mut StripeRequest,
     ) {
-        if !bad_blocks.is_empty() {
+        if !bad_blocks.is_empty() && stripe_request.has_written() {
             self.fill_bad(members, bad_blocks, stripe_request);
         }
     }

@@ -43,7 +43,6 @@ impl Rows {
     }
 
     pub(crate) fn read(&self, plan: &mut Plan<'_>) -> Result<(), Outcome> {
-        self.check_read(plan)?;
         let (mut at, end) = plan.range();
         if plan.members().impaired == 0 && plan.unreadable().is_empty() {
             self.read_as_it_lies(plan);

@@ -23,7 +23,7 @@ impl Rows {
             if part.is_bad(plan, spot, count) {
                 let write = plan.repair(spot, count);
                 if plan.keeps_data() {
-                    self.mix_member(plan, part, spot, write);
+                    self.mix_member(plan, part, (spot, count), write);
                 }
             }
         }
@@ -62,12 +62,11 @@ impl Rows {
         }
         for i in 0..part.job.targets.len() {
             let Some((slot, from)) = part.needs(plan, i) else { continue };
-            if !self.may_rebuild(plan, Spot { slot, at: from }, to - from) {
-                continue;
-            }
-            let write = plan.add(Phase::Write, Access::Write, Spot { slot, at: from }, to - from);
-            if plan.keeps_data() {
-                self.mix_member(plan, part, Spot { slot, at: from }, write);
+            let spot = Spot { slot, at: from };
+            if self.has_bad_in(plan.bad_blocks(), part.job.group.into(), from, to - from) {
+                self.rebuild_beside_bad(plan, part, spot);
+            } else {
+                self.rebuild_unit(plan, part, spot, to - from);
             }
         }
         plan.compute(Sectors::new(count * readable).bytes().get());
@@ -76,12 +75,32 @@ impl Rows {
         }
     }
 
+    /// Writes what belongs on a new member, computed from what was read.
+    pub(super) fn rebuild_unit(
+        &self,
+        plan: &mut Plan<'_>,
+        part: &mut WindowPart<'_>,
+        spot: Spot,
+        count: u64,
+    ) {
+        let write = plan.add(Phase::Write, Access::Write, spot, count);
+        if plan.keeps_data() {
+            self.mix_member(plan, part, (spot, count), write);
+        }
+    }
+
     /// States how what is written to a new member is computed from what was read, row by row.
-    fn mix_member(&self, plan: &mut Plan<'_>, part: &mut WindowPart<'_>, into: Spot, write: u64) {
-        let mut at = into.at;
-        while at < part.to {
+    fn mix_member(
+        &self,
+        plan: &mut Plan<'_>,
+        part: &mut WindowPart<'_>,
+        (into, count): (Spot, u64),
+        write: u64,
+    ) {
+        let (mut at, end) = (into.at, into.at + count);
+        while at < end {
             let row = self.row_at(part.job.group.into(), at);
-            let count = (self.at(row) + self.unit()).min(part.to) - at;
+            let count = (self.at(row) + self.unit()).min(end) - at;
             self.mix_made(plan, (write, row), Spot { at, ..into }, count);
             at += count;
         }

@@ -204,9 +204,7 @@ impl Rows {
             return Ok(method);
         }
         let is_full = |column| Self::is_full(reach, column, lo, band.count);
-        let is_missing = |column: u32| !plan.members().can_write(band.data(column).slot);
-        if (touched.first..touched.end).any(is_missing) && self.keeps_bad(bad, band, is_full) {
-            // Nothing is computed there, and so could not be read again.
+        if self.would_be_lost(plan, band, touched.first..touched.end, is_full) {
             return Err(Outcome::Lost);
         }
         let fills = (touched.first..touched.end).any(|column| {
