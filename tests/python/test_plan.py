@@ -718,3 +718,8 @@ def test_what_a_drive_file_lacks_may_be_set(tmp_path):
 def test_what_is_wrong_is_said_in_the_callers_words():
     with pytest.raises(InputError, match="drive_price is missing"):
         plan(**{key: value for key, value in QUICK.items() if key != "drive_price"})
+
+
+def test_a_mistyped_argument_is_named_with_what_is_near():
+    with pytest.raises(InputError, match="capcity is no argument: did you mean capacity"):
+        plan(capcity="60TB")
