@@ -322,6 +322,48 @@ def check_driver_lock(tree: Tree) -> Iterator[Finding]:
             yield Finding(DRIVER_LOCK, line, what, "run `cargo update --workspace` in fuzz/driver")
 
 
+# Options of other programs, in the remedies for mounting, and a command in the comment of a job file of fio.
+OTHER_OPTIONS = {"crates/emulate/src/fuse/mod.rs", "crates/scenario/src/fio_trace.rs"}
+OPTION = re.compile(r"(?<![\w-])--[a-z]{2}")
+RUST_TEXT = re.compile(r'"(?:[^"\\]|\\.)*"?')
+
+
+def check_messages(tree: Tree) -> Iterator[Finding]:
+    """No message below the command line names an option: it refers to a key, which the reader sees in its own form."""
+    what, remedy = "a message names an option", 'refer to the key: key!("bs") in Rust, ref("bs") in Python'
+    for name in tree.files:
+        if (
+            name.startswith("crates/")
+            and name.endswith(".rs")
+            and not is_test(name)
+            and name not in OTHER_OPTIONS
+        ):
+            for number, line in enumerate(tree.lines(name), 1):
+                if line.strip().startswith("#[cfg(test)]"):
+                    break
+                if any(OPTION.search(text) for text in RUST_TEXT.findall(line.partition("//")[0])):
+                    yield Finding(name, number, what, remedy)
+        if name.startswith("python/drivelab/") and name.endswith(".py") and "/cli/" not in name:
+            for number in _options_in_errors(tree.text(name) or ""):
+                yield Finding(name, number, what, remedy)
+
+
+def _options_in_errors(text: str) -> Iterator[int]:
+    """The lines of a module in which an error is created whose text names an option, outside a quoted command."""
+    try:
+        module = ast.parse(text)
+    except SyntaxError:
+        return
+    for call in ast.walk(module):
+        called = call.func if isinstance(call, ast.Call) else None
+        if not getattr(called, "id", getattr(called, "attr", "")).endswith("Error"):
+            continue
+        for part in ast.walk(call):
+            text = part.value if isinstance(part, ast.Constant) else None
+            if isinstance(text, str) and OPTION.search(re.sub(r"`[^`]*`", "", text)):
+                yield part.lineno
+
+
 CHECKS: tuple[Callable[[Tree], Iterator[Finding]], ...] = (
     check_no_std,
     check_arrows,
@@ -331,6 +373,7 @@ CHECKS: tuple[Callable[[Tree], Iterator[Finding]], ...] = (
     check_text,
     check_changelog,
     check_driver_lock,
+    check_messages,
 )
 
 

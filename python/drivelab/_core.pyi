@@ -5,7 +5,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, Final, Self, TypeVar, final, overload
 
-from drivelab.scenarios.problem import Problem
+from drivelab.errors import RunError
 
 __all__ = [
     "GENERATOR",
@@ -16,12 +16,7 @@ __all__ = [
     "FailedSets",
     "Listener",
     "Plan",
-    "RunError",
-    "ScenarioError",
-    "TooLargeError",
-    "TraceError",
     "Transcript",
-    "UnfitError",
     "base",
     "check_clock",
     "check_loop",
@@ -65,23 +60,6 @@ GENERATOR: Final[str]
 MODEL_VERSION: Final[int]
 RECORD_VERSION: Final[int]
 VERSION: Final[str]
-
-class ScenarioError(ValueError):
-    """The scenario cannot be run; the message shows every problem in its line."""
-
-    problems: list[Problem]
-
-class RunError(RuntimeError):
-    """A run ended before its limit."""
-
-class UnfitError(RunError):
-    """The trace of a run cannot be replayed as it is."""
-
-class TooLargeError(ValueError):
-    """A quantity is larger than its kind can be."""
-
-class TraceError(ValueError):
-    """A trace cannot be read, or asks for more than the drive has."""
 
 @final
 class FailedSets:

@@ -19,6 +19,7 @@ import pytest
 from processes import until_it_runs
 
 from drivelab import _core, executors, simulate
+from drivelab.errors import RunError
 from drivelab.executors import tasks
 from drivelab.executors.checkpoint import Checkpoint
 from drivelab.executors.local import Done
@@ -182,13 +183,13 @@ def test_a_trace_that_differs_on_the_worker_is_no_result(tmp_path: Path):
     trace.write_text("0.0 0 100 8 1\n5.0 0 800 8 1\n")
     # As another process would find it.
     tasks._plan.cache_clear()
-    with pytest.raises(_core.RunError, match="other bytes"):
+    with pytest.raises(RunError, match="other bytes"):
         task.run()
 
 
 def test_another_version_on_a_worker_is_refused():
     task = ChunkTask("{}", 0, 1)
-    with pytest.raises(_core.RunError, match=r"a worker has drivelab .*, and this is drivelab 0\.0, model 1"):
+    with pytest.raises(RunError, match=r"a worker has drivelab .*, and this is drivelab 0\.0, model 1"):
         Sent(task, ("0.0", 1, 1)).run()
 
 

@@ -243,6 +243,14 @@ FAULTS: dict[str, tuple[Callable[[Planter], None], str]] = {
         lambda t: t.replace("fuzz/driver/Cargo.lock", ' "serde 1.0.1",\n', ""),
         "fuzz/driver/Cargo.lock:2: does not know that record depends on serde",
     ),
+    "an option in a message of Rust": (
+        lambda t: t.append("crates/record/src/lib.rs", '\nconst WHY: &str = "give --bs";\n'),
+        "a message names an option",
+    ),
+    "an option in an error of Python": (
+        lambda t: t.write("python/drivelab/fit.py", '"""Fits."""\n\nraise ValueError(f"{1}: give --bs")\n'),
+        "python/drivelab/fit.py:3: a message names an option",
+    ),
     "a new model that nobody explained": (
         lambda t: t.replace("crates/core/src/lib.rs", "u32 = 3", "u32 = 4"),
         "CHANGELOG.md:3: nothing about MODEL_VERSION 4",
@@ -283,6 +291,14 @@ ALLOWED = {
         'source = "registry+https://github.com/rust-lang/crates.io-index"\n',
     ),
     "a long table": ("catalogue/drives/one.toml", "# a fact\n" * 900),
+    "an option in a comment, and one of a test": (
+        "crates/record/src/lib.rs",
+        '\n// As --bs has it.\n#[cfg(test)]\nconst TYPED: &str = "--bs";\n',
+    ),
+    "an option in a command": (
+        "python/drivelab/fit.py",
+        '"""Fits."""\n\nraise ValueError("start one with `ray start --head`")\n',
+    ),
     "bytes": ("docs/picture.bin", "\0/" + "tmp/x"),
 }
 

@@ -11,6 +11,7 @@ use crate::monte_carlo::{CHUNK, Histories, Sampler, Workers};
 use crate::plan::{Plan, Problem};
 use crate::splitting::{REPLICATES, split};
 use crate::states::{Loss, explored, not_exponential};
+use drivelab_units::key;
 use libm::log1p;
 use serde::{Deserialize, Serialize};
 use std::sync::atomic::AtomicBool;
@@ -134,20 +135,20 @@ pub fn check(plan: &Plan, settings: &Settings) -> Result<(), Vec<Problem>> {
         !settings.every_loss || !rare,
         "every-loss",
         "a history ends with its loss in this method".into(),
-        "give --method monte-carlo",
+        concat!("give ", key!("method", "monte-carlo")),
     );
     let (is_redundant, is_at_once) = can_split(plan);
     hold(
         settings.method != Method::Splitting || is_redundant,
         "method",
         format!("{} loses data with its first failure", plan.about.level),
-        "splitting needs redundancy: give --method monte-carlo",
+        concat!("splitting needs redundancy: give ", key!("method", "monte-carlo")),
     );
     hold(
         settings.method != Method::Splitting || !is_at_once,
         "method",
         "a common cause takes several drives at once, past the stages of splitting".into(),
-        "give --method biasing",
+        concat!("give ", key!("method", "biasing")),
     );
     if problems.is_empty() { Ok(()) } else { Err(problems) }
 }
@@ -174,7 +175,7 @@ fn run(plan: &Plan, settings: &Settings, workers: Workers<'_>) -> Result<Outcome
             reason = Some("the chain has too many states");
         }
         if let (Method::Chain, Some(reason)) = (method, reason) {
-            let remedy = "give --method auto, or exponential times".into();
+            let remedy = concat!("give ", key!("method", "auto"), ", or exponential times").into();
             return Err(vec![Problem {
                 place: "method".into(),
                 message: format!("there is no chain: {reason}"),

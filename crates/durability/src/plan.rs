@@ -3,6 +3,7 @@ use crate::arrangement::{Arrangement, Rule};
 use crate::description::{Description, Rebuild};
 use crate::law::Law;
 use crate::shape::Shape;
+use drivelab_units::key;
 use serde::Serialize;
 use std::fmt;
 
@@ -274,14 +275,14 @@ fn checked_causes(about: &Description, problems: &mut Problems) {
         !both,
         "latent",
         "the same sectors are given for each byte read and by the hour",
-        "give --ure or --latent",
+        concat!("give ", key!("ure"), " or ", key!("latent")),
     );
     let alone = latent.scrub.is_some() && latent.arrival.is_none();
     problems.hold(
         !alone,
         "scrub",
         "it corrects nothing without latent defects by the hour",
-        "give --ure or --latent as well",
+        concat!("give ", key!("ure"), " or ", key!("latent"), " as well"),
     );
     for (law, place) in [(&latent.arrival, "latent"), (&latent.scrub, "scrub")] {
         if let Some(law) = law {

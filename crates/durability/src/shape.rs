@@ -4,6 +4,7 @@ use crate::arrangement::{Arrangement, Rule};
 use crate::description::Description;
 use crate::plan::{MEMBERS_MAX, Problem, Problems};
 use drivelab_core::storage::array::levels::{Kind, LevelName, Uses};
+use drivelab_units::key;
 
 /// Levels that are not simulated, and another name of `jbod`.
 const OTHERS: [&str; 3] = ["linear", "draid", "lrc"];
@@ -190,7 +191,8 @@ impl<'a> Shape<'a> {
         };
         let before = problems.0.len();
         let fits = self.parity >= 1 && width > self.parity && width <= self.members;
-        let remedy = "it is above --parity (1 or more), and --members at most";
+        let remedy =
+            concat!("it is above ", key!("parity"), " (1 or more), and ", key!("members"), " at most");
         problems.hold(fits, "width", format!("stripes of {width} with {} of parity", self.parity), remedy);
         problems.hold(self.stripes >= 1.0, "stripes", format!("{}", self.stripes), "give 1 or more");
         let rule = Rule::Declustered { width, bears: self.parity, stripes: self.stripes };

@@ -3,6 +3,7 @@ use drivelab_core::setup::Injection;
 use drivelab_core::storage::{Fault, Lasting, Slowness};
 use drivelab_trace::formats::native::InjectedKind;
 use drivelab_units::Span;
+use drivelab_units::key;
 
 /// Every corrupted sector has its own content in memory afterwards: 32 MiB at most.
 const CORRUPT_MAX: u64 = 65_536;
@@ -85,7 +86,8 @@ impl Action {
             && count.get() > CORRUPT_MAX
         {
             return Err(format!(
-                "--sectors: corrupt takes at most {CORRUPT_MAX} at a time, whose bytes are drawn anew"
+                "{}: corrupt takes at most {CORRUPT_MAX} at a time, whose bytes are drawn anew",
+                key!("sectors")
             ));
         }
         let hangs = if let Some(Fault::Hang { lasts, .. }) = fault { lasts } else { None };
@@ -93,7 +95,11 @@ impl Action {
             Some(Fault::Slow { how: Some(Slowness::Ramp { over, .. }), .. }) => Some(over),
             _ => None,
         };
-        let times = [("--for", lasting.length().or(hangs)), ("--over", over), ("--every", lasting.every())];
+        let times = [
+            (key!("for"), lasting.length().or(hangs)),
+            (key!("over"), over),
+            (key!("every"), lasting.every()),
+        ];
         match times.iter().find(|(_, time)| time.is_some_and(|time| time > LASTS_MAX)) {
             Some((option, _)) => {
                 Err(format!("{option}: the longest time is 366 days, {LASTS_MAX}: give a shorter one"))

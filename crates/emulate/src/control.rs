@@ -2,6 +2,7 @@
 use crate::accepting::Accepting;
 use crate::action::Action;
 use crate::nbd::listener::bind_unix;
+use drivelab_units::InFile;
 use rustix::event::{PollFd, PollFlags};
 use serde_json::json;
 use std::io::{self, ErrorKind, Read, Write};
@@ -107,7 +108,8 @@ impl Client {
     fn answer(&mut self, line: &[u8], act: Act<'_>) {
         let answer = match Action::parse(line).and_then(|action| act(&action)) {
             Ok(text) => json!({"ok": true, "told": text}),
-            Err(error) => json!({"ok": false, "error": error}),
+            // As its fields are named, and for a client with other names, such as those of options, with references.
+            Err(error) => json!({"ok": false, "error": InFile(&error).to_string(), "message": error}),
         };
         // A line is far shorter than a socket's send buffer.
         self.is_gone |= self.stream.write_all(format!("{answer}\n").as_bytes()).is_err();

@@ -251,9 +251,7 @@ impl Engine {
         }
         let due = self.model.session(completion.completed);
         if order.access == Access::Write {
-            if completion.outcome == Outcome::Done {
-                self.note_written(&order);
-            }
+            self.note_written(&order, completion.outcome);
             self.last_write = Some(due);
             self.write_takes = completion.completed - completion.submitted;
         }

@@ -9,6 +9,7 @@ use crate::error::EmulateError;
 use crate::folder_files::FolderFiles;
 use crate::image::{FileImage, Image, Named};
 use crate::members::Arrangement;
+use drivelab_units::key;
 use serde::{Deserialize, Serialize};
 use std::fs;
 use std::io;
@@ -191,7 +192,8 @@ impl Folder {
     pub fn open(path: &Path, drives: Drives) -> Result<Self, EmulateError> {
         let failed = |path: PathBuf| move |error| EmulateError::Open { path, error };
         if path.exists() && !path.is_dir() {
-            let why = "it is no folder: an image that is there already is given with --image";
+            let why =
+                concat!("it is no folder: an image that is there already is given with ", key!("image"));
             return Err(failed(path.to_owned())(io::Error::other(why)));
         }
         fs::create_dir_all(path).map_err(failed(path.to_owned()))?;

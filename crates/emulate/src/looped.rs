@@ -9,6 +9,7 @@ use drivelab_core::host::{Host, HostInput, HostOutput, Io};
 use drivelab_core::{Access, Breakdown, Command, Completion, Machine, Outcome, Setup};
 use drivelab_nbd::{Address, Connection, Endpoint, Kind, NbdError, ReplyEvent, Request};
 use drivelab_record::Latencies;
+use drivelab_units::key;
 use drivelab_units::{Instant, SECTOR_BYTES, Span};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -66,7 +67,7 @@ pub fn check(setup: &Setup) -> Result<(), EmulateError> {
         return wrong("the workload", "it is a list of commands, which the loop does not play; give it jobs");
     }
     if setup.limit.duration.is_none() {
-        let why = "a run in real time ends after a time: give --runtime (run.duration)";
+        let why = concat!("a run in real time ends after a time: give ", key!("run.duration"));
         return wrong("the workload", why);
     }
     Ok(())

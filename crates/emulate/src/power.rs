@@ -343,7 +343,7 @@ impl Engine {
     fn remarks_on_cut(&self, is_idle: bool) -> String {
         let mut told = String::new();
         if is_idle {
-            told += "; no request was under way (--during-write waits for a write)";
+            told += "; no request was under way (during_write waits for a write)";
         }
         if self.model.is_stopped {
             told += &format!(

@@ -3,11 +3,18 @@ use crate::action::{Action, Kind};
 use drivelab_core::storage::array::report::SyncKind;
 use drivelab_core::storage::{Cure, Fault, Lasting, Slowness};
 use drivelab_trace::formats::native::millionths;
+use drivelab_units::key;
 use drivelab_units::{Lba, Sectors, Share, Span};
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
 
 const MILLION: u64 = 1_000_000;
+const BY: &str = key!("by");
+const FACTOR: &str = key!("factor");
+const OVER: &str = key!("over");
+const SHARE: &str = key!("share");
+const FOR: &str = key!("for");
+const EVERY: &str = key!("every");
 /// The largest multiple of the time that a slow member takes.
 const FACTOR_MAX: u64 = 1_000;
 const ACTIONS: &str = "media, corrupt, slow, hang, reset, lie, honest, fail, replace, power-cut, scrub, rebuild, start, \
@@ -180,7 +187,11 @@ impl Request {
     fn range(&mut self) -> Result<(Lba, Sectors), String> {
         match (self.lba.take(), self.sectors.take()) {
             (Some(first), Some(count)) if count > 0 => Ok((Lba::new(first), Sectors::new(count))),
-            _ => Err("media and corrupt take --lba and --sectors: the sectors of the member".into()),
+            _ => Err(format!(
+                "media and corrupt take {} and {}: the sectors of the member",
+                key!("lba"),
+                key!("sectors")
+            )),
         }
     }
 
@@ -192,7 +203,7 @@ impl Request {
         match (self.lasting(), self.every_ns.take().map(Span::from_ns)) {
             (lasting, None) => Ok(lasting),
             (Lasting::For(lasts), Some(every)) if lasts < every => Ok(Lasting::Bursts { lasts, every }),
-            _ => Err("--every: bursts of slow last --for a time that is shorter than --every".into()),
+            _ => Err(format!("{EVERY}: bursts of slow last {FOR} a time that is shorter than {EVERY}")),
         }
     }
 
@@ -203,28 +214,31 @@ impl Request {
             (None, Some(factor)) if over.is_none() && share.is_none() => {
                 let times = u32::try_from(factor).ok().filter(|_| (1..=FACTOR_MAX).contains(&factor));
                 let times = times.ok_or_else(|| {
-                    format!("--factor: how many times as long, up to {FACTOR_MAX}; 1 ends it")
+                    format!("{FACTOR}: how many times as long, up to {FACTOR_MAX}; 1 ends it")
                 })?;
                 return Ok((times > 1).then_some(Slowness::Times(times)));
             }
             (_, Some(_)) => {
-                return Err("--factor: it is of the whole time; leave --by, --over and --share out".into());
+                return Err(format!("{FACTOR}: it is of the whole time; leave {BY}, {OVER} and {SHARE} out"));
             }
             (None, None) => {
-                return Err("slow takes --by, how much later each command is taken up (--by 0s ends it), or --factor, how \
-                            many times as long everything takes (--factor 1 ends it)"
-                    .into());
+                return Err(format!(
+                    "slow takes {BY}, how much later each command is taken up ({} ends it), or {FACTOR}, how many times \
+                     as long everything takes ({} ends it)",
+                    key!("by", "0s"),
+                    key!("factor", "1")
+                ));
             }
             (Some(by), None) => Span::from_ns(by),
         };
         let how = match (over, share) {
             (Some(_), Some(_)) => {
-                return Err("--over and --share: slow takes one of the two; leave the other out".into());
+                return Err(format!("{OVER} and {SHARE}: slow takes one of the two; leave the other out"));
             }
             (Some(over), None) => Slowness::Ramp { by, over: Span::from_ns(over) },
             (None, Some(share)) => match Share::from_ratio(share, MILLION) {
                 Some(share) if share > Share::NONE => Slowness::Some { by, share },
-                _ => return Err("--share is of commands: more than 0 and at most 100%".into()),
+                _ => return Err(format!("{SHARE} is of commands: more than 0 and at most 100%")),
             },
             (None, None) => Slowness::Constant(by),
         };
@@ -235,21 +249,25 @@ impl Request {
     fn check_rest(&self) -> Result<(), String> {
         let is_set = |fields: &[Option<u64>]| fields.iter().any(Option::is_some);
         let why = if self.member > 0 {
-            "--member: power-cut, scrub, rebuild, start and status are of the whole device: leave it out"
+            let what = key!("member");
+            format!(
+                "{what}: power-cut, scrub, rebuild, start and status are of the whole device: leave it out"
+            )
         } else if is_set(&[self.lba, self.sectors]) {
-            "--lba and --sectors are for media and corrupt alone: leave them out"
+            let (lba, sectors) = (key!("lba"), key!("sectors"));
+            format!("{lba} and {sectors} are for media and corrupt alone: leave them out")
         } else if self.for_ns.is_some() {
-            "--for is for lie, fail, power-cut, slow and hang alone: nothing else ends by itself"
+            format!("{FOR} is for lie, fail, power-cut, slow and hang alone: nothing else ends by itself")
         } else if self.during_write {
-            "--during-write is for power-cut alone: leave it out"
+            format!("{} is for power-cut alone: leave it out", key!("during_write"))
         } else if self.every_ns.is_some() {
-            "--every is for slow alone, which comes in bursts: leave it out"
+            format!("{EVERY} is for slow alone, which comes in bursts: leave it out")
         } else if is_set(&[self.by_ns, self.over_ns, self.share_ppm, self.factor]) {
-            "--by, --factor, --over and --share are for slow alone: leave them out"
+            format!("{BY}, {FACTOR}, {OVER} and {SHARE} are for slow alone: leave them out")
         } else {
             return Ok(());
         };
-        Err(why.into())
+        Err(why)
     }
 }
 

@@ -1,5 +1,6 @@
 //! Requests that are no action, each with its remedy, and that an action is written as it was asked for.
 use super::*;
+use drivelab_units::InFile;
 
 /// The request of an action with these fields, in JSON.
 fn line(action: &str, fields: &str) -> String {
@@ -8,38 +9,37 @@ fn line(action: &str, fields: &str) -> String {
 
 #[test]
 fn fields_that_do_not_fit_the_action_are_refused_with_a_remedy() {
-    let range = "media and corrupt take --lba and --sectors: the sectors of the member";
-    let of_slow = "--by, --factor, --over and --share are for slow alone: leave them out";
-    let share = "--share is of commands: more than 0 and at most 100%";
-    let bursts = "--every: bursts of slow last --for a time that is shorter than --every";
-    let of_all =
-        "--member: power-cut, scrub, rebuild, start and status are of the whole device: leave it out";
+    let range = "media and corrupt take lba and sectors: the sectors of the member";
+    let of_slow = "by, factor, over and share are for slow alone: leave them out";
+    let share = "share is of commands: more than 0 and at most 100%";
+    let bursts = "every: bursts of slow last for a time that is shorter than every";
+    let of_all = "member: power-cut, scrub, rebuild, start and status are of the whole device: leave it out";
     for (request, why) in [
         (line("media", ""), range),
         (line("media", "\"lba\":0,\"sectors\":0,"), range),
         (
             line("fail", "\"lba\":0,\"sectors\":1,"),
-            "--lba and --sectors are for media and corrupt alone: leave them out",
+            "lba and sectors are for media and corrupt alone: leave them out",
         ),
         (
             line("reset", "\"for_ns\":1,"),
-            "--for is for lie, fail, power-cut, slow and hang alone: nothing else ends by itself",
+            "for is for lie, fail, power-cut, slow and hang alone: nothing else ends by itself",
         ),
         (
             line("slow", ""),
-            "slow takes --by, how much later each command is taken up (--by 0s ends it), or --factor, how many \
-             times as long everything takes (--factor 1 ends it)",
+            "slow takes by, how much later each command is taken up (by = \"0s\" ends it), or factor, how many \
+             times as long everything takes (factor = 1 ends it)",
         ),
         (
             line("slow", "\"by_ns\":1,\"factor\":10,"),
-            "--factor: it is of the whole time; leave --by, --over and --share out",
+            "factor: it is of the whole time; leave by, over and share out",
         ),
-        (line("slow", "\"factor\":1001,"), "--factor: how many times as long, up to 1000; 1 ends it"),
+        (line("slow", "\"factor\":1001,"), "factor: how many times as long, up to 1000; 1 ends it"),
         (line("hang", "\"factor\":2,"), of_slow),
         (line("hang", "\"by_ns\":1,"), of_slow),
         (
             line("slow", "\"by_ns\":1,\"over_ns\":1,\"share_ppm\":1,"),
-            "--over and --share: slow takes one of the two; leave the other out",
+            "over and share: slow takes one of the two; leave the other out",
         ),
         (line("slow", "\"by_ns\":1,\"share_ppm\":0,"), share),
         (line("slow", "\"by_ns\":1,\"share_ppm\":1000001,"), share),
@@ -47,13 +47,14 @@ fn fields_that_do_not_fit_the_action_are_refused_with_a_remedy() {
         (line("slow", "\"by_ns\":1,\"every_ns\":5,\"for_ns\":5,"), bursts),
         (
             line("hang", "\"for_ns\":1,\"every_ns\":5,"),
-            "--every is for slow alone, which comes in bursts: leave it out",
+            "every is for slow alone, which comes in bursts: leave it out",
         ),
-        (line("reset", "\"during_write\":true,"), "--during-write is for power-cut alone: leave it out"),
+        (line("reset", "\"during_write\":true,"), "during_write is for power-cut alone: leave it out"),
         ("{\"action\":\"scrub\",\"member\":1}".into(), of_all),
         ("{\"action\":\"power-cut\",\"member\":3}".into(), of_all),
     ] {
-        assert_eq!(Action::parse(request.as_bytes()), Err(why.to_owned()), "{request}");
+        let told = Action::parse(request.as_bytes()).map_err(|why| InFile(&why).to_string());
+        assert_eq!(told, Err(why.to_owned()), "{request}");
     }
 }
 

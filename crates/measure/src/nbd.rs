@@ -10,6 +10,7 @@ use drivelab_nbd::{
 };
 use drivelab_ring::{Done, Kind, Request};
 use drivelab_units::Share;
+use drivelab_units::key;
 use rustix::io::Errno;
 use std::time::Duration;
 
@@ -110,22 +111,22 @@ pub fn check(export: &Export, jobs: &[JobParams]) -> Result<(), String> {
             return Err("is a read-only export, and the workload writes".into());
         }
         if job.flushes != Flushes::Never && !export.flush {
-            return Err(
-                "offers no FLUSH, and the workload flushes; leave --fsync (workload.fsync) out".into()
-            );
+            return Err(format!(
+                "offers no FLUSH, and the workload flushes; leave {} out",
+                key!("workload.fsync")
+            ));
         }
         let Marking { force_unit_access, sync, .. } = job.marking;
         if writes && (force_unit_access || sync) && !export.fua {
-            let key = if sync { "sync" } else { "fua" };
-            return Err(format!(
-                "offers no FUA, and the workload's writes ask for it; leave workload.{key} out"
-            ));
+            let key = if sync { key!("workload.sync") } else { key!("workload.fua") };
+            return Err(format!("offers no FUA, and the workload's writes ask for it; leave {key} out"));
         }
         let largest = job.largest().bytes().get();
         if largest > u64::from(export.block_most_bytes) {
             return Err(format!(
-                "takes at most {} bytes in a request, and the workload has {largest}; give a smaller --bs",
-                export.block_most_bytes
+                "takes at most {} bytes in a request, and the workload has {largest}; give a smaller {}",
+                export.block_most_bytes,
+                key!("workload.bs")
             ));
         }
     }

@@ -17,6 +17,7 @@ use drivelab_core::host::params::JobParams;
 use drivelab_nbd::Export;
 use drivelab_record::point::{Closing, Ended, Point};
 use drivelab_ring::SLOTS_MAX;
+use drivelab_units::key;
 use drivelab_units::{Instant, SECTOR_BYTES, Share, Span};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
@@ -163,7 +164,9 @@ fn slots_for(depth: u64, most: u32, how: &str) -> Result<u32, MeasureError> {
     match u32::try_from(depth) {
         Ok(slots) if slots <= most => Ok(slots.max(1)),
         _ => Err(MeasureError::Workload(format!(
-            "{depth} commands outstanding, and at most {most} can be{how}; give a smaller --iodepth or --numjobs"
+            "{depth} commands outstanding, and at most {most} can be{how}; give a smaller {} or {}",
+            key!("workload.iodepth"),
+            key!("workload.numjobs")
         ))),
     }
 }
@@ -174,16 +177,30 @@ fn host(setup: &Setup, options: &MeasureOptions) -> Result<Host, MeasureError> {
         return wrong("a recorded trace is replayed on simulated drives only; give it jobs");
     }
     if setup.limit.duration.is_none() && setup.limit.ios.is_none() && !setup.jobs_end() {
-        return wrong("a run on a device ends after a time or a number of I/Os: --runtime or --number-ios");
+        return wrong(concat!(
+            "a run on a device ends after a time or a number of I/Os: give ",
+            key!("run.duration"),
+            " or ",
+            key!("run.ios")
+        ));
     }
     if setup.limit.duration.is_some() && setup.jobs.iter().any(|job| job.ending.flushes) {
-        return wrong(
-            "a device is flushed after io_size, and not after a time: leave end_fsync or --runtime out",
-        );
+        return wrong(concat!(
+            "a device is flushed after io_size, and not after a time: leave ",
+            key!("workload.end_fsync"),
+            " or ",
+            key!("run.duration"),
+            " out"
+        ));
     }
     let is_written = setup.jobs.iter().any(|job| job.reads != Share::ALL);
     if is_written && !options.may_write {
-        return wrong("it writes, and nothing is written unless that is asked for: --write --yes-destroy");
+        return wrong(concat!(
+            "it writes, and nothing is written unless that is asked for: ",
+            key!("write"),
+            " ",
+            key!("yes_destroy")
+        ));
     }
     Host::new(&setup.jobs, setup.seed).map_err(|error| MeasureError::Workload(error.to_string()))
 }
@@ -213,7 +230,8 @@ pub fn fits_export(
 ) -> Result<(), MeasureError> {
     let wrong = |why: String| MeasureError::Target { path: address.into(), why };
     if matches!(io_engine, IoEngine::Uring | IoEngine::Threads) {
-        return Err(wrong("is an address, which the engine nbd measures; leave --engine out".into()));
+        let what = key!("engine");
+        return Err(wrong(format!("is an address, which the engine nbd measures; leave {what} out")));
     }
     nbd::check(export, jobs).map_err(wrong)?;
     let granularity = u64::from(export.block_least_bytes);
@@ -233,7 +251,9 @@ fn check(
         let end = (job.first + job.count).get() * SECTOR_BYTES;
         if end > bytes {
             return wrong(format!(
-                "has {bytes} bytes, and the workload goes up to {end}; give a --size and --offset that fit"
+                "has {bytes} bytes, and the workload goes up to {end}; give a {} and {} that fit",
+                key!("workload.size"),
+                key!("workload.offset")
             ));
         }
         let sizes = job.sizes.iter().map(|share| share.size.bytes().get());
@@ -241,7 +261,9 @@ fn check(
         if let Some(odd) = all.into_iter().find(|bytes| bytes % granularity != 0) {
             return wrong(format!(
                 "takes multiples of {granularity} bytes {how}, and the workload has {odd}; \
-                 give another --bs or --offset"
+                 give another {} or {}",
+                key!("workload.bs"),
+                key!("workload.offset")
             ));
         }
     }

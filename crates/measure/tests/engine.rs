@@ -8,6 +8,7 @@ use drivelab_measure::{
     Control, DeviceAddress, IoEngine, MeasureError, MeasureOptions, MeasuredPoint, OnError, Steady, measure,
 };
 use drivelab_record::point::Ended;
+use drivelab_units::key;
 use drivelab_units::{Frequency, Lba, Sectors, Share, Span};
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -252,12 +253,15 @@ fn what_does_not_fit_is_refused_with_its_remedy() {
     let target = Target::new("fit");
     let beyond = JobParams { count: Sectors::new(SECTORS * 2), ..job(1) };
     let error = run(&setup(beyond, ios(1)), &at(&target.0, IoEngine::Auto)).unwrap_err().to_string();
-    assert!(error.contains("the workload goes up to 8388608; give a --size"), "{error}");
+    assert!(
+        error.contains(concat!("the workload goes up to 8388608; give a ", key!("workload.size"))),
+        "{error}"
+    );
     let huge = JobParams { sizes: vec![SizeShare { size: Sectors::new(SECTORS), weight: 1 }], ..job(1_024) };
     let error = run(&setup(huge, ios(1)), &at(&target.0, IoEngine::Auto)).unwrap_err().to_string();
     assert!(error.contains("more than 2 GiB of memory"), "{error}");
     let error = run(&setup(job(1), Limit::default()), &MeasureOptions::default()).unwrap_err().to_string();
-    assert!(error.contains("--runtime or --number-ios"), "{error}");
+    assert!(error.contains(concat!(key!("run.duration"), " or ", key!("run.ios"))), "{error}");
 }
 
 /// What waits here for a slot would count as outstanding, at a depth that the device never had.

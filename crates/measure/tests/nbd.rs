@@ -12,6 +12,7 @@ use drivelab_nbd::wire::{
     command, flag, info, option, reply, transmission, u16_at, u32_at, u64_at,
 };
 use drivelab_record::point::Ended;
+use drivelab_units::InFile;
 use drivelab_units::{Lba, Sectors, Share, Span};
 use std::io::{Read, Write};
 use std::os::unix::net::{UnixListener, UnixStream};
@@ -405,12 +406,7 @@ fn what_the_server_does_not_offer_is_refused_with_its_remedy() {
             writes(1),
             "is a read-only export, and the workload writes",
         ),
-        (
-            "flush",
-            of(plain),
-            flushing,
-            "offers no FLUSH, and the workload flushes; leave --fsync (workload.fsync) out",
-        ),
+        ("flush", of(plain), flushing, "offers no FLUSH, and the workload flushes; leave workload.fsync out"),
         ("fua", of(plain), durable(), "offers no FUA, and the workload's writes ask for it"),
         (
             "most",
@@ -440,6 +436,7 @@ fn what_the_server_does_not_offer_is_refused_with_its_remedy() {
     for (name, manners, job, why) in cases {
         let server = Server::new(name, manners);
         let message = run(&server, job, ios(1), &MeasureOptions::default()).unwrap_err().to_string();
+        let message = InFile(&message).to_string();
         assert!(message.contains(why) && message.contains(&server.address()), "{message}");
     }
     let server = Server::new("door", Manners::default());

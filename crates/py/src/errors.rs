@@ -5,37 +5,22 @@ use drivelab_measure::MeasureError;
 use drivelab_scenario::Problems;
 use drivelab_simulate::RunError as SimulateError;
 use drivelab_simulate::replay::ReplayError;
-use pyo3::create_exception;
-use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::import_exception;
 use pyo3::prelude::*;
 use std::error::Error;
 
-create_exception!(
-    drivelab._core,
-    ScenarioError,
-    PyValueError,
-    "The scenario cannot be run. `problems` lists everything that is wrong with it, each with its place and remedy."
-);
-create_exception!(drivelab._core, RunError, PyRuntimeError, "A run ended before its limit.");
-create_exception!(
-    drivelab._core,
-    UnfitError,
-    RunError,
-    "The trace of a run cannot be replayed as it is: nothing of the run is worth keeping, and another command helps."
-);
-create_exception!(drivelab._core, TooLargeError, PyValueError, "A quantity is larger than its kind can be.");
-create_exception!(
-    drivelab._core,
-    TraceError,
-    PyValueError,
-    "A trace cannot be read, or asks for more than the drive has."
-);
+// The kinds are Python's, which shows the keys in a message as the reader gives them.
+import_exception!(drivelab.errors, ScenarioError);
+import_exception!(drivelab.errors, RunError);
+import_exception!(drivelab.errors, UnfitError);
+import_exception!(drivelab.errors, TimelessError);
+import_exception!(drivelab.errors, TooLargeError);
+import_exception!(drivelab.errors, TraceError);
 
 /// Everything that is wrong with a scenario: the message shows each problem in its line.
 pub fn scenario_error(py: Python<'_>, problems: &Problems) -> PyErr {
-    let error = ScenarioError::new_err(problems.to_string());
-    match to_python(py, &problems.0).and_then(|list| error.value(py).setattr("problems", list)) {
-        Ok(()) => error,
+    match to_python(py, &problems.0) {
+        Ok(list) => ScenarioError::new_err((problems.to_string(), list.unbind())),
         Err(unexpected) => unexpected,
     }
 }
@@ -44,6 +29,7 @@ pub fn scenario_error(py: Python<'_>, problems: &Problems) -> PyErr {
 pub fn run_error(error: &SimulateError) -> PyErr {
     match error {
         SimulateError::Trace(_) => UnfitError::new_err(error.to_string()),
+        SimulateError::Timeless { .. } => TimelessError::new_err(error.to_string()),
         _ => RunError::new_err(error.to_string()),
     }
 }

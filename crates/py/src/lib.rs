@@ -47,8 +47,6 @@ mod _core {
         write_caches,
     };
     #[pymodule_export]
-    use super::errors::{RunError, ScenarioError, TooLargeError, TraceError, UnfitError};
-    #[pymodule_export]
     use super::keyed::{toml_problems, toml_values};
     #[pymodule_export]
     use super::levels::{PyFailedSets, level_lacks, levels};

@@ -2,9 +2,10 @@
 use drivelab_core::digest::Digest;
 use drivelab_nbd::in_words;
 use drivelab_scenario::{RemapRequest, TraceFound, TraceRequest};
-use drivelab_simulate::recorded::{Replayed, Replaying, trace_error_message};
+use drivelab_simulate::recorded::{Replayed, Replaying};
 use drivelab_trace::shape::Remap;
 use drivelab_trace::{Format, Options, Reader, TraceError};
+use drivelab_units::key;
 use std::fs::{self, File};
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -88,9 +89,9 @@ pub fn found(
     files: Vec<PathBuf>,
     fingerprint: String,
 ) -> Result<(Arc<Replayed>, TraceFound), String> {
-    let message = |error: TraceError| trace_error_message(&error);
-    let options = options(request).map_err(message)?;
-    let first = open(&files, &options).map_err(message)?;
+    let told = |error: TraceError| error.to_string();
+    let options = options(request).map_err(told)?;
+    let first = open(&files, &options).map_err(told)?;
     let seed = first.header().and_then(|header| header.seed);
     let remap = remap(request, first.header().and_then(|header| header.device_bytes))?;
     drop(first);
@@ -128,9 +129,10 @@ fn remap(request: &TraceRequest, recorded_bytes: Option<u64>) -> Result<Option<R
         RemapRequest::None => Ok(None),
         RemapRequest::Wrap => Ok(Some(Remap::Wrap { to_bytes })),
         RemapRequest::Scale(of) => {
-            let from_bytes = of.map(|of| of.bytes().get()).or(recorded_bytes).ok_or(
-                "it does not say how large its device was; give workload.trace.of, such as \"500GB\" (--of)",
-            )?;
+            let from_bytes = of.map(|of| of.bytes().get()).or(recorded_bytes).ok_or(concat!(
+                "it does not say how large its device was; give its size, such as ",
+                key!("trace.of", "500GB")
+            ))?;
             Ok(Some(Remap::Scale { from_bytes, to_bytes }))
         }
     }

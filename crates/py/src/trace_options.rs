@@ -1,7 +1,7 @@
 //! How a trace is read and reshaped, as Python passes it: texts with their units.
 use drivelab_trace::shape::{Remap, Shape};
 use drivelab_trace::{Format, Options, TraceError};
-use drivelab_units::parse;
+use drivelab_units::{Given, key, parse};
 use pyo3::prelude::*;
 
 /// A dictionary with all of these keys.
@@ -22,13 +22,13 @@ fn option(text: String) -> TraceError {
 
 fn bytes(name: &str, text: Option<&String>) -> Result<Option<u64>, TraceError> {
     let Some(text) = text else { return Ok(None) };
-    let bytes = parse::bytes(text).map_err(|error| option(format!("{name} {text}: {error}")))?;
+    let bytes = parse::bytes(text).map_err(|error| option(format!("{}: {error}", Given(name, text))))?;
     Ok(Some(bytes.get()))
 }
 
 fn span(name: &str, text: Option<&String>) -> Result<Option<u64>, TraceError> {
     let Some(text) = text else { return Ok(None) };
-    let span = parse::span(text).map_err(|error| option(format!("{name} {text}: {error}")))?;
+    let span = parse::span(text).map_err(|error| option(format!("{}: {error}", Given(name, text))))?;
     Ok(Some(span.as_ns()))
 }
 
@@ -44,11 +44,13 @@ impl ReadOptions {
             Some("ms") => Some(1_000_000),
             Some("s") => Some(1_000_000_000),
             Some(other) => {
-                return Err(option(format!("--time-unit {other}: give one of ns, 100ns, us, ms and s")));
+                let given = Given("trace.time_unit", other);
+                return Err(option(format!("{given}: give one of ns, 100ns, us, ms and s")));
             }
         };
         if self.read_flag.is_some_and(|flag| flag > 1) {
-            return Err(option("--read-flag: give 0 or 1, whichever means a read".to_owned()));
+            let what = key!("trace.read_flag");
+            return Err(option(format!("{what}: give 0 or 1, whichever means a read")));
         }
         let among = self.format.as_deref().and_then(Format::family).unwrap_or(&[]);
         let format = self.format.as_ref().filter(|_| among.is_empty());
@@ -58,7 +60,7 @@ impl ReadOptions {
             is_lenient: self.lenient,
             read_flag: self.read_flag,
             unit_ns,
-            device_bytes: bytes("--device-size", self.device_size.as_ref())?,
+            device_bytes: bytes("trace.device_size", self.device_size.as_ref())?,
             is_sorted: self.sort,
         })
     }
@@ -84,27 +86,34 @@ pub struct ShapeOptions {
 impl ShapeOptions {
     /// The options, checked.
     pub fn parsed(&self) -> Result<Shape, TraceError> {
-        let (to, of) = (bytes("--capacity", self.capacity.as_ref())?, bytes("--of", self.of.as_ref())?);
+        let (to, of) =
+            (bytes("trace.capacity", self.capacity.as_ref())?, bytes("trace.of", self.of.as_ref())?);
+        let (capacity, old) = (key!("trace.capacity"), key!("trace.of"));
+        let (wrap, scale) = (key!("trace.remap", "wrap"), key!("trace.remap", "scale"));
         let remap = match (self.remap.as_deref(), to, of) {
             (None, None, None) => None,
             (Some("wrap"), Some(to_bytes), None) => Some(Remap::Wrap { to_bytes }),
             (Some("scale"), Some(to_bytes), Some(from_bytes)) => Some(Remap::Scale { from_bytes, to_bytes }),
             (Some("wrap"), ..) => {
-                return Err(option("--remap wrap takes --capacity and nothing else".to_owned()));
+                return Err(option(format!("{wrap} takes {capacity} and nothing else")));
             }
             (Some("scale"), ..) => {
-                let text = "--remap scale takes --capacity, the new size, and --of, the old one";
-                return Err(option(text.to_owned()));
+                return Err(option(format!(
+                    "{scale} takes {capacity}, the new size, and {old}, the old one"
+                )));
             }
             (None, ..) => {
-                return Err(option("--capacity and --of go with --remap wrap or --remap scale".to_owned()));
+                return Err(option(format!("{capacity} and {old} go with {wrap} or {scale}")));
             }
-            (Some(other), ..) => return Err(option(format!("--remap {other}: give wrap or scale"))),
+            (Some(other), ..) => {
+                return Err(option(format!("{}: give wrap or scale", Given("trace.remap", other))));
+            }
         };
-        let from_ns = span("--from", self.from.as_ref())?.unwrap_or(0);
-        let until_ns = span("--until", self.until.as_ref())?;
+        let from_ns = span("trace.from", self.from.as_ref())?.unwrap_or(0);
+        let until_ns = span("trace.until", self.until.as_ref())?;
         if until_ns.is_some_and(|until| until <= from_ns) {
-            return Err(option("--until must be later than --from".to_owned()));
+            let (until, from) = (key!("trace.until"), key!("trace.from"));
+            return Err(option(format!("{until} must be later than {from}")));
         }
         Ok(Shape {
             device: self.device.clone(),
@@ -125,7 +134,8 @@ fn ratio(text: &str) -> Result<(u64, u64), TraceError> {
     let is_plain = fraction.len() <= 9 && digits.bytes().all(|byte| byte.is_ascii_digit());
     let found = digits.parse().ok().filter(|_| is_plain);
     let numerator = found.ok_or_else(|| {
-        option(format!("--scale-time {text}: give a factor such as 2 or 0.5, with nine decimals at most"))
+        let given = Given("trace.scale_time", text);
+        option(format!("{given}: give a factor such as 2 or 0.5, with nine decimals at most"))
     })?;
     Ok((numerator, 10u64.pow(fraction.len() as u32)))
 }

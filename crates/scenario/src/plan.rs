@@ -28,7 +28,7 @@ use drivelab_core::Setup;
 use drivelab_core::host::params::{Addressing, Arrivals, Flushes, JobParams};
 use drivelab_core::storage::TargetParams;
 use drivelab_core::storage::server::ServerParams;
-use drivelab_units::Instant;
+use drivelab_units::{InFile, Instant};
 use std::collections::BTreeMap;
 
 /// The origin of a scenario that is given by options only.
@@ -158,7 +158,8 @@ fn build(source: &Source, overrides: &[Override], loader: &dyn Loader, log: &mut
             axes.iter().zip(&values).map(|(axis, value)| (axis.key.clone(), value.to_json())).collect();
         if !against.is_empty() {
             let reasons: Vec<&str> = against.iter().map(|found| found.message.as_str()).collect();
-            skipped.push(Skipped { axes: named, reason: reasons.join("; ") });
+            let reason = InFile(&reasons.join("; ")).to_string();
+            skipped.push(Skipped { axes: named, reason });
             contradictions.extend(against);
             continue;
         }
@@ -329,12 +330,12 @@ fn words_without_meaning(workload: &mut WorkloadRaw, log: &mut Log) {
     workload.name = None;
     if let Some(at) = workload.ioengine.take() {
         let name = named(at.place, "ioengine", log);
-        log.note(format!("{name} changes nothing: the host is simulated, and sends I/Os by no engine"));
+        log.note(&format!("{name} changes nothing: the host is simulated, and sends I/Os by no engine"));
     }
     match workload.time_based.take() {
         Some(At { value: Fio(true), place, .. }) => {
             let name = named(place, "time_based", log);
-            log.note(format!(
+            log.note(&format!(
                 "{name} changes nothing: every run goes on for its time, from the start of a range again"
             ));
         }

@@ -8,7 +8,7 @@ use drivelab_trace::error::Place;
 use drivelab_trace::record::Clock;
 use drivelab_trace::shape::{Remap, Shape, Shaped, Shaper};
 use drivelab_trace::{Kind, Reader, Record, TraceError};
-use drivelab_units::{SECTOR_BYTES, Sectors, Span};
+use drivelab_units::{Given, SECTOR_BYTES, Sectors, Span, key};
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -68,19 +68,6 @@ impl Replayed {
     }
 }
 
-/// An error of a trace with the remedies available in a replay: its options are not those of `drivelab
-/// trace`.
-pub fn trace_error_message(error: &TraceError) -> String {
-    error
-        .to_string()
-        .replace("--format", "--trace-format")
-        .replace("say the unit with --time-unit", "convert it with `drivelab trace convert` and --time-unit")
-        .replace(
-            "and --read-flag 0 where 0 is a read",
-            "or, where 0 is a read, convert it with `drivelab trace convert` and --read-flag 0",
-        )
-}
-
 impl fmt::Debug for Replayed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {:?}", self.name, self.params)
@@ -89,7 +76,7 @@ impl fmt::Debug for Replayed {
 
 impl Recording for Replayed {
     fn open(&self) -> Result<Box<dyn Recorder>, String> {
-        let named = |error: TraceError| format!("{}: {}", self.name, trace_error_message(&error));
+        let named = |error: TraceError| format!("{}: {error}", self.name);
         let reader = (self.open)().map_err(named)?;
         let Replaying { device, scale_time, remap, .. } = self.params.clone();
         let device = device.filter(|name| name != ALL_DEVICES);
@@ -143,9 +130,7 @@ impl Recorder for Stream {
     fn next(&mut self) -> Result<Option<Recorded>, String> {
         loop {
             let found = self.reader.next_request();
-            let Some(record) =
-                found.map_err(|error| format!("{}: {}", self.name, trace_error_message(&error)))?
-            else {
+            let Some(record) = found.map_err(|error| format!("{}: {error}", self.name))? else {
                 return self.is_over();
             };
             if let Some(recorded) = self.take(&record)? {
@@ -178,10 +163,10 @@ impl Stream {
             return Ok(None);
         }
         Err(format!(
-            "{}: the trace has no device \"{device}\"; it has {}; name one of these: device = \"{}\" (--trace-device)",
+            "{}: the trace has no device \"{device}\"; it has {}; name one of these, as with {}",
             self.name,
             listed(names),
-            names[0]
+            Given("trace.device", &names[0])
         ))
     }
 
@@ -191,9 +176,11 @@ impl Stream {
             Shaped::Kept(shaped) => shaped,
             Shaped::LeftOut if self.params.is_lenient => return Ok(None),
             Shaped::LeftOut if record.length == 0 => {
-                return self.wrong(
-                    "a read or write of no bytes; lenient = true (--lenient) leaves such requests out",
-                );
+                return self.wrong(concat!(
+                    "a read or write of no bytes; ",
+                    key!("trace.lenient"),
+                    " leaves such requests out"
+                ));
             }
             Shaped::LeftOut => return self.wrong("the request is larger than the target"),
             Shaped::Dropped | Shaped::Over => return Ok(None),
@@ -223,7 +210,9 @@ impl Stream {
         let (one, other) = (devices.name(only), devices.name(record.device));
         self.wrong(&format!(
             "the trace has several devices, \"{one}\" and \"{other}\" among them, and the target has one address space; \
-             name the one that is replayed: device = \"{one}\" (--trace-device), or device = \"*\" for all on one"
+             name the one that is replayed, as with {}, or take all on one with {}",
+            Given("trace.device", one),
+            Given("trace.device", ALL_DEVICES)
         ))
     }
 
@@ -248,8 +237,10 @@ impl Stream {
         let before_ns = self.before.map_err(|place| {
             format!(
                 "{}: {place}: the request has no response time, so that nobody knows how long its host thought before \
-                 the next; take pace = \"open\" or \"closed\" (--pace)",
-                self.name
+                 the next; take {} or {}",
+                self.name,
+                key!("trace.pace", "open"),
+                key!("trace.pace", "closed")
             )
         })?;
         let since = record.time_ns.saturating_sub(zero_ns);
@@ -270,10 +261,12 @@ impl Stream {
         let capacity = self.params.capacity.get();
         if end > capacity {
             return self.wrong(&format!(
-                "the request ends at byte {}, and the target has {}; remap = \"wrap\" or \"scale\" moves the requests \
-                 onto it (--remap; see also `drivelab trace convert --remap`)",
+                "the request ends at byte {}, and the target has {}; {} or {} moves the requests onto \
+                 it",
                 u128::from(end) * u128::from(SECTOR_BYTES),
                 u128::from(capacity) * u128::from(SECTOR_BYTES),
+                key!("trace.remap", "wrap"),
+                key!("trace.remap", "scale"),
             ));
         }
         let initiator = io.command.initiator;

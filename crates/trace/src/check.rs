@@ -2,6 +2,7 @@
 use crate::error::{Place, TraceError};
 use crate::record::{Clock, Record};
 use drivelab_units::SECTOR_BYTES;
+use drivelab_units::key;
 use std::fmt;
 
 /// The largest transfer of a command in bytes; a larger one has the wrong unit.
@@ -15,7 +16,7 @@ const GAPS_MIN: u64 = 1_000;
 /// A problem with which a trace can still be read.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Problem {
-    /// An invalid line; `--lenient` leaves it out.
+    /// An invalid line, which a lenient reader leaves out.
     Malformed,
     Unsorted,
     TimeUnit,
@@ -58,19 +59,39 @@ impl Problem {
     /// The remedy.
     pub const fn remedy(self) -> &'static str {
         match self {
-            Problem::Malformed => "--lenient leaves such lines out",
-            Problem::Unsorted => "--sort puts the requests in order, --lenient takes them as they come",
-            Problem::TimeUnit => {
-                "say the unit with --time-unit ns, us, ms, s or 100ns, or go on with --lenient"
+            Problem::Malformed => concat!(key!("trace.lenient"), " leaves such lines out"),
+            Problem::Unsorted => concat!(
+                key!("trace.sort"),
+                " puts the requests in order, ",
+                key!("trace.lenient"),
+                " takes them as they come"
+            ),
+            Problem::TimeUnit => concat!(
+                "say the unit, which is ns, us, ms, s or 100ns, with ",
+                key!("trace.time_unit"),
+                ", or go on with ",
+                key!("trace.lenient")
+            ),
+            Problem::NegativeGap => {
+                concat!(key!("trace.lenient"), " takes it as zero, or as unknown where it is a response time")
             }
-            Problem::NegativeGap => "--lenient takes it as zero, or as unknown where it is a response time",
-            Problem::ZeroSize => "--lenient counts such requests, and leaves them out of what it writes",
-            Problem::OddSize => "--lenient goes on; formats of sectors then get all sectors that it touches",
-            Problem::BeyondDevice => {
-                "--lenient goes on; `drivelab trace convert --remap` moves the requests onto a device"
+            Problem::ZeroSize => {
+                concat!(key!("trace.lenient"), " counts such requests, and leaves them out of what it writes")
             }
-            Problem::Length => "check --format, or go on with --lenient",
-            Problem::Truncated => "--lenient takes what came before",
+            Problem::OddSize => concat!(
+                key!("trace.lenient"),
+                " goes on; formats of sectors then get all sectors that it touches"
+            ),
+            Problem::BeyondDevice => concat!(
+                key!("trace.lenient"),
+                " goes on; ",
+                key!("trace.remap"),
+                " moves the requests onto a device"
+            ),
+            Problem::Length => {
+                concat!("check ", key!("trace.format"), ", or go on with ", key!("trace.lenient"))
+            }
+            Problem::Truncated => concat!(key!("trace.lenient"), " takes what came before"),
         }
     }
 }

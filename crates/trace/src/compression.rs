@@ -1,4 +1,5 @@
 //! Compressed traces, detected by their first bytes: gzip, zstd and bzip2, of one or several members.
+use crate::error::LENIENT;
 use bzip2::read::MultiBzDecoder;
 use flate2::Compression as Level;
 use flate2::read::MultiGzDecoder;
@@ -77,7 +78,7 @@ impl Read for Packed<'_> {
             let name = self.compression.name();
             let text = if error.kind() == io::ErrorKind::UnexpectedEof {
                 format!(
-                    "its {name} data are cut off; fetch it again, or take what came before with --lenient"
+                    "its {name} data are cut off; fetch it again, or take what came before with {LENIENT}"
                 )
             } else {
                 format!("its {name} data are damaged ({error}); fetch it again, or repack what can be read")

@@ -8,6 +8,7 @@ use crate::merge::Merge;
 use crate::reader::Reader;
 use crate::shape::{Remap, Shape, Shaped, Shaper};
 use crate::writer::{RequestContext, Writer};
+use drivelab_units::Given;
 use serde::Serialize;
 use std::collections::VecDeque;
 use std::io::{self, Write};
@@ -144,9 +145,8 @@ fn check_device(wanted: Option<&str>, met: &[String]) -> Result<(), TraceError> 
     match wanted {
         Some(device) if !met.is_empty() && met.iter().all(|name| name != device) => {
             let met = listed(met);
-            Err(TraceError::Option(format!(
-                "--device {device}: there is no such device; the trace has {met}"
-            )))
+            let device = Given("trace.device", device);
+            Err(TraceError::Option(format!("{device}: there is no such device; the trace has {met}")))
         }
         _ => Ok(()),
     }

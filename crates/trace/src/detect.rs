@@ -11,6 +11,7 @@ use crate::formats::lined::Context;
 use crate::formats::{line_parser, native};
 use crate::lines::Fault;
 use crate::reader::{Options, PEEKED_BYTES};
+use drivelab_units::{Given, key};
 
 /// The number of lines that are tried.
 const LINES: usize = 32;
@@ -175,17 +176,22 @@ fn nearest(line: &[u8]) -> String {
 fn ambiguous(candidates: &[Format]) -> TraceError {
     let names: Vec<&str> = candidates.iter().map(|format| format.name()).collect();
     let last = names.len() - 1;
-    let (others, last) = (names[..last].join(", "), names[last]);
+    let (others, last) = (&names[..last], names[last]);
+    let given: Vec<String> = others.iter().map(|name| Given("trace.format", name).to_string()).collect();
     TraceError::Ambiguous(format!(
-        "it can be read as {others} and as {last}, which mean different things: give --format {} or --format {last}",
-        others.replace(", ", ", --format ")
+        "it can be read as {} and as {last}, which mean different things: give {} or {}",
+        others.join(", "),
+        given.join(", "),
+        Given("trace.format", last)
     ))
 }
 
 fn flagged() -> TraceError {
-    TraceError::Ambiguous(
+    TraceError::Ambiguous(format!(
         "five columns of numbers: DiskSim's format has times in ms, MQSim's in ns, and 1 is a read in their manuals but \
-         a write in some traces; give --format disksim or --format mqsim, and --read-flag 0 where 0 is a read"
-            .to_owned(),
-    )
+         a write in some traces; give {} or {}, and {} where 0 is a read",
+        key!("trace.format", "disksim"),
+        key!("trace.format", "mqsim"),
+        key!("trace.read_flag", "0")
+    ))
 }

@@ -1,8 +1,12 @@
 //! Errors of reading or writing a trace: the place, the cause, and a remedy.
 use crate::check::Problem;
 use crate::lines::Fault;
+use drivelab_units::{Given, key};
 use std::fmt;
 use thiserror::Error;
+
+/// Leaves out what is wrong, or goes on in spite of it.
+pub(crate) const LENIENT: &str = key!("trace.lenient");
 
 /// A place in a trace.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -35,9 +39,13 @@ impl fmt::Display for Place {
 pub enum TraceError {
     #[error("line {line}: {fault}")]
     Line { line: u64, fault: Fault },
+    /// A line that is no measured request.
+    #[error("line {line}: {fault}; a line has R or W, Hit or Miss, LBN, sectors, service time and pause in us")]
+    Measured { line: u64, fault: Fault },
     /// An invalid line of a trace; other lines may be valid.
     #[error(
-        "line {line}: {fault}; give --format if this is another format, or leave such lines out with --lenient"
+        "line {line}: {fault}; give {} if this is another format, or leave such lines out with {lenient}",
+        key!("trace.format"), lenient = LENIENT
     )]
     Malformed { line: u64, fault: Fault },
     #[error("header: {fault}")]
@@ -49,26 +57,27 @@ pub enum TraceError {
     #[error("there is no request in it")]
     Empty,
     /// The first line, and its fault in the only format with that number of fields.
-    #[error("no known format: the first line is \"{0}\"{1}; give --format NAME if it is one of {names}", names = crate::format::names())]
+    #[error("no known format: the first line is \"{0}\"{1}; give {key} if it is one of {names}", key = key!("trace.format", "NAME"), names = crate::format::names())]
     Unknown(String, String),
-    #[error("no known binary format; give --format NAME if it is one of {names}", names = crate::format::names())]
+    #[error("no known binary format; give {key} if it is one of {names}", key = key!("trace.format", "NAME"), names = crate::format::names())]
     UnknownBinary,
     /// A container that must be unpacked first, and how.
     #[error("{0}")]
     Container(&'static str),
     #[error("{0}")]
     Ambiguous(String),
-    #[error("--format {0}: there is no such format; there are {names}", names = crate::format::names())]
+    #[error("{given}: there is no such format; there are {names}", given = Given("trace.format", .0), names = crate::format::names())]
     NoFormat(String),
     #[error("{0}")]
     Option(String),
     /// A request that is larger than the device that addresses are remapped to.
     #[error(
-        "{place}: the request has {length} bytes, and the new device only {device}; give a larger --capacity, or leave \
-         such requests out with --lenient"
+        "{place}: the request has {length} bytes, and the new device only {device}; give a larger {}, or leave such \
+         requests out with {lenient}",
+        key!("trace.capacity"), lenient = LENIENT
     )]
     TooLarge { place: Place, length: u64, device: u64 },
-    #[error("{place}: {what}; --lenient leaves it out")]
+    #[error("{place}: {what}; {} leaves it out", LENIENT)]
     Unwritable { place: Place, what: String },
     #[error("{0}")]
     Io(#[from] std::io::Error),

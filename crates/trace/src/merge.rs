@@ -3,6 +3,7 @@ use crate::error::{Place, TraceError};
 use crate::formats::native::Injected;
 use crate::reader::Reader;
 use crate::record::{Clock, Record};
+use drivelab_units::key;
 
 /// The most traces that can be merged.
 pub const TRACES_MAX: usize = 1_024;
@@ -45,8 +46,10 @@ impl<'a> Merge<'a> {
         }
         let own = readers[0].clock();
         if align == Align::Clock && readers.iter().any(|reader| reader.clock() != own) {
-            let text = "--merge clock: the traces count time from different moments; --merge start begins them at once";
-            return option(text.to_owned());
+            let (clock, start) = (key!("trace.merge", "clock"), key!("trace.merge", "start"));
+            return option(format!(
+                "{clock}: the traces count time from different moments; {start} begins them at once"
+            ));
         }
         let is_single = readers.len() == 1;
         let clock = if align == Align::Start && !is_single { Clock::Relative } else { own };

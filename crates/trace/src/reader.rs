@@ -10,6 +10,7 @@ use crate::formats;
 use crate::formats::native::{Header, Injected};
 use crate::record::{Clock, Record};
 use crate::sort::Window;
+use drivelab_units::key;
 use std::io::{self, ErrorKind, Read};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -73,13 +74,15 @@ impl Options {
     fn check(&self, format: Format) -> Result<(), TraceError> {
         if self.read_flag.is_some() && !format.has_read_flag() {
             let name = format.name();
+            let what = key!("trace.read_flag");
             return Err(TraceError::Option(format!(
-                "--read-flag changes nothing: {name} names reads and writes; leave it out"
+                "{what} changes nothing: {name} names reads and writes; leave it out"
             )));
         }
         if self.unit_ns.is_some() && format == Format::Drivelab {
-            let text = "--time-unit changes nothing: a trace of drivelab says its unit; leave it out";
-            return Err(TraceError::Option(text.to_owned()));
+            let what = key!("trace.time_unit");
+            let text = format!("{what} changes nothing: a trace of drivelab says its unit; leave it out");
+            return Err(TraceError::Option(text));
         }
         Ok(())
     }

@@ -5,6 +5,7 @@
 use crate::error::TraceError;
 use crate::record::Record;
 use drivelab_units::SECTOR_BYTES;
+use drivelab_units::key;
 
 /// How addresses are mapped to a device of another size.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -59,17 +60,20 @@ impl Default for Shape {
 impl Shape {
     /// Returns an error for invalid parameters.
     pub fn check(&self) -> Result<(), TraceError> {
-        let option = |text: &str| Err(TraceError::Option(text.to_owned()));
+        let option = |text: String| Err(TraceError::Option(text));
+        let capacity = key!("trace.capacity");
         if self.scale_time.0 == 0 || self.scale_time.1 == 0 {
-            return option("--scale-time: give a factor above zero, such as 0.5 for twice the speed");
+            let what = key!("trace.scale_time");
+            return option(format!("{what}: give a factor above zero, such as 0.5 for twice the speed"));
         }
         let is_whole = |bytes: u64| bytes > 0 && bytes.is_multiple_of(SECTOR_BYTES);
         match self.remap {
             Some(Remap::Wrap { to_bytes }) if !is_whole(to_bytes) => {
-                option("--capacity: give a multiple of 512 bytes above zero")
+                option(format!("{capacity}: give a multiple of 512 bytes above zero"))
             }
             Some(Remap::Scale { from_bytes, to_bytes }) if !is_whole(to_bytes) || from_bytes == 0 => {
-                option("--remap scale: --capacity is a multiple of 512 bytes, and --of is above zero")
+                let (scale, of) = (key!("trace.remap", "scale"), key!("trace.of"));
+                option(format!("{scale}: {capacity} is a multiple of 512 bytes, and {of} is above zero"))
             }
             _ => Ok(()),
         }

@@ -29,7 +29,10 @@ const SECTORS_MAX: u64 = 1 << 60;
 
 /// Reads a trace to its end.
 pub fn read(source: impl Read) -> Result<Vec<Measured>, TraceError> {
-    requests(source, request)
+    requests(source, request).map_err(|error| match error {
+        TraceError::Line { line, fault } => TraceError::Measured { line, fault },
+        other => other,
+    })
 }
 
 fn request(line: &str) -> Result<Measured, Fault> {

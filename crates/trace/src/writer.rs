@@ -8,6 +8,7 @@ use crate::formats::msr::MsrWriter;
 use crate::formats::native::{Header, Injected, NativeWriter};
 use crate::formats::spc::SpcWriter;
 use crate::record::{Clock, Kind, Record};
+use drivelab_units::Given;
 use std::io::{self, Write};
 
 /// The context of a request for a writer.
@@ -77,7 +78,8 @@ impl<W: Write> Writer<W> {
             _ => {
                 let written = Format::WRITTEN.map(Format::name).join(", ");
                 let name = format.name();
-                return Err(TraceError::Option(format!("--to {name}: it cannot be written; {written} can")));
+                let to = Given("trace.to", name);
+                return Err(TraceError::Option(format!("{to}: it cannot be written; {written} can")));
             }
         };
         Ok(Writer { out, format, is_lenient, written: 0, left_out: 0, last: Place::Record(0) })

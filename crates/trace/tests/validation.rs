@@ -5,6 +5,8 @@ use drivelab_units::{Lba, Sectors, Span};
 use proptest::prelude::*;
 use std::io::{self, Read};
 
+const FORM: &str = "a line has R or W, Hit or Miss, LBN, sectors, service time and pause in us";
+
 fn read(text: &str) -> Result<Vec<Measured>, String> {
     validation::read(text.as_bytes()).map_err(|error| error.to_string())
 }
@@ -50,7 +52,7 @@ fn what_is_no_request_is_named_with_its_line() {
         ("R Hit 8 8 1000.0 -5", "\"-5\" is not a time in microseconds"),
         ("R Hit 8 8 1000.0 70000000000000", "\"70000000000000\" is not a time in microseconds"),
     ] {
-        assert_eq!(read(&format!("{good}\n{line}\n{good}")), Err(format!("line 3: {message}")));
+        assert_eq!(read(&format!("{good}\n{line}\n{good}")), Err(format!("line 3: {message}; {FORM}")));
     }
     assert_eq!(read(" \n\n"), Err("there is no request in it".to_owned()));
 }
@@ -58,9 +60,9 @@ fn what_is_no_request_is_named_with_its_line() {
 #[test]
 fn what_is_no_text_at_all_is_not_read_to_its_end() {
     let endless = validation::read(io::repeat(b' ')).unwrap_err();
-    assert_eq!(endless.to_string(), "line 1: longer than 4096 bytes: this is no trace");
+    assert_eq!(endless.to_string(), format!("line 1: longer than 4096 bytes: this is no trace; {FORM}"));
     let binary = validation::read(&b"R Hit 8 8 1 1\n\xff\n"[..]).unwrap_err();
-    assert_eq!(binary.to_string(), "line 2: not UTF-8 text: this is no trace");
+    assert_eq!(binary.to_string(), format!("line 2: not UTF-8 text: this is no trace; {FORM}"));
     struct Broken;
     impl Read for Broken {
         fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
 
-from drivelab.errors import OptionError
+from drivelab.errors import OptionError, ref
 
 FORM = "FILE.csv:MODEL"
 CONFIDENCE = 0.95
@@ -56,7 +56,7 @@ class Counted:
             most = -100 * math.expm1(math.log(1 - CONFIDENCE) / years)
             raise self.where.wrong(
                 f"none failed in {self.days:,.0f} drive days: no more than {most:.3g} % fail in a year, "
-                f"with a confidence of 95 %; give that: --afr {most:.3g}%"
+                f"with a confidence of 95 %; give that: {ref('afr', f'{most:.3g}%')}"
             )
         from scipy.special import gammaincinv  # noqa: PLC0415 - it takes long to load
 
@@ -81,7 +81,7 @@ def life(text: str, option: str) -> str:
     """The survival of a model as a law, `survival:5y=88.83%`. Raises InputError."""
     found = counted(text, option)
     if not found.survival:
-        what = f"the table has no survival, a column {_FIVE_YEARS}; give --afr {text} for its counts"
+        what = f"the table has no survival, a column {_FIVE_YEARS}; give {ref('afr', text)} for its counts"
         raise found.where.wrong(what)
     return "survival:" + ",".join(f"{years:.12g}y={share:.12g}" for years, share in found.survival)
 

@@ -41,7 +41,7 @@ class Level:
 
     @classmethod
     def named(
-        cls, text: str, members: int, copies: int = COPIES, groups: int = GROUPS, option: str = "--levels"
+        cls, text: str, members: int, copies: int = COPIES, groups: int = GROUPS, option: str = "levels"
     ) -> Level:
         """A level as typed: `raid5`, `raid10:far`. Raises InputError, for the option that names it."""
         name, colon, layout = text.strip().lower().partition(":")

@@ -10,7 +10,7 @@ from typing import Any
 from drivelab.arrays import counted
 from drivelab.arrays.level import Level
 from drivelab.arrays.times import YEAR_HOURS, hours
-from drivelab.errors import OptionError
+from drivelab.errors import OptionError, ref
 
 _NUMBER = r"(\d+(?:\.\d*)?(?:e[+-]?\d+)?)"
 _PERCENT = re.compile(_NUMBER + r" ?%")
@@ -32,20 +32,20 @@ class Lifetime:
     def parse(cls, afr: str | None, mttf: str | None) -> Lifetime | None:
         """From an annual failure rate in percent, or a mean time to failure; None without. Raises InputError."""
         if afr is not None and mttf is not None:
-            what = "--afr and --mttf say the same thing twice; give one of them"
-            raise OptionError("--mttf", None, what, is_named=False)
+            what = f"{ref('afr')} and {ref('mttf')} say the same thing twice; give one of them"
+            raise OptionError("mttf", None, what, is_named=False)
         if afr is not None and counted.is_counted(afr):
-            return cls(counted.counted(afr, "--afr").rates()[0])
+            return cls(counted.counted(afr, "afr").rates()[0])
         if afr is not None:
             # An interval after it is for the chance of loss.
             match = _PERCENT.fullmatch(afr.strip().lower().partition("(")[0])
             percent = float(match[1]) if match else -1.0
             if not 0 < percent < 100:
                 raise OptionError(
-                    "--afr", afr, "the share of drives that fail in a year, between 0 and 100", "5%"
+                    "afr", afr, "the share of drives that fail in a year, between 0 and 100", "5%"
                 )
             return cls(rate_of_chance(percent / 100))
-        return None if mttf is None else cls(rate_of_mttf(parse_hours(mttf, "--mttf")))
+        return None if mttf is None else cls(rate_of_mttf(parse_hours(mttf, "mttf")))
 
 
 @dataclass(frozen=True)
@@ -61,9 +61,9 @@ class Repair:
         if text is None:
             return cls(None) if lifetime is not None else None
         if lifetime is None:
-            what = "--repair changes nothing without --afr or --mttf: nothing fails"
-            raise OptionError("--repair", None, what, is_named=False)
-        return cls(None if text.strip() == "measured" else parse_hours(text, "--repair"))
+            what = f"{ref('repair')} changes nothing without {ref('afr')} or {ref('mttf')}: nothing fails"
+            raise OptionError("repair", None, what, is_named=False)
+        return cls(None if text.strip() == "measured" else parse_hours(text, "repair"))
 
 
 def parse_hours(text: str, option: str) -> float:

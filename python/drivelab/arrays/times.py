@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from drivelab import _core
-from drivelab.errors import OptionError
+from drivelab.errors import OptionError, TooLargeError
 
 YEAR_HOURS = 8760.0
 """A year has 365 days."""
@@ -17,7 +17,7 @@ def hours(text: str, option: str) -> float:
         raise OptionError(option, text, "a time is not below zero", _REMEDY)
     try:
         return _core.lifetime_ns(text.lower()) / _HOUR_NS
-    except _core.TooLargeError as error:
+    except TooLargeError as error:
         raise OptionError(option, text, "too large a time", _REMEDY) from error
     except ValueError as error:
         raise OptionError(option, text, "a time has its unit, s, min, h, d, w or y", _REMEDY) from error

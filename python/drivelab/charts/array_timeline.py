@@ -16,6 +16,7 @@ from drivelab.charts.errors import ChartInputError
 from drivelab.charts.head import Command, Move, moves
 from drivelab.charts.rows import NS_PER_MS, Point, Row, part, place_name
 from drivelab.charts.theme import INK, PART_COLOURS, Panel, dress, heading, inline
+from drivelab.errors import ref
 from drivelab.report.plural import counted
 
 WIDTH = 900
@@ -89,7 +90,7 @@ def _runs(points: Sequence[Point]) -> list[_Run]:
         if commands:
             runs.append(_Run(place_name(point), point, commands))
     if not runs:
-        raise ChartInputError("no point has a log of commands: simulate an array with --log")
+        raise ChartInputError(f"no point has a log of commands: simulate an array with {ref('log')}")
     if any("member_commands" not in run.point for run in runs):
         raise ChartInputError("a picture shows arrays or single drives, not both: draw them apart")
     if len(runs) > POINTS_MAX:

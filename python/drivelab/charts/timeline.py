@@ -17,6 +17,7 @@ from drivelab.charts.head import PHASES, Command, Move, described, finish_ns, mo
 from drivelab.charts.platter import platter, turns
 from drivelab.charts.rows import NS_PER_MS, Point, Row, part, place_name
 from drivelab.charts.theme import INK, LINE_COLOURS, PART_COLOURS, Panel, dress, heading, inline
+from drivelab.errors import ref
 from drivelab.report.plural import counted
 
 WIDTH = 900
@@ -145,7 +146,7 @@ def _runs(points: Sequence[Point], in_arrival_order: Sequence[Point | None]) -> 
         if _log(point):
             runs.append(_Run(place_name(point), point, _log(point), yardstick))
     if not runs:
-        raise ChartInputError("no point has a log of commands: simulate a drive with --log")
+        raise ChartInputError(f"no point has a log of commands: simulate a drive with {ref('log')}")
     if len(runs) > POINTS_MAX:
         raise ChartInputError(f"{len(runs)} points: one picture compares at most {POINTS_MAX}")
     return runs

@@ -81,7 +81,7 @@ def _refusal(error: Exception) -> int:
     if isinstance(error, RefusedError):
         say(f"refused: {error}")
         return Exit.REFUSED
-    say(str(error) if isinstance(error, ScenarioError) else f"error: {_shortened(str(error))}")
+    say(f"{error}" if isinstance(error, ScenarioError) else f"error: {_shortened(f'{error}')}")
     return Exit.USAGE
 
 

@@ -11,7 +11,7 @@ from drivelab import _core
 from drivelab.cli import workload_options as words
 from drivelab.cli.assumed import note_assumed
 from drivelab.cli.exits import Exit
-from drivelab.cli.output import emit, emit_json, say
+from drivelab.cli.output import as_typed, emit, emit_json, say
 from drivelab.cli.run_options import Quiet
 from drivelab.errors import InputError, ScenarioError
 from drivelab.report.plural import counted
@@ -45,9 +45,10 @@ def check(
         checked = plan(source, overrides)
     except ScenarioError as error:
         if as_json:
+            error.render(as_typed)
             emit_json({"ok": False, "problems": error.problems})
         else:
-            say(str(error))
+            say(f"{error}")
         return Exit.USAGE
     if not quiet:
         words.note_words(checked, source)

@@ -12,7 +12,7 @@ import sys
 
 from drivelab.cli.boundary import end_on_sigterm, guarded
 from drivelab.cli.exits import Exit
-from drivelab.cli.output import emit, version_text
+from drivelab.cli.output import OPTIONS, emit, version_text
 
 
 def run(arguments: list[str]) -> int:
@@ -50,10 +50,11 @@ def _run(arguments: list[str]) -> object:
         emit(version_text())
         return Exit.OK
     # Inside the boundary, so that Ctrl-C while the verbs load ends as quietly as any other.
-    from drivelab.cli.app import program  # noqa: PLC0415
+    from drivelab.cli.app import options_of, program, verb_of  # noqa: PLC0415
     from drivelab.cli.repeated import check_known, check_once  # noqa: PLC0415
 
     verbs = program(arguments)
+    OPTIONS.set(options_of(verb_of(verbs, arguments)))
     check_known(verbs, arguments)
     check_once(verbs, arguments)
     return verbs(args=arguments, standalone_mode=False)

@@ -15,7 +15,7 @@ from drivelab.arrays.levels.cost import Prices
 from drivelab.arrays.levels.loads import KINDS, REQUESTS, STATES, WARM_UP, Loads
 from drivelab.arrays.levels.planning import Chosen, check_used, checked, named, planned
 from drivelab.arrays.levels.tables import notes
-from drivelab.arrays.levels.trace_words import split
+from drivelab.arrays.levels.trace_keys import split
 from drivelab.arrays.odds import Lifetime, Repair
 from drivelab.arrays.risk import CAUSES
 from drivelab.cli import completion

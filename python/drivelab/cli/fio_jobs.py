@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from drivelab import _core
 from drivelab.cli.output import emit, say
-from drivelab.errors import InputError
+from drivelab.errors import InputError, TraceError
 from drivelab.report.points_table import axis_text
 
 _WRITES = "; writes: destroys what is on DEVICE\n"
@@ -26,8 +26,8 @@ def _writes(checked: _core.Plan, place: int) -> bool:
     """Whether the trace of a point writes. Raises InputError where it cannot be read."""
     try:
         return checked.trace_writes(place)
-    except _core.TraceError as error:
-        raise InputError(str(error)) from error
+    except TraceError as error:
+        raise InputError(f"{error}") from error
 
 
 def _jobs(checked: _core.Plan) -> Iterator[str]:

@@ -6,11 +6,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from drivelab.arguments import with_options
 from drivelab.cli import completion
 from drivelab.cli.chart_options import Look
 from drivelab.cli.exits import Exit
@@ -19,9 +18,10 @@ from drivelab.cli.output import emit, emit_json, emit_table, progress_bar, say
 from drivelab.cli.pictures import draw
 from drivelab.cli.places import check_file, check_picture, place
 from drivelab.cli.run_options import Form, Quiet, Workers
-from drivelab.fit.asked import fit as fit_drive
-from drivelab.fit.output import Report
 from drivelab.report.csv_text import tables_csv
+
+if TYPE_CHECKING:
+    from drivelab.fit.output import Report
 
 _STEPS = 1000
 
@@ -99,14 +99,14 @@ def fit(
     quiet: Quiet = False,
 ) -> int:
     """Fit a drive to measurements: a drive file in which each fact is fitted, with its interval, or left alone."""
+    from drivelab.fit.asked import fit as fit_drive  # noqa: PLC0415 - scipy takes a second to load, help does not need it
+
     form.check()
     check_file("-o", out)
     for path in chart:
         check_picture("--chart", path)
     with _progress(quiet=quiet) as tell:
-        report = with_options(fit_drive)(
-            drive, out, **vars(measured), restart=restart, workers=workers, tell=tell
-        )
+        report = fit_drive(drive, out, **vars(measured), restart=restart, workers=workers, tell=tell)
     if form.as_json:
         emit_json(report.to_dict())
     elif form.as_csv:

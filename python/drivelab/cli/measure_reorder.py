@@ -97,7 +97,7 @@ def _simulated(drive: str, overrides: list[Override]) -> judging.Runner:
         if result.interrupted:
             raise KeyboardInterrupt
         if result.failures:
-            raise RunError(result.failures[0].message)
+            raise RunError(result.failures[0].why)
         return result.records[0]
 
     return run

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import sys
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import TYPE_CHECKING
 
 from drivelab import _core
 from drivelab.errors import OutputError
+from drivelab.errors.keys import as_options
 from drivelab.report.json_text import json_text
 from drivelab.report.table import SCREEN
 from drivelab.report.visible import visible, visible_cell
@@ -23,6 +25,10 @@ if TYPE_CHECKING:
     from drivelab.runs.simulation import Progress
 
 
+OPTIONS: ContextVar[Collection[str]] = ContextVar("options", default=())
+"""The options of the verb that runs."""
+
+
 class ReaderGone(Exception):  # noqa: N818 - not an error: the reader has seen enough, as in `| head`
     """Nobody reads stdout any more."""
 
@@ -30,7 +36,7 @@ class ReaderGone(Exception):  # noqa: N818 - not an error: the reader has seen e
 def emit(text: str) -> None:
     """Put text on stdout, at once, so that a failure to write is noticed here and not at exit."""
     try:
-        shown = visible(text)
+        shown = visible(as_typed(text))
         sys.stdout.write(shown if shown.endswith("\n") else shown + "\n")
         sys.stdout.flush()
     except BrokenPipeError as error:
@@ -70,9 +76,14 @@ def wrapped(text: str) -> str:
     return textwrap.fill(text, SCREEN, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
 
 
+def as_typed(text: str) -> str:
+    """Text whose references to keys are options of the verb that runs."""
+    return as_options(text, OPTIONS.get())
+
+
 def say(text: str) -> None:
     """A remark to the person, on stderr."""
-    sys.stderr.write(visible(text) + "\n")
+    sys.stderr.write(visible(as_typed(text)) + "\n")
     sys.stderr.flush()
 
 

@@ -12,7 +12,7 @@ from typing import Any
 from typer.core import TyperGroup, TyperOption
 
 from drivelab.errors import InputError
-from drivelab.scenarios.scenario import WORDS
+from drivelab.errors.keys import WORDS
 
 ALIASES = {
     "blocksize": "bs",

@@ -42,6 +42,7 @@ from drivelab.cli.simulate_points import (
     note_uncut,
     note_unstruck,
 )
+from drivelab.errors import UnfitError
 from drivelab.host.files import make_folder, write_text
 from drivelab.report import steady
 from drivelab.report.array_summary import is_eventful
@@ -209,13 +210,17 @@ def _write(result: Result, shown: Shown) -> Iterator[Path]:
 def _exit_code(result: Result, asked: int, *, is_empty: bool) -> Exit:
     places: dict[str, list[str]] = {}
     for failure in result.failures:
-        places.setdefault(failure.message, []).append(place_of(failure.axes))
+        places.setdefault(failure.why, []).append(place_of(failure.axes))
     for message, at in places.items():
         more = f" and {counted(len(at) - 1, 'more point')}" if len(at) > 1 else ""
         say(f"error: {f'at {at[0]}{more}: ' if at[0] else ''}{message}")
     if result.interrupted:
         say(f"interrupted: {len(result.points)} of {counted(asked, 'point')} finished")
         return Exit.INTERRUPTED
-    if result.failures and not result.points and all(failure.is_unfit for failure in result.failures):
+    if (
+        result.failures
+        and not result.points
+        and all(failure.kind is UnfitError for failure in result.failures)
+    ):
         return Exit.USAGE
     return Exit.FAILED if result.failures or is_empty else Exit.OK

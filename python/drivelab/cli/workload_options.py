@@ -17,9 +17,10 @@ import typer
 from drivelab import _core
 from drivelab.cli import completion
 from drivelab.cli.output import say
-from drivelab.errors import InputError
+from drivelab.errors import InputError, ref
+from drivelab.errors.keys import WORDS
 from drivelab.scenarios.ranges import listed
-from drivelab.scenarios.scenario import WORDS, Override, Source, check_once
+from drivelab.scenarios.scenario import Override, Source, check_once
 
 WORKLOAD_PANEL = "The scenario, in fio's words"
 ARRAY_PANEL = "An array of the drive"
@@ -194,13 +195,12 @@ def overrides_of(options: Mapping[str, object], settings: Sequence[str]) -> list
         if value is True:
             value = "true"
         if isinstance(value, str):
-            option = f"--{name.replace('_', '-')}"
-            found.append(Override(key, _listed(key, value, option), option))
+            found.append(Override(key, _listed(key, value, ref(name)), ref(name)))
     for setting in settings:
         key, equals, value = setting.partition("=")
         if not equals or not key.strip():
             raise InputError(f"--set {setting}: not KEY=VALUE, such as --set workload.iodepth=4")
-        origin = f"--set {key.strip()}"
+        origin = ref("set", key.strip())
         found.append(Override(key.strip(), _listed(key.strip(), value.strip(), origin), origin))
     check_once(found)
     return found

@@ -11,12 +11,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from drivelab import _core
-from drivelab.arguments import speaks_of_arguments
 from drivelab.comparison.choice import CONFIDENCE, JUDGED, Choice, chosen
 from drivelab.comparison.difference import Difference, difference, each_of
 from drivelab.comparison.matching import SHARED, Lonely, Pair, matched, pooled, same, with_depth
 from drivelab.comparison.verdict import Verdict
-from drivelab.errors import InputError
+from drivelab.errors import InputError, ref
 from drivelab.records import settings
 from drivelab.records.model import DIRECTIONS, FIGURES, OTHER_FIGURE, PERCENTILES, Record, is_workload
 from drivelab.records.opening import of_object, open_record
@@ -25,6 +24,7 @@ from drivelab.report.pictures import drawn
 from drivelab.report.points_table import axis_text
 from drivelab.report.table import Table
 from drivelab.runs.result import Result
+from drivelab.scenarios.names import names_checked
 
 if TYPE_CHECKING:
     import altair
@@ -216,7 +216,7 @@ class Compared:
         return lines + "".join(table._repr_html_() for table in self.tables())
 
 
-@speaks_of_arguments
+@names_checked
 def compare(  # noqa: PLR0913 - its parameters are the options of the verb
     *sources: Source,
     figures: Sequence[str] = JUDGED,
@@ -258,18 +258,19 @@ def _record(source: Source, at: int) -> Record:
 def compared(records: Sequence[Record], choice: Choice) -> Compared:
     """Records compared with the first. Raises InputError."""
     for name in choice.where or {}:
-        _check_axis(f"--where {name}", name, records)
+        _check_axis(f"{ref('where', name)}", name, records)
     if choice.split is not None:
-        _check_axis(f"--split {choice.split}", choice.split, records)
+        _check_axis(f"{ref('split', choice.split)}", choice.split, records)
     for name in choice.ignore:
-        _check_axis(f"--ignore {name}", name, records)
+        _check_axis(f"{ref('ignore', name)}", name, records)
     found = [_kept(record, choice) for record in records]
     if choice.split is not None:
         found = _split(found, choice.split)
     if len(found) < 2:
         raise InputError(
-            "a comparison takes two records at least; of one record --split AXIS compares its points with each "
-            "other, such as --split drive"
+            f"a comparison takes two records at least; of one record {ref('split', 'AXIS')} compares its points "
+            "with each "
+            f"other, such as {ref('split', 'drive')}"
         )
     if len(found) > RECORDS_MAX:
         raise InputError(f"{len(found)} records: a comparison has at most {RECORDS_MAX}")
@@ -317,7 +318,9 @@ def _kept(record: Record, choice: Choice) -> Record:
         left = [point for point in points if name in point.axes and same(point.axes[name], wanted)]
         if not left:
             there = dict.fromkeys(axis_text(point.axes[name]) for point in points if name in point.axes)
-            raise InputError(f"--where {name}={value}: {record.origin} has {name} {', '.join(there)} alone")
+            raise InputError(
+                f"{ref('where', f'{name}={value}')}: {record.origin} has {name} {', '.join(there)} alone"
+            )
         points = left
     drives = dict.fromkeys(axis_text(point.axes[_DRIVE]) for point in points if _DRIVE in point.axes)
     target = ", ".join(drives) if drives and choice.where else record.target
@@ -354,7 +357,10 @@ def _beside(first: tuple[str, Record], other: tuple[str, Record], choice: Choice
         # others.
         lonely = [lone for lone in found.lonely if lone.reason != SHARED] or found.lonely
         reasons = dict.fromkeys(f"{one if lone.is_first else two}: {lone.reason}" for lone in lonely)
-        remedy = "--ignore AXIS compares points that differ in one, --where AXIS=VALUE chooses among several"
+        remedy = (
+            f"{ref('ignore', 'AXIS')} compares points that differ in one, {ref('where', 'AXIS=VALUE')} "
+            "chooses among several"
+        )
         raise InputError(
             f"no point of {twin.origin} is at the same place as one of {record.origin}: "
             f"{'; '.join(list(reasons)[:2])}; {remedy}"
@@ -374,7 +380,7 @@ def _beside(first: tuple[str, Record], other: tuple[str, Record], choice: Choice
         ]
         raise InputError(
             f"{record.origin} and {twin.origin} have none of {', '.join(names)} in common: the one has "
-            f"{listed[0] or 'none'}, the other {listed[1] or 'none'}; choose with --figures"
+            f"{listed[0] or 'none'}, the other {listed[1] or 'none'}; choose with {ref('figures')}"
         )
     shifts = [
         one

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypedDict
 
-from drivelab.errors import InputError
+from drivelab.errors import InputError, ref
 from drivelab.records.model import DIRECTIONS, FIGURES
 from drivelab.records.places import axis_name
 
@@ -65,23 +65,25 @@ def chosen(  # noqa: PLR0913 - its parameters are options
     for name in figures:
         if _plain(name) not in FIGURES:
             raise InputError(
-                f"--figures {name}: no such figure; there is {', '.join(FIGURES)}, and each of them of "
+                f"{ref('figures', name)}: no such figure; there is {', '.join(FIGURES)}, and each of them of "
                 "reads, writes or trims alone as read.p99"
             )
     if not figures:
-        raise InputError(f"--figures is empty: name some of {', '.join(FIGURES)}")
+        raise InputError(f"{ref('figures')} is empty: name some of {', '.join(FIGURES)}")
     if not 50 <= confidence_percent < 100:
         raise InputError(
-            f"--confidence {confidence_percent:g}: give a percentage from 50 to below 100, such as 95"
+            f"{ref('confidence', f'{confidence_percent:g}')}: give a percentage from 50 to below 100, such as 95"
         )
     # NaN compares as false with everything.
     if threshold_percent is not None and not threshold_percent >= 0:
         raise InputError(
-            f"--threshold {threshold_percent:g}: give a percentage that is not below zero, such as 5"
+            f"{ref('threshold', f'{threshold_percent:g}')}: give a percentage that is not below zero, such as 5"
         )
     if threshold_percent is None and (worse_only or strict):
-        option = "--worse" if worse_only else "--strict"
-        raise InputError(f"{option} changes nothing without a threshold; add one, such as --threshold 5")
+        option = "worse" if worse_only else "strict"
+        raise InputError(
+            f"{ref(option)} changes nothing without a threshold; add one, such as {ref('threshold', '5')}"
+        )
     return Choice(
         figures=tuple(dict.fromkeys(figures)),
         confidence=confidence_percent / 100,

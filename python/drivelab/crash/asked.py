@@ -13,15 +13,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from drivelab import _core
-from drivelab.arguments import speaks_of_arguments
 from drivelab.crash import campaign, summary
 from drivelab.crash.check import LOSS, Checker, explore, place_for
 from drivelab.crash.filesystem import FileSystem, check_size, find
 from drivelab.crash.leftover import adopting
 from drivelab.crash.session import FACTS, Kept, keep
-from drivelab.errors import InputError, RunError
+from drivelab.errors import InputError, RunError, ref
 from drivelab.host import remains
 from drivelab.report.plural import counted
+from drivelab.scenarios.names import names_checked
 from drivelab.scenarios.quantities import size_bytes, span_ns
 from drivelab.scenarios.scenario import Override, Scenario, Source, overrides_from, plan, read_source
 
@@ -60,35 +60,41 @@ class Asked:
     def check_words(self) -> None:
         """Refuse options that say nothing together. Raises InputError."""
         if self.check is None:
-            raise InputError("--check: a campaign needs a command that judges what is left")
+            raise InputError(f"{ref('check')}: a campaign needs a command that judges what is left")
         if (self.run is None) == (self.kept_in is None):
             raise InputError(
-                "--run COMMAND or --from DIR: the session is made, or was kept; give one of the two"
+                f"{ref('run', 'COMMAND')} or {ref('from', 'DIR')}: the session is made, or was kept; give one "
+                "of the two"
             )
         if sum(one is not None for one in (self.cuts, self.every, self.at)) > 1:
-            raise InputError("--cuts, --every and --at: each says where to cut; give one of them")
+            raise InputError(
+                f"{ref('cuts')}, {ref('every')} and {ref('at')}: each says where to cut; give one of them"
+            )
         if self.every not in {None, "flush"}:
-            raise InputError(f"--every {self.every}: there is --every flush")
+            raise InputError(f"{ref('every', self.every)}: there is {ref('every', 'flush')}")
         if self.fs_size is not None and self.fs is None:
-            raise InputError("--fs-size: there is no file system to have it; give --fs")
+            raise InputError(f"{ref('fs_size')}: there is no file system to have it; give {ref('fs')}")
         if self.kept_in is not None and (self.fs is not None or self.keep_in is not None):
             raise InputError(
-                "--from: the session has its file system and its folder; leave --fs and --keep out"
+                f"{ref('from')}: the session has its file system and its folder; leave {ref('fs')} and "
+                f"{ref('keep')} out"
             )
         if self.shell is not None and shutil.which(self.shell) is None:
-            raise InputError(f"--shell: {self.shell} is no program here: set SHELL to the path of a shell")
-        for option, text in (("--at", self.at), ("--timeout", self.timeout)):
+            raise InputError(
+                f"{ref('shell')}: {self.shell} is no program here: set SHELL to the path of a shell"
+            )
+        for option, text in (("at", self.at), ("timeout", self.timeout)):
             if text is not None:
                 span_ns(option, text)
 
     @property
     def timeout_s(self) -> float:
         """What the checker may take, in seconds."""
-        return span_ns("--timeout", self.timeout) / 1e9
+        return span_ns("timeout", self.timeout) / 1e9
 
     def system(self) -> tuple[FileSystem | None, int]:
         """The file system, and the size of its part of the device in bytes. Raises InputError."""
-        size = size_bytes("--fs-size", self.fs_size or FS_SIZE)
+        size = size_bytes("fs_size", self.fs_size or FS_SIZE)
         found = None if self.fs is None else find(self.fs)
         if found is not None and self.fs_size is not None:
             check_size(found, self.fs_size, size)
@@ -113,10 +119,13 @@ def device(source: Source, overrides: Sequence[Override], dies: int | None) -> _
             f"one device is cut, and this scenario has {len(checked)} points: give each value once"
         )
     try:
+        _core.CrashLog.check(checked)
+    except RunError as error:
+        raise InputError(f"{error}") from error
+    try:
         _core.CrashLog.check(checked, dies)
-    except _core.RunError as error:
-        place = f"--dies {dies}: " if str(error).startswith("member ") else ""
-        raise InputError(f"{place}{error}") from error
+    except RunError as error:
+        raise InputError(f"{ref('dies', dies)}: {error}") from error
     return checked
 
 
@@ -186,12 +195,16 @@ def _cut(
 def _instants(log: _core.CrashLog, kept: Kept, asked: Asked) -> list[int]:
     """Where to cut. Raises InputError and RunError."""
     if asked.at is not None:
-        text, at_ns = asked.at, span_ns("--at", asked.at)
+        text, at_ns = asked.at, span_ns("at", asked.at)
         if at_ns < kept.began_ns:
             ready = "" if kept.fs is None else f"its {kept.fs} was ready and "
-            raise InputError(f"--at {text}: {ready}the workload began at {kept.began_ns}ns; cut after that")
+            raise InputError(
+                f"{ref('at', text)}: {ready}the workload began at {kept.began_ns}ns; cut after that"
+            )
         if at_ns > kept.ended_ns:
-            raise InputError(f"--at {text}: the workload has ended at {kept.ended_ns}ns; cut before that")
+            raise InputError(
+                f"{ref('at', text)}: the workload has ended at {kept.ended_ns}ns; cut before that"
+            )
         return [at_ns]
     if asked.every is not None:
         return campaign.at_flushes(log, kept)
@@ -208,14 +221,17 @@ def _folder(keep_in: Path | None, kept_in: Path | None) -> tuple[Path, bool]:
         keep_in.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         why = "it is a file; name a folder" if keep_in.is_file() else (error.strerror or str(error)).lower()
-        raise InputError(f"--keep {keep_in}: {why}") from error
+        raise InputError(f"{ref('keep', keep_in)}: {why}") from error
     if (keep_in / FACTS).exists():
         raise InputError(
-            f"--keep {keep_in}: a session is kept there already: cut it with --from {keep_in}, without --run, --fs "
-            "and --fs-size, or name another folder"
+            f"{ref('keep', keep_in)}: a session is kept there already: cut it with {ref('from', keep_in)}, "
+            f"without {ref('run')}, {ref('fs')} "
+            f"and {ref('fs_size')}, or name another folder"
         )
     if any(keep_in.iterdir()):
-        raise InputError(f"--keep {keep_in}: there is something in it; name a folder that is new or empty")
+        raise InputError(
+            f"{ref('keep', keep_in)}: there is something in it; name a folder that is new or empty"
+        )
     return keep_in, False
 
 
@@ -231,7 +247,7 @@ def _no_bar(_count: int) -> Iterator[campaign.Progress]:
     yield None
 
 
-@speaks_of_arguments
+@names_checked
 def crashtest(  # noqa: PLR0913 - its parameters are the options of the verb
     scenario: Scenario = "",
     *,

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from drivelab import _core
 from drivelab.crash.check import ERROR, GOOD, LOSS, Checked, Checker, check
 from drivelab.crash.session import Kept
-from drivelab.errors import InputError
+from drivelab.errors import InputError, ref
 
 _LOOK_S = 0.2
 # A checker that has failed so often in the bisection, each time perhaps only after its timeout, is not asked further.
@@ -74,7 +74,9 @@ def at_flushes(log: _core.CrashLog, kept: Kept) -> list[int]:
     """The instants from the first commit on at which a FLUSH was answered. Raises InputError if there is none."""
     found = _within(sorted(set(log.flushes())), kept)
     if not found:
-        raise InputError("--every flush: the workload has sent no FLUSH behind its first commit; take --cuts")
+        raise InputError(
+            f"{ref('every', 'flush')}: the workload has sent no FLUSH behind its first commit; take {ref('cuts')}"
+        )
     return found
 
 
@@ -88,7 +90,7 @@ def check_written(log: _core.CrashLog, kept: Kept) -> bool:
     if not is_written and (kept.fs is None or not kept.commits):
         raise InputError(
             "the workload has written nothing to the device, so there is nothing to lose: see that it writes to "
-            "DRIVELAB_URI, or with --fs below DRIVELAB_MOUNT"
+            f"DRIVELAB_URI, or with {ref('fs')} below DRIVELAB_MOUNT"
         )
     return is_written
 

@@ -60,6 +60,8 @@ class Checked:
     lost_sectors: int
     unanswered_writes: int
     unreadable_sectors: int
+    is_mountable: bool = True
+    """Whether its file system could be mounted, if it has one."""
 
 
 def check(checker: Checker, at_ns: int) -> Checked:
@@ -71,18 +73,19 @@ def check(checker: Checker, at_ns: int) -> Checked:
         image = folder / _IMAGE
         after = checker.log.cut(at_ns, str(image), checker.kept.size_bytes, checker.dies)
         committed = checker.kept.committed(at_ns)
+        is_mountable = True
         words = {"DRIVELAB_COMMITTED": "" if committed is None else str(committed)}
         try:
             with _given(checker, folder, image) as more:
                 verdict, why = _judge(checker, folder, at_ns, {**words, **more})
         except UnmountableError as error:
             _check_running(checker)
-            verdict, why = LOSS, f"{UNMOUNTABLE}: {error}"
+            verdict, why, is_mountable = LOSS, f"{UNMOUNTABLE}: {error}", False
         except RunError as error:
             _check_running(checker)
             # A cut that cannot be checked must not discard the results of the others.
-            verdict, why = ERROR, str(error)
-        return Checked(at_ns, verdict, why, committed, **after)
+            verdict, why = ERROR, f"{error}"
+        return Checked(at_ns, verdict, why, committed, **after, is_mountable=is_mountable)
 
 
 def _check_running(checker: Checker) -> None:

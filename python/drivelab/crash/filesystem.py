@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from drivelab.crash.leftover import end_users
-from drivelab.errors import InputError, RunError
+from drivelab.errors import InputError, RunError, ref
 
 _ATTACHING = threading.Lock()
 # For kernels that do not mount two btrfs file systems with the same UUID.
@@ -64,15 +64,15 @@ KNOWN = {
 def find(name: str) -> FileSystem:
     """The file system of this name, if it is available here. Raises InputError."""
     if name not in KNOWN:
-        raise InputError(f"--fs {name}: there are {', '.join(KNOWN)}")
+        raise InputError(f"{ref('fs', name)}: there are {', '.join(KNOWN)}")
     found = KNOWN[name]
     if os.geteuid() != 0:
         raise InputError(
-            f"--fs {name}: mounting takes root; without --fs the device itself is written and checked"
+            f"{ref('fs', name)}: mounting takes root; without {ref('fs')} the device itself is written and checked"
         )
     for command, package in ((found.make[0], found.package), ("losetup", "mount"), ("mount", "mount")):
         if shutil.which(command) is None:
-            raise InputError(f"--fs {name}: {command} is not there: install it (Debian: {package})")
+            raise InputError(f"{ref('fs', name)}: {command} is not there: install it (Debian: {package})")
     return found
 
 
@@ -95,11 +95,13 @@ def check_size(system: FileSystem, text: str, size_bytes: int) -> None:
             return
         low, high = size_bytes // _MIB, _SMALLEST_MAX // _MIB
         if refusal(high * _MIB):
-            raise InputError(f"--fs-size {text}: {system.make[0]}: {why}")
+            raise InputError(f"{ref('fs_size', text)}: {system.make[0]}: {why}")
         while low + 1 < high:
             middle = (low + high) // 2
             low, high = (middle, high) if refusal(middle * _MIB) else (low, middle)
-    raise InputError(f"--fs-size {text}: {system.name} is not made that small here: give {high}MiB or more")
+    raise InputError(
+        f"{ref('fs_size', text)}: {system.name} is not made that small here: give {high}MiB or more"
+    )
 
 
 def run(command: list[str], what: str) -> str:

@@ -16,7 +16,7 @@ from typing import Any
 
 from drivelab import _core
 from drivelab.crash.filesystem import FileSystem, UnmountableError, attached, mounted, run
-from drivelab.errors import InputError, RunError
+from drivelab.errors import InputError, RunError, ref
 from drivelab.host import temporary
 from drivelab.report.plural import counted
 from drivelab.runs import emulation
@@ -105,7 +105,8 @@ class Kept:
 
 def _no_session(folder: Path, why: str) -> InputError:
     return InputError(
-        f"{folder}: no session of a campaign is kept there ({why}); --run COMMAND --keep DIR keeps one"
+        f"{folder}: no session of a campaign is kept there ({why}); {ref('run', 'COMMAND')} "
+        f"{ref('keep', 'DIR')} keeps one"
     )
 
 
@@ -229,7 +230,7 @@ class OnFileSystem(Workload):
             # The command may have started just now.
             status = super().end()
         if self.raised is not None:
-            raise RunError(f"--fs {self.system.name}: {self.raised}")
+            raise RunError(f"{ref('fs', self.system.name)}: {self.raised}")
         return status
 
 
@@ -255,7 +256,7 @@ def keep(
             kept.size_bytes = size
         elif size_bytes > size:
             raise InputError(
-                f"--fs-size: the device has {counted(size, 'byte', form='d')}, fewer than {size_bytes}"
+                f"{ref('fs_size')}: the device has {counted(size, 'byte', form='d')}, fewer than {size_bytes}"
             )
         else:
             kept.size_bytes = size_bytes
@@ -288,5 +289,5 @@ def _check(session: emulation.Session) -> None:
         raise RunError(f"the session has ended: {session.record['failure']}")
     if session.status:
         raise RunError(
-            f"--run ended with status {session.status}: only a workload that succeeds can be judged"
+            f"{ref('run')} ended with status {session.status}: only a workload that succeeds can be judged"
         )

@@ -9,7 +9,6 @@ from typing import Any
 
 from drivelab.crash.campaign import Campaign
 from drivelab.crash.check import ERROR, LOSS, Checked, Checker
-from drivelab.crash.filesystem import UNMOUNTABLE
 from drivelab.crash.session import Kept
 from drivelab.report.plural import counted
 from drivelab.runs.provenance import line, provenance
@@ -150,7 +149,7 @@ def _missing(one: Checked) -> Iterator[str]:
 def _hint(checker: Checker, one: Checked) -> str:
     """The likely cause of a loss that the drive has not caused."""
     is_of_device = one.lost_sectors or one.unreadable_sectors or checker.dies is not None
-    if one.verdict != LOSS or is_of_device or one.why.startswith(UNMOUNTABLE):
+    if one.verdict != LOSS or is_of_device or not one.is_mountable:
         return ""
     if checker.kept.fs is None:
         return "the drive still has all that it had answered: what is missing was not written before it was committed"

@@ -10,6 +10,7 @@ from drivelab.disksim.disk import Bus
 from drivelab.disksim.parameters import Parameters
 from drivelab.disksim.syntax import Block, Description, Node, Word
 from drivelab.disksim.text import DisksimError
+from drivelab.errors import ref
 
 DISK = "disksim_disk"
 _PASSES_ON = 1
@@ -68,11 +69,11 @@ def _chosen(
         for way in ways:
             if way[-1].name == name:
                 return way
-        raise topology.place.error(f"--disk {name}: no disk is called so; there is {_listed(models)}")
+        raise topology.place.error(f"{ref('disk', name)}: no disk is called so; there is {_listed(models)}")
     if len(models) > 1:
         raise topology.place.error(
             f"there are {len(ways)} disks of {len(models)} models in the topology, and a drive file describes one: "
-            f"choose by --disk; there is {_listed(models)}"
+            f"choose by {ref('disk')}; there is {_listed(models)}"
         )
     return ways[0]
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
-from drivelab.errors import InputError, OutputError
+from drivelab.errors import InputError, OutputError, ref
 
 _HEAD = b'{"format": "drivelab checkpoint 1"}\n'
 
@@ -47,7 +47,7 @@ class Checkpoint:
             head = file.readline(len(_HEAD)) if is_file else b"no file"
             if head != _HEAD and not (_HEAD.startswith(head) and not file.read(1)):
                 raise InputError(
-                    f"--checkpoint {self.path}: it is no checkpoint of drivelab: give another name, or delete it"
+                    f"{ref('checkpoint', self.path)}: it is no checkpoint of drivelab: give another name, or delete it"
                 )
             end = len(_HEAD) if head == _HEAD else 0
             for number, line in enumerate(file, 2):
@@ -112,7 +112,7 @@ class Checkpoint:
         try:
             yield
         except OSError as error:
-            raise OutputError(f"--checkpoint {self.path}: {error.strerror or error}") from error
+            raise OutputError(f"{ref('checkpoint', self.path)}: {error.strerror or error}") from error
 
     def close(self) -> None:
         """Close the file."""

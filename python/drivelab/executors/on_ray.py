@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from contextlib import redirect_stderr, redirect_stdout
 from typing import Any
 
-from drivelab.errors import InputError, RunError
+from drivelab.errors import InputError, RunError, ref
 from drivelab.executors.local import Done
 from drivelab.executors.tasks import Sent, Task
 
@@ -38,7 +38,7 @@ class OnRay:
             self._ray: Any = importlib.import_module("ray")
         except ImportError as error:
             raise InputError(
-                f"--ray {address}: ray is not installed: pip install 'drivelab[ray]', or leave --ray out"
+                f"{ref('ray', address)}: ray is not installed: pip install 'drivelab[ray]', or leave {ref('ray')} out"
             ) from error
         try:
             self._ray.init(
@@ -116,7 +116,7 @@ def _check_address(address: str) -> None:
     match = _ADDRESS.fullmatch(address)
     if match is None:
         raise InputError(
-            f"--ray {address}: it is HOST:PORT of the head of a cluster, ray://HOST:PORT, or auto"
+            f"{ref('ray', address)}: it is HOST:PORT of the head of a cluster, ray://HOST:PORT, or auto"
         )
     try:
         socket.create_connection((match["host"].strip("[]"), int(match["port"])), _ANSWER_S).close()
@@ -126,6 +126,6 @@ def _check_address(address: str) -> None:
 
 def _unreachable(address: str, why: str) -> str:
     return (
-        f"--ray {address}: no Ray cluster answers there ({why}): start one with `ray start --head`, "
-        "or leave --ray out"
+        f"{ref('ray', address)}: no Ray cluster answers there ({why}): start one with `ray start --head`, "
+        f"or leave {ref('ray')} out"
     )

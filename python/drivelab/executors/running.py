@@ -10,7 +10,7 @@ from threading import Lock
 from typing import Any, Protocol, TypeVar
 
 from drivelab import _core
-from drivelab.errors import RunError, UnfitError
+from drivelab.errors import RunError, TimelessError, UnfitError
 from drivelab.executors.checkpoint import Checkpoint
 from drivelab.executors.local import Done, Local
 from drivelab.executors.tasks import ChunkTask, PointTask, Task
@@ -184,6 +184,9 @@ def _on_ray(address: str) -> Executor:
     return OnRay(address)
 
 
+_KINDS = {kind.__name__: kind for kind in (RunError, UnfitError, TimelessError)}
+
+
 def _failed(result: Mapping[str, Any]) -> RunError:
     """Why a point has no result, as reported by the process that ran it."""
-    return (UnfitError if result.get("is_unfit") else RunError)(result["error"])
+    return _KINDS.get(result.get("kind", ""), RunError)(result["error"])

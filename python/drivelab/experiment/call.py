@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from drivelab.arguments import speaks_of_arguments
 from drivelab.errors import Interrupted
 from drivelab.experiment.catalogue import load
 from drivelab.experiment.engine import run
 from drivelab.experiment.outcome import Outcome
 from drivelab.runs.simulation import Progress
+from drivelab.scenarios.names import names_checked
 
 
-@speaks_of_arguments
+@names_checked
 def reproduce(name: str, *, workers: int | None = None, progress: Progress | None = None) -> Outcome:
     """Run a published table again, e.g. `reproduce("lkml-2007")`; or the experiment in the file at a path.
 

@@ -65,7 +65,7 @@ def run(
     points: dict[str, Sequence[Point]] = {}
     for text, result in zip(ready.plans, results, strict=True):
         if result.failures:
-            raise RunError(f"{ready.names[text]}: {result.failures[0].message}")
+            raise RunError(f"{ready.names[text]}: {result.failures[0].why}")
         if not result.interrupted:
             points[text] = result.points
     outcome = Outcome(

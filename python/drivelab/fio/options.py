@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from difflib import get_close_matches
 
+from drivelab.errors import ref
 from drivelab.fio.idle import matters_not
 
 MEANT = frozenset(
@@ -20,8 +21,8 @@ MEANT = frozenset(
 """Options that have a meaning here."""
 
 REFUSED = {
-    "verify": "reads that check what was written are not made here; leave it out (--check-data holds every read to "
-    "what was written)",
+    "verify": "reads that check what was written are not made here; leave it out "
+    f"({ref('check_data')} holds every read to what was written)",
     "do_verify": "reads that check what was written are not made here; leave it out",
     "experimental_verify": "reads that check what was written are not made here; leave it out",
     "iodepth_batch": "I/Os go out one by one here, as soon as one may; leave it out",
@@ -30,7 +31,7 @@ REFUSED = {
     "iodepth_batch_complete_min": "completions are taken one by one here; leave it out",
     "iodepth_batch_complete_max": "completions are taken one by one here; leave it out",
     "iodepth_low": "a queue is filled again as soon as one is done; leave it out",
-    "latency_target": "no depth is searched for here; give iodepth and compare: --iodepth 1,2,4,8",
+    "latency_target": f"no depth is searched for here; give iodepth and compare: {ref('workload.iodepth', '1,2,4,8')}",
     "latency_window": "no depth is searched for here; leave it out",
     "latency_percentile": "no depth is searched for here; leave it out",
     "max_latency": "no run ends at a slow I/O; leave it out and read max_ms",
@@ -43,7 +44,8 @@ REFUSED = {
     "flow": "jobs do not wait for each other's progress here; leave it out",
     "flow_id": "jobs do not wait for each other's progress here; leave it out",
     "wait_for": "a job begins with its group or, with stonewall, after it; use stonewall",
-    "ioscheduler": "the scheduler is part of the target: leave it out and add --set target.elevator=deadline, say",
+    "ioscheduler": "the scheduler is part of the target: leave it out and add "
+    f"{ref('target.elevator', 'deadline')}, say",
     "thinktime_iotime": "a job stops to think after a number of I/Os here; use thinktime_blocks",
     "steadystate": "a run ends after its time here; leave it out (the steadiness of each run is printed)",
     "rate_min": "no run ends because a rate was missed; leave it out and read the rate",
@@ -54,7 +56,7 @@ REFUSED = {
     "bs_is_seq_rand": "sizes do not depend on the place here; make two jobs of it",
     "trim_percentage": "discards are not modelled; leave it out",
     "trim_backlog": "discards are not modelled; leave it out",
-    "cmdprio_percentage": "the priority is that of a whole job: give --set workload.priority=high",
+    "cmdprio_percentage": f"the priority is that of a whole job: give {ref('workload.priority', 'high')}",
     "merge_blktrace_file": "traces are merged by `drivelab trace convert --merge`",
     "merge_blktrace_iters": "traces are merged by `drivelab trace convert --merge`",
     "merge_blktrace_scalars": "traces are merged by `drivelab trace convert --merge`; it has --scale-time too",
@@ -62,8 +64,10 @@ REFUSED = {
     "replay_align": "addresses are replayed as they stand in the trace; leave it out",
     "replay_skip": "all requests of a trace are replayed; leave it out",
     "uncached": "reads and writes that leave the page cache at once are not modelled; take direct=1",
-    "readfua": "forced access to the media is a key of the scenario: leave it out and add --set workload.fua=true",
-    "writefua": "forced access to the media is a key of the scenario: leave it out and add --set workload.fua=true",
+    "readfua": "forced access to the media is a key of the scenario: leave it out and add "
+    f"{ref('workload.fua', 'true')}",
+    "writefua": "forced access to the media is a key of the scenario: leave it out and add "
+    f"{ref('workload.fua', 'true')}",
     "sg_write_mode": "only plain writes are modelled; leave it out",
     "ramp_size": "a warm-up has a time here; give ramp_time",
     "sprandom": "the state of a flash drive is not modelled; leave it out",
@@ -78,7 +82,7 @@ REFUSED = {
     "fill_device": "a device has no end that is waited for; give size",
     "offset_align": "a percentage is rounded to a block here; give offset in bytes",
     "serialize_overlap": "requests that overlap are kept in order by the host's scheduler; leave it out and add "
-    "--set target.elevator=noop, say",
+    f"{ref('target.elevator', 'noop')}, say",
     "rate_ignore_thinktime": "a job has a rate or stops to think here; leave it out",
     "ignore_zone_limits": "zones are not modelled; leave it out",
     "job_max_open_zones": "zones are not modelled; leave it out",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from math import gcd
 
+from drivelab.errors import ref
 from drivelab.fio import values
 from drivelab.fio.reader import Built, Reader
 from drivelab.fio.values import WrongError, of_one
@@ -92,7 +93,7 @@ def _no_sectors(reader: Reader, key: str, size: int) -> str:
         return f"{size} bytes are no whole number of sectors; {whole}"
     return (
         f"{size} bytes are no whole number of sectors: without direct=1 the file system rounds them to pages of 4 KiB; "
-        f"write {key}={near * 4}k, or give the target a page cache: --set target.host_cache.size=1GiB"
+        f"write {key}={near * 4}k, or give the target a page cache: {ref('target.host_cache.size', '1GiB')}"
     )
 
 

@@ -12,8 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from drivelab import _core
-from drivelab.errors import InputError
+from drivelab.errors import InputError, TraceError, ref
 from drivelab.fit.draft import given, start_of
 from drivelab.fit.inputs import read_geometry
 from drivelab.fit.output import Report, drive_file, report
@@ -43,15 +42,18 @@ def fit_measured(
     _check_known(values)
     start = start.having(values) if values else start
     if not (measured.traces or measured.chains or measured.sweeps or measured.surface or geometry):
-        raise InputError("nothing was measured: give --trace, --chain, --sweep, --surface or --geometry")
+        raise InputError(
+            f"nothing was measured: give {ref('trace')}, {ref('chain')}, {ref('sweep')}, {ref('surface')} or "
+            f"{ref('geometry')}"
+        )
     start.plan()  # all that is wrong with the start, before anything runs
     _check_room(start.capacity, measured)
     try:
         found = run(replace(measured, known=tuple(values)), start, workers, state, tell)
         found.notes = notes + found.notes
         summary = report(drive, found, measured)
-    except _core.TraceError as error:
-        raise InputError(str(error)) from error
+    except TraceError as error:
+        raise InputError(f"{error}") from error
     return summary, drive_file(drive, found, origins)
 
 
@@ -60,7 +62,7 @@ def _given(
 ) -> tuple[dict[str, Any], Mapping[str, str], list[str]]:
     pairs = [given(text) for text in known]
     if len({key for key, _ in pairs}) < len(pairs):
-        raise InputError("--known gives the same key twice: keep one of the two")
+        raise InputError(f"{ref('known')} gives the same key twice: keep one of the two")
     values = dict(pairs)
     origins = dict.fromkeys(values, "given by --known")
     notes: list[str] = []
@@ -82,7 +84,7 @@ def _check_known(values: Mapping[str, Any]) -> None:
     for key in values:
         if key.startswith(("target.", "workload.", "run.")):
             raise InputError(
-                f"--known {key}: name the key as a drive file has it, such as rpm or seek.average"
+                f"{ref('known', key)}: name the key as a drive file has it, such as rpm or seek.average"
             )
 
 
@@ -92,5 +94,5 @@ def _check_room(sectors: int, measured: Measured) -> None:
         if end > sectors:
             raise InputError(
                 f"{one.name}: a request ends at sector {end:,}, and the start has {sectors:,}: "
-                "another drive, or --known geometry.capacity=..."
+                f"another drive, or {ref('known', 'geometry.capacity=..')}"
             )

@@ -8,8 +8,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TypeAlias
 
-from drivelab.arguments import speaks_of_arguments
-from drivelab.errors import InputError
+from drivelab.errors import InputError, ref
 from drivelab.fit import fit_measured
 from drivelab.fit.inputs import read_chain, read_surface, read_trace
 from drivelab.fit.output import Report
@@ -18,12 +17,13 @@ from drivelab.fit.stages import Measured
 from drivelab.fit.sweep_files import read_sweeps
 from drivelab.host.files import write_text
 from drivelab.runs.simulation import default_workers
+from drivelab.scenarios.names import names_checked
 
 File: TypeAlias = str | PathLike[str]
 Files: TypeAlias = File | Sequence[File]
 
 
-@speaks_of_arguments
+@names_checked
 def fit(  # noqa: PLR0913 - its parameters are the options of the verb
     drive: File,
     output: File | None = None,
@@ -55,7 +55,7 @@ def fit(  # noqa: PLR0913 - its parameters are the options of the verb
     file as text in `drive_file`. `output` gets that file; an interrupted fit resumes beside it unless `restart`.
     Raises InputError with file and line, ScenarioError, RunError, OutputError.
     """
-    for option, given in {"--bs": bs, "--rw": rw, "--offset": offset, "--size": size}.items():
+    for option, given in {"bs": bs, "rw": rw, "offset": offset, "size": size}.items():
         _check_sweep(option, given, there=bool(sweep))
     measured = Measured(
         traces=tuple(read_trace(path) for path in _paths(trace)),
@@ -92,22 +92,22 @@ def _check_sweep(option: str, value: str | None, *, there: bool) -> None:
     if value is None:
         return
     if not there:
-        raise InputError(f"{option} changes nothing without --sweep")
-    if option == "--rw" and value not in {"randread", "randwrite"}:
-        raise InputError(f"--rw {value}: a sweep is of randread or randwrite")
-    if option != "--rw":
+        raise InputError(f"{ref(option)} changes nothing without {ref('sweep')}")
+    if option == "rw" and value not in {"randread", "randwrite"}:
+        raise InputError(f"{ref('rw', value)}: a sweep is of randread or randwrite")
+    if option != "rw":
         _check_part(option, value)
 
 
 def _check_part(option: str, value: str) -> None:
     """A size; where a part of the drive is meant also a share of it. Raises InputError."""
     try:
-        found = share(value) if value.endswith("%") and option != "--bs" else data_bytes(value)
+        found = share(value) if value.endswith("%") and option != "bs" else data_bytes(value)
     except InputError:
         found = -1.0
     if found < 0 or (value.endswith("%") and found > 1):
-        what = "a size such as 4KiB" if option == "--bs" else "a size such as 10GB, or a share such as 50%"
-        raise InputError(f"{option} {value}: give {what}")
+        what = "a size such as 4KiB" if option == "bs" else "a size such as 10GB, or a share such as 50%"
+        raise InputError(f"{ref(option, value)}: give {what}")
 
 
 def _held(text: str) -> float:
@@ -116,5 +116,5 @@ def _held(text: str) -> float:
     except InputError:
         found = -1.0
     if not 0 <= found <= 0.9:
-        raise InputError(f"--hold-out {text}: give a percentage from 0 to 90, such as 50%")
+        raise InputError(f"{ref('hold_out', text)}: give a percentage from 0 to 90, such as 50%")
     return found

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from drivelab import _core
-from drivelab.errors import InputError, ScenarioError
+from drivelab.errors import InputError, ScenarioError, ref
 from drivelab.scenarios import toml_text
 from drivelab.scenarios.catalogue import catalogue_entry
 from drivelab.scenarios.scenario import Source, plan
@@ -83,7 +83,9 @@ class Draft:
                 return plan(Source(toml_text.dumps(scenario), "the fitted drive"))
             except ScenarioError as error:
                 # The file no longer exists when the message is read.
-                error.args = (str(error).replace(str(place), f"{self.name} with the values that are known"),)
+                error.render(
+                    lambda text: text.replace(str(place), f"{self.name} with the values that are known")
+                )
                 raise
 
     def writes_cached(self) -> bool:
@@ -138,7 +140,7 @@ def given(text: str) -> tuple[str, Any]:
     """Parse a KEY=VALUE of the command line. Raises InputError."""
     key, equals, value = text.partition("=")
     if not equals or not key.strip() or not value.strip():
-        raise InputError(f"--known {text}: write it as KEY=VALUE, such as rpm=7200rpm")
+        raise InputError(f"{ref('known', text)}: write it as KEY=VALUE, such as rpm=7200rpm")
     try:
         found = toml_text.loads(f"value = {value}")["value"]
     except tomllib.TOMLDecodeError:

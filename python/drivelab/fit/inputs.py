@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from drivelab.errors import InputError
+from drivelab.errors import InputError, ref
 from drivelab.host.files import read_text
 from drivelab.report.plural import counted
 
@@ -176,7 +176,8 @@ def read_geometry(path: Path, model: str | None) -> dict[str, str]:
     if not found or len({row["model"] for row in found}) > 1:
         names = ", ".join(sorted({row["model"] for row in models}))
         what = "has several models" if model is None else f"has not one model of the name {model!r}"
-        raise InputError(f"{path} {what}: name one of {names} by --known identity.model=NAME")
+        one = ref("known", "identity.model=NAME")
+        raise InputError(f"{path} {what}: name one of {names} by {one}")
     line = next(line for line, row in lines if row is found[0])
     for key in numbers:
         if not number(found[0][key], f"{path}:{line}", key):

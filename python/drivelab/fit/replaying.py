@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from drivelab import _core
-from drivelab.errors import RunError, ScenarioError
+from drivelab.errors import RunError, ScenarioError, TraceError
 from drivelab.fit.draft import Draft
 from drivelab.fit.inputs import Flags, Numbers, Requests
 from drivelab.fit.parameters import laid_over
@@ -101,7 +101,7 @@ class Replays:
         """The loss that is minimised; very large for an invalid drive."""
         try:
             simulated = self.simulated(draft)
-        except (ScenarioError, RunError, _core.ScenarioError, _core.RunError, _core.TraceError):
+        except (ScenarioError, RunError, TraceError):
             return _NO_DRIVE
         return self.loss_of(simulated, draft)
 

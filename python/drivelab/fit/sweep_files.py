@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from drivelab.comparison.matching import pooled
-from drivelab.errors import InputError
+from drivelab.errors import InputError, ref
 from drivelab.fit.inputs import Sweep, number, rows
 from drivelab.fit.quantities import data_bytes
 from drivelab.host.files import read_text
@@ -123,7 +123,7 @@ def _chosen(path: Path, found: Sequence[Depth], bs: str | None, rw: str | None) 
     left = [one for one in found if _is(one.rw, rw) and _is_size(one.bs, bs)]
     if not left:
         loads = dict.fromkeys(f"{one.rw} {one.bs}" for one in found)
-        asked = " ".join(text for text in (rw and f"--rw {rw}", bs and f"--bs {bs}") if text)
+        asked = " ".join(text for text in (rw and f"{ref('rw', rw)}", bs and f"{ref('bs', bs)}") if text)
         raise InputError(f"{path}: {asked}: the file is of {', '.join(loads)}")
     return left
 

@@ -48,7 +48,7 @@ class Sweeps:
         """Logarithms of the ratio of simulated to measured, in standard errors; per sweep rates, then percentiles."""
         try:
             points = self.simulated(draft)
-        except (ScenarioError, RunError, _core.ScenarioError, _core.RunError):
+        except (ScenarioError, RunError):
             return np.full(2 * sum(len(sweep.depth) for sweep in self.sweeps), _BAD)
         found = []
         for sweep, entries in zip(self.sweeps, points, strict=True):

@@ -28,7 +28,7 @@ def target_at_address(text: str) -> Target:
     try:
         export = _core.nbd_export(text)
     except RunError as error:
-        raise InputError(str(error)) from error
+        raise InputError(f"{error}") from error
     if export["size_bytes"] < SECTOR:
         raise InputError(f"{text}: the export is empty")
     ours = _OURS.search(export["description"] or "")

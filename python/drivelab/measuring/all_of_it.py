@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from drivelab.errors import InputError, RunError
+from drivelab.errors import InputError, RunError, ref
 from drivelab.host.files import make_folder, read_text, write_text
 from drivelab.measuring import ready, reorder
 from drivelab.measuring.device import System, Target
@@ -59,7 +59,7 @@ def run(
 ) -> dict[str, Any]:
     """Run all missing steps. Returns the files. Raises InputError; KeyboardInterrupt between files."""
     if not 0 < minutes <= 24 * 60:
-        raise InputError(f"--minutes {minutes:g}: more than none, and no more than a day")
+        raise InputError(f"{ref('minutes', f'{minutes:g}')}: more than none, and no more than a day")
     make_folder(folder)
     _claim(target, folder)
     left = [step for step in steps(minutes) if not (folder / step.file).exists()]
@@ -113,7 +113,7 @@ def _whole(result: MeasuredResult, folder: Path, name: str) -> MeasuredResult:
     if result.interrupted:
         raise KeyboardInterrupt
     if result.failures:
-        raise RunError(result.failures[0].message)
+        raise RunError(result.failures[0].why)
     for point in result.records:
         if never_answered(point):
             raise RunError(unanswered(point))

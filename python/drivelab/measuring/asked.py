@@ -9,14 +9,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from drivelab import _core
-from drivelab.arguments import speaks_of_arguments
-from drivelab.errors import InputError, Interrupted, RunError
+from drivelab.errors import InputError, Interrupted, RunError, ref
 from drivelab.measuring.address import is_address, target_at_address
 from drivelab.measuring.device import System, Target, target_at
 from drivelab.measuring.environment import environment
 from drivelab.measuring.guard import check_may_be_written, check_named_twice, described
 from drivelab.measuring.run import ENGINES, How, MeasuredResult, Progress, check_fits, plan_on, writes
 from drivelab.measuring.watched import measure_watched
+from drivelab.scenarios.names import names_checked
 from drivelab.scenarios.quantities import span_ns
 from drivelab.scenarios.scenario import Override, Scenario, Source, overrides_from, read_source
 
@@ -39,7 +39,9 @@ class Destroy:
 def find_target(path: str | None) -> Target:
     """The target of an option or argument. Raises InputError."""
     if path is None:
-        raise InputError("nothing to measure: name a file, block device or NBD address with --target PATH")
+        raise InputError(
+            f"nothing to measure: name a file, block device or NBD address with {ref('target', 'PATH')}"
+        )
     return target_at_address(path) if is_address(path) else target_at(Path(path), SYSTEM)
 
 
@@ -48,13 +50,14 @@ def allow(target: Target, destroy: Destroy, *, writes: bool, say: Say) -> None:
     if not writes:
         if destroy.write or destroy.named is not None or destroy.overwrite:
             raise InputError(
-                "--write changes nothing: the workload only reads; leave it out, or give another --rw"
+                f"{ref('write')} changes nothing: the workload only reads; leave it out, or give another {ref('rw')}"
             )
         return
     name = target.shown if target.server is None else target.server.address
     if not destroy.write:
         raise InputError(
-            f"the workload writes, and what is on {name} would be lost: allow it with --write --yes-destroy "
+            f"the workload writes, and what is on {name} would be lost: allow it with {ref('write')} "
+            f"{ref('yes_destroy')} "
             f"{shlex.quote(name)}"
         )
     named = destroy.named
@@ -79,14 +82,14 @@ def how_of(
 ) -> How:
     """The options as one value. Raises InputError."""
     if engine not in ENGINES:
-        raise InputError(f"--engine {engine}: there are {', '.join(ENGINES[:-1])} and {ENGINES[-1]}")
+        raise InputError(f"{ref('engine', engine)}: there are {', '.join(ENGINES[:-1])} and {ENGINES[-1]}")
     if on_error not in {"stop", "continue"}:
-        raise InputError(f"--on-error {on_error}: give stop or continue")
+        raise InputError(f"{ref('on_error', on_error)}: give stop or continue")
     steady = None
     if until_steady is not None:
-        steady = (span_ns("--until-steady", until_steady), ROUNDS_MAX)
+        steady = (span_ns("until_steady", until_steady), ROUNDS_MAX)
         if steady[0] <= 0:
-            raise InputError(f"--until-steady {until_steady}: a round takes some time, such as 10s")
+            raise InputError(f"{ref('until_steady', until_steady)}: a round takes some time, such as 10s")
     return How(
         engine=engine,
         may_write=may_write,
@@ -130,7 +133,7 @@ def prepared(  # noqa: PLR0913 - its parameters are the options of the verb
     """
     found = find_target(target)
     if not direct and found.server is not None:
-        raise InputError("--direct 0: an address has no page cache before it; leave it out")
+        raise InputError(f"{ref('direct', '0')}: an address has no page cache before it; leave it out")
     checked = plan_on(source, overrides, found)
     look(checked)
     is_written = writes(checked)
@@ -157,7 +160,7 @@ def with_names(
     return replace(result, environment=named)
 
 
-@speaks_of_arguments
+@names_checked
 def measure(  # noqa: PLR0913 - its parameters are the options of the verb
     target: str | os.PathLike[str],
     scenario: Scenario = "",
@@ -188,7 +191,7 @@ def measure(  # noqa: PLR0913 - its parameters are the options of the verb
     """
     direct = str(overrides.pop("direct", 1))
     if direct not in {"0", "1", "False", "True"}:
-        raise InputError(f"--direct {direct}: give 1, or 0 for the page cache")
+        raise InputError(f"{ref('direct', direct)}: give 1, or 0 for the page cache")
     destroyed = None if yes_destroy is None else os.fspath(yes_destroy)
     given = overrides_from(overrides)
     found = prepared(
@@ -207,5 +210,5 @@ def measure(  # noqa: PLR0913 - its parameters are the options of the verb
     if result.interrupted:
         raise Interrupted(result)
     if result.failures:
-        raise RunError(result.failures[0].message)
+        raise RunError(result.failures[0].why)
     return result

@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from drivelab.errors import InputError, RefusedError, RunError
+from drivelab.errors import InputError, RefusedError, RunError, ref
 from drivelab.measuring.address import Pieces
 from drivelab.measuring.device import Block, Server, System, Target
 from drivelab.measuring.signatures import MEMBER, SWAP, Signature, signatures, signatures_of
@@ -43,14 +43,15 @@ def check_named_twice(target: Path | str, destroyed: Path | str | None) -> None:
     """Check that the name after --yes-destroy is the target's: a path, or the text of an address. Raises InputError."""
     if destroyed is None:
         raise InputError(
-            f"--write destroys what is on {target}: name it once more, with --yes-destroy {shlex.quote(str(target))}"
+            f"{ref('write')} destroys what is on {target}: name it once more, with "
+            f"{ref('yes_destroy', shlex.quote(str(target)))}"
         )
     if isinstance(target, str) or isinstance(destroyed, str):
         same = target == destroyed
     else:
         same = target.exists() and destroyed.exists() and target.samefile(destroyed)
     if not same:
-        raise InputError(f"--yes-destroy {destroyed} is not the target, {target}: name the same one")
+        raise InputError(f"{ref('yes_destroy', destroyed)} is not the target, {target}: name the same one")
 
 
 def check_may_be_written(target: Target, system: System, *, overwrite: bool) -> list[Finding]:
@@ -62,7 +63,7 @@ def check_may_be_written(target: Target, system: System, *, overwrite: bool) -> 
     lines = [f"{described(target)}: it is not written to:"]
     lines += [f"  {one.where}: {one.what}" for one in against]
     if all(one.may_be_given_up for one in against):
-        lines.append("  what is there is destroyed with --overwrite-data")
+        lines.append(f"  what is there is destroyed with {ref('overwrite_data')}")
     raise RefusedError("\n".join(lines))
 
 

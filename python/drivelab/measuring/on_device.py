@@ -24,7 +24,7 @@ def runner_on(target: Target, engine: str) -> tuple[Runner, str | None, list[str
         if result.interrupted:
             raise KeyboardInterrupt
         if result.failures:
-            raise RunError(result.failures[0].message)
+            raise RunError(result.failures[0].why)
         return result.records[0]
 
     notes = []

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-from drivelab.errors import InputError
+from drivelab.errors import InputError, ref
 from drivelab.measuring.device import SECTOR, System, Target
 from drivelab.measuring.run import How, MeasuredResult, check_fits, plan_on, writes
 from drivelab.measuring.watched import measure_watched
@@ -51,7 +51,9 @@ def measured(
     """Measure one workload. Raises InputError, ScenarioError."""
     checked = plan_on(Source(toml_text.dumps(document), "ready-made"), overrides, target)
     if writes(checked) and not how.may_write:
-        raise InputError("this measurement writes: allow it with --write --yes-destroy PATH")
+        raise InputError(
+            f"this measurement writes: allow it with {ref('write')} {ref('yes_destroy', 'PATH')}"
+        )
     check_fits(checked, target, how)
     return measure_watched(checked, target, system, how, progress)
 

@@ -22,7 +22,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from drivelab.errors import InputError
+from drivelab.errors import InputError, ref
 from drivelab.measuring.run import interval, student
 from drivelab.report.plural import counted
 from drivelab.report.table import Cell, Table
@@ -148,7 +148,7 @@ def _round(runner: Runner, number: int, depth: int, seconds: float) -> tuple[dic
         log = LOGGED if is_full and load == "far" else 0
         point = runner(document(load, depth if is_full else 1, seconds), number, log)
         if not point["latency_ns"]["n"]:
-            raise InputError(f"no read finished in {seconds:g} s: give more --seconds")
+            raise InputError(f"no read finished in {seconds:g} s: give more {ref('seconds')}")
         one[f"{load}_{'full' if is_full else 'one'}_ns"] = point["window_ns"] / point["latency_ns"]["n"]
         if is_full:
             one[f"{load}_depth"] = point["depth"]["achieved"]

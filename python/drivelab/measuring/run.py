@@ -11,7 +11,7 @@ from itertools import product
 from typing import Any, cast
 
 from drivelab import _core
-from drivelab.errors import InputError, RunError
+from drivelab.errors import InputError, RunError, ref
 from drivelab.measuring.device import SECTOR, Target
 from drivelab.runs.result import Failure, Point, Result, Skipped, resolved
 from drivelab.scenarios import toml_text
@@ -118,7 +118,7 @@ def check_fits(checked: _core.Plan, target: Target, how: How) -> None:
     try:
         _core.measure_fits(checked, target.server.address, how.engine)
     except RunError as error:
-        raise InputError(str(error)) from error
+        raise InputError(f"{error}") from error
 
 
 def measure_plan(
@@ -129,7 +129,7 @@ def measure_plan(
     Failures and an interruption are in the result, with the figures up to then. Raises InputError.
     """
     if not 1 <= how.repeats <= REPEATS_MAX:
-        raise InputError(f"--repeat {how.repeats}: from 1 to {REPEATS_MAX} runs of each point")
+        raise InputError(f"{ref('repeat', how.repeats)}: from 1 to {REPEATS_MAX} runs of each point")
     runs: list[list[dict[str, Any]]] = [[] for _ in range(len(checked))]
     failures: dict[int, Failure] = {}
     interrupted, done = False, 0
@@ -149,7 +149,7 @@ def measure_plan(
                 )
                 runs[place].append(point)
             except RunError as error:
-                failures[place] = Failure(axes, _without_names(str(error), target))
+                failures[place] = Failure(axes, _without_names(f"{error}", target))
             if interrupted:
                 break
             done += 1

@@ -81,7 +81,7 @@ def notes(result: MeasuredResult) -> Iterator[str]:
     if result.interrupted and all(point["ended"] != "interrupted" for point in result.records):
         yield "note: interrupted; the figures are those of what had finished"
     for failure in result.failures:
-        yield f"error: {failure.message}"
+        yield f"error: {failure.why}"
     is_reported = any(map(never_answered, result.records))
     for warning in result.warnings:
         if is_reported and warning["code"] == "unanswered":

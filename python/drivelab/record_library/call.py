@@ -10,7 +10,7 @@ from typing import Any, Protocol, TypeAlias, Unpack, runtime_checkable
 
 from drivelab.comparison.beside import Compared, compared
 from drivelab.comparison.choice import Choice, Options, chosen
-from drivelab.errors import InputError
+from drivelab.errors import InputError, ref
 from drivelab.host.files import write_text
 from drivelab.record_library.database import Database
 from drivelab.record_library.entry import Entry
@@ -82,7 +82,7 @@ class Records:
         simulated, measured, emulated, predicted or fio. Raises InputError.
         """
         if kind is not None and kind not in KINDS:
-            raise InputError(f"--kind {kind}: there is {', '.join(KINDS)}")
+            raise InputError(f"{ref('kind', kind)}: there is {', '.join(KINDS)}")
         return self.shelf.search(terms, kind=kind, tags=tags)
 
     def content(self, record: str) -> list[dict[str, Any]]:

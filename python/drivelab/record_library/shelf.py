@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from drivelab.errors import InputError
+from drivelab.errors import InputError, ref
 from drivelab.record_library.anonymous import anonymous
 from drivelab.record_library.database import Database
 from drivelab.record_library.entry import DIGEST_SHOWN, Entry, canonical, checked_tag, digest_of, entry_of
@@ -37,7 +37,7 @@ def default_place() -> str:
 def place_of(where: str | None) -> str:
     """The place of a library that is named, or the default one. Raises InputError."""
     if where is not None and not where.strip():
-        raise InputError("--library is empty: name a file, or a database of PostgreSQL")
+        raise InputError(f"{ref('library')} is empty: name a file, or a database of PostgreSQL")
     return default_place() if where is None else where
 
 

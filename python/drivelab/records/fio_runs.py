@@ -147,7 +147,7 @@ def _groups(document: Mapping[str, Any], origin: str) -> tuple[list[list[Entry]]
     """Jobs that ran together, those that wait for others in a new group; and the sum over all hosts."""
     jobs = _listed(document)
     if jobs is None:
-        raise InputError(f"{origin}: jobs is missing: this is no result of fio's --output-format=json")
+        raise InputError(f"{origin}: jobs is missing: this is no result of `fio --output-format=json`")
     key = "jobs" if "jobs" in document else "client_stats"
     found: dict[Any, list[Entry]] = {}
     of_all = None

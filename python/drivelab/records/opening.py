@@ -124,7 +124,7 @@ def _understood(objects: Sequence[Mapping[str, Any]], origin: str) -> Record:
     for key, verb in _OTHERS.items():
         if key in one:
             raise InputError(
-                f"{origin}: this is what `drivelab {verb} --json` prints; records that can be compared come from "
+                f"{origin}: this is the JSON of `drivelab {verb}`; records that can be compared come from "
                 "simulate, emulate, measure, reproduce and fio"
             )
     keys = ", ".join(f"{key:.30}" for key in list(one)[:5]) or "none"

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from drivelab.errors import InputError
+from drivelab.errors import InputError, ref
 
 if TYPE_CHECKING:
     import altair
@@ -22,7 +22,7 @@ METRICS = ("iops", "mbps", "latency", *(name.replace("_", ".") for name in LATEN
 def check_metric(name: str, called: str = "metric") -> None:
     """Refuse what is no metric of a picture. Raises InputError."""
     if name.strip().lower().replace("_", ".") not in METRICS:
-        raise InputError(f"{called} {name}: it is one of {', '.join(METRICS)}")
+        raise InputError(f"{ref(called, name)}: it is one of {', '.join(METRICS)}")
 
 
 def drawn(

@@ -60,8 +60,8 @@ def act(named: str, action: Mapping[str, Any]) -> str:
         return _told(path, line)
     if has_greeted is not None:
         raise InputError(
-            f"{has_greeted}: this is the device, and its control socket is at another path: name that (the option "
-            "--control of emulate)"
+            f"{has_greeted}: this is the device, and its control socket is at another path: name that "
+            "(`emulate --control`)"
         )
     raise InputError(
         f"{named}: no device is served there: {why}; name the socket or the address that emulate has printed, or "
@@ -73,7 +73,7 @@ def _told(path: Path, line: bytes) -> str:
     """What the device's answer says. Raises InputError."""
     try:
         answer = json.loads(line)
-        is_done, said = answer["ok"], answer["told"] if answer["ok"] else answer["error"]
+        is_done, said = answer["ok"], answer["told"] if answer["ok"] else answer["message"]
     except (ValueError, KeyError, TypeError) as error:
         raise InputError(
             f"{path}: what serves there is no device of drivelab: name the control socket that emulate has printed"
@@ -122,7 +122,7 @@ def _at_port(named: str, parts: urllib.parse.SplitResult) -> list[Path]:
     if not found:
         raise InputError(
             f"{named}: no device of this user is known at that port: name the control socket that emulate has "
-            "printed in its line `serving`, or the path that its option --control has"
+            "printed in its line `serving`, or the path that `emulate --control` names"
         )
     return found
 

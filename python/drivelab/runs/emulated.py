@@ -11,14 +11,14 @@ from types import TracebackType
 from typing import Any
 
 from drivelab import _core
-from drivelab.arguments import speaks_of_arguments
-from drivelab.errors import InputError, RunError
+from drivelab.errors import InputError, RunError, ref
 from drivelab.host import remains
 from drivelab.report.plural import counted
 from drivelab.runs import control, emulation
 from drivelab.runs.emulation import BLOCK_SIZES, BUDGET
 from drivelab.runs.provenance import provenance
 from drivelab.runs.result import resolved
+from drivelab.scenarios.names import names_checked
 from drivelab.scenarios.quantities import span_ns
 from drivelab.scenarios.scenario import (
     Override,
@@ -51,23 +51,25 @@ def device_options(  # noqa: PLR0913 - its parameters are the options of the ver
     lateness_budget: str = BUDGET,
 ) -> dict[str, Any]:
     """The options of a device, all of them checked. Raises InputError."""
-    check_apart({"--capture": capture}, None if store == "memory" else Path(store), image)
+    check_apart({"capture": capture}, None if store == "memory" else Path(store), image)
     if write_image and image is None:
-        raise InputError("--write-image changes nothing without --image; leave it out")
+        raise InputError(f"{ref('write_image')} changes nothing without {ref('image')}; leave it out")
     options = _options(socket, control, clock, store, image, block_size, lateness_budget)
     options |= _network(socket, tcp, tls_certificates)
     if control is not None and socket is not None and Path(control).absolute() == Path(socket).absolute():
-        raise InputError(f"--control {control}: it is the path of the device's own socket; give another one")
+        raise InputError(
+            f"{ref('control', control)}: it is the path of the device's own socket; give another one"
+        )
     if mount is not None and not remains.unmounted(mount):
         raise InputError(
-            f"--mount {mount}: what is mounted there has lost its process; unmount it, as with fusermount3 -u"
+            f"{ref('mount', mount)}: what is mounted there has lost its process; unmount it, as with fusermount3 -u"
         )
     if mount is not None and not mount.is_dir():
         what = "it is no folder; name one" if mount.exists() else "there is no such folder; make it first"
-        raise InputError(f"--mount {mount}: {what}")
+        raise InputError(f"{ref('mount', mount)}: {what}")
     if mount is not None and any(mount.iterdir()):
         raise InputError(
-            f"--mount {mount}: there is something in it, which nobody would see; name an empty folder"
+            f"{ref('mount', mount)}: there is something in it, which nobody would see; name an empty folder"
         )
     options |= {"mount": None if mount is None else str(mount.absolute())}
     return options | {"write_image": write_image, "capture": None if capture is None else str(capture)}
@@ -78,7 +80,7 @@ def sized(drive_size: str | int | None) -> list[Override]:
     if drive_size is None:
         return []
     text = f"{drive_size}B" if isinstance(drive_size, int) else drive_size
-    return [Override("target.drive.geometry.accessible", text, "--drive-size")]
+    return [Override("target.drive.geometry.accessible", text, ref("drive_size"))]
 
 
 def served_plan(source: Source, overrides: list[Override]) -> _core.Plan:
@@ -113,7 +115,7 @@ def check_apart(wanted: dict[str, Path | None], store: Path | None, image: Path 
         own = None if store is None else emulation.file_of(store, path)
         if own is not None:
             raise InputError(
-                f"{option} {path}: this is {own}, which the device of --store has; name another file"
+                f"{ref(option, path)}: this is {own}, which the device of {ref('store')} has; name another file"
             )
         if image is not None and emulation.is_same(path, image):
             raise InputError(f"{option} {path}: this is the image of the device; name another file")
@@ -130,20 +132,23 @@ def _options(
 ) -> dict[str, Any]:
     """What was asked for, checked. Raises InputError."""
     if block_size not in BLOCK_SIZES:
-        raise InputError(f"--block-size {block_size}: give 512 or 4096")
+        raise InputError(f"{ref('block_size', block_size)}: give 512 or 4096")
     folder = None if store == "memory" else store
     if folder is not None and image is not None:
-        raise InputError("--store and --image: the bytes are in one of the two; leave the other out")
+        raise InputError(
+            f"{ref('store')} and {ref('image')}: the bytes are in one of the two; leave the other out"
+        )
     if clock == "untimed" and (folder is not None or image is not None):
         raise InputError(
-            "--clock untimed is without the model, and so without its drives: its bytes are in memory; leave --store "
-            "and --image out"
+            f"{ref('clock', 'untimed')} is without the model, and so without its drives: its bytes are in "
+            f"memory; leave {ref('store')} "
+            f"and {ref('image')} out"
         )
-    budget_ns = span_ns("--lateness-budget", budget)
+    budget_ns = span_ns("lateness_budget", budget)
     try:
         _core.check_clock(clock)
     except ValueError as error:
-        raise InputError(f"--clock {clock}: {error}") from error
+        raise InputError(f"{ref('clock', clock)}: {error}") from error
     return emulation.served(
         clock,
         socket=socket,
@@ -159,10 +164,12 @@ def _network(socket: str | None, tcp: str | None, certificates: Path | None) -> 
     """The address of a device that is at a port, and its certificates. Raises InputError."""
     if tcp is None:
         if certificates is not None:
-            raise InputError("--tls-certificates changes nothing without --tcp; leave it out")
+            raise InputError(f"{ref('tls_certificates')} changes nothing without {ref('tcp')}; leave it out")
         return {}
     if socket is not None:
-        raise InputError("--socket and --tcp: the device is at one of the two; leave the other out")
+        raise InputError(
+            f"{ref('socket')} and {ref('tcp')}: the device is at one of the two; leave the other out"
+        )
     host, _, port = tcp.rpartition(":")
     host = host.removeprefix("[").removesuffix("]")
     try:
@@ -172,13 +179,16 @@ def _network(socket: str | None, tcp: str | None, certificates: Path | None) -> 
         number = -1
     if not 0 <= number <= _PORT_MAX:
         raise InputError(
-            f"--tcp {tcp}: give a port of this machine's own, such as 10809, or one of its addresses with a port, such "
+            f"{ref('tcp', tcp)}: give a port of this machine's own, such as 10809, or one of its addresses with "
+            "a port, such "
             "as 192.0.2.1:10809, 0.0.0.0:10809 or [::]:10809"
         )
     if certificates is None and not address.is_loopback:
         raise InputError(
-            f"--tcp {tcp}: other machines reach this address, and the device is served to them with TLS alone: name a "
-            f"folder of certificates with --tls-certificates, or give --tcp {port} for clients of this machine"
+            f"{ref('tcp', tcp)}: other machines reach this address, and the device is served to them with TLS "
+            "alone: name a "
+            f"folder of certificates with {ref('tls_certificates')}, or give {ref('tcp', port)} for clients of "
+            "this machine"
         )
     at = f"[{address}]:{port}" if address.version == _IPV6 else f"{address}:{port}"
     return {"address": at, "certificates": None if certificates is None else str(certificates)}
@@ -271,7 +281,7 @@ class Device:
             self._ready.set()
 
 
-@speaks_of_arguments
+@names_checked
 def emulate(  # noqa: PLR0913 - its parameters are the options of the verb
     scenario: Scenario = "",
     *,

@@ -112,15 +112,15 @@ def loop(
     checked = plan(source, overrides)
     try:
         _core.check_loop(checked)
-    except _core.RunError as error:
-        raise InputError(str(error)) from error
+    except RunError as error:
+        raise InputError(f"{error}") from error
     plans = [_with_seed(source, overrides, checked.seed + number) for number in range(SEEDS)]
     simulated = run_plans(plans)
     for result in simulated:
         if result.interrupted:
             raise KeyboardInterrupt
         if result.failures:
-            raise RunError(result.failures[0].message)
+            raise RunError(result.failures[0].why)
     found: list[Looped] = []
     try:
         for looped in _points(checked, simulated, budget_ns):

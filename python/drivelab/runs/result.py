@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from drivelab import _core
 from drivelab.errors import RunError
+from drivelab.errors.keys import as_arguments, as_keys
 from drivelab.report import frames
 from drivelab.report.commands import LOGS
 from drivelab.report.pictures import check_metric, drawn
@@ -65,9 +66,19 @@ class Failure:
     """A point of the sweep that has no result, and why."""
 
     axes: dict[str, Any]
-    message: str
-    is_unfit: bool = False
-    """Whether another command line helps: nothing of it ran."""
+    why: str
+    """Why, with references to keys."""
+    kind: type[RunError] = RunError
+    """The error's class: UnfitError where another command line helps."""
+
+    @property
+    def message(self) -> str:
+        """Why, with keys as arguments of a function."""
+        return as_arguments(self.why)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The entry of a record, with keys as those of a scenario."""
+        return {"axes": self.axes, "message": as_keys(self.why)}
 
 
 @dataclass(frozen=True)
@@ -164,7 +175,7 @@ class Result:
             **self.provenance(),
             "generator": _core.GENERATOR,
             "interrupted": self.interrupted,
-            "failures": [{"axes": failure.axes, "message": failure.message} for failure in self.failures],
+            "failures": [failure.to_dict() for failure in self.failures],
             "skipped": [{"axes": skipped.axes, "reason": skipped.reason} for skipped in self.skipped],
             **self.scenario(),
             "points": self._stated(),

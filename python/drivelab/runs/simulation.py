@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import Any, TypeVar, cast
 
 from drivelab import _core, executors
-from drivelab.arguments import speaks_of_arguments
-from drivelab.errors import InputError, Interrupted, RunError, UnfitError
+from drivelab.errors import InputError, Interrupted, RunError
 from drivelab.executors.replay_problems import tell_problems
 from drivelab.host.files import write_whole
 from drivelab.report.commands import LOGS, Commands
 from drivelab.runs.repetition import verdict
 from drivelab.runs.result import Failure, Point, Result, Skipped
 from drivelab.scenarios.firmware import iops_range
+from drivelab.scenarios.names import names_checked
 from drivelab.scenarios.scenario import Scenario, overrides_from, plan, read_source
 from drivelab.scenarios.subject import subject_of
 
@@ -34,7 +34,7 @@ LOG_MAX = 100_000
 """Commands that all points together may log: a record of more than a hundred megabytes helps nobody."""
 
 
-@speaks_of_arguments
+@names_checked
 def simulate(
     scenario: Scenario = "",
     *,
@@ -71,7 +71,7 @@ def simulate(
         raise Interrupted(result)
     if result.failures:
         first = result.failures[0]
-        raise RunError(f"{first.message} (at {first.axes})" if first.axes else first.message)
+        raise RunError(f"{first.why} (at {first.axes})" if first.axes else first.why)
     if source.record is not None:
         repeated = verdict(source.record, checked, result)
         if repeated.is_same is False:
@@ -205,7 +205,7 @@ def _result(checked: _core.Plan, outcome: Sequence[Outcome]) -> Result:
     planned = zip(checked.axes, checked.fio, checked.in_force, outcome, strict=True)
     for place, (axes, command, in_force, entry) in enumerate(planned):
         if isinstance(entry, RunError):
-            failures.append(Failure(axes, str(entry), isinstance(entry, UnfitError)))
+            failures.append(Failure(axes, f"{entry}", type(entry)))
         elif entry is not None:
             tell_problems(entry, checked, place)
             logs = {key: Commands(entry[key]) for key in LOGS if key in entry}

@@ -5,6 +5,7 @@ The cause is the same in both forms: time does not advance in the run, or no req
 
 from __future__ import annotations
 
+from drivelab.errors import TimelessError
 from drivelab.runs.result import Failure
 
 REMEDY = (
@@ -12,15 +13,10 @@ REMEDY = (
     "target.controller.cache.overhead or .rate, target.drive.firmware for the drive's own"
 )
 
-# The run's message that its time does not advance. Its advice, a thinktime or a rate, does not apply to a
-# scan.
-_STILL = "time does not pass"
-
 
 def failure_text(failure: Failure) -> str:
     """Why a point of a scan has no result, with a remedy that a scan allows, and its place."""
     at = ", ".join(f"{key} = {value}" for key, value in failure.axes.items())
-    message = failure.message
-    if message.startswith(_STILL):
-        message = f"{message.partition(':')[0]}: {REMEDY}"
+    # A thinktime or a rate, which help in a run, are nothing that a scan has.
+    message = f"time does not pass: {REMEDY}" if failure.kind is TimelessError else failure.why
     return f"{message} (at {at})" if at else message

@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from drivelab import _core
-from drivelab.arguments import speaks_of_arguments
-from drivelab.errors import InputError, RunError
+from drivelab.errors import InputError, RunError, ref
 from drivelab.report.pictures import drawn
 from drivelab.report.plural import counted
 from drivelab.report.table import Table
@@ -26,6 +25,7 @@ from drivelab.scanning.burst import Burst
 from drivelab.scanning.sizes import Sizes
 from drivelab.scanning.surface import Surface
 from drivelab.scenarios import toml_text
+from drivelab.scenarios.names import names_checked
 from drivelab.scenarios.scenario import Override, Source, check_once, overrides_from, plan
 
 if TYPE_CHECKING:
@@ -163,7 +163,7 @@ class SizeScan:
         return drawn(lambda: charts.sizes(self.to_dict(), title), path, self.run.provenance)
 
 
-@speaks_of_arguments
+@names_checked
 def scan(
     drive: str | Path,
     *,
@@ -186,7 +186,7 @@ def scan(
     return scan_target(target, rw, places, (accesses, access_size), workers, progress)
 
 
-@speaks_of_arguments
+@names_checked
 def scan_sizes(
     drive: str | Path,
     *,
@@ -213,9 +213,9 @@ class Target:
 
 def target_of(drive: str, controller: str | None, others: Iterable[Override]) -> Target:
     """A target from its names and from overrides that do not change the measurement. Raises InputError."""
-    found = [Override("target.drive", drive, "--drive")]
+    found = [Override("target.drive", drive, ref("drive"))]
     if controller is not None:
-        found.append(Override("target.controller", controller, "--controller"))
+        found.append(Override("target.controller", controller, ref("controller")))
     for override in others:
         if not override.key.startswith(("target.", *_FREE)):
             raise InputError(

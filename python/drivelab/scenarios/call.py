@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from drivelab import _core
-from drivelab.arguments import speaks_of_arguments
 from drivelab.errors import ScenarioError
+from drivelab.scenarios.names import names_checked
 from drivelab.scenarios.problem import Problem
 from drivelab.scenarios.scenario import Scenario, overrides_from, plan, read_source
 
 
-@speaks_of_arguments
+@names_checked
 def check(scenario: Scenario = "", **overrides: object) -> list[Problem]:
     """Everything that is wrong with a scenario; nothing when it can run. Arguments are those of `simulate`.
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from drivelab import _core
-from drivelab.errors import InputError
+from drivelab.errors import InputError, ref
 from drivelab.host.files import read_text
 from drivelab.scenarios import toml_text
 from drivelab.scenarios.scenario import Override, Source
@@ -46,7 +46,7 @@ class Recorded:
             if self.traces.get(name, fingerprint) != fingerprint:
                 raise InputError(
                     f"{name}: this is not the trace that {self.origin} replayed: its content is another; name the one "
-                    "that was replayed, with --trace (workload.trace.file)"
+                    f"that was replayed, with {ref('workload.trace.file')}"
                 )
 
 

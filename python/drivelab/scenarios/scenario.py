@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from drivelab import _core
 from drivelab.errors import InputError
+from drivelab.errors.keys import WORDS
 from drivelab.host.files import read_text
 from drivelab.scenarios import toml_text
 from drivelab.scenarios.ranges import listed
@@ -18,46 +19,6 @@ if TYPE_CHECKING:
     from drivelab.scenarios.repeating import Recorded
 
 Scenario = str | Path | Mapping[str, object]
-
-WORDS = {
-    "name": "name",
-    "drive": "target.drive",
-    "level": "target.array.level",
-    "members": "target.array.members",
-    "stripe_unit": "target.array.stripe_unit",
-    "pattern": "workload.pattern",
-    "rw": "workload.rw",
-    "bs": "workload.bs",
-    "bssplit": "workload.bssplit",
-    "iodepth": "workload.iodepth",
-    "numjobs": "workload.numjobs",
-    "rwmixread": "workload.rwmixread",
-    "percentage_random": "workload.percentage_random",
-    "random_distribution": "workload.random_distribution",
-    "rate_iops": "workload.rate_iops",
-    "rate_process": "workload.rate_process",
-    "thinktime": "workload.thinktime",
-    "fsync": "workload.fsync",
-    "direct": "workload.direct",
-    "size": "workload.size",
-    "offset": "workload.offset",
-    "runtime": "run.duration",
-    "ramp_time": "run.warmup",
-    "number_ios": "run.ios",
-    "randseed": "run.seed",
-    "ioengine": "workload.ioengine",
-    "time_based": "workload.time_based",
-    "trace": "workload.trace.file",
-    "pace": "workload.trace.pace",
-    "trace_format": "workload.trace.format",
-    "trace_device": "workload.trace.device",
-    "scale_time": "workload.trace.scale_time",
-    "remap": "workload.trace.remap",
-    "of": "workload.trace.of",
-    "lenient": "workload.trace.lenient",
-    "sort": "workload.trace.sort",
-}
-"""The workload in fio's words, and the array, as options and keyword arguments: the key that each replaces."""
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from drivelab import _core
-from drivelab.errors import InputError, OutputError
+from drivelab.errors import InputError, OutputError, TraceError, ref
+from drivelab.errors.keys import of_trace
 from drivelab.report.plural import counted
 from drivelab.trace.reading import (
     WRITTEN,
@@ -74,7 +75,7 @@ class Copied:
         if found["to"] in _RELATIVE and any(kind == "unsorted" for kind, _, _ in found["problems"]):
             lines.append(
                 f"times of {found['to']} count from the first request: one that is before it in time is written with "
-                "it, at 0; --sort puts requests in order"
+                f"it, at 0; {ref('sort')} puts requests in order"
             )
         return lines
 
@@ -113,21 +114,22 @@ def convert(
     found, shape, target = traces_of(names), shape or Shape(), Path(output)
     if shape.merge not in {None, "clock", "start"}:
         raise InputError(
-            f"--merge {shape.merge}: give clock (the traces have one) or start (they begin together)"
+            f"{ref('merge', shape.merge)}: give clock (the traces have one) or start (they begin together)"
         )
     if len(found) > 1 and shape.merge is None:
         raise InputError(
-            f"{len(found)} traces: give --merge clock where they have one clock, or --merge start to begin them "
+            f"{len(found)} traces: give {ref('merge', 'clock')} where they have one clock, or "
+            f"{ref('merge', 'start')} to begin them "
             "together"
         )
     if len(found) == 1 and shape.merge is not None:
-        raise InputError("--merge changes nothing with one trace; leave it out")
+        raise InputError(f"{ref('merge')} changes nothing with one trace; leave it out")
     if target.suffix in _PACKED_OTHERWISE:
         raise InputError(f"{target}: only .gz is written packed; leave {target.suffix} out, or write .gz")
     for path in (path for files in found for path in files):
         if target.exists() and target.is_file() and target.samefile(path):
             raise InputError(
-                f"--output {target}: this is a trace that is read, and would be lost; name another file"
+                f"{ref('output', target)}: this is a trace that is read, and would be lost; name another file"
             )
     wanted = asdict(shape) | {"gzip": target.suffix == ".gz"}
     wanted["from"] = wanted.pop("from_")
@@ -136,8 +138,8 @@ def convert(
     def copy(path: Path) -> dict[str, Any]:
         try:
             figures = _core.trace_copy([texts(files) for files in found], options, wanted, str(path), to)
-        except _core.TraceError as error:
-            raise InputError(str(error)) from error
+        except TraceError as error:
+            raise InputError(of_trace(f"{error}")) from error
         if not figures["written"] and not figures["injected"]:
             raise InputError(_nothing_written(names, figures["read"], shape))
         return figures
@@ -153,12 +155,12 @@ def _nothing_written(names: Sequence[str | Path], read: int, shape: Shape) -> st
     shown = ", ".join(map(str, names))
     if not read:
         return f"{shown}: there is no request in it"
-    asked = {"--device": shape.device, "--skip": shape.skip, "--from": shape.from_, "--until": shape.until}
-    given = " ".join(f"{option} {value}" for option, value in asked.items() if value)
+    asked = {"device": shape.device, "skip": shape.skip, "from": shape.from_, "until": shape.until}
+    given = " ".join(ref(name, value) for name, value in asked.items() if value)
     if given:
         asked_of = "`drivelab trace info` says how long it lasts and what its devices are"
         return f"{given}: lies outside of {shown}; {asked_of}"
-    larger = "" if shape.remap is None else f", more of them than --capacity {shape.capacity} has"
+    larger = "" if shape.remap is None else f", more of them than {ref('capacity', shape.capacity)} has"
     return (
         f"{shown}: none of its {read:,} requests can be written: no bytes{larger}, or not in this format; `drivelab "
         "trace info` says what they are"
@@ -188,5 +190,5 @@ def _replaced(target: Path, copy: Any) -> dict[str, Any]:  # noqa: ANN401 - a fu
 def written_format(name: str) -> str:
     """The name of a writable format. Raises InputError."""
     if name not in WRITTEN:
-        raise InputError(f"--to {name}: there are {', '.join(WRITTEN)}")
+        raise InputError(f"{ref('to', name)}: there are {', '.join(WRITTEN)}")
     return name

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from drivelab import _core
-from drivelab.errors import InputError
+from drivelab.errors import InputError, TraceError
+from drivelab.errors.keys import of_trace
 from drivelab.report.csv_text import flat
 from drivelab.report.pictures import drawn
 from drivelab.report.table import Cell, Table
@@ -68,8 +69,8 @@ def info(trace: str | Path | Sequence[str | Path], reading: Reading | None = Non
     files = one_trace(trace)
     try:
         figures = _core.trace_info(texts(files), reading_options(reading or Reading()))
-    except _core.TraceError as error:
-        raise InputError(str(error)) from error
+    except TraceError as error:
+        raise InputError(of_trace(f"{error}")) from error
     names = [trace] if isinstance(trace, str | Path) else list(trace)
     return Info(str(names[0]), figures)
 

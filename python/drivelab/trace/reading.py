@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from drivelab import _core
-from drivelab.errors import InputError
+from drivelab.errors import InputError, TraceError
+from drivelab.errors.keys import of_trace
 from drivelab.host.files import check_kind
 from drivelab.report.csv_text import rows_csv
 from drivelab.report.table import Cell, Table
@@ -189,6 +190,6 @@ def head(trace: str | Path | Sequence[str | Path], count: int = 10, reading: Rea
     files = one_trace(trace)
     try:
         format_, rows, problems = _core.trace_head(texts(files), reading_options(reading or Reading()), count)
-    except _core.TraceError as error:
-        raise InputError(str(error)) from error
+    except TraceError as error:
+        raise InputError(of_trace(f"{error}")) from error
     return Head(str(files[0]), format_, rows, problems)

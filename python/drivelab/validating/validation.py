@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from drivelab import _core
-from drivelab.arguments import speaks_of_arguments
-from drivelab.errors import InputError
+from drivelab.errors import InputError, TraceError
 from drivelab.host.files import check_kind
 from drivelab.report.pictures import drawn
 from drivelab.report.table import Cell, Table
 from drivelab.scenarios import toml_text
+from drivelab.scenarios.names import names_checked
 from drivelab.scenarios.scenario import Override, Source, check_once, overrides_from, plan
 from drivelab.validating.validation_groups import (
     JUDGED_FROM,
@@ -226,7 +226,7 @@ class Validation:
         return self.table()._repr_html_()
 
 
-@speaks_of_arguments
+@names_checked
 def validate(
     drive: str | Path,
     trace: str | Path,
@@ -272,10 +272,8 @@ def replay(
     _check_readable(Path(trace))
     try:
         columns = _core.replay(checked, str(trace))
-    except _core.TraceError as error:
-        # Of a line that cannot be read: what it should look like.
-        form = "; a line has R or W, Hit or Miss, LBN, sectors, service time and pause in us"
-        raise InputError(f"{trace}: {error}{form if str(error).startswith('line ') else ''}") from error
+    except TraceError as error:
+        raise InputError(f"{trace}: {error}") from error
     tags = _tags(Path(trace), len(columns["first"]))
     found = kinds(columns, tags)
     chosen = {"all": np.ones(len(columns["first"]), dtype=bool), **found}

@@ -3,6 +3,7 @@ use crate::{exponential, settings};
 use drivelab_durability::description::{Attended, Common, Description, Latent};
 use drivelab_durability::law::Law;
 use drivelab_durability::{Method, Plan, solve};
+use drivelab_units::InFile;
 
 type Change = &'static dyn Fn(&mut Description);
 
@@ -43,7 +44,7 @@ fn everything_that_is_wrong_is_reported_at_once() {
         let problems = Plan::check(about).expect_err(name);
         listing += &format!("{name}\n");
         for problem in problems {
-            listing += &format!("  {problem}\n");
+            listing += &format!("  {}\n", InFile(&problem.to_string()));
         }
     }
     insta::assert_snapshot!(listing);
@@ -56,8 +57,8 @@ fn a_method_that_the_array_does_not_allow_says_why() {
     let plan = Plan::check(about).unwrap();
     let problems = solve(&plan, &settings(Method::Chain, 1000)).unwrap_err();
     assert_eq!(
-        problems[0].to_string(),
-        "method: there is no chain: the rebuild is not exponential: give --method auto, or exponential times"
+        InFile(&problems[0].to_string()).to_string(),
+        "method: there is no chain: the rebuild is not exponential: give method = \"auto\", or exponential times"
     );
     let plan = Plan::check(exponential("raid0", 2, 1e5, 20.0)).unwrap();
     assert!(
@@ -67,8 +68,8 @@ fn a_method_that_the_array_does_not_allow_says_why() {
     about.common = vec![Common { name: "shelf".into(), mean_hours: 1e5, share: 0.1 }];
     let problems = solve(&Plan::check(about).unwrap(), &settings(Method::Splitting, 1000)).unwrap_err();
     assert_eq!(
-        problems[0].to_string(),
-        "method: a common cause takes several drives at once, past the stages of splitting: give --method biasing"
+        InFile(&problems[0].to_string()).to_string(),
+        "method: a common cause takes several drives at once, past the stages of splitting: give method = \"biasing\""
     );
 }
 

@@ -1,5 +1,6 @@
 //! An image in a file of the device's size, with holes where nothing was written.
 use super::{Image, room};
+use drivelab_units::{Given, key};
 use rustix::fs::{FlockOperation, SeekFrom, flock, seek};
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -63,9 +64,10 @@ impl FileImage {
 
 fn check_kind(path: &Path) -> io::Result<()> {
     if path.is_dir() {
-        return Err(io::Error::other(
-            "it is a folder: one with an image for each drive is given with --store",
-        ));
+        return Err(io::Error::other(concat!(
+            "it is a folder: one with an image for each drive is given with ",
+            key!("store")
+        )));
     }
     Ok(())
 }
@@ -86,7 +88,8 @@ fn other(found: u64, size: u64) -> io::Error {
     } else if found < FITTED_MIN || !found.is_multiple_of(4_096) {
         "take an image of that size".to_owned()
     } else {
-        format!("take an image of that size, or give the drive that of the image: --drive-size {found}B")
+        let given = Given("drive_size", format_args!("{found}B"));
+        format!("take an image of that size, or give the drive that of the image: {given}")
     };
     io::Error::other(format!("it has {found} bytes, and the drive {size}: {remedy}"))
 }

@@ -1,4 +1,5 @@
 //! A disk without room for a file: how much the file needs, and how much is free.
+use drivelab_units::key;
 use std::io::{self, ErrorKind};
 use std::os::fd::AsFd;
 
@@ -15,7 +16,8 @@ pub(crate) fn explained(error: io::Error, place: impl AsFd, needed: u64) -> io::
             error.kind(),
             format!(
                 "the file system takes no file of {needed} bytes: take a folder on another one, such as XFS, or a smaller \
-                 drive with --drive-size"
+                 drive with {}",
+                key!("drive_size")
             ),
         ),
         _ => error,

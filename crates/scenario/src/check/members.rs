@@ -8,7 +8,6 @@ use super::target::{ResolvedTarget, Shared, drive_spelling, spelling};
 use crate::check::given;
 use crate::keys::numbers::Count;
 use crate::keys::{At, Read};
-use crate::plan::{ARGUMENTS, COMMAND_LINE};
 use crate::raw::array::ArrayRaw;
 use crate::raw::choice::Choice;
 use crate::raw::drive::DriveRaw;
@@ -21,6 +20,7 @@ use drivelab_core::storage::array::levels::{Layout, LevelName};
 use drivelab_core::storage::array::params::{ArrayParams, ManagedBy};
 use drivelab_core::storage::drive::params::DriveModel;
 use drivelab_core::storage::drive::protocol::Protocol;
+use drivelab_units::key;
 use drivelab_units::{Sectors, counted};
 use std::fmt::Write;
 use std::sync::Arc;
@@ -169,10 +169,9 @@ impl Shared<'_> {
         let unread = !array.readable("drives") || !raw.readable("drive") || !array.readable("members");
         let members = array.members.as_ref().map(|members| members.value.0 as u16);
         if raw.drive.is_none() && !unread {
-            let remedy = match log.document_origin() {
-                COMMAND_LINE => "name the members' drive: --drive wd-4tb-7200",
-                ARGUMENTS => "name the members' drive: drive=\"wd-4tb-7200\"",
-                _ => "add target.drive = \"wd-4tb-7200\", or drives = [..] in place of it and of members",
+            let remedy = match log.document_is_file() {
+                false => concat!("name the members' drive: ", key!("target.drive", "wd-4tb-7200")),
+                true => "add target.drive = \"wd-4tb-7200\", or drives = [..] in place of it and of members",
             };
             log.fault(place, "an array of no drives", remedy);
         } else if members.is_none() && !unread {

@@ -11,7 +11,6 @@ use super::resolve::{FileCache, Loader};
 use super::system::{check_faults, system};
 use crate::check::given;
 use crate::keys::{At, Read};
-use crate::plan::{ARGUMENTS, COMMAND_LINE};
 use crate::raw::choice::Choice;
 use crate::raw::drive::DriveRaw;
 use crate::raw::scenario::{ServerRaw, ServiceName, TargetRaw};
@@ -21,6 +20,7 @@ use crate::text::problem::{Log, Place};
 use drivelab_core::storage::TargetParams;
 use drivelab_core::storage::drive::params::DriveModel;
 use drivelab_core::storage::server::{ServerParams, Service};
+use drivelab_units::key;
 use drivelab_units::{Sectors, Span};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -218,14 +218,13 @@ impl<'a> Shared<'a> {
 
 /// Records that there is no target; `place` is the document's.
 fn report_missing(place: Place, log: &mut Log) {
-    let remedy = match log.origin(place) {
-        COMMAND_LINE => {
-            "name a drive: --drive wd-4tb-7200, or a scenario's file; `drivelab catalogue` lists the drives"
-        }
-        ARGUMENTS => {
-            "name a drive: drive=\"wd-4tb-7200\", or give a scenario; drivelab.catalogue() lists the drives"
-        }
-        _ => "add a section [target] with drive = \"wd-4tb-7200\", or another drive",
+    let remedy = match log.document_is_file() {
+        false => concat!(
+            "name a drive, of which `catalogue` lists all that are known, such as ",
+            key!("target.drive", "wd-4tb-7200"),
+            ", or give a scenario's file"
+        ),
+        true => "add a section [target] with drive = \"wd-4tb-7200\", or another drive",
     };
     log.fault(place, "the scenario has no target", remedy);
 }

@@ -12,6 +12,7 @@ use drivelab_core::host::feed::{FeedParams, Pace};
 use drivelab_core::host::recording::Recording;
 use drivelab_core::setup::Fed;
 use drivelab_core::storage::drive::protocol::Protocol;
+use drivelab_units::Given;
 use drivelab_units::Sectors;
 use std::sync::Arc;
 
@@ -123,17 +124,18 @@ fn found(
     let TraceFound { recording, fingerprint, seed } = match loader.trace(request) {
         Ok(found) => found,
         Err(why) => {
-            let remedy =
-                "`drivelab trace info` says what is in a trace; its path is seen from the scenario's folder";
+            let remedy = "check what is in the trace; its path is seen from the scenario's folder";
             log.fault(place, format!("the trace \"{}\" cannot be replayed: {why}", request.file), remedy);
             return None;
         }
     };
     if let Some(seed) = seed.filter(|seed| *seed != run.seed) {
-        log.note(format!(
-            "{} was captured from a run with seed {seed}, and this one has {}: platters begin at other angles; run.seed \
-             = {seed} (--randseed) begins with the same",
-            request.file, run.seed
+        log.note(&format!(
+            "{} was captured from a run with seed {seed}, and this one has {}: platters begin at other angles; {} begins \
+             with the same",
+            request.file,
+            run.seed,
+            Given("run.seed", seed)
         ));
     }
     let params = FeedParams { pace: request.pace, command_limit };

@@ -1,5 +1,6 @@
 //! Problems of a text and their places: each with its line, its column and a remedy, all of them at once.
 use super::shorten::{around, begin, shortened};
+use drivelab_units::InFile;
 use serde::Serialize;
 use std::collections::BTreeSet;
 use std::fmt;
@@ -138,14 +139,9 @@ impl Log {
         Place { source, start: 0, end: text.len() as u32 }
     }
 
-    /// The name of the text of a place.
-    pub fn origin(&self, place: Place) -> &str {
-        self.texts.get(place.source as usize).map_or("", |text| &text.origin)
-    }
-
-    /// The name of the scenario: the first text.
-    pub fn document_origin(&self) -> &str {
-        self.origin(Place::default())
+    /// Whether the scenario, which is the first text, is a file or text of the caller, and not options or arguments.
+    pub fn document_is_file(&self) -> bool {
+        self.texts.first().is_some_and(|text| text.in_file)
     }
 
     /// The name of the option, if a place is in an option and not in a file.
@@ -154,7 +150,8 @@ impl Log {
     }
 
     /// Records what a reader should know although nothing is wrong; the same note only once.
-    pub fn note(&mut self, note: String) {
+    pub fn note(&mut self, note: &str) {
+        let note = InFile(note).to_string();
         if !self.notes.contains(&note) {
             self.notes.push(note);
         }
@@ -170,12 +167,20 @@ impl Log {
         if self.is_full() {
             return;
         }
-        let (message, remedy) = (shortened(message.into()), remedy.map(shortened));
+        let as_asked = |text: String| shortened(self.as_asked(place, text));
+        let (message, remedy) = (as_asked(message.into()), remedy.map(as_asked));
         if !self.seen.insert((place, message.clone())) || self.is_of_another_value(place, &message) {
             return;
         }
         let problem = self.problem(place, message, remedy);
         self.problems.push((place, problem));
+    }
+
+    /// A message about a place: in a file its keys are those of the file. For an option or an argument they stay
+    /// references, for the caller knows its names.
+    fn as_asked(&self, place: Place, text: String) -> String {
+        let in_file = self.texts.get(place.source as usize).is_some_and(|text| text.in_file);
+        if in_file { InFile(&text).to_string() } else { text }
     }
 
     /// Whether an earlier value in the same list of an option has the same problem: one message is enough.

@@ -3,6 +3,7 @@ use crate::common;
 use crate::common::Files;
 use drivelab_core::host::popularity::{Popularity, Spread};
 use drivelab_scenario::{NoFiles, Override, Plan, Problems, Source, plan};
+use drivelab_units::InFile;
 use std::fmt::Write;
 
 const DRIVE: &str = "[target]\ndrive = \"wd-4tb-7200\"\n[workload]\n";
@@ -58,6 +59,8 @@ fn without_a_drive_the_remedy_speaks_the_callers_language() {
         let level = [("--level", "target.array.level", "raid5"), ("--members", "target.array.members", "4")];
         let _ = write!(out, "=== {origin}, an array\n{}\n\n", without_file(origin, &level).unwrap_err());
     }
+    // An option or an argument stays a reference, for the caller knows its names.
+    let out = InFile(&out).to_string();
     insta::assert_snapshot!(out);
 }
 

@@ -12,7 +12,7 @@ use drivelab_trace::formats::native::{self, Entry, Injected};
 use drivelab_trace::merge::{Align, Merge};
 use drivelab_trace::shape::{Remap, Shape};
 use drivelab_trace::{Format, Options, Reader, copy};
-use drivelab_units::{Instant, Lba, Sectors, Span};
+use drivelab_units::{Instant, Lba, Sectors, Span, key};
 use std::io::{self, Write};
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
@@ -294,7 +294,7 @@ fn what_lies_beyond_the_target_is_an_error_unless_it_is_moved() {
         panic!()
     };
     assert!(error.starts_with("a.trace: line 2: the request ends at byte 4608000004096"), "{error}");
-    assert!(error.contains("--remap"), "{error}");
+    assert!(error.contains(key!("trace.remap", "wrap")), "{error}");
     let remap = Some(Remap::Wrap { to_bytes: capacity.bytes().get() });
     let point = done(&replayed(&setup, trace, Replaying { remap, ..params }, WHOLE));
     assert_eq!((point.errors, point.read.ios, point.write.ios), (0, 1, 1));

@@ -293,10 +293,10 @@ fn what_two_formats_claim_needs_an_option() {
     // A flag of 0 or 1, and a volume; or an opcode 28, and an address.
     let both = "1,33898,28,1,7\n";
     let text = message(both.as_bytes(), &Options::default());
-    assert!(text.contains("--format tencent or --format vscsi-csv"), "{text}");
+    assert!(text.contains("format = \"tencent\" or format = \"vscsi-csv\""), "{text}");
     for five in ["13.5 0 8 8 1\n", "13 0 8 8 0\n"] {
         let text = message(five.as_bytes(), &Options::default());
-        assert!(text.contains("--format disksim or --format mqsim, and --read-flag 0"), "{text}");
+        assert!(text.contains("format = \"disksim\" or format = \"mqsim\", and read_flag = 0"), "{text}");
     }
     let kind = |format, read_flag| {
         let options = Options { format: Some(format), read_flag, ..Options::default() };
@@ -342,8 +342,7 @@ fn compressed_data_that_are_cut_off_are_distinguished_from_damaged_ones() {
             let cut = &packed[..length];
             let message = crate::tools::message(cut, &Options::default());
             assert!(
-                message
-                    .ends_with("data are cut off; fetch it again, or take what came before with --lenient"),
+                message.ends_with("data are cut off; fetch it again, or take what came before with lenient"),
                 "{message}"
             );
             // What came before may be less than a line, of which no format is known.

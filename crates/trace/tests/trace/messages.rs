@@ -1,7 +1,7 @@
 //! Every message of the room, as a person reads it.
 use crate::formats as texts;
 use crate::pairs::raw;
-use crate::tools::{message, written};
+use crate::tools::{in_file, message, written};
 use drivelab_trace::error::Place;
 use drivelab_trace::formats::native::Header;
 use drivelab_trace::merge::{Align, Merge};
@@ -145,14 +145,14 @@ fn formats_and_options() {
     let own = written(&[Record::new(0, 0, Kind::Read, 0, 512)], Format::Drivelab, |_| "x".to_owned());
     say("unit", &message(&own, &Options { unit_ns: Some(100), ..Options::default() }));
     let to = Writer::new(Vec::new(), Format::Mqsim, Header::plain(Clock::Relative), false).err().unwrap();
-    say("to", &to.to_string());
+    say("to", &in_file(&to));
     for (format, kind) in
         [(Format::Spc, Kind::Flush), (Format::Msr, Kind::Discard), (Format::Disksim, Kind::Flush)]
     {
         let mut writer = Writer::new(Vec::new(), format, Header::plain(Clock::Relative), false).unwrap();
         let context = RequestContext { device: "0", clock: Clock::Relative, place: Place::Line(7) };
         let error = writer.write(&Record::new(0, 0, kind, 0, 0), &context).unwrap_err();
-        say("kind", &error.to_string());
+        say("kind", &in_file(&error));
         let mut writer = Writer::new(Vec::new(), format, Header::plain(Clock::Relative), true).unwrap();
         writer.write(&Record::new(0, 0, kind, 0, 0), &context).unwrap();
         assert_eq!((writer.written(), writer.left_out()), (0, 1));
@@ -161,22 +161,22 @@ fn formats_and_options() {
         let mut writer = Writer::new(Vec::new(), Format::Msr, Header::plain(clock), false).unwrap();
         let context = RequestContext { device: "0", clock, place: Place::Line(7) };
         let error = writer.write(&Record::new(time_ns, 0, Kind::Read, 0, 512), &context).unwrap_err();
-        say("date", &error.to_string());
+        say("date", &in_file(&error));
     }
     let name = "d".repeat(255);
     let mut writer = Writer::new(Vec::new(), Format::Msr, Header::plain(Clock::Relative), false).unwrap();
     let context = RequestContext { device: &name, clock: Clock::Relative, place: Place::Line(7) };
-    say("name", &writer.write(&Record::new(0, 0, Kind::Read, 0, 512), &context).unwrap_err().to_string());
+    say("name", &in_file(&writer.write(&Record::new(0, 0, Kind::Read, 0, 512), &context).unwrap_err()));
     for shape in [
         Shape { scale_time: (0, 1), ..Shape::default() },
         Shape { remap: Some(Remap::Wrap { to_bytes: 1_000 }), ..Shape::default() },
         Shape { remap: Some(Remap::Scale { from_bytes: 0, to_bytes: 512 }), ..Shape::default() },
     ] {
-        say("shape", &Shaper::new(shape, true).err().unwrap().to_string());
+        say("shape", &in_file(&Shaper::new(shape, true).err().unwrap()));
     }
     let open = |text: &'static str, format| Reader::open(Box::new(text.as_bytes()), &given(format)).unwrap();
     let several = vec![open(texts::MSR, Format::Msr), open(texts::SPC, Format::Spc)];
-    say("merge", &Merge::new(several, Align::Clock).err().unwrap().to_string());
-    say("none", &Merge::new(vec![], Align::Clock).err().unwrap().to_string());
+    say("merge", &in_file(&Merge::new(several, Align::Clock).err().unwrap()));
+    say("none", &in_file(&Merge::new(vec![], Align::Clock).err().unwrap()));
     insta::assert_snapshot!(all);
 }

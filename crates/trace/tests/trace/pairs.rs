@@ -117,7 +117,7 @@ fn files_of_several_processors_are_one_trace_in_either_byte_order() {
 fn a_file_that_ends_within_a_record_is_reported() {
     let whole = [raw(true, 1, 8, 512, QUEUE_WRITE, b""), raw(true, 2, 8, 512, COMPLETE_WRITE, b"")].concat();
     let cut = &whole[..whole.len() - 1];
-    assert!(message(cut, &Options::default()).contains("the file ends within a record; --lenient"));
+    assert!(message(cut, &Options::default()).contains("the file ends within a record; lenient"));
     let options = Options { is_lenient: true, ..Options::default() };
     assert_eq!(message(cut, &options), "fine");
     assert_eq!(message(&whole, &Options::default()), "fine");

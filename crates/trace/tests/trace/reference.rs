@@ -27,7 +27,7 @@ fn of(name: &str, format: Format, is_found: bool, options: &Options) -> Option<V
         assert_eq!(report(&bytes, options), given);
     } else {
         let error = Reader::open(Box::new(&bytes[..]), options).err().unwrap().to_string();
-        assert!(error.contains("--read-flag"), "{error}");
+        assert!(error.contains("read_flag"), "{error}");
     }
     Some(given)
 }
@@ -62,7 +62,7 @@ fn systor_is_out_of_order_and_can_be_sorted() {
     let Some(path) = path("systor17-sample.csv.gz") else { return };
     let bytes = std::fs::read(path).unwrap();
     let strict = crate::tools::message(&bytes, &STRICT);
-    assert!(strict.starts_with("line 3: the time is before that of the request above; --sort"), "{strict}");
+    assert!(strict.starts_with("line 3: the time is before that of the request above; sort"), "{strict}");
     for (is_lenient, is_sorted) in [(true, false), (false, true)] {
         let found = report(&bytes, &Options { is_lenient, is_sorted, ..STRICT });
         assert_eq!(numbers(&found, ["records", "requests"]), [999, 999]);

@@ -167,7 +167,7 @@ fn copied(shape: Shape, is_lenient: bool) -> Result<u64, String> {
     let mut merge = Merge::new(vec![reader], Align::Clock).unwrap();
     match copy(&mut merge, (Vec::new(), Format::Spc), shape, is_lenient, &mut |_| true) {
         Ok((found, _)) => Ok(found.left_out),
-        Err(Failure::Reading(_, error) | Failure::Writing(error)) => Err(error.to_string()),
+        Err(Failure::Reading(_, error) | Failure::Writing(error)) => Err(crate::tools::in_file(&error)),
         Err(Failure::Stopped) => panic!("nobody stops it"),
     }
 }
@@ -176,8 +176,7 @@ fn copied(shape: Shape, is_lenient: bool) -> Result<u64, String> {
 fn a_request_larger_than_the_new_device_is_reported_with_both_sizes() {
     let shape = Shape { remap: Some(Remap::Wrap { to_bytes: 2_048 }), ..Shape::default() };
     let error = copied(shape.clone(), false).unwrap_err();
-    let expected =
-        "line 1: the request has 4096 bytes, and the new device only 2048; give a larger --capacity";
+    let expected = "line 1: the request has 4096 bytes, and the new device only 2048; give a larger capacity";
     assert!(error.starts_with(expected), "{error}");
     assert_eq!(copied(shape, true), Ok(2));
 }
@@ -185,7 +184,7 @@ fn a_request_larger_than_the_new_device_is_reported_with_both_sizes() {
 #[test]
 fn a_device_without_requests_is_reported_with_those_that_there_are() {
     let shape = |device: &str| Shape { device: Some(device.to_owned()), ..Shape::default() };
-    let expected = "--device 2: there is no such device; the trace has \"0\", \"1\"";
+    let expected = "device = 2: there is no such device; the trace has \"0\", \"1\"";
     assert_eq!(copied(shape("2"), false), Err(expected.to_owned()));
     assert_eq!(copied(shape("1"), false), Ok(0));
     let early = Shape { until_ns: Some(1), ..shape("1") };

@@ -3,6 +3,7 @@ use drivelab_trace::error::TraceError;
 use drivelab_trace::formats::native::Header;
 use drivelab_trace::writer::RequestContext;
 use drivelab_trace::{Clock, Format, Options, Reader, Record, Writer};
+use drivelab_units::InFile;
 
 /// All requests of a trace, and the reader at its end.
 pub fn read_with<'a>(bytes: &'a [u8], options: &Options) -> Result<(Vec<Record>, Reader<'a>), TraceError> {
@@ -22,7 +23,12 @@ pub fn read(bytes: &[u8], format: Format) -> Result<Vec<Record>, String> {
 
 /// What is said of a trace; "fine" where nothing is wrong.
 pub fn message(bytes: &[u8], options: &Options) -> String {
-    read_with(bytes, options).map_or_else(|error| error.to_string(), |_| "fine".to_owned())
+    read_with(bytes, options).map_or_else(|error| in_file(&error), |_| "fine".to_owned())
+}
+
+/// An error as the reader of a scenario has it.
+pub fn in_file(error: &TraceError) -> String {
+    InFile(&error.to_string()).to_string()
 }
 
 /// Requests written in a format, devices named by `name`.

@@ -8,8 +8,8 @@ from typing import Any
 
 from drivelab.arrays.durability import simulated, unreadable
 from drivelab.arrays.level import COPIED, GROUPED, NOTHING_SPARE, PARITIES
-from drivelab.errors import OptionError
-from drivelab.refusals import Problems
+from drivelab.errors import NoSuchKeyError, OptionError, ref
+from drivelab.errors.several import Problems
 
 Options = Mapping[str, Any]
 
@@ -92,7 +92,7 @@ def check_keys(names: Iterable[str]) -> None:
         if name not in KEYS and len(problems.found) < _PROBLEMS_MAX:
             near = get_close_matches(name, KEYS, n=2)
             remedy = f"did you mean {' or '.join(near)}?" if near else f"it is one of {', '.join(KEYS)}"
-            problems.found.append(OptionError(name, None, "there is no such key", remedy, is_key=True))
+            problems.found.append(NoSuchKeyError(name, None, "there is no such key", remedy))
     problems.check()
 
 
@@ -101,7 +101,7 @@ def check_values(options: Options) -> None:
     problems = Problems()
     for key, value in options.items():
         if key in KEYS and (wrong := _kind(key, value)) is not None:
-            problems.found.append(OptionError(f"--{key.replace('_', '-')}", None, *wrong))
+            problems.found.append(OptionError(key, None, *wrong))
     problems.check()
 
 
@@ -161,7 +161,7 @@ def _check_rebuilds(options: Options, plain: Set[str]) -> None:
     alone = {level: _without_concurrent_rebuilds(level, options) for level in sorted(plain)}
     if options.get("serial") and all(alone.values()):
         what = f"it changes nothing with {', '.join(map(str, alone.values()))}: a second failure is the loss"
-        raise OptionError("--serial", None, what, "leave it out")
+        raise OptionError("serial", None, what, "leave it out")
     given = options.get("rebuild") or ""
     steps = given if isinstance(given, list | tuple) else str(given).split(",")
     most = max(_GROUP_BEARS.get(level, len(steps)) for level in plain) or 1
@@ -169,7 +169,7 @@ def _check_rebuilds(options: Options, plain: Set[str]) -> None:
         names = ", ".join(sorted(plain))
         what = f"{len(steps)} times, and no group of {names} is rebuilt with more than {most} missing"
         raise OptionError(
-            "--rebuild", given if isinstance(given, str) else None, what, f"give {most}", item=most
+            "rebuild", given if isinstance(given, str) else None, what, f"give {most}", item=most
         )
 
 
@@ -192,10 +192,13 @@ def check_reads(options: Options) -> None:
     is_none = has["ure"] and unreadable.is_none(options["ure"])
     if has["scrub"] and not is_none and not has["latent"]:
         return
-    remedy = "it makes a rate by the hour of --ure for --scrub: give --scrub 1w, or leave it out"
-    what = "without --scrub"
+    remedy = (
+        f"it makes a rate by the hour of {ref('ure')} for {ref('scrub')}: give {ref('scrub', '1w')}, or "
+        "leave it out"
+    )
+    what = f"without {ref('scrub')}"
     if has["latent"]:
-        what, remedy = "beside --latent, which is such a rate", "leave it out"
+        what, remedy = f"beside {ref('latent')}, which is such a rate", "leave it out"
     elif is_none:
-        what, remedy = "with --ure none", "leave it out"
-    raise OptionError("--reads", options["reads"], f"it changes nothing {what}", remedy)
+        what, remedy = f"with {ref('ure')} none", "leave it out"
+    raise OptionError("reads", options["reads"], f"it changes nothing {what}", remedy)

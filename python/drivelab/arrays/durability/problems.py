@@ -5,22 +5,15 @@ An error of an option that is typed over the file names the option.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from drivelab import _core
-from drivelab.arguments import in_arguments
-from drivelab.errors import InputError, OptionError
+from drivelab.errors import InputError, NoSuchKeyError, OptionError, ref
+from drivelab.errors.several import errors_of
 from drivelab.host.files import read_text
-from drivelab.refusals import errors_of
-
-_GIVEN = re.compile(
-    r"--(?P<name>[a-z]+(?:-[a-z]+)*) (?P<value>[\w.%-]*[\dA-Z%][\w%]*|simulated|auto|chain|monte-carlo|biasing)"
-)
-"""An option with a value."""
 
 
 @dataclass(frozen=True)
@@ -52,16 +45,8 @@ class File:
 def _placed(
     one: OptionError, typed: Mapping[str, object], own: Mapping[str, object]
 ) -> tuple[str, int | None, bool, tuple[str, str] | None, str, str | None]:
-    option = "--randseed" if one.key == "seed" else f"--{one.key.replace('_', '-')}"
-    given = typed.get(one.key)
+    given = typed.get(one.name)
     if given is not None:
-        return one.key, None, False, (option, str(given)), one.message, one.remedy
-    message = one.message if one.key in own or not one.is_named else f"{one.key}: {one.message}"
-    return one.key, one.item, one.is_key, None, _as_keys(message), one.remedy and _as_keys(one.remedy)
-
-
-def _as_keys(text: str) -> str:
-    """Options as the keys of a file: `--drive NAME` is `drive = "NAME"` there."""
-    return in_arguments(
-        _GIVEN.sub(lambda found: f'{found["name"].replace("-", "_")} = "{found["value"]}"', text)
-    )
+        return one.name, None, False, (ref(one.name), str(given)), one.message, one.remedy
+    message = one.message if one.name in own or not one.is_named else f"{one.name}: {one.message}"
+    return one.name, one.item, isinstance(one, NoSuchKeyError), None, message, one.remedy

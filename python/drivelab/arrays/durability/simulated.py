@@ -10,8 +10,8 @@ from drivelab.arrays.levels.loads import Loads
 from drivelab.arrays.levels.measure import Wanted, measure
 from drivelab.arrays.levels.planning import Chosen, Entry, checked, drive_bytes, named, planned
 from drivelab.arrays.levels.rebuild import hours_with_interval
-from drivelab.errors import OptionError
-from drivelab.refusals import Problems
+from drivelab.errors import OptionError, ref
+from drivelab.errors.several import Problems
 from drivelab.scenarios.scenario import Override, Source, plan
 
 SIMULATED = "simulated"
@@ -32,23 +32,25 @@ def check(options: Mapping[str, Any], level: str) -> None:
     """
     problems = Problems()
     if options.get("drive") is not None and options.get("capacity") is not None:
-        what = "it changes nothing with --drive, whose capacity counts"
-        problems.found.append(OptionError("--capacity", None, what, "leave it out"))
+        what = f"it changes nothing with {ref('drive')}, whose capacity counts"
+        problems.found.append(OptionError("capacity", None, what, "leave it out"))
     if not is_simulated(options):
         said = (key for key in KEYS if key != "drive" and options.get(key) is not None)
-        if idle := [f"--{key.replace('_', '-')}" for key in said if options[key] is not False]:
-            what = f"{', '.join(idle)} changes nothing without --rebuild {SIMULATED}"
+        if idle := [ref(key) for key in said if options[key] is not False]:
+            what = f"{', '.join(idle)} changes nothing without {ref('rebuild', SIMULATED)}"
             problems.found.append(
                 OptionError(idle[0], None, what, "add it, or leave these out", is_named=False)
             )
         problems.check()
         return
     if options.get("drive") is None:
-        remedy = "give --drive NAME, of the catalogue or a path"
-        problems.found.append(OptionError("--rebuild", SIMULATED, "no drive is named", remedy))
+        remedy = f"give {ref('drive', 'NAME')}, of the catalogue or a path"
+        problems.found.append(OptionError("rebuild", SIMULATED, "no drive is named", remedy))
     if level.partition(":")[0] not in LEVELS:
         what = f"{level} is known to durability alone, and cannot be simulated"
-        problems.found.append(OptionError("--rebuild", SIMULATED, what, "give its hours: --rebuild 20h"))
+        problems.found.append(
+            OptionError("rebuild", SIMULATED, what, f"give its hours: {ref('rebuild', '20h')}")
+        )
     problems.read(None, _loads, options)
     problems.check()
 
@@ -73,7 +75,7 @@ def with_rebuild(options: Mapping[str, Any], level: str) -> tuple[dict[str, Any]
 
 def capacity_of(drive: str) -> int:
     """The bytes of one drive. Raises ScenarioError."""
-    overrides = [Override("target.drive", drive, "--drive")]
+    overrides = [Override("target.drive", drive, ref("drive"))]
     return plan(Source("", "the drive"), overrides).capacity_bytes(0)
 
 
@@ -85,7 +87,9 @@ def simulated(chosen: Chosen, entry: Entry) -> dict[str, Any]:
     found = dict(entry.rebuild or {})
     if not found or found["relative_error"] is None:
         why = f"{entry.level.label}: under {chosen.loads.text()} hosts leave too little to the rebuild"
-        raise OptionError("--rebuild", SIMULATED, why, "ask for less, or give its hours: --rebuild 200h")
+        raise OptionError(
+            "rebuild", SIMULATED, why, f"ask for less, or give its hours: {ref('rebuild', '200h')}"
+        )
     return {"load": chosen.loads.text(), **found}
 
 
@@ -97,7 +101,7 @@ def _loads(options: Mapping[str, Any]) -> Loads:
 def _chosen(options: Mapping[str, Any], level: str) -> Chosen:
     others = []
     if options.get("controller") is not None:
-        others = [Override("target.controller", str(options["controller"]), "--controller")]
+        others = [Override("target.controller", str(options["controller"]), ref("controller"))]
     drive, members = str(options["drive"]), int(options["members"])
     number = {
         key: int(options.get(key) or default) for key, default in (("copies", COPIES), ("groups", GROUPS))
@@ -107,6 +111,6 @@ def _chosen(options: Mapping[str, Any], level: str) -> Chosen:
         members=members,
         levels=named(level, members, number["copies"], number["groups"]),
         loads=_loads(options),
-        overrides=checked(drive, others, "--level"),
+        overrides=checked(drive, others, "level"),
         rebuilds_idle=False,
     )

@@ -9,13 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from drivelab import _core, executors
-from drivelab.arguments import in_arguments
 from drivelab.arrays.durability import checks, simulated, unreadable
 from drivelab.arrays.durability import question as asked
 from drivelab.arrays.durability.losses import Losses
 from drivelab.arrays.durability.problems import File
 from drivelab.errors import InputError, OptionError
-from drivelab.refusals import Problems
+from drivelab.errors.several import Problems
 from drivelab.report.chances import in_percent
 from drivelab.runs.simulation import default_workers
 
@@ -44,10 +43,10 @@ def _checked(options: checks.Options) -> list[str]:
     problems = Problems()
     problems.read(None, checks.check_keys, options)
     problems.read(None, checks.check_values, options)
-    before, wrong = problems.found, {one.key for one in problems.found}
+    before, wrong = problems.found, {one.name for one in problems.found}
     others = Problems()
     names = _checked_together(checks.with_stand_ins(options, wrong), others, wrong)
-    problems.found = before + [one for one in others.found if one.key not in wrong]
+    problems.found = before + [one for one in others.found if one.name not in wrong]
     problems.check()
     return names
 
@@ -68,8 +67,8 @@ def _checked_together(options: checks.Options, problems: Problems, wrong: Set[st
         if question["array"]["members"] or options.get("members") in {0, "0"}:
             refused += _option_errors(_core.durability_problems(json.dumps(question)), options)
     # Options that could not be parsed were replaced by defaults, so errors about them are dropped.
-    unread = {one.key for one in problems.found}
-    problems.found += [one for one in refused if one.key not in unread]
+    unread = {one.name for one in problems.found}
+    problems.found += [one for one in refused if one.name not in unread]
     return names
 
 
@@ -77,7 +76,7 @@ def _option_errors(found: Iterable[Mapping[str, str]], options: checks.Options) 
     """The errors of a description, with its options."""
     return [
         OptionError(
-            f"--{asked.drive_option(options) if one['place'] == 'drive' else one['place']}",
+            asked.drive_option(options) if one["place"] == "drive" else one["place"].replace("-", "_"),
             None,
             one["message"],
             one["remedy"],
@@ -150,10 +149,7 @@ def loss(
     given = {key: value for key, value in options.items() if value is not None}
     if level is not None:
         given["level"] = level if isinstance(level, str) or not isinstance(level, Iterable) else list(level)
-    try:
-        losses = solve({**found, **given}, source, given)
-    except InputError as error:
-        raise InputError(in_arguments(str(error))) from error.__cause__
+    losses = solve({**found, **given}, source, given)
     if losses.interrupted:
         raise KeyboardInterrupt
     return losses

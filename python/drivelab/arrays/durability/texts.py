@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from drivelab import _core
 from drivelab.arrays.times import YEAR_HOURS, hours
 from drivelab.errors import OptionError
-from drivelab.refusals import Problems
+from drivelab.errors.several import Problems
 
 Law = dict[str, Any]
 Found = TypeVar("Found")

@@ -18,7 +18,7 @@ from functools import cache
 from typing import Any
 
 from drivelab.arrays.durability import texts
-from drivelab.errors import InputError, ScenarioError
+from drivelab.errors import InputError, ScenarioError, ref
 from drivelab.runs.simulation import run_plan
 from drivelab.scenarios import toml_text
 from drivelab.scenarios.scenario import Override, Source, plan
@@ -70,7 +70,7 @@ def assumed(options: Mapping[str, Any]) -> Assumed | None:
     if options.get("drive") is not None:
         return of_drive(str(options["drive"]))
     try:
-        return of_capacity(texts.size(str(options.get("capacity", "1TB")), "--capacity"))
+        return of_capacity(texts.size(str(options.get("capacity", "1TB")), "capacity"))
     except InputError:
         # It is refused elsewhere.
         return NEARLINE
@@ -85,7 +85,7 @@ def of_drive(drive: str, overrides: Sequence[Override] = ()) -> Assumed:
     """The class of a drive of the catalogue or of a file, with what is laid over it."""
     others = tuple(one for one in overrides if one.key.startswith("target."))
     of_one = tuple(one for one in others if not one.key.startswith(("target.array.", "target.controller")))
-    return _of_drive((Override("target.drive", drive, "--drive"), *of_one))
+    return _of_drive((Override("target.drive", drive, ref("drive")), *of_one))
 
 
 @cache

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from drivelab.arguments import speaks_of_arguments
 from drivelab.arrays import risk
 from drivelab.arrays.level import COPIES, GROUPS, LEVELS
 from drivelab.arrays.levels import loads as under
@@ -16,16 +15,17 @@ from drivelab.arrays.levels.cost import Prices
 from drivelab.arrays.levels.loads import Loads
 from drivelab.arrays.levels.measure import all_of, measure
 from drivelab.arrays.levels.planning import Chosen, Entry, check_used, checked, drive_bytes, named, planned
-from drivelab.arrays.levels.trace_words import split
+from drivelab.arrays.levels.trace_keys import split
 from drivelab.arrays.levels.verdict import Verdict, judged
 from drivelab.arrays.odds import Lifetime, Repair, lifetime_dict, odds
-from drivelab.errors import OptionError, RunError
+from drivelab.errors import OptionError, RunError, ref
 from drivelab.report.pictures import drawn
 from drivelab.report.plural import counted
 from drivelab.report.table import Table
 from drivelab.runs.provenance import line, provenance
 from drivelab.runs.result import Failure, combined_digest
 from drivelab.runs.simulation import Progress
+from drivelab.scenarios.names import names_checked
 from drivelab.scenarios.scenario import Override, overrides_from
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ class Comparison:
             "assumed": (found := risk.assumed(chosen)) and found.to_dict(),
             "verdict": self.verdict().to_dict(),
             "interrupted": self.interrupted,
-            "failures": [{"axes": failure.axes, "message": failure.message} for failure in self.failures],
+            "failures": [failure.to_dict() for failure in self.failures],
             "levels": [entry.to_dict() for entry in self.entries],
         }
 
@@ -107,7 +107,7 @@ class Comparison:
         return drawn(lambda: charts.levels(self.to_dict()), path, self.provenance)
 
 
-@speaks_of_arguments
+@names_checked
 def compare_levels(  # noqa: PLR0913 - its parameters are the options of the verb
     drive: str | Path,
     members: int = 4,
@@ -164,7 +164,7 @@ def compare_levels(  # noqa: PLR0913 - its parameters are the options of the ver
     others, keys = split(overrides_from(overrides), trace)
     check_used(levels, copies, groups)
     if controller is not None:
-        others.insert(0, Override("target.controller", controller, "controller"))
+        others.insert(0, Override("target.controller", controller, ref("controller")))
     lifetime = Lifetime.parse(afr, mttf)
     chosen = Chosen(
         drive=str(drive),
@@ -209,8 +209,8 @@ def failures_of(lifetime: Lifetime | None, given: Mapping[str, object]) -> dict[
     """The options on failures that were given. Raises InputError if there are some although nothing fails."""
     found = {key: value for key, value in given.items() if value is not None and value != []}
     if lifetime is None and found:
-        name = f"--{next(iter(found)).replace('_', '-')}"
-        what = f"{name} changes nothing without --afr or --mttf: nothing fails"
+        name = next(iter(found))
+        what = f"{ref(name)} changes nothing without {ref('afr')} or {ref('mttf')}: nothing fails"
         raise OptionError(name, None, what, is_named=False)
     return found
 
@@ -252,7 +252,7 @@ def failure_texts(failures: Iterable[Failure]) -> list[str]:
     places: dict[str, list[str]] = {}
     for failure in failures:
         at = ", ".join(f"{key} = {value}" for key, value in failure.axes.items())
-        places.setdefault(failure.message, []).append(at)
+        places.setdefault(failure.why, []).append(at)
     more = {
         message: f" and {counted(len(at) - 1, 'more point')}" if len(at) > 1 else ""
         for message, at in places.items()

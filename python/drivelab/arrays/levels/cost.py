@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from drivelab.errors import OptionError
+from drivelab.errors import OptionError, ref
 
 _PRICE = re.compile(r"(?P<amount>[+-]?\d+(?:\.\d+)?) ?(?P<currency>[A-Z]{3})")
 GB, GIB = 10**9, 2**30
@@ -43,16 +43,16 @@ class Prices:
         """Prices from two options; None without the drive's. Raises InputError."""
         if drive is None:
             if controller is not None:
-                what = "--controller-price changes nothing without --drive-price"
-                raise OptionError("--controller-price", None, what, is_named=False)
+                what = f"{ref('controller_price')} changes nothing without {ref('drive_price')}"
+                raise OptionError("controller_price", None, what, is_named=False)
             return None
-        one = Price.parse(drive, "--drive-price")
+        one = Price.parse(drive, "drive_price")
         if controller is None:
             return cls(one)
-        other = Price.parse(controller, "--controller-price")
+        other = Price.parse(controller, "controller_price")
         if other.currency != one.currency:
             what = f"the drive's price is in {one.currency}; give both in one currency"
-            raise OptionError("--controller-price", controller, what)
+            raise OptionError("controller_price", controller, what)
         return cls(one, other.amount)
 
     def system(self, drives: int) -> float:

@@ -9,12 +9,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
 from drivelab.arrays.levels import rebuild
-from drivelab.errors import OptionError
-from drivelab.refusals import Problems
+from drivelab.arrays.levels.idle import NO_RATE, TWICE, beside_trace, given_of, idle, ineffective, of_recorded
+from drivelab.errors import OptionError, ScenarioError, ref
+from drivelab.errors.keys import key_of_trace, said
+from drivelab.errors.several import Problems
 from drivelab.scenarios.scenario import Override
 
 STATES: Mapping[str, Mapping[str, Any]] = {
@@ -90,7 +93,7 @@ class Loads:
     table: Mapping[str, Any] | None = None
     full: bool = True
     """Whether anything but the load runs."""
-    trace_option: str = "--trace"
+    trace_option: str = "trace"
     """Which option names a recorded trace."""
 
     @classmethod
@@ -113,7 +116,7 @@ class Loads:
         states: str | Iterable[str] = tuple(STATES),
         full: bool = True,
         has_tables: bool = True,
-        trace_option: str = "--trace",
+        trace_option: str = "trace",
         trace_keys: Mapping[str, Any] | None = None,
     ) -> Loads:
         """The loads in fio's words. Raises InputError, also for a word that changes nothing beside another one.
@@ -124,16 +127,16 @@ class Loads:
         counts = {"number_ios": number_ios, "ramp_time": ramp_time}
         problems = Problems()
         if not full:
-            tables = ", or add --full, whose tables take it" if has_tables else ""
+            tables = f", or add {ref('full')}, whose tables take it" if has_tables else ""
             if trace is not None:
-                problems.found += _recorded({**words, **counts}, trace_option, tables)
-            problems.found += _ineffective(rw, pattern, {**words, "rate_iops": rate_iops}, tables)
+                problems.found += of_recorded({**words, **counts}, trace_option, tables)
+            problems.found += ineffective(rw, pattern, {**words, "rate_iops": rate_iops}, tables)
         elif pattern is not None and rw is not None:
-            problems.found.append(_idle("--rw", _TWICE))
+            problems.found.append(idle("rw", TWICE))
         if rate_process is not None and rate_iops is None and trace is None:
-            problems.found.append(_idle("--rate-process", _NO_RATE))
+            problems.found.append(idle("rate_process", NO_RATE))
         beside = {"rw": rw, "pattern": pattern, "rate_iops": rate_iops, "rate_process": rate_process}
-        problems.found += _beside_trace(trace, {"remap": remap, "of": of}, trace_option, **beside)
+        problems.found += beside_trace(trace, {"remap": remap, "of": of}, trace_option, **beside)
         recorded = {"file": trace, "remap": remap, "of": of, **(trace_keys or {})}
         given = {"rw": rw, "bs": bs, "rwmixread": rwmixread}
         found = problems.read(
@@ -147,10 +150,10 @@ class Loads:
             rate_process=RATE_PROCESS if rate_process is None else rate_process,
             sync=bool(sync),
             pattern=pattern,
-            trace=None if trace is None else _given(recorded),
+            trace=None if trace is None else given_of(recorded),
             full=full,
             trace_option=trace_option,
-            **_given(given),
+            **given_of(given),
         )
         problems.check()
         return found
@@ -159,21 +162,21 @@ class Loads:
         """Reject loads that could have no result. Raises InputError with all errors."""
         problems, depths = Problems(), self.depths
         if self.rw not in KINDS:
-            problems.found.append(OptionError("--rw", self.rw, f"it is {', '.join(KINDS)}"))
+            problems.found.append(OptionError("rw", self.rw, f"it is {', '.join(KINDS)}"))
         if self.rate_process not in ARRIVALS:
             problems.found.append(
-                OptionError("--rate-process", self.rate_process, f"it is {' or '.join(ARRIVALS)}")
+                OptionError("rate_process", self.rate_process, f"it is {' or '.join(ARRIVALS)}")
             )
         if not depths or min(depths) < 1 or len(set(depths)) < len(depths):
             what = "commands outstanding, each number once and at least 1"
-            problems.found.append(OptionError("--iodepth", None, what, "1,4,16,64"))
+            problems.found.append(OptionError("iodepth", None, what, "1,4,16,64"))
         if not 1 <= self.rwmixread <= 99:
             what = "between 1 and 99; reads and writes alone run anyway"
-            problems.found.append(OptionError("--rwmixread", self.rwmixread, what))
+            problems.found.append(OptionError("rwmixread", self.rwmixread, what))
         if not self.states:
-            problems.found.append(OptionError("--states", None, f"which? There are {', '.join(STATES)}"))
+            problems.found.append(OptionError("states", None, f"which? There are {', '.join(STATES)}"))
         problems.found += [
-            OptionError("--states", state, f"it is {', '.join(STATES)}")
+            OptionError("states", state, f"it is {', '.join(STATES)}")
             for state in self.states
             if state not in STATES
         ]
@@ -212,6 +215,19 @@ class Loads:
         jobs = self.table.get("job") or {"": {}}
         rates = [rate_asked({**self.table, **job}) for job in jobs.values()]
         return sum(rate for rate in rates if rate) if all(rates) else None
+
+    def told(self, text: str) -> str:
+        """A message about the load: in the words of its file, where it has one."""
+        return text if self.table is None else said(text, key_of_trace)
+
+    @contextmanager
+    def in_its_words(self) -> Iterator[None]:
+        """Raise a ScenarioError with its messages told so."""
+        try:
+            yield
+        except ScenarioError as error:
+            error.render(self.told)
+            raise
 
     def keeps_up(self, figures: Mapping[str, Any]) -> bool | None:
         """Whether an array with these figures kept up with the requested rate; None if there is no rate."""
@@ -313,35 +329,31 @@ class Loads:
             return []
         found = []
         if self.trace is not None and load not in RANDOM:
-            options = {"file": self.trace_option}
-            if self.trace_option == "--trace":
-                options |= {"remap": "--remap", "of": "--of"}
             return [
-                Override(f"workload.trace.{key}", _toml(value), options.get(key, "--set"))
+                Override(
+                    f"workload.trace.{key}",
+                    _toml(value),
+                    ref(self.trace_option if key == "file" else f"trace.{key}"),
+                )
                 for key, value in self.trace.items()
             ]
         if load != REBUILD:
             found += [
-                Override("run.ios", str(self.requests), "--number-ios"),
-                Override("run.warmup", self.warm_up, "--ramp-time"),
+                Override("run.ios", str(self.requests), ref("number_ios")),
+                Override("run.warmup", self.warm_up, ref("ramp_time")),
             ]
         if load in RANDOM:
             return [
                 *found,
-                Override("workload.bs", self.bs, "--bs"),
-                Override("workload.iodepth", str(list(self.depths)), "--iodepth"),
+                Override("workload.bs", self.bs, ref("bs")),
+                Override("workload.iodepth", str(list(self.depths)), ref("iodepth")),
             ]
         if self.table is not None:
             return [] if "trace" in self.table else found
         workload = self.workload()
-        options = {
-            "bs": "--bs", "iodepth": "--iodepth", "rate_iops": "--rate-iops", "rate_process": "--rate-process",
-            "sync": "--sync", "pattern": "--pattern",
-        }  # fmt: skip
+        given = ("bs", "iodepth", "rate_iops", "rate_process", "sync", "pattern")
         return found + [
-            Override(f"workload.{key}", _toml(workload[key]), option)
-            for key, option in options.items()
-            if key in workload
+            Override(f"workload.{key}", _toml(workload[key]), ref(key)) for key in given if key in workload
         ]
 
 
@@ -364,74 +376,8 @@ def _depths(iodepth: int | str | Iterable[int]) -> tuple[int, ...]:
         return tuple(int(depth) for depth in (iodepth.split(",") if isinstance(iodepth, str) else iodepth))
     except ValueError as error:
         what = "numbers with commas between them, 1,4,16,64"
-        raise OptionError("--iodepth", iodepth, what) from error
+        raise OptionError("iodepth", iodepth, what) from error
 
 
 def _toml(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
-
-
-def _given(keys: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in keys.items() if value is not None}
-
-
-def _option(key: str) -> str:
-    return f"--{key.replace('_', '-')}"
-
-
-def _idle(option: str, what: str) -> OptionError:
-    """The error of an option that changes nothing beside others, which the text names."""
-    return OptionError(option, None, what, is_named=False)
-
-
-_NO_RATE = (
-    "--rate-process changes nothing without --rate-iops: a depth waits for what has finished; add --rate-iops 150, or "
-    "leave it out"
-)
-_TWICE = "--rw changes nothing with --pattern, which says what is asked for: keep one of the two"
-
-
-def _beside_trace(
-    trace: str | None, moves: Mapping[str, object], option: str, **others: object
-) -> Iterator[OptionError]:
-    """Words that change nothing without a recorded trace, or with one."""
-    for key in _given(moves) if trace is None else ():
-        yield _idle(
-            _option(key), f"{_option(key)} changes nothing without {option}, whose addresses it moves"
-        )
-    for key in _given(others) if trace is not None else ():
-        what = f"changes nothing with {option}, which says what is asked for: keep one of the two"
-        yield _idle(_option(key), f"{_option(key)} {what}")
-
-
-def _recorded(words: Mapping[str, object], option: str, tables: str) -> Iterator[OptionError]:
-    """Words that a recorded trace has of its own."""
-    for key in _given(words):
-        what = f"changes nothing with {option}, which is replayed whole: leave it out{tables}"
-        yield _idle(_option(key), f"{_option(key)} {what}")
-
-
-def _ineffective(
-    rw: str | None, pattern: str | None, words: Mapping[str, object], tables: str
-) -> Iterator[OptionError]:
-    """Words that change nothing beside others."""
-    given = _given(words).keys()
-    if pattern is not None and rw is not None:
-        yield _idle("--rw", _TWICE)
-    if pattern is not None:
-        for name in ("bs", "rwmixread"):
-            if name in given:
-                what = f"--{name} changes nothing with --pattern, which has its own: leave it out{tables}"
-                yield _idle(f"--{name}", what)
-    if "rwmixread" in given and rw in KINDS and rw not in {"rw", "randrw"}:
-        what = f"--rwmixread changes nothing with --rw {rw}: set --rw to rw or randrw, or leave it out"
-        yield _idle("--rwmixread", what)
-    if "sync" in given and rw in {"read", "randread"}:
-        what = f"--sync changes nothing with --rw {rw}, which writes nothing: leave it out{tables}"
-        yield _idle("--sync", what)
-    if {"rate_iops", "iodepth"} <= given:
-        what = (
-            "--iodepth changes nothing with --rate-iops: a rate issues whatever has finished, a depth waits; keep one "
-            f"of the two{tables}"
-        )
-        yield _idle("--iodepth", what)

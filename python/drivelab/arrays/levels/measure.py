@@ -12,7 +12,6 @@ from drivelab.arrays.levels import rebuild
 from drivelab.arrays.levels.figures import load_figures, random_figures, stream_figures
 from drivelab.arrays.levels.planning import Chosen, Entry, rebuild_planned
 from drivelab.arrays.levels.rebuild import extrapolated, next_way
-from drivelab.arrays.levels.trace_words import translated
 from drivelab.runs.result import Failure, Point, Result
 from drivelab.runs.simulation import Progress, run_reduced
 
@@ -122,8 +121,7 @@ def _taken(found: Measured, wanted: Sequence[Wanted], runs: Sequence[_Run]) -> I
     for one, ran in zip(wanted, runs, strict=True):
         at = {"level": one.entry.level.label, "state": one.state, "load": one.load}
         found.failures += [
-            Failure({**at, **failure.axes}, translated(failure.message, one.chosen.loads))
-            for failure in ran.failures
+            Failure({**at, **failure.axes}, one.chosen.loads.told(failure.why)) for failure in ran.failures
         ]
         found.digests += ran.digests
         found.hashes.append(ran.scenario_hash)

@@ -13,10 +13,9 @@ from drivelab.arrays.levels import loads as under
 from drivelab.arrays.levels import rebuild
 from drivelab.arrays.levels.cost import Prices
 from drivelab.arrays.levels.loads import Loads
-from drivelab.arrays.levels.trace_words import in_words_of
 from drivelab.arrays.odds import Lifetime, Repair
-from drivelab.errors import InputError, OptionError, ScenarioError
-from drivelab.refusals import Problems
+from drivelab.errors import InputError, OptionError, ScenarioError, ref
+from drivelab.errors.several import Problems
 from drivelab.report.plural import counted
 from drivelab.scenarios import toml_text
 from drivelab.scenarios.scenario import Override, Source, plan
@@ -28,24 +27,21 @@ _COLUMNS = ("workload.iodepth", "workload.offset", "target.array.rebuilt")
 _REBUILDS = (under.REBUILD, under.REBUILD_IDLE)
 # The name of a comparison's own scenarios in error messages.
 _ORIGIN = "compare-levels: "
-# Keys that define a level or a state, each with the option that sets it.
+# Keys that define a level or a state, each with the option that sets it, and the value.
 _OWN = {
-    "target.array.level": "--levels",
-    "target.array.members": "--members",
-    "target.array.drives": "--drive",
-    "target.array.copies": "--copies",
-    "target.array.groups": "--groups",
-    "target.array.layout": "--levels raid10:far",
-    "target.array.missing": "--states",
-    "target.array.rebuilding": "--states",
-    "target.array.rebuilt": "--states",
-    "target.faults": "--states",
-    **{
-        f"workload.{key}": f"--{key.replace('_', '-')}"
-        for key in ("rw", "bs", "rwmixread", "iodepth", "rate_iops", "pattern")
-    },
-    "run.ios": "--number-ios",
-    "run.warmup": "--ramp-time",
+    "target.array.level": "levels",
+    "target.array.members": "members",
+    "target.array.drives": "drive",
+    "target.array.copies": "copies",
+    "target.array.groups": "groups",
+    "target.array.layout": "levels=raid10:far",
+    "target.array.missing": "states",
+    "target.array.rebuilding": "states",
+    "target.array.rebuilt": "states",
+    "target.faults": "states",
+    **{f"workload.{key}": key for key in ("rw", "bs", "rwmixread", "iodepth", "rate_iops", "pattern")},
+    "run.ios": "number_ios",
+    "run.warmup": "ramp_time",
 }
 
 
@@ -149,10 +145,10 @@ def check_used(levels: str | Iterable[str], copies: int | None, groups: int | No
     """Refuse copies and groups where no level has any. Raises InputError."""
     names = under.names_of(levels)
     plain = {name.partition(":")[0].lower() for name in names}
-    for option, given, users in (("--copies", copies, COPIED), ("--groups", groups, GROUPED)):
+    for option, given, users in (("copies", copies, COPIED), ("groups", groups, GROUPED)):
         if given is not None and not plain & users:
             remedy = f"it is of {', '.join(sorted(users))}; leave it out"
-            what = f"{option} changes nothing with {', '.join(names)}: {remedy}"
+            what = f"{ref(option)} changes nothing with {', '.join(names)}: {remedy}"
             raise OptionError(option, None, what, is_named=False)
 
 
@@ -161,40 +157,40 @@ def named(
     members: int,
     copies: int = COPIES,
     groups: int = GROUPS,
-    option: str = "--levels",
+    option: str = "levels",
 ) -> list[Level]:
     """The levels by their names in `option`, each once. Raises InputError with all errors."""
     if not isinstance(members, int):
         raise OptionError(
-            "--members", members, "a comparison has one number of drives; compare once for each number"
+            "members", members, "a comparison has one number of drives; compare once for each number"
         )
     problems = Problems()
     refuse = problems.found.append
     if not 1 <= members <= MEMBERS_MAX:
-        refuse(OptionError("--members", members, f"an array has 1 to {MEMBERS_MAX:,}"))
+        refuse(OptionError("members", members, f"an array has 1 to {MEMBERS_MAX:,}"))
     names = under.names_of(levels)
     if not names:
         refuse(OptionError(option, None, f"which? There are {', '.join(LEVELS)}"))
     found = [problems.read(None, Level.named, name, members, copies, groups, option) for name in names]
     if copies < 2:
-        refuse(OptionError("--copies", copies, "the data and at least one copy of them are 2"))
+        refuse(OptionError("copies", copies, "the data and at least one copy of them are 2"))
     if groups < 1:
-        refuse(OptionError("--groups", groups, "a level in groups has at least one"))
+        refuse(OptionError("groups", groups, "a level in groups has at least one"))
     problems.check()
     return list(dict.fromkeys(level for level in found if level is not None))
 
 
-def checked(drive: str, others: Iterable[Override], level_option: str = "--levels") -> list[Override]:
+def checked(drive: str, others: Iterable[Override], level_option: str = "levels") -> list[Override]:
     """The target from overrides that touch neither levels nor loads. Raises InputError."""
-    found = [Override("target.drive", drive, "--drive")]
+    found = [Override("target.drive", drive, ref("drive"))]
     for override in others:
         for key, option in _OWN.items():
             if override.key == key or override.key.startswith(f"{key}."):
-                own = option.replace("--levels", level_option)
-                raise OptionError(override.origin, None, f"{key} is not set so; see {own}")
+                name, _, value = option.replace("levels", level_option).partition("=")
+                raise InputError(f"{override.origin}: {key} is not set so; see {ref(name, value or None)}")
         if not override.key.startswith(("target.", *_FREE)):
             what = f"{override.key} is not free here; free are the keys under target, and {', '.join(_FREE)}"
-            raise OptionError(override.origin, None, what)
+            raise InputError(f"{override.origin}: {what}")
         found.append(override)
     return found
 
@@ -210,7 +206,7 @@ def planned(chosen: Chosen) -> list[Entry]:
         reasons = "; ".join(f"{entry.level.label}: {entry.reason}" for entry in entries)
         verb = "makes" if chosen.members == 1 else "make"
         what = f"{counted(chosen.members, 'member')} {verb} none of these levels: {reasons}"
-        raise OptionError("--members", None, what, is_named=False)
+        raise OptionError("members", None, what, is_named=False)
     for override in chosen.overrides:
         if all(override in entry.unused for entry in possible):
             raise next(error for error in errors if override in _of_arrays(chosen, error))
@@ -256,9 +252,9 @@ def _plan_level(entry: Entry, chosen: Chosen) -> list[ScenarioError]:
             for at in dict.fromkeys(wanted)
         }
     except ScenarioError as error:
-        if any(not problem["origin"].startswith(_ORIGIN) for problem in error.problems):
+        if any(not problem["origin"].startswith(_ORIGIN) for problem in error.found):
             raise
-        entry.reason = error.problems[0]["message"]
+        entry.reason = error.found[0]["message"]
         return errors
     whole = plans["healthy", under.LOAD]
     entry.capacity_bytes = whole.capacity_bytes(0)
@@ -277,7 +273,7 @@ def _plan_level(entry: Entry, chosen: Chosen) -> list[ScenarioError]:
 
 def _of_arrays(chosen: Chosen, error: ScenarioError) -> list[Override]:
     """The overrides below target.array to which an error refers."""
-    origins = {problem["origin"] for problem in error.problems}
+    origins = {problem["origin"] for problem in error.found}
     return [
         override
         for override in chosen.overrides
@@ -311,7 +307,7 @@ def _plan(
     source = Source(toml_text.dumps(document), f"{_ORIGIN}{level.label}, {state}, {load}")
     overrides = [override for override in chosen.overrides if override not in left_out]
     overrides += chosen.loads.overrides(load)
-    with in_words_of(chosen.loads):
+    with chosen.loads.in_its_words():
         found = plan(source, overrides)
     own = {
         **dict.fromkeys(_REBUILDS, way.points),

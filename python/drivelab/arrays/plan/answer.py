@@ -386,7 +386,7 @@ def to_dict(found: Plan) -> dict[str, Any]:
         "above_capacity": found.capacity and found.capacity.then,
         "prices": [{"drive": one.drive, "price": one.price, "other": one.other} for one in found.prices],
         "interrupted": found.ran.interrupted,
-        "failures": [{"axes": failure.axes, "message": failure.message} for failure in found.ran.failures],
+        "failures": [failure.to_dict() for failure in found.ran.failures],
         "candidates": [
             {
                 **row(one, found),

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from os import PathLike
 
-from drivelab.arguments import check_names
 from drivelab.arrays.plan.planned import Plan, planned
+from drivelab.scenarios.names import check_names
 
 
 def plan(  # noqa: PLR0913 - its parameters are the options of the verb

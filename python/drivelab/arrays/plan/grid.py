@@ -14,6 +14,7 @@ from drivelab.arrays.levels.loads import Loads
 from drivelab.arrays.levels.planning import Chosen, Entry, checked, laid_out, named
 from drivelab.arrays.plan import question as asked
 from drivelab.arrays.plan.question import Limits, Prices
+from drivelab.errors import ref
 from drivelab.scenarios.scenario import Override
 
 LAID_OUT = ("level", "capacity", "budget")
@@ -124,13 +125,13 @@ def candidates(asked_: Asked, options: Mapping[str, Any]) -> list[Candidate]:
     for drive in asked_.drives:
         for controller in asked_.controllers:
             for number in members:
-                own = [Override("target.controller", controller, "--controller")] if controller else []
+                own = [Override("target.controller", controller, ref("controller"))] if controller else []
                 chosen = Chosen(
                     drive=drive,
                     members=number,
-                    levels=named(levels, number, copies, groups, "--level"),
+                    levels=named(levels, number, copies, groups, "level"),
                     loads=asked_.loads,
-                    overrides=checked(drive, [*own, *asked_.overrides], "--level"),
+                    overrides=checked(drive, [*own, *asked_.overrides], "level"),
                     rebuilds_idle=False,
                 )
                 found += _of(chosen, controller, asked_)

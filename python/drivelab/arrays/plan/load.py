@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from drivelab.arrays.levels.loads import Loads, rate_asked
-from drivelab.arrays.levels.trace_words import in_words_of
-from drivelab.errors import InputError
+from drivelab.errors import InputError, ref
 from drivelab.host.files import read_text
 from drivelab.scenarios import toml_text
 from drivelab.scenarios.scenario import overrides_from, plan, read_source
@@ -22,23 +21,22 @@ def load(options: Mapping[str, Any], trace_keys: Mapping[str, Any] | None = None
     """The load with all states; `trace_keys` are the keys of a recorded trace. Raises InputError."""
     words: dict[str, Any] = {key: options.get(key) for key in WORDS}
     counts = {key: options.get(key) for key in ("number_ios", "ramp_time")}
-    common: dict[str, Any] = {**counts, "full": False, "has_tables": False, "trace_option": "--load"}
+    common: dict[str, Any] = {**counts, "full": False, "has_tables": False, "trace_option": "load"}
     file = options.get("load")
     if file is None:
         if "," in str(words["iodepth"]):
-            raise InputError(f"--iodepth {words['iodepth']}: a plan has one load; give one number")
+            raise InputError(f"{ref('iodepth', words['iodepth'])}: a plan has one load; give one number")
         return Loads.chosen(**words, **common)
-    if given := [f"--{key.replace('_', '-')}" for key, value in words.items() if value is not None]:
+    if given := [ref(key) for key, value in words.items() if value is not None]:
         raise InputError(
-            f"{', '.join(given)} changes nothing with --load, which says what is asked for: keep one"
+            f"{', '.join(given)} changes nothing with {ref('load')}, which says what is asked for: keep one"
         )
     if not str(file).endswith(".toml"):
         return Loads.chosen(trace=str(file), trace_keys=trace_keys, **common)
     found = replace(Loads.chosen(**common), file=str(file), table=_workload(Path(file)))
     if found.is_recorded and (given := [key for key, value in counts.items() if value is not None]):
-        name = given[0].replace("_", "-")
         raise InputError(
-            f"--{name} changes nothing with the trace of {file}, which is replayed whole: leave it out"
+            f"{ref(given[0])} changes nothing with the trace of {file}, which is replayed whole: leave it out"
         )
     return found
 
@@ -54,10 +52,10 @@ def _workload(path: Path) -> dict[str, Any]:
     try:
         found = toml_text.loads(read_text(path)).get("workload")
     except tomllib.TOMLDecodeError as error:
-        raise InputError(f"--load {path}: {error}") from error
+        raise InputError(f"{ref('load', path)}: {error}") from error
     if not isinstance(found, dict):
         raise InputError(
-            f"--load {path}: it has no table [workload]; `drivelab help workload` says what is in it"
+            f"{ref('load', path)}: it has no table [workload]; `drivelab help workload` says what is in it"
         )
     trace = found.get("trace")
     if isinstance(trace, str):
@@ -72,7 +70,7 @@ def check(loads: Loads, drive: str) -> None:
     if loads.file is None or loads.table is None:
         return
     source = read_source(Path(loads.file))
-    with in_words_of(loads):
+    with loads.in_its_words():
         if "target" in toml_text.loads(source.text):
             # The target in the file is ignored.
             plan(read_source({"target": {"drive": drive}, "workload": dict(loads.table)}))

@@ -13,13 +13,14 @@ from drivelab.arrays.durability.solving import solve
 from drivelab.arrays.level import COPIES, GROUPS
 from drivelab.arrays.levels.loads import LOAD, Loads, names_of
 from drivelab.arrays.levels.planning import check_used, checked, named
-from drivelab.arrays.levels.trace_words import PREFIX, split
+from drivelab.arrays.levels.trace_keys import PREFIX, split
 from drivelab.arrays.plan import question as asked
 from drivelab.arrays.plan.grid import Asked
 from drivelab.arrays.plan.load import is_trace, load
 from drivelab.arrays.plan.question import CANDIDATES_MAX, Limits, Prices
-from drivelab.errors import OptionError, ScenarioError
-from drivelab.refusals import Problems
+from drivelab.errors import OptionError, ScenarioError, ref
+from drivelab.errors.keys import BEGIN
+from drivelab.errors.several import Problems
 from drivelab.scenarios import toml_text
 from drivelab.scenarios.problem import Problem
 from drivelab.scenarios.scenario import Override, Source, plan
@@ -54,7 +55,7 @@ def asked_of(options: Mapping[str, Any], overrides: Sequence[Override]) -> Asked
     refused = _refused_names(drives, controllers, others)
     before = len(problems.found)
     loads = read(_LOAD, load, options, trace_keys)
-    wrong = {one.key for one in problems.found[before:]}
+    wrong = {one.name for one in problems.found[before:]}
     limits = read(_LIMITS, asked.limits, options, None if loads is _LOAD else loads)
     rates = read(_RATES, _rates, options, drives)
     prices = read(_PRICES, asked.prices, options, drives, controllers, frozenset(refused))
@@ -101,11 +102,10 @@ def _check_given(options: Mapping[str, Any], drives: Sequence[str]) -> None:
     missing = [key for key in examples if options.get(key) is None]
     if not missing:
         return
-    names = [f"--{key.replace('_', '-')}" for key in missing]
-    remedy = " ".join(f"{name} {examples[key]}" for name, key in zip(names, missing, strict=True))
-    what = f"{', '.join(names)} {'is' if len(names) == 1 else 'are'} missing"
+    remedy = " ".join(ref(key, examples[key]) for key in missing)
+    what = f"{', '.join(map(ref, missing))} {'is' if len(missing) == 1 else 'are'} missing"
     reasons = "; ".join(why[key] for key in missing)
-    raise OptionError(names[0], None, f"{what} ({reasons}): give {remedy}", is_named=False)
+    raise OptionError(missing[0], None, f"{what} ({reasons}): give {remedy}", is_named=False)
 
 
 def _refused_names(
@@ -115,11 +115,11 @@ def _refused_names(
     found = {}
     of_settings = {one.origin for one in settings}
     for key, names in (("drive", drives), ("controller", controllers)):
-        others = [] if key == "drive" else [Override("target.drive", _DRIVE, "--drive")]
+        others = [] if key == "drive" else [Override("target.drive", _DRIVE, ref("drive"))]
         for name in names:
             if name is None:
                 continue
-            wanted = [*others, Override(f"target.{key}", name, f"--{key}")]
+            wanted = [*others, Override(f"target.{key}", name, ref(key))]
             error = _refusal("", wanted)
             # What a file lacks may be set.
             if error is not None and _origins(_refusal("", [*wanted, *settings])) - of_settings:
@@ -133,7 +133,7 @@ def _refused_load(loads: Loads, drives: Sequence[str]) -> list[ScenarioError]:
         return []
     words = loads.overrides(LOAD)
     text = toml_text.dumps(loads.documents()[LOAD])
-    error = _refusal(text, [Override("target.drive", [*drives, _DRIVE][0], "--drive"), *words])
+    error = _refusal(text, [Override("target.drive", [*drives, _DRIVE][0], ref("drive")), *words])
     return [error] if error is not None and _origins(error) & {word.origin for word in words} else []
 
 
@@ -147,7 +147,7 @@ def _refusal(text: str, overrides: Sequence[Override]) -> ScenarioError | None:
 
 def _origins(error: ScenarioError | None) -> set[str]:
     """The options and files that an error is about."""
-    return set() if error is None else {problem["origin"] for problem in error.problems}
+    return set() if error is None else {problem["origin"] for problem in error.found}
 
 
 def _check_with(problems: Problems, refused: Sequence[ScenarioError]) -> None:
@@ -166,7 +166,7 @@ def _check_with(problems: Problems, refused: Sequence[ScenarioError]) -> None:
             is_named=False,
         )
         for error in refused
-        for problem in error.problems
+        for problem in error.found
     ]
     problems.found = of_names + problems.found
     problems.check()
@@ -175,7 +175,7 @@ def _check_with(problems: Problems, refused: Sequence[ScenarioError]) -> None:
 def _place(problem: Problem) -> str:
     """The option of a problem, or its place in a file."""
     origin = problem["origin"]
-    return origin if origin.startswith("--") else f"{origin}:{problem['line']}:{problem['column']}"
+    return origin if origin.startswith(BEGIN) else f"{origin}:{problem['line']}:{problem['column']}"
 
 
 def _check_levels(options: Mapping[str, Any]) -> None:
@@ -190,7 +190,7 @@ def _check_levels(options: Mapping[str, Any]) -> None:
         1,
         COPIES if copies is None else copies,
         GROUPS if groups is None else groups,
-        "--level",
+        "level",
     )
     problems.read(None, check_used, levels, copies, None)
     problems.read(None, check_used, levels, None, groups)
@@ -202,8 +202,11 @@ def _check_count(options: Mapping[str, Any], targets: int) -> None:
     members = asked.members(str(options.get("members") or asked.MEMBERS))
     count = targets * len(members) * len(names_of(options.get("level") or asked.LEVELS))
     if count > CANDIDATES_MAX:
-        what = f"{count:,} candidates: at most {CANDIDATES_MAX:,}; give fewer --drive, --level or --members"
-        raise OptionError("--members", None, what, is_named=False)
+        what = (
+            f"{count:,} candidates: at most {CANDIDATES_MAX:,}; give fewer {ref('drive')}, {ref('level')} or "
+            f"{ref('members')}"
+        )
+        raise OptionError("members", None, what, is_named=False)
 
 
 def _of_trace(
@@ -219,7 +222,7 @@ def _of_trace(
             continue
         own, of_trace = problems.read(([], {}), split, [one], str(file) if is_trace(options) else None)
         for override in own:
-            problems.read([], checked, "", [override], "--level")
+            problems.read([], checked, "", [override], "level")
         others += own
         keys |= of_trace
     problems.check()
@@ -232,10 +235,11 @@ def _idle_states(options: Mapping[str, Any], loads: Loads) -> Iterator[OptionErr
     plain = {name.partition(":")[0].lower() for name in names_of(options.get("level") or asked.LEVELS)}
     if options.get("states") is not None and not is_held and not plain & BARE:
         what = (
-            "--states changes nothing without --max-latency, --min-iops or a rate, which hold in the states that it "
-            "names: add one, --max-latency p99=50ms, or leave it out"
+            f"{ref('states')} changes nothing without {ref('max_latency')}, {ref('min_iops')} or a rate, which "
+            "hold in the states that it "
+            f"names: add one, {ref('max_latency', 'p99=50ms')}, or leave it out"
         )
-        yield OptionError("--states", None, what, is_named=False)
+        yield OptionError("states", None, what, is_named=False)
 
 
 def _idle_failures(
@@ -245,27 +249,29 @@ def _idle_failures(
     if rates:
         return
     if options.get("max_loss") is not None:
-        what, remedy = "nothing says how often a drive fails", "add --afr 1.5%, or NAME=1.5% for each"
-        yield OptionError("--max-loss", None, what, remedy)
+        what, remedy = (
+            "nothing says how often a drive fails",
+            f"add {ref('afr', '1.5%')}, or NAME=1.5% for each",
+        )
+        yield OptionError("max_loss", None, what, remedy)
     if options.get("power_price") is None and "life" in given:
         what = (
-            "--life changes nothing without --afr, --mttf, --drive-life or --power-price: nothing fails, and no power "
+            f"{ref('life')} changes nothing without {ref('afr')}, {ref('mttf')}, {ref('drive_life')} or "
+            f"{ref('power_price')}: nothing fails, and no power "
             "is counted; leave it out"
         )
-        yield OptionError("--life", None, what, is_named=False)
+        yield OptionError("life", None, what, is_named=False)
     for key in [key for key in given if key not in {"spares", "life"}]:
-        name = f"--{key.replace('_', '-')}"
-        what = f"{name} changes nothing without --afr, --mttf or --drive-life: nothing fails"
-        yield OptionError(name, None, what, is_named=False)
+        what = f"{ref(key)} changes nothing without {ref('afr')}, {ref('mttf')} or {ref('drive_life')}: nothing fails"
+        yield OptionError(key, None, what, is_named=False)
 
 
 def _rates(options: Mapping[str, Any], drives: Sequence[str]) -> dict[str, dict[str, str]]:
     """The life of each drive as typed; empty if none is given. Raises InputError with all errors."""
     given = [key for key in _FORMS if options.get(key) is not None]
-    names = [f"--{key.replace('_', '-')}" for key in given]
     if len(given) > 1:
-        what = f"{' and '.join(names)} say the same thing twice; give one of them"
-        raise OptionError(names[-1], None, what, is_named=False)
+        what = f"{' and '.join(map(ref, given))} say the same thing twice; give one of them"
+        raise OptionError(given[-1], None, what, is_named=False)
     if not given:
         return {}
     if not drives:
@@ -275,12 +281,10 @@ def _rates(options: Mapping[str, Any], drives: Sequence[str]) -> dict[str, dict[
     reader = {"afr": counted.afr, "drive_life": counted.life}.get(key)
 
     def parse(text: str) -> str:
-        return reader(text, names[0]) if reader and counted.is_counted(text) else text
+        return reader(text, key) if reader and counted.is_counted(text) else text
 
     by_name = asked.laws_by_name if key == "drive_life" else asked.by_name
-    return {
-        str(name): {key: life} for name, life in by_name(text, drives, parse, names[0], _FORMS[key]).items()
-    }
+    return {str(name): {key: life} for name, life in by_name(text, drives, parse, key, _FORMS[key]).items()}
 
 
 def _check_failures(given: Mapping[str, Any], rates: Mapping[str, Mapping[str, str]]) -> None:

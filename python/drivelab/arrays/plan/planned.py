@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from drivelab.arguments import in_arguments
 from drivelab.arrays.durability.checks import FAILURES, LIVES
 from drivelab.arrays.levels import volatile
 from drivelab.arrays.levels.compare import failure_texts
@@ -20,7 +19,7 @@ from drivelab.arrays.plan.grid import Asked, Candidate, candidates
 from drivelab.arrays.plan.load import check
 from drivelab.arrays.plan.options import asked_of
 from drivelab.arrays.plan.sensitivity import Assumption, PriceTurn, Turn
-from drivelab.errors import InputError, RunError
+from drivelab.errors import InputError, RunError, ref
 from drivelab.report.pictures import drawn
 from drivelab.report.plural import counted
 from drivelab.report.table import Table
@@ -128,10 +127,7 @@ def planned(workers: int | None = None, **options: object) -> Plan:
     """
     others = overrides_from({key: value for key, value in options.items() if key not in KEYS})
     given = {key: value for key, value in options.items() if key in KEYS and value is not None}
-    try:
-        found = run(given, others, workers)
-    except InputError as error:
-        raise InputError(in_arguments(str(error))) from error.__cause__
+    found = run(given, others, workers)
     if found.ran.interrupted:
         raise KeyboardInterrupt
     if found.ran.failures:
@@ -155,7 +151,7 @@ def run(
     if not possible:
         check(asked.loads, next(iter(asked.drives)))
         reasons = dict.fromkeys(failing.text for one in found for failing in one.failings)
-        remedy = "give other --members, --level or --controller"
+        remedy = f"give other {ref('members')}, {ref('level')} or {ref('controller')}"
         raise InputError(f"no candidate can be made: {'; '.join(reasons)}; {remedy}")
     ran = evaluate(found, asked, workers, progress)
     # A candidate that was not checked yet may be the cheapest.

@@ -14,8 +14,8 @@ from drivelab.arrays.level import MEMBERS_MAX
 from drivelab.arrays.levels.cost import Price
 from drivelab.arrays.levels.loads import SHARES, STATES, Loads, names_of
 from drivelab.arrays.times import hours
-from drivelab.errors import OptionError
-from drivelab.refusals import Problems
+from drivelab.errors import OptionError, ref
+from drivelab.errors.several import Problems
 
 Value = TypeVar("Value")
 
@@ -84,9 +84,7 @@ def limits(options: Mapping[str, Any], loads: Loads | None) -> Limits:
     read = problems.read
     states = tuple(dict.fromkeys(names_of(options.get("states") or "healthy")))
     problems.found += [
-        OptionError("--states", state, f"it is {', '.join(STATES)}")
-        for state in states
-        if state not in STATES
+        OptionError("states", state, f"it is {', '.join(STATES)}") for state in states if state not in STATES
     ]
 
     def of(key: str, parse: Callable[[str], float]) -> float | None:
@@ -99,7 +97,7 @@ def limits(options: Mapping[str, Any], loads: Loads | None) -> Limits:
         capacity_bytes=of("capacity", capacity) or 0.0,
         latencies_ns=read({}, latencies, options.get("max_latency"), requests),
         loss_percent=of("max_loss", chance),
-        cost=of("budget", lambda text: Price.parse(text, "--budget").amount),
+        cost=of("budget", lambda text: Price.parse(text, "budget").amount),
         iops=of("min_iops", iops),
         states=states or ("healthy",),
     )
@@ -109,17 +107,17 @@ def limits(options: Mapping[str, Any], loads: Loads | None) -> Limits:
 
 def capacity(text: str) -> float:
     """Parse a capacity above zero. Raises InputError."""
-    found = texts.size(text, "--capacity")
+    found = texts.size(text, "capacity")
     if not found:
-        raise OptionError("--capacity", 0, "nothing has to fit; give more than 0")
+        raise OptionError("capacity", 0, "nothing has to fit; give more than 0")
     return found
 
 
 def iops(text: str) -> float:
     """Parse a rate above zero. Raises InputError."""
-    found = texts.number(text, "--min-iops")
+    found = texts.number(text, "min_iops")
     if found <= 0:
-        raise OptionError("--min-iops", f"{found:g}", "it is above zero")
+        raise OptionError("min_iops", f"{found:g}", "it is above zero")
     return found
 
 
@@ -139,16 +137,16 @@ def _latency(part: str, requests: int | None) -> tuple[str, float]:
     most = _most(value)
     if key in SHARES and equals and most is not None and most <= 0:
         what = "the most that a latency may be is above zero"
-        raise OptionError("--max-latency", part, what, f"{name}=50ms")
+        raise OptionError("max_latency", part, what, f"{name}=50ms")
     if key not in SHARES or not equals or most is None:
         known = ", ".join(one.replace("_", ".") for one in SHARES)
         what = f"a latency is {known}, with the most it may be"
-        raise OptionError("--max-latency", part, what, "p99=50ms")
+        raise OptionError("max_latency", part, what, "p99=50ms")
     share = SHARES[key]
     if share is not None and requests is not None and requests * (1 - share) < BEYOND - 1e-6:
         needed = round(BEYOND / (1 - share))
         what = f"that takes {needed:,} requests"
-        raise OptionError("--max-latency", part, what, f"--number-ios {needed}")
+        raise OptionError("max_latency", part, what, f"{ref('number_ios', needed)}")
     return key, float(most)
 
 
@@ -167,16 +165,16 @@ def _check_order(found: Mapping[str, float]) -> None:
         if first >= second:
             texts_of = [one.replace("_", ".") for one in (low, high)]
             what = f"{texts_of[0]} is never above {texts_of[1]}, and its limit is not below that one's"
-            raise OptionError("--max-latency", None, what, f"leave {texts_of[0]} out, or lower it")
+            raise OptionError("max_latency", None, what, f"leave {texts_of[0]} out, or lower it")
 
 
 def chance(text: str) -> float:
     """The percent of `1e-4/year` or `0.01%/year`. Raises InputError."""
     match = _LOSS.fullmatch(text.strip())
-    found = texts.share(match["chance"], "--max-loss") if match else -1.0
+    found = texts.share(match["chance"], "max_loss") if match else -1.0
     if not 0 < found < 1:
         what = "the chance of a loss within a year, between 0 and 100 %"
-        raise OptionError("--max-loss", text, what, "0.01%/year, or 1e-4/year")
+        raise OptionError("max_loss", text, what, "0.01%/year, or 1e-4/year")
     return 100 * found
 
 
@@ -191,7 +189,7 @@ def members(text: str) -> list[int]:
         found = []
     if not found or not 1 <= min(found) <= max(found) <= MEMBERS_MAX:
         remedy = "the lower number comes first: 4..12" if match else "4..12, or 4,6,8"
-        raise OptionError("--members", text, f"from 1 to {MEMBERS_MAX:,}; {remedy}")
+        raise OptionError("members", text, f"from 1 to {MEMBERS_MAX:,}; {remedy}")
     return list(dict.fromkeys(found))
 
 
@@ -270,13 +268,13 @@ def prices(
     of_controllers = read({}, _of_controllers, options, named, unknown)
     per_kwh, watts = read((None, {}), _power, options, drives)
     budget = options.get("budget")
-    most = None if budget is None else read(None, Price.parse, str(budget), "--budget")
+    most = None if budget is None else read(None, Price.parse, str(budget), "budget")
     all_of = [*of_drives.values(), *of_controllers.values(), *(price for price in (most, per_kwh) if price)]
     currencies = list(dict.fromkeys(price.currency for price in all_of))
     if len(currencies) > 1:
         what = f"prices are in {' and '.join(currencies)}: give all in one currency"
         problems.found.append(OptionError("", None, what, is_named=False))
-    life = read(0.0, hours, str(options.get("life") or LIFE), "--life")
+    life = read(0.0, hours, str(options.get("life") or LIFE), "life")
     problems.check()
     return Prices(
         currency=currencies[0] if currencies else "",
@@ -292,18 +290,20 @@ def _of_drives(options: Mapping[str, Any], drives: Sequence[str]) -> dict[str | 
     given = options.get("drive_price")
     if given is None or not drives:
         return {}
-    return _prices_by_name(str(given), drives, "--drive-price", "280USD")
+    return _prices_by_name(str(given), drives, "drive_price", "280USD")
 
 
 def _of_controllers(
     options: Mapping[str, Any], names: Sequence[str], unknown: Set[str]
 ) -> dict[str | None, Price]:
-    option, given = "--controller-price", options.get("controller_price")
+    option, given = "controller_price", options.get("controller_price")
     if given is None and (unpriced := [name for name in names if name not in unknown]):
         remedy = f"give {','.join(f'{name}=240USD' for name in unpriced)}, or 0USD"
-        raise OptionError(option, None, f"{option} is missing: {remedy}", is_named=False)
+        raise OptionError(option, None, f"{ref(option)} is missing: {remedy}", is_named=False)
     if given is not None and not names:
-        raise OptionError(option, None, f"{option} changes nothing without --controller", is_named=False)
+        raise OptionError(
+            option, None, f"{ref(option)} changes nothing without {ref('controller')}", is_named=False
+        )
     return {} if given is None else _prices_by_name(str(given), names, option, "240USD")
 
 
@@ -317,16 +317,18 @@ def _power(options: Mapping[str, Any], drives: Sequence[str]) -> tuple[Price | N
     if price is None and power is None:
         return None, {}
     if price is None or power is None:
-        add = "--power-price 0.30USD/kWh" if price is None else "--drive-power 7W, or NAME=7W for each drive"
-        what = f"--power-price and --drive-power belong together: add {add}"
-        raise OptionError("--power-price", None, what, is_named=False)
+        add = (
+            f"{ref('power_price', '0.30USD/kWh')}"
+            if price is None
+            else f"{ref('drive_power', '7W')}, or NAME=7W for each drive"
+        )
+        what = f"{ref('power_price')} and {ref('drive_power')} belong together: add {add}"
+        raise OptionError("power_price", None, what, is_named=False)
     problems = Problems()
     per_kwh = problems.read(None, _power_price, str(price))
     # by_name has no type of its own where it is passed on.
     watts: dict[str | None, float] = (
-        problems.read({}, lambda: by_name(str(power), drives, _watts, "--drive-power", "7W"))
-        if drives
-        else {}
+        problems.read({}, lambda: by_name(str(power), drives, _watts, "drive_power", "7W")) if drives else {}
     )
     problems.check()
     return per_kwh, {str(name): value for name, value in watts.items()}
@@ -335,13 +337,13 @@ def _power(options: Mapping[str, Any], drives: Sequence[str]) -> tuple[Price | N
 def _power_price(text: str) -> Price:
     match = _POWER_PRICE.fullmatch(text.strip())
     if match is None:
-        raise OptionError("--power-price", text, "a price for each kilowatt-hour", "0.30USD/kWh")
-    return Price.parse(match["price"], "--power-price")
+        raise OptionError("power_price", text, "a price for each kilowatt-hour", "0.30USD/kWh")
+    return Price.parse(match["price"], "power_price")
 
 
 def _watts(text: str) -> float:
     match = _POWER.fullmatch(text.strip())
     if match is None or float(match[1]) < 0:
         what = "it is in watts" if match is None else "it is not below zero"
-        raise OptionError("--drive-power", text, what, "7W")
+        raise OptionError("drive_power", text, what, "7W")
     return float(match[1])

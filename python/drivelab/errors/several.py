@@ -17,15 +17,15 @@ class SeveralError(InputError):
 
     def __init__(self, found: Iterable[OptionError]) -> None:
         """Store the errors without duplicates."""
-        self.found = list({str(one): one for one in found}.values())
-        super().__init__("\n".join(map(str, self.found)))
+        self.found = list({f"{one}": one for one in found}.values())
+        super().__init__("\n".join(f"{one}" for one in self.found))
 
 
 def errors_of(error: InputError) -> list[OptionError]:
     """The errors that a refusal holds; one of no option in particular, such as of a file, has no key."""
     if isinstance(error, SeveralError):
         return error.found
-    return [error if isinstance(error, OptionError) else OptionError("", None, str(error), is_named=False)]
+    return [error if isinstance(error, OptionError) else OptionError("", None, f"{error}", is_named=False)]
 
 
 @dataclass
