@@ -359,8 +359,9 @@ def _options_in_errors(text: str) -> Iterator[int]:
         if not getattr(called, "id", getattr(called, "attr", "")).endswith("Error"):
             continue
         for part in ast.walk(call):
-            text = part.value if isinstance(part, ast.Constant) else None
-            if isinstance(text, str) and OPTION.search(re.sub(r"`[^`]*`", "", text)):
+            if not isinstance(part, ast.Constant) or not isinstance(part.value, str):
+                continue
+            if OPTION.search(re.sub(r"`[^`]*`", "", part.value)):
                 yield part.lineno
 
 
