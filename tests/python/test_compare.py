@@ -285,7 +285,7 @@ def test_from_python(pair, tmp_path):
     assert not compared.verdict().holds
     assert "B below A" in repr(compared)
     assert "<table" in compared._repr_html_()
-    with pytest.raises(drivelab.InputError, match="figures x: no such figure"):
+    with pytest.raises(drivelab.InputError, match='figures="x": no such figure'):
         drivelab.compare(tmp_path / pair[0], tmp_path / pair[1], figures=["x"])
 
 

@@ -149,5 +149,5 @@ def test_what_is_wrong_is_said_with_a_remedy(run, folder: Path, given, said):
 
 
 def test_without_a_failure_there_is_a_bound_and_no_zero():
-    with pytest.raises(InputError, match=r"--afr 2\.95%"):
+    with pytest.raises(InputError, match=r"afr=\"2\.95%\""):
         counted.Counted(counted.Where("--afr", "here"), 36_500, 0).rates()

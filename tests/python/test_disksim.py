@@ -353,7 +353,7 @@ def test_the_way_of_a_write_may_take_longer(tmp_path):
                 topology="topology disksim_iodriver d [ disksim_bus b [ disksim_disk x [] disksim_disk y [] ] ]"
             ),
             "parv:LINE: there are 2 disks of 2 models in the topology, and a drive file describes one: choose by "
-            "--disk; there is x (X), y",
+            "disk; there is x (X), y",
         ),
         (
             Files(topology="topology disksim_iodriver d [ disksim_disk x [] ]"),

@@ -148,7 +148,7 @@ def test_options_and_their_keys(lines, keys):
         (["rw=randread:8"], 8, "gaps and runs are not drawn here"),
         (["rw=randtrim"], 8, "discards are not modelled"),
         (["rw=rund"], 8, "write one of rand"),
-        (["rw=read", "verify=crc32c"], 9, "--check-data"),
+        (["rw=read", "verify=crc32c"], 9, "check_data"),
         (["rw=read", "verify_fatal=1"], 9, "not modelled"),
         (["rw=read", "iodepth_batch=8"], 9, "one by one"),
         (["read_iolog=a.iolog", "replay_time_scale=0"], 9, "above 0"),
@@ -175,7 +175,7 @@ def test_options_and_their_keys(lines, keys):
         (["rw=randread", "bsrange=4k-9999"], 9, "end at a multiple of 4096 bytes"),
         (["rw=read", "ioengine=net"], 9, "no engine that reads and writes a device"),
         (["rw=read", "direct=maybe"], 9, "write 0 or 1"),
-        (["rw=read", "ioscheduler=deadline"], 9, "--set target.elevator=deadline"),
+        (["rw=read", "ioscheduler=deadline"], 9, '**{"target.elevator": "deadline"}'),
         (["rw=read", "include other.fio"], 9, "cannot read other.fio"),
         (["rw=read", "include"], 9, "the name of the file is missing"),
         (["rw=randread", "numjobs=$ncpus"], 9, "$ncpus depends on the machine"),
@@ -682,7 +682,7 @@ def test_requests_of_all_devices_go_to_the_one_drive(run, tmp_path):
     (tmp_path / "a.fio").write_text("[a]\nread_iolog=two.log\n", encoding="utf-8")
     done = run("simulate", *DRIVE, "a.fio")
     assert done.returncode != 0
-    assert 'device = "*" for all on one' in done.stderr
+    assert "or take all on one with --trace-device *" in done.stderr
 
 
 @pytest.mark.parametrize(("text", "found"), [("2us", "2us"), ("1ms", "1000us"), ("400ns", None), ("x", None)])

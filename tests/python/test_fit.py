@@ -181,7 +181,7 @@ def test_what_a_geometry_says_and_cannot_say(folder, run):
     assert notes == [
         "geometry: the skew 93-100 is not one number; skews stay the start's",
         "geometry: the layout AF has two levels, and the table does not say how many tracks lie on one surface before "
-        "the next one's turn; if you know: --known geometry.surface_order=serpentine --known "
+        "the next one's turn; if you know, say geometry.surface_order=serpentine and "
         "geometry.cylinders_per_head=N; the order of the surfaces stays the start's",
     ]
     known = ["--known", "geometry.surface_order=serpentine", "--known", "geometry.cylinders_per_head=64"]

@@ -118,7 +118,7 @@ def test_a_sweep_is_all_that_compare_reads(tmp_path):
     (tmp_path / "limited.json").write_text("\n".join(limited))
     assert read_sweeps([tmp_path / "limited.json"])[0].depth.tolist() == [1, 8]
     # What the record says is not overruled.
-    with pytest.raises(InputError, match=r"one.json: --bs 4k: the file is of randread 8k"):
+    with pytest.raises(InputError, match=r'one\.json: bs="4k": the file is of randread 8k'):
         read_sweeps([tmp_path / "one.json"], bs="4k")
 
 

@@ -58,7 +58,7 @@ def test_a_data_sheet_of_a_million_hours():
         (lambda: Lifetime.parse("5", None), "between 0 and 100"),
         (lambda: Lifetime.parse("0%", None), "between 0 and 100"),
         (lambda: Lifetime.parse("100%", None), "between 0 and 100"),
-        (lambda: parse_hours("12", "--repair"), "--repair 12: a time has its unit"),
+        (lambda: parse_hours("12", "repair"), "repair=12: a time has its unit"),
         (lambda: parse_hours("0h", "--repair"), "above zero"),
         (lambda: Price.parse("140", "--drive-price"), "140USD"),
         (lambda: Price.parse("-1USD", "--drive-price"), "140USD"),

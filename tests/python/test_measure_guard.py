@@ -187,7 +187,7 @@ def test_a_file_system_that_is_not_mounted_is_given_up_only_when_told(tree, offs
     tree.write("sdb", offset, magic)
     said = tree.refusal("sdb")
     assert what in said
-    assert "destroyed with --overwrite-data" in said
+    assert "destroyed with overwrite_data" in said
     assert "WDC WD40EFRX-68W" in said
     assert tree.refusal("sdb", overwrite=True) is None
     found = check_may_be_written(tree.target("sdb"), tree.system, overwrite=True)
@@ -249,7 +249,7 @@ def test_the_target_is_named_twice(tmp_path):
     other.write_text("b")
     link.symlink_to(path)
     check_named_twice(path, link)
-    with pytest.raises(InputError, match="name it once more, with --yes-destroy"):
+    with pytest.raises(InputError, match="name it once more, with yes_destroy"):
         check_named_twice(path, None)
     for wrong in (other, tmp_path / "nothing"):
         with pytest.raises(InputError, match="is not the target"):

@@ -147,11 +147,11 @@ def test_a_rate_is_a_poisson_process_unless_said_otherwise(run):
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ({"rate_process": "linear"}, "--rate-process changes nothing without --rate-iops"),
+        ({"rate_process": "linear"}, "rate_process changes nothing without rate_iops"),
         ({"rate_iops": 30, "rate_process": "even"}, "it is poisson or linear"),
-        ({"sync": True, "rw": "randread"}, "--sync changes nothing with --rw randread"),
-        ({"sync": True, "trace": "a.spc"}, "--sync changes nothing with --trace"),
-        ({"rate_process": "linear", "trace": "a.spc"}, "--rate-process changes nothing with --trace"),
+        ({"sync": True, "rw": "randread"}, 'sync changes nothing with rw="randread"'),
+        ({"sync": True, "trace": "a.spc"}, "sync changes nothing with trace"),
+        ({"rate_process": "linear", "trace": "a.spc"}, "rate_process changes nothing with trace"),
     ],
 )
 def test_words_of_a_load_that_change_nothing_are_refused(given, said):

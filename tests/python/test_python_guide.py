@@ -109,5 +109,5 @@ def test_an_error_of_a_function_names_arguments():
         drivelab.fit("wd-4tb-7200", bs="4k")
     with pytest.raises(drivelab.InputError, match=r"^fs_size: there is no file system to have it; give fs$"):
         drivelab.crashtest(drive="wd-4tb-7200", run="true", check="true", fs_size="1GiB")
-    with pytest.raises(drivelab.InputError, match=r"^block_size 600: give 512 or 4096$"):
+    with pytest.raises(drivelab.InputError, match=r"^block_size=600: give 512 or 4096$"):
         drivelab.emulate(drive="wd-4tb-7200", block_size=600)

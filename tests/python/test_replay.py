@@ -175,7 +175,7 @@ REFUSED = {
         "`iodepth` has no effect beside a trace",
     ),
     "of without scale": (("--trace", "a.spc", "--of", "1TB"), '`of` has no effect without remap = "scale"'),
-    "no size to scale from": (("--trace", "a.spc", "--remap", "scale"), "give workload.trace.of"),
+    "no size to scale from": (("--trace", "a.spc", "--remap", "scale"), "--of 500GB"),
     "no speed at all": (
         ("--trace", "a.spc", "--scale-time", "0"),
         "times that are multiplied by zero are none",

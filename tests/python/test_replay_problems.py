@@ -58,7 +58,7 @@ def test_a_device_that_the_trace_has_not_is_an_error_that_lists_those_it_has(run
     done = replayed(run, path, "--trace-device", "9")
     assert done.returncode == 2
     assert (
-        'the trace has no device "9"; it has "0", "1"; name one of these: device = "0" (--trace-device)'
+        'the trace has no device "9"; it has "0", "1"; name one of these, as with --trace-device 0'
         in done.stderr
     )
     assert replayed(run, path, "--trace-device", "1").returncode == 0
@@ -68,8 +68,8 @@ def test_a_device_that_the_trace_has_not_is_an_error_that_lists_those_it_has(run
     ("text", "words", "said"),
     [
         ("0,1,4096,R,1.0\n1,9,4096,R,2\n", (), "the trace has several devices"),
-        ("0,99999999999,4096,R,1.0\n", (), "`drivelab trace convert --remap`"),
-        ("0,1,4096,R,1.0\n0,9,4096,R,2\n", ("--pace", "think"), 'take pace = "open" or "closed" (--pace)'),
+        ("0,99999999999,4096,R,1.0\n", (), "--remap wrap or --remap scale moves the requests onto it"),
+        ("0,1,4096,R,1.0\n0,9,4096,R,2\n", ("--pace", "think"), "take --pace open or --pace closed"),
         (
             "0,1,4096,R,1.0\n0,x\n0,9,4096,R,2\n",
             (),

@@ -136,9 +136,9 @@ def test_scans_and_levels_are_at_hand_and_show_themselves():
         ),
         (lambda: drivelab.scan("nowhere"), "--> drive"),
         (lambda: drivelab.compare_levels("nowhere"), "--> drive"),
-        (lambda: drivelab.compare_levels("wd-4tb-7200", drive_price="x"), "drive_price x: a price"),
+        (lambda: drivelab.compare_levels("wd-4tb-7200", drive_price="x"), 'drive_price="x": a price'),
         (lambda: drivelab.compare_levels("wd-4tb-7200", afr="1%", mttf="1d"), "afr and mttf say"),
-        (lambda: drivelab.compare_levels("wd-4tb-7200", members=0), "members 0"),
+        (lambda: drivelab.compare_levels("wd-4tb-7200", members=0), "members=0"),
     ],
 )
 def test_errors_speak_of_arguments(call, words):

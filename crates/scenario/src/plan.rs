@@ -330,12 +330,12 @@ fn words_without_meaning(workload: &mut WorkloadRaw, log: &mut Log) {
     workload.name = None;
     if let Some(at) = workload.ioengine.take() {
         let name = named(at.place, "ioengine", log);
-        log.note(&format!("{name} changes nothing: the host is simulated, and sends I/Os by no engine"));
+        log.note(format!("{name} changes nothing: the host is simulated, and sends I/Os by no engine"));
     }
     match workload.time_based.take() {
         Some(At { value: Fio(true), place, .. }) => {
             let name = named(place, "time_based", log);
-            log.note(&format!(
+            log.note(format!(
                 "{name} changes nothing: every run goes on for its time, from the start of a range again"
             ));
         }

@@ -84,9 +84,8 @@ impl Problem {
             ),
             Problem::BeyondDevice => concat!(
                 key!("trace.lenient"),
-                " goes on; ",
-                key!("trace.remap"),
-                " moves the requests onto a device"
+                " goes on; `drivelab trace convert` moves the requests onto a device, with ",
+                key!("trace.remap")
             ),
             Problem::Length => {
                 concat!("check ", key!("trace.format"), ", or go on with ", key!("trace.lenient"))

@@ -40,7 +40,9 @@ pub enum TraceError {
     #[error("line {line}: {fault}")]
     Line { line: u64, fault: Fault },
     /// A line that is no measured request.
-    #[error("line {line}: {fault}; a line has R or W, Hit or Miss, LBN, sectors, service time and pause in us")]
+    #[error(
+        "line {line}: {fault}; a line has R or W, Hit or Miss, LBN, sectors, service time and pause in us"
+    )]
     Measured { line: u64, fault: Fault },
     /// An invalid line of a trace; other lines may be valid.
     #[error(

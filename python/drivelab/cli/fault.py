@@ -94,7 +94,7 @@ class Details:
             found["during_write"] = True
         for name, text in spans.items():
             if text is not None:
-                found[f"{name}_ns"] = span_ns(f"--{name}", text)
+                found[f"{name}_ns"] = span_ns(name, text)
         if self.share is not None:
             found["share_ppm"] = _parts_per_million(self.share)
         return found

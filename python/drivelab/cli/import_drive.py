@@ -71,9 +71,11 @@ def _imported(description: Path, disk: str | None) -> disksim.Drive:
     """The drive of a description. Raises DisksimError, with a hint where the file is not named as one."""
     try:
         return disksim.import_drive(description, disk)
+    except disksim.NoTopologyError:
+        # It has the hint already.
+        raise
     except disksim.DisksimError as error:
-        # The message for a file without a topology has the hint already.
-        if description.suffix == ".parv" or ".parv" in str(error):
+        if description.suffix == ".parv":
             raise
         raise disksim.DisksimError(
             f"{error}; the file to name is the description's .parv, and {description.name} is none"

@@ -55,7 +55,7 @@ def loop(
 
     Takes as long as the runs last. Exits 3 where a rate differs by more than 3 standard errors.
     """
-    budget_ns = span_ns("--lateness-budget", lateness_budget)
+    budget_ns = span_ns("lateness_budget", lateness_budget)
     overrides = words.overrides_of({**vars(target), **vars(load)}, settings)
     source = Source("", "command line") if scenario is None else read_source(scenario, overrides)
     checked = plan(source, overrides)

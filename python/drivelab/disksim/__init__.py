@@ -13,9 +13,9 @@ from pathlib import Path
 from drivelab.disksim import syntax
 from drivelab.disksim.acceptance import check_accepted
 from drivelab.disksim.drive_file import Drive, drive
-from drivelab.disksim.text import DisksimError
+from drivelab.disksim.text import DisksimError, NoTopologyError
 
-__all__ = ["DisksimError", "Drive", "import_drive"]
+__all__ = ["DisksimError", "Drive", "NoTopologyError", "import_drive"]
 
 
 def import_drive(path: Path, disk: str | None = None) -> Drive:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from drivelab.disksim.disk import Bus
 from drivelab.disksim.parameters import Parameters
 from drivelab.disksim.syntax import Block, Description, Node, Word
-from drivelab.disksim.text import DisksimError
+from drivelab.disksim.text import NoTopologyError
 from drivelab.errors import ref
 
 DISK = "disksim_disk"
@@ -24,7 +24,7 @@ def disk_and_bus(description: Description, name: str | None = None) -> tuple[Blo
     """
     start = description.files[0]
     if description.topology is None:
-        raise DisksimError(
+        raise NoTopologyError(
             f"{start}: there is no topology, and without one nobody knows the disk's bus; "
             "name the .parv file, not one of those that it uses"
         )

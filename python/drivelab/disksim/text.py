@@ -26,6 +26,10 @@ class DisksimError(InputError):
     """A description cannot be read, or says something that a drive file cannot express."""
 
 
+class NoTopologyError(DisksimError):
+    """A file of a description that is not its .parv."""
+
+
 @dataclass(frozen=True)
 class Place:
     """A line of a file."""

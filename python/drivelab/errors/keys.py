@@ -71,6 +71,12 @@ def ref(name: str, value: object = None) -> str:
     return f"{BEGIN}{name}{END}" if value is None else f"{BEGIN}{name}{VALUE}{value}{END}"
 
 
+def name_of(text: str) -> str | None:
+    """The name of the key if the text is a reference without a value, and nothing else."""
+    found = _REFERENCE.fullmatch(text)
+    return found[1] if found and found[2] is None else None
+
+
 def said(text: str, say: Say) -> str:
     """A message with its references as `say` has them."""
     if BEGIN not in text:

@@ -94,5 +94,5 @@ def _check_room(sectors: int, measured: Measured) -> None:
         if end > sectors:
             raise InputError(
                 f"{one.name}: a request ends at sector {end:,}, and the start has {sectors:,}: "
-                f"another drive, or {ref('known', 'geometry.capacity=..')}"
+                f"another drive, or {ref('known', 'geometry.capacity=...')}"
             )

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from scipy import optimize
 
-from drivelab.errors import InputError, ref
+from drivelab.errors import InputError
 from drivelab.fit.draft import Draft
 from drivelab.fit.inputs import Numbers, Surface
 from drivelab.fit.parameters import Fitted
@@ -156,9 +156,8 @@ def _order(layout: str) -> tuple[dict[str, Any], list[str]]:
     if re.fullmatch("[AF]{2}", layout):
         why = (
             "has two levels, and the table does not say how many tracks lie on one surface before the next one's turn; "
-            f"if you know: {ref('known', 'geometry.surface_order=serpentine')} "
-            f"{ref('known', 'geometry.cylinders_per_head=N')}"
+            "if you know, say geometry.surface_order=serpentine and geometry.cylinders_per_head=N"
         )
     else:
-        why = f"is not one order; if you know: {ref('known', 'geometry.surface_order=cylinder')}, or alternating"
+        why = "is not one order; if you know, say geometry.surface_order=cylinder, or alternating"
     return {}, [f"geometry: the layout {layout} {why}; the order of the surfaces stays the start's"]

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from drivelab import _core
-from drivelab.errors import InputError
-from drivelab.errors.keys import WORDS
+from drivelab.errors import InputError, OptionError
+from drivelab.errors.keys import WORDS, name_of
 from drivelab.host.files import read_text
 from drivelab.scenarios import toml_text
 from drivelab.scenarios.ranges import listed
@@ -28,6 +28,13 @@ class Override:
     key: str
     value: str
     origin: str
+
+    def refused(self, what: str, *, with_value: bool = False) -> InputError:
+        """The error that this value is wrong: of its option, if it has one of its own."""
+        name, given = name_of(self.origin), self.value if with_value else None
+        if name is not None:
+            return OptionError(name, given, what)
+        return InputError(f"{self.origin}{'' if given is None else f' {given}'}: {what}")
 
 
 @dataclass(frozen=True)

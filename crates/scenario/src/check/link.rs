@@ -50,7 +50,7 @@ fn own_rate<S: Copy + Read>(
         let mut name = String::new();
         standard.write(&mut name);
         let [rate, most] = [rate, most].map(|rate| rate.bytes_per_s() as f64 / 1e6);
-        log.note(&format!(
+        log.note(format!(
             "{what}.rate is {rate} MB/s, above the {most} MB/s of its standard {name}: the rate counts, whatever the standard allows"
         ));
     }

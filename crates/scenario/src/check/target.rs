@@ -220,9 +220,9 @@ impl<'a> Shared<'a> {
 fn report_missing(place: Place, log: &mut Log) {
     let remedy = match log.document_is_file() {
         false => concat!(
-            "name a drive, of which `catalogue` lists all that are known, such as ",
+            "name a drive, such as ",
             key!("target.drive", "wd-4tb-7200"),
-            ", or give a scenario's file"
+            ", or give a scenario's file; `drivelab catalogue` lists the drives"
         ),
         true => "add a section [target] with drive = \"wd-4tb-7200\", or another drive",
     };

@@ -124,13 +124,14 @@ fn found(
     let TraceFound { recording, fingerprint, seed } = match loader.trace(request) {
         Ok(found) => found,
         Err(why) => {
-            let remedy = "check what is in the trace; its path is seen from the scenario's folder";
+            let remedy =
+                "`drivelab trace info` says what is in a trace; its path is seen from the scenario's folder";
             log.fault(place, format!("the trace \"{}\" cannot be replayed: {why}", request.file), remedy);
             return None;
         }
     };
     if let Some(seed) = seed.filter(|seed| *seed != run.seed) {
-        log.note(&format!(
+        log.note(format!(
             "{} was captured from a run with seed {seed}, and this one has {}: platters begin at other angles; {} begins \
              with the same",
             request.file,

@@ -150,8 +150,7 @@ impl Log {
     }
 
     /// Records what a reader should know although nothing is wrong; the same note only once.
-    pub fn note(&mut self, note: &str) {
-        let note = InFile(note).to_string();
+    pub fn note(&mut self, note: String) {
         if !self.notes.contains(&note) {
             self.notes.push(note);
         }

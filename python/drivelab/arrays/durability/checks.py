@@ -143,7 +143,7 @@ def check_used(options: Options, names: Sequence[str]) -> None:
         if options.get(key) is not None and not plain & users:
             problems.found.append(
                 OptionError(
-                    f"--{key}",
+                    key,
                     None,
                     f"it changes nothing with {', '.join(names)}",
                     f"it is of {', '.join(sorted(users))}; leave it out",

@@ -36,8 +36,8 @@ def check(options: Mapping[str, Any], level: str) -> None:
         problems.found.append(OptionError("capacity", None, what, "leave it out"))
     if not is_simulated(options):
         said = (key for key in KEYS if key != "drive" and options.get(key) is not None)
-        if idle := [ref(key) for key in said if options[key] is not False]:
-            what = f"{', '.join(idle)} changes nothing without {ref('rebuild', SIMULATED)}"
+        if idle := [key for key in said if options[key] is not False]:
+            what = f"{', '.join(map(ref, idle))} changes nothing without {ref('rebuild', SIMULATED)}"
             problems.found.append(
                 OptionError(idle[0], None, what, "add it, or leave these out", is_named=False)
             )

@@ -187,10 +187,10 @@ def checked(drive: str, others: Iterable[Override], level_option: str = "levels"
         for key, option in _OWN.items():
             if override.key == key or override.key.startswith(f"{key}."):
                 name, _, value = option.replace("levels", level_option).partition("=")
-                raise InputError(f"{override.origin}: {key} is not set so; see {ref(name, value or None)}")
+                raise override.refused(f"{key} is not set so; see {ref(name, value or None)}")
         if not override.key.startswith(("target.", *_FREE)):
             what = f"{override.key} is not free here; free are the keys under target, and {', '.join(_FREE)}"
-            raise InputError(f"{override.origin}: {what}")
+            raise override.refused(what)
         found.append(override)
     return found
 
@@ -329,6 +329,6 @@ def _sweep(found: _core.Plan, overrides: Sequence[Override], file: str | None) -
         if override.key not in _COLUMNS and any(
             axis == override.key or axis.startswith(f"{override.key}.") for axis in axes
         ):
-            return OptionError(override.origin, override.value, what)
+            return override.refused(what, with_value=True)
     lists = [axis for axis in axes if axis.startswith("workload.")] if file is not None else []
     return InputError(f"{file}: {lists[0]} is a list: {what}" if lists else what)

@@ -222,7 +222,7 @@ def notes(found: Comparison) -> list[str]:
     lines += [f"{', '.join(names)} cannot be {lacks}: {why}" for (lacks, why), names in missing.items()]
     for override in found.chosen.overrides:
         if names := [entry.level.label for entry in found.possible if override in entry.unused]:
-            lines.append(f"{override.origin} is left out where it changes nothing: {', '.join(names)}")
+            lines.append(f"{override.key} is left out where it changes nothing: {', '.join(names)}")
     lines += _method(found)
     if found.chosen.lifetime is None:
         lines.append("no chances of data loss: --afr or --mttf says how often a drive fails")

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from drivelab.errors import InputError
 from drivelab.scenarios.scenario import Override
 
 PREFIX = "workload.trace."
@@ -23,7 +22,6 @@ def split(overrides: Iterable[Override], trace: str | None) -> tuple[list[Overri
             others.append(one)
             continue
         if trace is None:
-            what = f"{one.key} changes nothing without a recorded trace; leave it out"
-            raise InputError(f"{one.origin}: {what}")
+            raise one.refused(f"{one.key} changes nothing without a recorded trace; leave it out")
         keys[key] = _FLAGS.get(one.value, one.value)
     return others, keys

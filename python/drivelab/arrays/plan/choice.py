@@ -14,13 +14,13 @@ from drivelab.arrays.plan.grid import Asked, Candidate
 
 LIMITS = ("capacity", "budget", "states", "load", "latency", "iops", "loss")
 OPTIONS = {
-    "capacity": "capacity",
-    "budget": "budget",
-    "states": "states",
+    "capacity": "--capacity",
+    "budget": "--budget",
+    "states": "--states",
     "load": "the load",
-    "latency": "max_latency",
-    "iops": "min_iops",
-    "loss": "max_loss",
+    "latency": "--max-latency",
+    "iops": "--min-iops",
+    "loss": "--max-loss",
 }
 
 

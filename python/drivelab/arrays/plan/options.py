@@ -20,7 +20,7 @@ from drivelab.arrays.plan.load import is_trace, load
 from drivelab.arrays.plan.question import CANDIDATES_MAX, Limits, Prices
 from drivelab.errors import OptionError, ScenarioError, ref
 from drivelab.errors.keys import BEGIN
-from drivelab.errors.several import Problems
+from drivelab.errors.several import Problems, errors_of
 from drivelab.scenarios import toml_text
 from drivelab.scenarios.problem import Problem
 from drivelab.scenarios.scenario import Override, Source, plan
@@ -218,7 +218,7 @@ def _of_trace(
     for one in overrides:
         if file is not None and not is_trace(options) and one.key.startswith(PREFIX):
             what = f"{one.key} is said in {file}, whose workload is the load"
-            problems.found.append(OptionError(one.origin, None, what))
+            problems.found += errors_of(one.refused(what))
             continue
         own, of_trace = problems.read(([], {}), split, [one], str(file) if is_trace(options) else None)
         for override in own:
