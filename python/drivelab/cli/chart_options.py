@@ -73,7 +73,7 @@ def check_shown(metric: str | None, *, pictures: bool, remedy: str = "add --char
     """Refuse a metric that there is not, or that no picture shows. Raises InputError."""
     if metric is None:
         return
-    check_metric(metric, "--metric")
+    check_metric(metric)
     if not pictures:
         raise InputError(f"--metric changes nothing without a picture of rates and latency; {remedy}")
 

@@ -1,5 +1,6 @@
 """Options of `durability`, `plan` and `compare-levels`: what fails beside drives, and what a repair waits for."""
 
+from dataclasses import dataclass
 from typing import Annotated
 
 import typer
@@ -76,3 +77,24 @@ Scrub = Annotated[
     str | None,
     option("Period of scrubs, or the distribution of the time from defect to correction", "TIME", REPAIR),
 ]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Causes:
+    """What fails beside drives."""
+
+    batch: Batch = None
+    ure: Ure = None
+    latent: Latent = None
+    reads: Reads = None
+    common: Common = None
+    wrong_drive: WrongDrive = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Waits:
+    """What a repair waits for."""
+
+    detection: Detection = None
+    replacement: Replacement = None
+    attended: Attended = None

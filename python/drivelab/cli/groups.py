@@ -36,6 +36,16 @@ def given(group: Any) -> Iterator[str]:  # noqa: ANN401 - any dataclass
             yield f"--{field.name.replace('_', '-')}"
 
 
+def values(*groups: Any) -> dict[str, Any]:  # noqa: ANN401 - dataclasses
+    """The options of groups by their names."""
+    found = dict[str, Any]()
+    for group in groups:
+        for field in dataclasses.fields(group):
+            value = getattr(group, field.name)
+            found |= values(value) if dataclasses.is_dataclass(value) else {field.name: value}
+    return found
+
+
 def _default(field: dataclasses.Field[Any]) -> Any:  # noqa: ANN401 - of any option
     """The value of an option that is not given."""
     if field.default_factory is not dataclasses.MISSING:

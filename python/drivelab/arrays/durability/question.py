@@ -10,7 +10,7 @@ from typing import Any
 from drivelab.arrays import counted
 from drivelab.arrays.durability import simulated, texts, unreadable
 from drivelab.arrays.durability.checks import BARE, LIVES, Options
-from drivelab.arrays.durability.problems import File
+from drivelab.arrays.durability.file import File
 from drivelab.arrays.times import YEAR_HOURS, hours
 from drivelab.errors import InputError, OptionError, ref
 from drivelab.errors.several import Problems, errors_of

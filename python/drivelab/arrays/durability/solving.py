@@ -11,8 +11,8 @@ from typing import Any
 from drivelab import _core, executors
 from drivelab.arrays.durability import checks, simulated, unreadable
 from drivelab.arrays.durability import question as asked
+from drivelab.arrays.durability.file import File
 from drivelab.arrays.durability.losses import Losses
-from drivelab.arrays.durability.problems import File
 from drivelab.errors import InputError, OptionError
 from drivelab.errors.several import Problems
 from drivelab.report.chances import in_percent

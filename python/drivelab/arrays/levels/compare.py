@@ -107,6 +107,13 @@ class Comparison:
         return drawn(lambda: charts.levels(self.to_dict()), path, self.provenance)
 
 
+LOAD_WORDS = (
+    "rw", "pattern", "trace", "remap", "of", "bs", "iodepth", "rwmixread", "rate_iops", "rate_process", "sync",
+    "number_ios", "ramp_time", "states", "full",
+)  # fmt: skip
+"""The arguments that say what runs."""
+
+
 @names_checked
 def compare_levels(  # noqa: PLR0913 - its parameters are the options of the verb
     drive: str | Path,
@@ -160,49 +167,42 @@ def compare_levels(  # noqa: PLR0913 - its parameters are the options of the ver
 
     Raises InputError, ScenarioError, RunError (a point failed) and KeyboardInterrupt.
     """
-    given = dict(locals())
-    others, keys = split(overrides_from(overrides), trace)
-    check_used(levels, copies, groups)
-    if controller is not None:
-        others.insert(0, Override("target.controller", controller, ref("controller")))
-    lifetime = Lifetime.parse(afr, mttf)
-    chosen = Chosen(
-        drive=str(drive),
-        members=members,
-        levels=named(
-            levels, members, COPIES if copies is None else copies, GROUPS if groups is None else groups
-        ),
-        loads=Loads.chosen(
-            rw=rw,
-            pattern=pattern,
-            trace=trace,
-            remap=remap,
-            of=of,
-            trace_keys=keys,
-            bs=bs,
-            iodepth=iodepth,
-            rwmixread=rwmixread,
-            rate_iops=rate_iops,
-            rate_process=rate_process,
-            sync=sync,
-            number_ios=number_ios,
-            ramp_time=ramp_time,
-            states=states,
-            full=full,
-        ),
-        overrides=checked(str(drive), others),
-        lifetime=lifetime,
-        failures=failures_of(lifetime, {key: given[key] for key in ("afr", "mttf", *risk.CAUSES)}),
-        repair=Repair.parse(repair, lifetime),
-        prices=Prices.parse(drive_price, controller_price),
-    )
-    risk.check(chosen)
+    given = {key: value for key, value in locals().items() if key not in {"workers", "progress", "overrides"}}
+    chosen = chosen_of({**given, "drive": str(drive)}, overrides_from(overrides))
     found = run(chosen, planned(chosen), workers, progress)
     if found.interrupted:
         raise KeyboardInterrupt
     if found.failures:
         raise RunError(failure_texts(found.failures)[0])
     return found
+
+
+def chosen_of(given: Mapping[str, Any], overrides: Iterable[Override]) -> Chosen:
+    """What is compared, from the arguments of `compare_levels` by their names. Raises InputError and ScenarioError."""
+    others, keys = split(overrides, given["trace"])
+    copies, groups, members = given["copies"], given["groups"], given["members"]
+    check_used(given["levels"], copies, groups)
+    if given["controller"] is not None:
+        others.insert(0, Override("target.controller", given["controller"], ref("controller")))
+    lifetime = Lifetime.parse(given["afr"], given["mttf"])
+    chosen = Chosen(
+        drive=given["drive"],
+        members=members,
+        levels=named(
+            given["levels"],
+            members,
+            COPIES if copies is None else copies,
+            GROUPS if groups is None else groups,
+        ),
+        loads=Loads.chosen(**{key: given[key] for key in LOAD_WORDS}, trace_keys=keys),
+        overrides=checked(given["drive"], others),
+        lifetime=lifetime,
+        failures=failures_of(lifetime, {key: given[key] for key in ("afr", "mttf", *risk.CAUSES)}),
+        repair=Repair.parse(given["repair"], lifetime),
+        prices=Prices.parse(given["drive_price"], given["controller_price"]),
+    )
+    risk.check(chosen)
+    return chosen
 
 
 def failures_of(lifetime: Lifetime | None, given: Mapping[str, object]) -> dict[str, object]:
