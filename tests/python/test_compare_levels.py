@@ -292,8 +292,8 @@ def test_a_key_that_only_some_levels_have_goes_to_them(run):
         *("--stripe-unit", "256KiB", "--set", "target.array.read_choice=first"),
     )
     assert done.returncode == 0
-    assert "note: --set target.array.read_choice is left out where it changes nothing: raid0" in done.stderr
-    assert "note: --stripe-unit is left out where it changes nothing: raid1" in done.stderr
+    assert "note: target.array.read_choice is left out where it changes nothing: raid0" in done.stderr
+    assert "note: target.array.stripe_unit is left out where it changes nothing: raid1" in done.stderr
 
 
 @pytest.mark.parametrize(
