@@ -6,9 +6,12 @@ The text is read here without the importer's parser, and nothing is turned into 
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
+from itertools import accumulate
 
 from hypothesis import strategies as st
 
@@ -61,12 +64,16 @@ class G4:
 
     def place(self, lbn: int) -> Place:
         """Where DiskSim has a block."""
-        skipped = 0
-        for position, count in self.slips:
-            if position > lbn + skipped:
-                break
-            skipped += count
-        return self.place_of_slot(lbn + skipped)
+        begins, skipped = self._slipped
+        return self.place_of_slot(lbn + skipped[bisect_right(begins, lbn)])
+
+    @cached_property
+    def _slipped(self) -> tuple[list[int], list[int]]:
+        """The first block after each slip, and the slots that hold none before as many slips."""
+        skipped = [0, *accumulate(count for _, count in self.slips)]
+        return [
+            position - before for (position, _), before in zip(self.slips, skipped, strict=False)
+        ], skipped
 
     def place_of_slot(self, x: int) -> Place:
         """The same for a slot, whether it holds a block or not."""

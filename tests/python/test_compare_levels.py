@@ -22,6 +22,9 @@ from drivelab.errors import InputError, RunError
 from drivelab.runs.result import Failure, Result
 from drivelab.scenarios.scenario import Override, plan, read_source
 
+# In one process, which knows the loads that others have run.
+pytestmark = [pytest.mark.usefixtures("loads_once"), pytest.mark.xdist_group("levels")]
+
 DRIVE = "wd-wd740gd-00fla0"
 BRIEF = ("--iodepth", "1,4", "--number-ios", "300", "--ramp-time", "1s")
 FOUR = ("--drive", DRIVE, "--members", "4", *BRIEF)

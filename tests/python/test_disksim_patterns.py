@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 from bisect import bisect_right
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -31,11 +32,14 @@ def description(folder, layout: G4 | str, **changes: str):
     return Files(**given_).write(folder)
 
 
-def places(keys, blocks):
-    plan = _core.Plan(
+def planned(keys):
+    return _core.Plan(
         toml_text.dumps({"target": {"drive": keys}, "workload": {"bs": "512B"}}), "a.toml", ".", []
     )
-    return _core.places(plan, blocks)
+
+
+def places(keys, blocks):
+    return _core.places(planned(keys), blocks)
 
 
 def off_by(found: float, expected: Fraction) -> float:
@@ -204,8 +208,32 @@ def maxtor(reference, maxtor_folder):
     return maxtor_folder
 
 
-def test_a_drive_of_35_patterns_and_15_000_slips(maxtor):
-    drive = disksim.import_drive(maxtor / "maxtor300g.parv")
+@pytest.fixture
+def maxtor_imported(maxtor, maxtor_drives, run, monkeypatch):
+    """The drive as Python has it, and what its import by the command line comes to: it is long, and made once."""
+    if not maxtor_drives:
+        read_it = disksim.import_drive
+
+        def kept(path: Path, disk: str | None) -> disksim.Drive:
+            maxtor_drives.append(read_it(path, disk))
+            return maxtor_drives[0]
+
+        monkeypatch.setattr(disksim, "import_drive", kept)
+        done = run("import", "disksim", maxtor / "maxtor300g.parv", "-o", maxtor / "x.toml")
+        maxtor_drives.append(done)
+    drive, done = maxtor_drives
+    return drive, done, maxtor / "x.toml"
+
+
+@pytest.fixture(scope="module")
+def maxtor_drives():
+    return []
+
+
+@pytest.mark.xdist_group("maxtor")
+def test_a_drive_of_35_patterns_and_15_000_slips(maxtor, maxtor_imported):
+    drive, _, _ = maxtor_imported
+    plan = planned(drive.keys)
     layout = read((maxtor / "maxtor300g-layout.model").read_text())
     assert (layout.blocks, len(layout.slips)) == (585_937_500, 14_693)
     assert drive.keys["geometry"]["capacity"] == "585937499 sectors"
@@ -217,7 +245,7 @@ def test_a_drive_of_35_patterns_and_15_000_slips(maxtor):
         300_000_000: (35_724, 4, 435, 0.721481),
         585_937_498: (80_512, 4, 528, 0.015462),
     }
-    for (block, expected), found in zip(known.items(), places(drive.keys, list(known)), strict=True):
+    for (block, expected), found in zip(known.items(), _core.places(plan, list(known)), strict=True):
         assert found[:3] == expected[:3], block
         assert abs(found[3] - expected[3]) < 2e-6
     drawn = np.random.default_rng(1).integers(0, 585_937_499, 5_000).tolist()
@@ -241,12 +269,12 @@ def test_a_drive_of_35_patterns_and_15_000_slips(maxtor):
     # A prime, so that all heads, both ends and all patterns are met.
     every = 1 if settings.get_current_profile_name() == "thorough" else 17
     walked = [(slot, block) for slot, block in zip(ends, blocks, strict=True) if block < 585_937_499][::every]
-    ends_found = places(drive.keys, [block for _, block in walked])
+    ends_found = _core.places(plan, [block for _, block in walked])
     for (slot, _), found in zip(walked, ends_found, strict=True):
         expected = place_of(layout, slot)
         assert found[:3] == expected[:3], slot
         assert off_by(found[3], expected[3]) < 4e-7, slot
-    for block, found in zip(drawn, places(drive.keys, drawn), strict=True):
+    for block, found in zip(drawn, _core.places(plan, drawn), strict=True):
         expected = layout.place(block)
         assert found[:3] == expected[:3], block
         assert off_by(found[3], expected[3]) < 4e-7, block
@@ -278,12 +306,13 @@ _BEGINS: dict[tuple[int, int], list[int]] = {}
 _MILLIONTHS: dict[int, tuple[int, int]] = {}
 
 
-def test_its_write_curve_is_a_settle_and_its_spread_is_told(maxtor, run, tmp_path):
-    done = run("import", "disksim", maxtor / "maxtor300g.parv", "-o", "x.toml")
+@pytest.mark.xdist_group("maxtor")
+def test_its_write_curve_is_a_settle_and_its_spread_is_told(maxtor_imported):
+    _, done, written = maxtor_imported
     assert done.returncode == 0
     told = "maxtor300g_dual.seek: the spread of the seeks, a standard deviation of 0.008518 to 0.302387 ms"
     assert f"left out: {told}\n" in done.stderr
-    text = (tmp_path / "x.toml").read_text()
+    text = written.read_text()
     assert f"# Left out: {told}\n" in text
     assert 'write_settle = "0.15ms"' in text
     assert '[1, "0.5257ms"]' in text

@@ -16,6 +16,8 @@ from drivelab.arrays.plan import plan
 from drivelab.errors import InputError
 
 # 9.1 GB: its rebuild is simulated whole.
+pytestmark = pytest.mark.usefixtures("loads_once")
+
 DRIVE = "seagate-cheetah-9lp"
 LEVELS = "raid10,raid5,raid6,raid1,raid01,raid0"
 LOAD = {"rate_iops": "30"}
@@ -26,6 +28,7 @@ def words(given: dict[str, object]) -> list[str]:
     return [word for key, value in given.items() for word in (f"--{key.replace('_', '-')}", str(value))]
 
 
+@pytest.mark.xdist_group("chance")
 @pytest.mark.parametrize(
     "causes",
     [{}, {"ure": "1e-12/bit", "replacement": "2d"}, {"ure": "none"}],

@@ -32,6 +32,9 @@ from drivelab.arrays.plan.question import laws_by_name
 from drivelab.arrays.plan.sensitivity import capacity_turn
 from drivelab.errors import InputError
 
+# In one process, which knows the loads that others have run.
+pytestmark = [pytest.mark.usefixtures("loads_once"), pytest.mark.xdist_group("plan")]
+
 SMALL, OTHER = "seagate-cheetah-9lp", "wd-wd360gd"
 QUICK: dict[str, Any] = {
     "capacity": "20GB",

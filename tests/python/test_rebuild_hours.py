@@ -19,6 +19,8 @@ from drivelab.runs.simulation import run_plan
 from drivelab.scenarios.scenario import plan, read_source
 
 SMALL, SMALLEST = "wd-wd360gd", "seagate-cheetah-9lp"
+pytestmark = pytest.mark.usefixtures("loads_once")
+
 MIXED = {"rw": "randrw", "rwmixread": 70, "bs": "4KiB"}
 
 

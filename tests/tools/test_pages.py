@@ -119,6 +119,7 @@ def test_every_picture_of_a_page_is_looked_at():
 TOGETHER = {"README.md": pytest.mark.xdist_group("lkml-2007")}
 
 
+@pytest.mark.usefixtures("loads_once")
 @pytest.mark.parametrize(
     "page", [pytest.param(page, id=page.name, marks=TOGETHER.get(page.name, ())) for page in HELD]
 )

@@ -10,6 +10,9 @@ import plan_brute_force as tool
 from drivelab.arrays.plan import choice
 from drivelab.arrays.plan.grid import Candidate
 
+# The candidates of a seed are simulated once for all that is done with them.
+pytestmark = [pytest.mark.usefixtures("loads_once"), pytest.mark.xdist_group("brute-force")]
+
 
 @pytest.mark.parametrize("seed", [1, 8])
 def test_the_pick_is_that_of_brute_force(seed: int, capsys):

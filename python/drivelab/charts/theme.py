@@ -61,9 +61,16 @@ def _blend(share: float) -> str:
     return "#" + "".join(f"{round(a + (b - a) * (place - left)):02x}" for a, b in zip(*ends, strict=True))
 
 
+class _Inline(alt.InlineData):
+    """Rows that nobody changes: copies of a chart share them, or a picture of many panels copies them for minutes."""
+
+    def __deepcopy__(self, _: object) -> _Inline:
+        return _Inline(**self._kwds)
+
+
 def inline(rows: Sequence[Mapping[str, Any]]) -> alt.InlineData:
     """Rows as inline data of the chart, however many: a saved chart needs no other file."""
-    return alt.InlineData(values=[dict(row) for row in rows])
+    return _Inline(values=[dict(row) for row in rows])
 
 
 def heading(text: str, notes: Sequence[str] = ()) -> alt.TitleParams:

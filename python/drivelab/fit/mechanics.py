@@ -8,9 +8,9 @@ as that of the prior.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from scipy import optimize
@@ -88,6 +88,46 @@ def chain_parameters(draft: Draft, data: Timed, *, bends: bool) -> list[Paramete
 
 
 @dataclass(frozen=True)
+class _Served:
+    """The requests of a chain that the media serve: what each likelihood needs of them."""
+
+    write: Flags
+    late: Numbers
+    """The time less the rest."""
+    distance: Numbers
+    moves: Flags
+    still: Numbers
+    goes: Flags
+    """An arm that does not move has the small fixed scatter `_STILL`."""
+    overheads: dict[str, Flags]
+    together: Numbers
+    crosses: Numbers
+    aligned: Flags
+    turn: Numbers
+    """Of those whose angle is known, as `since`."""
+    since: Numbers
+
+    @classmethod
+    def of(cls, data: Timed) -> _Served:
+        """Those of a chain."""
+        which, aligned = data.media, data.media & data.aligned
+        return cls(
+            write=data.write[which],
+            late=data.time[which] - data.rest[which],
+            distance=data.distance[which],
+            moves=data.moves[which],
+            still=data.still[which],
+            goes=data.moves[which] | (data.still[which] > 0),
+            overheads={key: named[which] for key, named in data.overheads.items()},
+            together=data.together[which],
+            crosses=data.crosses[which],
+            aligned=data.aligned[which],
+            turn=data.turn[aligned],
+            since=data.since[aligned],
+        )
+
+
+@dataclass(frozen=True)
 class Model:
     """The log posterior of parameters, given a chain."""
 
@@ -99,14 +139,54 @@ class Model:
     jitter: float = LEAST_JITTER
     """The smallest blur of angles as a fraction of a revolution."""
 
-    def prior(self, rows: Numbers) -> Numbers:
-        """The log prior; minus infinity outside of the bounds."""
-        start, spread, low, high = (
+    # What is the same for all rows: a fit asks for thousands of likelihoods.
+    @cached_property
+    def _served(self) -> _Served:
+        return _Served.of(self.data)
+
+    @cached_property
+    def _beliefs(self) -> tuple[Numbers, ...]:
+        return tuple(
             np.array([getattr(one, name) for one in self.parameters])
             for name in ("start", "spread", "low", "high")
         )
+
+    @cached_property
+    def _keys(self) -> list[str]:
+        return [one.key for one in self.parameters]
+
+    @cached_property
+    def _drafted(self) -> dict[str, float]:
+        """The draft's numbers that a parameter may replace."""
+        numbers = ("rpm", "settle.write_settle", "settle.scatter", "settle.head_switch")
+        return {key: number_of(self.draft, key) for key in numbers} | {
+            key: overhead(self.draft, key) for key in self.data.overheads
+        }
+
+    @cached_property
+    def _form(self) -> dict[str, float] | None:
+        """The three seek times of the draft, if they are its curve."""
+        if self.draft.get("seek.table") is None and self.draft.get("seek.single") is not None:
+            return {key: number_of(self.draft, key) for key in FORM}
+        return None
+
+    @cached_property
+    def _basis(self) -> Numbers:
+        """The seek of each request: per millisecond of each seek time, or with the draft's curve."""
+        distance, cylinders = self._served.distance, self.data.cylinders
+        if self._form is not None:
+            return np.array([lee(distance, cylinders, *np.eye(3)[k]) for k in range(3)])
+        return np.interp(distance, *seek_points(self.draft, cylinders))
+
+    @cached_property
+    def _hats(self) -> Numbers:
+        return hats(self._served.distance, self.data.cylinders)
+
+    def prior(self, rows: Numbers) -> Numbers:
+        """The log prior; minus infinity outside of the bounds."""
+        start, spread, low, high = self._beliefs
         inside = ((rows >= low) & (rows <= high)).all(axis=1)
-        keys = [one.key for one in self.parameters]
+        keys = self._keys
         if all(key in keys for key in FORM):
             single, average, full = (rows[:, keys.index(key)] for key in FORM)
             inside &= (single < 0.95 * average) & (average < 0.95 * full)
@@ -123,40 +203,39 @@ class Model:
 
     def likelihood(self, rows: Numbers) -> Numbers:
         """The log likelihood of each row."""
-        data, which = self.data, self.data.media
-        column = {one.key: rows[:, place] for place, one in enumerate(self.parameters)}
+        served = self._served
+        column = {key: rows[:, place] for place, key in enumerate(self._keys)}
 
         def of(key: str) -> Numbers:
             if key in column:
                 return column[key][:, None]
-            default = overhead(self.draft, key) if key.startswith("firmware.") else number_of(self.draft, key)
-            return np.full((len(rows), 1), default)
+            return np.full((len(rows), 1), self._drafted[key])
 
         period = 60_000 / of("rpm")
-        write, time = data.write[which], data.time[which]
-        shift = np.zeros((len(rows), int(which.sum())))
-        for key, named in data.overheads.items():
-            shift += np.where(named[which], of(key) - overhead(self.draft, key), 0.0)
+        shift = np.zeros((len(rows), len(served.late)))
+        for key, named in served.overheads.items():
+            if key in column:
+                shift += np.where(named, of(key) - self._drafted[key], 0.0)
         seek = np.where(
-            data.moves[which],
-            np.maximum(self._seek(column, len(rows)), 0.0) + np.where(write, of("settle.write_settle"), 0.0),
-            data.still[which],
+            served.moves,
+            np.maximum(self._seek(column, len(rows)), 0.0)
+            + np.where(served.write, of("settle.write_settle"), 0.0),
+            served.still,
         )
         scatter = np.maximum(of("settle.scatter"), _LEAST_SCATTER)
         scatter = np.hypot(scatter, self.blur) if self.blur else scatter
-        # An arm that does not move has the small fixed scatter `_STILL`.
-        goes = data.moves[which] | (data.still[which] > 0)
-        arrives = time - data.rest[which] - shift
+        goes = served.goes
+        arrives = served.late - shift
         still = np.hypot(_STILL, self.blur)
         peak = self._on_whole_turns(column, period)
-        if data.sharpness >= SURE:
+        if self.data.sharpness >= SURE:
             density = self._waits(arrives - seek, np.where(goes, scatter, still), period, slice(None))
             density *= _PAIRS_RIGHT * peak + (1 - _PAIRS_RIGHT)
         else:
-            together = data.together[which]
+            together = served.together
             near = together > 0
-            settles = np.where(write[near], of("settle.write_settle"), 0.0)
-            switch = number_of(self.draft, "settle.head_switch") + settles
+            settles = np.where(served.write[near], of("settle.write_settle"), 0.0)
+            switch = self._drafted["settle.head_switch"] + settles
             apart = self._waits(arrives[:, near] - switch, np.hypot(scatter, _SWITCHES), period, near)
             same = self._waits(arrives[:, near], still, period, near)
             same *= _ANGLES_RIGHT * peak[:, near] + (1 - _ANGLES_RIGHT)
@@ -172,7 +251,7 @@ class Model:
         """The density of times that are later than the arrival by `late`: uniform over a revolution with blurred edges;
         those that cross a track end are later by the time of that.
         """
-        crosses = self.data.crosses[self.data.media][places]
+        crosses = self._served.crosses[places]
 
         def within(late: Numbers) -> Numbers:
             return np.asarray(ndtr(late / width) - ndtr((late - period) / width))
@@ -188,17 +267,12 @@ class Model:
 
         The jitter of the measuring clock is estimated from the data.
         """
-        data, which = self.data, self.data.media
-        aligned = data.aligned[which]
+        aligned = self._served.aligned
         found = np.ones((len(period), len(aligned)))
         if not aligned.any():
             return found
         off = self._off_whole_turns(column, period)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", RuntimeWarning)  # a row without any close pair
-            close = np.where(np.abs(off) < _CLOSE, np.abs(off), np.nan)
-            jitter = 1.4826 * np.nanmedian(close, axis=1, keepdims=True)
-        jitter = np.maximum(np.nan_to_num(jitter, nan=_CLOSE), self.jitter)
+        jitter = np.maximum(_typical(np.abs(off)), self.jitter)
         found[:, aligned] = np.exp(-0.5 * (off / jitter) ** 2) / (np.sqrt(2 * np.pi) * jitter)
         return found
 
@@ -206,32 +280,23 @@ class Model:
         """The deviation of each time with a known angle from whole revolutions and that angle, as a fraction of a
         revolution.
         """
-        data = self.data
-        aligned = data.media & data.aligned
-        turn = data.turn[aligned]
+        turn, since = self._served.turn, self._served.since
         if TRACK in column:
             turn = ((turn + 0.5) % 1.0 - 0.5) * column[TRACK][:, None]
-        host = column[HOST][:, None] if HOST in column else data.host
-        since = data.since[aligned]
+        host = column[HOST][:, None] if HOST in column else self.data.host
         if STRETCH in column:
             since = since * (1 - column[STRETCH][:, None])
         return off_whole_turns(since + host, turn, period)
 
     def _seek(self, column: dict[str, Numbers], rows: int) -> Numbers:
-        data, which = self.data, self.data.media
-        distance = data.distance[which]
-        if self.draft.get("seek.table") is None and self.draft.get("seek.single") is not None:
-            basis = np.array([lee(distance, data.cylinders, *np.eye(3)[k]) for k in range(3)])
-            form = np.column_stack(
-                [column.get(key, np.full(rows, number_of(self.draft, key))) for key in FORM]
-            )
-            time = form @ basis
+        if (form := self._form) is not None:
+            times = [column[key] if key in column else np.full(rows, form[key]) for key in FORM]
+            time = np.column_stack(times) @ self._basis
         else:
-            at, curve = seek_points(self.draft, data.cylinders)
-            time = np.broadcast_to(np.interp(distance, at, curve), (rows, len(distance)))
+            time = np.broadcast_to(self._basis, (rows, len(self._basis)))
         if "seek.bend.0" in column:
             bends = np.column_stack([column[f"seek.bend.{k}"] for k in range(len(KNOTS))])
-            time = time + bends @ hats(distance, data.cylinders).T
+            time = time + bends @ self._hats.T
         return np.asarray(time)
 
     def best(self, begin: Sequence[float] | None = None) -> tuple[Numbers, float]:
@@ -319,6 +384,16 @@ class Model:
         bad = ~np.isfinite(self.prior(start))
         start[bad] = centre
         return ensemble(self.log_density, start, _STEPS, seed)
+
+
+def _typical(off: Numbers) -> Numbers:
+    """The robust standard deviation of the close ones of each row, by their median; `_CLOSE` if there is none."""
+    close = off < _CLOSE
+    count = close.sum(axis=1)
+    ordered = np.sort(np.where(close, off, np.inf), axis=1)
+    rows, last = np.arange(len(off)), np.maximum(count - 1, 0)
+    middle = (ordered[rows, last // 2] + ordered[rows, (last + 1) // 2]) / 2
+    return np.where(count > 0, 1.4826 * middle, _CLOSE)[:, None]
 
 
 def decided(one: Parameter, low: float, high: float) -> bool:
