@@ -17,6 +17,7 @@ __all__ = [
     "Listener",
     "Plan",
     "Transcript",
+    "action_problem",
     "base",
     "check_clock",
     "check_loop",
@@ -235,6 +236,9 @@ def span_ns(text: str) -> int: ...
 def lifetime_ns(text: str) -> int: ...
 def size_bytes(text: str) -> int: ...
 def rate_bytes_per_s(text: str) -> int: ...
+def action_problem(request: str) -> str | None:
+    """What is wrong with the request of an action, a JSON object, before any device sees it; None where nothing is."""
+
 def check_clock(text: str) -> None: ...
 def durability(
     question: str, histories: Callable[[str, int, int], list[list[int]]] | None = None

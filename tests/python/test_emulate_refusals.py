@@ -29,7 +29,7 @@ def test_a_time_without_measure_does_not_end_the_session(serve):
         for action in ("lie", "hang", "fail", "power-cut"):
             answer = _asked(device, json.dumps({"action": action, "for_ns": 2**64 - 1}))
             assert not answer["ok"]
-            assert str(answer["error"]).startswith("for: the longest time is 366 days")
+            assert str(answer["error"]).startswith("for_ns: the longest time is 366 days")
         assert _fault(device, "status").endswith("requests under way; the array is healthy\n")
         assert device.end()["failure"] is None
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from drivelab import simulate
-from drivelab.errors import InputError, OptionError, ScenarioError, ref
+from drivelab.errors import InputError, OptionError, ScenarioError, raw, ref
 from drivelab.errors.keys import (
     BEGIN,
     END,
@@ -42,17 +42,17 @@ MARKS = {BEGIN, VALUE, END}
         (
             ref("workload.fua", "true"),
             "--set workload.fua=true",
-            '**{"workload.fua": "true"}',
-            'workload.fua = "true"',
+            '**{"workload.fua": True}',
+            "workload.fua = true",
         ),
-        (ref("workload.fua"), "--set workload.fua=..", "workload.fua", "workload.fua"),
+        (ref("workload.fua"), "workload.fua", "workload.fua", "workload.fua"),
         (
             ref("trace.format", "msr"),
             "--trace-format msr",
             'trace_format="msr"',
             'workload.trace.format = "msr"',
         ),
-        (ref("trace.lenient", "true"), "--lenient", 'lenient="true"', 'workload.trace.lenient = "true"'),
+        (ref("trace.lenient", "true"), "--lenient", "lenient=True", "workload.trace.lenient = true"),
         (
             ref("trace.time_unit", "ms"),
             "--time-unit ms of `drivelab trace convert`",
@@ -97,11 +97,14 @@ def test_no_mark_is_left(name: str, value: str):
 def test_an_error_is_shown_to_callers_and_stays_a_part_of_another():
     inner = OptionError("fs_size", "1x", "no size", "such as 1GiB")
     assert str(inner) == 'fs_size="1x": no size: such as 1GiB'
-    outer = InputError(f"a.toml: {inner}")
+    outer = InputError(f"a.toml: {raw(inner)}")
+    assert f"{outer}" == str(outer)
+    assert repr(outer) == f"InputError({str(outer)!r})"
     assert str(outer) == 'a.toml: fs_size="1x": no size: such as 1GiB'
-    assert as_options(f"{outer}", set()) == "a.toml: --fs-size 1x: no size: such as 1GiB"
+    assert as_options(raw(outer), set()) == "a.toml: --fs-size 1x: no size: such as 1GiB"
     assert str(SeveralError([inner, inner])) == str(inner), "each error once"
-    assert str(copy.copy(outer)) == str(outer)
+    for error in (inner, outer, SeveralError([inner])):
+        assert str(copy.copy(error)) == str(error)
 
 
 def test_problems_of_a_scenario_name_arguments():

@@ -182,8 +182,8 @@ def test_a_time_before_that_of_the_first_request_is_said_to_be_written_at_0(run,
     ]  # fmt: skip
     assert done.stderr.splitlines()[1:] == [
         "late.spc: unsorted: 1, first at 3",
-        "times of spc count from the first request: one that is before it in time is written with it, at 0; --sort "
-        "puts requests in order",
+        "times of spc count from the first request: one that is before it in time is written with it, at 0; sort "
+        "the trace to put requests in order",
     ]
     # A format with times of its own keeps them.
     assert "at 0" not in run(*asked[:4], "b.csv", "--to", "msr", "--lenient").stderr

@@ -96,9 +96,9 @@ impl Action {
             _ => None,
         };
         let times = [
-            (key!("for"), lasting.length().or(hangs)),
-            (key!("over"), over),
-            (key!("every"), lasting.every()),
+            (key!("for_ns"), lasting.length().or(hangs)),
+            (key!("over_ns"), over),
+            (key!("every_ns"), lasting.every()),
         ];
         match times.iter().find(|(_, time)| time.is_some_and(|time| time > LASTS_MAX)) {
             Some((option, _)) => {

@@ -12,7 +12,7 @@ fn a_value_beyond_its_limit_is_reported_with_a_remedy() {
     let long = Span::from_ns(LASTS_MAX.as_ns() + 1);
     let drive = 0;
     let lasts = |fault| Action::from(Kind::Fault(fault, Lasting::For(long)));
-    let why = "for: the longest time is 366 days, 31622400s: give a shorter one";
+    let why = "for_ns: the longest time is 366 days, 31622400s: give a shorter one";
     let lie = Fault::LyingFlush { drive, lies: true };
     for action in [lasts(lie), lasts(Fault::Fail { drive }), lasts(Fault::CutPower)] {
         assert_eq!(told(&action), Err(why.to_owned()), "{action:?}");
@@ -24,7 +24,7 @@ fn a_value_beyond_its_limit_is_reported_with_a_remedy() {
     let ramp = slow(Slowness::Ramp { by: Span::from_ns(1), over: long });
     let constant = slow(Slowness::Constant(Span::from_ns(1)));
     let bursts = Kind::Fault(constant, Lasting::Bursts { lasts: Span::from_ns(1), every: long });
-    for (option, action) in [("over", ramp.into()), ("every", Action::from(bursts))] {
+    for (option, action) in [("over_ns", ramp.into()), ("every_ns", Action::from(bursts))] {
         assert!(told(&action).is_err_and(|why| why.starts_with(option)), "{action:?}");
     }
     let corrupt =

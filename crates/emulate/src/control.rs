@@ -108,8 +108,7 @@ impl Client {
     fn answer(&mut self, line: &[u8], act: Act<'_>) {
         let answer = match Action::parse(line).and_then(|action| act(&action)) {
             Ok(text) => json!({"ok": true, "told": text}),
-            // As its fields are named, and for a client with other names, such as those of options, with references.
-            Err(error) => json!({"ok": false, "error": InFile(&error).to_string(), "message": error}),
+            Err(error) => json!({"ok": false, "error": InFile(&error).to_string()}),
         };
         // A line is far shorter than a socket's send buffer.
         self.is_gone |= self.stream.write_all(format!("{answer}\n").as_bytes()).is_err();

@@ -9,12 +9,12 @@ use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
 
 const MILLION: u64 = 1_000_000;
-const BY: &str = key!("by");
+const BY: &str = key!("by_ns");
 const FACTOR: &str = key!("factor");
-const OVER: &str = key!("over");
-const SHARE: &str = key!("share");
-const FOR: &str = key!("for");
-const EVERY: &str = key!("every");
+const OVER: &str = key!("over_ns");
+const SHARE: &str = key!("share_ppm");
+const FOR: &str = key!("for_ns");
+const EVERY: &str = key!("every_ns");
 /// The largest multiple of the time that a slow member takes.
 const FACTOR_MAX: u64 = 1_000;
 const ACTIONS: &str = "media, corrupt, slow, hang, reset, lie, honest, fail, replace, power-cut, scrub, rebuild, start, \
@@ -203,7 +203,7 @@ impl Request {
         match (self.lasting(), self.every_ns.take().map(Span::from_ns)) {
             (lasting, None) => Ok(lasting),
             (Lasting::For(lasts), Some(every)) if lasts < every => Ok(Lasting::Bursts { lasts, every }),
-            _ => Err(format!("{EVERY}: bursts of slow last {FOR} a time that is shorter than {EVERY}")),
+            _ => Err(format!("{EVERY}: bursts of slow last a time ({FOR}) that is shorter than {EVERY}")),
         }
     }
 
@@ -223,10 +223,8 @@ impl Request {
             }
             (None, None) => {
                 return Err(format!(
-                    "slow takes {BY}, how much later each command is taken up ({} ends it), or {FACTOR}, how many times \
-                     as long everything takes ({} ends it)",
-                    key!("by", "0s"),
-                    key!("factor", "1")
+                    "slow takes {BY}, how much later each command is taken up (0 ends it), or {FACTOR}, how many times as \
+                     long everything takes (1 ends it)"
                 ));
             }
             (Some(by), None) => Span::from_ns(by),

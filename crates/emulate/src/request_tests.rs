@@ -10,9 +10,9 @@ fn line(action: &str, fields: &str) -> String {
 #[test]
 fn fields_that_do_not_fit_the_action_are_refused_with_a_remedy() {
     let range = "media and corrupt take lba and sectors: the sectors of the member";
-    let of_slow = "by, factor, over and share are for slow alone: leave them out";
-    let share = "share is of commands: more than 0 and at most 100%";
-    let bursts = "every: bursts of slow last for a time that is shorter than every";
+    let of_slow = "by_ns, factor, over_ns and share_ppm are for slow alone: leave them out";
+    let share = "share_ppm is of commands: more than 0 and at most 100%";
+    let bursts = "every_ns: bursts of slow last a time (for_ns) that is shorter than every_ns";
     let of_all = "member: power-cut, scrub, rebuild, start and status are of the whole device: leave it out";
     for (request, why) in [
         (line("media", ""), range),
@@ -23,23 +23,23 @@ fn fields_that_do_not_fit_the_action_are_refused_with_a_remedy() {
         ),
         (
             line("reset", "\"for_ns\":1,"),
-            "for is for lie, fail, power-cut, slow and hang alone: nothing else ends by itself",
+            "for_ns is for lie, fail, power-cut, slow and hang alone: nothing else ends by itself",
         ),
         (
             line("slow", ""),
-            "slow takes by, how much later each command is taken up (by = \"0s\" ends it), or factor, how many \
-             times as long everything takes (factor = 1 ends it)",
+            "slow takes by_ns, how much later each command is taken up (0 ends it), or factor, how many times as long \
+             everything takes (1 ends it)",
         ),
         (
             line("slow", "\"by_ns\":1,\"factor\":10,"),
-            "factor: it is of the whole time; leave by, over and share out",
+            "factor: it is of the whole time; leave by_ns, over_ns and share_ppm out",
         ),
         (line("slow", "\"factor\":1001,"), "factor: how many times as long, up to 1000; 1 ends it"),
         (line("hang", "\"factor\":2,"), of_slow),
         (line("hang", "\"by_ns\":1,"), of_slow),
         (
             line("slow", "\"by_ns\":1,\"over_ns\":1,\"share_ppm\":1,"),
-            "over and share: slow takes one of the two; leave the other out",
+            "over_ns and share_ppm: slow takes one of the two; leave the other out",
         ),
         (line("slow", "\"by_ns\":1,\"share_ppm\":0,"), share),
         (line("slow", "\"by_ns\":1,\"share_ppm\":1000001,"), share),
@@ -47,7 +47,7 @@ fn fields_that_do_not_fit_the_action_are_refused_with_a_remedy() {
         (line("slow", "\"by_ns\":1,\"every_ns\":5,\"for_ns\":5,"), bursts),
         (
             line("hang", "\"for_ns\":1,\"every_ns\":5,"),
-            "every is for slow alone, which comes in bursts: leave it out",
+            "every_ns is for slow alone, which comes in bursts: leave it out",
         ),
         (line("reset", "\"during_write\":true,"), "during_write is for power-cut alone: leave it out"),
         ("{\"action\":\"scrub\",\"member\":1}".into(), of_all),

@@ -9,6 +9,7 @@ use crate::errors::emulate_error;
 use crate::plan::Plan;
 use crate::trace::check_signals;
 use drivelab_core::Setup;
+use drivelab_emulate::action::Action;
 use drivelab_emulate::looped::{self, LoopPoint};
 use drivelab_emulate::nbd::Listening;
 use drivelab_emulate::transcript::Transcript as Pipe;
@@ -303,6 +304,12 @@ pub fn left_out_of_emulation(plan: PyRef<'_, Plan>) -> Vec<&'static str> {
 #[expect(clippy::needless_pass_by_value, reason = "what Python holds is lent")]
 pub fn write_caches(plan: PyRef<'_, Plan>) -> String {
     drivelab_emulate::write_caches(&plan.inner.points[0].setup.target)
+}
+
+/// What is wrong with the request of an action, a JSON object, before any device sees it; None where nothing is.
+#[pyfunction]
+pub fn action_problem(request: &str) -> Option<String> {
+    Action::parse(request.as_bytes()).and_then(|action| action.check()).err()
 }
 
 /// Raises ValueError if there is no clock of this name.

@@ -43,8 +43,8 @@ mod _core {
     use super::durability::{durability, durability_chunks, durability_problems};
     #[pymodule_export]
     use super::emulate::{
-        Listener, Transcript, check_clock, check_loop, emulate, left_out_of_emulation, loop_back,
-        write_caches,
+        Listener, Transcript, action_problem, check_clock, check_loop, emulate, left_out_of_emulation,
+        loop_back, write_caches,
     };
     #[pymodule_export]
     use super::keyed::{toml_problems, toml_values};

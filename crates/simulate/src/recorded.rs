@@ -178,7 +178,7 @@ impl Stream {
             Shaped::LeftOut if record.length == 0 => {
                 return self.wrong(concat!(
                     "a read or write of no bytes; ",
-                    key!("trace.lenient"),
+                    key!("trace.lenient", "true"),
                     " leaves such requests out"
                 ));
             }

@@ -59,38 +59,44 @@ impl Problem {
     /// The remedy.
     pub const fn remedy(self) -> &'static str {
         match self {
-            Problem::Malformed => concat!(key!("trace.lenient"), " leaves such lines out"),
+            Problem::Malformed => concat!(key!("trace.lenient", "true"), " leaves such lines out"),
             Problem::Unsorted => concat!(
-                key!("trace.sort"),
+                key!("trace.sort", "true"),
                 " puts the requests in order, ",
-                key!("trace.lenient"),
+                key!("trace.lenient", "true"),
                 " takes them as they come"
             ),
             Problem::TimeUnit => concat!(
                 "say the unit, which is ns, us, ms, s or 100ns, with ",
                 key!("trace.time_unit"),
                 ", or go on with ",
-                key!("trace.lenient")
+                key!("trace.lenient", "true")
             ),
             Problem::NegativeGap => {
-                concat!(key!("trace.lenient"), " takes it as zero, or as unknown where it is a response time")
+                concat!(
+                    key!("trace.lenient", "true"),
+                    " takes it as zero, or as unknown where it is a response time"
+                )
             }
             Problem::ZeroSize => {
-                concat!(key!("trace.lenient"), " counts such requests, and leaves them out of what it writes")
+                concat!(
+                    key!("trace.lenient", "true"),
+                    " counts such requests, and leaves them out of what it writes"
+                )
             }
             Problem::OddSize => concat!(
-                key!("trace.lenient"),
+                key!("trace.lenient", "true"),
                 " goes on; formats of sectors then get all sectors that it touches"
             ),
             Problem::BeyondDevice => concat!(
-                key!("trace.lenient"),
+                key!("trace.lenient", "true"),
                 " goes on; `drivelab trace convert` moves the requests onto a device, with ",
                 key!("trace.remap")
             ),
             Problem::Length => {
-                concat!("check ", key!("trace.format"), ", or go on with ", key!("trace.lenient"))
+                concat!("check ", key!("trace.format"), ", or go on with ", key!("trace.lenient", "true"))
             }
-            Problem::Truncated => concat!(key!("trace.lenient"), " takes what came before"),
+            Problem::Truncated => concat!(key!("trace.lenient", "true"), " takes what came before"),
         }
     }
 }

@@ -6,7 +6,7 @@ use std::fmt;
 use thiserror::Error;
 
 /// Leaves out what is wrong, or goes on in spite of it.
-pub(crate) const LENIENT: &str = key!("trace.lenient");
+pub(crate) const LENIENT: &str = key!("trace.lenient", "true");
 
 /// A place in a trace.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

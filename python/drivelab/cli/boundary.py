@@ -11,8 +11,8 @@ import sys
 from collections.abc import Callable
 
 from drivelab.cli.exits import Exit
-from drivelab.cli.output import ReaderGone, say
-from drivelab.errors import InputError, OutputError, RefusedError, RunError, ScenarioError, UnfitError
+from drivelab.cli.output import ReaderGone, as_typed, say
+from drivelab.errors import InputError, OutputError, RefusedError, RunError, ScenarioError, UnfitError, raw
 from drivelab.report.plural import counted
 
 SHOWN_CHARACTERS_MAX = 4_000
@@ -59,7 +59,7 @@ def _code_of(error: BaseException) -> int:
         case ScenarioError() | InputError() | RefusedError() | UnfitError():
             return _refusal(error)
         case OutputError() | RunError():
-            say(f"error: {error}")
+            say(f"error: {raw(error)}")
             return Exit.FAILED
         case OSError():
             say(f"error: {error.strerror or error}{f': {error.filename}' if error.filename else ''}")
@@ -79,9 +79,10 @@ def _code_of(error: BaseException) -> int:
 def _refusal(error: Exception) -> int:
     """What was asked for cannot be, or is not done for safety."""
     if isinstance(error, RefusedError):
-        say(f"refused: {error}")
+        say(f"refused: {raw(error)}")
         return Exit.REFUSED
-    say(f"{error}" if isinstance(error, ScenarioError) else f"error: {_shortened(f'{error}')}")
+    text = as_typed(raw(error))
+    say(text if isinstance(error, ScenarioError) else f"error: {_shortened(text)}")
     return Exit.USAGE
 
 

@@ -13,7 +13,7 @@ from drivelab.cli.assumed import note_assumed
 from drivelab.cli.exits import Exit
 from drivelab.cli.output import as_typed, emit, emit_json, say
 from drivelab.cli.run_options import Quiet
-from drivelab.errors import InputError, ScenarioError
+from drivelab.errors import InputError, ScenarioError, raw
 from drivelab.report.plural import counted
 from drivelab.report.points_table import axis_text
 from drivelab.scenarios.scenario import Override, Source, plan, read_source
@@ -48,7 +48,7 @@ def check(
             error.render(as_typed)
             emit_json({"ok": False, "problems": error.problems})
         else:
-            say(f"{error}")
+            say(raw(error))
         return Exit.USAGE
     if not quiet:
         words.note_words(checked, source)

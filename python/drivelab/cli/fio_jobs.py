@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from drivelab import _core
 from drivelab.cli.output import emit, say
-from drivelab.errors import InputError, TraceError
+from drivelab.errors import InputError, TraceError, raw
 from drivelab.report.points_table import axis_text
 
 _WRITES = "; writes: destroys what is on DEVICE\n"
@@ -27,7 +27,7 @@ def _writes(checked: _core.Plan, place: int) -> bool:
     try:
         return checked.trace_writes(place)
     except TraceError as error:
-        raise InputError(f"{error}") from error
+        raise InputError(raw(error)) from error
 
 
 def _jobs(checked: _core.Plan) -> Iterator[str]:

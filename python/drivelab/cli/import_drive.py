@@ -12,6 +12,7 @@ from drivelab.cli.exits import Exit
 from drivelab.cli.output import emit, emit_json, say
 from drivelab.cli.places import check_file, place
 from drivelab.cli.run_options import Quiet
+from drivelab.errors import raw
 from drivelab.host.files import write_text
 
 FORMAT = "disksim"
@@ -78,5 +79,5 @@ def _imported(description: Path, disk: str | None) -> disksim.Drive:
         if description.suffix == ".parv":
             raise
         raise disksim.DisksimError(
-            f"{error}; the file to name is the description's .parv, and {description.name} is none"
+            f"{raw(error)}; the file to name is the description's .parv, and {description.name} is none"
         ) from error

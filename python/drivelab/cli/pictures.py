@@ -11,7 +11,7 @@ from drivelab.cli.chart_options import ASK_FOR_ONE, Look, check_look
 from drivelab.cli.output import say
 from drivelab.cli.places import check_picture
 from drivelab.cli.run_options import Pictures
-from drivelab.errors import OutputError
+from drivelab.errors import OutputError, raw
 
 if TYPE_CHECKING:
     import altair
@@ -60,4 +60,4 @@ def draw(
             provenance_shown=look.provenance,
         )
     except charts.ChartError as error:
-        raise OutputError(str(error)) from error
+        raise OutputError(raw(error)) from error

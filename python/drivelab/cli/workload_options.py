@@ -17,7 +17,7 @@ import typer
 from drivelab import _core
 from drivelab.cli import completion
 from drivelab.cli.output import say
-from drivelab.errors import InputError, ref
+from drivelab.errors import InputError, raw, ref
 from drivelab.errors.keys import WORDS
 from drivelab.scenarios.ranges import listed
 from drivelab.scenarios.scenario import Override, Source, check_once
@@ -211,7 +211,7 @@ def _listed(key: str, value: str, option: str) -> str:
     try:
         return listed(key, value)
     except InputError as error:
-        raise InputError(f"{option} {error}") from None
+        raise InputError(f"{option} {raw(error)}") from None
 
 
 def note_words(checked: _core.Plan, source: Source) -> None:

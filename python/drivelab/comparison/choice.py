@@ -72,17 +72,18 @@ def chosen(  # noqa: PLR0913 - its parameters are options
         raise InputError(f"{ref('figures')} is empty: name some of {', '.join(FIGURES)}")
     if not 50 <= confidence_percent < 100:
         raise InputError(
-            f"{ref('confidence', f'{confidence_percent:g}')}: give a percentage from 50 to below 100, such as 95"
+            f"{ref('confidence_percent', f'{confidence_percent:g}')}: give a percentage from 50 to below 100, "
+            "such as 95"
         )
     # NaN compares as false with everything.
     if threshold_percent is not None and not threshold_percent >= 0:
         raise InputError(
-            f"{ref('threshold', f'{threshold_percent:g}')}: give a percentage that is not below zero, such as 5"
+            f"{ref('threshold_percent', f'{threshold_percent:g}')}: give a percentage that is not below zero, such as 5"
         )
     if threshold_percent is None and (worse_only or strict):
-        option = "worse" if worse_only else "strict"
+        option = "worse_only" if worse_only else "strict"
         raise InputError(
-            f"{ref(option)} changes nothing without a threshold; add one, such as {ref('threshold', '5')}"
+            f"{ref(option)} changes nothing without a threshold; add one, such as {ref('threshold_percent', '5')}"
         )
     return Choice(
         figures=tuple(dict.fromkeys(figures)),

@@ -18,7 +18,7 @@ from drivelab.crash.check import LOSS, Checker, explore, place_for
 from drivelab.crash.filesystem import FileSystem, check_size, find
 from drivelab.crash.leftover import adopting
 from drivelab.crash.session import FACTS, Kept, keep
-from drivelab.errors import InputError, RunError, ref
+from drivelab.errors import InputError, RunError, raw, ref
 from drivelab.host import remains
 from drivelab.report.plural import counted
 from drivelab.scenarios.names import names_checked
@@ -63,7 +63,7 @@ class Asked:
             raise InputError(f"{ref('check')}: a campaign needs a command that judges what is left")
         if (self.run is None) == (self.kept_in is None):
             raise InputError(
-                f"{ref('run', 'COMMAND')} or {ref('from', 'DIR')}: the session is made, or was kept; give one "
+                f"{ref('run', 'COMMAND')} or {ref('kept', 'DIR')}: the session is made, or was kept; give one "
                 "of the two"
             )
         if sum(one is not None for one in (self.cuts, self.every, self.at)) > 1:
@@ -76,7 +76,7 @@ class Asked:
             raise InputError(f"{ref('fs_size')}: there is no file system to have it; give {ref('fs')}")
         if self.kept_in is not None and (self.fs is not None or self.keep_in is not None):
             raise InputError(
-                f"{ref('from')}: the session has its file system and its folder; leave {ref('fs')} and "
+                f"{ref('kept')}: the session has its file system and its folder; leave {ref('fs')} and "
                 f"{ref('keep')} out"
             )
         if self.shell is not None and shutil.which(self.shell) is None:
@@ -121,11 +121,11 @@ def device(source: Source, overrides: Sequence[Override], dies: int | None) -> _
     try:
         _core.CrashLog.check(checked)
     except RunError as error:
-        raise InputError(f"{error}") from error
+        raise InputError(raw(error)) from error
     try:
         _core.CrashLog.check(checked, dies)
     except RunError as error:
-        raise InputError(f"{ref('dies', dies)}: {error}") from error
+        raise InputError(f"{ref('dies', dies)}: {raw(error)}") from error
     return checked
 
 
@@ -186,7 +186,7 @@ def _cut(
             explore(checker, failing, asked.shell, say)
         except RunError as error:
             # The results are there, whatever becomes of the shell.
-            say(f"warning: no shell: {error}")
+            say(f"warning: no shell: {raw(error)}")
         except KeyboardInterrupt:
             found.is_shell_interrupted = True
     return summary.CampaignResult(found, checker, _again(asked, folder, words), asked.seed)
@@ -224,7 +224,7 @@ def _folder(keep_in: Path | None, kept_in: Path | None) -> tuple[Path, bool]:
         raise InputError(f"{ref('keep', keep_in)}: {why}") from error
     if (keep_in / FACTS).exists():
         raise InputError(
-            f"{ref('keep', keep_in)}: a session is kept there already: cut it with {ref('from', keep_in)}, "
+            f"{ref('keep', keep_in)}: a session is kept there already: cut it with {ref('kept', keep_in)}, "
             f"without {ref('run')}, {ref('fs')} "
             f"and {ref('fs_size')}, or name another folder"
         )

@@ -15,7 +15,7 @@ from drivelab.crash.filesystem import UNMOUNTABLE, UnmountableError, attached, f
 from drivelab.crash.judge import Judge, Stop, StoppedError
 from drivelab.crash.session import Kept
 from drivelab.crash.shell import Shell
-from drivelab.errors import RunError
+from drivelab.errors import RunError, raw
 from drivelab.host import remains, temporary
 from drivelab.runs import emulation
 
@@ -84,7 +84,7 @@ def check(checker: Checker, at_ns: int) -> Checked:
         except RunError as error:
             _check_running(checker)
             # A cut that cannot be checked must not discard the results of the others.
-            verdict, why = ERROR, f"{error}"
+            verdict, why = ERROR, raw(error)
         return Checked(at_ns, verdict, why, committed, **after, is_mountable=is_mountable)
 
 

@@ -1,8 +1,8 @@
 """What can go wrong, as the package raises it. The command line turns each kind into an exit code.
 
 A message may refer to keys, which the command line gives as options, a function as arguments and a file as its keys
-(`keys.py`). `str()` of an error is for the caller of a function. In an f-string the references stay, so that one error
-can be part of another.
+(`keys.py`). `str()` of an error is for the caller of a function. `raw()` has the references, for an error that becomes
+part of another.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ __all__ = [
     "TraceError",
     "UnfitError",
     "WithKeys",
+    "raw",
     "ref",
 ]
 
@@ -39,18 +40,31 @@ class WithKeys(Exception):  # noqa: N818 - what its kinds have in common
 
     def __str__(self) -> str:
         """The message, its keys as arguments of a function."""
-        return as_arguments(self._text())
+        return as_arguments(raw(self))
 
-    def __format__(self, _spec: str) -> str:
-        """The message with its references, as a part of another."""
-        return self._text()
+    def __repr__(self) -> str:
+        """The kind and the message."""
+        return f"{type(self).__name__}({str(self)!r})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """The error as it is copied, or sent to another process."""
+        return _again, (type(self), self.args, self.__dict__)
 
     def render(self, say: Callable[[str], str]) -> None:
         """Replace the references in the message as `say` does."""
-        self.args = (say(self._text()), *self.args[1:])
+        self.args = (say(raw(self)), *self.args[1:])
 
-    def _text(self) -> str:
-        return str(self.args[0]) if self.args else ""
+
+def raw(error: BaseException) -> str:
+    """The message of an error with its references to keys, as a part of another message."""
+    return str(error.args[0] if error.args else "") if isinstance(error, WithKeys) else str(error)
+
+
+def _again(kind: type[WithKeys], args: tuple[object, ...], state: dict[str, object]) -> WithKeys:
+    error = kind.__new__(kind)
+    error.args = args
+    error.__dict__.update(state)
+    return error
 
 
 class InputError(WithKeys, ValueError):

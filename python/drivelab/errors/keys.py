@@ -7,7 +7,9 @@ writes the same (`drivelab_units::key`).
 
 from __future__ import annotations
 
+import json
 import re
+import shlex
 from collections.abc import Callable, Collection
 
 BEGIN, VALUE, END = "\x0e", "\x1f", "\x0f"
@@ -16,7 +18,9 @@ Say = Callable[[str, str | None], str | None]
 """How a key of this name is given, with a value to give or without; None leaves the reference as it is."""
 
 _REFERENCE = re.compile(f"{BEGIN}([^{BEGIN}{VALUE}{END}]*)(?:{VALUE}([^{BEGIN}{END}]*))?{END}")
-_NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e-?\d+)?|True|False|\[.*\]|\.\.", re.ASCII)
+_NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e-?\d+)?|\[.*\]|\.\.", re.ASCII)
+_SHELL = set("*?$ \t\n'\"\\")
+"""What a shell would change in a value."""
 _OF_TRACE = "trace."
 
 WORDS = {
@@ -59,7 +63,11 @@ WORDS = {
 }
 """The workload in fio's words, and the array, as options and keyword arguments: the key that each replaces."""
 
-_OPTIONS = {"seed": "--randseed"}
+_OPTIONS = {
+    "seed": "--randseed", "kept": "--from", "from_": "--from", "place": "--library",
+    "confidence_percent": "--confidence", "threshold_percent": "--threshold", "worse_only": "--worse",
+    "for_ns": "--for", "by_ns": "--by", "over_ns": "--over", "every_ns": "--every", "share_ppm": "--share",
+}  # fmt: skip
 """Options with another name than their argument."""
 _WORD_OF = {key: word for word, key in WORDS.items()}
 
@@ -91,17 +99,23 @@ def as_arguments(text: str) -> str:
 
 def as_keys(text: str) -> str:
     """A message for the reader of a file: `workload.bs`, or `workload.bs = "4k"`."""
-    return said(text, lambda name, value: _assigned(_path(name), value, " = "))
+    return said(text, lambda name, value: _in_file(_path(name), value))
+
+
+def _in_file(path: str, value: str | None) -> str:
+    return path if value is None else f"{path} = {_in_toml(value)}"
 
 
 def as_options(text: str, options: Collection[str]) -> str:
-    """A message for the command line of a verb that has these options: `--bs`, `--bs 4k`, or `--set run.seed=2`."""
+    """A message for the command line of a verb that has these options: `--bs`, `--bs 4k`, `--set run.seed=2`
+    where it has no such option, and `run.seed` without a value.
+    """
     return said(text, lambda name, value: _option(name, value, options))
 
 
 def key_of_trace(name: str, value: str | None) -> str | None:
     """A key of a trace as a scenario's table of it has it: `format`, or `format = "csv"`."""
-    return _assigned(name.removeprefix(_OF_TRACE), value, " = ") if name.startswith(_OF_TRACE) else None
+    return _in_file(name.removeprefix(_OF_TRACE), value) if name.startswith(_OF_TRACE) else None
 
 
 def of_trace(text: str) -> str:
@@ -113,8 +127,8 @@ def _argument(name: str, value: str | None) -> str:
     path = _path(name)
     word = _WORD_OF.get(path, path)
     if "." not in word:
-        return _assigned(word, value, "=")
-    return word if value is None else f'**{{"{word}": {_quoted(value)}}}'
+        return word if value is None else f"{word}={_in_python(value)}"
+    return word if value is None else f'**{{"{word}": {_in_python(value)}}}'
 
 
 def _option(name: str, value: str | None, options: Collection[str]) -> str:
@@ -125,11 +139,16 @@ def _option(name: str, value: str | None, options: Collection[str]) -> str:
     if name.startswith(_OF_TRACE) and (path not in _WORD_OF or "--set" not in options):
         own = "--" + name.removeprefix(_OF_TRACE).replace("_", "-")
         return f"{_flag(own, value)} of `drivelab trace convert`"
-    return f"--set {path}={'..' if value is None else value}"
+    return path if value is None else f"--set {_typed(f'{path}={value}')}"
 
 
 def _flag(option: str, value: str | None) -> str:
-    return option if value in {None, "true"} else f"{option} {value}"
+    return option if value is None or value == "true" else f"{option} {_typed(value)}"
+
+
+def _typed(value: str) -> str:
+    """A value as a shell takes it."""
+    return shlex.quote(value) if _SHELL & set(value) else value
 
 
 def _path(name: str) -> str:
@@ -137,12 +156,16 @@ def _path(name: str) -> str:
     return f"workload.{name}" if name.startswith(_OF_TRACE) else name
 
 
-def _assigned(name: str, value: str | None, sign: str) -> str:
-    return name if value is None else f"{name}{sign}{_quoted(value)}"
+def _in_python(value: str) -> str:
+    return value.capitalize() if value in {"true", "false"} else _quoted(value)
+
+
+def _in_toml(value: str) -> str:
+    return value if value in {"true", "false"} else _quoted(value)
 
 
 def _quoted(value: str) -> str:
-    return value if _NUMBER.fullmatch(value) else f'"{value}"'
+    return value if _NUMBER.fullmatch(value) else json.dumps(value, ensure_ascii=False)
 
 
 def _or_as_it_is(text: str | None, found: str) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import ParamSpec, TypeVar
 
-from drivelab.errors import InputError, OptionError
+from drivelab.errors import InputError, OptionError, raw
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -17,15 +17,15 @@ class SeveralError(InputError):
 
     def __init__(self, found: Iterable[OptionError]) -> None:
         """Store the errors without duplicates."""
-        self.found = list({f"{one}": one for one in found}.values())
-        super().__init__("\n".join(f"{one}" for one in self.found))
+        self.found = list({raw(one): one for one in found}.values())
+        super().__init__("\n".join(map(raw, self.found)))
 
 
 def errors_of(error: InputError) -> list[OptionError]:
     """The errors that a refusal holds; one of no option in particular, such as of a file, has no key."""
     if isinstance(error, SeveralError):
         return error.found
-    return [error if isinstance(error, OptionError) else OptionError("", None, f"{error}", is_named=False)]
+    return [error if isinstance(error, OptionError) else OptionError("", None, raw(error), is_named=False)]
 
 
 @dataclass

@@ -175,7 +175,7 @@ def using(
 def _damaged_note(kept: Checkpoint) -> str:
     first, count = kept.damaged[0], len(kept.damaged)
     lines = f"line {first} is damaged" if count == 1 else f"{count} lines are damaged, the first is {first}"
-    return f"note: --checkpoint {kept.path}: {lines}: left out, and what it was of runs again"
+    return f"note: {kept.path}: {lines}: left out, and what it was of runs again"
 
 
 def _on_ray(address: str) -> Executor:

@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import Any, Protocol
 
 from drivelab import _core
-from drivelab.errors import RunError
+from drivelab.errors import RunError, raw
 from drivelab.executors.replay_problems import tell_problems
 
 _PLANS_KEPT = 8
@@ -70,7 +70,7 @@ class PointTask:
 def outcome_of(entry: dict[str, Any] | RunError, plan: _core.Plan) -> dict[str, Any]:
     """The outcome of a plan's only point, as the result of its task."""
     if isinstance(entry, RunError):
-        return {"error": f"{entry}", "kind": type(entry).__name__}
+        return {"error": raw(entry), "kind": type(entry).__name__}
     tell_problems(entry, plan, 0)
     return {"point": entry}
 

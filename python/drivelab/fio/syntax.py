@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from drivelab.errors import InputError
+from drivelab.errors import InputError, raw
 from drivelab.fio.idle import matters_not
 from drivelab.host.files import read_text
 
@@ -169,7 +169,7 @@ def _included(
     try:
         text = read_text(found)
     except InputError as error:
-        problems.append(Problem(place, f"`include {name}`: {error}"))
+        problems.append(Problem(place, f"`include {name}`: {raw(error)}"))
         return
     yield from _lines(text, found, str(found), problems, outer)
 

@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from drivelab.errors import InputError, TraceError, ref
+from drivelab.errors import InputError, TraceError, raw, ref
 from drivelab.fit.draft import given, start_of
 from drivelab.fit.inputs import read_geometry
 from drivelab.fit.output import Report, drive_file, report
@@ -53,7 +53,7 @@ def fit_measured(
         found.notes = notes + found.notes
         summary = report(drive, found, measured)
     except TraceError as error:
-        raise InputError(f"{error}") from error
+        raise InputError(raw(error)) from error
     return summary, drive_file(drive, found, origins)
 
 

@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from drivelab import _core
-from drivelab.errors import InputError, RunError
+from drivelab.errors import InputError, RunError, raw
 from drivelab.measuring.device import SECTOR, Server, Target
 
 _SCHEMES = ("nbd:", "nbd+unix:", "nbds:", "nbds+unix:")
@@ -28,7 +28,7 @@ def target_at_address(text: str) -> Target:
     try:
         export = _core.nbd_export(text)
     except RunError as error:
-        raise InputError(f"{error}") from error
+        raise InputError(raw(error)) from error
     if export["size_bytes"] < SECTOR:
         raise InputError(f"{text}: the export is empty")
     ours = _OURS.search(export["description"] or "")

@@ -56,7 +56,7 @@ def allow(target: Target, destroy: Destroy, *, writes: bool, say: Say) -> None:
     name = target.shown if target.server is None else target.server.address
     if not destroy.write:
         raise InputError(
-            f"the workload writes, and what is on {name} would be lost: allow it with {ref('write')} "
+            f"the workload writes, and what is on {name} would be lost: allow it with {ref('write', 'true')} "
             f"{ref('yes_destroy')} "
             f"{shlex.quote(name)}"
         )

@@ -13,13 +13,12 @@ from __future__ import annotations
 
 import errno
 import os
-import shlex
 import stat
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from drivelab.errors import InputError, RefusedError, RunError, ref
+from drivelab.errors import InputError, RefusedError, RunError, raw, ref
 from drivelab.measuring.address import Pieces
 from drivelab.measuring.device import Block, Server, System, Target
 from drivelab.measuring.signatures import MEMBER, SWAP, Signature, signatures, signatures_of
@@ -44,7 +43,7 @@ def check_named_twice(target: Path | str, destroyed: Path | str | None) -> None:
     if destroyed is None:
         raise InputError(
             f"{ref('write')} destroys what is on {target}: name it once more, with "
-            f"{ref('yes_destroy', shlex.quote(str(target)))}"
+            f"{ref('yes_destroy', target)}"
         )
     if isinstance(target, str) or isinstance(destroyed, str):
         same = target == destroyed
@@ -92,7 +91,7 @@ def _at_address(server: Server, size: int) -> Iterator[Finding]:
     try:
         pieces = Pieces(server, size)
     except RunError as error:
-        yield Finding(server.address, f"what is on it cannot be looked at: {error}")
+        yield Finding(server.address, f"what is on it cannot be looked at: {raw(error)}")
         return
     yield from _of_bytes(server.address, signatures_of(pieces.read, size), pieces.has_data)
 

@@ -52,7 +52,7 @@ def measured(
     checked = plan_on(Source(toml_text.dumps(document), "ready-made"), overrides, target)
     if writes(checked) and not how.may_write:
         raise InputError(
-            f"this measurement writes: allow it with {ref('write')} {ref('yes_destroy', 'PATH')}"
+            f"this measurement writes: allow it with {ref('write', 'true')} {ref('yes_destroy', 'PATH')}"
         )
     check_fits(checked, target, how)
     return measure_watched(checked, target, system, how, progress)

@@ -11,7 +11,7 @@ from itertools import product
 from typing import Any, cast
 
 from drivelab import _core
-from drivelab.errors import InputError, RunError, ref
+from drivelab.errors import InputError, RunError, raw, ref
 from drivelab.measuring.device import SECTOR, Target
 from drivelab.runs.result import Failure, Point, Result, Skipped, resolved
 from drivelab.scenarios import toml_text
@@ -118,7 +118,7 @@ def check_fits(checked: _core.Plan, target: Target, how: How) -> None:
     try:
         _core.measure_fits(checked, target.server.address, how.engine)
     except RunError as error:
-        raise InputError(f"{error}") from error
+        raise InputError(raw(error)) from error
 
 
 def measure_plan(
@@ -149,7 +149,7 @@ def measure_plan(
                 )
                 runs[place].append(point)
             except RunError as error:
-                failures[place] = Failure(axes, _without_names(f"{error}", target))
+                failures[place] = Failure(axes, _without_names(raw(error), target))
             if interrupted:
                 break
             done += 1

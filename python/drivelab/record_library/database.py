@@ -54,7 +54,7 @@ class Database:
             self._connection, self._errors = _postgresql(where, self.shown)
         elif "://" in where:
             raise InputError(
-                f"{ref('library', f'{scheme}://..')}: a library is a file, or a database of PostgreSQL such as "
+                f"{ref('place', f'{scheme}://..')}: a library is a file, or a database of PostgreSQL such as "
                 "postgresql://user@host/database"
             )
         else:
@@ -137,7 +137,7 @@ def _sqlite(path: Path, *, create: bool) -> tuple[Any, Any]:
             with path.open("rb") as file:
                 if file.read(len(_SQLITE_BEGIN)) != _SQLITE_BEGIN:
                     raise InputError(
-                        f"library {path} is no SQLite database; name another file with {ref('library')}"
+                        f"library {path} is no SQLite database; name another file with {ref('place')}"
                     )
         connection = sqlite3.connect(path, timeout=BUSY_S)
         connection.execute("PRAGMA foreign_keys = ON")
@@ -173,7 +173,7 @@ def _postgresql(url: str, shown: str) -> tuple[Any, Any]:
         else:
             given |= {"host": host, "port": int(query.get("port", port))}
     except ValueError as error:
-        raise InputError(f"{ref('library', shown)}: {error}") from error
+        raise InputError(f"{ref('place', shown)}: {error}") from error
     try:
         connection = dbapi.connect(**given)
     except (dbapi.Error, OSError) as error:
@@ -198,9 +198,9 @@ def _without_password(url: str) -> str:
 _REMEDIES = {
     "database is locked": "another program is writing to it; try again when it has ended",
     "malformed": "the file is damaged; restore it from a backup, or import an export into a new library",
-    "readonly": f"it may be read only; name another with {ref('library')}",
-    "read-only": f"it may be read only; name another with {ref('library')}",
-    "disk is full": f"make room, or name another place with {ref('library')}",
+    "readonly": f"it may be read only; name another with {ref('place')}",
+    "read-only": f"it may be read only; name another with {ref('place')}",
+    "disk is full": f"make room, or name another place with {ref('place')}",
 }
 
 

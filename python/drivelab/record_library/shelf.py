@@ -37,7 +37,7 @@ def default_place() -> str:
 def place_of(where: str | None) -> str:
     """The place of a library that is named, or the default one. Raises InputError."""
     if where is not None and not where.strip():
-        raise InputError(f"{ref('library')} is empty: name a file, or a database of PostgreSQL")
+        raise InputError(f"{ref('place')} is empty: name a file, or a database of PostgreSQL")
     return default_place() if where is None else where
 
 

@@ -13,6 +13,7 @@ from ipaddress import IPv4Address, IPv6Address, ip_address
 from pathlib import Path
 from typing import Any
 
+from drivelab import _core
 from drivelab.errors import InputError, RunError
 
 CONTROL_SUFFIX = ".control"
@@ -38,6 +39,9 @@ def act(named: str, action: Mapping[str, Any]) -> str:
 
     `named` is its socket, its address, or its control socket. Raises InputError and RunError.
     """
+    request = json.dumps(action)
+    if wrong := _core.action_problem(request):
+        raise InputError(f"the action is refused: {wrong}")
     why, has_greeted = "", None
     for path in _candidates(named):
         with socket.socket(socket.AF_UNIX) as client:
@@ -50,7 +54,7 @@ def act(named: str, action: Mapping[str, Any]) -> str:
                     why = (error.strerror or str(error)).lower()
                 continue
             try:
-                client.sendall((json.dumps(action) + "\n").encode())
+                client.sendall((request + "\n").encode())
                 line = _line(client)
             except OSError as error:
                 raise RunError(f"{path}: the device does not answer: {error}") from error
@@ -73,7 +77,7 @@ def _told(path: Path, line: bytes) -> str:
     """What the device's answer says. Raises InputError."""
     try:
         answer = json.loads(line)
-        is_done, said = answer["ok"], answer["told"] if answer["ok"] else answer["message"]
+        is_done, said = answer["ok"], answer["told"] if answer["ok"] else answer["error"]
     except (ValueError, KeyError, TypeError) as error:
         raise InputError(
             f"{path}: what serves there is no device of drivelab: name the control socket that emulate has printed"

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from drivelab import _core
-from drivelab.errors import InputError, RunError
+from drivelab.errors import InputError, RunError, raw
 from drivelab.report.emulation_summary import short_text
 from drivelab.report.points_table import axis_text
 from drivelab.report.table import Cell, Table
@@ -113,7 +113,7 @@ def loop(
     try:
         _core.check_loop(checked)
     except RunError as error:
-        raise InputError(f"{error}") from error
+        raise InputError(raw(error)) from error
     plans = [_with_seed(source, overrides, checked.seed + number) for number in range(SEEDS)]
     simulated = run_plans(plans)
     for result in simulated:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, TypeVar, cast
 
 from drivelab import _core, executors
-from drivelab.errors import InputError, Interrupted, RunError
+from drivelab.errors import InputError, Interrupted, RunError, raw
 from drivelab.executors.replay_problems import tell_problems
 from drivelab.host.files import write_whole
 from drivelab.report.commands import LOGS, Commands
@@ -205,7 +205,7 @@ def _result(checked: _core.Plan, outcome: Sequence[Outcome]) -> Result:
     planned = zip(checked.axes, checked.fio, checked.in_force, outcome, strict=True)
     for place, (axes, command, in_force, entry) in enumerate(planned):
         if isinstance(entry, RunError):
-            failures.append(Failure(axes, f"{entry}", type(entry)))
+            failures.append(Failure(axes, raw(entry), type(entry)))
         elif entry is not None:
             tell_problems(entry, checked, place)
             logs = {key: Commands(entry[key]) for key in LOGS if key in entry}

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from drivelab import _core
-from drivelab.errors import InputError, OutputError, TraceError, ref
+from drivelab.errors import InputError, OutputError, TraceError, raw, ref
 from drivelab.errors.keys import of_trace
 from drivelab.report.plural import counted
 from drivelab.trace.reading import (
@@ -75,7 +75,7 @@ class Copied:
         if found["to"] in _RELATIVE and any(kind == "unsorted" for kind, _, _ in found["problems"]):
             lines.append(
                 f"times of {found['to']} count from the first request: one that is before it in time is written with "
-                f"it, at 0; {ref('sort')} puts requests in order"
+                "it, at 0; sort the trace to put requests in order"
             )
         return lines
 
@@ -139,7 +139,7 @@ def convert(
         try:
             figures = _core.trace_copy([texts(files) for files in found], options, wanted, str(path), to)
         except TraceError as error:
-            raise InputError(of_trace(f"{error}")) from error
+            raise InputError(of_trace(raw(error))) from error
         if not figures["written"] and not figures["injected"]:
             raise InputError(_nothing_written(names, figures["read"], shape))
         return figures
@@ -155,7 +155,7 @@ def _nothing_written(names: Sequence[str | Path], read: int, shape: Shape) -> st
     shown = ", ".join(map(str, names))
     if not read:
         return f"{shown}: there is no request in it"
-    asked = {"device": shape.device, "skip": shape.skip, "from": shape.from_, "until": shape.until}
+    asked = {"device": shape.device, "skip": shape.skip, "from_": shape.from_, "until": shape.until}
     given = " ".join(ref(name, value) for name, value in asked.items() if value)
     if given:
         asked_of = "`drivelab trace info` says how long it lasts and what its devices are"

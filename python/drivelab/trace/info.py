@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from drivelab import _core
-from drivelab.errors import InputError, TraceError
+from drivelab.errors import InputError, TraceError, raw
 from drivelab.errors.keys import of_trace
 from drivelab.report.csv_text import flat
 from drivelab.report.pictures import drawn
@@ -70,7 +70,7 @@ def info(trace: str | Path | Sequence[str | Path], reading: Reading | None = Non
     try:
         figures = _core.trace_info(texts(files), reading_options(reading or Reading()))
     except TraceError as error:
-        raise InputError(of_trace(f"{error}")) from error
+        raise InputError(of_trace(raw(error))) from error
     names = [trace] if isinstance(trace, str | Path) else list(trace)
     return Info(str(names[0]), figures)
 

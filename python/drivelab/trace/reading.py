@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from drivelab import _core
-from drivelab.errors import InputError, TraceError
+from drivelab.errors import InputError, TraceError, raw
 from drivelab.errors.keys import of_trace
 from drivelab.host.files import check_kind
 from drivelab.report.csv_text import rows_csv
@@ -191,5 +191,5 @@ def head(trace: str | Path | Sequence[str | Path], count: int = 10, reading: Rea
     try:
         format_, rows, problems = _core.trace_head(texts(files), reading_options(reading or Reading()), count)
     except TraceError as error:
-        raise InputError(of_trace(f"{error}")) from error
+        raise InputError(of_trace(raw(error))) from error
     return Head(str(files[0]), format_, rows, problems)

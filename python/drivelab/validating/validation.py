@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from drivelab import _core
-from drivelab.errors import InputError, TraceError
+from drivelab.errors import InputError, TraceError, raw
 from drivelab.host.files import check_kind
 from drivelab.report.pictures import drawn
 from drivelab.report.table import Cell, Table
@@ -273,7 +273,7 @@ def replay(
     try:
         columns = _core.replay(checked, str(trace))
     except TraceError as error:
-        raise InputError(f"{trace}: {error}") from error
+        raise InputError(f"{trace}: {raw(error)}") from error
     tags = _tags(Path(trace), len(columns["first"]))
     found = kinds(columns, tags)
     chosen = {"all": np.ones(len(columns["first"]), dtype=bool), **found}

@@ -342,7 +342,9 @@ fn compressed_data_that_are_cut_off_are_distinguished_from_damaged_ones() {
             let cut = &packed[..length];
             let message = crate::tools::message(cut, &Options::default());
             assert!(
-                message.ends_with("data are cut off; fetch it again, or take what came before with lenient"),
+                message.ends_with(
+                    "data are cut off; fetch it again, or take what came before with lenient = true"
+                ),
                 "{message}"
             );
             // What came before may be less than a line, of which no format is known.

@@ -9,7 +9,7 @@ from drivelab.arrays.durability.checks import check_keys, check_values
 from drivelab.arrays.durability.losses import Losses
 from drivelab.arrays.durability.question import levels, question
 from drivelab.arrays.durability.solving import solve
-from drivelab.errors import InputError
+from drivelab.errors import InputError, raw
 from drivelab.runs.result import Point, Result
 from drivelab.runs.simulation import Progress
 from drivelab.scenarios import toml_text
@@ -35,7 +35,7 @@ class Question:
                 raise InputError(f"level: a cell has one, and here are {', '.join(names)}; keep one of them")
             asked = question(options, names[0])
         except InputError as error:
-            raise InputError(f"{origin}: {error}") from error
+            raise InputError(f"{origin}: {raw(error)}") from error
         return cls(options, names[0], int(asked["settings"]["seed"]))
 
     def __len__(self) -> int:

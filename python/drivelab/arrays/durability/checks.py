@@ -200,5 +200,5 @@ def check_reads(options: Options) -> None:
     if has["latent"]:
         what, remedy = f"beside {ref('latent')}, which is such a rate", "leave it out"
     elif is_none:
-        what, remedy = f"with {ref('ure')} none", "leave it out"
+        what, remedy = f"with {ref('ure', 'none')}", "leave it out"
     raise OptionError("reads", options["reads"], f"it changes nothing {what}", remedy)
