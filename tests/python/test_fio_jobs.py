@@ -682,7 +682,7 @@ def test_requests_of_all_devices_go_to_the_one_drive(run, tmp_path):
     (tmp_path / "a.fio").write_text("[a]\nread_iolog=two.log\n", encoding="utf-8")
     done = run("simulate", *DRIVE, "a.fio")
     assert done.returncode != 0
-    assert "or take all on one with --trace-device *" in done.stderr
+    assert "or take all on one with --trace-device '*'" in done.stderr
 
 
 @pytest.mark.parametrize(("text", "found"), [("2us", "2us"), ("1ms", "1000us"), ("400ns", None), ("x", None)])
