@@ -16,8 +16,8 @@ from drivelab.arrays.levels.loads import Loads
 from drivelab.arrays.odds import Lifetime, Repair
 from drivelab.errors import InputError, OptionError, ScenarioError, ref
 from drivelab.errors.several import Problems
+from drivelab.report import toml_text
 from drivelab.report.plural import counted
-from drivelab.scenarios import toml_text
 from drivelab.scenarios.scenario import Override, Source, plan
 
 # What a caller may set besides the target: the rest is the comparison's own.

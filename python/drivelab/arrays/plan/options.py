@@ -21,7 +21,7 @@ from drivelab.arrays.plan.question import CANDIDATES_MAX, Limits, Prices
 from drivelab.errors import OptionError, ScenarioError, ref
 from drivelab.errors.keys import BEGIN
 from drivelab.errors.several import Problems, errors_of
-from drivelab.scenarios import toml_text
+from drivelab.report import toml_text
 from drivelab.scenarios.problem import Problem
 from drivelab.scenarios.scenario import Override, Source, plan
 
