@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from drivelab import _core, cli, simulate
-from drivelab.scenarios import toml_text
+from drivelab.report import toml_text
 from drivelab.scenarios.scenario import Source, plan
 
 DEPTHS = [1, 2, 4, 8, 16, 32]

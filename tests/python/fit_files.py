@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from drivelab import _core, simulate
-from drivelab.scenarios import toml_text
+from drivelab.report import toml_text
 from drivelab.scenarios.scenario import Source, plan
 
 TRUTH = {

@@ -14,7 +14,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from drivelab import _core, disksim, validate
-from drivelab.scenarios import toml_text
+from drivelab.report import toml_text
 
 SPREAD = "left out: a.seek: the spread of the seeks, a standard deviation of 0.1 ms\n"
 

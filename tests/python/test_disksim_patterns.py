@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from drivelab import _core, disksim, simulate
-from drivelab.scenarios import toml_text
+from drivelab.report import toml_text
 
 HEADS = 3
 

@@ -17,7 +17,7 @@ from drivelab import _core, disksim, validate
 from drivelab.disksim import syntax
 from drivelab.disksim.parameters import Parameters, as_count
 from drivelab.disksim.syntax import Block
-from drivelab.scenarios import toml_text
+from drivelab.report import toml_text
 
 
 @dataclass(frozen=True)

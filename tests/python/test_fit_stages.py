@@ -19,7 +19,7 @@ from drivelab.errors import InputError
 from drivelab.fit import stages
 from drivelab.fit.chain import _on_one_track, timed
 from drivelab.fit.draft import start_of
-from drivelab.fit.inputs import Requests, Surface, read_chain, read_trace
+from drivelab.fit.inputs import Requests, Surface, read_chain, read_surface, read_trace
 from drivelab.fit.mechanics import Model, chain_parameters
 from drivelab.fit.output import drive_file
 from drivelab.fit.parameters import (
@@ -439,3 +439,9 @@ def test_a_trace_tells_overheads_and_a_cache_rule(folder):
         assert replays.loss(draft) < 0.1 * replays.loss(start_of(str(folder / "start.toml")))
     assert rules["cache.read_ahead"] != "none"
     assert point["firmware.read_hit.after_read"] == pytest.approx(0.2, abs=0.05)
+
+
+def test_a_line_that_no_reader_of_csv_takes_is_named(tmp_path):
+    (tmp_path / "image.csv").write_text("x" * 200_000 + "\n")
+    with pytest.raises(InputError, match=r"image.csv:1: field larger .*: this is no line of a table"):
+        read_surface(tmp_path / "image.csv")

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import drivelab
+from drivelab.report import toml_text
 from drivelab.runs.simulation import run_plans, run_reduced
-from drivelab.scenarios import toml_text
 from drivelab.scenarios.scenario import plan, read_source
 
 QUEUE = {

@@ -11,7 +11,7 @@ from typing import Any
 from drivelab import _core
 from drivelab.cli.output import say
 from drivelab.errors import InputError, ScenarioError
-from drivelab.scenarios import toml_text
+from drivelab.report import toml_text
 from drivelab.scenarios.scenario import Override, Source, plan
 
 # Where nothing is known of the interface, this is what to do.

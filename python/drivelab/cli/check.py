@@ -16,8 +16,8 @@ from drivelab.cli.run_options import Quiet
 from drivelab.errors import InputError, ScenarioError, raw
 from drivelab.report.plural import counted
 from drivelab.report.points_table import axis_text
+from drivelab.report.toml_text import value_text
 from drivelab.scenarios.scenario import Override, Source, plan, read_source
-from drivelab.scenarios.toml_text import value_text
 
 # Of many arrays in a sweep so many are described.
 ARRAYS_NAMED_MAX = 12

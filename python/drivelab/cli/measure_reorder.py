@@ -18,8 +18,8 @@ from drivelab.measuring import asked
 from drivelab.measuring import reorder as judging
 from drivelab.measuring.environment import environment
 from drivelab.measuring.on_device import runner_on
+from drivelab.report import toml_text
 from drivelab.runs.simulation import run_plan
-from drivelab.scenarios import toml_text
 from drivelab.scenarios.scenario import Override, Source, plan
 
 RUNS = len(judging.LOADS)

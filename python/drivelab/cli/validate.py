@@ -17,9 +17,9 @@ from drivelab.cli.pictures import Drawn
 from drivelab.cli.places import place
 from drivelab.cli.run_options import AsCsv, check_form
 from drivelab.errors import InputError
+from drivelab.report import toml_text
 from drivelab.report.csv_text import tables_csv
 from drivelab.report.plural import counted
-from drivelab.scenarios import toml_text
 from drivelab.scenarios.scenario import Override
 from drivelab.validating import validation
 from drivelab.validating.validation import Validation

@@ -268,9 +268,8 @@ def compared(records: Sequence[Record], choice: Choice) -> Compared:
         found = _split(found, choice.split)
     if len(found) < 2:
         raise InputError(
-            f"a comparison takes two records at least; of one record {ref('split', 'AXIS')} compares its points "
-            "with each "
-            f"other, such as {ref('split', 'drive')}"
+            f"a comparison takes two records at least; of one record {ref('split', 'AXIS')} compares its points with "
+            f"each other, such as {ref('split', 'drive')}"
         )
     if len(found) > RECORDS_MAX:
         raise InputError(f"{len(found)} records: a comparison has at most {RECORDS_MAX}")

@@ -224,9 +224,8 @@ def _folder(keep_in: Path | None, kept_in: Path | None) -> tuple[Path, bool]:
         raise InputError(f"{ref('keep', keep_in)}: {why}") from error
     if (keep_in / FACTS).exists():
         raise InputError(
-            f"{ref('keep', keep_in)}: a session is kept there already: cut it with {ref('kept', keep_in)}, "
-            f"without {ref('run')}, {ref('fs')} "
-            f"and {ref('fs_size')}, or name another folder"
+            f"{ref('keep', keep_in)}: a session is kept there already: cut it with {ref('kept', keep_in)}, without "
+            f"{ref('run')}, {ref('fs')} and {ref('fs_size')}, or name another folder"
         )
     if any(keep_in.iterdir()):
         raise InputError(

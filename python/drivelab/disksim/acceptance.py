@@ -10,7 +10,7 @@ import re
 from drivelab.disksim.drive_file import Drive
 from drivelab.disksim.text import DisksimError
 from drivelab.errors import ScenarioError
-from drivelab.scenarios import toml_text
+from drivelab.report import toml_text
 from drivelab.scenarios.scenario import Source, plan
 
 _HEADER = re.compile(r"\[\[?target\.drive\.(\w+)(\.zones)?")

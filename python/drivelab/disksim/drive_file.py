@@ -19,7 +19,7 @@ from drivelab.disksim.syntax import Block, Description
 from drivelab.disksim.system import disk_and_bus, disk_names
 from drivelab.disksim.text import Place
 from drivelab.report.plural import counted
-from drivelab.scenarios.toml_text import value_text
+from drivelab.report.toml_text import value_text
 
 SHORT = "DS"
 """How the facts refer to their source."""

@@ -17,8 +17,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from drivelab.errors import InputError
+from drivelab.report import toml_text
 from drivelab.scanning import MEASURES, Measure
-from drivelab.scenarios import toml_text
 
 Patch = Mapping[str, Any]
 CALIBRATION, VALIDATION, UNPUBLISHED = "calibration", "validation", "unpublished"

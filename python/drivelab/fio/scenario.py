@@ -20,7 +20,7 @@ from drivelab.fio.range import SECTOR_BYTES
 from drivelab.fio.reader import Built
 from drivelab.fio.syntax import Job, Place, Problem, jobs_of
 from drivelab.fio.values import WrongError, flag
-from drivelab.scenarios import toml_text
+from drivelab.report import toml_text
 
 _SHOWN = 20
 # More problems than anybody reads: with so many the rest is not looked for.

@@ -11,7 +11,7 @@ from typing import Any
 
 from drivelab import _core
 from drivelab.errors import InputError, ScenarioError, ref
-from drivelab.scenarios import toml_text
+from drivelab.report import toml_text
 from drivelab.scenarios.catalogue import catalogue_entry
 from drivelab.scenarios.scenario import Source, plan
 

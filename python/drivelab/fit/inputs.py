@@ -196,19 +196,27 @@ def rows(path: Path, text: str, wanted: Sequence[str]) -> Iterator[tuple[int, di
     ]
     if not lines:
         raise InputError(f"{path} is empty; its first line names the columns {','.join(wanted)}")
-    header = [name.strip() for name in next(csv.reader([lines[0][1]]))]
+    header = _fields(path, *lines[0])
     if lacking := [name for name in wanted if name not in header]:
         raise InputError(
             f"{path}:{lines[0][0]}: no column {', '.join(lacking)}; its first line names the columns "
             f"{','.join(wanted)}, and here {_shortened(','.join(header))}"
         )
     for number, line in lines[1:]:
-        fields = [field.strip() for field in next(csv.reader([line]))]
+        fields = _fields(path, number, line)
         if len(fields) != len(header):
             raise InputError(
                 f"{path}:{number}: {counted(len(fields), 'field')} under {counted(len(header), 'column')}"
             )
         yield number, dict(zip(header, fields, strict=True))
+
+
+def _fields(path: Path, number: int, line: str) -> list[str]:
+    """The fields of a line of CSV. Raises InputError."""
+    try:
+        return [field.strip() for field in next(csv.reader([line]))]
+    except csv.Error as error:
+        raise InputError(f"{path}:{number}: {error}: this is no line of a table") from error
 
 
 def _shortened(text: str) -> str:

@@ -14,9 +14,9 @@ from drivelab.fit.draft import SEEK_FORMS, Draft
 from drivelab.fit.parameters import ONE_OF_MANY, Fitted
 from drivelab.fit.replaying import Group, Replays, held_out, scored
 from drivelab.fit.stages import Found, Measured, held_out_of, joined
+from drivelab.report import toml_text
 from drivelab.report.pictures import drawn
 from drivelab.report.table import Cell, Table
-from drivelab.scenarios import toml_text
 
 if TYPE_CHECKING:
     import altair

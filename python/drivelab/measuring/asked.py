@@ -57,8 +57,7 @@ def allow(target: Target, destroy: Destroy, *, writes: bool, say: Say) -> None:
     if not destroy.write:
         raise InputError(
             f"the workload writes, and what is on {name} would be lost: allow it with {ref('write', 'true')} "
-            f"{ref('yes_destroy')} "
-            f"{shlex.quote(name)}"
+            f"{ref('yes_destroy')} {shlex.quote(name)}"
         )
     named = destroy.named
     if target.path is None or named is None or is_address(named):

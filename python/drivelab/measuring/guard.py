@@ -42,8 +42,7 @@ def check_named_twice(target: Path | str, destroyed: Path | str | None) -> None:
     """Check that the name after --yes-destroy is the target's: a path, or the text of an address. Raises InputError."""
     if destroyed is None:
         raise InputError(
-            f"{ref('write')} destroys what is on {target}: name it once more, with "
-            f"{ref('yes_destroy', target)}"
+            f"{ref('write')} destroys what is on {target}: name it once more, with {ref('yes_destroy', target)}"
         )
     if isinstance(target, str) or isinstance(destroyed, str):
         same = target == destroyed

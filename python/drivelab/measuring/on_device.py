@@ -10,7 +10,7 @@ from drivelab.measuring.device import Target
 from drivelab.measuring.ready import suspicion_of
 from drivelab.measuring.reorder import Runner
 from drivelab.measuring.run import How, measure_plan, plan_on
-from drivelab.scenarios import toml_text
+from drivelab.report import toml_text
 from drivelab.scenarios.scenario import Source
 
 

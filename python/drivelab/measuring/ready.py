@@ -12,10 +12,10 @@ from drivelab.errors import InputError, ref
 from drivelab.measuring.device import SECTOR, System, Target
 from drivelab.measuring.run import How, MeasuredResult, check_fits, plan_on, writes
 from drivelab.measuring.watched import measure_watched
+from drivelab.report import toml_text
 from drivelab.report.plural import counted
 from drivelab.report.table import Cell, Table
 from drivelab.runs.result import Point
-from drivelab.scenarios import toml_text
 from drivelab.scenarios.scenario import Override, Source
 
 DEPTHS = "1,2,4,8,16,32"

@@ -13,8 +13,8 @@ from typing import Any, cast
 from drivelab import _core
 from drivelab.errors import InputError, RunError, raw, ref
 from drivelab.measuring.device import SECTOR, Target
+from drivelab.report import toml_text
 from drivelab.runs.result import Failure, Point, Result, Skipped, resolved
-from drivelab.scenarios import toml_text
 from drivelab.scenarios.scenario import Override, Source, plan
 from drivelab.scenarios.subject import Subject
 

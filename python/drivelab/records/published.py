@@ -14,7 +14,7 @@ from drivelab.errors import InputError
 from drivelab.experiment.model import UNITS, Cell, Experiment
 from drivelab.records.model import FIGURES, OTHER_FIGURE, Figure, Record, RecordPoint, scalars
 from drivelab.records.places import axes_of_jobs, axis_name, axis_value
-from drivelab.scenarios import toml_text
+from drivelab.report import toml_text
 
 PREFIX = "published:"
 # Half the width of a 95 % interval in standard errors, as in the record.

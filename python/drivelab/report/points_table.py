@@ -11,7 +11,7 @@ from drivelab.report.csv_text import rows_csv
 from drivelab.report.given_up_summary import has_given_up
 from drivelab.report.steady import Ending, ending
 from drivelab.report.table import Cell, Table
-from drivelab.scenarios.toml_text import value_text
+from drivelab.report.toml_text import value_text
 
 _LATENCIES = ("mean", "p50", "p99", "max")
 _MISSING = "-"

@@ -140,9 +140,8 @@ def _options(
         )
     if clock == "untimed" and (folder is not None or image is not None):
         raise InputError(
-            f"{ref('clock', 'untimed')} is without the model, and so without its drives: its bytes are in "
-            f"memory; leave {ref('store')} "
-            f"and {ref('image')} out"
+            f"{ref('clock', 'untimed')} is without the model, and so without its drives: its bytes are in memory; "
+            f"leave {ref('store')} and {ref('image')} out"
         )
     budget_ns = span_ns("lateness_budget", budget)
     try:
@@ -179,16 +178,14 @@ def _network(socket: str | None, tcp: str | None, certificates: Path | None) -> 
         number = -1
     if not 0 <= number <= _PORT_MAX:
         raise InputError(
-            f"{ref('tcp', tcp)}: give a port of this machine's own, such as 10809, or one of its addresses with "
-            "a port, such "
-            "as 192.0.2.1:10809, 0.0.0.0:10809 or [::]:10809"
+            f"{ref('tcp', tcp)}: give a port of this machine's own, such as 10809, or one of its addresses with a "
+            "port, such as 192.0.2.1:10809, 0.0.0.0:10809 or [::]:10809"
         )
     if certificates is None and not address.is_loopback:
         raise InputError(
-            f"{ref('tcp', tcp)}: other machines reach this address, and the device is served to them with TLS "
-            "alone: name a "
-            f"folder of certificates with {ref('tls_certificates')}, or give {ref('tcp', port)} for clients of "
-            "this machine"
+            f"{ref('tcp', tcp)}: other machines reach this address, and the device is served to them with TLS alone: "
+            f"name a folder of certificates with {ref('tls_certificates')}, or give {ref('tcp', port)} for clients "
+            "of this machine"
         )
     at = f"[{address}]:{port}" if address.version == _IPV6 else f"{address}:{port}"
     return {"address": at, "certificates": None if certificates is None else str(certificates)}

@@ -17,11 +17,11 @@ from drivelab.report.commands import LOGS
 from drivelab.report.pictures import check_metric, drawn
 from drivelab.report.points_table import breakdown_table, points_table
 from drivelab.report.table import Table
+from drivelab.report.toml_text import value_text
 from drivelab.runs.point import Point
 from drivelab.runs.provenance import line, provenance
 from drivelab.scenarios.jobs import jobs_of_text
 from drivelab.scenarios.subject import Subject, is_sequential
-from drivelab.scenarios.toml_text import value_text
 
 if TYPE_CHECKING:
     import altair

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from drivelab import _core
 from drivelab.errors import InputError, RunError, ref
+from drivelab.report import toml_text
 from drivelab.report.pictures import drawn
 from drivelab.report.plural import counted
 from drivelab.report.table import Table
@@ -24,7 +25,6 @@ from drivelab.scanning.at_once import failure_text
 from drivelab.scanning.burst import Burst
 from drivelab.scanning.sizes import Sizes
 from drivelab.scanning.surface import Surface
-from drivelab.scenarios import toml_text
 from drivelab.scenarios.names import names_checked
 from drivelab.scenarios.scenario import Override, Source, check_once, overrides_from, plan
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from drivelab.errors import InputError
+from drivelab.report import toml_text
 from drivelab.report.pictures import drawn
 from drivelab.report.plural import counted
 from drivelab.report.points_table import rate_text
@@ -19,7 +20,6 @@ from drivelab.runs.result import combined_digest
 from drivelab.runs.simulation import Progress
 from drivelab.scanning import access, surface
 from drivelab.scanning.scan import Scan, Target, further, scan_target, target_of
-from drivelab.scenarios import toml_text
 from drivelab.scenarios.scenario import overrides_from
 
 if TYPE_CHECKING:

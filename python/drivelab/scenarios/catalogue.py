@@ -11,7 +11,7 @@ from typing import Any, Literal, cast, overload
 from drivelab import _core
 from drivelab.errors import InputError
 from drivelab.host.files import read_text
-from drivelab.scenarios import toml_text
+from drivelab.report import toml_text
 from drivelab.scenarios.catalogue_tables import facts_table, heading, source_lines
 from drivelab.scenarios.scenario import plan, read_source
 

@@ -14,7 +14,7 @@ from typing import Any
 from drivelab import _core
 from drivelab.errors import InputError, ref
 from drivelab.host.files import read_text
-from drivelab.scenarios import toml_text
+from drivelab.report import toml_text
 from drivelab.scenarios.scenario import Override, Source
 
 SIMULATED, MEASURED, EMULATED = "simulated", "measured", "emulated"

@@ -12,7 +12,7 @@ from drivelab import _core
 from drivelab.errors import InputError, OptionError
 from drivelab.errors.keys import WORDS, name_of
 from drivelab.host.files import read_text
-from drivelab.scenarios import toml_text
+from drivelab.report import toml_text
 from drivelab.scenarios.ranges import listed
 
 if TYPE_CHECKING:

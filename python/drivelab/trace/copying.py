@@ -119,8 +119,7 @@ def convert(
     if len(found) > 1 and shape.merge is None:
         raise InputError(
             f"{len(found)} traces: give {ref('merge', 'clock')} where they have one clock, or "
-            f"{ref('merge', 'start')} to begin them "
-            "together"
+            f"{ref('merge', 'start')} to begin them together"
         )
     if len(found) == 1 and shape.merge is not None:
         raise InputError(f"{ref('merge')} changes nothing with one trace; leave it out")

@@ -18,9 +18,9 @@ import numpy as np
 from drivelab import _core
 from drivelab.errors import InputError, TraceError, raw
 from drivelab.host.files import check_kind
+from drivelab.report import toml_text
 from drivelab.report.pictures import drawn
 from drivelab.report.table import Cell, Table
-from drivelab.scenarios import toml_text
 from drivelab.scenarios.names import names_checked
 from drivelab.scenarios.scenario import Override, Source, check_once, overrides_from, plan
 from drivelab.validating.validation_groups import (

@@ -10,9 +10,9 @@ from drivelab.arrays.durability.losses import Losses
 from drivelab.arrays.durability.question import levels, question
 from drivelab.arrays.durability.solving import solve
 from drivelab.errors import InputError, raw
+from drivelab.report import toml_text
 from drivelab.runs.result import Point, Result
 from drivelab.runs.simulation import Progress
-from drivelab.scenarios import toml_text
 
 
 @dataclass(frozen=True)

@@ -19,8 +19,8 @@ from typing import Any
 
 from drivelab.arrays.durability import texts
 from drivelab.errors import InputError, ScenarioError, ref
+from drivelab.report import toml_text
 from drivelab.runs.simulation import run_plan
-from drivelab.scenarios import toml_text
 from drivelab.scenarios.scenario import Override, Source, plan
 
 NONE = "none"

@@ -19,9 +19,8 @@ def idle(option: str, what: str) -> OptionError:
 
 
 NO_RATE = (
-    f"{ref('rate_process')} changes nothing without {ref('rate_iops')}: a depth waits for what has finished; "
-    f"add {ref('rate_iops', '150')}, or "
-    "leave it out"
+    f"{ref('rate_process')} changes nothing without {ref('rate_iops')}: a depth waits for what has finished; add "
+    f"{ref('rate_iops', '150')}, or leave it out"
 )
 TWICE = (
     f"{ref('rw')} changes nothing with {ref('pattern')}, which says what is asked for: keep one of the two"
@@ -71,8 +70,7 @@ def ineffective(
         yield idle("sync", what)
     if {"rate_iops", "iodepth"} <= given:
         what = (
-            f"{ref('iodepth')} changes nothing with {ref('rate_iops')}: a rate issues whatever has finished, a "
-            "depth waits; keep one "
-            f"of the two{tables}"
+            f"{ref('iodepth')} changes nothing with {ref('rate_iops')}: a rate issues whatever has finished, a depth "
+            f"waits; keep one of the two{tables}"
         )
         yield idle("iodepth", what)

@@ -16,8 +16,8 @@ from drivelab.arrays.levels.loads import Loads
 from drivelab.arrays.odds import Lifetime, Repair
 from drivelab.errors import InputError, OptionError, ScenarioError, ref
 from drivelab.errors.several import Problems
+from drivelab.report import toml_text
 from drivelab.report.plural import counted
-from drivelab.scenarios import toml_text
 from drivelab.scenarios.scenario import Override, Source, plan
 
 # What a caller may set besides the target: the rest is the comparison's own.
@@ -27,14 +27,14 @@ _COLUMNS = ("workload.iodepth", "workload.offset", "target.array.rebuilt")
 _REBUILDS = (under.REBUILD, under.REBUILD_IDLE)
 # The name of a comparison's own scenarios in error messages.
 _ORIGIN = "compare-levels: "
-# Keys that define a level or a state, each with the option that sets it, and the value.
+# Keys that define a level or a state, each with the option that sets it.
 _OWN = {
     "target.array.level": "levels",
     "target.array.members": "members",
     "target.array.drives": "drive",
     "target.array.copies": "copies",
     "target.array.groups": "groups",
-    "target.array.layout": "levels=raid10:far",
+    "target.array.layout": "levels",
     "target.array.missing": "states",
     "target.array.rebuilding": "states",
     "target.array.rebuilt": "states",
@@ -186,8 +186,9 @@ def checked(drive: str, others: Iterable[Override], level_option: str = "levels"
     for override in others:
         for key, option in _OWN.items():
             if override.key == key or override.key.startswith(f"{key}."):
-                name, _, value = option.replace("levels", level_option).partition("=")
-                raise override.refused(f"{key} is not set so; see {ref(name, value or None)}")
+                own = level_option if option == "levels" else option
+                layout = "raid10:far" if key == "target.array.layout" else None
+                raise override.refused(f"{key} is not set so; see {ref(own, layout)}")
         if not override.key.startswith(("target.", *_FREE)):
             what = f"{override.key} is not free here; free are the keys under target, and {', '.join(_FREE)}"
             raise override.refused(what)

@@ -10,8 +10,8 @@ from functools import cache
 
 from drivelab.arrays.levels.planning import Chosen, Entry
 from drivelab.errors import InputError, ScenarioError
+from drivelab.report import toml_text
 from drivelab.runs.simulation import run_plan
-from drivelab.scenarios import toml_text
 from drivelab.scenarios.scenario import Override, Source, plan
 
 _WRITES = 12

@@ -24,9 +24,9 @@ from drivelab.arrays.levels.loads import SHARES
 from drivelab.arrays.levels.planning import Chosen
 from drivelab.arrays.plan.grid import Asked, Candidate
 from drivelab.arrays.plan.loss import loss_of
+from drivelab.report import toml_text
 from drivelab.report.chances import percent_text
 from drivelab.runs.simulation import run_plan
-from drivelab.scenarios import toml_text
 from drivelab.scenarios.scenario import Source, plan
 
 _RATE_MARGIN, _MEAN_MARGIN, _ERRORS = 1.25, 0.9, 3

@@ -11,7 +11,7 @@ from typing import Any
 from drivelab.arrays.levels.loads import Loads, rate_asked
 from drivelab.errors import InputError, ref
 from drivelab.host.files import read_text
-from drivelab.scenarios import toml_text
+from drivelab.report import toml_text
 from drivelab.scenarios.scenario import overrides_from, plan, read_source
 
 WORDS = ("rw", "pattern", "bs", "iodepth", "rwmixread", "rate_iops", "rate_process", "sync")

@@ -21,7 +21,7 @@ from drivelab.arrays.plan.question import CANDIDATES_MAX, Limits, Prices
 from drivelab.errors import OptionError, ScenarioError, ref
 from drivelab.errors.keys import BEGIN
 from drivelab.errors.several import Problems, errors_of
-from drivelab.scenarios import toml_text
+from drivelab.report import toml_text
 from drivelab.scenarios.problem import Problem
 from drivelab.scenarios.scenario import Override, Source, plan
 
@@ -235,9 +235,8 @@ def _idle_states(options: Mapping[str, Any], loads: Loads) -> Iterator[OptionErr
     plain = {name.partition(":")[0].lower() for name in names_of(options.get("level") or asked.LEVELS)}
     if options.get("states") is not None and not is_held and not plain & BARE:
         what = (
-            f"{ref('states')} changes nothing without {ref('max_latency')}, {ref('min_iops')} or a rate, which "
-            "hold in the states that it "
-            f"names: add one, {ref('max_latency', 'p99=50ms')}, or leave it out"
+            f"{ref('states')} changes nothing without {ref('max_latency')}, {ref('min_iops')} or a rate, which hold "
+            f"in the states that it names: add one, {ref('max_latency', 'p99=50ms')}, or leave it out"
         )
         yield OptionError("states", None, what, is_named=False)
 
@@ -257,8 +256,7 @@ def _idle_failures(
     if options.get("power_price") is None and "life" in given:
         what = (
             f"{ref('life')} changes nothing without {ref('afr')}, {ref('mttf')}, {ref('drive_life')} or "
-            f"{ref('power_price')}: nothing fails, and no power "
-            "is counted; leave it out"
+            f"{ref('power_price')}: nothing fails, and no power is counted; leave it out"
         )
         yield OptionError("life", None, what, is_named=False)
     for key in [key for key in given if key not in {"spares", "life"}]:
