@@ -2,8 +2,7 @@
 use drivelab_core::setup::Injection;
 use drivelab_core::storage::{Fault, Lasting, Slowness};
 use drivelab_trace::formats::native::InjectedKind;
-use drivelab_units::Span;
-use drivelab_units::key;
+use drivelab_units::{Span, key};
 
 /// Every corrupted sector has its own content in memory afterwards: 32 MiB at most.
 const CORRUPT_MAX: u64 = 65_536;

@@ -148,16 +148,16 @@ impl Engine {
         }
     }
 
-    /// A write has ended. If it ended well, those of its addresses that are the array's bad blocks now were lost while it was under
-    /// way, unless the controller's memory has them.
+    /// A write is answered. If it has ended well, those of its addresses that are the array's bad blocks now were lost
+    /// while it was under way, unless the controller's memory has them.
     pub(crate) fn note_written(&mut self, order: &PendingRequest, outcome: Outcome) {
+        if outcome != Outcome::Done {
+            return;
+        }
         let (at, to) = (order.at, order.at + order.count);
         let Some(array) = self.model.target.array().filter(|array| array.bad_blocks().touch(at, to)) else {
             return;
         };
-        if outcome != Outcome::Done {
-            return;
-        }
         let bad: Vec<(u64, u64)> = array.bad_blocks().within(at, to).collect();
         let held = self.unwritten_within(at, to);
         for (from, to) in bad {

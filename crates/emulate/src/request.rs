@@ -3,8 +3,7 @@ use crate::action::{Action, Kind};
 use drivelab_core::storage::array::report::SyncKind;
 use drivelab_core::storage::{Cure, Fault, Lasting, Slowness};
 use drivelab_trace::formats::native::millionths;
-use drivelab_units::key;
-use drivelab_units::{Lba, Sectors, Share, Span};
+use drivelab_units::{Lba, Sectors, Share, Span, key};
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
 

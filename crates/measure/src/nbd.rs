@@ -9,8 +9,7 @@ use drivelab_nbd::{
     Address, Connection, Export, Kind as NbdKind, NbdError, ReplyEvent, Request as NbdRequest,
 };
 use drivelab_ring::{Done, Kind, Request};
-use drivelab_units::Share;
-use drivelab_units::key;
+use drivelab_units::{Share, key};
 use rustix::io::Errno;
 use std::time::Duration;
 

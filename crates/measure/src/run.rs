@@ -17,8 +17,7 @@ use drivelab_core::host::params::JobParams;
 use drivelab_nbd::Export;
 use drivelab_record::point::{Closing, Ended, Point};
 use drivelab_ring::SLOTS_MAX;
-use drivelab_units::key;
-use drivelab_units::{Instant, SECTOR_BYTES, Share, Span};
+use drivelab_units::{Instant, SECTOR_BYTES, Share, Span, key};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
@@ -197,7 +196,7 @@ fn host(setup: &Setup, options: &MeasureOptions) -> Result<Host, MeasureError> {
     if is_written && !options.may_write {
         return wrong(concat!(
             "it writes, and nothing is written unless that is asked for: ",
-            key!("write"),
+            key!("write", "true"),
             " ",
             key!("yes_destroy")
         ));

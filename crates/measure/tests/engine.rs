@@ -8,8 +8,7 @@ use drivelab_measure::{
     Control, DeviceAddress, IoEngine, MeasureError, MeasureOptions, MeasuredPoint, OnError, Steady, measure,
 };
 use drivelab_record::point::Ended;
-use drivelab_units::key;
-use drivelab_units::{Frequency, Lba, Sectors, Share, Span};
+use drivelab_units::{Frequency, Lba, Sectors, Share, Span, key};
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -12,8 +12,7 @@ use drivelab_nbd::wire::{
     command, flag, info, option, reply, transmission, u16_at, u32_at, u64_at,
 };
 use drivelab_record::point::Ended;
-use drivelab_units::InFile;
-use drivelab_units::{Lba, Sectors, Share, Span};
+use drivelab_units::{InFile, Lba, Sectors, Share, Span};
 use std::io::{Read, Write};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::PathBuf;

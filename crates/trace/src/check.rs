@@ -1,8 +1,7 @@
 //! Problems of the requests of a trace whose lines all parse: counted, with the place of the first occurrence.
 use crate::error::{Place, TraceError};
 use crate::record::{Clock, Record};
-use drivelab_units::SECTOR_BYTES;
-use drivelab_units::key;
+use drivelab_units::{SECTOR_BYTES, key};
 use std::fmt;
 
 /// The largest transfer of a command in bytes; a larger one has the wrong unit.

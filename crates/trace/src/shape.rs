@@ -4,8 +4,7 @@
 //! of the trace, the speed, the address. Response times remain as recorded: they are those of the original device.
 use crate::error::TraceError;
 use crate::record::Record;
-use drivelab_units::SECTOR_BYTES;
-use drivelab_units::key;
+use drivelab_units::{SECTOR_BYTES, key};
 
 /// How addresses are mapped to a device of another size.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -49,7 +49,7 @@ impl Display for InFile<'_> {
             match reference.split_once(VALUE) {
                 None => f.write_str(path(reference))?,
                 Some((name, value)) if is_bare(value) => write!(f, "{} = {value}", path(name))?,
-                Some((name, value)) => write!(f, "{} = \"{value}\"", path(name))?,
+                Some((name, value)) => write!(f, "{} = {value:?}", path(name))?,
             }
             rest = after;
         }

@@ -20,8 +20,7 @@ use drivelab_core::storage::array::levels::{Layout, LevelName};
 use drivelab_core::storage::array::params::{ArrayParams, ManagedBy};
 use drivelab_core::storage::drive::params::DriveModel;
 use drivelab_core::storage::drive::protocol::Protocol;
-use drivelab_units::key;
-use drivelab_units::{Sectors, counted};
+use drivelab_units::{Sectors, counted, key};
 use std::fmt::Write;
 use std::sync::Arc;
 

@@ -20,8 +20,7 @@ use crate::text::problem::{Log, Place};
 use drivelab_core::storage::TargetParams;
 use drivelab_core::storage::drive::params::DriveModel;
 use drivelab_core::storage::server::{ServerParams, Service};
-use drivelab_units::key;
-use drivelab_units::{Sectors, Span};
+use drivelab_units::{Sectors, Span, key};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 

@@ -12,8 +12,7 @@ use drivelab_core::host::feed::{FeedParams, Pace};
 use drivelab_core::host::recording::Recording;
 use drivelab_core::setup::Fed;
 use drivelab_core::storage::drive::protocol::Protocol;
-use drivelab_units::Given;
-use drivelab_units::Sectors;
+use drivelab_units::{Given, Sectors};
 use std::sync::Arc;
 
 /// A trace that a scenario names.

@@ -1,4 +1,5 @@
 //! Shortens texts of any length for messages: a file can contain a name of ten million characters.
+use drivelab_units::key::{BEGIN, END};
 
 /// Number of characters at the beginning and at the end of a message or remedy that are kept.
 const HEAD: usize = 500;
@@ -17,8 +18,17 @@ pub fn shortened(text: String) -> String {
     let Some((tail, _)) = text.char_indices().rev().nth(TAIL - 1).filter(|(tail, _)| *tail > head) else {
         return text;
     };
+    let (head, tail) = around_references(&text, head, tail);
     let left_out = text[head..tail].chars().count();
     format!("{} [.. {left_out} more characters ..] {}", &text[..head], &text[tail..])
+}
+
+/// The same places, moved so that neither cuts a reference to a key in two.
+fn around_references(text: &str, head: usize, tail: usize) -> (usize, usize) {
+    let cut = text[..head].rfind(BEGIN).filter(|at| !text[*at..head].contains(END));
+    let rest = &text[tail..];
+    let ends = rest.find(END).filter(|at| !rest[..*at].contains(BEGIN));
+    (cut.unwrap_or(head), ends.map_or(tail, |at| tail + at + END.len_utf8()))
 }
 
 /// The beginning of a possibly long text.
@@ -36,6 +46,7 @@ pub fn around(line: &str, at: usize) -> (&str, usize) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use drivelab_units::Given;
 
     #[test]
     fn only_the_middle_of_a_long_text_is_left_out() {
@@ -43,6 +54,15 @@ mod tests {
         let short = shortened(format!("unknown key `{}` here", "ß".repeat(10_000_000)));
         assert!(short.len() < 2_000 && short.starts_with("unknown key `ßß") && short.ends_with("ß` here"));
         assert!(short.contains("[.. 9999219 more characters ..]"));
+    }
+
+    #[test]
+    fn a_reference_to_a_key_is_kept_whole_or_left_out() {
+        let (early, late) = (Given("bs", "y".repeat(600)), Given("rw", "z".repeat(600)));
+        let short = shortened(format!("{early} and {late}: wrong"));
+        assert_eq!(short, " [.. 1215 more characters ..] : wrong");
+        let kept = shortened(format!("{}: {}", Given("bs", "4k"), "x".repeat(2_000)));
+        assert!(kept.starts_with(&Given("bs", "4k").to_string()), "{kept}");
     }
 
     #[test]
