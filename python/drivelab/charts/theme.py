@@ -62,7 +62,7 @@ def _blend(share: float) -> str:
 
 
 class _Inline(alt.InlineData):
-    """Rows that nobody changes: copies of a chart share them, or a picture of many panels copies them for minutes."""
+    """Rows that nobody changes: the copies that altair makes of a chart share them."""
 
     def __deepcopy__(self, _: object) -> _Inline:
         return _Inline(**self._kwds)

@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperCommand, TyperGroup
+from typer.core import TyperGroup
 
 from drivelab.cli.output import emit, version_text
 
@@ -77,22 +77,6 @@ def _wanted(arguments: Sequence[str]) -> list[str]:
     first = arguments[0].replace("_", "-") if arguments else ""
     # Help is of all verbs.
     return [first] if first in _VERBS and first != "help" else list(_VERBS)
-
-
-def verb_of(verbs: TyperGroup, arguments: Sequence[str]) -> TyperCommand | TyperGroup:
-    """The verb that the arguments name, as far as they name one."""
-    found: Any = verbs
-    for word in arguments:
-        below = found.commands.get(word.replace("_", "-")) if isinstance(found, TyperGroup) else None
-        if below is None:
-            break
-        found = below
-    return found  # type: ignore[no-any-return]
-
-
-def options_of(verb: TyperCommand | TyperGroup) -> set[str]:
-    """The options of a verb, as they are typed."""
-    return {option for one in verb.params for option in one.opts}
 
 
 def _print_version(asked: bool) -> None:

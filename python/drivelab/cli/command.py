@@ -50,11 +50,13 @@ def _run(arguments: list[str]) -> object:
         emit(version_text())
         return Exit.OK
     # Inside the boundary, so that Ctrl-C while the verbs load ends as quietly as any other.
-    from drivelab.cli.app import options_of, program, verb_of  # noqa: PLC0415
-    from drivelab.cli.repeated import check_known, check_once  # noqa: PLC0415
+    from drivelab.cli.app import program  # noqa: PLC0415
+    from drivelab.cli.repeated import check_known, check_once, options_of, verb_of  # noqa: PLC0415
 
     verbs = program(arguments)
-    OPTIONS.set(options_of(verb_of(verbs, arguments)))
-    check_known(verbs, arguments)
-    check_once(verbs, arguments)
+    verb = verb_of(verbs, arguments)
+    OPTIONS.set(() if verb is None else options_of(verb))
+    if verb is not None:
+        check_known(verb, arguments)
+        check_once(verb, arguments)
     return verbs(args=arguments, standalone_mode=False)

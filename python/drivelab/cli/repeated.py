@@ -38,25 +38,29 @@ ALIASES = {
 """What other programs call an option, with its name here."""
 
 
-def _verb(program: TyperGroup, arguments: Sequence[str]) -> Any:  # noqa: ANN401 - as typer has it
-    """The verb that the arguments begin with; of a group, the one inside."""
+def verb_of(program: TyperGroup, arguments: Sequence[str]) -> Any:  # noqa: ANN401 - as typer has it
+    """The verb that the arguments begin with; of a group, the one inside. None if they begin with none."""
     found: Any = None
     commands: Mapping[str, Any] = program.commands
     for word in arguments:
-        if word in commands:
-            found = commands[word]
+        # As typer reads a name: see app.py.
+        name = word.replace("_", "-")
+        if name in commands:
+            found = commands[name]
             if not isinstance(found, TyperGroup):
                 break
             commands = found.commands
     return found
 
 
-def check_known(program: TyperGroup, arguments: Sequence[str]) -> None:
+def options_of(verb: Any) -> set[str]:  # noqa: ANN401 - as typer has it
+    """The options of a verb, as they are typed."""
+    return {name for option in verb.params for name in option.opts}
+
+
+def check_known(verb: Any, arguments: Sequence[str]) -> None:  # noqa: ANN401 - as typer has it
     """Refuse `--blocksize` with the name that the option has here. Raises InputError."""
-    verb = _verb(program, arguments)
-    if verb is None:
-        return
-    known = {name for option in verb.params for name in option.opts}
+    known = options_of(verb)
     for word in arguments:
         if word == "--":
             return
@@ -66,11 +70,8 @@ def check_known(program: TyperGroup, arguments: Sequence[str]) -> None:
             raise InputError(f"No such option: {name}; here it is {here}")
 
 
-def check_once(program: TyperGroup, arguments: Sequence[str]) -> None:
+def check_once(verb: Any, arguments: Sequence[str]) -> None:  # noqa: ANN401 - as typer has it
     """Refuse `--bs 4k --bs 8k` before the verb runs. Raises InputError."""
-    verb = _verb(program, arguments)
-    if verb is None:
-        return
     options = {
         name.lstrip("-"): option
         for option in verb.params
