@@ -17,7 +17,7 @@ import pytest
 from hypothesis import settings
 
 from drivelab import executors, experiment
-from drivelab.arrays.levels import measure
+from drivelab.arrays.simulation import measure
 from drivelab.experiment import engine
 from drivelab.experiment.engine import planned
 

@@ -17,8 +17,9 @@ from typing import Any
 
 import drivelab
 from drivelab.arrays.durability import loss
-from drivelab.arrays.levels import compare_levels, rebuild
+from drivelab.arrays.levels import compare_levels
 from drivelab.arrays.plan.planned import run as run_plan
+from drivelab.arrays.simulation import rebuild
 from drivelab.runs.simulation import run_plan as run_points
 from drivelab.scenarios.scenario import plan, read_source
 

@@ -15,12 +15,12 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from drivelab.arrays.levels.measure import Ran
 from drivelab.arrays.plan import answer, choice
 from drivelab.arrays.plan.evaluate import evaluate
 from drivelab.arrays.plan.grid import Asked, candidates
 from drivelab.arrays.plan.options import asked_of
 from drivelab.arrays.plan.planned import Plan
+from drivelab.arrays.simulation.measure import Ran
 from drivelab.scenarios.scenario import Override
 
 DRIVES = ("seagate-cheetah-9lp", "wd-wd360gd")

@@ -14,9 +14,10 @@ import pytest
 import drivelab
 from drivelab import charts
 from drivelab.arrays.level import LEVELS, MEMBERS_MAX, Level
-from drivelab.arrays.levels import compare_levels, measure, planning
-from drivelab.arrays.levels.loads import RANDOM, STATES, STREAMS
+from drivelab.arrays.levels import compare_levels
 from drivelab.arrays.odds import chance_of_rate
+from drivelab.arrays.simulation import measure, planning
+from drivelab.arrays.simulation.loads import RANDOM, STATES, STREAMS
 from drivelab.cli.app import program
 from drivelab.errors import InputError, RunError
 from drivelab.runs.result import Failure, Result

@@ -10,9 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from drivelab.arrays.cost import Price, Prices
 from drivelab.arrays.level import Level
-from drivelab.arrays.levels.cost import Price, Prices
-from drivelab.arrays.levels.figures import stream_figures
 from drivelab.arrays.levels.verdict import _Judge
 from drivelab.arrays.odds import (
     Lifetime,
@@ -23,6 +22,7 @@ from drivelab.arrays.odds import (
     rate_of_chance,
     rate_of_mttf,
 )
+from drivelab.arrays.simulation.figures import stream_figures
 from drivelab.errors import InputError
 
 

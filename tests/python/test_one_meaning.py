@@ -11,8 +11,8 @@ import pytest
 
 from drivelab.arrays.durability import loss, unreadable
 from drivelab.arrays.levels import compare_levels
-from drivelab.arrays.levels.loads import Loads
 from drivelab.arrays.plan import plan
+from drivelab.arrays.simulation.loads import Loads
 from drivelab.errors import InputError
 
 # 9.1 GB: its rebuild is simulated whole.

@@ -18,7 +18,6 @@ from messages import held, told
 from drivelab import charts
 from drivelab.arrays.durability import loss
 from drivelab.arrays.levels import compare_levels
-from drivelab.arrays.levels.planning import drive_bytes
 from drivelab.arrays.plan import Plan, plan, sensitivity
 from drivelab.arrays.plan.bounds import waiting
 from drivelab.arrays.plan.choice import miss
@@ -30,6 +29,7 @@ from drivelab.arrays.plan.options import asked_of
 from drivelab.arrays.plan.planned import run as run_plan
 from drivelab.arrays.plan.question import laws_by_name
 from drivelab.arrays.plan.sensitivity import capacity_turn
+from drivelab.arrays.simulation.planning import drive_bytes
 from drivelab.errors import InputError
 
 # In one process, which knows the loads that others have run.

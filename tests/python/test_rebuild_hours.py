@@ -14,7 +14,8 @@ import pytest
 
 import drivelab
 from drivelab.arrays.level import LEVELS
-from drivelab.arrays.levels import compare_levels, rebuild
+from drivelab.arrays.levels import compare_levels
+from drivelab.arrays.simulation import rebuild
 from drivelab.runs.simulation import run_plan
 from drivelab.scenarios.scenario import plan, read_source
 

@@ -11,9 +11,9 @@ from drivelab import executors
 from drivelab.arrays.level import COPIES, GROUPS, LEVELS
 from drivelab.arrays.levels import compare
 from drivelab.arrays.levels.compare import Comparison
-from drivelab.arrays.levels.loads import KINDS, REQUESTS, STATES, WARM_UP
-from drivelab.arrays.levels.planning import planned
 from drivelab.arrays.levels.tables import notes
+from drivelab.arrays.simulation.loads import KINDS, REQUESTS, STATES, WARM_UP
+from drivelab.arrays.simulation.planning import planned
 from drivelab.cli import completion
 from drivelab.cli import workload_options as words
 from drivelab.cli.assumed import note_assumed

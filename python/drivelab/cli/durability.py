@@ -13,7 +13,7 @@ from drivelab.arrays.durability.file import File
 from drivelab.arrays.durability.losses import Losses
 from drivelab.arrays.durability.question import HISTORIES, LIFE, METHODS, RELATIVE, of_file, whole
 from drivelab.arrays.durability.solving import solve
-from drivelab.arrays.levels.loads import KINDS
+from drivelab.arrays.simulation.loads import KINDS
 from drivelab.cli.exits import Exit
 from drivelab.cli.failure_options import FAILS, REPAIR, Causes, Outage, Scrub, Waits, option
 from drivelab.cli.groups import grouped, values

@@ -13,9 +13,9 @@ import typer
 from drivelab import executors
 from drivelab.arrays.level import COPIES, GROUPS
 from drivelab.arrays.levels.compare import failure_texts
-from drivelab.arrays.levels.loads import KINDS, REQUESTS, WARM_UP
 from drivelab.arrays.plan.planned import KEYS, Plan, run
 from drivelab.arrays.plan.question import LEVELS, LIFE, MEMBERS
+from drivelab.arrays.simulation.loads import KINDS, REQUESTS, WARM_UP
 from drivelab.cli import completion
 from drivelab.cli import workload_options as words
 from drivelab.cli.assumed import note_assumed

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from drivelab.arrays.level import COPIES, GROUPS, LEVELS
-from drivelab.arrays.levels.loads import Loads
-from drivelab.arrays.levels.measure import Wanted, measure
-from drivelab.arrays.levels.planning import Chosen, Entry, checked, drive_bytes, named, planned
-from drivelab.arrays.levels.rebuild import hours_with_interval
+from drivelab.arrays.simulation.loads import Loads
+from drivelab.arrays.simulation.measure import Wanted, measure
+from drivelab.arrays.simulation.planning import Chosen, Entry, checked, drive_bytes, named, planned
+from drivelab.arrays.simulation.rebuild import hours_with_interval
 from drivelab.errors import OptionError, ref
 from drivelab.errors.several import Problems
 from drivelab.scenarios.scenario import Override, Source, plan

@@ -8,16 +8,24 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from drivelab.arrays import risk
+from drivelab.arrays.cost import Prices
 from drivelab.arrays.level import COPIES, GROUPS, LEVELS
-from drivelab.arrays.levels import loads as under
-from drivelab.arrays.levels.cost import Prices
-from drivelab.arrays.levels.loads import Loads
-from drivelab.arrays.levels.measure import all_of, measure
-from drivelab.arrays.levels.planning import Chosen, Entry, check_used, checked, drive_bytes, named, planned
+from drivelab.arrays.levels import risk
 from drivelab.arrays.levels.trace_keys import split
 from drivelab.arrays.levels.verdict import Verdict, judged
 from drivelab.arrays.odds import Lifetime, Repair, lifetime_dict, odds
+from drivelab.arrays.simulation import loads as under
+from drivelab.arrays.simulation.loads import Loads
+from drivelab.arrays.simulation.measure import all_of, measure
+from drivelab.arrays.simulation.planning import (
+    Chosen,
+    Entry,
+    check_used,
+    checked,
+    drive_bytes,
+    named,
+    planned,
+)
 from drivelab.errors import OptionError, RunError, ref
 from drivelab.report.pictures import drawn
 from drivelab.report.plural import counted

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from drivelab.arrays import risk
+from drivelab.arrays.cost import GB
 from drivelab.arrays.durability.unreadable import is_none
-from drivelab.arrays.levels import loads as under
-from drivelab.arrays.levels.cost import GB
-from drivelab.arrays.levels.rebuild import SHORT, WINDOWS
+from drivelab.arrays.levels import risk
+from drivelab.arrays.simulation import loads as under
+from drivelab.arrays.simulation.rebuild import SHORT, WINDOWS
 from drivelab.report.chances import percent_figure, span_text, years_text
 from drivelab.report.plural import counted
 from drivelab.report.points_table import rate_text
@@ -18,7 +18,7 @@ from drivelab.scenarios.firmware import shares_note
 
 if TYPE_CHECKING:
     from drivelab.arrays.levels.compare import Comparison
-    from drivelab.arrays.levels.planning import Entry
+    from drivelab.arrays.simulation.planning import Entry
 
 MB, MS = 1e6, 1e6
 NONE = "-"

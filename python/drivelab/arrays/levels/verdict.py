@@ -11,17 +11,16 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from drivelab.arrays import risk
-from drivelab.arrays.levels import loads as under
-from drivelab.arrays.levels import volatile
-from drivelab.arrays.levels.cost import GB
-from drivelab.arrays.levels.loads import Loads
+from drivelab.arrays.cost import GB
+from drivelab.arrays.levels import risk, volatile
+from drivelab.arrays.simulation import loads as under
+from drivelab.arrays.simulation.loads import Loads
 from drivelab.report.chances import figure, percent_figure, years_text
 from drivelab.report.points_table import rate_text
 from drivelab.report.table import Cell, Table
 
 if TYPE_CHECKING:
-    from drivelab.arrays.levels.planning import Chosen, Entry
+    from drivelab.arrays.simulation.planning import Chosen, Entry
 
 NONE = "-"
 HOUR_NS, MS, MB = 3600e9, 1e6, 1e6

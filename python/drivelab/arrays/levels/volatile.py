@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from drivelab.arrays.levels.planning import Chosen, Entry
+from drivelab.arrays.simulation.planning import Chosen, Entry
 from drivelab.errors import InputError, ScenarioError
 from drivelab.report import toml_text
 from drivelab.runs.simulation import run_plan

@@ -6,14 +6,14 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from drivelab.arrays.levels import loads as under
 from drivelab.arrays.levels import volatile
-from drivelab.arrays.levels.rebuild import ERROR_WANTED
 from drivelab.arrays.plan import choice, turns
 from drivelab.arrays.plan.choice import front
 from drivelab.arrays.plan.evaluate import loss_span
 from drivelab.arrays.plan.grid import Candidate, milliseconds, money, terabytes
 from drivelab.arrays.plan.sensitivity import Figure
+from drivelab.arrays.simulation import loads as under
+from drivelab.arrays.simulation.rebuild import ERROR_WANTED
 from drivelab.report.chances import percent_figure, percent_text, span_text
 from drivelab.report.plural import counted
 from drivelab.report.table import SCREEN, Cell, Table

@@ -20,10 +20,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from drivelab.arrays.levels.loads import SHARES
-from drivelab.arrays.levels.planning import Chosen
 from drivelab.arrays.plan.grid import Asked, Candidate
 from drivelab.arrays.plan.loss import loss_of
+from drivelab.arrays.simulation.loads import SHARES
+from drivelab.arrays.simulation.planning import Chosen
 from drivelab.report import toml_text
 from drivelab.report.chances import percent_text
 from drivelab.runs.simulation import run_plan

@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from drivelab.arrays.levels import loads as under
 from drivelab.arrays.plan.evaluate import loss_value
 from drivelab.arrays.plan.grid import Asked, Candidate
+from drivelab.arrays.simulation import loads as under
 
 LIMITS = ("capacity", "budget", "states", "load", "latency", "iops", "loss")
 OPTIONS = {

@@ -10,13 +10,13 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from drivelab.arrays.levels import loads as under
-from drivelab.arrays.levels.measure import Ran, Wanted, measure
-from drivelab.arrays.levels.planning import laid_out
-from drivelab.arrays.levels.rebuild import hours_with_interval
 from drivelab.arrays.plan.bounds import hold_to_loss, rule_out
 from drivelab.arrays.plan.grid import LAID_OUT, Asked, Candidate, milliseconds
 from drivelab.arrays.plan.loss import loss_of
+from drivelab.arrays.simulation import loads as under
+from drivelab.arrays.simulation.measure import Ran, Wanted, measure
+from drivelab.arrays.simulation.planning import laid_out
+from drivelab.arrays.simulation.rebuild import hours_with_interval
 from drivelab.report.chances import figure
 from drivelab.runs.simulation import default_workers
 

@@ -10,10 +10,10 @@ from typing import Any
 from drivelab.arrays.durability.question import whole
 from drivelab.arrays.durability.unreadable import Assumed
 from drivelab.arrays.level import COPIES, GROUPS, Level
-from drivelab.arrays.levels.loads import Loads
-from drivelab.arrays.levels.planning import Chosen, Entry, checked, laid_out, named
 from drivelab.arrays.plan import question as asked
 from drivelab.arrays.plan.question import Limits, Prices
+from drivelab.arrays.simulation.loads import Loads
+from drivelab.arrays.simulation.planning import Chosen, Entry, checked, laid_out, named
 from drivelab.errors import ref
 from drivelab.scenarios.scenario import Override
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from drivelab.arrays.levels.loads import Loads, rate_asked
+from drivelab.arrays.simulation.loads import Loads, rate_asked
 from drivelab.errors import InputError, ref
 from drivelab.host.files import read_text
 from drivelab.report import toml_text

@@ -9,8 +9,8 @@ from typing import Any
 
 from drivelab.arrays.durability.checks import USED_BY
 from drivelab.arrays.durability.solving import solve
-from drivelab.arrays.levels.planning import Chosen, drive_bytes
 from drivelab.arrays.plan.grid import Asked, Candidate
+from drivelab.arrays.simulation.planning import Chosen, drive_bytes
 
 _NO_REBUILD = "1h"
 HISTORIES = 1 << 18

@@ -11,13 +11,13 @@ from drivelab.arrays.durability.checks import BARE, FAILURES, check_reads
 from drivelab.arrays.durability.question import whole
 from drivelab.arrays.durability.solving import solve
 from drivelab.arrays.level import COPIES, GROUPS
-from drivelab.arrays.levels.loads import LOAD, Loads, names_of
-from drivelab.arrays.levels.planning import check_used, checked, named
 from drivelab.arrays.levels.trace_keys import PREFIX, split
 from drivelab.arrays.plan import question as asked
 from drivelab.arrays.plan.grid import Asked
 from drivelab.arrays.plan.load import is_trace, load
 from drivelab.arrays.plan.question import CANDIDATES_MAX, Limits, Prices
+from drivelab.arrays.simulation.loads import LOAD, Loads, names_of
+from drivelab.arrays.simulation.planning import check_used, checked, named
 from drivelab.errors import OptionError, ScenarioError, ref
 from drivelab.errors.keys import BEGIN
 from drivelab.errors.several import Problems, errors_of

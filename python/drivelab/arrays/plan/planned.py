@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 from drivelab.arrays.durability.checks import FAILURES, LIVES
 from drivelab.arrays.levels import volatile
 from drivelab.arrays.levels.compare import failure_texts
-from drivelab.arrays.levels.measure import Ran
 from drivelab.arrays.plan import answer, choice, sensitivity, turns
 from drivelab.arrays.plan.choice import Binding
 from drivelab.arrays.plan.evaluate import Progress, evaluate
@@ -19,6 +18,7 @@ from drivelab.arrays.plan.grid import Asked, Candidate, candidates
 from drivelab.arrays.plan.load import check
 from drivelab.arrays.plan.options import asked_of
 from drivelab.arrays.plan.sensitivity import Assumption, PriceTurn, Turn
+from drivelab.arrays.simulation.measure import Ran
 from drivelab.errors import InputError, RunError, ref
 from drivelab.report.pictures import drawn
 from drivelab.report.plural import counted

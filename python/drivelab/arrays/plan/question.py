@@ -9,10 +9,10 @@ from itertools import pairwise
 from typing import Any, TypeVar
 
 from drivelab import _core
+from drivelab.arrays.cost import Price
 from drivelab.arrays.durability import texts
 from drivelab.arrays.level import MEMBERS_MAX
-from drivelab.arrays.levels.cost import Price
-from drivelab.arrays.levels.loads import SHARES, STATES, Loads, names_of
+from drivelab.arrays.simulation.loads import SHARES, STATES, Loads, names_of
 from drivelab.arrays.times import hours
 from drivelab.errors import OptionError, ref
 from drivelab.errors.several import Problems

@@ -14,12 +14,12 @@ from typing import Any
 
 from drivelab.arrays.durability.question import rates
 from drivelab.arrays.durability.unreadable import is_none
-from drivelab.arrays.levels.measure import Ran
 from drivelab.arrays.plan.choice import order
 from drivelab.arrays.plan.evaluate import evaluate, loss_span, loss_value, rebuild_hours
 from drivelab.arrays.plan.grid import Asked, Candidate
 from drivelab.arrays.plan.load import scaled
 from drivelab.arrays.plan.loss import is_law, loss_of, times
+from drivelab.arrays.simulation.measure import Ran
 from drivelab.errors import InputError
 
 LOW, HIGH = 0.5, 2.0

@@ -7,11 +7,11 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, TypeAlias
 
-from drivelab.arrays.levels import loads as under
-from drivelab.arrays.levels import rebuild
-from drivelab.arrays.levels.figures import load_figures, random_figures, stream_figures
-from drivelab.arrays.levels.planning import Chosen, Entry, rebuild_planned
-from drivelab.arrays.levels.rebuild import extrapolated, next_way
+from drivelab.arrays.simulation import loads as under
+from drivelab.arrays.simulation import rebuild
+from drivelab.arrays.simulation.figures import load_figures, random_figures, stream_figures
+from drivelab.arrays.simulation.planning import Chosen, Entry, rebuild_planned
+from drivelab.arrays.simulation.rebuild import extrapolated, next_way
 from drivelab.runs.result import Failure, Point, Result
 from drivelab.runs.simulation import Progress, run_reduced
 

@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from drivelab import _core
+from drivelab.arrays.cost import Prices
 from drivelab.arrays.level import COPIED, COPIES, GROUPED, GROUPS, LEVELS, MEMBERS_MAX, Level
-from drivelab.arrays.levels import loads as under
-from drivelab.arrays.levels import rebuild
-from drivelab.arrays.levels.cost import Prices
-from drivelab.arrays.levels.loads import Loads
 from drivelab.arrays.odds import Lifetime, Repair
+from drivelab.arrays.simulation import loads as under
+from drivelab.arrays.simulation import rebuild
+from drivelab.arrays.simulation.loads import Loads
 from drivelab.errors import InputError, OptionError, ScenarioError, ref
 from drivelab.errors.several import Problems
 from drivelab.report import toml_text

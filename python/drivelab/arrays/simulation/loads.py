@@ -13,8 +13,16 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from drivelab.arrays.levels import rebuild
-from drivelab.arrays.levels.idle import NO_RATE, TWICE, beside_trace, given_of, idle, ineffective, of_recorded
+from drivelab.arrays.simulation import rebuild
+from drivelab.arrays.simulation.idle import (
+    NO_RATE,
+    TWICE,
+    beside_trace,
+    given_of,
+    idle,
+    ineffective,
+    of_recorded,
+)
 from drivelab.errors import OptionError, ScenarioError, ref
 from drivelab.errors.keys import key_of_trace, said
 from drivelab.errors.several import Problems

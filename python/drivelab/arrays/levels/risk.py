@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from drivelab.arrays.level import COPIED, GROUPED
-from drivelab.arrays.levels.rebuild import hours_with_interval
-
-if TYPE_CHECKING:
-    from drivelab.arrays.durability.unreadable import Assumed
-    from drivelab.arrays.level import Level
-    from drivelab.arrays.levels.planning import Chosen, Entry
+from drivelab.arrays.durability import unreadable
+from drivelab.arrays.durability.solving import solve
+from drivelab.arrays.durability.unreadable import Assumed
+from drivelab.arrays.level import COPIED, GROUPED, Level
+from drivelab.arrays.simulation.planning import Chosen, Entry
+from drivelab.arrays.simulation.rebuild import hours_with_interval
 
 CAUSES = (
     "ure", "latent", "scrub", "reads", "batch", "common", "wrong_drive", "detection", "replacement", "attended",
@@ -37,8 +36,6 @@ def array_of(level: Level, drive_bytes: int) -> dict[str, Any]:
 
 def assumed(chosen: Chosen) -> Assumed | None:
     """What is assumed of unreadable sectors; None if nothing fails, or an option says it."""
-    from drivelab.arrays.durability import unreadable  # noqa: PLC0415 - it imports this package
-
     given = chosen.failures
     if chosen.lifetime is None or given.get("ure") is not None or given.get("latent") is not None:
         return None
@@ -47,16 +44,12 @@ def assumed(chosen: Chosen) -> Assumed | None:
 
 def check(chosen: Chosen) -> None:
     """Refuse causes that `durability` would refuse, before anything runs. Raises InputError with all errors."""
-    from drivelab.arrays.durability.solving import solve  # noqa: PLC0415 - it imports this package
-
     if chosen.lifetime is not None:
         solve({**chosen.failures, "level": "raid6", "members": 8, "rebuild": "1h", "histories": 1000})
 
 
 def loss_of(entry: Entry, chosen: Chosen, drive_bytes: int) -> Mapping[str, Any] | None:
     """The outcome of `durability` for a level; None if nothing fails, or its repair time is unknown."""
-    from drivelab.arrays.durability.solving import solve  # noqa: PLC0415 - it imports this package
-
     rebuild = _rebuild(entry, chosen)
     if chosen.lifetime is None or rebuild is None:
         return None

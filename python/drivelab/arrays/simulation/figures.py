@@ -6,7 +6,7 @@ import statistics
 from collections.abc import Sequence
 from typing import Any
 
-from drivelab.arrays.levels.loads import LATENCIES, SHARES
+from drivelab.arrays.simulation.loads import LATENCIES, SHARES
 from drivelab.runs.hdr import latency_interval
 from drivelab.runs.result import Point
 from drivelab.scanning.surface import rate_of
