@@ -189,10 +189,32 @@ impl SeekCurve {
 /// The time of each distance below `cylinders`, in nanoseconds.
 fn times(params: &SeekParams, cylinders: u32) -> Result<Vec<u32>, SeekError> {
     check_points(params)?;
+    let ns = |span: Span| span.as_ns() as f64;
+    match params {
+        SeekParams::Table(points) => filled(cylinders, |distance| between(points, distance)),
+        SeekParams::Lee { single, average, full } => {
+            let n = f64::from(cylinders);
+            let (least, mean, most) = (ns(*single), ns(*average), ns(*full));
+            let a = (-10.0 * least + 15.0 * mean - 5.0 * most) / (3.0 * sqrt(n));
+            let b = (7.0 * least - 15.0 * mean + 8.0 * most) / (3.0 * n);
+            filled(cylinders, |distance| {
+                let beyond = f64::from(distance) - 1.0;
+                a * sqrt(beyond) + b * beyond + least
+            })
+        }
+        SeekParams::ThreePart { a, b, limit, c, e } => filled(cylinders, |distance| {
+            let d = f64::from(distance);
+            if distance < *limit { ns(*a) + ns(*b) * sqrt(d) } else { ns(*c) + ns(*e) * d / 1000.0 }
+        }),
+    }
+}
+
+/// Zero, and the nanoseconds of each distance from one cylinder on.
+fn filled(cylinders: u32, time_of: impl Fn(u32) -> f64) -> Result<Vec<u32>, SeekError> {
     let mut times = Vec::with_capacity(cylinders as usize);
     times.push(0);
     for distance in 1..cylinders.max(1) {
-        let ns = params.time_at(distance, cylinders);
+        let ns = time_of(distance);
         if !(ns.is_finite() && ns > 0.0) {
             return Err(SeekError::Absurd { distance });
         }
@@ -217,26 +239,6 @@ fn check_points(params: &SeekParams) -> Result<(), SeekError> {
         before = distance;
     }
     Ok(())
-}
-
-impl SeekParams {
-    /// Nanoseconds at this distance (above zero) of a drive with this many cylinders. Set-up only, never per command.
-    fn time_at(&self, distance: u32, cylinders: u32) -> f64 {
-        let d = f64::from(distance);
-        let ns = |span: Span| span.as_ns() as f64;
-        match self {
-            SeekParams::Table(points) => between(points, distance),
-            SeekParams::Lee { single, average, full } => {
-                let n = f64::from(cylinders);
-                let (least, mean, most) = (ns(*single), ns(*average), ns(*full));
-                let a = (-10.0 * least + 15.0 * mean - 5.0 * most) / (3.0 * sqrt(n));
-                let b = (7.0 * least - 15.0 * mean + 8.0 * most) / (3.0 * n);
-                a * sqrt(d - 1.0) + b * (d - 1.0) + least
-            }
-            SeekParams::ThreePart { a, b, limit, .. } if distance < *limit => ns(*a) + ns(*b) * sqrt(d),
-            SeekParams::ThreePart { c, e, .. } => ns(*c) + ns(*e) * d / 1000.0,
-        }
-    }
 }
 
 /// Linear between the two points around `distance`; below the first from zero, beyond the last with the last slope.
