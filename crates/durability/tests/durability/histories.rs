@@ -1,5 +1,5 @@
 //! Histories against chains: plain, biased and split, with every cause of a loss.
-use crate::{exponential, solved};
+use crate::{exponential, many, solved};
 use drivelab_durability::Method;
 use drivelab_durability::description::{Batch, Common, Description, Latent};
 use drivelab_durability::law::Law;
@@ -109,7 +109,7 @@ fn plain_histories_agree_with_the_chain() {
 
 #[test]
 fn biased_histories_agree_with_the_chain() {
-    held(Method::Biasing, 120_000, 3.0);
+    held(Method::Biasing, many(120_000), 3.0);
 }
 
 #[test]
@@ -122,10 +122,10 @@ fn a_rare_loss_is_found_by_biasing_and_by_splitting() {
     let about = exponential("raid6", 8, 8760.0 / 0.015, 10.0);
     let exact = solved(about.clone(), Method::Chain, 1000).loss_in_a_year.value.unwrap();
     assert!((1e-10..1e-8).contains(&exact), "{exact:e}");
-    let biased = solved(about.clone(), Method::Biasing, 200_000).loss_in_a_year;
+    let biased = solved(about.clone(), Method::Biasing, many(200_000)).loss_in_a_year;
     assert!(biased.relative() < 0.1, "{biased:?}");
     assert!((biased.value.unwrap() - exact).abs() < 3.0 * biased.error, "{biased:?} {exact:e}");
-    let split = solved(about, Method::Splitting, 4_000_000).loss_in_a_year;
+    let split = solved(about, Method::Splitting, many(4_000_000)).loss_in_a_year;
     assert!((split.value.unwrap() - exact).abs() < 3.0 * split.error, "{split:?} {exact:e}");
 }
 
@@ -146,7 +146,7 @@ fn weibull_lives_of_shape_one_are_exponential() {
     // Shape 1 behind a location, which has no simpler form, and a rebuild whose shape is 1.
     about.drive = Law::Weibull { shape: 1.0, scale_hours: 1e5, location_hours: 1e-9 };
     for method in [Method::MonteCarlo, Method::Biasing] {
-        let found = solved(about.clone(), method, 400_000).loss_in_a_year;
+        let found = solved(about.clone(), method, many(400_000)).loss_in_a_year;
         assert!((found.value.unwrap() - exact).abs() < 3.0 * found.error, "{found:?} {exact}");
     }
 }
@@ -177,7 +177,7 @@ fn latent_defects_by_the_hour_have_their_closed_form() {
     });
     about.life_hours = 20.0 * 8760.0;
     let exact = 1.0 - exp(-2.0 / 1e5 * (100.0 / 1000.0) * about.life_hours);
-    let found = solved(about, Method::MonteCarlo, 200_000);
+    let found = solved(about, Method::MonteCarlo, many(200_000));
     let life = found.loss_in_life;
     // New drives begin without a defect, which takes a share of 1e-2 of the exposure at most.
     assert!((life.value.unwrap() / exact - 1.0).abs() < 0.02, "{life:?} {exact}");
@@ -191,7 +191,7 @@ fn a_rare_cause_that_takes_many_drives_is_found_by_biasing() {
     about.common = vec![Common { name: "surge".into(), mean_hours: 1e8, share: 0.02 }];
     let exact = solved(about.clone(), Method::Chain, 1000).loss_in_a_year.value.unwrap();
     assert!(exact > 1e-10, "{exact:e}");
-    let found = solved(about, Method::Biasing, 400_000).loss_in_a_year;
+    let found = solved(about, Method::Biasing, many(400_000)).loss_in_a_year;
     assert!((found.value.unwrap() / exact - 1.0).abs() < 0.15, "{found:?} {exact:e}");
 }
 
@@ -203,7 +203,7 @@ fn a_rare_batch_and_a_rare_mistake_are_found_by_biasing() {
     mistake.wrong_drive = 1e-3;
     for about in [batch, mistake] {
         let exact = solved(about.clone(), Method::Chain, 1000).loss_in_a_year.value.unwrap();
-        let found = solved(about, Method::Biasing, 400_000).loss_in_a_year;
+        let found = solved(about, Method::Biasing, many(400_000)).loss_in_a_year;
         assert!((found.value.unwrap() - exact).abs() < 3.0 * found.error, "{found:?} {exact:e}");
         assert!(found.relative() < 0.1, "{found:?}");
     }
@@ -214,7 +214,7 @@ fn what_splitting_does_not_reach_is_found_by_biasing() {
     // Six copies: 5e-32 a year.
     let about = exponential("raid1", 6, 1e6, 1.0);
     let exact = solved(about.clone(), Method::Chain, 1000).loss_in_a_year.value.unwrap();
-    let found = solved(about, Method::Splitting, 400_000);
+    let found = solved(about, Method::Splitting, many(400_000));
     assert_eq!((found.method, found.instead_of), (Method::Biasing, Some(Method::Splitting)));
     let value = found.loss_in_a_year.value.unwrap();
     assert!(exact < 1e-30 && value > exact / 4.0 && value < exact * 4.0, "{value:e} {exact:e}");
@@ -248,7 +248,7 @@ fn defects_that_are_drawn_several_times_are_as_likely_as_drawn_once() {
         scrub: Some(Law::Weibull { shape: 3.0, scale_hours: 168.0, location_hours: 6.0 }),
     });
     let [once, often] =
-        [Method::MonteCarlo, Method::Biasing].map(|method| solved(about.clone(), method, 400_000));
+        [Method::MonteCarlo, Method::Biasing].map(|method| solved(about.clone(), method, many(400_000)));
     for (one, other) in [
         (once.loss_in_a_year, often.loss_in_a_year),
         (once.loss_in_life, often.loss_in_life),

@@ -9,6 +9,11 @@ use drivelab_durability::description::{Description, Rebuild, Repair};
 use drivelab_durability::law::Law;
 use drivelab_durability::{Method, Outcome, Plan, Settings, solve};
 
+/// Histories of a test: a third of `count`, all of them with `DRIVELAB_THOROUGH` (`make fuzz`).
+pub fn many(count: u64) -> u64 {
+    if std::env::var_os("DRIVELAB_THOROUGH").is_some() { count } else { count / 3 }
+}
+
 /// Exponential drives and repairs.
 pub fn exponential(level: &str, members: u32, mttf: f64, rebuild: f64) -> Description {
     Description {

@@ -17,7 +17,7 @@ use crate::keys::{Dice, KEYS};
 use std::collections::BTreeMap;
 use watchdog::Watchdog;
 
-const SCENARIOS: u64 = 300;
+const SCENARIOS: u64 = 200;
 /// Failures of one campaign that are made small and shown.
 const SHOWN: usize = 5;
 

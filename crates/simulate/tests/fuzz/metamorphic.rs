@@ -5,7 +5,7 @@ use crate::keys::Dice;
 use drivelab_record::Point;
 use drivelab_scenario::Plan;
 
-const SCENARIOS: u64 = 80;
+const SCENARIOS: u64 = 40;
 
 /// Random drafts that `takes` accepts, with their plans.
 fn drafts(
@@ -58,7 +58,7 @@ fn a_point_of_a_sweep_is_what_it_is_alone() {
         }
     }
     println!("{points} points");
-    assert!(points > 50, "only {points}");
+    assert!(points > 30, "only {points}");
 }
 
 #[test]
@@ -131,7 +131,7 @@ fn an_array_of_one_member_is_its_drive() {
         }
     }
     println!("{compared} compared");
-    assert!(compared > 50, "only {compared}");
+    assert!(compared > 25, "only {compared}");
 }
 
 /// The text with every time twice as long, every speed and every rate half as fast; `None` where it has what is no
@@ -209,5 +209,5 @@ fn twice_as_slow_is_the_same_at_half_the_speed() {
         );
     }
     println!("{compared} compared");
-    assert!(compared > 50, "only {compared}");
+    assert!(compared > 25, "only {compared}");
 }

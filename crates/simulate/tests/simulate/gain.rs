@@ -21,7 +21,7 @@ fn sweep(drive: &str, order: &str) -> Vec<Vec<Point>> {
     let text = format!(
         "[target]\ndrive = \"{drive}\"\ncache = false\n[target.queue]\nprotocol = \"scsi-tcq\"\ndepth = 256\n\
          order = \"{order}\"\nchooses = \"at-media-end\"\n{window}coalesces = 1\n\
-         [workload]\niodepth = {DEPTHS:?}\n[run]\nwarmup = \"10s\"\nios = 8000\nseed = {seeds:?}\n"
+         [workload]\niodepth = {DEPTHS:?}\n[run]\nwarmup = \"10s\"\nios = 4000\nseed = {seeds:?}\n"
     );
     let planned = plan(&Source { origin: "test.toml".to_owned(), text }, &[], &NoFiles)
         .unwrap_or_else(|problems| panic!("{problems}"));
