@@ -89,6 +89,7 @@ histories: ## Random histories of small systems, all data checked: HISTORIES=100
 
 fuzz: $(VENV)/stamp-dev ## New random cases of the core's properties (PROPTEST_CASES=5000), random whole scenarios (FUZZ=20000, from seed FROM=1 on), then SECONDS=600 of libFuzzer for each reader
 	PROPTEST_CASES=$(or $(PROPTEST_CASES),5000) $(CARGO) test --release $(LOCKED) --package drivelab-core --test core
+	DRIVELAB_THOROUGH=1 $(CARGO) test --release $(LOCKED) --package drivelab-durability --test durability
 	DRIVELAB_FUZZ=$(or $(FUZZ),20000) DRIVELAB_FUZZ_FROM=$(or $(FROM),1) $(CARGO) test --release $(LOCKED) --package drivelab-simulate --test fuzz -- --nocapture
 	$(PY) tools/fuzz.py --seconds $(or $(SECONDS),600)
 

@@ -122,7 +122,8 @@ impl Matrix {
 
     /// The entries of each row that are not zero, with their columns: a state has few ways out.
     fn entries(&self) -> Vec<Vec<(usize, f64)>> {
-        let of = |row: &Vec<f64>| row.iter().copied().enumerate().filter(|&(_, entry)| entry != 0.0).collect();
+        let of =
+            |row: &Vec<f64>| row.iter().copied().enumerate().filter(|&(_, entry)| entry != 0.0).collect();
         self.0.iter().map(of).collect()
     }
 
