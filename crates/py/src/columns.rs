@@ -1,150 +1,112 @@
 //! Rows as columns: a log of many commands takes a hundred bytes per command in Python, instead of a
 //! dictionary each.
 //!
-//! The keys of a row are defined in one place, where the row is: [`columns`] takes any `Serialize` whose rows
-//! all have the same keys. Integers are stored as differences from the minimum of their column, in as few
-//! bytes as the largest difference needs; words as indices into a list of words. `drivelab.commands` reads
-//! them.
-mod cell;
-
-use cell::Cell;
+//! The keys are those of [`Row`]. Integers are stored as differences from the minimum of their column, in as few
+//! bytes as the largest difference needs; words as indices into a list of words. `drivelab.report.commands` reads them.
+use drivelab_core::Breakdown;
+use drivelab_record::{Getter, Parts, Row};
 use pyo3::IntoPyObjectExt;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList};
-use serde::Serialize;
 
-/// The rows in Python: their number, and the column that [`Column::to_python`] makes of them.
-pub fn columns<'py>(py: Python<'py>, rows: &[impl Serialize]) -> PyResult<(usize, Bound<'py, PyAny>)> {
-    let mut column = Column::default();
-    for row in rows {
-        row.serialize(Cell(&mut column)).map_err(|error| PyValueError::new_err(error.to_string()))?;
-    }
-    Ok((rows.len(), column.to_python(py)?))
-}
+/// A tuple that begins with the name of its kind, followed by its numbers and what else the kind has.
+type Column<'py> = PyResult<Bound<'py, PyAny>>;
 
-/// The values of one key. Each kind holds one entry per row; the entry of a row without a value is a
-/// placeholder.
-#[derive(Default)]
-struct Column {
-    /// For each row, whether it has a value.
-    there: Vec<bool>,
-    kind: Kind,
-}
-
-#[derive(Default)]
-enum Kind {
-    /// No row has had a value yet.
-    #[default]
-    Nothing,
-    Integers(Vec<u64>),
-    /// The same with negative values, wrapped.
-    Signed(Vec<i64>),
-    Flags(Vec<u64>),
-    Words {
-        words: Vec<String>,
-        at: Vec<u64>,
-    },
-    Table(Vec<(&'static str, Column)>),
-}
-
-impl Column {
-    /// Adds a row without a value.
-    fn push_none(&mut self) {
-        self.there.push(false);
-        match &mut self.kind {
-            Kind::Nothing => {}
-            Kind::Integers(values) | Kind::Flags(values) | Kind::Words { at: values, .. } => values.push(0),
-            Kind::Signed(values) => values.push(0),
-            Kind::Table(fields) => fields.iter_mut().for_each(|(_, column)| column.push_none()),
-        }
-    }
-
-    /// Adds a row with a value. The first one decides the kind: `kind` makes it for the number of rows before
-    /// it.
-    fn push(&mut self, kind: impl FnOnce(usize) -> Kind) -> &mut Kind {
-        if matches!(self.kind, Kind::Nothing) {
-            self.kind = kind(self.there.len());
-        }
-        self.there.push(true);
-        &mut self.kind
-    }
-
-    /// A column without values for the rows that other columns already have.
-    fn without(rows: usize) -> Self {
-        Column { there: vec![false; rows], kind: Kind::Nothing }
-    }
-
-    /// A tuple that begins with the name of its kind, followed by its contents.
-    fn to_python<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let packed = |values: &[u64], offset| Packed::new(values, &self.there, offset)?.to_python(py);
-        match &self.kind {
-            Kind::Nothing => ("nothing",).into_bound_py_any(py),
-            Kind::Integers(values) => ("integers", packed(values, 0)?).into_bound_py_any(py),
-            Kind::Signed(values) => {
-                // The sign bit is flipped, so that they sort as unsigned integers.
-                let turned: Vec<u64> = values.iter().map(|value| value.cast_unsigned() ^ SIGN).collect();
-                ("integers", packed(&turned, i128::from(i64::MIN))?).into_bound_py_any(py)
-            }
-            Kind::Flags(values) => ("flags", packed(values, 0)?).into_bound_py_any(py),
-            Kind::Words { words, at } => ("words", packed(at, 0)?, words).into_bound_py_any(py),
-            Kind::Table(fields) => {
-                let list = PyList::empty(py);
-                for (name, column) in fields {
-                    list.append((name, column.to_python(py)?))?;
-                }
-                ("table", packed(&vec![0; self.there.len()], 0)?, list).into_bound_py_any(py)
-            }
-        }
-    }
-}
-
-const SIGN: u64 = 1 << 63;
-
-/// Integers in as few bytes each as they need.
-struct Packed {
-    /// To be added to each number. If some row has no value, the base is one below the minimum: 0 stands for
-    /// none.
-    base: i128,
-    has_none: bool,
-    /// Bytes per number: 0, 1, 2, 4 or 8. With 0, every row has the value of the base.
-    width: usize,
-    bytes: Vec<u8>,
-}
-
-impl Packed {
-    /// `offset` is added to every value.
-    fn new(values: &[u64], there: &[bool], offset: i128) -> PyResult<Self> {
-        let present = || values.iter().zip(there).filter(|(_, there)| **there).map(|(value, _)| *value);
-        let (least, most) = (present().min().unwrap_or(0), present().max().unwrap_or(0));
-        let has_none = there.contains(&false);
-        let base = i128::from(least) - i128::from(has_none);
-        let number = |value: u64| u64::try_from(i128::from(value) - base);
-        let largest =
-            number(most).map_err(|_| PyValueError::new_err("a column's integers lie too far apart"))?;
-        let width = match largest {
-            0 => 0,
-            1..=0xff => 1,
-            0x100..=0xffff => 2,
-            0x1_0000..=0xffff_ffff => 4,
-            _ => 8,
+/// The rows in Python: their number, and the table of their columns. It leaves out the lists of ids, which only
+/// short logs have.
+pub fn columns<'py, R: Row>(py: Python<'py>, rows: &[R]) -> PyResult<(usize, Bound<'py, PyAny>)> {
+    let fields = PyList::empty(py);
+    for (key, getter) in R::columns() {
+        let column = match getter {
+            Getter::Integer(get) => integers(py, rows.iter().map(get)),
+            Getter::Signed(get) => integers(py, rows.iter().map(get)),
+            Getter::Flag(get) => column(py, "flags", rows.iter().map(|row| Some(get(row).into())), None),
+            Getter::Word(get) => words(py, rows.iter().map(get)),
+            Getter::Parts(get) => parts(py, rows.iter().map(get)),
+            Getter::Ids(_) => continue,
         };
-        let mut bytes = Vec::with_capacity(width * values.len());
-        for (&value, &there) in values.iter().zip(there) {
-            // The placeholder of a row without a value may be any number.
-            let number = if there { number(value).unwrap_or(0) } else { 0 };
-            match width {
-                0 => {}
-                1 => bytes.push(number as u8),
-                2 => bytes.extend_from_slice(&(number as u16).to_ne_bytes()),
-                4 => bytes.extend_from_slice(&(number as u32).to_ne_bytes()),
-                _ => bytes.extend_from_slice(&number.to_ne_bytes()),
-            }
-        }
-        Ok(Packed { base: base + offset, has_none, width, bytes })
+        fields.append((key, column?))?;
     }
+    Ok((rows.len(), column(py, "table", rows.iter().map(|_| Some(0)), Some(fields))?))
+}
 
-    fn to_python<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        (self.base, self.has_none, self.width, PyBytes::new(py, &self.bytes)).into_bound_py_any(py)
+fn integers<'py, I: Into<i128>>(
+    py: Python<'py>,
+    values: impl Iterator<Item = Option<I>> + Clone,
+) -> Column<'py> {
+    column(py, "integers", values.map(|value| value.map(Into::into)), None)
+}
+
+fn words<'py>(py: Python<'py>, values: impl Iterator<Item = &'static str>) -> Column<'py> {
+    let mut words = Vec::new();
+    let mut numbers = Vec::new();
+    for value in values {
+        let known = words.iter().position(|word| *word == value);
+        numbers.push(Some(known.unwrap_or(words.len()) as i128));
+        if known.is_none() {
+            words.push(value);
+        }
     }
+    column(py, "words", numbers.into_iter(), Some(PyList::new(py, words)?))
+}
+
+/// A table within the rows.
+fn parts<'py>(py: Python<'py>, values: impl Iterator<Item = Option<Parts>> + Clone) -> Column<'py> {
+    let fields = PyList::empty(py);
+    for (place, key) in Breakdown::PARTS.into_iter().enumerate() {
+        let part = values.clone().map(|parts| parts.map(|parts| parts.values()[place]));
+        fields.append((key, integers(py, part)?))?;
+    }
+    column(py, "table", values.map(|parts| parts.map(|_| 0)), Some(fields))
+}
+
+/// A column with these numbers, one for each row.
+fn column<'py>(
+    py: Python<'py>,
+    kind: &str,
+    values: impl Iterator<Item = Option<i128>> + Clone,
+    more: Option<Bound<'py, PyList>>,
+) -> Column<'py> {
+    match (pack(py, values)?, more) {
+        (None, _) => ("nothing",).into_bound_py_any(py),
+        (Some(packed), None) => (kind, packed).into_bound_py_any(py),
+        (Some(packed), Some(more)) => (kind, packed, more).into_bound_py_any(py),
+    }
+}
+
+/// A base, whether some row has no value, bytes per number (0, 1, 2, 4 or 8) and the numbers. The base is to be added
+/// to each number. If some row has no value, it is one below the minimum: 0 stands for none. With 0 bytes, every row
+/// has the value of the base.
+type Packed<'py> = (i128, bool, usize, Bound<'py, PyBytes>);
+
+/// Integers in as few bytes each as they need; `None` if no row has a value.
+fn pack<'py>(
+    py: Python<'py>,
+    values: impl Iterator<Item = Option<i128>> + Clone,
+) -> PyResult<Option<Packed<'py>>> {
+    let present = values.clone().flatten();
+    let (Some(least), Some(most)) = (present.clone().min(), present.max()) else { return Ok(None) };
+    let has_none = values.clone().any(|value| value.is_none());
+    let base = least - i128::from(has_none);
+    let width = match u64::try_from(most - base) {
+        Ok(0) => 0,
+        Ok(1..=0xff) => 1,
+        Ok(0x100..=0xffff) => 2,
+        Ok(0x1_0000..=0xffff_ffff) => 4,
+        Ok(_) => 8,
+        Err(_) => return Err(PyValueError::new_err("a column's integers lie too far apart")),
+    };
+    let mut bytes = Vec::new();
+    for value in values {
+        let number = value.map_or(0, |value| value - base) as u64;
+        match width {
+            0 => {}
+            1 => bytes.push(number as u8),
+            2 => bytes.extend_from_slice(&(number as u16).to_ne_bytes()),
+            4 => bytes.extend_from_slice(&(number as u32).to_ne_bytes()),
+            _ => bytes.extend_from_slice(&number.to_ne_bytes()),
+        }
+    }
+    Ok(Some((base, has_none, width, PyBytes::new(py, &bytes))))
 }

@@ -14,13 +14,12 @@ use crate::convert::to_python;
 use crate::errors::run_error;
 use crate::plan::Plan;
 use drivelab_core::Setup;
-use drivelab_record::{Log, NAMED_MAX, Point};
+use drivelab_record::{Log, NAMED_MAX, Point, Row};
 use drivelab_simulate::{Control, RunError, run_captured, run_many};
 use pyo3::IntoPyObjectExt;
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 use pyo3::types::PyList;
-use serde::Serialize;
 use std::collections::VecDeque;
 use std::fs::File;
 use std::io::BufWriter;
@@ -171,7 +170,7 @@ fn with_log<'py>(py: Python<'py>, point: &Point, log: Option<&Log>) -> PyResult<
     Ok(found)
 }
 
-fn rows<'py>(py: Python<'py>, rows: &[impl Serialize]) -> PyResult<Bound<'py, PyAny>> {
+fn rows<'py>(py: Python<'py>, rows: &[impl Row]) -> PyResult<Bound<'py, PyAny>> {
     // Only a short log names the commands that overtook each other: columns hold no lists.
     if rows.len() <= NAMED_MAX { to_python(py, &rows) } else { columns(py, rows)?.into_bound_py_any(py) }
 }

@@ -12,7 +12,6 @@ use drivelab_core::{
     Served,
 };
 use drivelab_units::{Instant, Span};
-use serde::Serialize;
 use std::collections::VecDeque;
 
 /// In longer logs the commands that overtook each other are only counted, not listed.
@@ -97,7 +96,7 @@ impl CommandLog {
     /// The commands of an array's members, in the order in which they ended.
     pub fn members(&mut self) -> Vec<MemberRecord> {
         let all = std::mem::take(&mut self.members);
-        all.iter().map(|(trace, member)| MemberRecord::new(trace, member)).collect()
+        all.iter().map(MemberRecord::new).collect()
     }
 
     /// The commands in order of arrival.
@@ -131,8 +130,9 @@ fn rank(trace: &CommandTrace) -> Option<u64> {
     trace.served.by_drive().then_some(trace.rank)
 }
 
-/// One command in the record. Timestamps are nanoseconds since the start of the run.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+/// One command in the record. Timestamps are nanoseconds since the start of the run. Its keys are in
+/// `command_columns.rs`.
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct CommandRecord {
     pub id: u64,
     pub initiator: u16,
@@ -171,74 +171,30 @@ pub struct CommandRecord {
     pub reorder_distance: Option<i64>,
     pub overtaken_by: Option<u64>,
     pub overtook: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub overtaken_by_ids: Option<Vec<u64>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub overtook_ids: Option<Vec<u64>>,
 }
 
-/// One command of an array's member. Timestamps are nanoseconds since the start of the run.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+/// One command of an array's member.
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct MemberRecord {
     /// The number of the drive.
     pub drive: u16,
-    pub id: u64,
     /// The host's command on whose behalf the array issued it; null for the array's own work.
     pub part_of: Option<u64>,
-    pub access: &'static str,
-    /// On the drive.
-    pub first_sector: u64,
-    pub sectors: u64,
-    pub outcome: &'static str,
-    pub served: &'static str,
-    pub carried_by: u64,
-    pub submitted_ns: u64,
-    pub accepted_ns: u64,
-    /// As for a host's command.
-    pub chosen_ns: Option<u64>,
-    pub begun_ns: Option<u64>,
-    pub ended_ns: Option<u64>,
-    pub completed_ns: u64,
-    pub from_cylinder: Option<u32>,
-    pub first_cylinder: Option<u32>,
-    pub to_cylinder: Option<u32>,
-    pub breakdown_ns: Parts,
-    /// Commands that the drive had started before, logged or not.
-    pub rank: Option<u64>,
+    /// As for a host's command; the sectors are the drive's.
+    pub command: CommandRecord,
 }
 
 impl MemberRecord {
-    fn new(trace: &CommandTrace, member: &OfMember) -> Self {
-        let same =
-            KeptCommand { trace: *trace, drive_done: trace.completed, breakdown: Some(member.breakdown) };
-        let of = CommandRecord::new(&same);
-        MemberRecord {
-            drive: member.drive,
-            id: of.id,
-            part_of: member.part_of,
-            access: of.access,
-            first_sector: of.first_sector,
-            sectors: of.sectors,
-            outcome: of.outcome,
-            served: of.served,
-            carried_by: of.carried_by,
-            submitted_ns: of.submitted_ns,
-            accepted_ns: of.accepted_ns,
-            chosen_ns: of.chosen_ns,
-            begun_ns: of.begun_ns,
-            ended_ns: of.ended_ns,
-            completed_ns: of.completed_ns,
-            from_cylinder: of.from_cylinder,
-            first_cylinder: of.first_cylinder,
-            to_cylinder: of.to_cylinder,
-            breakdown_ns: member.breakdown.into(),
-            rank: of.rank,
-        }
+    fn new(&(trace, OfMember { drive, part_of, breakdown }): &(CommandTrace, OfMember)) -> Self {
+        let kept = KeptCommand { trace, drive_done: trace.completed, breakdown: Some(breakdown) };
+        MemberRecord { drive, part_of, command: CommandRecord::new(&kept) }
     }
 }
 
 /// The parts of one command's response time, in nanoseconds.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Parts {
     pub queue: u64,
     pub overhead: u64,
@@ -253,6 +209,14 @@ impl From<Breakdown> for Parts {
     fn from(breakdown: Breakdown) -> Self {
         let [queue, overhead, seek, rotation, transfer, link, wait] = breakdown.parts().map(Span::as_ns);
         Parts { queue, overhead, seek, rotation, transfer, link, wait }
+    }
+}
+
+impl Parts {
+    /// In the order of [`Breakdown::PARTS`], which are their keys.
+    pub fn values(&self) -> [u64; 7] {
+        let Parts { queue, overhead, seek, rotation, transfer, link, wait } = *self;
+        [queue, overhead, seek, rotation, transfer, link, wait]
     }
 }
 

@@ -7,6 +7,7 @@
 pub mod accounts;
 pub mod array;
 pub mod collector;
+pub mod command_columns;
 pub mod commands;
 pub mod data;
 pub mod given_up;
@@ -21,7 +22,8 @@ pub mod series;
 
 pub use array::{ArrayCollector, ArrayRecord};
 pub use collector::Collector;
-pub use commands::{CommandLog, CommandRecord, NAMED_MAX};
+pub use command_columns::{Column, Getter, Row};
+pub use commands::{CommandLog, CommandRecord, NAMED_MAX, Parts};
 pub use data::{CutRecord, DataRecord};
 pub use given_up::{GivenUpCollector, GivenUpRecord};
 pub use jobs::{JobRecord, Jobs};
