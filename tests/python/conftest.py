@@ -7,7 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import AbstractContextManager
 from pathlib import Path
 
@@ -93,18 +93,32 @@ def queue(tmp_path: Path) -> Path:
     return path
 
 
+UNMEASURED = (
+    "the measurements of real drives are not part of the repository (DRIVELAB_REFERENCE names their folder)"
+)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """One place for all tests that lack the measurements: what has one place and one reason is one line."""
+    report = yield
+    if report.skipped and isinstance(report.longrepr, tuple) and UNMEASURED in report.longrepr[2]:
+        report.longrepr = (__file__, 0, report.longrepr[2])
+    return report
+
+
 @pytest.fixture
-def reference(request: pytest.FixtureRequest) -> Callable[[str], Path]:
+def reference() -> Callable[[str], Path]:
     """The path of a file of measured data: below DRIVELAB_REFERENCE, or in shared/reference beside the checkout.
 
-    They are not part of the repository. Without them a test is skipped by its name.
+    They are not part of the repository. Tests that are skipped without them are counted in one line.
     """
     beside = Path(__file__).resolve().parents[3] / "shared" / "reference"
     folder = Path(os.environ.get("DRIVELAB_REFERENCE") or beside)
 
     def path(name: str) -> Path:
         if not (folder / name).exists():
-            pytest.skip(f"{request.node.name}: no {name} (set DRIVELAB_REFERENCE)")
+            pytest.skip(UNMEASURED)
         return folder / name
 
     return path
