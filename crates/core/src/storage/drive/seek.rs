@@ -191,7 +191,13 @@ fn times(params: &SeekParams, cylinders: u32) -> Result<Vec<u32>, SeekError> {
     check_points(params)?;
     let ns = |span: Span| span.as_ns() as f64;
     match params {
-        SeekParams::Table(points) => filled(cylinders, |distance| between(points, distance)),
+        SeekParams::Table(points) => {
+            let mut behind = 0;
+            filled(cylinders, |distance| {
+                behind += usize::from(points.get(behind).is_some_and(|&(at, _)| at < distance));
+                between(points, behind, distance)
+            })
+        }
         SeekParams::Lee { single, average, full } => {
             let n = f64::from(cylinders);
             let (least, mean, most) = (ns(*single), ns(*average), ns(*full));
@@ -210,7 +216,7 @@ fn times(params: &SeekParams, cylinders: u32) -> Result<Vec<u32>, SeekError> {
 }
 
 /// Zero, and the nanoseconds of each distance from one cylinder on.
-fn filled(cylinders: u32, time_of: impl Fn(u32) -> f64) -> Result<Vec<u32>, SeekError> {
+fn filled(cylinders: u32, mut time_of: impl FnMut(u32) -> f64) -> Result<Vec<u32>, SeekError> {
     let mut times = Vec::with_capacity(cylinders as usize);
     times.push(0);
     for distance in 1..cylinders.max(1) {
@@ -241,9 +247,9 @@ fn check_points(params: &SeekParams) -> Result<(), SeekError> {
     Ok(())
 }
 
-/// Linear between the two points around `distance`; below the first from zero, beyond the last with the last slope.
-fn between(points: &[(u32, Span)], distance: u32) -> f64 {
-    let behind = points.partition_point(|&(at, _)| at < distance);
+/// Linear between the two points around `distance`, of which `behind` lie nearer than it; below the first from zero,
+/// beyond the last with the last slope.
+fn between(points: &[(u32, Span)], behind: usize, distance: u32) -> f64 {
     let point = |i: usize| (f64::from(points[i].0), points[i].1.as_ns() as f64);
     let (low, high) = match behind {
         0 => ((0.0, 0.0), point(0)),
