@@ -14,8 +14,6 @@ pub struct Chain {
 
 /// Terms of the exponential series of a step, in which at most one jump is expected.
 const TERMS: u32 = 30;
-/// Rows of a matrix that are multiplied together: 512 KiB of them in the largest chain.
-const ROWS: usize = 64;
 
 impl Chain {
     /// The mean time from state 0 to absorption; infinite if there is no absorption.
@@ -92,13 +90,12 @@ impl Matrix {
     fn exponential(&self, step: f64) -> Self {
         let size = self.0.len();
         let (mut sum, mut term) = (Matrix::zero(size), Matrix::zero(size));
-        let jump = self.entries();
         for at in 0..size {
             term.0[at][at] = libm::exp(-step);
         }
         for power in 1..=TERMS {
             sum.add(&term, 1.0);
-            term = term.times_entries(&jump);
+            term = term.times(self);
             let factor = step / f64::from(power);
             term.0.iter_mut().flatten().for_each(|entry| *entry *= factor);
         }
@@ -120,37 +117,12 @@ impl Matrix {
         }
     }
 
-    /// The entries of each row that are not zero, with their columns: a state has few ways out.
-    fn entries(&self) -> Vec<Vec<(usize, f64)>> {
-        let of =
-            |row: &Vec<f64>| row.iter().copied().enumerate().filter(|&(_, entry)| entry != 0.0).collect();
-        self.0.iter().map(of).collect()
-    }
-
-    /// The product with a matrix of few entries: the same sums as of [`Matrix::times`], without its zeros.
-    fn times_entries(&self, other: &[Vec<(usize, f64)>]) -> Matrix {
-        let mut product = Matrix::zero(self.0.len());
-        for (row, found) in self.0.iter().zip(&mut product.0) {
-            for (&left, others) in row.iter().zip(other) {
-                if left != 0.0 {
-                    others.iter().for_each(|&(to, right)| found[to] += left * right);
-                }
-            }
-        }
-        product
-    }
-
-    /// The product, in blocks of rows of `other` that stay in a processor's cache. Each entry is summed in the order
-    /// of those rows.
     fn times(&self, other: &Matrix) -> Matrix {
         let mut product = Matrix::zero(self.0.len());
-        for first in (0..self.0.len()).step_by(ROWS) {
-            let rows = first..self.0.len().min(first + ROWS);
-            for (row, found) in self.0.iter().zip(&mut product.0) {
-                for (&left, others) in row[rows.clone()].iter().zip(&other.0[rows.clone()]) {
-                    if left != 0.0 {
-                        found.iter_mut().zip(others).for_each(|(entry, right)| *entry += left * right);
-                    }
+        for (row, found) in self.0.iter().zip(&mut product.0) {
+            for (&left, others) in row.iter().zip(&other.0) {
+                if left != 0.0 {
+                    found.iter_mut().zip(others).for_each(|(entry, right)| *entry += left * right);
                 }
             }
         }
