@@ -1,8 +1,8 @@
-"""How far the I/Os per second may lie from the prediction of a drive whose queue or cache nobody measured.
+"""How far the I/Os per second may lie from the prediction of a drive whose seeks, queue or cache nobody measured.
 
-The firmware decides what a drive gains by its queue, and how many writes its cache holds decides what they cost.
-Where nobody measured that, the figure has a range: docs/reference/firmware-classes.md tells from which measured drives
-it is drawn.
+A data sheet's mean seek decides the access time, the firmware what a drive gains by its queue, and the number of writes
+that its cache holds what they cost. Where nobody measured that, the figure has a range: docs/reference/firmware-classes.md
+tells from which measured drives it is drawn.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ def iops_range(in_force: Mapping[str, Any] | None, point: Mapping[str, Any]) -> 
     """`iops_low` and `iops_high` of a point, or nothing where all that decides them was measured or set.
 
     The range of reads, and of writes without a write cache, is that of the depth within a drive: the commands in the
-    drives over their number. Below one command a drive has no choice and the figure no range. Of cached writes the
+    drives over their number. At one command a drive has no choice, and the range is that of its mean seek alone. Of cached writes the
     drive chooses among those that its cache holds, whatever the depth is: they have the range of so many commands,
     and that of their number where nobody measured it. Of drives of several classes the widest counts. Where requests
     come at a rate of their own, the I/Os per second are that rate and have no range: it is the latency that would
@@ -66,9 +66,11 @@ def _mixed(reads: tuple[float, float], writes: tuple[float, float], share: float
 def bounds(known: Sequence[Mapping[str, float]], depth: float) -> tuple[float, float]:
     """Least and most as shares of the prediction at this depth, linear over the depth's logarithm.
 
-    A drive with one command has no choice: there both are 1. Beyond the deepest they stay as they are there.
+    A range that begins at two commands, as in older records, is 1 at one. Beyond the deepest both stay as they are there.
     """
-    places = [(0.0, 1.0, 1.0), *((math.log2(one["depth"]), one["low"], one["high"]) for one in known)]
+    places = [(math.log2(one["depth"]), one["low"], one["high"]) for one in known]
+    if places[0][0] > 0.0:
+        places.insert(0, (0.0, 1.0, 1.0))
     at = math.log2(max(depth, 1.0))
     for (left, low, high), (right, next_low, next_high) in pairwise(places):
         if at <= right:
@@ -80,21 +82,32 @@ def bounds(known: Sequence[Mapping[str, float]], depth: float) -> tuple[float, f
 def range_note(points: Iterable[Mapping[str, Any]]) -> str | None:
     """What the ranges of these points are drawn from; None where none has one."""
     counts: dict[str, tuple[int, int]] = {}
+    accesses = 0
     segments: set[int] = set()
     for point in points:
         if "iops_low" not in point:
             continue
         for one in point["in_force"].get("firmware", ()):
-            counts[one["class"]] = (one["drives"], one["of_class"])
+            accesses = max(accesses, one.get("access_drives", 0))
+            if one["drives"]:
+                counts[one["class"]] = (one["drives"], one["of_class"])
         writes = point["in_force"].get("cached_writes", ()) if _share_of_writes(point) else ()
         segments |= {one["segments"] for one in writes if one["low"] != one["high"]}
     lines = []
-    if counts:
-        drives = next(iter(counts.values()))[0]
-        members = ", ".join(f"{of_class} of class {name}" for name, (_, of_class) in counts.items())
+    if accesses or counts:
+        unknown, bases = [], []
+        if accesses:
+            unknown.append("how long its seeks take in truth")
+            bases.append(f"the access times of {counted(accesses, 'drive')}")
+        if counts:
+            unknown.append("what its queue gains")
+            drives = next(iter(counts.values()))[0]
+            members = ", ".join(f"{of_class} of class {name}" for name, (_, of_class) in counts.items())
+            bases.append(f"the gains of {drives} ({members})")
+        was = "were" if len(unknown) > 1 else "was"
         lines.append(
-            f"IOPS range: what the queue gains was not measured on this drive; range from {counted(drives, 'drive')}, "
-            f"{members}"
+            f"IOPS range: {' and '.join(unknown)} {was} not measured on this drive; 9 of 10 drives are inside, by "
+            f"{' and '.join(bases)}"
         )
     if segments:
         assumed = " and ".join(map(str, sorted(segments)))
@@ -132,6 +145,6 @@ def shares_note(figures: Iterable[Mapping[str, Any]]) -> str | None:
     low = min(one["iops_low"] / one["iops"] for one in ranged)
     high = max(one["iops_high"] / one["iops"] for one in ranged)
     return (
-        f"IOPS range: {low - 1:+.0%} to {high - 1:+.0%} at most, for what the queue gains, or how many writes a cache "
-        "holds, was not measured on these drives; the intervals tell of chance alone"
+        f"IOPS range: {low - 1:+.0%} to {high - 1:+.0%} at most, for seeks, what the queue gains, or how many writes a "
+        "cache holds were not measured on these drives; the intervals tell of chance alone"
     )

@@ -178,7 +178,8 @@ pub fn complete(drive: &mut DriveRaw, above: &TargetRaw, place: Place) -> Comple
     if let Some(class) = class {
         firmware = supply(drive, above, &class, place);
         class_times::supply(drive, &class, caches_writes(drive, above), place, &mut times);
-        let is_used = firmware.is_some() || !times.is_empty();
+        // The range of a mean seek time is that of all classes.
+        let is_used = firmware.as_ref().is_some_and(|one| one.drives > 0) || !times.is_empty();
         assumed.extend(class.assumed().filter(|_| is_used));
     }
     assumed.append(&mut times);

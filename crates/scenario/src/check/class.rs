@@ -4,10 +4,13 @@
 //! The class supplies an order only where neither the drive file nor the scenario sets `queue.order`. Values
 //! that it supplies become part of the drive before anything is computed from it, as if they had been
 //! written. An order that its author sets, or that was measured on the drive, has no range; one that a file
-//! marks as inferred, or that was measured on another drive, has that of the class.
+//! marks as inferred, or that was measured on another drive, has that of the class. The mean seek time of a data sheet has
+//! a range of its own, whatever the order is.
 use crate::catalogue;
 use crate::check::assume::Assumed;
+use crate::check::class_range;
 use crate::check::given;
+use crate::keys::read::Mark;
 use crate::keys::{At, Read};
 use crate::raw::class::{Class, ClassRaw};
 use crate::raw::drive::{DriveRaw, FormFactor};
@@ -27,36 +30,23 @@ pub struct Firmware {
     pub class: &'static str,
     /// The keys that the class supplied, with their values; none where the drive file has an order of its own.
     pub supplied: Vec<(String, serde_json::Value)>,
-    /// Number of drives with measured sweeps from which the range is derived.
+    /// Number of drives with measured sweeps from which the range is derived; 0 where the order is known.
     pub drives: usize,
     /// Number of those in this class.
     pub of_class: usize,
+    /// Number of drives with a measured access time from which the range is derived; 0 where that of this one is known.
+    pub access_drives: usize,
     /// How far I/Os per second may deviate from the prediction, by commands in the drive.
     pub range: Vec<Bounds>,
 }
 
-/// Measured I/Os per second as a share of the predicted: the expected minimum and maximum.
+/// Measured I/Os per second as a share of the predicted: nine of ten further drives are between `low` and `high`.
 #[derive(Clone, Copy, PartialEq, Debug, serde::Serialize)]
 pub struct Bounds {
     pub depth: u32,
     pub low: f64,
     pub high: f64,
 }
-
-/// The predictions of the classes for drives that were not used for their values: the largest error of any
-/// measured sweep, applied in both directions and never smaller than at a lower depth, combined with the
-/// error of a data sheet's seek time at a depth of 1. `tools/firmware_classes.py` computes it;
-/// docs/reference/firmware-classes.md has the table.
-const RANGE: [Bounds; 2] =
-    [Bounds { depth: 2, low: 0.85, high: 1.11 }, Bounds { depth: 4, low: 0.80, high: 1.16 }];
-
-/// The same for an order other than that of the class: the predictions of `aged-sptf` without a guard, which
-/// some files have from the figures of other drives, for the drives whose sweeps were measured.
-const RANGE_WITHOUT_GUARD: [Bounds; 3] = [
-    Bounds { depth: 2, low: 0.85, high: 1.12 },
-    Bounds { depth: 4, low: 0.75, high: 1.16 },
-    Bounds { depth: 8, low: 0.72, high: 1.16 },
-];
 
 /// A parsed class file.
 pub struct ClassFile {
@@ -125,43 +115,82 @@ fn read(class: Class) -> Option<ClassFile> {
     Some(ClassFile { class, raw, facts: catalogue::facts(Class::FOLDER, text) })
 }
 
+/// What is not known of a drive's order.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Order {
+    /// Its author set it, or it was measured on the drive; or the drive has no queue.
+    Known,
+    /// It is that of the class.
+    OfClass,
+    /// It was inferred, and is not that of the class.
+    Other,
+}
+
 /// Supplies the queue values of the drive's class where no order is set, and returns the range; `None` where
-/// the class has no part in the order.
+/// neither the order nor the access time is uncertain.
 pub fn supply(drive: &mut DriveRaw, above: &TargetRaw, class: &DriveClass, place: Place) -> Option<Firmware> {
+    let found = class.file()?;
+    let (order, supplied) = supply_order(drive, above, found, place)?;
+    let is_of_sheet = has_seek_of_sheet(drive);
+    let range: &[Bounds] = match (order, is_of_sheet) {
+        (Order::Known, false) => return None,
+        (Order::Known, true) => &class_range::SEEK,
+        (Order::OfClass, false) => &class_range::GAIN,
+        (Order::OfClass, true) => &class_range::BOTH,
+        (Order::Other, false) => &class_range::OTHER_GAIN,
+        (Order::Other, true) => &class_range::OTHER_BOTH,
+    };
+    let value = |key: &&str| {
+        let full = format!("queue.{key}");
+        found.value(&full).map(|value| (full, value))
+    };
+    let (access_drives, drives) = class_range::DRIVES;
+    let sweeps = found.raw.sweeps.as_ref().map_or(0, |at| at.value.0.len());
+    let is_uncertain = order != Order::Known;
+    Some(Firmware {
+        class: class.name(),
+        supplied: supplied.iter().filter_map(value).collect(),
+        drives: if is_uncertain { drives } else { 0 },
+        of_class: if is_uncertain { sweeps } else { 0 },
+        access_drives: if is_of_sheet { access_drives } else { 0 },
+        range: range.to_vec(),
+    })
+}
+
+/// Supplies the order of the class where none is set: what is known of it then, and the keys that were set; `None` where
+/// keys cannot be read.
+fn supply_order(
+    drive: &mut DriveRaw,
+    above: &TargetRaw,
+    class: &ClassFile,
+    place: Place,
+) -> Option<(Order, Vec<&'static str>)> {
     let queue = [above.queue.as_ref(), drive.queue.as_ref()];
     let read = drive.readable("queue") && above.readable("queue") && drive.readable("firmware");
     if !read || queue.iter().flatten().any(|at| !at.value.readable("order")) {
         return None;
     }
     let own = queue.iter().flatten().find_map(|at| at.value.order.as_ref());
-    if own.is_some_and(|order| !is_inferred(order)) {
-        return None;
+    let protocol = queue.iter().flatten().find_map(|at| given(at.value.protocol.as_ref()));
+    let has_queue = protocol.is_some_and(|protocol| protocol != Protocol::None);
+    let from = &class.raw.queue.as_ref()?.value;
+    match own {
+        _ if !has_queue => Some((Order::Known, Vec::new())),
+        Some(order) if !is_inferred(order) => Some((Order::Known, Vec::new())),
+        Some(order) if given(from.order.as_ref()) == Some(order.value) => Some((Order::OfClass, Vec::new())),
+        Some(_) => Some((Order::Other, Vec::new())),
+        None => {
+            let below = drive.queue.get_or_insert_with(|| At::new(QueueRaw::default(), place));
+            Some((Order::OfClass, fill(&mut below.value, from, place)))
+        }
     }
-    let own = own.map(|order| order.value);
-    let protocol = queue.iter().flatten().find_map(|at| given(at.value.protocol.as_ref()))?;
-    if protocol == Protocol::None {
-        return None;
-    }
-    let found = class.file()?;
-    let from = &found.raw.queue.as_ref()?.value;
-    let is_of_class = own.is_none_or(|own| given(from.order.as_ref()) == Some(own));
-    let mut supplied = Vec::new();
-    if own.is_none() {
-        let below = drive.queue.get_or_insert_with(|| At::new(QueueRaw::default(), place));
-        supplied = fill(&mut below.value, from, place);
-    }
-    let value = |key: &&str| {
-        let full = format!("queue.{key}");
-        found.value(&full).map(|value| (full, value))
-    };
-    let sweeps = |filed: &ClassFile| filed.raw.sweeps.as_ref().map_or(0, |at| at.value.0.len());
-    Some(Firmware {
-        class: class.name(),
-        supplied: supplied.iter().filter_map(value).collect(),
-        drives: filed().iter().map(sweeps).sum(),
-        of_class: sweeps(found),
-        range: if is_of_class { RANGE.to_vec() } else { RANGE_WITHOUT_GUARD.to_vec() },
-    })
+}
+
+/// Whether the mean seek time is that of a data sheet, or a guess: three times of which the mean was neither measured
+/// nor fitted on this drive.
+fn has_seek_of_sheet(drive: &DriveRaw) -> bool {
+    let average = drive.seek.as_ref().and_then(|at| at.value.average.as_ref());
+    average.is_some_and(|at| !matches!(at.source.mark, Some(Mark::Measured | Mark::Fitted)))
 }
 
 /// Copies to `below` the values that it leaves open and `from` has; returns the keys that were set.

@@ -1,9 +1,11 @@
 //! The times that data sheets leave out, as drives of the class have them: the firmware's overheads, the settling
-//! of a write, the switch between heads, and the room in the skews.
+//! of a write, the switch between heads, the room in the skews, and the form of the seek curve.
 use crate::check::assume::Assumed;
 use crate::check::class::DriveClass;
+use crate::check::given;
+use crate::check::seek::takes_form;
 use crate::keys::At;
-use crate::raw::drive::{DriveRaw, SeekRaw};
+use crate::raw::drive::{DriveRaw, SeekForm, SeekRaw};
 use crate::text::problem::Place;
 use drivelab_units::Span;
 use serde_json::json;
@@ -48,6 +50,13 @@ pub fn supply(
         fill!(firmware: write_hit);
     }
     fill!(settle: write_settle);
+    if let (Some(below), Some(form)) = (&drive.seek, &file.raw.seek)
+        && given(below.value.form.as_ref()) != Some(SeekForm::Lee)
+        && below.value.unreadable.is_empty()
+        && takes_form(&below.value, &form.value)
+    {
+        fill!(seek: form, longer_settle);
+    }
     let has_skew = drive.skew.as_ref().is_some_and(|at| !at.value.set().is_empty());
     if !has_skew && drive.skew.as_ref().is_none_or(|at| at.value.unreadable.is_empty()) {
         fill!(skew: margin);

@@ -6,6 +6,7 @@ pub mod assume;
 mod cache;
 pub mod cached_writes;
 pub mod class;
+mod class_range;
 mod class_times;
 mod commands;
 mod disconnect;

@@ -2,7 +2,7 @@
 //! leave out.
 //!
 //! The values of each class are in `catalogue/classes`, with the measured drives from which they were derived.
-use super::drive::{FirmwareRaw, SettleRaw, SkewRaw};
+use super::drive::{FirmwareRaw, SeekRaw, SettleRaw, SkewRaw};
 use super::queue::QueueRaw;
 use crate::keys::read::Names;
 use crate::keys::{choices, section};
@@ -55,6 +55,8 @@ section! {
         sweeps: Names<String> = "none",
         /// The queue parameters where a drive file does not set `queue.order`.
         queue: QueueRaw = "",
+        /// The form of a seek curve of which a drive file has three times.
+        seek: SeekRaw = "",
         /// The overheads that a drive file leaves out.
         firmware: FirmwareRaw = "",
         /// The settling times that a drive file leaves out.

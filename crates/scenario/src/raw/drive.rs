@@ -261,9 +261,13 @@ section! {
 
 section! {
     facts: true,
-    exclusive: &[&[&["table"], &["single", "average", "full"], &["a", "b", "limit", "c", "e"]]],
-    /// Seek time over distance, in one of three forms: a measured `table`; `single`, `average` and `full` of a data
-    /// sheet, through which Lee's curve is laid; or the three-part form `a`, `b`, `limit`, `c`, `e`.
+    exclusive: &[&[
+        &["table"],
+        &["single", "average", "full", "form", "longer_settle"],
+        &["a", "b", "limit", "c", "e"],
+    ]],
+    /// Seek time over distance: a measured `table`; `single`, `average` and `full` of a data sheet, through which a curve
+    /// of `form` is laid; or the three-part form `a`, `b`, `limit`, `c`, `e`.
     pub struct SeekRaw {
         /// Measured points `[cylinders, "time"]`, linear between them.
         table: Vec<At<SeekPoint>> = "",
@@ -273,6 +277,11 @@ section! {
         average: Span = "",
         /// From the first cylinder to the last.
         full: Span = "",
+        /// The curve through `single`, `average` and `full`.
+        form: SeekForm = "as drives of its class, else lee",
+        /// By how much a seek over more than one cylinder settles longer than one over one, as a share of `average` -
+        /// `single`; of the form root-line.
+        longer_settle: Share = "as drives of its class, else 0%",
         /// Below `limit` the time is a + b sqrt(distance).
         a: Span = "0s",
         /// Per root of a cylinder.
@@ -285,6 +294,18 @@ section! {
         e: Span = "0s",
     }
 }
+
+/// The curve through the three seek times of a data sheet.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum SeekForm {
+    Lee,
+    RootLine,
+}
+
+choices!(SeekForm {
+    "root-line" => SeekForm::RootLine, "a root of the distance up to the arm's greatest speed, then a line of the same slope";
+    "lee" => SeekForm::Lee, "the sum of a root of the distance and a line (E. K. Lee 1993)";
+});
 
 /// A measured point of a seek curve.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -1,4 +1,5 @@
-//! What of a drive file was established on this very drive: the marks of its order and of its cache's segments.
+//! What of a drive file was established on this very drive: the marks of its order, of its mean seek time and of its cache's
+//! segments.
 //!
 //! A value without a mark is the author's own and is followed exactly. A value that was measured or fitted on a
 //! drive is only inferred for another one whose file is based on that drive's.
@@ -14,12 +15,19 @@ pub fn is_inferred<T>(at: &At<T>) -> bool {
 
 /// The drive with the marks of its sections on those values that have none of their own.
 pub fn with_marks(mut drive: DriveRaw) -> DriveRaw {
-    let section = drive.queue.as_ref().and_then(|at| at.value.own_source.mark);
+    let queue = drive.queue.as_ref().and_then(|at| at.value.own_source.mark);
+    let seek = drive.seek.as_ref().and_then(|at| at.value.own_source.mark);
     let cache = match drive.cache.as_ref().map(|at| &at.value) {
         Some(Switch::On(cache)) => cache.own_source.mark,
         _ => None,
     };
-    marks_of(&mut drive, |mark, in_queue| *mark = mark.or(if in_queue { section } else { cache }));
+    marks_of(&mut drive, |mark, section| {
+        *mark = mark.or(match section {
+            Section::Queue => queue,
+            Section::Seek => seek,
+            Section::Cache => cache,
+        });
+    });
     drive
 }
 
@@ -31,14 +39,24 @@ pub fn over_base(above: DriveRaw, mut below: DriveRaw) -> DriveRaw {
     above.over(below)
 }
 
-/// Calls `change` with each mark of concern, and whether it is one of the queue.
-fn marks_of(drive: &mut DriveRaw, change: impl Fn(&mut Option<Mark>, bool)) {
+/// The section of a mark.
+enum Section {
+    Queue,
+    Seek,
+    Cache,
+}
+
+/// Calls `change` with each mark of concern, and its section.
+fn marks_of(drive: &mut DriveRaw, change: impl Fn(&mut Option<Mark>, Section)) {
     if let Some(order) = drive.queue.as_mut().and_then(|at| at.value.order.as_mut()) {
-        change(&mut order.source.mark, true);
+        change(&mut order.source.mark, Section::Queue);
+    }
+    if let Some(average) = drive.seek.as_mut().and_then(|at| at.value.average.as_mut()) {
+        change(&mut average.source.mark, Section::Seek);
     }
     if let Some(At { value: Switch::On(cache), .. }) = &mut drive.cache {
         for at in [&mut cache.segments, &mut cache.write_segments].into_iter().flatten() {
-            change(&mut at.source.mark, false);
+            change(&mut at.source.mark, Section::Cache);
         }
     }
 }

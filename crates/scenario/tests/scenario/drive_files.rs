@@ -10,11 +10,12 @@ use std::sync::Arc;
 /// A drive of a data sheet, as somebody writes it who knows nothing of queues and caches.
 const SHEET: &str = "rpm = \"7200rpm\"\n\
     geometry = { heads = 4, capacity = \"500GB\", outer_rate = \"100MB/s\", inner_to_outer = \"50%\" }\n\
-    seek = { single = \"0.8ms\", average = \"8.5ms\", full = \"18ms\" }\n";
+    seek.single = \"0.8ms\"\nseek.average = \"8.5ms\"\nseek.full = \"18ms\"\n";
 
 /// The times that a data sheet leaves out.
 const TIMES: &str = "firmware = { read_hit = \"0.1ms\", read_miss = \"0.2ms\", write = \"0.2ms\" }\n\
-    settle = { head_switch = \"0.8ms\", write_settle = \"0.5ms\" }\nskew = { margin = \"0.1ms\" }\n";
+    settle = { head_switch = \"0.8ms\", write_settle = \"0.5ms\" }\nskew = { margin = \"0.1ms\" }\n\
+    seek.form = \"lee\"\n";
 
 /// One drive file, whatever it is called.
 struct Own(String);
@@ -162,12 +163,14 @@ fn what_is_stated_is_not_assumed() {
 /// Each time that a data sheet leaves out is its class's, is reported, and is as if it had been written.
 #[test]
 fn times_that_a_file_leaves_out_are_those_of_its_class() {
-    const SUPPLIED: [&str; 7] = [
+    const SUPPLIED: [&str; 9] = [
         "firmware.read_hit",
         "firmware.read_miss",
         "firmware.write",
         "firmware.write_hit",
         "settle.write_settle",
+        "seek.form",
+        "seek.longer_settle",
         "skew.margin",
         "settle.head_switch",
     ];
@@ -429,10 +432,14 @@ fn a_class_means_what_it_supplies_and_gives_way_to_any_order() {
     let exact = planned(&format!("{SHEET}{sata}"), &[("target.queue.order", "sptf")]);
     let queue = &model(&exact, 0).queue;
     assert!(queue.seek_margin.is_none());
-    assert!(exact.points[0].in_force.as_ref().unwrap().firmware.is_empty());
-    // No range where the load is a stream, or where the drive has no queue.
+    let range_of = |plan: &Plan| plan.points[0].in_force.as_ref().unwrap().firmware[0].range.clone();
+    // Its data sheet's mean seek has a range all the same, at every depth the same.
+    assert_eq!(range_of(&exact).len(), 1);
+    assert_eq!(range_of(&exact)[0], range_of(&by_class)[0]);
+    // No range where the load is a stream; that of the seek alone where the drive has no queue.
     let stream = planned(&format!("{SHEET}{sata}"), &[("workload.rw", "read")]);
     assert!(stream.points[0].in_force.as_ref().unwrap().firmware[0].range.is_empty());
     let none = planned(&format!("{SHEET}{sata}"), &[("target.queue.protocol", "none")]);
-    assert!(none.points[0].in_force.as_ref().unwrap().firmware.is_empty());
+    assert_eq!(range_of(&none), range_of(&exact));
+    assert!(none.points[0].in_force.as_ref().unwrap().firmware[0].supplied.is_empty());
 }

@@ -8,10 +8,16 @@ fn in_force(text: &str, over: &[(&str, &str)], files: &'static [(&'static str, &
     plan.points[0].in_force.clone().unwrap()
 }
 
-/// Whether random reads of a drive with these keys have a range at depth.
-fn has_range(drive: &str, over: &[(&str, &str)]) -> bool {
+/// Whether what the queue of a drive with these keys gains has a range, and whether its mean seek time has one.
+fn ranges(drive: &str, over: &[(&str, &str)]) -> (bool, bool) {
     let found = in_force(&format!("[target.drive]\n{drive}\n"), over, FILES);
-    found.firmware.iter().any(|one| !one.range.is_empty())
+    let firmware = found.firmware.first();
+    (firmware.is_some_and(|one| one.drives > 0), firmware.is_some_and(|one| one.access_drives > 0))
+}
+
+/// Whether what its queue gains has a range.
+fn has_range(drive: &str, over: &[(&str, &str)]) -> bool {
+    ranges(drive, over).0
 }
 
 const FILES: &[(&str, &str)] = &[
@@ -77,7 +83,29 @@ fn drives_of_the_catalogue_without_a_sweep_of_their_own_have_a_range() {
             .iter()
             .any(|class| class.text.contains(&format!("{} = ", entry.name)));
         let expected = found.protocol != "none" && !has_sweep;
-        assert_eq!(!found.firmware.is_empty(), expected, "{}", entry.name);
+        assert_eq!(found.firmware.iter().any(|one| one.drives > 0), expected, "{}", entry.name);
+    }
+}
+
+/// The mean seek time has one unless it was measured or fitted on the drive, or the curve is a table of measured points.
+#[test]
+fn a_mean_seek_time_has_a_range_unless_it_was_established_on_this_drive() {
+    let base = |name: &str| format!("base = \"{name}\"");
+    let sheet = "rpm = \"7200rpm\"\ngeometry = { heads = 4, capacity = \"500GB\", outer_rate = \"100MB/s\", inner_to_outer = \"50%\" }\n\
+                 seek = { single = \"0.8ms\", average = \"8.5ms\", full = \"18ms\" }\n";
+    for (drive, over, expected) in [
+        (sheet.to_owned(), &[][..], true),
+        (sheet.to_owned(), &[("target.queue.order", "sptf"), ("target.queue.protocol", "ncq")], true),
+        (sheet.to_owned(), &[("target.drive.firmware.class", "ideal")], false),
+        (base("hgst-c15k600"), &[], true),
+        (base("wd-wd6400aaks-00a7b2"), &[], true),
+        (base("wd-wd6400aaks-00a7b0"), &[], false),
+        (base("wd-4tb-7200"), &[], false),
+        (base("samsung-f1-1tb"), &[], false),
+        (base("samsung-f1-1tb"), &[("target.drive.geometry.capacity", "500GB")], true),
+        (base("samsung-f1-1tb"), &[("target.drive.seek.average", "8ms")], true),
+    ] {
+        assert_eq!(ranges(&drive, over).1, expected, "{drive} {over:?}");
     }
 }
 
@@ -86,6 +114,7 @@ fn an_order_that_is_not_the_classs_has_a_wider_range() {
     let of = |name: &str| -> Firmware {
         in_force(&format!("target.drive = \"{name}\"\n"), &[], &[]).firmware.remove(0)
     };
+    // The mean seek of both was measured.
     let (own, class) = (of("wd-wd6400aaks-00a7b0"), of("wd-4tb-7200"));
     assert_eq!(own.class, class.class);
     assert!(own.supplied.is_empty() && !class.supplied.is_empty());
