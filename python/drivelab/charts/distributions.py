@@ -16,7 +16,7 @@ import numpy.typing as npt
 from drivelab.charts.errors import ChartInputError
 from drivelab.charts.group_errors import group_errors
 from drivelab.charts.rows import Row
-from drivelab.charts.theme import LINE_COLOURS, SOFT, Panel, dress, heading, inline
+from drivelab.charts.theme import LINE_COLOURS, SOFT, Chart, Panel, dress, heading, inline, layer
 from drivelab.report.plural import counted
 
 Samples = npt.NDArray[np.float64]
@@ -129,7 +129,7 @@ def _draw(panel: _Panel, width: float, height: float, *, labelled: bool) -> Pane
     colour = alt.Scale(domain=list(_KINDS), range=[SOFT, LINE_COLOURS[1]])
     dash = alt.Scale(domain=list(_KINDS), range=[[1, 0], [5, 2]])
     lines = (
-        alt.Chart(inline(rows))
+        Chart(inline(rows))
         .mark_line(interpolate="step-after", strokeWidth=1.8, clip=True)
         .encode(
             x=alt.X(**axis("ms:Q", "Response time, ms", panel.edge)),
@@ -145,4 +145,4 @@ def _draw(panel: _Panel, width: float, height: float, *, labelled: bool) -> Pane
         )
     )
     title = alt.TitleParams(panel.text, fontSize=12 if labelled else 9.5, anchor="start", offset=6)
-    return alt.layer(lines).properties(width=width, height=height, title=title)
+    return layer(lines).properties(width=width, height=height, title=title)
