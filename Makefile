@@ -147,4 +147,5 @@ $(VENV)/stamp-ray: requirements/ray.txt $(VENV)/stamp-dev
 $(VENV)/stamp-package: $(EXTENSION_SOURCES) $(VENV)/stamp-run
 	@echo "building the extension: a minute or two the first time"
 	PATH="$(CURDIR)/$(VENV)/bin:$$PATH" $(PY) -m pip install --quiet --no-index --no-deps --no-build-isolation --editable .
+	PYTHONDONTWRITEBYTECODE= $(PY) -c 'from drivelab.charts.scripts import packed; packed()'
 	touch $@

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import math
 import re
 import struct
+import sys
+import zlib
+from collections.abc import Iterator
 from html.parser import HTMLParser
+from importlib.util import cache_from_source
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +19,7 @@ import altair as alt
 import pytest
 
 from drivelab import charts
+from drivelab.charts import scripts
 from drivelab.charts.rows import sweep
 from drivelab.charts.theme import colours
 from drivelab.charts.ticks import log_axis
@@ -303,6 +309,51 @@ def test_a_page_needs_nothing_from_outside(tmp_path: Path) -> None:
     assert page.text["title"].startswith("Orders </title><b>")
     for value in IDENTITY.values():
         assert str(value) in page.text["code"]
+
+
+@pytest.fixture
+def scripts_place(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Path]:
+    """A folder of its own for the scripts of pages, and nothing known of them; vl_convert says whether it was asked."""
+    monkeypatch.setattr(sys, "pycache_prefix", str(tmp_path))
+    monkeypatch.setattr(sys, "dont_write_bytecode", False)
+    monkeypatch.setattr(scripts.vl_convert, "javascript_bundle", lambda *_, **__: "made anew")
+    scripts.packed.cache_clear()
+    place = Path(cache_from_source(scripts.__file__)).parent
+    place.mkdir(parents=True)
+    yield place
+    scripts.packed.cache_clear()
+
+
+def unpacked(text: str) -> bytes:
+    return zlib.decompress(base64.b64decode(text))
+
+
+def test_the_scripts_of_a_page_are_made_once(scripts_place: Path) -> None:
+    assert unpacked(scripts.packed()) == b"made anew"
+    (kept,) = scripts_place.iterdir()
+    assert zlib.decompress(kept.read_bytes()) == b"made anew"
+    kept.write_bytes(zlib.compress(b"kept"))
+    scripts.packed.cache_clear()
+    assert unpacked(scripts.packed()) == b"kept"
+    for half in (zlib.compress(b"kept")[:-5], b""):
+        kept.write_bytes(half)
+        scripts.packed.cache_clear()
+        assert unpacked(scripts.packed()) == b"made anew"
+        assert zlib.decompress(kept.read_bytes()) == b"made anew"
+
+
+def test_the_scripts_are_kept_only_where_compiled_modules_are(
+    scripts_place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as without:
+        without.setattr(sys, "dont_write_bytecode", True)
+        assert unpacked(scripts.packed()) == b"made anew"
+        assert list(scripts_place.iterdir()) == []
+    # A file in the place of the folder: nothing can be kept, and nobody is told.
+    scripts.packed.cache_clear()
+    scripts_place.rmdir()
+    scripts_place.touch()
+    assert unpacked(scripts.packed()) == b"made anew"
 
 
 def test_what_cannot_be_written_says_why_and_leaves_nothing(tmp_path: Path) -> None:

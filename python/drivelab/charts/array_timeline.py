@@ -15,7 +15,7 @@ import altair as alt
 from drivelab.charts.errors import ChartInputError
 from drivelab.charts.head import Command, Move, moves
 from drivelab.charts.rows import NS_PER_MS, Point, Row, part, place_name
-from drivelab.charts.theme import INK, PART_COLOURS, Panel, dress, heading, inline
+from drivelab.charts.theme import INK, PART_COLOURS, Chart, Panel, dress, heading, inline, layer
 from drivelab.errors import ref
 from drivelab.report.plural import counted
 
@@ -166,7 +166,7 @@ def _lanes(run: _Run, longest_ms: float, title: str, *, first: bool) -> Panel:
     values = [1, *range(5, count + 1, 5 if count <= SHORT else 20)]
     axis = alt.Axis(grid=False, minExtent=48, values=values, format="d")
     up = alt.Y("number:Q", title="Command", scale=scale_y, axis=axis)
-    base = alt.Chart(inline(rows))
+    base = Chart(inline(rows))
     bars = base.mark_bar(size=max(lane_px - 2, 1)).encode(
         x=alt.X("start:Q", title=None, scale=_scale(longest_ms), axis=alt.Axis(labels=False, tickCount=10)),
         x2="end:Q",
@@ -187,11 +187,11 @@ def _lanes(run: _Run, longest_ms: float, title: str, *, first: bool) -> Panel:
         if command["access"] == "write"
     ]
     marks = (
-        alt.Chart(inline(writes))
+        Chart(inline(writes))
         .mark_text(text="w", align="left", dx=3, fontSize=min(lane_px, 9), color=INK)
         .encode(x=alt.X("end:Q", scale=_scale(longest_ms)), y=up)
     )
-    chart: Panel = alt.layer(bars, marks).properties(width=WIDTH, height=lane_px * count + 6)
+    chart: Panel = layer(bars, marks).properties(width=WIDTH, height=lane_px * count + 6)
     if title:
         chart = chart.properties(title=alt.TitleParams(title, fontSize=12.5, anchor="start", offset=6))
     return chart
@@ -222,7 +222,7 @@ def _heads(run: _Run, longest_ms: float, *, last: bool) -> Panel:
         "drive:N", title="Head", sort=drives, scale=alt.Scale(domain=drives), axis=alt.Axis(minExtent=48)
     )
     scale = alt.Scale(domain=list(PART_COLOURS), range=list(PART_COLOURS.values()))
-    base = alt.Chart(inline(rows))
+    base = Chart(inline(rows))
     bars = base.mark_bar(height=_ROW_PX - 8, clip=True).encode(
         x=x,
         x2="end:Q",
@@ -240,7 +240,7 @@ def _heads(run: _Run, longest_ms: float, *, last: bool) -> Panel:
         ],
     )
     own = (
-        alt.Chart(inline([row for row in rows if row["own"]]))
+        Chart(inline([row for row in rows if row["own"]]))
         .mark_bar(height=2.5, yOffset=_ROW_PX / 2 - 2, color=INK, clip=True)
         .encode(x=x, x2="end:Q", y=y)
     )
@@ -248,7 +248,7 @@ def _heads(run: _Run, longest_ms: float, *, last: bool) -> Panel:
     if short:
         roomy = _numbered(rows, _NUMBER_PX * longest_ms / WIDTH)
         layers.append(
-            alt.Chart(inline(roomy))
+            Chart(inline(roomy))
             .mark_text(fontSize=8.5, fontWeight="bold", clip=True)
             .encode(
                 x=alt.X("middle:Q", scale=_scale(longest_ms)),
@@ -257,7 +257,7 @@ def _heads(run: _Run, longest_ms: float, *, last: bool) -> Panel:
                 color=alt.Color("ink:N", scale=None),
             )
         )
-    return alt.layer(*layers).properties(width=WIDTH, height=_ROW_PX * len(drives))
+    return layer(*layers).properties(width=WIDTH, height=_ROW_PX * len(drives))
 
 
 def _numbered(rows: Sequence[Row], room_ms: float) -> list[Row]:

@@ -15,7 +15,7 @@ import altair as alt
 from drivelab.charts.errors import ChartInputError
 from drivelab.charts.published import BANDS, FILLS, ROLES
 from drivelab.charts.rows import Row
-from drivelab.charts.theme import INK, LINE_COLOURS, SOFT, Panel, dress, heading, inline
+from drivelab.charts.theme import INK, LINE_COLOURS, SOFT, Chart, Panel, dress, heading, inline, layer
 from drivelab.report.plural import counted
 
 WIDTH = 520
@@ -74,12 +74,12 @@ def _layers(rows: list[Row], limit: float) -> Panel:
     x = alt.X("drawn:Q", title="Predicted above published, %", scale=scale, axis=alt.Axis(tickCount=9))
     spans = [{"from": -band, "to": band, "fill": fill} for band, fill in zip(BANDS, FILLS, strict=True)]
     bands = (
-        alt.Chart(inline(spans[::-1]))
+        Chart(inline(spans[::-1]))
         .mark_rect()
         .encode(x=alt.X("from:Q", scale=scale), x2="to:Q", fill=alt.Fill("fill:N", scale=None))
     )
-    zero = alt.Chart(inline([{"zero": 0}])).mark_rule(color=INK, strokeWidth=0.8).encode(x="zero:Q")
-    base = alt.Chart(inline([{**row, "zero": 0, "edge": limit} for row in rows]))
+    zero = Chart(inline([{"zero": 0}])).mark_rule(color=INK, strokeWidth=0.8).encode(x="zero:Q")
+    base = Chart(inline([{**row, "zero": 0, "edge": limit} for row in rows]))
     stalks = base.mark_rule(color=LINE_COLOURS[0], strokeWidth=1.6).encode(x="zero:Q", x2="drawn:Q", y=y)
     shape = alt.Shape(
         "role:N",
@@ -99,4 +99,4 @@ def _layers(rows: list[Row], limit: float) -> Panel:
     figures = base.mark_text(align="left", dx=8, fontSize=11, color=SOFT).encode(
         x=alt.X("edge:Q", scale=scale), y=y, text="figures:N"
     )
-    return alt.layer(bands, zero, stalks, marks, figures)
+    return layer(bands, zero, stalks, marks, figures)

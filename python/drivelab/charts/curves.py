@@ -20,7 +20,18 @@ from drivelab.charts.groups import groups, is_grouped, measured
 from drivelab.charts.metrics import STATISTICS, Metric, latency_title, metric_of
 from drivelab.charts.multiples import PANELS_MAX, multiples
 from drivelab.charts.rows import Point, Row, Sweep, hidden, part, sweep
-from drivelab.charts.theme import DASHES, LINE_COLOURS, SOFT, Panel, colours, dress, heading, inline
+from drivelab.charts.theme import (
+    DASHES,
+    LINE_COLOURS,
+    SOFT,
+    Chart,
+    Panel,
+    colours,
+    dress,
+    heading,
+    inline,
+    layer,
+)
 from drivelab.charts.ticks import SIZE_LABEL, fitting, labelled, log_axis, log_labels
 from drivelab.scenarios.firmware import range_note
 
@@ -74,7 +85,7 @@ def depth(
         rates = _panel(plan, rows, style, _rate_axis(rows, wanted), height=HEIGHT_IOPS, is_first=True)
         if any(row[f"{wanted.rate}_low"] is not None for row in rows):
             # Below the lines: the range of the figure for a drive whose queue was never measured.
-            rates = alt.layer(_band(plan, rows, style, wanted.rate), rates)
+            rates = layer(_band(plan, rows, style, wanted.rate), rates)
         panels.append(rates)
     panels.append(_latency(plan, tail, style, wanted))
     remarks += [*_of_ranges(points, rows, wanted, "Shaded band"), *_hidden(plan)]
@@ -228,12 +239,12 @@ def _panel(
     if statistics:
         places = [STATISTICS.index(name) for name in statistics]
         second = _Second("statistic", "Latency", list(statistics), places)
-    base = alt.Chart(inline(rows))
+    base = Chart(inline(rows))
     dots = base.mark_point(filled=True, size=38, opacity=1).encode(**channels, tooltip=_tooltip(plan, rows))
     if second is not None:
         channels["strokeDash"] = second.dash()
     line = base.mark_line(strokeWidth=1.8, strokeJoin="round").encode(**channels)
-    layered = alt.layer(line, dots).properties(width=width, height=height)
+    layered = layer(line, dots).properties(width=width, height=height)
     # One view, the first, holds the selection; its legend dims the lines of all of them.
     return layered.add_params(style.picked) if style.picked is not None and is_first else layered
 
@@ -248,7 +259,7 @@ def _band(plan: Sweep, rows: list[Row], style: _Style, rate: str) -> Panel:
         for row in rows
     ]
     band: Panel = (
-        alt.Chart(inline(closed))
+        Chart(inline(closed))
         .mark_area(opacity=_BAND_OPACITY)
         .encode(
             x=_x_axis(plan, WIDTH),

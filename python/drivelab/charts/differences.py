@@ -13,7 +13,18 @@ import altair as alt
 
 from drivelab.charts.errors import ChartInputError
 from drivelab.charts.rows import Row, label, shown
-from drivelab.charts.theme import DASHES, INK, LINE_COLOURS, Panel, colours, dress, heading, inline
+from drivelab.charts.theme import (
+    DASHES,
+    INK,
+    LINE_COLOURS,
+    Chart,
+    Panel,
+    colours,
+    dress,
+    heading,
+    inline,
+    layer,
+)
 
 WIDTH = 760
 SHIFT_HEIGHT = 220
@@ -125,9 +136,9 @@ def _panel(
     if threshold:
         band = {"from": max(-threshold, least - margin), "to": min(threshold, most + margin)}
         layers.append(
-            alt.Chart(inline([band])).mark_rect(fill=_BAND).encode(x=alt.X("from:Q", scale=scale), x2="to:Q")
+            Chart(inline([band])).mark_rect(fill=_BAND).encode(x=alt.X("from:Q", scale=scale), x2="to:Q")
         )
-    zero = alt.Chart(inline([{"zero": 0}])).mark_rule(color=INK, strokeWidth=0.8)
+    zero = Chart(inline([{"zero": 0}])).mark_rule(color=INK, strokeWidth=0.8)
     layers.append(zero.encode(x=alt.X("zero:Q", scale=scale)))
     known = [row for row in rows if "low" in row]
     tooltip = [
@@ -136,7 +147,7 @@ def _panel(
         alt.Tooltip("percent:Q", title="difference, %", format="+.2f"),
     ]
     if known:
-        base = alt.Chart(inline(known))
+        base = Chart(inline(known))
         layers.append(
             base.mark_rule(strokeWidth=2.5).encode(
                 x=alt.X("low:Q", scale=scale, title=title), x2="high:Q", y=y, yOffset=offset, color=colour
@@ -149,12 +160,12 @@ def _panel(
         )
     if unknown := [row for row in rows if "low" not in row]:
         layers.append(
-            alt.Chart(inline(unknown))
+            Chart(inline(unknown))
             .mark_point(filled=False, size=55, opacity=1)
             .encode(x=x, y=y, yOffset=offset, color=colour, tooltip=tooltip)
         )
     step = _STEP if len(others) == 1 else _STEP * 0.6 * len(others) + 6
-    return alt.layer(*layers).properties(width=width, height=round(step * len(places)))
+    return layer(*layers).properties(width=width, height=round(step * len(places)))
 
 
 def _shift(rows: Sequence[Row]) -> Panel:
@@ -191,16 +202,16 @@ def _shift(rows: Sequence[Row]) -> Panel:
             alt.Tooltip("percent:Q", title="shift, %", format="+.2f"),
         ],
     }
-    zero = alt.Chart(inline([{"zero": 0}])).mark_rule(color=INK, strokeWidth=0.8).encode(y="zero:Q")
+    zero = Chart(inline([{"zero": 0}])).mark_rule(color=INK, strokeWidth=0.8).encode(y="zero:Q")
     layers: list[alt.Chart] = [zero]
-    layers.append(alt.Chart(inline(data)).mark_line(strokeWidth=1.8).encode(**channels, **line))
+    layers.append(Chart(inline(data)).mark_line(strokeWidth=1.8).encode(**channels, **line))
     if known := [row for row in data if "low" in row]:
-        dots = alt.Chart(inline(known)).mark_point(filled=True, size=40, opacity=1)
+        dots = Chart(inline(known)).mark_point(filled=True, size=40, opacity=1)
         layers.append(dots.encode(**channels))
     if unknown := [row for row in data if "low" not in row]:
-        rings = alt.Chart(inline(unknown)).mark_point(filled=False, fill="white", size=45, opacity=1)
+        rings = Chart(inline(unknown)).mark_point(filled=False, fill="white", size=45, opacity=1)
         layers.append(rings.encode(**channels))
-    return alt.layer(*layers).properties(width=WIDTH - _NAMES, height=SHIFT_HEIGHT)
+    return layer(*layers).properties(width=WIDTH - _NAMES, height=SHIFT_HEIGHT)
 
 
 def _title(figure: str) -> str:

@@ -7,19 +7,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import altair as alt
-import numpy as np
-import numpy.typing as npt
 
 from drivelab.charts.errors import ChartInputError
 from drivelab.charts.group_errors import group_errors
 from drivelab.charts.rows import Row
-from drivelab.charts.theme import LINE_COLOURS, SOFT, Panel, dress, heading, inline
+from drivelab.charts.theme import LINE_COLOURS, SOFT, Chart, Panel, dress, heading, inline, layer
 from drivelab.report.plural import counted
 
-Samples = npt.NDArray[np.float64]
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    # numpy loads where it computes: the other pictures of this folder do without.
+    Samples = npt.NDArray[np.float64]
 
 WIDTH = 700
 HEIGHT = 320
@@ -47,6 +50,8 @@ class _Panel:
     @property
     def edge(self) -> float:
         """The largest response time shown."""
+        import numpy as np  # noqa: PLC0415
+
         return 1.05 * max(float(np.quantile(samples, _SHOWN)) for samples in (self.measured, self.simulated))
 
 
@@ -81,12 +86,14 @@ def distributions(
 
 
 def _group(group: Mapping[str, Any]) -> _Panel:
+    import numpy as np  # noqa: PLC0415
+
     measured, simulated = (np.asarray(group[f"{kind}_ms"], dtype=float) for kind in _KINDS)
     if not (measured.size and simulated.size):
         raise ChartInputError(f"there are no requests in {group['name']}")
     share = "" if group["demerit_share"] is None else f", {100 * group['demerit_share']:.1f} %"
     text = (
-        f"{group['name']}: mean {np.mean(measured):.2f} ms measured, {np.mean(simulated):.2f} simulated; "
+        f"{group['name']}: mean {measured.mean():.2f} ms measured, {simulated.mean():.2f} simulated; "
         f"demerit {group['demerit_ms']:.2f} ms{share}"
     )
     return _Panel(text, measured, simulated)
@@ -94,7 +101,7 @@ def _group(group: Mapping[str, Any]) -> _Panel:
 
 def _beyond(panel: _Panel) -> list[str]:
     """How many requests lie beyond the end of the axis."""
-    counts = [int(np.sum(samples > panel.edge)) for samples in (panel.measured, panel.simulated)]
+    counts = [int((samples > panel.edge).sum()) for samples in (panel.measured, panel.simulated)]
     if not any(counts):
         return []
     return [f"beyond the edge: {counts[0]} measured and {counted(counts[1], 'simulated request')}"]
@@ -102,6 +109,8 @@ def _beyond(panel: _Panel) -> list[str]:
 
 def _curve(samples: Samples, kind: str) -> list[Row]:
     """A cumulative distribution, sampled at points."""
+    import numpy as np  # noqa: PLC0415
+
     ordered = np.sort(samples)
     ranks = np.unique(np.linspace(0, len(ordered) - 1, min(_POINTS, len(ordered))).round().astype(int))
     shares = 100 * (ranks + 1) / len(ordered)
@@ -129,7 +138,7 @@ def _draw(panel: _Panel, width: float, height: float, *, labelled: bool) -> Pane
     colour = alt.Scale(domain=list(_KINDS), range=[SOFT, LINE_COLOURS[1]])
     dash = alt.Scale(domain=list(_KINDS), range=[[1, 0], [5, 2]])
     lines = (
-        alt.Chart(inline(rows))
+        Chart(inline(rows))
         .mark_line(interpolate="step-after", strokeWidth=1.8, clip=True)
         .encode(
             x=alt.X(**axis("ms:Q", "Response time, ms", panel.edge)),
@@ -145,4 +154,4 @@ def _draw(panel: _Panel, width: float, height: float, *, labelled: bool) -> Pane
         )
     )
     title = alt.TitleParams(panel.text, fontSize=12 if labelled else 9.5, anchor="start", offset=6)
-    return alt.layer(lines).properties(width=width, height=height, title=title)
+    return layer(lines).properties(width=width, height=height, title=title)

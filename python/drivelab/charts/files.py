@@ -9,7 +9,6 @@ browsers enforce.
 
 from __future__ import annotations
 
-import base64
 import contextlib
 import html
 import json
@@ -18,7 +17,6 @@ import re
 import struct
 import zlib
 from collections.abc import Mapping
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +25,7 @@ import vl_convert
 
 from drivelab.charts.errors import ChartInputError, ChartOutputError
 from drivelab.charts.fit import drawn_width, fit, with_footer
+from drivelab.charts.scripts import VEGA_LITE, packed
 from drivelab.charts.theme import FONT, INK, SOFT
 from drivelab.report.pictures import SUFFIXES
 
@@ -36,8 +35,6 @@ _POINTS_PER_INCH = 96
 # A page has its picture in these widths, for narrow windows, beside the original; its margins take the rest.
 PAGE_WIDTHS = (380, 640)
 _PAGE_MARGIN = 24
-
-_VEGA_LITE = "_".join(alt.SCHEMA_VERSION.split(".")[:2])
 
 # The identity of a run, in the order in which it is shown. Other keys follow under their own names.
 _IDENTITY = {
@@ -183,13 +180,15 @@ def _fitted(spec: dict[str, Any], width: float | None, footer: str) -> dict[str,
 
 def _measure(spec: dict[str, Any]) -> float:
     """The drawn width of a specification, in points."""
-    return drawn_width(vl_convert.vegalite_to_svg(spec, vl_version=_VEGA_LITE, allowed_base_urls=[]))
+    # Descriptions for screen readers have no width.
+    mute = {**spec, "config": {**spec.get("config", {}), "aria": False}}
+    return drawn_width(vl_convert.vegalite_to_svg(mute, vl_version=VEGA_LITE, allowed_base_urls=[]))
 
 
 def _png(spec: dict[str, Any], identity: dict[str, str], dpi: float) -> bytes:
     """The picture, with the identity in a text chunk after the header."""
     scale = dpi / _POINTS_PER_INCH
-    image = vl_convert.vegalite_to_png(spec, vl_version=_VEGA_LITE, scale=scale, allowed_base_urls=[])
+    image = vl_convert.vegalite_to_png(spec, vl_version=VEGA_LITE, scale=scale, allowed_base_urls=[])
     after_header = 8 + 4 + 4 + 13 + 4
     per_metre = round(dpi / 0.0254)
     chunks = _chunk(b"pHYs" + struct.pack(">IIB", per_metre, per_metre, 1))
@@ -216,7 +215,7 @@ def _without_size(chunks: bytes) -> bytes:
 
 def _svg(spec: dict[str, Any], identity: dict[str, str]) -> str:
     """The drawing, with its title and identity where screen readers and editors look for them."""
-    drawing = vl_convert.vegalite_to_svg(spec, vl_version=_VEGA_LITE, allowed_base_urls=[])
+    drawing = vl_convert.vegalite_to_svg(spec, vl_version=VEGA_LITE, allowed_base_urls=[])
     start = drawing.index(">", drawing.index("<svg")) + 1
     title = f"<title>{html.escape(_title(spec) or 'drivelab')}</title>"
     description = f"<desc>{html.escape(_line(identity))}</desc>" if identity else ""
@@ -225,7 +224,7 @@ def _svg(spec: dict[str, Any], identity: dict[str, str]) -> str:
 
 def _pdf(spec: dict[str, Any], identity: dict[str, str]) -> bytes:
     """The drawing with its text as text, and the identity as a comment at its end, which moves no offset."""
-    drawing = bytes(vl_convert.vegalite_to_pdf(spec, vl_version=_VEGA_LITE, allowed_base_urls=[]))
+    drawing = bytes(vl_convert.vegalite_to_pdf(spec, vl_version=VEGA_LITE, allowed_base_urls=[]))
     return drawing.rstrip(b"\n") + f"\n% {_line(identity)}\n".encode() if identity else drawing
 
 
@@ -261,20 +260,13 @@ def _html(
         ink=INK,
         soft=SOFT,
         font=FONT,
-        bundle=_bundle(),
+        bundle=packed(),
         data=_inside_script(json.dumps(spec.get("datasets", {}), allow_nan=False)),
         specs=_inside_script(json.dumps(specs, allow_nan=False)),
         margin=_PAGE_MARGIN,
         options=_inside_script(json.dumps(options)),
         footer=footer,
     )
-
-
-@cache
-def _bundle() -> str:
-    """Vega and its libraries, deflated, in base64: the same in every page, and slow to make."""
-    scripts = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;", vl_version=_VEGA_LITE)
-    return base64.b64encode(zlib.compress(scripts.encode(), 9)).decode()
 
 
 def _inside_script(text: str) -> str:

@@ -28,7 +28,8 @@ _CLOSE = 2.0
 
 def fit(spec: Mapping[str, Any], width: float, measure: Measure) -> Spec:
     """A copy of `spec` that is about `width` points wide; `measure` returns the drawn width of a specification."""
-    fitted = copy.deepcopy(dict(spec))
+    # The data, which may be many, stay as they are.
+    fitted = {key: value if key == "datasets" else copy.deepcopy(value) for key, value in spec.items()}
     # The heading is wrapped first, because an unwrapped one would count towards the picture's width.
     _break_titles(fitted, width)
     if width < NARROW:
@@ -40,9 +41,8 @@ def fit(spec: Mapping[str, Any], width: float, measure: Measure) -> Spec:
     _let_overlapping_labels_go(fitted)
     for _ in range(_ROUNDS):
         missing = width - measure(fitted)
-        if abs(missing) <= _CLOSE:
+        if abs(missing) <= _CLOSE or not _widen(fitted, missing):
             break
-        _widen(fitted, missing)
     _thin_ticks(fitted)
     return fitted
 
@@ -163,22 +163,25 @@ def _thin(axis: Spec, scale: Spec, width: float) -> None:
     axis["values"] = fitting(ticks, domain, width, across=True, form=form, is_log=scale.get("type") == "log")
 
 
-def _widen(view: Spec, by: float) -> None:
-    """Widen a view by this many points: all its rows, divided among the views within a row."""
-    if isinstance(view.get("width"), int | float):
-        view["width"] = max(_PANEL_MIN, view["width"] + by)
-        for layer in view.get("layer", ()):
-            if isinstance(layer.get("width"), int | float):
-                layer["width"] = view["width"]
-    for inner in view.get("vconcat", ()):
-        _widen(inner, by)
-    for inner in view.get("hconcat", ()):
-        _widen(inner, by / len(view["hconcat"]))
-    columns = min(view.get("columns", len(view.get("concat", ())) or 1), len(view.get("concat", ())) or 1)
-    for inner in view.get("concat", ()):
-        _widen(inner, by / columns)
-    if "spec" in view:
-        _widen(view["spec"], by)
+def _widen(view: Spec, by: float) -> bool:
+    """Widen a view by this many points: all its rows, divided among the views within a row. Returns whether it is."""
+    before = view.get("width")
+    is_wider = False
+    if isinstance(before, int | float):
+        view["width"] = max(_PANEL_MIN, before + by)
+        for panel in [view, *view.get("layer", ())]:
+            if isinstance(panel.get("width"), int | float):
+                is_wider = is_wider or before != view["width"] or panel["width"] != view["width"]
+                panel["width"] = view["width"]
+    row, grid = view.get("hconcat", ()), view.get("concat", ())
+    columns = min(view.get("columns", len(grid) or 1), len(grid) or 1)
+    shares = [(inner, by) for inner in view.get("vconcat", ())]
+    shares += [(inner, by / len(row)) for inner in row]
+    shares += [(inner, by / columns) for inner in grid]
+    shares += [(inner, by) for inner in ([view["spec"]] if "spec" in view else [])]
+    for inner, share in shares:
+        is_wider = _widen(inner, share) or is_wider
+    return is_wider
 
 
 def drawn_width(drawing: str) -> float:

@@ -8,7 +8,7 @@ from typing import Any
 import altair as alt
 
 from drivelab.charts.errors import ChartInputError
-from drivelab.charts.theme import LINE_COLOURS, dress, heading, inline
+from drivelab.charts.theme import LINE_COLOURS, Chart, dress, heading, inline
 from drivelab.charts.ticks import fitting, log_labels
 
 WIDTH = 560
@@ -27,7 +27,7 @@ def fitted(
         rows = [{**group, "error": round(100 * group["error"], 4)} for group in groups]
         names = list(dict.fromkeys(row["name"] for row in rows))
         panels.append(
-            alt.Chart(inline(rows))
+            Chart(inline(rows))
             .mark_point(filled=True, size=60)
             .encode(
                 x=alt.X("error:Q", title="error of the simulated mean, %"),
@@ -44,7 +44,7 @@ def fitted(
             for kind in ("measured", "simulated")
         ]
         panels.append(
-            alt.Chart(inline(rows))
+            Chart(inline(rows))
             .mark_line(point=True)
             .encode(
                 x=_depths([row["iodepth"] for row in rows]),

@@ -11,7 +11,7 @@ from typing import Any
 import altair as alt
 
 from drivelab.charts.rows import Row
-from drivelab.charts.theme import GRID, LINE_COLOURS, SOFT, Panel, inline
+from drivelab.charts.theme import GRID, LINE_COLOURS, SOFT, Chart, Panel, inline, layer
 
 _ROW_HEIGHT = 15
 # Errors beyond this many margins are drawn at the edge: one of a small group would flatten all others.
@@ -41,10 +41,10 @@ def group_errors(errors: Sequence[Mapping[str, Any]], margin_percent: float, wid
         alt.Tooltip("high:Q", title="to", format="+.2f"),
         alt.Tooltip("verdict:N"),
     ]
-    band = alt.Chart(inline([{"from": -margin_percent, "to": margin_percent}])).mark_rect(color=GRID)
+    band = Chart(inline([{"from": -margin_percent, "to": margin_percent}])).mark_rect(color=GRID)
     title = "Error of the simulated mean, %"
-    base = alt.Chart(inline(rows)).encode(y=name, color=colour, tooltip=tooltip)
-    return alt.layer(
+    base = Chart(inline(rows)).encode(y=name, color=colour, tooltip=tooltip)
+    return layer(
         band.encode(x=alt.X("from:Q", scale=scale, title=title), x2="to:Q"),
         base.mark_rule(strokeWidth=2, clip=True).encode(
             x=alt.X("low:Q", scale=scale, title=title), x2="high:Q"

@@ -15,7 +15,7 @@ import altair as alt
 
 from drivelab.charts.metrics import Metric, latency_title
 from drivelab.charts.rows import DEPTH_AXES, Row, Sweep, number
-from drivelab.charts.theme import INK, LINE_COLOURS, Panel, colours, inline
+from drivelab.charts.theme import INK, LINE_COLOURS, Chart, Panel, colours, inline, layer
 from drivelab.charts.ticks import fitting, log_axis, log_labels
 
 WIDTH = 760
@@ -175,7 +175,7 @@ def _panel(layout: _Layout, field: str, title: str, width: float, *, first: bool
         colour = alt.Color(
             "shade:N", title=layout.shade_title, scale=domain, legend=legend if first else None
         )
-    base = alt.Chart(inline(rows)).encode(**places)
+    base = Chart(inline(rows)).encode(**places)
     marked = {"x": x, "color": colour, "tooltip": _tooltip(layout, rows)}
     size = max(layout.bar_px - 2, 2)
     layers: list[alt.Chart] = [
@@ -185,7 +185,7 @@ def _panel(layout: _Layout, field: str, title: str, width: float, *, first: bool
     ]
     ranged = [row for row in rows if row.get(f"{field}_low") is not None]
     if ranged:
-        span = alt.Chart(inline(ranged)).mark_rule(strokeWidth=1.4, color=INK)
+        span = Chart(inline(ranged)).mark_rule(strokeWidth=1.4, color=INK)
         low = alt.X(f"{field}_low:Q", scale=scale, title=named)
         layers.append(span.encode(**places, x=low, x2=f"{field}_high:Q"))
     if layout.bar_px >= _FIGURE_PX:
@@ -193,11 +193,11 @@ def _panel(layout: _Layout, field: str, title: str, width: float, *, first: bool
         texts = [
             {**row, "end": row.get(behind) if row.get(behind) is not None else row["value"]} for row in rows
         ]
-        words = alt.Chart(inline(texts)).mark_text(
+        words = Chart(inline(texts)).mark_text(
             align="left", dx=7 if is_log else 4, fontSize=min(10.5, layout.bar_px - 1), color=INK
         )
         layers.append(words.encode(**places, x=alt.X("end:Q", scale=scale), text="figure:N"))
-    return alt.layer(*layers).properties(width=width, height=layout.height)
+    return layer(*layers).properties(width=width, height=layout.height)
 
 
 def _places(layout: _Layout, *, first: bool) -> dict[str, Any]:

@@ -11,7 +11,7 @@ import altair as alt
 
 from drivelab.charts.errors import ChartInputError
 from drivelab.charts.rows import NS_PER_MS, Point, Row, number, part, scaled
-from drivelab.charts.theme import INK, LINE_COLOURS, SOFT, Panel, dress, heading, inline
+from drivelab.charts.theme import INK, LINE_COLOURS, SOFT, Chart, Panel, dress, heading, inline, layer
 from drivelab.charts.ticks import log_axis, log_labels
 from drivelab.report.plural import counted
 from drivelab.runs import hdr
@@ -69,7 +69,7 @@ def latencies(point: Point, title: str | None = None, notes: Sequence[str] = ())
         alt.Tooltip("share:Q", title="I/Os, %", format=".2f"),
     ]
     bars = (
-        alt.Chart(inline(rows))
+        Chart(inline(rows))
         .mark_rect()
         .encode(
             x=x, x2="high:Q", y=alt.Y("from:Q", title="I/Os, %"), y2="to:Q", color=colour, tooltip=tooltip
@@ -79,7 +79,7 @@ def latencies(point: Point, title: str | None = None, notes: Sequence[str] = ())
     for place, (name, ink) in enumerate(_MARKS):
         value = scaled(latency.get(name), NS_PER_MS)
         if value is not None and value > 0:
-            one = alt.Chart(inline([{"at": value, "text": f"{name} {value:,.4g} ms"}]))
+            one = Chart(inline([{"at": value, "text": f"{name} {value:,.4g} ms"}]))
             at = alt.X("at:Q", scale=scale)
             marks.append(one.mark_rule(color=ink, strokeWidth=1.4, strokeDash=[4, 3]).encode(x=at))
             far = math.log(value / low) / math.log(high / low) if is_log else value / high
@@ -90,7 +90,7 @@ def latencies(point: Point, title: str | None = None, notes: Sequence[str] = ())
             words = one.mark_text(**side, fontSize=11, color=ink if ink != INK else SOFT, fontWeight="bold")
             marks.append(words.encode(x=at, y=alt.value(10 + 15 * place), text="text:N"))
     text = "Response times" if title is None else title
-    chart = alt.layer(bars, *marks).properties(
+    chart = layer(bars, *marks).properties(
         width=WIDTH, height=HEIGHT, title=heading(text, [*notes, rate, *_why_ranged(point)])
     )
     return dress(chart)

@@ -12,7 +12,7 @@ import altair as alt
 from drivelab.charts.curves import depth
 from drivelab.charts.errors import ChartInputError
 from drivelab.charts.rows import NS_PER_MS, Point, Row, number, part, scaled
-from drivelab.charts.theme import INK, LINE_COLOURS, SOFT, Panel, dress, heading, inline
+from drivelab.charts.theme import INK, LINE_COLOURS, SOFT, Chart, Panel, dress, heading, inline, layer
 from drivelab.charts.ticks import log_axis, log_labels
 
 WIDTH = 620
@@ -60,7 +60,7 @@ def _of_one(point: Point, title: str | None, notes: Sequence[str]) -> Panel:
     scale = alt.Scale(type="log", domain=domain, nice=False)
     names = [row["job"] for row in rows]
     y = alt.Y("job:N", title=None, sort=names, axis=alt.Axis(labelLimit=220, labelFontWeight="bold"))
-    base = alt.Chart(inline(rows)).encode(y=y)
+    base = Chart(inline(rows)).encode(y=y)
 
     def x(mark: str) -> alt.X:
         return alt.X(f"{mark}:Q", title="Response time, ms", scale=scale, axis=x_axis)
@@ -82,7 +82,7 @@ def _of_one(point: Point, title: str | None, notes: Sequence[str]) -> Panel:
         ),
     ]
     words = "Black: the mean; thick: from the median to p99; thin: from the shortest to the longest (orange)."
-    return alt.layer(*layers).properties(
+    return layer(*layers).properties(
         width=WIDTH,
         height=_ROW_HEIGHT * len(rows) + 10,
         title=heading(title or "Response times of each job", [*notes, words]),

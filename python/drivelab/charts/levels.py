@@ -15,7 +15,7 @@ import altair as alt
 
 from drivelab.charts.errors import ChartInputError
 from drivelab.charts.rows import NS_PER_MS, Row
-from drivelab.charts.theme import LINE_COLOURS, SOFT, Panel, dress, heading, inline
+from drivelab.charts.theme import LINE_COLOURS, SOFT, Chart, Panel, dress, heading, inline, layer
 from drivelab.charts.ticks import log_axis, log_labels
 
 # All panels of a line, with the names of the levels, are less than 1200 wide.
@@ -172,7 +172,7 @@ def _panel(
         axis=alt.Axis(**log_labels(ticks, marks.form)),
     )
     y = _y(names, first=first)
-    base = alt.Chart(inline(marks.rows))
+    base = Chart(inline(marks.rows))
     tooltip = [alt.Tooltip("level:N"), alt.Tooltip("series:N"), alt.Tooltip("value:Q", format=",.4~g")]
     shown = alt.value(LINE_COLOURS[0]) if colour is None else colour
     layers: list[alt.Chart] = [
@@ -184,7 +184,7 @@ def _panel(
     layers.append(
         base.mark_point(filled=True, size=48, opacity=1).encode(x=x, y=y, color=shown, tooltip=tooltip)
     )
-    return alt.layer(*layers).properties(width=width, height=alt.Step(_STEP))
+    return layer(*layers).properties(width=width, height=alt.Step(_STEP))
 
 
 def _space(rows: Sequence[Mapping[str, Any]], names: Sequence[str]) -> Panel:
@@ -193,8 +193,8 @@ def _space(rows: Sequence[Mapping[str, Any]], names: Sequence[str]) -> Panel:
     x = alt.X(
         "value:Q", title="Usable, %", scale=alt.Scale(domain=[0, 100]), axis=alt.Axis(values=[0, 50, 100])
     )
-    bar = alt.Chart(inline(data)).mark_bar(size=9, color="#9aa7b1")
-    return alt.layer(bar.encode(x=x, y=_y(names, first=False))).properties(width=90, height=alt.Step(_STEP))
+    bar = Chart(inline(data)).mark_bar(size=9, color="#9aa7b1")
+    return layer(bar.encode(x=x, y=_y(names, first=False))).properties(width=90, height=alt.Step(_STEP))
 
 
 def _colour(title: str, series: Iterable[Any], colours: Sequence[str], *, shown: bool = True) -> alt.Color:

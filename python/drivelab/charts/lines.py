@@ -12,7 +12,7 @@ import altair as alt
 
 from drivelab.charts.errors import ChartInputError
 from drivelab.charts.rows import Row, hidden
-from drivelab.charts.theme import Panel, colours, dress, heading, inline
+from drivelab.charts.theme import Chart, Panel, colours, dress, heading, inline, layer
 from drivelab.charts.ticks import fitting, log_labels
 
 WIDTH, HEIGHT = 400, 320
@@ -108,14 +108,14 @@ def _panel(rows: list[Row], names: list[str], picture: Mapping[str, Any], top: f
         alt.Tooltip("x:Q", title=picture["x"]),
         alt.Tooltip("figure:Q", title="predicted", format=",.4~g"),
     ]
-    base = alt.Chart(inline(rows))
+    base = Chart(inline(rows))
     line = base.mark_line(strokeWidth=1.8, strokeJoin="round").encode(x=x, y=y, color=colour)
     dots = base.mark_point(filled=True, size=40, opacity=1).encode(x=x, y=y, color=colour, tooltip=tooltip)
     published = [row for row in rows if "published" in row]
     tooltip_published = [alt.Tooltip("published:Q", title="published"), *tooltip[:2]]
     rings = (
-        alt.Chart(inline(published))
+        Chart(inline(published))
         .mark_point(filled=False, size=170, opacity=1, strokeWidth=2)
         .encode(x=x, y=alt.Y("published:Q", scale=scale), color=colour, tooltip=tooltip_published)
     )
-    return alt.layer(line, dots, *([rings] if published else [])).properties(width=WIDTH, height=HEIGHT)
+    return layer(line, dots, *([rings] if published else [])).properties(width=WIDTH, height=HEIGHT)

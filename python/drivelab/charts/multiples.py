@@ -13,7 +13,7 @@ import altair as alt
 
 from drivelab.charts.metrics import Metric, latency_title
 from drivelab.charts.rows import Row, Sweep
-from drivelab.charts.theme import GRID, LINE_COLOURS, Panel, inline
+from drivelab.charts.theme import GRID, LINE_COLOURS, Chart, Panel, inline, layer
 from drivelab.charts.ticks import log_axis, log_labels
 
 PANELS_MAX = 24
@@ -89,24 +89,22 @@ def _panel(
         alt.Tooltip("x:Q", title=plan.x_title),
         alt.Tooltip(field, format=",.4~g"),
     ]
-    behind = (
-        alt.Chart(inline(others)).mark_line(strokeWidth=1, color=_BEHIND).encode(x=x, y=y, detail="series:N")
-    )
+    behind = Chart(inline(others)).mark_line(strokeWidth=1, color=_BEHIND).encode(x=x, y=y, detail="series:N")
     layers = [behind]
     if any(row.get(f"{rate}_low") is not None for row in own):
         ends = (f"{rate}_low", f"{rate}_high")
         closed = [
             {**row, **{end: row[rate] if row[end] is None else row[end] for end in ends}} for row in own
         ]
-        band = alt.Chart(inline(closed)).mark_area(opacity=_BAND_OPACITY, color=LINE_COLOURS[0])
+        band = Chart(inline(closed)).mark_area(opacity=_BAND_OPACITY, color=LINE_COLOURS[0])
         layers.append(
             band.encode(x=x, y=alt.Y(f"{ends[0]}:Q", scale=y["scale"], title=y["title"]), y2=f"{ends[1]}:Q")
         )
-    base = alt.Chart(inline(own))
+    base = Chart(inline(own))
     layers.append(base.mark_line(strokeWidth=2, color=LINE_COLOURS[0], strokeJoin="round").encode(x=x, y=y))
     dots = base.mark_point(filled=True, size=30, opacity=1, color=LINE_COLOURS[0])
     layers.append(dots.encode(x=x, y=y, tooltip=tooltip))
-    return alt.layer(*layers).properties(width=_WIDTH, height=_HEIGHT)
+    return layer(*layers).properties(width=_WIDTH, height=_HEIGHT)
 
 
 def _y(rows: Sequence[Row], field: str, title: str | None) -> alt.Y:

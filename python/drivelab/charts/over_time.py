@@ -13,7 +13,7 @@ import altair as alt
 
 from drivelab.charts.errors import ChartInputError
 from drivelab.charts.rows import NS_PER_MS, Point, Row, hidden, place_name, scaled
-from drivelab.charts.theme import INK, LINE_COLOURS, SOFT, Panel, dress, heading, inline
+from drivelab.charts.theme import INK, LINE_COLOURS, SOFT, Chart, Panel, dress, heading, inline, layer
 from drivelab.report.steady import ending
 
 WIDTH = 760
@@ -169,19 +169,17 @@ def _panel(
         alt.Tooltip("t:Q", title="time, s", format=",.4~g"),
         alt.Tooltip(f"{field}:Q", title=title, format=",.4~g"),
     ]
-    lines = alt.Chart(inline(rows)).mark_line(strokeWidth=1.5, strokeJoin="round", clip=True)
+    lines = Chart(inline(rows)).mark_line(strokeWidth=1.5, strokeJoin="round", clip=True)
     layers: list[Any] = [lines.encode(x=x, y=y, color=colour, tooltip=tooltip)]
     for what, ink in (("mean", INK), ("last quarter", LINE_COLOURS[1])):
         chosen = [row for row in levels if row["what"] == what]
         if chosen:
-            rule = alt.Chart(inline(chosen)).mark_rule(
-                color=ink, strokeWidth=2 if ink != INK else 1.1, clip=True
-            )
+            rule = Chart(inline(chosen)).mark_rule(color=ink, strokeWidth=2 if ink != INK else 1.1, clip=True)
             layers.append(
                 rule.encode(x=alt.X("from:Q", scale=across), x2="to:Q", y=alt.Y("level:Q", scale=scale))
             )
             figures = [{**row, "text": f"{what} {row['level']:,.4g}"} for row in chosen]
-            words = alt.Chart(inline(figures)).mark_text(
+            words = Chart(inline(figures)).mark_text(
                 align="left",
                 dx=6,
                 dy=-5 if what == "mean" else 7,
@@ -189,4 +187,4 @@ def _panel(
                 color=SOFT if ink == INK else ink,
             )
             layers.append(words.encode(x=alt.value("width"), y=alt.Y("level:Q", scale=scale), text="text:N"))
-    return alt.layer(*layers).properties(width=WIDTH, height=HEIGHT)
+    return layer(*layers).properties(width=WIDTH, height=HEIGHT)

@@ -12,7 +12,17 @@ import altair as alt
 
 from drivelab.charts.errors import ChartInputError
 from drivelab.charts.rows import NS_PER_MS, Point, Row, Sweep, part, scaled, sweep
-from drivelab.charts.theme import INK, PART_COLOURS, SPARE_PART_COLOURS, Panel, dress, heading, inline
+from drivelab.charts.theme import (
+    INK,
+    PART_COLOURS,
+    SPARE_PART_COLOURS,
+    Chart,
+    Panel,
+    dress,
+    heading,
+    inline,
+    layer,
+)
 from drivelab.report.plural import are, counted
 
 WIDTH = 680
@@ -120,7 +130,7 @@ def _group(
         legend=alt.Legend(orient="top", columns=len(order), symbolType="square", columnPadding=14),
     )
     bars = (
-        alt.Chart(inline(segments))
+        Chart(inline(segments))
         .mark_bar()
         .encode(
             x=x,
@@ -137,11 +147,11 @@ def _group(
         )
     )
     sums = (
-        alt.Chart(inline(totals))
+        Chart(inline(totals))
         .mark_text(align="left", dx=5, fontSize=min(11, step - 2), color=INK)
         .encode(x="total:Q", y=alt.Y("x:N", sort=names), text="text:N")
     )
-    layered = alt.layer(bars, sums).properties(width=WIDTH, height=alt.Step(step))
+    layered = layer(bars, sums).properties(width=WIDTH, height=alt.Step(step))
     if not plan.line_axes:
         return layered
     text = f"{plan.series_title}: {rows[0]['series']}"

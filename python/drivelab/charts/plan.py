@@ -16,7 +16,18 @@ import altair as alt
 
 from drivelab.charts.errors import ChartInputError
 from drivelab.charts.rows import NS_PER_MS, Row
-from drivelab.charts.theme import INK, LINE_COLOURS, SOFT, Panel, colours, dress, heading, inline
+from drivelab.charts.theme import (
+    INK,
+    LINE_COLOURS,
+    SOFT,
+    Chart,
+    Panel,
+    colours,
+    dress,
+    heading,
+    inline,
+    layer,
+)
 from drivelab.charts.ticks import log_axis, log_labels
 from drivelab.report.plural import counted
 
@@ -173,10 +184,10 @@ def _panel(
         ),
         alt.Tooltip("out for:N"),
     ]
-    base = alt.Chart(inline(rows)).encode(x=x, y=y)
+    base = Chart(inline(rows)).encode(x=x, y=y)
     layers: list[alt.Chart] = []
     if limits:
-        mark = alt.Chart(inline([{"value": limits[0]}])).mark_rule(stroke=INK, strokeDash=[4, 4])
+        mark = Chart(inline([{"value": limits[0]}])).mark_rule(stroke=INK, strokeDash=[4, 4])
         layers.append(mark.encode(y=y))
     edge = base.transform_filter("datum.front").mark_point(size=120, stroke=SOFT, strokeWidth=1, fill=None)
     layers.append(edge)
@@ -190,7 +201,7 @@ def _panel(
     layers.append(points.encode(stroke=colour, fill=fill, shape=shape, tooltip=tooltip))
     ring = base.transform_filter("datum.pick").mark_point(size=220, stroke=INK, strokeWidth=1.6, fill=None)
     layers.append(ring.encode(tooltip=tooltip))
-    return alt.layer(*layers).properties(width=WIDTH, height=HEIGHT)
+    return layer(*layers).properties(width=WIDTH, height=HEIGHT)
 
 
 def _notes(plan: Mapping[str, Any]) -> list[str]:
@@ -241,13 +252,13 @@ def tornado(plan: Mapping[str, Any]) -> Panel:
     notes = ["Solid: as assumed; thin: intervals of 95 %" + ("; dashed: --max-loss" if limit else "")]
     for value, dash in ((now, [1, 0]), (limit, [4, 4])):
         if value:
-            rule = alt.Chart(inline([{"value": value}])).mark_rule(stroke=INK, strokeDash=dash)
+            rule = Chart(inline([{"value": value}])).mark_rule(stroke=INK, strokeDash=dash)
             layers.append(rule.encode(x=x))
     if unresolved := [one["name"] for one in known if not one["is_told"]]:
         text = f"Half and twice of these change less than the intervals show: {', '.join(unresolved)}"
         notes += textwrap.wrap(text, _LINE_MAX)
     return dress(
-        alt.layer(*layers).properties(
+        layer(*layers).properties(
             width=_TORNADO_WIDTH,
             height=alt.Step(_STEP),
             title=heading(f"Which assumption decides: {plan['pick']}", notes),
@@ -293,6 +304,6 @@ def _tornado_layers(rows: Sequence[Row], places: tuple[alt.X, alt.X], y: alt.Y) 
         alt.Tooltip("value:Q", title="chance in a year, %", format=".3~g"),
         alt.Tooltip("turns:N", title="the pick turns"),
     ]
-    base = alt.Chart(inline(list(rows))).encode(y=y)
+    base = Chart(inline(list(rows))).encode(y=y)
     bars = base.mark_bar(size=16).encode(x=x, x2="now:Q", color=colour, tooltip=tooltip)
     return [bars, base.mark_rule(stroke=INK, strokeWidth=1.2).encode(x=low, x2="high:Q")]

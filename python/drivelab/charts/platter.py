@@ -15,7 +15,7 @@ import altair as alt
 
 from drivelab.charts.head import Command, Move, described, moved, moves
 from drivelab.charts.rows import Row
-from drivelab.charts.theme import GRID, INK, SOFT, Panel, inline
+from drivelab.charts.theme import GRID, INK, SOFT, Chart, Panel, inline, layer
 
 _HUB = 0.36
 _EDGE = 1.0
@@ -42,22 +42,22 @@ def platter(
     x = alt.X("x:Q", scale=scale, axis=None)
     y = alt.Y("y:Q", scale=scale, axis=None)
     disk = (
-        alt.Chart(inline(_disk()))
+        Chart(inline(_disk()))
         .mark_line(strokeWidth=1, stroke=GRID)
         .encode(x=x, y=y, detail="ring:N", order="at:Q")
     )
     path = (
-        alt.Chart(inline(way))
+        Chart(inline(way))
         .mark_line(strokeWidth=1.6, strokeJoin="round", strokeCap="butt", opacity=0.85)
         .encode(x=x, y=y, detail="move:N", order="at:Q", color=colour)
     )
     marks = (
-        alt.Chart(inline(places))
+        Chart(inline(places))
         .mark_point(filled=False, size=150, opacity=1, fill="white", color=INK, strokeWidth=0.9)
         .encode(x=x, y=y, shape=shape, tooltip=tooltip)
     )
     numbers = (
-        alt.Chart(inline(places))
+        Chart(inline(places))
         .mark_text(fontSize=8.5, color=INK, fontWeight="bold", baseline="middle")
         .encode(x=x, y=y, text="number:N", tooltip=tooltip)
     )
@@ -70,7 +70,7 @@ def platter(
         anchor="middle",
         offset=4,
     )
-    layered = alt.layer(disk, path, marks, numbers)
+    layered = layer(disk, path, marks, numbers)
     return layered.properties(width=size, height=size, title=heading, view=alt.ViewBackground(stroke=None))
 
 

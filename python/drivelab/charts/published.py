@@ -16,7 +16,7 @@ import altair as alt
 
 from drivelab.charts.errors import ChartInputError
 from drivelab.charts.rows import Row, number
-from drivelab.charts.theme import INK, SOFT, Panel, colours, dress, heading, inline
+from drivelab.charts.theme import INK, SOFT, Chart, Panel, colours, dress, heading, inline, layer
 from drivelab.charts.ticks import log_axis, log_labels
 from drivelab.report.plural import counted
 
@@ -246,9 +246,9 @@ def _rates(rows: list[Row], table: _Table, *, first: bool) -> Panel:
     )
     scale = alt.Scale(type="log", domain=table.rate_domain, nice=False)
     x = _x(table, labelled=False)
-    known = alt.Chart(inline([row for row in rows if row["published"] is not None]))
-    lines = alt.Chart(inline([row for row in rows if row["predicted"] is not None]))
-    return alt.layer(
+    known = Chart(inline([row for row in rows if row["published"] is not None]))
+    lines = Chart(inline([row for row in rows if row["predicted"] is not None]))
+    return layer(
         lines.mark_line(strokeWidth=1.6).encode(
             x=x,
             y=alt.Y("predicted:Q", title=title, scale=scale, axis=axis),
@@ -284,11 +284,11 @@ def _errors(rows: list[Row], table: _Table, *, first: bool) -> Panel:
     )
     spans = [{"low": -band, "high": band, "fill": fill} for band, fill in zip(BANDS, FILLS, strict=True)]
     fill = alt.Fill("fill:N", scale=None)
-    bands = alt.Chart(inline(spans[::-1])).mark_rect().encode(y=y, y2="high:Q", fill=fill)
-    zero = alt.Chart(inline([{"low": 0}])).mark_rule(color=INK, strokeWidth=0.8).encode(y="low:Q")
+    bands = Chart(inline(spans[::-1])).mark_rect().encode(y=y, y2="high:Q", fill=fill)
+    zero = Chart(inline([{"low": 0}])).mark_rule(color=INK, strokeWidth=0.8).encode(y="low:Q")
     x = _x(table, labelled=True)
-    cells = alt.Chart(inline(shown))
-    return alt.layer(
+    cells = Chart(inline(shown))
+    return layer(
         bands,
         zero,
         cells.mark_point(filled=True, size=34, opacity=1, stroke="white", strokeWidth=0.5).encode(

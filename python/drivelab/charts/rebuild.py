@@ -15,7 +15,7 @@ import altair as alt
 
 from drivelab.charts.errors import ChartInputError
 from drivelab.charts.rows import NS_PER_MS, Point, Row, part, place_name, scaled
-from drivelab.charts.theme import INK, LINE_COLOURS, Panel, dress, heading, inline
+from drivelab.charts.theme import INK, LINE_COLOURS, Chart, Panel, dress, heading, inline, layer
 from drivelab.charts.ticks import log_axis, log_labels
 from drivelab.report.array_summary import INSTANTS_SHOWN_MAX, is_eventful, sync_text, timeline
 
@@ -199,7 +199,7 @@ def _draw(
             scale=scale,
             legend=alt.Legend(symbolType="stroke", symbolStrokeWidth=3) if first else None,
         )
-    base = alt.Chart(inline(rows))
+    base = Chart(inline(rows))
     alone = base.transform_filter("datum.alone")
     layers: list[Any] = [_rules(events, x)]
     if first and len(names) == 1:
@@ -215,7 +215,7 @@ def _draw(
         # A value without neighbours cannot be joined by a line.
         layers.append(alone.mark_circle(size=16, opacity=1, clip=True).encode(x=across, y=y, color=colour))
         layers += _labels(events, x)
-    return alt.layer(*layers).properties(width=WIDTH, height=panel.height)
+    return layer(*layers).properties(width=WIDTH, height=panel.height)
 
 
 def _tooltip(x: _Time, panel: _Panel) -> list[alt.Tooltip]:
@@ -229,7 +229,7 @@ def _tooltip(x: _Time, panel: _Panel) -> list[alt.Tooltip]:
 def _rules(events: Sequence[Row], x: _Time) -> alt.Chart:
     """A vertical line at each event."""
     rules: alt.Chart = (
-        alt.Chart(inline(events))
+        Chart(inline(events))
         .mark_rule(strokeWidth=1, strokeDash=[3, 3], opacity=0.8)
         .encode(
             x=alt.X("t:Q", scale=x.scale),
@@ -249,7 +249,7 @@ def _labels(events: Sequence[Row], x: _Time) -> list[alt.Chart]:
     for row in events:
         side: dict[str, Any] = {"align": "right", "dx": -3} if row["right"] else {"align": "left", "dx": 3}
         texts.append(
-            alt.Chart(inline([row]))
+            Chart(inline([row]))
             .mark_text(**side, dy=-8 - _LABEL_PX * row["line"], fontSize=10.5)
             .encode(
                 x=alt.X("t:Q", scale=x.scale),

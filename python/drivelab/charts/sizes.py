@@ -13,7 +13,7 @@ import altair as alt
 
 from drivelab.charts.errors import ChartInputError
 from drivelab.charts.rows import BYTES_PER_MB, NS_PER_MS, Row
-from drivelab.charts.theme import INK, LINE_COLOURS, Panel, dress, heading, inline
+from drivelab.charts.theme import INK, LINE_COLOURS, Chart, Panel, dress, heading, inline, layer
 from drivelab.charts.ticks import SIZE_LABEL, fitting, log_axis, log_labels
 from drivelab.scenarios.sizes import size_with_unit
 
@@ -112,7 +112,7 @@ def _times(rows: list[Row], names: list[str]) -> Panel:
     domain, ticks = log_axis(times, HEIGHT_TIME)
     scale = alt.Scale(type="log", domain=domain, nice=False)
     axis = alt.Axis(**log_labels(ticks))
-    base = alt.Chart(inline(rows))
+    base = Chart(inline(rows))
     x, colour = _x(rows, titled=False), _colour(names)
     lines = base.mark_line(strokeWidth=1.2).encode(
         x=x, y=alt.Y("model:Q", title="Time per request, ms", scale=scale, axis=axis), color=colour
@@ -120,7 +120,7 @@ def _times(rows: list[Row], names: list[str]) -> Panel:
     marks = base.mark_point(filled=True, size=42, opacity=0.9).encode(
         x=x, y=alt.Y("ms:Q", scale=scale), color=colour, shape=_shape(names), tooltip=_tooltip()
     )
-    return alt.layer(lines, marks).properties(width=WIDTH, height=HEIGHT_TIME)
+    return layer(lines, marks).properties(width=WIDTH, height=HEIGHT_TIME)
 
 
 def _misses(rows: list[Row], names: list[str]) -> Panel:
@@ -132,11 +132,11 @@ def _misses(rows: list[Row], names: list[str]) -> Panel:
         scale=alt.Scale(domain=[-limit, limit], nice=False),
         axis=alt.Axis(tickCount=7),
     )
-    base = alt.Chart(inline(rows))
+    base = Chart(inline(rows))
     x, colour = _x(rows, titled=True), _colour(names)
-    zero = alt.Chart(inline([{"miss": 0}])).mark_rule(color=INK, strokeWidth=0.8).encode(y=y)
+    zero = Chart(inline([{"miss": 0}])).mark_rule(color=INK, strokeWidth=0.8).encode(y=y)
     lines = base.mark_line(strokeWidth=1.4).encode(x=x, y=y, color=colour)
     marks = base.mark_point(filled=True, size=42, opacity=0.9).encode(
         x=x, y=y, color=colour, shape=_shape(names), tooltip=_tooltip()
     )
-    return alt.layer(zero, lines, marks).properties(width=WIDTH, height=HEIGHT_MISS)
+    return layer(zero, lines, marks).properties(width=WIDTH, height=HEIGHT_MISS)

@@ -13,7 +13,7 @@ import altair as alt
 
 from drivelab.charts.errors import ChartInputError
 from drivelab.charts.rows import BYTES_PER_MB, NS_PER_MS, Row, part
-from drivelab.charts.theme import INK, LINE_COLOURS, SOFT, Panel, dress, heading, inline
+from drivelab.charts.theme import INK, LINE_COLOURS, SOFT, Chart, Panel, dress, heading, inline, layer
 
 WIDTH = 860
 HEIGHT_RATE, HEIGHT_ACCESS = 260, 260
@@ -95,7 +95,7 @@ def _rates(places: list[Row], scan: Mapping[str, Any]) -> Panel:
         alt.Tooltip("share:Q", title="share, %", format=".1f"),
         alt.Tooltip("mb_per_s:Q", title="MB/s", format=".1f"),
     ]
-    base = alt.Chart(inline(places))
+    base = Chart(inline(places))
     layers: list[Any] = [
         *_mean(rates["mean_bytes_per_s"] / BYTES_PER_MB, y, x, ".1f"),
         base.mark_line(color=_RATE, strokeWidth=1.6, strokeJoin="round").encode(x=x, y=y),
@@ -103,11 +103,11 @@ def _rates(places: list[Row], scan: Mapping[str, Any]) -> Panel:
     ]
     if fit := part(rates, "square_over_share"):
         layers.append(
-            alt.Chart(inline(_curve(fit)))
+            Chart(inline(_curve(fit)))
             .mark_line(color=_FIT, strokeWidth=1.1, strokeDash=[5, 4])
             .encode(x=x, y=y)
         )
-    return alt.layer(*layers).properties(width=WIDTH, height=HEIGHT_RATE)
+    return layer(*layers).properties(width=WIDTH, height=HEIGHT_RATE)
 
 
 def _curve(fit: Mapping[str, float]) -> list[Row]:
@@ -131,18 +131,18 @@ def _accesses(accesses: list[Row], figures: Mapping[str, Any]) -> Panel:
     ]
     x, y = _x(titled=True), alt.Y("ms:Q", title="Access time, ms", scale=scale, axis=_Y_AXIS)
     dots = (
-        alt.Chart(inline(accesses))
+        Chart(inline(accesses))
         .mark_circle(size=11, opacity=0.55, color=_ACCESS)
         .encode(x=x, y=y, tooltip=tooltip)
     )
     mean = _mean(figures["mean_ns"] / NS_PER_MS, y, x, ".2f")
-    return alt.layer(dots, *mean).properties(width=WIDTH, height=HEIGHT_ACCESS)
+    return layer(dots, *mean).properties(width=WIDTH, height=HEIGHT_ACCESS)
 
 
 def _mean(value: float, y: alt.Y, x: alt.X, form: str) -> list[alt.Chart]:
     """A thin line at a mean, with its figure at the right edge."""
     field = str(y.shorthand).removesuffix(":Q")
-    base = alt.Chart(inline([{field: value, "share": 100, "text": f"mean {value:{form}}"}]))
+    base = Chart(inline([{field: value, "share": 100, "text": f"mean {value:{form}}"}]))
     rule = base.mark_rule(color=INK, strokeWidth=0.9, opacity=0.8).encode(y=y)
     text = base.mark_text(align="left", dx=6, fontSize=11, color=SOFT).encode(x=x, y=y, text="text:N")
     return [rule, text]

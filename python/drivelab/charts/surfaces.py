@@ -9,7 +9,7 @@ import altair as alt
 
 from drivelab.charts.errors import ChartInputError
 from drivelab.charts.rows import BYTES_PER_MB, NS_PER_MS, Row, part
-from drivelab.charts.theme import LINE_COLOURS, Panel, dress, heading, inline
+from drivelab.charts.theme import LINE_COLOURS, Chart, Panel, dress, heading, inline, layer
 
 WIDTH = 760
 HEIGHT_RATE, HEIGHT_ACCESS = 270, 230
@@ -80,11 +80,11 @@ def _panel(rows: Sequence[Row], field: str, title: str, colour: alt.Color, *, is
         alt.Tooltip("share:Q", title="share, %", format=".1f"),
         alt.Tooltip(f"{field}:Q", title=title, format=",.2f"),
     ]
-    base = alt.Chart(inline(rows))
+    base = Chart(inline(rows))
     marks = (
         base.mark_line(strokeWidth=1.8, strokeJoin="round")
         if is_line
         else base.mark_circle(size=12, opacity=0.5)
     )
-    layers = alt.layer(marks.encode(x=x, y=y, color=colour, tooltip=tooltip))
+    layers = layer(marks.encode(x=x, y=y, color=colour, tooltip=tooltip))
     return layers.properties(width=WIDTH, height=HEIGHT_RATE if is_line else HEIGHT_ACCESS)

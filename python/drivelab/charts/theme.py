@@ -7,7 +7,7 @@ its own configuration, so that importing this package changes nothing in a user'
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, Self, TypeAlias, TypeVar
 
 import altair as alt
 
@@ -61,8 +61,49 @@ def _blend(share: float) -> str:
     return "#" + "".join(f"{round(a + (b - a) * (place - left)):02x}" for a, b in zip(*ends, strict=True))
 
 
+class Chart(alt.Chart):
+    """A chart whose parts nobody changes: its copies share them.
+
+    altair copies each chart a few times, with all below it, each time it is layered or set beside others. That took
+    longer than many a simulation.
+    """
+
+    def __deepcopy__(self, _: object) -> Self:
+        """Another chart of the same parts."""
+        return self.copy(deep=False)
+
+    def encode(self, *args: Any, **channels: Any) -> Self:  # noqa: ANN401 - as in altair
+        """Set the channels; altair would compare a text or a value with all its classes to find that of the channel."""
+        return super().encode(*args, **{name: _channel(name, given) for name, given in channels.items()})
+
+
+def _channel(name: str, given: Any) -> Any:  # noqa: ANN401 - what altair takes for a channel
+    """A text or a value as the channel of this name; anything else as it is."""
+    kind = name[0].upper() + name[1:]
+    if isinstance(given, str):
+        return getattr(alt, kind)(given)
+    if isinstance(given, dict) and given.keys() == {"value"}:
+        return getattr(alt, f"{kind}Value")(given["value"])
+    return given
+
+
+class _Layers(alt.LayerChart):
+    """Layers that nobody changes either."""
+
+    def __deepcopy__(self, _: object) -> Self:
+        return self.copy(deep=False)
+
+
+def layer(*charts: alt.Chart | Panel) -> alt.LayerChart:
+    """The charts over each other in one panel, as `alt.layer` has them."""
+    return _Layers(layer=charts)
+
+
 class _Inline(alt.InlineData):
     """Rows that nobody changes: the copies that altair makes of a chart share them."""
+
+    # Rows of our own making need no look at each of them.
+    _class_is_valid_at_instantiation = False
 
     def __deepcopy__(self, _: object) -> _Inline:
         return _Inline(**self._kwds)

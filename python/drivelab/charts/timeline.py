@@ -16,7 +16,7 @@ from drivelab.charts.errors import ChartInputError
 from drivelab.charts.head import PHASES, Command, Move, described, finish_ns, moves, same_commands
 from drivelab.charts.platter import platter, turns
 from drivelab.charts.rows import NS_PER_MS, Point, Row, part, place_name
-from drivelab.charts.theme import INK, LINE_COLOURS, PART_COLOURS, Panel, dress, heading, inline
+from drivelab.charts.theme import INK, LINE_COLOURS, PART_COLOURS, Chart, Panel, dress, heading, inline, layer
 from drivelab.errors import ref
 from drivelab.report.plural import counted
 
@@ -256,20 +256,20 @@ def _panel(view: _View, longest_ms: float, *, alone: bool, last: bool) -> Panel:
     )
     y = alt.Y("from:Q", title="Cylinder", scale=up, axis=alt.Axis(tickCount=6, labelExpr=_CYLINDER))
     waiting = [
-        alt.Chart(inline([row for row in commands if row["access"] == access]))
+        Chart(inline([row for row in commands if row["access"] == access]))
         .mark_rule(strokeWidth=1, color=colour, strokeDash=dash, opacity=0.9 if short else 0.35)
         .encode(x=x, x2="end:Q", y=alt.Y("y:Q", scale=up), tooltip=_tooltip())
         for access, colour, dash in (("read", _READ, [1, 0]), ("write", _WRITE, [5, 2]))
     ]
     way = (
-        alt.Chart(inline(head))
+        Chart(inline(head))
         .mark_rule(strokeWidth=2.4 if short else 1.4, strokeCap="round")
         .encode(x=x, x2="end:Q", y=y, y2="to:Q", color=_colour(), tooltip=_HEAD_TOOLTIP)
     )
     if short:
         _dodge(commands, [-0.012 * longest_ms, longest_ms * 1.012], [low - margin, high + margin], height)
     marks = _marks(commands, up, short=short)
-    layered = alt.layer(*waiting, way, *marks).properties(width=WIDTH, height=height)
+    layered = layer(*waiting, way, *marks).properties(width=WIDTH, height=height)
     if alone:
         return layered
     return layered.properties(
@@ -326,7 +326,7 @@ def _dodge(commands: list[Row], across: list[float], up: list[float], height: fl
 def _marks(commands: list[Row], up: alt.Scale, *, short: bool) -> list[alt.Chart]:
     """A mark where each command is served, with its number of arrival if there is room."""
     place = {"x": alt.X("end:Q"), "y": alt.Y("mark:Q", scale=up)}
-    base = alt.Chart(inline(commands))
+    base = Chart(inline(commands))
     marks = base.mark_point(
         filled=False, size=150 if short else 14, opacity=1, fill="white", color=INK, strokeWidth=0.9
     ).encode(**place, shape=_shape(), tooltip=_tooltip())
@@ -334,7 +334,7 @@ def _marks(commands: list[Row], up: alt.Scale, *, short: bool) -> list[alt.Chart
         return [marks]
     moved = [row for row in commands if row["mark"] != row["y"]]
     ties = (
-        alt.Chart(inline(moved))
+        Chart(inline(moved))
         .mark_rule(strokeWidth=0.9, color=INK)
         .encode(x=place["x"], y=alt.Y("y:Q", scale=up), y2="mark:Q")
     )

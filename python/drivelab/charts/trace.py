@@ -9,7 +9,7 @@ import altair as alt
 
 from drivelab.charts.errors import ChartInputError
 from drivelab.charts.rows import BYTES_PER_MB, Row, part
-from drivelab.charts.theme import LINE_COLOURS, Panel, dress, heading, inline
+from drivelab.charts.theme import LINE_COLOURS, Chart, Panel, dress, heading, inline, layer
 from drivelab.report.plural import counted
 
 WIDTH = 860
@@ -80,7 +80,7 @@ def _rates(series: Mapping[str, Any]) -> Panel:
         legend=alt.Legend(orient="top"),
     )
     lines = (
-        alt.Chart(inline(rows))
+        Chart(inline(rows))
         .mark_line(interpolate="step-after", strokeWidth=1.3)
         .encode(
             x=_x(series, titled=not any(series["mean_depth"])),
@@ -93,7 +93,7 @@ def _rates(series: Mapping[str, Any]) -> Panel:
             ],
         )
     )
-    return alt.layer(lines).properties(width=WIDTH, height=HEIGHT_RATE)
+    return layer(lines).properties(width=WIDTH, height=HEIGHT_RATE)
 
 
 def _depths(series: Mapping[str, Any]) -> Panel:
@@ -102,7 +102,7 @@ def _depths(series: Mapping[str, Any]) -> Panel:
         {"s": s, "depth": depth} for s, depth in zip(_times(series), series["mean_depth"], strict=True)
     ]
     area = (
-        alt.Chart(inline(rows))
+        Chart(inline(rows))
         .mark_area(
             interpolate="step-after", color=_DEPTH, opacity=0.45, line={"color": _DEPTH, "strokeWidth": 1.2}
         )
@@ -115,7 +115,7 @@ def _depths(series: Mapping[str, Any]) -> Panel:
             ],
         )
     )
-    return alt.layer(area).properties(width=WIDTH, height=HEIGHT_DEPTH)
+    return layer(area).properties(width=WIDTH, height=HEIGHT_DEPTH)
 
 
 def _amount(power: int) -> str:
@@ -126,7 +126,7 @@ def _amount(power: int) -> str:
 def _bars(rows: Sequence[Row], order: Sequence[str], x: str, colour: alt.Color | alt.ColorValue) -> Panel:
     width = (WIDTH - _GAP) / 2
     bars = (
-        alt.Chart(inline(rows))
+        Chart(inline(rows))
         .mark_bar()
         .encode(
             x=alt.X(
@@ -141,7 +141,7 @@ def _bars(rows: Sequence[Row], order: Sequence[str], x: str, colour: alt.Color |
             tooltip=[alt.Tooltip("text:N", title=x), alt.Tooltip("requests:Q", format=",")],
         )
     )
-    return alt.layer(bars).properties(width=width, height=HEIGHT_BARS)
+    return layer(bars).properties(width=width, height=HEIGHT_BARS)
 
 
 def _sizes(sizes: Mapping[str, Any]) -> Panel:
