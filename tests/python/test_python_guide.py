@@ -81,7 +81,7 @@ def test_a_function_has_the_options_of_its_verb(verb):
 
 def test_the_functions_stay_when_their_folders_are_imported():
     code = (
-        "import drivelab, drivelab.arrays.plan.answer, drivelab.fit.stages, drivelab.arrays.durability.texts\n"
+        "import drivelab, drivelab.arrays.plan.answer, drivelab.fit.stages, drivelab.arrays.durability.question\n"
         "print(*(callable(getattr(drivelab, name)) for name in ('plan', 'fit', 'durability', 'library')))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

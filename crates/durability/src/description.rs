@@ -9,51 +9,51 @@ use serde::{Deserialize, Serialize};
 pub struct Description {
     /// `raid0` to `raidz3` as in the array of a scenario; `draid` and `lrc` only for durability.
     pub level: String,
-    pub members: u32,
     /// The layout of the copies of RAID 10: near, far or offset.
     #[serde(default)]
     pub layout: Option<String>,
-    /// The number of copies of RAID 01 and RAID 10.
-    #[serde(default = "two")]
-    pub copies: u32,
-    /// The number of groups of RAID 30, 50, 60; of local groups of a local-reconstruction code.
-    #[serde(default = "two")]
-    pub groups: u32,
-    /// Members that hold parity: per stripe of declustered parity, or the global parities of a local-reconstruction
-    /// code.
-    #[serde(default = "two")]
-    pub parity: u32,
-    /// Members per stripe of declustered parity, data and parity.
-    #[serde(default)]
-    pub width: Option<u32>,
-    /// The number of stripes (row groups of different drives) of declustered parity.
-    #[serde(default = "many")]
-    pub stripes: f64,
+    pub members: u32,
     pub capacity_bytes: f64,
     pub life_hours: f64,
     /// The lifetime of a drive.
     pub drive: Law,
-    /// Arrays whose drives are all from a bad batch.
-    #[serde(default)]
-    pub batch: Option<Batch>,
+    pub repair: Repair,
     /// Unreadable sectors.
     #[serde(default)]
     pub latent: Option<Latent>,
-    pub repair: Repair,
-    /// Hot spares of the whole array, each of which is reordered when it is used; without them every repair waits for
-    /// its own new drive.
+    /// Arrays whose drives are all from a bad batch.
     #[serde(default)]
-    pub spares: Option<u32>,
-    /// The probability that, when a failed drive is replaced, a good one of its group is pulled, which then must be
-    /// rebuilt as well.
-    #[serde(default)]
-    pub wrong_drive: f64,
+    pub batch: Option<Batch>,
     /// Common causes of drive failures.
     #[serde(default)]
     pub common: Vec<Common>,
     /// Outages, which make data unavailable without losing them.
     #[serde(default)]
     pub outages: Vec<Outage>,
+    /// The probability that, when a failed drive is replaced, a good one of its group is pulled, which then must be
+    /// rebuilt as well.
+    #[serde(default)]
+    pub wrong_drive: f64,
+    /// The number of copies of RAID 01 and RAID 10; 2 if not given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub copies: Option<u32>,
+    /// The number of groups of RAID 30, 50, 60; of local groups of a local-reconstruction code; 2 if not given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub groups: Option<u32>,
+    /// Members that hold parity: per stripe of declustered parity, or the global parities of a local-reconstruction
+    /// code; 2 if not given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parity: Option<u32>,
+    /// Members per stripe of declustered parity, data and parity.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub width: Option<u32>,
+    /// Hot spares of the whole array, each of which is reordered when it is used; without them every repair waits for
+    /// its own new drive.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub spares: Option<u32>,
+    /// The number of stripes (row groups of different drives) of declustered parity; a million if not given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stripes: Option<f64>,
 }
 
 /// A share of the arrays is built from drives that age faster.
@@ -71,13 +71,13 @@ pub struct Batch {
 #[serde(deny_unknown_fields)]
 pub struct Latent {
     /// Unreadable sectors per byte read.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub per_byte: Option<f64>,
     /// The time from the last correction (or a new drive) to the next latent defect of a drive.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub arrival: Option<Law>,
     /// The time from a latent defect until a scrub corrects it; without it only a new drive does.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scrub: Option<Law>,
 }
 
@@ -85,20 +85,33 @@ pub struct Latent {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Repair {
-    #[serde(default = "at_once")]
-    pub detection: Law,
-    /// The time until a new drive is delivered, if there is no spare.
-    #[serde(default = "at_once")]
-    pub replacement: Law,
     /// The rebuild with one member of the group missing, two, ...; the last entry applies to more.
     pub rebuild: Vec<Rebuild>,
     /// Whether all rebuilds of the array share the rate of one.
     #[serde(default)]
     pub serial: bool,
+    /// The time until the failure is noticed; at once if not given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub detection: Option<Law>,
+    /// The time until a new drive is delivered, if there is no spare; at once if not given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replacement: Option<Law>,
     /// The hours in which drives can be replaced; always if not given.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub attended: Option<Attended>,
 }
+
+impl Repair {
+    pub fn detection(&self) -> &Law {
+        self.detection.as_ref().unwrap_or(&AT_ONCE)
+    }
+
+    pub fn replacement(&self) -> &Law {
+        self.replacement.as_ref().unwrap_or(&AT_ONCE)
+    }
+}
+
+static AT_ONCE: Law = Law::Fixed { hours: 0.0 };
 
 /// The rebuild time in one state of the array.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -106,9 +119,9 @@ pub struct Repair {
 pub struct Rebuild {
     pub time: Law,
     /// The interval of the mean if it was measured or simulated: probabilities are then also given over it.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub low_hours: Option<f64>,
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub high_hours: Option<f64>,
 }
 
@@ -138,16 +151,4 @@ pub struct Outage {
     pub name: String,
     pub mttf_hours: f64,
     pub mttr_hours: f64,
-}
-
-fn two() -> u32 {
-    2
-}
-
-fn many() -> f64 {
-    1e6
-}
-
-fn at_once() -> Law {
-    Law::Fixed { hours: 0.0 }
 }

@@ -1,14 +1,15 @@
 //! The probability that an array loses data, and the share of time in which it is unavailable.
 //!
-//! Lives here: a checked description of an array, of its failures and repairs ([`Plan`]); a Markov chain if every
+//! Lives here: the question as it is typed ([`asked`]); a checked description of an array, of its failures and repairs ([`Plan`]); a Markov chain if every
 //! time is exponential ([`chain`]); event-driven Monte Carlo if not; failure biasing and multilevel splitting if
 //! losses are rare; closed forms against which all of them are checked.
 //!
-//! Never does: I/O, parsing of units, the duration of a rebuild (a simulation of the array gives that).
+//! Never does: I/O, the duration of a rebuild (a simulation of the array gives that).
 //!
-//! Start reading at [`description`], then [`solve`].
+//! Start reading at [`asked::table`], then [`description`] and [`solve`].
 pub mod arrangement;
 pub mod array;
+pub mod asked;
 pub mod chain;
 pub mod closed_forms;
 pub mod description;

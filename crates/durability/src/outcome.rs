@@ -114,26 +114,13 @@ pub fn check(plan: &Plan, settings: &Settings) -> Result<(), Vec<Problem>> {
     let mut problems = Vec::new();
     let mut hold = |holds: bool, place: &str, message: String, remedy: &str| {
         if !holds {
-            problems.push(Problem { place: place.into(), message, remedy: remedy.into() });
+            problems.push(Problem::of(place, message, remedy));
         }
     };
-    let fits = (1000..=1 << 40).contains(&settings.histories);
-    let message = match settings.histories {
-        1 => "1 history".to_owned(),
-        histories => format!("{histories} histories"),
-    };
-    hold(fits, "histories", message, "give 1000 to 2^40");
-    let fits = settings.relative > 0.0 && settings.relative < 1.0;
-    hold(
-        fits,
-        "error",
-        format!("{} is no relative error", settings.relative),
-        "give a share between 0 and 1: 5%",
-    );
     let rare = matches!(settings.method, Method::Chain | Method::Biasing | Method::Splitting);
     hold(
         !settings.every_loss || !rare,
-        "every-loss",
+        "every_loss",
         "a history ends with its loss in this method".into(),
         concat!("give ", key!("method", "monte-carlo")),
     );
@@ -175,12 +162,8 @@ fn run(plan: &Plan, settings: &Settings, workers: Workers<'_>) -> Result<Outcome
             reason = Some("the chain has too many states");
         }
         if let (Method::Chain, Some(reason)) = (method, reason) {
-            let remedy = concat!("give ", key!("method", "auto"), ", or exponential times").into();
-            return Err(vec![Problem {
-                place: "method".into(),
-                message: format!("there is no chain: {reason}"),
-                remedy,
-            }]);
+            let remedy = concat!("give ", key!("method", "auto"), ", or exponential times");
+            return Err(vec![Problem::of("method", format!("there is no chain: {reason}"), remedy)]);
         }
         method = Method::MonteCarlo;
         // Frequent losses are counted by plain histories; biasing would only add variance.
@@ -355,8 +338,8 @@ fn outcome(plan: &Plan, method: Method, year: Estimate, life: Estimate) -> Outco
     let textbook = match plan.arrangement.rule {
         Rule::Bears(bears) if about.drive.mean().is_finite() => {
             let repair = &about.repair;
-            let waits = repair.detection.mean()
-                + if about.spares.unwrap_or(0) == 0 { repair.replacement.mean() } else { 0.0 };
+            let waits = repair.detection().mean()
+                + if about.spares.unwrap_or(0) == 0 { repair.replacement().mean() } else { 0.0 };
             let one = mttdl(
                 plan.arrangement.cells[0],
                 bears,

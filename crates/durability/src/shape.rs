@@ -51,11 +51,11 @@ impl<'a> Shape<'a> {
             level: &about.level,
             members: about.members,
             layout: about.layout.as_deref(),
-            copies: about.copies,
-            groups: about.groups,
-            parity: about.parity,
+            copies: about.copies.unwrap_or(2),
+            groups: about.groups.unwrap_or(2),
+            parity: about.parity.unwrap_or(2),
             width: about.width,
-            stripes: about.stripes,
+            stripes: about.stripes.unwrap_or(1e6),
         }
     }
 

@@ -59,16 +59,18 @@ pub fn not_exponential(plan: &Plan) -> Option<&'static str> {
         return Some("somebody is there at some hours only");
     }
     let is_simple = |law: &Law| law.is_zero() || exponential(law);
-    if !is_simple(&repair.detection) {
+    if !is_simple(repair.detection()) {
         return Some("the detection is not exponential");
     }
     match about.spares {
-        None if !is_simple(&repair.replacement) => Some("the replacement is not exponential"),
+        None if !is_simple(repair.replacement()) => Some("the replacement is not exponential"),
         None if parts(plan).len() > 1 && (repair.serial || repair.rebuild.len() > 1) => {
             Some("a repair of several parts changes its pace")
         }
-        Some(_) if !repair.detection.is_zero() => Some("spares wait for the detection"),
-        Some(_) if !exponential(&repair.replacement) => Some("the replacement of a spare is not exponential"),
+        Some(_) if !repair.detection().is_zero() => Some("spares wait for the detection"),
+        Some(_) if !exponential(repair.replacement()) => {
+            Some("the replacement of a spare is not exponential")
+        }
         Some(_) if plan.arrangement.cells.len() > 1 => Some("groups share their spares"),
         Some(_) if repair.serial => Some("rebuilds share their pace"),
         _ => None,
@@ -78,7 +80,7 @@ pub fn not_exponential(plan: &Plan) -> Option<&'static str> {
 /// The mean hours of each part of a repair that takes time; the rebuild is last.
 fn parts(plan: &Plan) -> Vec<f64> {
     let repair = &plan.about.repair;
-    let waits = [Some(&repair.detection), plan.about.spares.is_none().then_some(&repair.replacement)];
+    let waits = [Some(repair.detection()), plan.about.spares.is_none().then_some(repair.replacement())];
     let waits = waits.into_iter().flatten().filter(|law| !law.is_zero()).map(Law::mean);
     waits.chain([plan.rebuild_mean(1)]).collect()
 }
@@ -266,7 +268,7 @@ impl Branches<'_> {
         let Some(spares) = about.spares else { return };
         let orders = spares - stock + waiting;
         if orders > 0 {
-            let rate = f64::from(orders) / about.repair.replacement.mean();
+            let rate = f64::from(orders) / about.repair.replacement().mean();
             let after = if *waiting > 0 {
                 (cells.clone(), waiting - 1, *stock)
             } else {

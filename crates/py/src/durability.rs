@@ -1,23 +1,20 @@
-//! How likely an array is to lose data: a description as JSON text, and its losses or what is wrong with it.
+//! How likely an array is to lose data: what is asked, read; a question as JSON text, and its losses.
 use crate::convert::to_python;
 use crate::run::POLL_INTERVAL;
 use crate::trace::check_signals;
+use drivelab_durability::asked::{self, Question};
 use drivelab_durability::monte_carlo::{ChunkRunner, Histories, Job, Workers, chunks};
-use drivelab_durability::{Description, Outcome, Plan, Problem, Settings, check, solve_with};
+use drivelab_durability::{Outcome, Plan, Problem, solve_with};
+use drivelab_scenario::text::problem::Place;
+use drivelab_scenario::text::tree::{Node, Value};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use serde::{Deserialize, Serialize};
+use pyo3::types::{PyDict, PyFloat, PyInt};
+use serde::Serialize;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread;
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Question {
-    array: Description,
-    settings: Settings,
-}
 
 #[derive(Serialize)]
 #[serde(rename_all = "lowercase")]
@@ -108,14 +105,36 @@ fn watched<T: Send>(stop: &AtomicBool, work: impl FnOnce() -> T + Send) -> PyRes
     })
 }
 
-/// Everything that is wrong with a question; nothing is run.
-///
-/// Raises `ValueError` where the text is no question.
+/// What is asked by these values of the keys of a question: `levels`, `questions`, one for each level, the `ends` of the
+/// failure rate as laws, and `problems`. Nothing is run.
 #[pyfunction]
-pub fn durability_problems<'py>(py: Python<'py>, question: &str) -> PyResult<Bound<'py, PyAny>> {
-    let question: Question = serde_json::from_str(question).map_err(|error| unreadable(&error))?;
-    let found = Plan::check(question.array).and_then(|plan| check(&plan, &question.settings));
-    to_python(py, &found.err().unwrap_or_default())
+pub fn durability_asked<'py>(py: Python<'py>, options: &Bound<'_, PyDict>) -> PyResult<Bound<'py, PyAny>> {
+    let given = options.iter().map(|(key, given)| Ok((key.extract()?, value(&given))));
+    to_python(py, &asked::asked(given.collect::<PyResult<_>>()?))
+}
+
+/// What a notebook or a file gives for a key, as the reader takes it; anything else is no value of a key.
+fn value(given: &Bound<'_, PyAny>) -> Value {
+    if let Ok(flag) = given.extract() {
+        Value::Flag(flag)
+    } else if let Ok(text) = given.extract() {
+        Value::Text(text)
+    } else if let Ok(items) = given.extract::<Vec<Bound<'_, PyAny>>>() {
+        Value::List(items.iter().map(|one| Node { place: Place::default(), value: value(one) }).collect())
+    } else if given.is_instance_of::<PyInt>() || given.is_instance_of::<PyFloat>() {
+        // A whole number of any length, too.
+        given.str().map_or(Value::Date, |text| Value::Decimal(text.to_string()))
+    } else {
+        Value::Date
+    }
+}
+
+/// A value as typed, by the name of its kind: `hours`, `chance`, `capacity`, `number` or `whole`.
+///
+/// Raises `ValueError` with what is wrong and the remedy.
+#[pyfunction]
+pub fn durability_value(kind: &str, text: &str) -> PyResult<f64> {
+    asked::value(kind, text).map_err(PyValueError::new_err)
 }
 
 /// Chunks of the histories of a job, from one number up to another: of each its sums, to the bit.

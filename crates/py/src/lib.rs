@@ -40,7 +40,7 @@ mod _core {
     #[pymodule_export]
     use super::crash::CrashLog;
     #[pymodule_export]
-    use super::durability::{durability, durability_chunks, durability_problems};
+    use super::durability::{durability, durability_asked, durability_chunks, durability_value};
     #[pymodule_export]
     use super::emulate::{
         Listener, Transcript, action_problem, check_clock, check_loop, emulate, left_out_of_emulation,
@@ -59,7 +59,7 @@ mod _core {
     #[pymodule_export]
     use super::plan::Plan;
     #[pymodule_export]
-    use super::quantities::{lifetime_ns, rate_bytes_per_s, size_bytes, span_ns};
+    use super::quantities::{rate_bytes_per_s, size_bytes, span_ns};
     #[pymodule_export]
     use super::replay::replay;
     #[pymodule_export]
@@ -88,15 +88,15 @@ mod _core {
         to_python(py, &drivelab_scenario::schema())
     }
 
-    /// All keys of a scenario (`"scenario"`) or of a drive file (`"drive"`), section by section, as Markdown.
+    /// All keys of a scenario (`"scenario"`), of a drive file (`"drive"`) or of a question of durability (`"durability"`),
+    /// section by section, as Markdown.
     #[pyfunction]
     fn reference(of: &str) -> PyResult<String> {
         match of {
             "scenario" => Ok(drivelab_scenario::scenario_reference()),
             "drive" => Ok(drivelab_scenario::drive_reference()),
-            _ => {
-                Err(PyValueError::new_err(format!("a reference is of a scenario or of a drive, not of {of}")))
-            }
+            "durability" => Ok(drivelab_durability::asked::reference()),
+            _ => Err(PyValueError::new_err(format!("there is no reference of {of}"))),
         }
     }
 

@@ -17,12 +17,6 @@ pub fn span_ns(text: &str) -> PyResult<u64> {
     read(parse::span(text).map(Span::as_ns))
 }
 
-/// The nanoseconds of a lifetime such as `5y`, however long it is; a year has 365 days.
-#[pyfunction]
-pub fn lifetime_ns(text: &str) -> PyResult<u128> {
-    read(parse::lifetime_ns(text))
-}
-
 /// The bytes of an amount of data such as `256MiB`.
 #[pyfunction]
 pub fn size_bytes(text: &str) -> PyResult<u64> {

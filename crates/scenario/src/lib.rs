@@ -12,13 +12,13 @@ mod check;
 mod fio;
 mod fio_trace;
 mod hash;
-mod keys;
+pub mod keys;
 mod plan;
 mod raw;
 mod reference;
 mod schema;
 mod sweep;
-mod text;
+pub mod text;
 
 pub use check::resolve::{Loader, NoFiles};
 pub use check::trace::{RemapRequest, TraceFound, TraceRequest};
@@ -27,7 +27,7 @@ pub use plan::{
     ArrayInForce, Assumed, Bounds, CachedWrites, Firmware, InForce, Plan, Point, Skipped, Source, plan,
     plan_served,
 };
-pub use reference::{drive_reference, scenario_reference};
+pub use reference::{drive_reference, reference_of, scenario_reference};
 pub use schema::{drive_schema, file_schema, schema};
 pub use sweep::POINTS_MAX;
 pub use text::keyed::{KeyedFile, KeyedProblem};

@@ -19,8 +19,13 @@ pub fn scenario_reference() -> String {
 
 /// All keys of a drive file, section by section.
 pub fn drive_reference() -> String {
+    reference_of(&DriveRaw::kind())
+}
+
+/// All keys of a file of this kind, section by section.
+pub fn reference_of(kind: &Kind) -> String {
     let mut out = String::new();
-    section(&mut out, "", &DriveRaw::kind(), &[]);
+    section(&mut out, "", kind, &[]);
     out
 }
 
@@ -79,6 +84,7 @@ fn inner(kind: &Kind) -> (&Kind, bool) {
 
 fn kind_words(kind: &Kind) -> String {
     match kind {
+        Kind::Quantity { what, units: "", example } => format!("{what}, `\"{example}\"`"),
         Kind::Quantity { what, units, example } => format!("{what}, `\"{example}\"`; {units}"),
         Kind::Count { least, most } if least == most => format!("`{least}`"),
         Kind::Count { least, most } => format!("{least} to {most}"),

@@ -27,6 +27,8 @@ PARITIES = {name: one["parities"] for name, one in _KNOWN.items() if one["pariti
 GROUPED = frozenset(name for name, one in _KNOWN.items() if one["has_groups"])
 COPIED = frozenset(name for name, one in _KNOWN.items() if one["has_copies"])
 NOTHING_SPARE = frozenset(name for name, one in _KNOWN.items() if not one["is_redundant"])
+BARE = NOTHING_SPARE | {"linear"}
+"""Levels that lose data with their first failure."""
 
 
 @dataclass(frozen=True)

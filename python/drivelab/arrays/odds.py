@@ -9,9 +9,11 @@ from typing import Any
 
 from drivelab.arrays import counted
 from drivelab.arrays.level import Level
-from drivelab.arrays.times import YEAR_HOURS, hours
+from drivelab.arrays.typed import hours
 from drivelab.errors import OptionError, ref
 
+YEAR_HOURS = 8760.0
+"""A year has 365 days."""
 _NUMBER = r"(\d+(?:\.\d*)?(?:e[+-]?\d+)?)"
 _PERCENT = re.compile(_NUMBER + r" ?%")
 

@@ -1,12 +1,18 @@
-"""Options of `durability`, `plan` and `compare-levels`: what fails beside drives, and what a repair waits for."""
+"""Options of `durability`, `plan` and `compare-levels`: what fails beside drives, and what a repair waits for.
 
+Their help is what the table of the keys says of them.
+"""
+
+import re
 from dataclasses import dataclass
+from functools import cache
 from typing import Annotated
 
 import typer
 
-from drivelab.arrays.durability.question import READS
+from drivelab import _core
 from drivelab.cli import completion
+from drivelab.scenarios import reference
 
 FAILS, REPAIR = "What fails", "The repair"
 """Panels of the help."""
@@ -27,74 +33,51 @@ def option(
     return found
 
 
-Batch = Annotated[
-    str | None,
-    option(
-        "Share of arrays from a bad batch, and how many times as fast its drives age: 5%:8", "SHARE:N", FAILS
-    ),
-]
-Ure = Annotated[
-    str | None,
-    option(
-        "Rate of unreadable sectors per bit or byte read: 1e-15/bit, or none; by default by the drive's class",
-        "RATE",
-        FAILS,
-    ),
-]
-Latent = Annotated[
-    str | None,
-    option("Rate of latent defects of a drive: 1.08e-4/h, or a distribution by name", "RATE", FAILS),
-]
-Reads = Annotated[
-    str | None, option(f"Data read from a drive per day, for --ure with --scrub [{READS}]", "SIZE", FAILS)
-]
-Common = Annotated[
-    list[str] | None,
-    option(
-        "Common cause of failures (name, mean time, share of drives): shelf:20y:30%; repeatable",
-        "CAUSE",
-        FAILS,
-    ),
-]
-WrongDrive = Annotated[
-    str | None,
-    option("Probability that a good drive is pulled by mistake at a replacement [0]", "PERCENT", FAILS),
-]
-Outage = Annotated[
-    list[str] | None,
-    option(
-        "Component without which data are unavailable (name, MTTF, MTTR): controller:500000h:8h; repeatable",
-        "PART",
-        FAILS,
-    ),
-]
-Detection = Annotated[str | None, option("Time from a failure to its detection [0]", "LAW", REPAIR)]
-Replacement = Annotated[
-    str | None, option("Time until a new drive arrives, without a spare [0]", "LAW", REPAIR)
-]
-Attended = Annotated[str | None, option("Attended hours a day x days a week: 8x5", "HxD", REPAIR)]
-Scrub = Annotated[
-    str | None,
-    option("Period of scrubs, or the distribution of the time from defect to correction", "TIME", REPAIR),
-]
+def of_key(name: str, metavar: str, panel: str) -> typer.models.OptionInfo:
+    """The option of a key of durability."""
+    return option(help_of(name), metavar, panel)
+
+
+def flag(name: str, panel: str) -> typer.models.OptionInfo:
+    """The option of a key that is true or false."""
+    found: typer.models.OptionInfo = typer.Option(
+        f"--{name.replace('_', '-')}", help=help_of(name), rich_help_panel=panel
+    )
+    return found
+
+
+def help_of(name: str) -> str:
+    """What a key means, with its default in brackets; other keys in it are options."""
+    key = _keys()[name]
+    text = re.sub(r"`(\w+)`", lambda other: f"--{other[1].replace('_', '-')}", key.meaning)
+    return f"{text} [{key.default}]" if key.default not in {"", "false"} else text
+
+
+@cache
+def _keys() -> dict[str, reference.Key]:
+    return reference.sections(_core.reference("durability"))[""].keys
+
+
+Outage = Annotated[list[str] | None, of_key("outage", "PART", FAILS)]
+Scrub = Annotated[str | None, of_key("scrub", "TIME", REPAIR)]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Causes:
     """What fails beside drives."""
 
-    batch: Batch = None
-    ure: Ure = None
-    latent: Latent = None
-    reads: Reads = None
-    common: Common = None
-    wrong_drive: WrongDrive = None
+    batch: Annotated[str | None, of_key("batch", "SHARE:N", FAILS)] = None
+    ure: Annotated[str | None, of_key("ure", "RATE", FAILS)] = None
+    latent: Annotated[str | None, of_key("latent", "RATE", FAILS)] = None
+    reads: Annotated[str | None, of_key("reads", "SIZE", FAILS)] = None
+    common: Annotated[list[str] | None, of_key("common", "CAUSE", FAILS)] = None
+    wrong_drive: Annotated[str | None, of_key("wrong_drive", "PERCENT", FAILS)] = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class Waits:
     """What a repair waits for."""
 
-    detection: Detection = None
-    replacement: Replacement = None
-    attended: Attended = None
+    detection: Annotated[str | None, of_key("detection", "LAW", REPAIR)] = None
+    replacement: Annotated[str | None, of_key("replacement", "LAW", REPAIR)] = None
+    attended: Annotated[str | None, of_key("attended", "HxD", REPAIR)] = None

@@ -46,7 +46,7 @@ impl Array<'_> {
         }
         let about = &self.plan.about;
         let end = if self.phase[drive] == Phase::Waiting {
-            self.now + about.repair.replacement.mean() + self.plan.rebuild_mean(1)
+            self.now + about.repair.replacement().mean() + self.plan.rebuild_mean(1)
         } else {
             self.next[drive]
         };

@@ -6,13 +6,13 @@ impl Array<'_> {
     /// Begins the repair of a drive: with a spare, or with a new drive that is delivered first.
     pub(super) fn repair(&mut self, drive: usize, cell: usize, stream: &mut Stream) {
         let repair = &self.plan.about.repair;
-        let found = self.now + repair.detection.draw(stream);
+        let found = self.now + repair.detection().draw(stream);
         if self.plan.about.spares.is_none() {
-            let there = self.attended(found + repair.replacement.draw(stream));
+            let there = self.attended(found + repair.replacement().draw(stream));
             self.next[drive] = there + self.rebuild(cell, stream);
             return;
         }
-        self.stores.orders.push(self.attended(found + repair.replacement.draw(stream)));
+        self.stores.orders.push(self.attended(found + repair.replacement().draw(stream)));
         if self.stores.stock > 0 {
             self.stores.stock -= 1;
             self.next[drive] = found + self.rebuild(cell, stream);
@@ -73,16 +73,16 @@ mod tests {
     /// Triple parity of six: an hour to detect, ten to deliver, five to rebuild.
     fn plan(spares: Option<u32>, attended: Option<Attended>) -> Plan {
         let rebuild = Rebuild { time: Law::Fixed { hours: 5.0 }, low_hours: None, high_hours: None };
-        let (detection, replacement) = (Law::Fixed { hours: 1.0 }, Law::Fixed { hours: 10.0 });
+        let (detection, replacement) = (Some(Law::Fixed { hours: 1.0 }), Some(Law::Fixed { hours: 10.0 }));
         let about = Description {
             level: "raidz3".into(),
             members: 6,
             layout: None,
-            copies: 2,
-            groups: 2,
-            parity: 2,
+            copies: None,
+            groups: None,
+            parity: None,
             width: None,
-            stripes: 1e6,
+            stripes: None,
             capacity_bytes: 16e12,
             life_hours: WAY.life,
             drive: Law::Exponential { mean_hours: 1e9 },

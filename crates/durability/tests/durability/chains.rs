@@ -100,7 +100,7 @@ fn a_repair_of_two_parts_has_its_closed_form() {
     // 1/(2f) + T1 and T1 = 1/(a+f) + a/(a+f) (1/(b+f) + b/(b+f) T0).
     let (f, a, b) = (1e-5, 1.0 / 48.0, 1.0 / 20.0);
     let mut about = exponential("raid1", 2, 1.0 / f, 1.0 / b);
-    about.repair.replacement = drivelab_durability::law::Law::Exponential { mean_hours: 1.0 / a };
+    about.repair.replacement = Some(drivelab_durability::law::Law::Exponential { mean_hours: 1.0 / a });
     let ahead = 1.0 / (2.0 * f) + 1.0 / (a + f) + a / (a + f) / (b + f);
     let exact = ahead / (1.0 - a / (a + f) * b / (b + f)) / YEAR;
     let found = solved(about, Method::Chain, 1000).mttdl_years.value.unwrap();
@@ -186,7 +186,7 @@ fn the_textbooks_repair_waits_for_a_delivery_only_without_a_spare() {
     for (spares, repair) in [(None, 90.0), (Some(0), 90.0), (Some(1), 30.0)] {
         let mut about = exponential("raid5", 8, 2e5, 30.0);
         about.spares = spares;
-        about.repair.replacement = Law::Exponential { mean_hours: 60.0 };
+        about.repair.replacement = Some(Law::Exponential { mean_hours: 60.0 });
         let found = solved(about, Method::Chain, 1000).textbook.unwrap();
         assert!((found.approximate_hours * 56.0 * repair / 4e10 - 1.0).abs() < 1e-9, "{spares:?} {found:?}");
     }

@@ -24,7 +24,7 @@ fn grid() -> Vec<(&'static str, Description)> {
         (
             "declustered",
             with("draid", 12, 1.2e5, 300.0, &|a| {
-                (a.parity, a.width, a.stripes) = (2, Some(6), 20.0);
+                (a.parity, a.width, a.stripes) = (Some(2), Some(6), Some(20.0));
             }),
         ),
         (
@@ -44,26 +44,26 @@ fn grid() -> Vec<(&'static str, Description)> {
         (
             "two spares",
             with("raid6", 6, 3e4, 50.0, &|a| {
-                (a.spares, a.repair.replacement) = (Some(2), Law::Exponential { mean_hours: 1500.0 });
+                (a.spares, a.repair.replacement) = (Some(2), Some(Law::Exponential { mean_hours: 1500.0 }));
             }),
         ),
         (
             "no spare on the shelf",
             with("raid5", 6, 2e5, 50.0, &|a| {
-                (a.spares, a.repair.replacement) = (Some(0), Law::Exponential { mean_hours: 300.0 });
+                (a.spares, a.repair.replacement) = (Some(0), Some(Law::Exponential { mean_hours: 300.0 }));
             }),
         ),
         (
             "three parts of a repair",
             with("raid6", 8, 1e5, 150.0, &|a| {
-                a.repair.detection = Law::Exponential { mean_hours: 40.0 };
-                a.repair.replacement = Law::Exponential { mean_hours: 90.0 };
+                a.repair.detection = Some(Law::Exponential { mean_hours: 40.0 });
+                a.repair.replacement = Some(Law::Exponential { mean_hours: 90.0 });
             }),
         ),
         (
             "mirrors that wait for a drive",
             with("raid10", 6, 1e5, 50.0, &|a| {
-                a.repair.replacement = Law::Exponential { mean_hours: 150.0 };
+                a.repair.replacement = Some(Law::Exponential { mean_hours: 150.0 });
                 a.common = vec![Common { name: "shelf".into(), mean_hours: 1e6, share: 0.2 }];
             }),
         ),

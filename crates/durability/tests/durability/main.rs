@@ -1,5 +1,6 @@
 //! The room as others use it: chains against closed forms and published values, histories against chains.
 mod chains;
+mod docs;
 mod errors;
 mod histories;
 mod properties;
@@ -18,33 +19,33 @@ pub fn many(count: u64) -> u64 {
 pub fn exponential(level: &str, members: u32, mttf: f64, rebuild: f64) -> Description {
     Description {
         level: level.into(),
-        members,
         layout: None,
-        copies: 2,
-        groups: 2,
-        parity: 2,
-        width: None,
-        stripes: 1e6,
+        members,
         capacity_bytes: 16e12,
         life_hours: 10.0 * 8760.0,
         drive: Law::Exponential { mean_hours: mttf },
-        batch: None,
-        latent: None,
         repair: Repair {
-            detection: Law::Fixed { hours: 0.0 },
-            replacement: Law::Fixed { hours: 0.0 },
             rebuild: vec![Rebuild {
                 time: Law::Exponential { mean_hours: rebuild },
                 low_hours: None,
                 high_hours: None,
             }],
             serial: false,
+            detection: None,
+            replacement: None,
             attended: None,
         },
-        spares: None,
-        wrong_drive: 0.0,
+        latent: None,
+        batch: None,
         common: vec![],
         outages: vec![],
+        wrong_drive: 0.0,
+        copies: None,
+        groups: None,
+        parity: None,
+        width: None,
+        spares: None,
+        stripes: None,
     }
 }
 

@@ -16,7 +16,7 @@ proptest! {
         let with = |spares| {
             let mut about = exponential("raid6", members, 1e5, 20.0);
             about.spares = Some(spares);
-            about.repair.replacement = Law::Exponential { mean_hours: delivery };
+            about.repair.replacement = Some(Law::Exponential { mean_hours: delivery });
             chance(about)
         };
         prop_assert!(with(spares + 1) <= with(spares) * (1.0 + 1e-12));

@@ -1,5 +1,6 @@
 //! `choices!`: names for the values of an enum, with what each means.
 
+#[macro_export]
 macro_rules! choices {
     ($type:ty { $( $name:literal => $value:expr, $doc:literal; )+ }) => {
         impl $crate::keys::Read for $type {
@@ -18,7 +19,7 @@ macro_rules! choices {
         }
     };
 }
-pub(crate) use choices;
+pub use choices;
 
 use super::kind::Kind;
 use super::read::{Mark, wrong_type};

@@ -3,6 +3,7 @@
 //!
 //! A section is declared once with [`section!`](crate::keys::section): the struct that holds the raw values,
 //! the reader that fills it, and the description from which the JSON Schema and `docs/reference/keys-*.md` are written.
+//! Rooms above this one declare their own files with it.
 pub mod choices;
 pub mod kind;
 pub mod numbers;
@@ -10,7 +11,7 @@ pub mod quantities;
 pub mod read;
 pub mod section;
 
-pub(crate) use choices::choices;
+pub use choices::choices;
 pub use kind::{Key, Kind, Section};
 pub use read::{At, Mark, Read, Source};
-pub(crate) use section::section;
+pub use section::section;

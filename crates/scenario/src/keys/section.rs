@@ -11,6 +11,7 @@
 //! }
 //! ```
 
+#[macro_export]
 macro_rules! section {
     (
         facts: $facts:literal,
@@ -122,7 +123,7 @@ macro_rules! section {
         }
     };
 }
-pub(crate) use section;
+pub use section;
 
 use super::read::{At, Read};
 use crate::text::problem::{Log, Place};

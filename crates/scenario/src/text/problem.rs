@@ -276,10 +276,15 @@ impl Log {
     }
 
     /// The problems in the order of the texts; `None` if there are none.
-    pub fn into_problems(mut self) -> Option<Problems> {
-        self.problems.sort_by_key(|(place, _)| *place);
-        let problems: Vec<Problem> = self.problems.into_iter().map(|(_, problem)| problem).collect();
+    pub fn into_problems(self) -> Option<Problems> {
+        let problems: Vec<Problem> = self.into_placed().into_iter().map(|(_, problem)| problem).collect();
         if problems.is_empty() { None } else { Some(Problems(problems)) }
+    }
+
+    /// The problems in the order of the texts, with their places.
+    pub fn into_placed(mut self) -> Vec<(Place, Problem)> {
+        self.problems.sort_by_key(|(place, _)| *place);
+        self.problems
     }
 
     fn problem(&self, place: Place, message: String, remedy: Option<String>) -> Problem {

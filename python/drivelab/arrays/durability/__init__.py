@@ -1,8 +1,7 @@
 """The probability that an array loses data: failures, repairs, unreadable sectors, spares, and common causes.
 
-texts.py reads quantities and laws, checks.py refuses what cannot be, question.py makes a description of the options,
-solving.py goes from the options to the answer, losses.py holds it and its tables; the rules are in Rust. Start with
-`loss`.
+The keys of a question, what they mean and the rules are in Rust. file.py and question.py bring options there,
+solving.py goes from them to the answer, losses.py holds it and its tables. Start with `loss`.
 """
 
 from drivelab.arrays.durability.call import durability

@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, cast
 
-from drivelab.arrays.durability.checks import check_keys, check_values
 from drivelab.arrays.durability.losses import Losses
-from drivelab.arrays.durability.question import levels, question
+from drivelab.arrays.durability.question import asked
 from drivelab.arrays.durability.solving import solve
 from drivelab.errors import InputError, raw
 from drivelab.report import toml_text
@@ -28,15 +27,13 @@ class Question:
         """Create it from the TOML text of a scenario. Raises InputError."""
         options = toml_text.loads(text)
         try:
-            check_keys(options)
-            check_values(options)
-            names = levels(options)
+            found = asked(options)
+            names = found["levels"]
             if len(names) > 1:
                 raise InputError(f"level: a cell has one, and here are {', '.join(names)}; keep one of them")
-            asked = question(options, names[0])
         except InputError as error:
             raise InputError(f"{origin}: {raw(error)}") from error
-        return cls(options, names[0], int(asked["settings"]["seed"]))
+        return cls(options, names[0], found["questions"][0]["settings"]["seed"])
 
     def __len__(self) -> int:
         """One point."""

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from drivelab import _core
+from drivelab.arrays import counted
 from drivelab.errors import InputError, NoSuchKeyError, OptionError, ref
 from drivelab.errors.several import errors_of
 from drivelab.host.files import read_text
@@ -31,6 +32,16 @@ class File:
     def values(self) -> dict[str, Any]:
         """The values by key. Raises ScenarioError if it is not TOML."""
         return _core.toml_values(self.text, str(self.path))
+
+    def options(self) -> dict[str, Any]:
+        """The same, unchecked; paths in it are relative to its folder. Raises ScenarioError."""
+        found, folder = self.values(), self.path.parent
+        for key in ("afr", "drive_life"):
+            if isinstance(given := found.get(key), str) and counted.is_counted(given):
+                found[key] = str(folder / given)
+        if isinstance(drive := found.get("drive"), str) and drive.endswith(".toml"):
+            found["drive"] = str(folder / drive)
+        return found
 
     def tell(self, error: InputError, typed: Mapping[str, object]) -> None:
         """Raise the errors at their places: in a line of the file, or in one of the options `typed`.

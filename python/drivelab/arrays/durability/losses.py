@@ -8,13 +8,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from drivelab.arrays.durability import checks
 from drivelab.arrays.durability.unreadable import Assumed
+from drivelab.arrays.level import BARE
 from drivelab.report.chances import Estimate, percent_figure, percent_text, span_text, years_text
 from drivelab.report.plural import counted
 from drivelab.report.table import Cell, Table
 from drivelab.runs.provenance import line, provenance
 
+_NEVER_REPAIRED = (
+    "rebuild", "serial", "detection", "replacement", "attended", "scrub", "spares", "wrong_drive", "ure", "latent",
+)  # fmt: skip
+"""Options without effect if the first failure is the loss."""
 _HOURS_MAX = 1e308
 _WIDE = 1.3
 """The largest reliable relative half-width of an interval of weighted histories; above it the interval depends on few
@@ -163,7 +167,7 @@ class Losses:
         for name, one in self._named():
             if one["method"] == "chain" and (idle := self._given_of("histories", "error", "seed")):
                 found.append(f"{name}: {idle} changes nothing: its chain of states is exact")
-            if name in checks.BARE and (idle := self._given_of(*checks.NEVER_REPAIRED)):
+            if name in BARE and (idle := self._given_of(*_NEVER_REPAIRED)):
                 found.append(f"{name}: {idle} changes nothing: its first failed drive is the loss")
             if one["reason"]:
                 found.append(f"{name}: no chain, for {one['reason']}")

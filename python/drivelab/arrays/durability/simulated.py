@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from drivelab.arrays.level import COPIES, GROUPS, LEVELS
+from drivelab.arrays.level import COPIES, GROUPS
 from drivelab.arrays.simulation.loads import Loads
 from drivelab.arrays.simulation.measure import Wanted, measure
 from drivelab.arrays.simulation.planning import Chosen, Entry, checked, drive_bytes, named, planned
 from drivelab.arrays.simulation.rebuild import hours_with_interval
 from drivelab.errors import OptionError, ref
-from drivelab.errors.several import Problems
 from drivelab.scenarios.scenario import Override, Source, plan
 
 SIMULATED = "simulated"
@@ -24,35 +23,6 @@ _NO_REBUILD = "1h"
 def is_simulated(options: Mapping[str, Any]) -> bool:
     """Whether rebuilds are to be simulated."""
     return str(options.get("rebuild", "")).strip() == SIMULATED
-
-
-def check(options: Mapping[str, Any], level: str) -> None:
-    """Reject options without effect, missing options, and arrays that cannot be simulated. Raises InputError with all
-    errors.
-    """
-    problems = Problems()
-    if options.get("drive") is not None and options.get("capacity") is not None:
-        what = f"it changes nothing with {ref('drive')}, whose capacity counts"
-        problems.found.append(OptionError("capacity", None, what, "leave it out"))
-    if not is_simulated(options):
-        said = (key for key in KEYS if key != "drive" and options.get(key) is not None)
-        if idle := [key for key in said if options[key] is not False]:
-            what = f"{', '.join(map(ref, idle))} changes nothing without {ref('rebuild', SIMULATED)}"
-            problems.found.append(
-                OptionError(idle[0], None, what, "add it, or leave these out", is_named=False)
-            )
-        problems.check()
-        return
-    if options.get("drive") is None:
-        remedy = f"give {ref('drive', 'NAME')}, of the catalogue or a path"
-        problems.found.append(OptionError("rebuild", SIMULATED, "no drive is named", remedy))
-    if level.partition(":")[0] not in LEVELS:
-        what = f"{level} is known to durability alone, and cannot be simulated"
-        problems.found.append(
-            OptionError("rebuild", SIMULATED, what, f"give its hours: {ref('rebuild', '20h')}")
-        )
-    problems.read(None, _loads, options)
-    problems.check()
 
 
 def with_rebuild(options: Mapping[str, Any], level: str) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -93,7 +63,8 @@ def simulated(chosen: Chosen, entry: Entry) -> dict[str, Any]:
     return {"load": chosen.loads.text(), **found}
 
 
-def _loads(options: Mapping[str, Any]) -> Loads:
+def loads(options: Mapping[str, Any]) -> Loads:
+    """The load beside the rebuild. Raises InputError with all errors."""
     load: dict[str, Any] = {key: options.get(key) for key in LOAD_KEYS}
     return Loads.chosen(states="rebuilding", full=False, has_tables=False, **load)
 
@@ -110,7 +81,7 @@ def _chosen(options: Mapping[str, Any], level: str) -> Chosen:
         drive=drive,
         members=members,
         levels=named(level, members, number["copies"], number["groups"]),
-        loads=_loads(options),
+        loads=loads(options),
         overrides=checked(drive, others, "level"),
         rebuilds_idle=False,
     )

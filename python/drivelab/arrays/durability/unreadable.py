@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from drivelab.arrays.durability import texts
+from drivelab.arrays import typed
 from drivelab.errors import InputError, ScenarioError, ref
 from drivelab.report import toml_text
 from drivelab.runs.simulation import run_plan
@@ -70,7 +70,7 @@ def assumed(options: Mapping[str, Any]) -> Assumed | None:
     if options.get("drive") is not None:
         return of_drive(str(options["drive"]))
     try:
-        return of_capacity(texts.size(str(options.get("capacity", "1TB")), "capacity"))
+        return of_capacity(typed.capacity(options.get("capacity", "1TB"), "capacity"))
     except InputError:
         # It is refused elsewhere.
         return NEARLINE

@@ -7,13 +7,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from drivelab.arrays.durability.question import whole
 from drivelab.arrays.durability.unreadable import Assumed
 from drivelab.arrays.level import COPIES, GROUPS, Level
 from drivelab.arrays.plan import question as asked
 from drivelab.arrays.plan.question import Limits, Prices
 from drivelab.arrays.simulation.loads import Loads
 from drivelab.arrays.simulation.planning import Chosen, Entry, checked, laid_out, named
+from drivelab.arrays.typed import whole
 from drivelab.errors import ref
 from drivelab.scenarios.scenario import Override
 
@@ -120,7 +120,10 @@ def candidates(asked_: Asked, options: Mapping[str, Any]) -> list[Candidate]:
     """
     members = asked.members(str(options.get("members") or asked.MEMBERS))
     levels = options.get("level") or asked.LEVELS
-    copies, groups = whole(options, "copies", COPIES), whole(options, "groups", GROUPS)
+    copies, groups = (
+        whole(default if options.get(key) is None else options[key], key)
+        for key, default in (("copies", COPIES), ("groups", GROUPS))
+    )
     found = []
     for drive in asked_.drives:
         for controller in asked_.controllers:

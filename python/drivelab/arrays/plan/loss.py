@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
-from drivelab.arrays.durability.checks import USED_BY
 from drivelab.arrays.durability.solving import solve
+from drivelab.arrays.level import COPIED, GROUPED
 from drivelab.arrays.plan.grid import Asked, Candidate
 from drivelab.arrays.simulation.planning import Chosen, drive_bytes
 
@@ -36,8 +36,8 @@ def loss_of(
         "members": level.members,
         **{
             key: given
-            for key, given in (("copies", level.copies), ("groups", level.groups))
-            if level.name in USED_BY[key]
+            for key, given, users in (("copies", level.copies, COPIED), ("groups", level.groups, GROUPED))
+            if level.name in users
         },
         "capacity": f"{_bytes_of(one.chosen)}B",
         "rebuild": rebuild or _NO_REBUILD,

@@ -7,10 +7,8 @@ from typing import Any
 
 from drivelab.arrays import counted
 from drivelab.arrays.durability import unreadable
-from drivelab.arrays.durability.checks import BARE, FAILURES, check_reads
-from drivelab.arrays.durability.question import whole
 from drivelab.arrays.durability.solving import solve
-from drivelab.arrays.level import COPIES, GROUPS
+from drivelab.arrays.level import BARE, COPIES, GROUPS
 from drivelab.arrays.levels.trace_keys import PREFIX, split
 from drivelab.arrays.plan import question as asked
 from drivelab.arrays.plan.grid import Asked
@@ -18,6 +16,7 @@ from drivelab.arrays.plan.load import is_trace, load
 from drivelab.arrays.plan.question import CANDIDATES_MAX, Limits, Prices
 from drivelab.arrays.simulation.loads import LOAD, Loads, names_of
 from drivelab.arrays.simulation.planning import check_used, checked, named
+from drivelab.arrays.typed import whole
 from drivelab.errors import OptionError, ScenarioError, ref
 from drivelab.errors.keys import BEGIN
 from drivelab.errors.several import Problems, errors_of
@@ -25,8 +24,13 @@ from drivelab.report import toml_text
 from drivelab.scenarios.problem import Problem
 from drivelab.scenarios.scenario import Override, Source, plan
 
-_FORMS = {"afr": "1.5%", "mttf": "500000h", "drive_life": "weibull:1.12:461386h"}
+FORMS = {"afr": "1.5%", "mttf": "500000h", "drive_life": "weibull:1.12:461386h"}
 """The three ways to give the life of a drive, each with an example."""
+FAILURES = (
+    "life", "batch", "ure", "latent", "scrub", "reads", "detection", "replacement", "attended", "spares", "wrong_drive",
+    "common", "outage",
+)  # fmt: skip
+"""What fails beside the drives, and what a repair waits for: keys of durability, which a plan passes on as typed."""
 _LOAD, _RATES = Loads(), {"": {"afr": "1%"}}
 """They stand in for a load and for lives of drives that are wrong, while the other options are checked."""
 _DRIVE = "wd-4tb-7200"
@@ -41,7 +45,7 @@ def asked_of(options: Mapping[str, Any], overrides: Sequence[Override]) -> Asked
     """Parse the question of a plan from options. Raises InputError with all errors."""
     problems = Problems()
     read = problems.read
-    numbers = {key: read(None, whole, options, key, None) for key in NUMBERS if options.get(key) is not None}
+    numbers = {key: read(None, whole, options[key], key) for key in NUMBERS if options.get(key) is not None}
     options = {key: value for key, value in {**options, **numbers}.items() if value is not None}
     drives = list(dict.fromkeys(names_of(options.get("drive") or "")))
     controllers: list[str | None] = [
@@ -60,7 +64,6 @@ def asked_of(options: Mapping[str, Any], overrides: Sequence[Override]) -> Asked
     rates = read(_RATES, _rates, options, drives)
     prices = read(_PRICES, asked.prices, options, drives, controllers, frozenset(refused))
     given = {key: options[key] for key in FAILURES if options.get(key) is not None}
-    read(None, check_reads, options)
     if loads is not _LOAD:
         problems.found += _idle_states(options, loads)
     problems.found += _idle_failures(options, given, rates)
@@ -266,7 +269,7 @@ def _idle_failures(
 
 def _rates(options: Mapping[str, Any], drives: Sequence[str]) -> dict[str, dict[str, str]]:
     """The life of each drive as typed; empty if none is given. Raises InputError with all errors."""
-    given = [key for key in _FORMS if options.get(key) is not None]
+    given = [key for key in FORMS if options.get(key) is not None]
     if len(given) > 1:
         what = f"{' and '.join(map(ref, given))} say the same thing twice; give one of them"
         raise OptionError(given[-1], None, what, is_named=False)
@@ -282,7 +285,7 @@ def _rates(options: Mapping[str, Any], drives: Sequence[str]) -> dict[str, dict[
         return reader(text, key) if reader and counted.is_counted(text) else text
 
     by_name = asked.laws_by_name if key == "drive_life" else asked.by_name
-    return {str(name): {key: life} for name, life in by_name(text, drives, parse, key, _FORMS[key]).items()}
+    return {str(name): {key: life} for name, life in by_name(text, drives, parse, key, FORMS[key]).items()}
 
 
 def _check_failures(given: Mapping[str, Any], rates: Mapping[str, Mapping[str, str]]) -> None:

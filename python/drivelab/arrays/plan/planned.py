@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from drivelab.arrays.durability.checks import FAILURES, LIVES
 from drivelab.arrays.levels import volatile
 from drivelab.arrays.levels.compare import failure_texts
 from drivelab.arrays.plan import answer, choice, sensitivity, turns
@@ -16,7 +15,7 @@ from drivelab.arrays.plan.choice import Binding
 from drivelab.arrays.plan.evaluate import Progress, evaluate
 from drivelab.arrays.plan.grid import Asked, Candidate, candidates
 from drivelab.arrays.plan.load import check
-from drivelab.arrays.plan.options import asked_of
+from drivelab.arrays.plan.options import FAILURES, FORMS, asked_of
 from drivelab.arrays.plan.sensitivity import Assumption, PriceTurn, Turn
 from drivelab.arrays.simulation.measure import Ran
 from drivelab.errors import InputError, RunError, ref
@@ -37,7 +36,7 @@ if TYPE_CHECKING:
 KEYS = (
     "capacity", "load", "rw", "pattern", "bs", "iodepth", "rwmixread", "rate_iops", "rate_process", "sync",
     "number_ios", "ramp_time", "max_latency", "min_iops", "max_loss", "budget", "states", "drive", "level", "members",
-    "controller", "copies", "groups", "drive_price", "controller_price", "power_price", "drive_power", *LIVES,
+    "controller", "copies", "groups", "drive_price", "controller_price", "power_price", "drive_power", *FORMS,
     *FAILURES,
 )  # fmt: skip
 """The options of a plan, which are also its arguments."""

@@ -9,11 +9,10 @@ from itertools import pairwise
 from typing import Any, TypeVar
 
 from drivelab import _core
+from drivelab.arrays import typed
 from drivelab.arrays.cost import Price
-from drivelab.arrays.durability import texts
 from drivelab.arrays.level import MEMBERS_MAX
 from drivelab.arrays.simulation.loads import SHARES, STATES, Loads, names_of
-from drivelab.arrays.times import hours
 from drivelab.errors import OptionError, ref
 from drivelab.errors.several import Problems
 
@@ -107,7 +106,7 @@ def limits(options: Mapping[str, Any], loads: Loads | None) -> Limits:
 
 def capacity(text: str) -> float:
     """Parse a capacity above zero. Raises InputError."""
-    found = texts.size(text, "capacity")
+    found = typed.capacity(text, "capacity")
     if not found:
         raise OptionError("capacity", 0, "nothing has to fit; give more than 0")
     return found
@@ -115,7 +114,7 @@ def capacity(text: str) -> float:
 
 def iops(text: str) -> float:
     """Parse a rate above zero. Raises InputError."""
-    found = texts.number(text, "min_iops")
+    found = typed.number(text, "min_iops")
     if found <= 0:
         raise OptionError("min_iops", f"{found:g}", "it is above zero")
     return found
@@ -171,7 +170,7 @@ def _check_order(found: Mapping[str, float]) -> None:
 def chance(text: str) -> float:
     """The percent of `1e-4/year` or `0.01%/year`. Raises InputError."""
     match = _LOSS.fullmatch(text.strip())
-    found = texts.share(match["chance"], "max_loss") if match else -1.0
+    found = typed.share(match["chance"], "max_loss") if match else -1.0
     if not 0 < found < 1:
         what = "the chance of a loss within a year, between 0 and 100 %"
         raise OptionError("max_loss", text, what, "0.01%/year, or 1e-4/year")
@@ -274,7 +273,7 @@ def prices(
     if len(currencies) > 1:
         what = f"prices are in {' and '.join(currencies)}: give all in one currency"
         problems.found.append(OptionError("", None, what, is_named=False))
-    life = read(0.0, hours, str(options.get("life") or LIFE), "life")
+    life = read(0.0, typed.hours, str(options.get("life") or LIFE), "life")
     problems.check()
     return Prices(
         currency=currencies[0] if currencies else "",

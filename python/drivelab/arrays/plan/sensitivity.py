@@ -8,11 +8,11 @@ rebuilds. The load affects everything: the pick is simulated again. Prices affec
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from drivelab.arrays.durability.question import rates
 from drivelab.arrays.durability.unreadable import is_none
 from drivelab.arrays.plan.choice import order
 from drivelab.arrays.plan.evaluate import evaluate, loss_span, loss_value, rebuild_hours
@@ -20,6 +20,7 @@ from drivelab.arrays.plan.grid import Asked, Candidate
 from drivelab.arrays.plan.load import scaled
 from drivelab.arrays.plan.loss import is_law, loss_of, times
 from drivelab.arrays.simulation.measure import Ran
+from drivelab.arrays.typed import share
 from drivelab.errors import InputError
 
 LOW, HIGH = 0.5, 2.0
@@ -164,7 +165,7 @@ def as_typed(given: object) -> str:
 
 
 def _interval(text: str, loss: Callable[[float], float | None]) -> Interval | None:
-    value, *ends = rates(text)
+    value, *ends = (share(part, "afr") for part in re.split(r"\(|\.\.|\)", text) if part)
     if not ends:
         return None
     low, high = (f"{100 * end:.3g}%" for end in ends)
