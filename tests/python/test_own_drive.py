@@ -97,13 +97,14 @@ CLASS_NOTE = (
 TIMES_NOTE = (
     "note: the drive file leaves out, and drivelab assumes: "
     'firmware.read_hit = "0.145ms", firmware.read_miss = "0.3ms", firmware.write = "0.3ms", '
-    'firmware.write_hit = "0.276ms", settle.write_settle = "0.85ms", skew.margin = "0.1ms", '
+    'firmware.write_hit = "0.276ms", settle.write_settle = "0.85ms", seek.form = "root-line", '
+    'seek.longer_settle = "10%", skew.margin = "0.1ms", '
     'settle.head_switch = "800us" (because data sheets leave them out: as drives of the class sata-desktop, '
     "a head switch as long as a seek over one cylinder)\n"
 )
 TIMES = [
     *(f"firmware.{key}" for key in ("read_hit", "read_miss", "write", "write_hit")),
-    *("settle.write_settle", "skew.margin", "settle.head_switch"),
+    *("settle.write_settle", "seek.form", "seek.longer_settle", "skew.margin", "settle.head_switch"),
 ]
 NOTE = (
     "note: the drive file leaves out, and drivelab assumes: "

@@ -30,6 +30,7 @@ from drivelab.runs.emulated import (
     sized,
 )
 from drivelab.runs.emulation import BUDGET
+from drivelab.scenarios.firmware import served_note
 from drivelab.scenarios.scenario import Source, check_once, read_source
 
 _DEVICE_PANEL = "The device"
@@ -174,7 +175,8 @@ def emulate(
 def _device_line(checked: _core.Plan, device: emulation.Ready, clock: str) -> str:
     """What is served: the size, which caches hold writes, the clock, the address, and for a port the control socket."""
     caches = "" if clock == "untimed" else _core.write_caches(checked)
-    parts = [checked.name, _size_text(device.size_bytes), *([caches] if caches else []), f"clock {clock}"]
+    kind = None if clock == "untimed" else served_note(checked.in_force[0])
+    parts = [checked.name, _size_text(device.size_bytes), *filter(None, (caches, kind)), f"clock {clock}"]
     line = f"{', '.join(parts)}, at {device.uri}"
     is_at_port = "socket=" not in device.uri
     return f"{line}, control socket {device.control}" if is_at_port and device.control is not None else line

@@ -49,7 +49,7 @@ def of_runs(document: Mapping[str, Any], origin: str) -> Record:
     ranged = [p for p in points if isinstance(p, Mapping) and p.get("iops_low") is not None]
     if ranged:
         notes.append(
-            "what its queue gains, or how many writes its cache holds, was not measured on this drive: the "
+            "seeks, what its queue gains, or how many writes its cache holds were not measured on this drive: the "
             "intervals tell of chance alone, and IOPS may lie anywhere in the range of the record (iops_low to "
             f"iops_high, {_ranges(ranged)})"
         )

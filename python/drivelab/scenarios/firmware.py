@@ -1,8 +1,8 @@
 """How far the I/Os per second may lie from the prediction of a drive whose seeks, queue or cache nobody measured.
 
-A data sheet's mean seek decides the access time, the firmware what a drive gains by its queue, and the number of writes
-that its cache holds what they cost. Where nobody measured that, the figure has a range: docs/reference/firmware-classes.md
-tells from which measured drives it is drawn.
+A data sheet's mean seek decides the access time, the firmware what a drive gains by its queue, and the number of
+writes that its cache holds what they cost. Where nobody measured that, the figure has a range:
+docs/reference/firmware-classes.md tells from which measured drives it is drawn.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ def iops_range(in_force: Mapping[str, Any] | None, point: Mapping[str, Any]) -> 
     """`iops_low` and `iops_high` of a point, or nothing where all that decides them was measured or set.
 
     The range of reads, and of writes without a write cache, is that of the depth within a drive: the commands in the
-    drives over their number. At one command a drive has no choice, and the range is that of its mean seek alone. Of cached writes the
-    drive chooses among those that its cache holds, whatever the depth is: they have the range of so many commands,
-    and that of their number where nobody measured it. Of drives of several classes the widest counts. Where requests
+    drives over their number. At one command a drive has no choice, and the range is that of its mean seek alone. Of
+    cached writes the drive chooses among those that its cache holds, whatever the depth is: they have the range of so
+    many commands, and that of their number where nobody measured it. Of several drives the widest counts. Where requests
     come at a rate of their own, the I/Os per second are that rate and have no range: it is the latency that would
     differ.
     """
@@ -66,7 +66,8 @@ def _mixed(reads: tuple[float, float], writes: tuple[float, float], share: float
 def bounds(known: Sequence[Mapping[str, float]], depth: float) -> tuple[float, float]:
     """Least and most as shares of the prediction at this depth, linear over the depth's logarithm.
 
-    A range that begins at two commands, as in older records, is 1 at one. Beyond the deepest both stay as they are there.
+    A range that begins at two commands, as in older records, is 1 at one. Beyond the deepest both stay as they are
+    there.
     """
     places = [(math.log2(one["depth"]), one["low"], one["high"]) for one in known]
     if places[0][0] > 0.0:
@@ -116,6 +117,18 @@ def range_note(points: Iterable[Mapping[str, Any]]) -> str | None:
             "the fewest and the most that are known of a drive, 11 and 2304"
         )
     return "\n".join(lines) or None
+
+
+def served_note(in_force: Mapping[str, Any] | None) -> str | None:
+    """How far the rates of drives of its kind may lie from those of a served target; None where nothing is uncertain."""
+    known = [one["range"] for one in (in_force or {}).get("firmware", ()) if one["range"]]
+    if not known:
+        return None
+    (low, high), (deep_low, deep_high) = (_widest(bounds(one, depth) for one in known) for depth in (1, 32))
+    return (
+        f"drives of its kind do {100 * low:.0f} to {100 * high:.0f} % of its random IOPS one at a time, "
+        f"{100 * deep_low:.0f} to {100 * deep_high:.0f} % at 32 in a drive"
+    )
 
 
 def rate_note(points: Iterable[Mapping[str, Any]]) -> str | None:

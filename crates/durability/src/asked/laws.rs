@@ -76,9 +76,8 @@ pub fn law(part: Part<'_>, log: &mut Log) -> Option<Law> {
 }
 
 /// The life of drives with this annual failure rate, at a constant hazard.
-#[expect(clippy::disallowed_methods, reason = "its last bit is in the hash of every question asked before")]
 pub fn yearly(chance: f64) -> Law {
-    Law::Exponential { mean_hours: -HOURS_PER_YEAR / (-chance).ln_1p() }
+    Law::Exponential { mean_hours: -HOURS_PER_YEAR / libm::log1p(-chance) }
 }
 
 /// The annual failure rate, then the ends of its interval, if it has one.

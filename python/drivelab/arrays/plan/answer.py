@@ -168,6 +168,7 @@ def _of_pick(found: Plan) -> list[str]:
         remarks.append(
             f"the limit lies within the interval of the pick's {near}: another seed may turn the pick"
         )
+    remarks += _within_range(found)
     remarks += _equals(found, found.pick) if found.pick else []
     remarks += [
         f"over the interval of the {one.name}, {one.interval.low} to {one.interval.high}, the pick loses data within a "
@@ -242,6 +243,53 @@ def _of_trace(found: Plan) -> list[str]:
         return []
     seconds = rebuilt["simulated_s"] / len(rebuilt["windows"])
     return [f"the rebuild is simulated beside the first {seconds:g} s of the trace, at each place anew"]
+
+
+def _within_range(found: Plan) -> list[str]:
+    """Whether the pick turns within the ranges of drives that nobody measured."""
+    remarks = []
+    pick = found.pick
+    if pick and (missed := _missed(found, pick, "iops_low")):
+        remarks.append(
+            f"the pick's {' and '.join(missed)} would miss the limit at the slow end of the IOPS range of its drives, "
+            "which were not measured: measure one before you buy"
+        )
+    close = [
+        one.name
+        for one in found.candidates
+        if one.failings
+        and all(f.stage == "simulated" and f.limit in ("iops", "latency") for f in one.failings)
+        and (pick is None or one.cost["total"] < pick.cost["total"])
+        and not _missed(found, one, "iops_high")
+        and any("iops_high" in (_figures(one, state) or {}) for state in found.asked.limits.states)
+    ]
+    if close:
+        less = "cost less than the pick, and " if pick else ""
+        remarks.append(
+            f"{less}would hold at the fast end of the IOPS range of their drives, which were not measured: {', '.join(close)}"
+        )
+    return remarks
+
+
+def _missed(found: Plan, one: Candidate, end: str) -> list[str]:
+    """The limits of rates and latencies that a candidate misses at one end of its IOPS range.
+
+    With a fixed number of requests outstanding each waits in proportion to the time that one takes.
+    """
+    limits, missed = found.asked.limits, []
+    for state in limits.states:
+        figures = _figures(one, state)
+        if not figures:
+            continue
+        rate = figures.get(end, figures["iops"])
+        if limits.iops is not None and rate < limits.iops:
+            missed.append("IOPS")
+        for name, most in limits.latencies_ns.items():
+            value = figures["latency_ns"].get(name)
+            if value is not None and rate and value * figures["iops"] / rate > most:
+                missed.append(name.replace("_", "."))
+    is_ranged = any(end in (_figures(one, state) or {}) for state in limits.states)
+    return list(dict.fromkeys(missed)) if is_ranged else []
 
 
 def _near(found: Plan, one: Candidate) -> str:
