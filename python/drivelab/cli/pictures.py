@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -34,8 +35,9 @@ class Drawn:
         self, make: Callable[[], altair.TopLevelMixin], provenance: Mapping[str, Any], *, quiet: bool
     ) -> None:
         """Write the chart that `make` returns to each of its files. Raises OutputError."""
+        made = cache(make)
         for path in self.output:
-            draw(make, path, provenance, self.look)
+            draw(made, path, provenance, self.look)
             if not quiet:
                 say(f"wrote {path}")
 

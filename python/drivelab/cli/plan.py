@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -198,8 +199,8 @@ class PlanPictures:
     def draw(self, found: Plan, *, quiet: bool) -> None:
         """Write each picture that has something to show. Raises OutputError."""
         for paths, chart, is_there in (
-            (self.output, found.chart, any(one.is_simulated for one in found.candidates)),
-            (self.tornado, found.tornado, any(one.is_told for one in found.assumptions)),
+            (self.output, cache(found.chart), any(one.is_simulated for one in found.candidates)),
+            (self.tornado, cache(found.tornado), any(one.is_told for one in found.assumptions)),
         ):
             for path in paths:
                 if not is_there:

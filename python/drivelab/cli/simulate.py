@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -169,12 +169,14 @@ def _print(result: Result, form: Form, *, quiet: bool, breakdown: bool) -> None:
 def _write(result: Result, shown: Shown) -> Iterator[Path]:
     """Each file that was asked for, as soon as it is there; a result without points has no picture."""
     logged = any(point.get("commands") for point in result.points)
-    rates = partial(result.chart, metric=shown.metric)
+    # Made once, however many files each is written to.
+    rates, breakdown = cache(partial(result.chart, metric=shown.metric)), cache(result.breakdown_chart)
+    over_time, rebuild = cache(result.over_time_chart), cache(result.rebuild_chart)
     charts: list[tuple[Drawing, list[Path]]] = [
         (rates, shown.chart),
-        (result.breakdown_chart, shown.breakdown_chart),
-        (result.over_time_chart, shown.over_time),
-        (result.rebuild_chart, shown.rebuild),
+        (breakdown, shown.breakdown_chart),
+        (over_time, shown.over_time),
+        (rebuild, shown.rebuild),
     ]
     pictures = [(make, path) for make, paths in charts for path in paths] if result.points else []
     yield from shown.log.write(result)
@@ -187,10 +189,10 @@ def _write(result: Result, shown: Shown) -> Iterator[Path]:
             yield folder / "commands.csv"
         pictures += [
             (rates, folder / "depth.html"),
-            (result.breakdown_chart, folder / "breakdown.html"),
+            (breakdown, folder / "breakdown.html"),
         ]
         if any(map(is_eventful, result.records)) and len(result.points) <= points_in_a_rebuild():
-            pictures.append((result.rebuild_chart, folder / "rebuild.html"))
+            pictures.append((rebuild, folder / "rebuild.html"))
     timelines = list(shown.log.timeline)
     alike = len({"array" in point for point in result.points}) == 1
     if logged and alike and len(result.points) <= points_in_a_timeline():
