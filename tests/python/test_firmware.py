@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import re
 import subprocess
@@ -261,3 +262,39 @@ def test_the_range_is_what_leaving_each_drive_out_gives() -> None:
     (cached,) = writes["in_force"]["cached_writes"]
     assert cached["high"] == pytest.approx(rates[2304] / rates[cached["segments"]], rel=0.03)
     assert cached["low"] == pytest.approx(rates[11] / rates[cached["segments"]], rel=0.03)
+
+
+def test_a_plan_says_what_turns_within_the_range_of_its_drives(run, tmp_path) -> None:
+    sheet = tmp_path / "sheet.toml"
+    sheet.write_text(SHEET)
+    words = ["--drive", str(sheet), "--drive-price", f"{sheet}=100USD", "--capacity", "16TB", "--notes"]
+    load = [
+        "--level",
+        "raid1",
+        "--members",
+        "2,3",
+        "--rw",
+        "randread",
+        "--iodepth",
+        "8",
+        "--number-ios",
+        "500",
+    ]
+    rate = json.loads(run("plan", *words, *load, "--json").stdout)["candidates"][0]["iops_healthy"]
+    told = "would miss the limit at the slow end of the IOPS range of its drives"
+    close = "would hold at the fast end of the IOPS range of their drives"
+    for share, expected in ((0.5, ()), (0.97, (told,)), (1.03, (close,))):
+        found = run("plan", *words, *load, "--min-iops", f"{share * rate:.0f}").stdout
+        text = " ".join(found.split())
+        assert [one in text for one in (told, close)] == [one in expected for one in (told, close)], share
+
+
+def test_an_emulated_drive_says_how_far_others_of_its_kind_may_be(run, tmp_path) -> None:
+    sheet = tmp_path / "sheet.toml"
+    sheet.write_text(SHEET)
+    for drive, expected in ((str(sheet), True), ("samsung-f1-1tb", False)):
+        done = run("emulate", "--drive", drive, "--run", "true")
+        line = next(line for line in done.stderr.splitlines() if line.startswith("serving "))
+        assert ("drives of its kind do 80 to 112 % of its random IOPS one at a time" in line) is expected, (
+            line
+        )

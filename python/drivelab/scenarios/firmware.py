@@ -21,9 +21,9 @@ def iops_range(in_force: Mapping[str, Any] | None, point: Mapping[str, Any]) -> 
     The range of reads, and of writes without a write cache, is that of the depth within a drive: the commands in the
     drives over their number. At one command a drive has no choice, and the range is that of its mean seek alone. Of
     cached writes the drive chooses among those that its cache holds, whatever the depth is: they have the range of so
-    many commands, and that of their number where nobody measured it. Of several drives the widest counts. Where requests
-    come at a rate of their own, the I/Os per second are that rate and have no range: it is the latency that would
-    differ.
+    many commands, and that of their number where nobody measured it. Of several drives the widest counts. Where
+    requests come at a rate of their own, the I/Os per second are that rate and have no range: it is the latency that
+    would differ.
     """
     known = in_force or {}
     firmware, cached = known.get("firmware", []), known.get("cached_writes", [])
@@ -120,7 +120,7 @@ def range_note(points: Iterable[Mapping[str, Any]]) -> str | None:
 
 
 def served_note(in_force: Mapping[str, Any] | None) -> str | None:
-    """How far the rates of drives of its kind may lie from those of a served target; None where nothing is uncertain."""
+    """How far the rates of drives of its kind may lie from those of a served target; None if nothing is uncertain."""
     known = [one["range"] for one in (in_force or {}).get("firmware", ()) if one["range"]]
     if not known:
         return None

@@ -266,7 +266,8 @@ def _within_range(found: Plan) -> list[str]:
     if close:
         less = "cost less than the pick, and " if pick else ""
         remarks.append(
-            f"{less}would hold at the fast end of the IOPS range of their drives, which were not measured: {', '.join(close)}"
+            f"{less}would hold at the fast end of the IOPS range of their drives, which were not measured: "
+            f"{', '.join(close)}"
         )
     return remarks
 
