@@ -88,7 +88,7 @@ def test_a_defect_and_its_traceback(run, queue, environment, monkeypatch):
     def planted(*_: object, **__: object) -> None:
         raise LookupError("planted")
 
-    monkeypatch.setattr(altair, "Chart", planted)
+    monkeypatch.setattr(altair, "vconcat", planted)
     env = environment | {"DRIVELAB_TRACEBACK": "1"}
     quiet, loud = (run("simulate", queue, "--chart", "a.svg", env=one) for one in (environment, env))
     assert (quiet.returncode, loud.returncode) == (1, 1)
