@@ -21,7 +21,7 @@ TRUTH = {
         ],
     },
     "skew": {"track": "0.21rev", "cylinder": "0.27rev"},
-    "seek": {"single": "1ms", "average": "8ms", "full": "16ms"},
+    "seek": {"single": "1ms", "average": "8ms", "full": "16ms", "form": "lee"},
     "settle": {"head_switch": "0s", "write_settle": "0.5ms", "scatter": "0.05ms"},
     "firmware": {"read_hit": "0s", "read_miss": "0.4ms", "write": "0.3ms"},
     "link": {"rate": "300MB/s"},

@@ -15,7 +15,9 @@ from drivelab.report import toml_text
 from drivelab.scenarios.catalogue import catalogue_entry
 from drivelab.scenarios.scenario import Source, plan
 
-SEEK_FORMS = ("table", "single", "average", "full", "a", "b", "limit", "c", "e")
+SEEK_FORMS = ("table", "single", "average", "full", "form", "longer_settle", "a", "b", "limit", "c", "e")
+LEE = "lee"
+"""The form of the seek curve that a fit lays through three times."""
 _SKIPPED = ("sources.",)
 
 
@@ -52,6 +54,8 @@ class Draft:
         found = dict(self.values)
         if any(key.startswith("seek.") for key in values):
             found |= {f"seek.{form}": None for form in SEEK_FORMS if f"seek.{form}" not in values}
+            if "seek.single" in values:
+                found["seek.form"] = LEE
         return replace(self, values={**found, **values})
 
     def keys(self) -> dict[str, Any]:
@@ -117,6 +121,7 @@ def start_of(name: str) -> Draft:
     sources: dict[str, str] = {}
     for below in reversed(entry["bases"]):
         sources |= below["sources"]
+    facts = _with_form(facts)
     return _with_times_of_class(Draft(Path(entry["name"]).stem, facts, sources | entry["sources"]))
 
 
@@ -134,6 +139,15 @@ def _with_times_of_class(draft: Draft) -> Draft:
         if one["key"].startswith(("firmware.", "settle.")) and one["key"] != "firmware.class"
     }
     return replace(draft, facts={**draft.facts, **of})
+
+
+def _with_form(facts: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    """The facts with Lee's form of three seek times, whatever the start has: the fit is linear in them by that form."""
+    if "seek.single" not in facts:
+        return facts
+    source = facts.get("seek.form", {}).get("source") or "the form in which a fit determines three seek times"
+    form = {"value": LEE, "mark": "inferred", "source": source}
+    return {**{key: fact for key, fact in facts.items() if key != "seek.longer_settle"}, "seek.form": form}
 
 
 def given(text: str) -> tuple[str, Any]:
