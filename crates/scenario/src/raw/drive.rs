@@ -261,11 +261,7 @@ section! {
 
 section! {
     facts: true,
-    exclusive: &[&[
-        &["table"],
-        &["single", "average", "full", "form", "longer_settle"],
-        &["a", "b", "limit", "c", "e"],
-    ]],
+    exclusive: &[&[&["table"], &["single", "average", "full", "form", "longer_settle"], &["a", "b", "limit", "c", "e"]]],
     /// Seek time over distance: a measured `table`; `single`, `average` and `full` of a data sheet, through which a curve
     /// of `form` is laid; or the three-part form `a`, `b`, `limit`, `c`, `e`.
     pub struct SeekRaw {
@@ -279,8 +275,7 @@ section! {
         full: Span = "",
         /// The curve through `single`, `average` and `full`.
         form: SeekForm = "as drives of its class, else lee",
-        /// By how much a seek over more than one cylinder settles longer than one over one, as a share of `average` -
-        /// `single`; of the form root-line.
+        /// How much longer a seek over more than one cylinder settles, of `average` - `single`, in the form root-line.
         longer_settle: Share = "as drives of its class, else 0%",
         /// Below `limit` the time is a + b sqrt(distance).
         a: Span = "0s",

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from drivelab.arrays.levels import volatile
-from drivelab.arrays.plan import choice, turns
+from drivelab.arrays.plan import choice, ranges, turns
 from drivelab.arrays.plan.choice import front
 from drivelab.arrays.plan.evaluate import loss_span
 from drivelab.arrays.plan.grid import Candidate, milliseconds, money, terabytes
@@ -69,10 +69,6 @@ def _pick(found: Plan, one: Candidate) -> str:
     )
 
 
-def _figures(one: Candidate, state: str = "healthy") -> Mapping[str, Any] | None:
-    return one.entry.states.get(state, {}).get(under.LOAD)
-
-
 def _names(found: Plan) -> list[str]:
     """The latencies to report: those that have a limit, otherwise mean and p99."""
     return list(found.asked.limits.latencies_ns) or ["mean", "p99"]
@@ -90,7 +86,7 @@ def _latencies(figures: Mapping[str, Any], names: list[str], *, spans: bool) -> 
 
 
 def _gives(found: Plan, one: Candidate) -> str:
-    figures = _figures(one)
+    figures = one.figures()
     assert figures is not None  # noqa: S101 - the pick is simulated
     error = figures["iops_relative_error"]
     iops = f"{figures['iops']:,.4g} IOPS" + (f" ± {error:.1%}" if error else "")
@@ -99,7 +95,7 @@ def _gives(found: Plan, one: Candidate) -> str:
     names = _names(found)
     parts = [f"{_latencies(figures, names, spans=True)}, {iops}"]
     for state, words in _WORDS.items():
-        if others := _figures(one, state):
+        if others := one.figures(state):
             rate = "" if one.chosen.loads.rate else f", {others['iops']:,.4g} IOPS"
             parts.append(f"{words} {_latencies(others, names, spans=True)}{rate}")
     return "; ".join(parts)
@@ -168,7 +164,7 @@ def _of_pick(found: Plan) -> list[str]:
         remarks.append(
             f"the limit lies within the interval of the pick's {near}: another seed may turn the pick"
         )
-    remarks += _within_range(found)
+    remarks += ranges.remarks(found)
     remarks += _equals(found, found.pick) if found.pick else []
     remarks += [
         f"over the interval of the {one.name}, {one.interval.low} to {one.interval.high}, the pick loses data within a "
@@ -200,7 +196,7 @@ def _obtained(found: Plan) -> list[str]:
         f"intervals are of 95 %; prices and capacities are exact",
         *_of_trace(found),
     ]
-    if found.pick and (ranged := shares_note([_figures(found.pick) or {}])):
+    if found.pick and (ranged := shares_note([found.pick.figures() or {}])):
         remarks.insert(0, ranged)
     if any(one.entry.rebuild for one in found.candidates):
         remarks.append(
@@ -245,60 +241,12 @@ def _of_trace(found: Plan) -> list[str]:
     return [f"the rebuild is simulated beside the first {seconds:g} s of the trace, at each place anew"]
 
 
-def _within_range(found: Plan) -> list[str]:
-    """Whether the pick turns within the ranges of drives that nobody measured."""
-    remarks = []
-    pick = found.pick
-    if pick and (missed := _missed(found, pick, "iops_low")):
-        remarks.append(
-            f"the pick's {' and '.join(missed)} would miss the limit at the slow end of the IOPS range of its drives, "
-            "which were not measured: measure one before you buy"
-        )
-    close = [
-        one.name
-        for one in found.candidates
-        if one.failings
-        and all(f.stage == "simulated" and f.limit in ("iops", "latency") for f in one.failings)
-        and (pick is None or one.cost["total"] < pick.cost["total"])
-        and not _missed(found, one, "iops_high")
-        and any("iops_high" in (_figures(one, state) or {}) for state in found.asked.limits.states)
-    ]
-    if close:
-        less = "cost less than the pick, and " if pick else ""
-        remarks.append(
-            f"{less}would hold at the fast end of the IOPS range of their drives, which were not measured: "
-            f"{', '.join(close)}"
-        )
-    return remarks
-
-
-def _missed(found: Plan, one: Candidate, end: str) -> list[str]:
-    """The limits of rates and latencies that a candidate misses at one end of its IOPS range.
-
-    With a fixed number of requests outstanding each waits in proportion to the time that one takes.
-    """
-    limits, missed = found.asked.limits, []
-    for state in limits.states:
-        figures = _figures(one, state)
-        if not figures:
-            continue
-        rate = figures.get(end, figures["iops"])
-        if limits.iops is not None and rate < limits.iops:
-            missed.append("IOPS")
-        for name, most in limits.latencies_ns.items():
-            value = figures["latency_ns"].get(name)
-            if value is not None and rate and value * figures["iops"] / rate > most:
-                missed.append(name.replace("_", "."))
-    is_ranged = any(end in (_figures(one, state) or {}) for state in limits.states)
-    return list(dict.fromkeys(missed)) if is_ranged else []
-
-
 def _near(found: Plan, one: Candidate) -> str:
     """Which of the pick's values may exceed their limits within their intervals."""
     near = []
     limits = found.asked.limits
     for state in limits.states:
-        figures = _figures(one, state)
+        figures = one.figures(state)
         for name, most in limits.latencies_ns.items():
             span = figures and figures["latency_interval_ns"].get(name)
             if span and span[1] > most:
@@ -327,7 +275,7 @@ def table(found: Plan) -> Table:
 
 
 def _cells(label: str, one: Candidate, names: list[str], found: Plan) -> list[Cell]:
-    figures = _figures(one)
+    figures = one.figures()
     latencies = [
         f"{figures['latency_ns'][name] / _MS:.3g}" if figures and figures["latency_ns"][name] else NONE
         for name in names
@@ -365,7 +313,7 @@ def row(one: Candidate, found: Plan) -> dict[str, Any]:
         "bears_any": _bears(one) if one.entry.reason is None else None,
     }
     for state in under.STATES:
-        figures = _figures(one, state) or {}
+        figures = one.figures(state) or {}
         row[f"iops_{state}"] = figures.get("iops")
         row[f"iops_relative_error_{state}"] = figures.get("iops_relative_error")
         for name in dict.fromkeys(["mean", "p99", *found.asked.limits.latencies_ns]):

@@ -11,7 +11,7 @@ from drivelab.arrays.durability.unreadable import Assumed
 from drivelab.arrays.level import COPIES, GROUPS, Level
 from drivelab.arrays.plan import question as asked
 from drivelab.arrays.plan.question import Limits, Prices
-from drivelab.arrays.simulation.loads import Loads
+from drivelab.arrays.simulation.loads import LOAD, Loads
 from drivelab.arrays.simulation.planning import Chosen, Entry, checked, laid_out, named
 from drivelab.arrays.typed import whole
 from drivelab.errors import ref
@@ -69,6 +69,10 @@ class Candidate:
     def holds(self) -> bool:
         """Whether it was checked against every limit, and meets all of them."""
         return self.judged and not self.failings
+
+    def figures(self, state: str = "healthy") -> Mapping[str, Any] | None:
+        """What it gives under the load in this state; None where that was not simulated."""
+        return self.entry.states.get(state, {}).get(LOAD)
 
     @property
     def is_simulated(self) -> bool:
