@@ -165,6 +165,8 @@ def emulate(
             emit(served.uri)
         if not quiet:
             say(f"serving {_device_line(checked, served, device.clock)}")
+            if device.clock != "untimed" and (kind := served_note(checked.in_force[0])):
+                say(f"range: {kind}")
 
     session = emulation.serve(checked, options, ready, command)
     found = session_record(checked, session)
@@ -173,17 +175,12 @@ def emulate(
 
 
 def _device_line(checked: _core.Plan, device: emulation.Ready, clock: str) -> str:
-    """What is served: the size, which caches hold writes, the clock, the address, for a port the control socket, and
-    how far drives of its kind may be from it.
-    """
+    """What is served: the size, which caches hold writes, the clock, the address, and for a port the control socket."""
     caches = "" if clock == "untimed" else _core.write_caches(checked)
     parts = [checked.name, _size_text(device.size_bytes), *([caches] if caches else []), f"clock {clock}"]
     line = f"{', '.join(parts)}, at {device.uri}"
     is_at_port = "socket=" not in device.uri
-    if is_at_port and device.control is not None:
-        line += f", control socket {device.control}"
-    kind = None if clock == "untimed" else served_note(checked.in_force[0])
-    return f"{line}; {kind}" if kind else line
+    return f"{line}, control socket {device.control}" if is_at_port and device.control is not None else line
 
 
 def _size_text(size_bytes: int) -> str:
