@@ -98,7 +98,7 @@ def range_note(points: Iterable[Mapping[str, Any]]) -> str | None:
     if accesses or counts:
         unknown, bases = [], []
         if accesses:
-            unknown.append("how long its seeks take in truth")
+            unknown.append("its mean seek time")
             bases.append(f"the access times of {counted(accesses, 'drive')}")
         if counts:
             unknown.append("what its queue gains")

@@ -47,7 +47,7 @@ impl<'a> Part<'a> {
         Some([all.within(0, open), inner.within(0, dots), inner.within(dots + 2, inner.text.len())])
     }
 
-    /// Parts that belong together in `form`, so many.
+    /// Its N parts; `form` describes all of them.
     pub fn parts<const N: usize>(self, between: &[char], form: &str, log: &mut Log) -> Option<[Self; N]> {
         let found = self.split(between).try_into().ok();
         found.or_else(|| {
@@ -124,7 +124,7 @@ pub fn decimal(text: &str) -> Option<f64> {
     text.parse().ok().filter(|_| is_plain)
 }
 
-/// A finite number, not below zero; `what` is what it is.
+/// A finite number, not below zero; `what` names it in a message.
 pub fn sound(found: f64, part: Part<'_>, what: &str, remedy: &str, log: &mut Log) -> Option<f64> {
     if !found.is_finite() {
         return part.wrong(log, "out of the range of numbers", "give one from 1e-300 to 1e300");
