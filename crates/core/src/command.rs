@@ -33,7 +33,7 @@ pub enum Attribute {
     Untagged,
 }
 
-/// The priority of an NCQ command.
+/// How urgent a command is: its NCQ priority, or its duration limits.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum Priority {
     /// None.
@@ -43,6 +43,8 @@ pub enum Priority {
     Isochronous(Span),
     /// Before the normal ones where the drive supports that.
     High,
+    /// Within the limits of the drive's descriptor with this index, 1 to 7 (command duration limits of ATA and SCSI).
+    Limited(u8),
 }
 
 /// What a write puts into its sectors.
@@ -80,7 +82,7 @@ pub struct Command {
     pub tag: u32,
     /// Its position among other commands (SCSI).
     pub attribute: Attribute,
-    /// How urgent it is (NCQ).
+    /// How urgent it is.
     pub priority: Priority,
     /// Force unit access: data must come from, or be on, the media itself, whatever a buffer holds.
     pub force_unit_access: bool,
@@ -182,8 +184,11 @@ pub enum Outcome {
     Invalid,
     /// The tag is in use (OVERLAPPED COMMANDS ATTEMPTED).
     DuplicateTag,
-    /// The command was not done within its host's timeout.
+    /// The command was not done in time: within its host's timeout, its deadline, or a duration limit that ends it
+    /// with an error.
     TimedOut,
+    /// The command has exceeded a duration limit that ends it without its data (DATA CURRENTLY UNAVAILABLE).
+    Unavailable,
     /// The drive has failed for good.
     Failed,
     /// The array has lost the data: more of its members have failed than its level tolerates.

@@ -1,5 +1,6 @@
 //! One run, fully specified: the result of parsing a scenario and the input of a driver with either clock.
 #![deny(missing_docs)]
+use crate::command::Priority;
 use crate::host::feed::{FedIo, FeedParams};
 use crate::host::params::JobParams;
 use crate::host::recording::Recording;
@@ -59,6 +60,8 @@ pub struct Section {
     pub name: String,
     /// Its copies, adjacent in [`Setup::jobs`].
     pub copies: u32,
+    /// The priorities of its I/Os, by their index in [`Io`](crate::host::Io).
+    pub priorities: Vec<Priority>,
 }
 
 /// A run: what is simulated, the workload, and how long.

@@ -19,6 +19,7 @@ fn setup(depth: u32) -> Setup {
         process: 0,
         synchronous: true,
         marking: Marking { direct: true, ..Marking::default() },
+        priorities: Vec::new(),
         reads: Share::ALL,
         flushes: Flushes::Never,
         addressing: Addressing::Random,

@@ -26,6 +26,7 @@
 //!     process: 0,
 //!     synchronous: true,
 //!     marking: Marking::default(),
+//!     priorities: Vec::new(),
 //!     reads: Share::ALL,
 //!     flushes: Flushes::Never,
 //!     addressing: Addressing::Random,

@@ -101,6 +101,7 @@ fn setup(ios: u64) -> Setup {
         process: 0,
         synchronous: true,
         marking: Marking::default(),
+        priorities: Vec::new(),
         reads: Share::ALL,
         flushes: Flushes::Never,
         addressing: Addressing::Random,

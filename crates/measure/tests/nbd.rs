@@ -248,6 +248,7 @@ fn job(depth: u32) -> JobParams {
         process: 0,
         synchronous: true,
         marking: Marking { direct: true, ..Marking::default() },
+        priorities: Vec::new(),
         reads: Share::ALL,
         flushes: Flushes::Never,
         addressing: Addressing::Random,

@@ -5,6 +5,7 @@
 use crate::accounts::{Accounts, InSystem, Parts};
 use crate::latency::Latencies;
 use crate::precision::BatchMeans;
+use crate::priorities::Priorities;
 use crate::series::{Bucket, Seen, Series};
 use drivelab_core::host::Io;
 use drivelab_core::{Access, Outcome, Section};
@@ -69,6 +70,8 @@ pub struct Collector {
     errors: Vec<(Outcome, u64)>,
     batches: BatchMeans,
     series: Series,
+    /// By priority, where there are several.
+    pub(crate) priorities: Option<Priorities>,
 }
 
 impl Collector {
@@ -76,6 +79,7 @@ impl Collector {
     /// [`SECTIONS_MAX`]) those of each by themselves too.
     pub fn new(warmup: Span, sections: &[Section]) -> Self {
         let start = warmup.as_ns();
+        let priorities = Priorities::of(sections);
         let sections = if (2..=SECTIONS_MAX).contains(&sections.len()) { sections } else { &[] };
         let copies = (0..).zip(sections).map(|(at, section)| (2 * at, section.copies as usize));
         Collector {
@@ -90,6 +94,7 @@ impl Collector {
             errors: Vec::new(),
             batches: BatchMeans::new(start),
             series: Series::new(Instant::from_ns(start), PIECES_MAX, FIRST_PIECE_NS),
+            priorities,
         }
     }
 
@@ -139,6 +144,9 @@ impl Collector {
             return false;
         }
         self.series.finished(io);
+        if let Some(priorities) = &mut self.priorities {
+            priorities.finished(io);
+        }
         let place = self.places.get(io.job as usize).copied().unwrap_or(0) as usize;
         let tally = &mut self.tallies[place + usize::from(io.access == Access::Write)];
         if io.outcome != Outcome::Done {

@@ -289,13 +289,19 @@ fn attribute(attribute: Attribute) -> &'static str {
     }
 }
 
-fn priority(priority: Priority) -> (&'static str, Option<Span>) {
+/// The name of a priority, and its time to the deadline.
+pub(crate) fn priority(priority: Priority) -> (&'static str, Option<Span>) {
     match priority {
         Priority::Normal => ("normal", None),
         Priority::High => ("high", None),
         Priority::Isochronous(within) => ("isochronous", Some(within)),
+        Priority::Limited(index) => (LIMITS.get(usize::from(index)).copied().unwrap_or("limit"), None),
     }
 }
+
+/// Names of the priorities with a descriptor of duration limits, by its index.
+const LIMITS: [&str; 8] =
+    ["limit", "limit-1", "limit-2", "limit-3", "limit-4", "limit-5", "limit-6", "limit-7"];
 
 fn served(served: Served) -> &'static str {
     match served {
@@ -322,6 +328,7 @@ pub fn outcome(outcome: Outcome) -> &'static str {
         Outcome::Invalid => "invalid",
         Outcome::DuplicateTag => "duplicate-tag",
         Outcome::TimedOut => "timed-out",
+        Outcome::Unavailable => "unavailable",
         Outcome::Failed => "failed",
         Outcome::Lost => "lost",
     }

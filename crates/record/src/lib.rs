@@ -17,6 +17,7 @@ pub mod latency;
 pub mod overtaking;
 pub mod point;
 pub mod precision;
+pub mod priorities;
 pub mod replay;
 pub mod series;
 
@@ -29,6 +30,7 @@ pub use given_up::{GivenUpCollector, GivenUpRecord};
 pub use jobs::{JobRecord, Jobs};
 pub use latency::{Latencies, counts_of_hdr_base64};
 pub use point::{Direction, Flushes, LatencySummary, Log, Platter, Point};
+pub use priorities::{ByPriority, PriorityRecord};
 pub use replay::{ReplayCollector, ReplayRecord};
 
 /// Version of the record's layout; raised when a key changes its meaning or is removed.

@@ -8,6 +8,7 @@ use crate::given_up::GivenUpRecord;
 use crate::injections::InjectionRecord;
 use crate::jobs::Jobs;
 use crate::latency::Latencies;
+use crate::priorities::ByPriority;
 use crate::replay::ReplayRecord;
 use crate::series::Bucket;
 use drivelab_core::storage::drive::Turns;
@@ -118,6 +119,9 @@ pub struct Point {
     /// Each job by itself; left out where there is one.
     #[serde(skip_serializing_if = "Jobs::is_empty")]
     pub jobs: Jobs,
+    /// The I/Os of each priority by themselves; left out where all have the same.
+    #[serde(skip_serializing_if = "ByPriority::is_empty")]
+    pub priorities: ByPriority,
     pub depth: Depth,
     pub latency_ns: LatencySummary,
     /// Null when nothing finished.
@@ -240,6 +244,10 @@ impl Point {
                 histogram: flushes.to_hdr_base64(),
             },
             jobs: Jobs::of(collector, seconds),
+            priorities: collector
+                .priorities
+                .as_ref()
+                .map_or_else(ByPriority::default, |found| found.records(seconds)),
             depth: Depth {
                 asked: closing.depth_asked,
                 achieved: closing.accounts.integral_ns as f64 / window_ns.max(1) as f64,

@@ -177,7 +177,7 @@ mod tests {
     fn io(access: Access, intended: u64, finished: u64) -> Io {
         let (intended, finished) = (at(intended), at(finished));
         let (outcome, breakdown, count) = (Outcome::Done, Breakdown::default(), Sectors::new(8));
-        Io { job: 0, access, count, outcome, intended, finished, breakdown }
+        Io { job: 0, access, priority: 0, count, outcome, intended, finished, breakdown }
     }
 
     #[test]

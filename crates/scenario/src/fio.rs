@@ -4,7 +4,7 @@ use crate::check::workload::{Job, Listed};
 use crate::fio_trace;
 use crate::keys::Read;
 use crate::raw::workload::{Rw, WorkloadRaw};
-use drivelab_core::host::params::{Addressing, Arrivals, Ending, Flushes, JobParams, Marking};
+use drivelab_core::host::params::{Addressing, Arrivals, Ending, Flushes, JobParams, Marking, PriorityShare};
 use drivelab_core::{Access, Priority};
 use drivelab_units::Share;
 use std::fmt::Write;
@@ -171,12 +171,14 @@ fn queue_attributes(out: &mut String, params: &JobParams) {
     if !direct {
         line(THROUGH_CACHE);
     }
+    priorities(&params.priorities, &mut line);
     match priority {
         Priority::Normal => {}
         // libata sends I/Os of the real-time class with high priority.
         Priority::High => {
             line("; needs 1 in the device's ncq_prio_enable, and CAP_SYS_ADMIN\nprioclass=1");
         }
+        Priority::Limited(index) => line(&format!("{LIMITS}\npriohint={index}")),
         Priority::Isochronous(within) => {
             line(&format!("; fio cannot express it: isochronous, icc={}", microseconds(within.as_ns())));
         }
@@ -194,6 +196,25 @@ fn queue_attributes(out: &mut String, params: &JobParams) {
     }
     if params.initiator > 0 {
         line(&format!("; to be run on another host of the same bus: initiator={}", params.initiator));
+    }
+}
+
+/// Linux passes a hint of an I/O on as the index of its descriptor.
+const LIMITS: &str = "; needs the drive's duration limits set and enabled (cdladm), and no I/O scheduler";
+
+/// Priorities by share: fio gives one class and hint to a share of a job's I/Os.
+fn priorities(shares: &[PriorityShare], line: &mut dyn FnMut(&str)) {
+    match shares {
+        [] => {}
+        &[PriorityShare { priority: Priority::High, share }] => {
+            line("; needs 1 in the device's ncq_prio_enable, and CAP_SYS_ADMIN");
+            line(&format!("cmdprio_class=1\ncmdprio_percentage={}", percent(share)));
+        }
+        &[PriorityShare { priority: Priority::Limited(index), share }] => {
+            line(LIMITS);
+            line(&format!("cmdprio_class=2\ncmdprio_hint={index}\ncmdprio_percentage={}", percent(share)));
+        }
+        _ => line("; fio cannot express it in one job: prioritysplit"),
     }
 }
 

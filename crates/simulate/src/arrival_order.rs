@@ -27,7 +27,8 @@ pub fn in_arrival_order(setup: &Setup, ios: u64) -> Option<Setup> {
         }),
     };
     let limit = Limit { duration: None, ios: Some(ios), until_rebuilt: false };
-    let plain = |job: &JobParams| JobParams { marking: Marking::default(), ..job.clone() };
+    let plain =
+        |job: &JobParams| JobParams { marking: Marking::default(), priorities: Vec::new(), ..job.clone() };
     let jobs = setup.jobs.iter().map(plain).collect();
     let fed = setup.fed.as_ref().map(|fed| Fed {
         ios: fed.ios.iter().map(plain_io).collect(),

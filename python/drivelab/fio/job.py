@@ -7,7 +7,7 @@ from fractions import Fraction
 from math import ceil
 from typing import Any
 
-from drivelab.fio import values
+from drivelab.fio import priorities, values
 from drivelab.fio.options import ASYNCHRONOUS, SYNCHRONOUS, WAITS_IF_BUFFERED
 from drivelab.fio.range import range_of
 from drivelab.fio.reader import Built, Reader
@@ -55,6 +55,8 @@ def build(job: Job, problems: list[Problem], notes: dict[str, None], *, has_page
     span = range_of(reader, built, rw)
     _arrivals(reader, built, mean, notes, is_direct=is_direct)
     _flushes(reader, built, rw)
+    priorities.of_shares(reader, built, rw)
+    priorities.of_job(reader, built)
     if is_direct:
         built.keys["direct"] = True
     else:

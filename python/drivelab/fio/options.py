@@ -16,6 +16,7 @@ MEANT = frozenset(
         "replay_no_stall", "replay_time_scale", "loops", "startdelay", "norandommap", "nrfiles", "filesize",
         "thinktime_blocks_type", "filename", "directory", "filename_format", "uri", "file_service_type", "openfiles",
         "end_fsync", "end_syncfs", "fsync_on_close", "exitall", "exit_what", "new_group", "replay_redirect", "atomic",
+        "cmdprio_percentage", "cmdprio_class", "cmdprio", "cmdprio_hint", "priohint",
     }
 )  # fmt: skip
 """Options that have a meaning here."""
@@ -56,7 +57,8 @@ REFUSED = {
     "bs_is_seq_rand": "sizes do not depend on the place here; make two jobs of it",
     "trim_percentage": "discards are not modelled; leave it out",
     "trim_backlog": "discards are not modelled; leave it out",
-    "cmdprio_percentage": f"the priority is that of a whole job: give {ref('workload.priority', 'high')}",
+    "cmdprio_bssplit": "priorities do not depend on the size here; take cmdprio_percentage, or for several "
+    f"{ref('workload.prioritysplit', 'limit-2/10:limit-4/20')}",
     "merge_blktrace_file": "traces are merged by `drivelab trace convert --merge`",
     "merge_blktrace_iters": "traces are merged by `drivelab trace convert --merge`",
     "merge_blktrace_scalars": "traces are merged by `drivelab trace convert --merge`; it has --scale-time too",
@@ -127,7 +129,7 @@ def refusal(key: str, value: str | None = None) -> str | None:
         return None
     if found := REFUSED.get(key):
         return found
-    for prefix in ("verify_", "trim_", "zone", "steadystate_", "latency_", "cmdprio"):
+    for prefix in ("verify_", "trim_", "zone", "steadystate_", "latency_"):
         if key.startswith(prefix):
             return "it is not modelled, and would change the result; leave it out"
     near = get_close_matches(key, [*MEANT, *REFUSED], n=1)

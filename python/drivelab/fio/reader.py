@@ -78,6 +78,8 @@ _OPTIONS = {
     "direct": ("direct", "buffered"),
     "io_size": ("number_ios", "io_size", "size", "filesize"),
     "end_fsync": ("end_fsync", "end_syncfs", "fsync_on_close"),
+    "priority": ("priohint",),
+    "prioritysplit": ("cmdprio_percentage", "cmdprio_hint", "cmdprio_class"),
     "member": ("filename",),
     "size": ("filesize", "size"),
     "offset": ("offset", "offset_increment"),

@@ -15,9 +15,11 @@ from drivelab.report.toml_text import value_text
 
 _LATENCIES = ("mean", "p50", "p99", "max")
 _MISSING = "-"
-# The row of a point above those of its jobs, and the columns that a job has beside its latencies.
+# The row of a point above those of its jobs and priorities, and the columns that these have beside their latencies; a
+# priority has none of directions.
 _ALL_JOBS = "all"
-_OF_JOBS = {"IOPS", "read IOPS", "write IOPS", "MB/s", "MiB/s", "errors"}
+_OF_DIRECTIONS = {"read IOPS", "write IOPS"}
+_OF_PARTS = {"IOPS", "MB/s", "MiB/s", "errors"} | _OF_DIRECTIONS
 # The parts of a response time in the order in which a command meets them.
 PARTS = ("queue", "overhead", "seek", "rotation", "transfer", "link", "wait")
 # How many commands the drives had is shown with an array, or where it is a smaller share of those in the system.
@@ -40,7 +42,7 @@ Format = Callable[[dict[str, Any]], str]
 def points_table(points: Sequence[dict[str, Any]]) -> Table:
     """One row per point: its place in the sweep, rates, latency, and the queue depth asked and achieved.
 
-    Under it one row per job, where a point has jobs of several kinds.
+    Under it one row per job and per priority, where a point has several.
     """
     axes = list(points[0]["axes"]) if points else []
     columns = [(_axis_title(axis, axes), _axis(axis)) for axis in axes]
@@ -76,28 +78,41 @@ def points_table(points: Sequence[dict[str, Any]]) -> Table:
     rows = [[text(point) for _, text in columns] for point in points]
     titles = [title for title, _ in columns]
     left = len(axes)
-    if any(point.get("jobs") for point in points):
-        titles.insert(left, "job")
-        rows = list(_with_jobs(points, rows, columns, left))
+    if title := _title_of_parts(points):
+        titles.insert(left, title)
+        rows = list(_with_parts(points, rows, columns, left))
         left += 1
     cells = [[Cell(text) for text in row] for row in rows]
     return Table(columns=titles, rows=cells, left=frozenset(range(left)))
 
 
-def _with_jobs(
+def _title_of_parts(points: Sequence[dict[str, Any]]) -> str:
+    """What the rows under those of the points are: jobs, priorities, or both; empty where there are none."""
+    kinds = {"jobs": "job", "priorities": "priority"}
+    return " or ".join(title for key, title in kinds.items() if any(point.get(key) for point in points))
+
+
+def _parts_of(point: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The jobs of a point, then its priorities, each by its name."""
+    for name, job in point.get("jobs", {}).items():
+        yield f"{name} x {job['numjobs']}" if job["numjobs"] > 1 else name, job
+    yield from point.get("priorities", {}).items()
+
+
+def _with_parts(
     points: Sequence[dict[str, Any]], rows: list[list[str]], columns: list[tuple[str, Format]], left: int
 ) -> Iterator[list[str]]:
-    """The rows of the points, each with those of its jobs under it: what is of the run alone has no figure there."""
+    """The rows of the points, each with its jobs and priorities under it, without figures of the run alone."""
     latencies = tuple(f"{name} " for name in _LATENCIES)
     for point, row in zip(points, rows, strict=True):
         yield [*row[:left], _ALL_JOBS, *row[left:]]
-        for name, job in point.get("jobs", {}).items():
-            copies = f" x {job['numjobs']}" if job["numjobs"] > 1 else ""
+        for name, part in _parts_of(point):
+            has = _OF_PARTS if "read" in part else _OF_PARTS - _OF_DIRECTIONS
             figures = [
-                text(job) if title in _OF_JOBS or title.startswith(latencies) else _MISSING
+                text(part) if title in has or title.startswith(latencies) else _MISSING
                 for title, text in columns[left:]
             ]
-            yield [*[""] * left, f"{name}{copies}", *figures]
+            yield [*[""] * left, name, *figures]
 
 
 def _range(point: dict[str, Any]) -> str:

@@ -44,6 +44,17 @@ class Job(TypedDict):
     errors: int
 
 
+class Priority(TypedDict):
+    """The I/Os of one priority, where a workload sends several."""
+
+    ios: int
+    iops: float
+    bytes_per_s: float
+    latency_ns: LatencyNs
+    histogram: str
+    errors: int
+
+
 class Flush(TypedDict):
     """FLUSH commands; they are no I/Os."""
 
@@ -103,6 +114,8 @@ class Point(TypedDict):
     flush: Flush
     jobs: NotRequired[dict[str, Job]]
     """Each job by its name, where there are several."""
+    priorities: NotRequired[dict[str, Priority]]
+    """The I/Os of each priority by its name, where there are several."""
     depth: Depth
     latency_ns: LatencyNs
     breakdown_ns: BreakdownNs | None

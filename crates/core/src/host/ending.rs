@@ -39,7 +39,7 @@ impl Host {
         }
         if job.owes_flush() {
             job.begin_last_flush();
-            let nothing = (Access::Flush, Lba::ZERO, Sectors::ZERO);
+            let nothing = (Access::Flush, 0, Lba::ZERO, Sectors::ZERO);
             let slot = self.store(number, nothing, 1, (at, at));
             let io = self.outstanding[slot as usize];
             return self.send(slot, &io, 0, at, false);

@@ -241,8 +241,12 @@ impl Host {
         };
         let (count, parts) = (command.count, feed.parts(command.count));
         feed.outstanding += 1;
-        let slot =
-            self.store(FED, (command.access, command.first, count), parts as u32, (intended.min(due), due));
+        let slot = self.store(
+            FED,
+            (command.access, 0, command.first, count),
+            parts as u32,
+            (intended.min(due), due),
+        );
         let Some(feed) = &mut self.feed else { return };
         if feed.templates.len() <= slot as usize {
             feed.templates.resize(slot as usize + 1, command);

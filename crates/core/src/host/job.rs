@@ -1,7 +1,7 @@
 //! One job: draws the next I/O from the job's own streams.
 use super::params::{Addressing, Flushes, JobParams, SubmitCost};
 use super::popularity::Popularity;
-use crate::command::Access;
+use crate::command::{Access, Priority};
 use crate::rng::Stream;
 use alloc::format;
 use alloc::vec::Vec;
@@ -11,6 +11,8 @@ use drivelab_units::{Lba, Sectors, Share, Span};
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Draw {
     pub access: Access,
+    /// Index of its priority: zero is that of the marking, then those by share.
+    pub priority: u8,
     pub first: Lba,
     pub count: Sectors,
 }
@@ -36,6 +38,7 @@ pub struct Job {
     places: Option<u64>,
     size_stream: Stream,
     access_stream: Stream,
+    priority_stream: Stream,
     address_stream: Stream,
     pub arrival_stream: Stream,
     submit_stream: Stream,
@@ -76,6 +79,7 @@ impl Job {
             places: one,
             size_stream: stream("size"),
             access_stream: stream("access"),
+            priority_stream: stream("priority"),
             address_stream: stream("address"),
             arrival_stream: stream("arrival"),
             submit_stream: stream("submit"),
@@ -106,14 +110,15 @@ impl Job {
         if access == Access::Write && self.until_flush != NEVER {
             self.until_flush -= 1;
         }
-        Draw { access, first: self.params.first + Sectors::new(offset), count }
+        let priority = if self.params.priorities.is_empty() { 0 } else { self.draw_priority() };
+        Draw { access, priority, first: self.params.first + Sectors::new(offset), count }
     }
 
     #[cold]
     fn draw_flush(&mut self) -> Draw {
         self.until_flush = writes_per_flush(&self.params);
         self.progress.flushing = matches!(self.params.flushes, Flushes::After(_));
-        Draw { access: Access::Flush, first: Lba::ZERO, count: Sectors::ZERO }
+        Draw { access: Access::Flush, priority: 0, first: Lba::ZERO, count: Sectors::ZERO }
     }
 
     /// Whether it issues nothing more, and nothing of it is outstanding.
@@ -177,6 +182,26 @@ impl Job {
         if read { Access::Read } else { Access::Write }
     }
 
+    fn draw_priority(&mut self) -> u8 {
+        let mut at = self.priority_stream.bits() >> 32;
+        for (index, one) in (1..).zip(&self.params.priorities) {
+            if at < one.share.bits() {
+                return index;
+            }
+            at -= one.share.bits();
+        }
+        0
+    }
+
+    /// The priority with this index.
+    #[inline]
+    pub fn priority(&self, index: u8) -> Priority {
+        match index {
+            0 => self.params.marking.priority,
+            index => self.params.priorities[usize::from(index) - 1].priority,
+        }
+    }
+
     #[inline]
     fn draw_offset(&mut self, access: Access, count: Sectors) -> u64 {
         let range = self.params.count.get();
@@ -235,6 +260,7 @@ mod tests {
             process: 0,
             synchronous: true,
             marking: Marking::default(),
+            priorities: Vec::new(),
             reads,
             flushes: Flushes::Never,
             addressing,

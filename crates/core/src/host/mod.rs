@@ -34,6 +34,7 @@ struct Outstanding {
     job: u32,
     parts_left: u32,
     access: Access,
+    priority: u8,
     first: Lba,
     count: Sectors,
     outcome: Outcome,
@@ -228,14 +229,14 @@ impl Host {
             source.progress.held += 1;
             return;
         }
-        let Draw { access, first, count } = source.draw();
+        let Draw { access, priority, first, count } = source.draw();
         source.count_issued(count);
         // A FLUSH is not an I/O: it moves no data and counts in no figure of the system.
         let begins = begins && access != Access::Flush;
         let size = self.part_size(job, count);
         // Most I/Os are one command, and a division would be the slowest step here.
         let parts_left = if size == count { 1 } else { count.get().div_ceil(size.get()) as u32 };
-        let slot = self.store(job, (access, first, count), parts_left, (intended, at));
+        let slot = self.store(job, (access, priority, first, count), parts_left, (intended, at));
         let io = self.outstanding[slot as usize];
         let cost = self.jobs[job as usize].draw_submit(count);
         if cost.is_zero() {
@@ -257,13 +258,13 @@ impl Host {
     fn store(
         &mut self,
         job: u32,
-        (access, first, count): (Access, Lba, Sectors),
+        (access, priority, first, count): (Access, u8, Lba, Sectors),
         parts_left: u32,
         (intended, taken): (Instant, Instant),
     ) -> u32 {
         self.under_way += u64::from(parts_left);
         let outcome = Outcome::Done;
-        let io = Outstanding { job, parts_left, access, first, count, outcome, intended, taken };
+        let io = Outstanding { job, parts_left, access, priority, first, count, outcome, intended, taken };
         if let Some(slot) = self.free.pop() {
             self.outstanding[slot as usize] = io;
             return slot;
@@ -316,7 +317,8 @@ impl Host {
             return self.out.push_back(HostOutput::Submit { at, begins, command });
         };
         let params = &job.params;
-        let Marking { attribute, mut priority, force_unit_access, sync, direct } = params.marking;
+        let Marking { attribute, priority: _, force_unit_access, sync, direct } = params.marking;
+        let mut priority = job.priority(io.priority);
         let mut force_unit_access = force_unit_access || sync && access == Access::Write;
         if access == Access::Flush {
             // It has no data to be read from the media, and no protocol has a priority for it.
@@ -365,7 +367,7 @@ impl Host {
         if io.parts_left > 0 {
             return Ok(());
         }
-        let Outstanding { job, access, count, outcome, intended, taken, .. } = *io;
+        let Outstanding { job, access, priority, count, outcome, intended, taken, .. } = *io;
         self.free.push(slot);
         let mut breakdown = completion.breakdown;
         breakdown.wait += taken - intended;
@@ -374,6 +376,7 @@ impl Host {
         self.out.push_back(HostOutput::Finished(Io {
             job,
             access,
+            priority,
             count,
             outcome,
             intended,

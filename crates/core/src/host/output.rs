@@ -17,6 +17,8 @@ pub struct Io {
     pub job: u32,
     /// Read, write or flush.
     pub access: Access,
+    /// Index of its priority among those of its job: zero is that of the job's marking, then those by share.
+    pub priority: u8,
     /// Sectors of the whole I/O; zero for a flush.
     pub count: Sectors,
     /// How it ended: the last outcome other than [`Outcome::Done`] among its commands, if there is one.

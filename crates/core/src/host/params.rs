@@ -92,6 +92,18 @@ pub struct Marking {
     pub direct: bool,
 }
 
+/// A priority, and the share of a job's I/Os that have it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct PriorityShare {
+    /// The priority of these I/Os.
+    pub priority: Priority,
+    /// An I/O has it with this probability.
+    pub share: Share,
+}
+
+/// Maximum number of priorities by share.
+pub const PRIORITIES_MAX: usize = 16;
+
 /// When a job flushes its written data to the media.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Flushes {
@@ -127,6 +139,9 @@ pub struct JobParams {
     pub synchronous: bool,
     /// How each command is marked for caches and queues.
     pub marking: Marking,
+    /// Priorities by share, at most [`PRIORITIES_MAX`] that sum to at most one: the rest of the I/Os have that of
+    /// `marking`.
+    pub priorities: alloc::vec::Vec<PriorityShare>,
     /// Share of reads; the rest are writes.
     pub reads: Share,
     /// When written data are flushed to the media.
@@ -188,6 +203,11 @@ pub enum JobError {
         /// Index of the job.
         job: usize,
     },
+    /// More than [`PRIORITIES_MAX`] priorities by share, or shares of more than the whole.
+    Priorities {
+        /// Index of the job.
+        job: usize,
+    },
     /// A FLUSH after zero writes.
     ZeroWrites {
         /// Index of the job.
@@ -219,6 +239,12 @@ impl fmt::Display for JobError {
             Self::ZeroAlign { job } => write!(f, "job {job} aligns its addresses to nothing"),
             Self::ZeroOutstanding { job } => write!(f, "job {job} keeps nothing outstanding"),
             Self::RangeTooSmall { job } => write!(f, "job {job}'s range does not hold its largest transfer"),
+            Self::Priorities { job } => {
+                write!(
+                    f,
+                    "job {job} has more than {PRIORITIES_MAX} priorities by share, or more than 100 % of them"
+                )
+            }
             Self::ZeroWrites { job } => write!(f, "job {job} flushes after every write of none"),
             Self::FlushInOpenLoop { job } => {
                 write!(f, "job {job} is to wait for a flush and issues whatever has completed")
@@ -267,6 +293,10 @@ fn check_job(job: usize, params: &JobParams) -> Result<(), JobError> {
     if params.align == Sectors::ZERO {
         return Err(JobError::ZeroAlign { job });
     }
+    let whole: u64 = params.priorities.iter().map(|one| one.share.bits()).sum();
+    if params.priorities.len() > PRIORITIES_MAX || whole > Share::ALL.bits() {
+        return Err(JobError::Priorities { job });
+    }
     let is_none = matches!(
         params.arrivals,
         Arrivals::Closed { outstanding: 0, .. }
@@ -292,6 +322,11 @@ fn check_job(job: usize, params: &JobParams) -> Result<(), JobError> {
 }
 
 impl JobParams {
+    /// The priorities of its I/Os by their index in [`Io`](super::Io): that of its marking first.
+    pub fn all_priorities(&self) -> impl Iterator<Item = Priority> + '_ {
+        core::iter::once(self.marking.priority).chain(self.priorities.iter().map(|one| one.priority))
+    }
+
     /// The largest size, zero without sizes.
     pub fn largest(&self) -> Sectors {
         self.sizes.iter().map(|share| share.size).max().unwrap_or(Sectors::ZERO)

@@ -11,6 +11,7 @@ mod deadlines;
 mod draws;
 mod drive;
 mod drive_cache;
+mod duration_limits;
 mod elevator;
 mod ending;
 mod feed;

@@ -55,14 +55,16 @@ fn one(number: usize, at: &At<CommandRaw>, served: Option<Served<'_>>, log: &mut
     let asks = MarkingKeys {
         attribute: raw.attribute.as_ref(),
         priority: raw.priority.as_ref(),
+        split: None,
         icc: raw.icc.as_ref(),
+        accesses: &[given(raw.rw.as_ref()).unwrap_or(Access::Read)],
         fua: raw.fua.as_ref(),
         sync: None,
         direct: raw.direct.as_ref(),
         clear: raw.readable("priority") && raw.readable("icc"),
     };
-    let marking = marking(&asks, served, log);
     let access = given(raw.rw.as_ref()).unwrap_or(Access::Read);
+    let (marking, _) = marking(&asks, served, log);
     if let Some(Served { drive: None, .. }) = served {
         only_for_drives(&raw.set(), log);
     }
@@ -89,6 +91,7 @@ fn one(number: usize, at: &At<CommandRaw>, served: Option<Served<'_>>, log: &mut
         process: 0,
         synchronous: true,
         marking,
+        priorities: Vec::new(),
         reads,
         flushes: Flushes::Never,
         addressing: Addressing::Sequential,

@@ -1,4 +1,5 @@
 //! A drive from its sections: parameters for the core, and the core's errors as problems with a place.
+use super::duration::duration_limits;
 use super::geometry::{geometry, is_complete, skews};
 use super::link::link;
 use super::protocol::{drive_protocol, in_force};
@@ -60,6 +61,7 @@ pub fn params(raw: &DriveRaw, above: Overrides<'_>, place: Place, log: &mut Log)
     let (protocol, exchange) = drive_protocol(above.queue, raw.queue.as_ref(), log);
     let queue = queue(above.queue, raw.queue.as_ref(), protocol, log);
     let (protocol, queue) = in_force(protocol, queue, above.interface);
+    let duration_limits = duration_limits(above.queue, raw.queue.as_ref(), protocol, log);
     let faults = above.faults.and_then(|at| faults(at, log));
     let firmware = raw.firmware.as_ref().map_or_else(FirmwareParams::default, |at| firmware(&at.value));
     let cache = cache::cache(&above, raw, firmware.read_miss.after_read, log);
@@ -85,6 +87,7 @@ pub fn params(raw: &DriveRaw, above: Overrides<'_>, place: Place, log: &mut Log)
         link,
         queue,
         protocol,
+        duration_limits,
         exchange,
         disconnect: disconnect::disconnect(raw.disconnect.as_ref(), log),
         cache,

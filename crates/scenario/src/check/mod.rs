@@ -12,6 +12,7 @@ mod commands;
 mod disconnect;
 pub mod drive;
 pub mod drive_faults;
+mod duration;
 mod ending;
 pub mod geometry;
 mod layered;

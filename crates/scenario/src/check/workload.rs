@@ -20,7 +20,7 @@ use drivelab_core::setup::Fed;
 use drivelab_core::storage::TargetParams;
 use drivelab_core::storage::array::params::Level;
 use drivelab_core::storage::drive::params::DriveModel;
-use drivelab_core::storage::drive::protocol::Protocol;
+use drivelab_core::storage::drive::protocol::{DurationLimits, Protocol};
 use drivelab_core::storage::elevator::ElevatorOrder;
 use drivelab_core::{Access, Command, Section};
 use drivelab_units::{Bytes, Lba, SECTOR_BYTES, Sectors, Share, Span};
@@ -53,6 +53,8 @@ pub struct Served<'a> {
     pub capacity: Sectors,
     /// The protocol in force; `None` for a target that is not a drive.
     pub drive: Option<Protocol>,
+    /// The duration limits of the drive.
+    pub limits: Option<&'a DurationLimits>,
     /// Whether commands go to an array, not to a drive itself.
     pub array: bool,
     /// Whether the I/O scheduler distinguishes synchronous I/Os.
@@ -69,6 +71,7 @@ impl<'a> Served<'a> {
             TargetParams::Server(server) => Served {
                 capacity: server.capacity,
                 drive: None,
+                limits: None,
                 array: false,
                 fair: false,
                 host_cache: false,
@@ -77,6 +80,7 @@ impl<'a> Served<'a> {
             TargetParams::Drive(model) | TargetParams::Wire(model) => Served {
                 capacity: model.capacity(),
                 drive: Some(model.protocol),
+                limits: model.duration_limits.as_deref(),
                 array: false,
                 fair: false,
                 host_cache: false,
@@ -85,6 +89,7 @@ impl<'a> Served<'a> {
             TargetParams::System(system) => Served {
                 capacity: system.capacity(),
                 drive: Some(system.drives[0].protocol),
+                limits: system.drives[0].duration_limits.as_deref(),
                 array: system.array.is_some(),
                 fair: system.elevator.is_some_and(|elevator| elevator.order == ElevatorOrder::Fair),
                 host_cache: system.host_cache.is_some(),
@@ -171,7 +176,9 @@ pub fn expand(jobs: &[Job]) -> Vec<JobParams> {
 /// The names and copies of the jobs that the core is given.
 pub fn sections(jobs: &[Job]) -> Arc<[Section]> {
     let own = jobs.iter().filter(|job| job.listed.is_none());
-    own.map(|job| Section { name: job.name.clone(), copies: job.copies }).collect()
+    let priorities = |job: &Job| job.params.all_priorities().collect();
+    own.map(|job| Section { name: job.name.clone(), copies: job.copies, priorities: priorities(job) })
+        .collect()
 }
 
 /// Listed commands, in order of their times, with which the host is fed; together they are one process.
@@ -221,13 +228,15 @@ fn one(name: &str, raw: &JobRaw, place: Place, served: Option<Served<'_>>, log: 
     let asks = MarkingKeys {
         attribute: raw.attribute.as_ref(),
         priority: raw.priority.as_ref(),
+        split: raw.prioritysplit.as_ref(),
+        accesses: accesses(rw),
         icc: raw.icc.as_ref(),
         fua: raw.fua.as_ref(),
         sync: raw.sync.as_ref(),
         direct: raw.direct.as_ref(),
-        clear: raw.readable("priority") && raw.readable("icc"),
+        clear: ["priority", "prioritysplit", "icc"].iter().all(|key| raw.readable(key)),
     };
-    let marking = marking(&asks, served, log);
+    let (marking, priorities) = marking(&asks, served, log);
     check_sync(raw, rw, log);
     match served {
         Some(Served { drive: None, .. }) => only_for_drives(&raw.set(), log),
@@ -243,6 +252,7 @@ fn one(name: &str, raw: &JobRaw, place: Place, served: Option<Served<'_>>, log: 
         process: 0,
         synchronous: given(raw.synchronous.as_ref()).unwrap_or(is_closed),
         marking,
+        priorities,
         reads: reads(raw, rw),
         flushes: match given(raw.fsync.as_ref()) {
             Some(Count(writes @ 1..)) if is_closed => Flushes::After(writes as u32),
@@ -269,6 +279,14 @@ fn one(name: &str, raw: &JobRaw, place: Place, served: Option<Served<'_>>, log: 
     }
     let distribution = distribution.map(|at| at.value.clone()).filter(|found| *found != Distribution::Random);
     Some(Job { name: name.to_owned(), rw, distribution, params, copies, listed: None })
+}
+
+fn accesses(rw: Rw) -> &'static [Access] {
+    match rw {
+        Rw::Read | Rw::RandRead => &[Access::Read],
+        Rw::Write | Rw::RandWrite => &[Access::Write],
+        Rw::Mixed | Rw::RandMixed => &[Access::Read, Access::Write],
+    }
 }
 
 fn submit(raw: &JobRaw) -> SubmitCost {

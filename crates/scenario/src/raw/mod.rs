@@ -11,6 +11,7 @@ pub mod disconnect;
 pub mod distribution;
 pub mod drive;
 pub mod drive_faults;
+pub mod duration;
 pub mod link;
 pub mod patterns;
 pub mod protocol;
@@ -29,7 +30,7 @@ use crate::text::suggest;
 pub use scenario::ScenarioRaw;
 
 /// Aliases: names that other tools, or this one elsewhere, use for a key with another name here.
-const ALIASES: [(&str, &str); 29] = [
+const ALIASES: [(&str, &str); 32] = [
     ("outstanding", "`iodepth`"),
     ("queue_depth", "`iodepth` in [workload], `queue.depth` in [target]"),
     ("qd", "`iodepth` in [workload], `queue.depth` in [target]"),
@@ -54,6 +55,9 @@ const ALIASES: [(&str, &str); 29] = [
     ("ioscheduler", "`elevator`"),
     ("qerr", "`on_error`"),
     ("prio", "`priority`"),
+    ("cmdprio_percentage", "`prioritysplit`"),
+    ("priority_split", "`prioritysplit`"),
+    ("duration_limit", "`priority`, as in \"limit-1\""),
     ("write_back", "`write_cache` of the target, or of the drive's file"),
     ("read_ahead", "`cache`, with `read_ahead` and `read_ahead_limit` in it"),
     ("wce", "`write_cache` of the target, or of the drive's file"),

@@ -1,4 +1,5 @@
 //! The queue of a drive, as typed in a drive file or overridden in a scenario.
+use super::duration::DurationLimitsRaw;
 use super::protocol::{NcqRaw, Protocol, ScsiRaw};
 use crate::keys::numbers::{Count, Decimal};
 use crate::keys::{At, Kind, Read, choices, section};
@@ -92,6 +93,9 @@ section! {
         /// The limit by count: a command is served before any younger one once this many others have been started since
         /// its arrival, older ones included: below the depth in use this is fcfs.
         pass_limit: Count<1, 1000000> = "none",
+        /// How many commands the drive still starts after the arrival of one with a priority or a limit before it goes by
+        /// that: those that the firmware had chosen before (ncq, duration limits).
+        priority_lag: Count<0, 31> = "0",
         /// With `aged-sptf`: credit per unit of waiting time.
         age_weight: Decimal<0, 1000> = "0.006",
         /// With `share-aged-sptf`: credit per unit of waiting time, divided by the number of waiting commands.
@@ -112,6 +116,11 @@ section! {
         /// With `scsi-tcq` and `ata-tcq`: the time to regain the bus before the data: reselection, or the
         /// round trip of SERVICE.
         service_time: Span = "0s",
+        /// How many other commands the drive serves between two that go first for the sake of a guideline (of
+        /// `duration_limits`) that is not exceeded yet.
+        guideline_spacing: Count<0, 31> = "0",
+        /// The duration limits that its hosts have set.
+        duration_limits: DurationLimitsRaw = "none",
         /// Options of `scsi-tcq`.
         scsi: ScsiRaw = "the usual ones",
         /// Options of `ncq`.

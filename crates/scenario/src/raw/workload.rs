@@ -3,6 +3,7 @@ use super::amounts::{BsSplit, Part, RateIops, Size};
 use super::choice::Name;
 use super::commands::CommandRaw;
 use super::distribution::Distribution;
+use super::duration::PrioritySplit;
 use super::trace::TraceChoice;
 use crate::keys::numbers::{Count, Fio};
 use crate::keys::quantities::{Duration, Pause, Seconds};
@@ -89,6 +90,7 @@ impl JobRaw {
 /// One size or several; closed loop or open.
 const EXCLUSIVE: &[Forms] = &[
     &[&["bs"], &["bssplit"]],
+    &[&["priority"], &["prioritysplit"]],
     &[&["iodepth", "thinktime", "thinktime_blocks", "fsync"], &["rate_iops", "rate_process"]],
 ];
 
@@ -186,18 +188,54 @@ choices!(Attribute {
     "untagged" => Attribute::Untagged, "without a tag: one at a time, beside no other of its initiator";
 });
 
-/// The priority of an NCQ command; the deadline of an isochronous one stands beside it.
+/// The priority of a command; the deadline of an isochronous one stands beside it, a limit is a descriptor of the drive.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum PriorityName {
     Normal,
     High,
     Isochronous,
+    Limit1,
+    Limit2,
+    Limit3,
+    Limit4,
+    Limit5,
+    Limit6,
+    Limit7,
+}
+
+impl PriorityName {
+    /// The priority with this name.
+    pub fn named(name: &str) -> Option<Self> {
+        let all = [Self::Normal, Self::High, Self::Isochronous];
+        all.into_iter().chain(Self::LIMITS).find(|priority| priority.spelled() == name)
+    }
+
+    const LIMITS: [Self; 7] =
+        [Self::Limit1, Self::Limit2, Self::Limit3, Self::Limit4, Self::Limit5, Self::Limit6, Self::Limit7];
+
+    /// The index of the descriptor of duration limits that it names.
+    pub fn limit(self) -> Option<u8> {
+        Self::LIMITS.iter().position(|limit| *limit == self).map(|at| at as u8 + 1)
+    }
+
+    pub fn spelled(self) -> String {
+        let mut name = String::new();
+        self.write(&mut name);
+        name
+    }
 }
 
 choices!(PriorityName {
     "normal" => PriorityName::Normal, "as the drive's order has it";
     "high" => PriorityName::High, "before the normal ones, as far as the drive can (ncq)";
     "isochronous" => PriorityName::Isochronous, "to be completed within `icc` (ncq)";
+    "limit-1" => PriorityName::Limit1, "within the first of the drive's `queue.duration_limits` (ncq, scsi-tcq)";
+    "limit-2" => PriorityName::Limit2, "the same with the second";
+    "limit-3" => PriorityName::Limit3, "with the third";
+    "limit-4" => PriorityName::Limit4, "with the fourth";
+    "limit-5" => PriorityName::Limit5, "with the fifth";
+    "limit-6" => PriorityName::Limit6, "with the sixth";
+    "limit-7" => PriorityName::Limit7, "with the seventh";
 });
 
 /// Hosts on one bus.
@@ -263,6 +301,8 @@ workload_sections! {
     attribute: Attribute = "simple",
     /// The priority of the job's commands.
     priority: PriorityName = "normal",
+    /// Several priorities by share in percent, each drawn for an I/O; the rest are normal.
+    prioritysplit: PrioritySplit = "",
     /// With `isochronous`: the time from a command's arrival to its deadline.
     icc: Span = "",
     /// Force unit access: whether the media must be accessed; a read is then never served from the drive's buffer.

@@ -308,6 +308,49 @@ fn commands_that_no_protocol_has() {
 }
 
 #[test]
+fn priorities_and_limits_that_cannot_be() {
+    let job = |target: String, keys: &str| format!("{target}[workload]\n{keys}\n");
+    let limits = |list: &str| on_sata(&format!("queue.duration_limits.read = {list}\n"));
+    let one = "[{ guideline = \"50ms\" }]";
+    let cases: Vec<(&str, String)> = vec![
+        ("a split without a percentage", job(on_sata(""), "prioritysplit = \"high\"")),
+        ("a split above the whole", job(on_sata(""), "prioritysplit = \"high/60:normal/50\"")),
+        ("a split twice", job(on_sata(""), "prioritysplit = \"high/6:high/5\"")),
+        ("a split of no name", job(on_sata(""), "prioritysplit = \"low/6\"")),
+        ("a split that is a number", job(on_sata(""), "prioritysplit = 10")),
+        ("a split beside a priority", job(on_sata(""), "priority = \"high\"\nprioritysplit = \"high/5\"")),
+        ("a split without its deadline", job(on_sata(""), "prioritysplit = \"isochronous/5\"")),
+        ("a deadline of no part", job(on_sata(""), "prioritysplit = \"high/5\"\nicc = \"5ms\"")),
+        ("a split on SCSI", job(on_scsi(""), "prioritysplit = \"high/5\"")),
+        ("a limit without descriptors", job(on_sata(""), "priority = \"limit-1\"")),
+        ("a limit without this descriptor", job(limits(one), "prioritysplit = \"limit-2/5\"")),
+        ("a limit of reads for writes", job(limits(one), "rw = \"randrw\"\npriority = \"limit-1\"")),
+        (
+            "limits of a drive without a queue",
+            job(
+                on_sata(
+                    "controller.interface = \"ata-tcq\"\nqueue.duration_limits.read = [{ guideline = \"50ms\" }]\n",
+                ),
+                "priority = \"limit-1\"",
+            ),
+        ),
+        ("too many limits", job(limits(&format!("[{}]", vec!["{}"; 8].join(", "))), "")),
+        ("a limit of no time", job(limits("[{ guideline = \"0ms\" }]"), "")),
+        ("a policy of no limit", job(limits("[{ active_policy = \"abort\" }]"), "")),
+        (
+            "a policy that others lack",
+            job(limits("[{ inactive = \"5ms\", inactive_policy = \"continue-no-limit\" }]"), ""),
+        ),
+        (
+            "no next limit",
+            job(limits("[{ guideline = \"5ms\", guideline_policy = \"continue-next-limit\" }]"), ""),
+        ),
+        ("a policy that is none", job(limits("[{ guideline = \"5ms\", guideline_policy = \"drop\" }]"), "")),
+    ];
+    insta::assert_snapshot!(snapshot(&cases));
+}
+
+#[test]
 fn lists_of_commands_that_cannot_be() {
     let list = |target: String, keys: &str| format!("{target}[workload]\n{keys}\n");
     let cases: Vec<(&str, String)> = vec![

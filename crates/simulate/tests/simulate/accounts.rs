@@ -77,7 +77,16 @@ fn io(intended: u64, finished: u64, breakdown: u64) -> Io {
     let breakdown = Breakdown { queue: Span::from_ns(breakdown), ..Default::default() };
     let [intended, finished] = [intended, finished].map(Instant::from_ns);
     let count = Sectors::new(8);
-    Io { job: 0, access: Access::Read, count, outcome: Outcome::Done, intended, finished, breakdown }
+    Io {
+        job: 0,
+        access: Access::Read,
+        priority: 0,
+        count,
+        outcome: Outcome::Done,
+        intended,
+        finished,
+        breakdown,
+    }
 }
 
 /// The accounts of two I/Os, of which the second is told to begin and to end as given.

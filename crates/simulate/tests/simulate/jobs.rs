@@ -1,12 +1,12 @@
 //! The figures of each job: their sums are those of the run, and Little's law holds for each.
 use crate::common::*;
 use drivelab_core::host::params::{Addressing, JobParams};
-use drivelab_core::{Section, Setup};
+use drivelab_core::{Priority, Section, Setup};
 use drivelab_record::{JobRecord, Point};
 use drivelab_units::Share;
 
 fn section(name: &str, copies: u32) -> Section {
-    Section { name: name.to_owned(), copies }
+    Section { name: name.to_owned(), copies, priorities: vec![Priority::Normal] }
 }
 
 /// A stream eight deep, three random readers, and a job of reads and writes, on a drive that serves in order.

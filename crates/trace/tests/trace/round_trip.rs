@@ -23,6 +23,7 @@ fn attributes() -> impl Strategy<Value = Attributes> {
         Just(Priority::Normal),
         Just(Priority::High),
         (0..u64::MAX).prop_map(|ns| Priority::Isochronous(Span::from_ns(ns))),
+        (1u8..8).prop_map(Priority::Limited),
     ];
     let numbers = any::<(u64, u64, u16, u16, u32, u8, u32)>();
     let flags = any::<(bool, bool, bool)>();

@@ -4,7 +4,7 @@ use super::cache::segment::Cover;
 use super::firmware::{BufferAnswer, PickedUp};
 use super::mechanism::Landing;
 use super::protocol::names::Name;
-use super::protocol::{Clears, Protocol};
+use super::protocol::{Clears, Exceeded, Protocol};
 use super::queue::SlotIndex;
 use super::tasks::flight::{InFlight, TaskState};
 use super::tasks::{Refusal, WaitsIn};
@@ -68,7 +68,7 @@ impl Drive {
         if !self.tasks.pass_overlaps(slot) {
             return;
         }
-        if let Some(due) = self.tasks.aborts_at(slot) {
+        for due in self.tasks.may_end_at(slot).into_iter().flatten() {
             let serial = self.tasks[slot].serial;
             self.schedule(context, due.max(context.now), DriveEvent::Deadline(slot, serial));
         }
@@ -401,15 +401,18 @@ impl Drive {
         }
     }
 
-    /// A command's deadline has passed and the drive is set to abort it then.
+    /// A command's deadline has passed, at which the drive may be set to end it.
     pub(super) fn on_deadline(&mut self, context: &mut Context, slot: SlotIndex, serial: u32) {
         let InFlight { command, state, .. } = self.tasks[slot];
         if state == TaskState::Free || self.tasks[slot].serial != serial {
             return;
         }
+        let Some(how) = self.tasks.ends_late(slot, context.now) else { return };
         self.unjoin();
-        if self.give_up(context, slot, Outcome::TimedOut) {
-            self.fail_queue(context, command.tag, Some(command.initiator));
+        let is_error = how == Exceeded::Abort;
+        let outcome = if is_error { Outcome::TimedOut } else { Outcome::Unavailable };
+        if self.give_up(context, slot, outcome) && is_error {
+            self.failed(context, &command);
         }
         self.report_if_idle(context);
     }

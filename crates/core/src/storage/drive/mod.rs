@@ -103,7 +103,7 @@ impl Drive {
     pub fn turning_as(model: Arc<DriveModel>, index: u16, other: u16, seed: u64) -> Self {
         Drive {
             index,
-            tasks: Tasks::new(model.protocol, model.queue.depth),
+            tasks: Tasks::new(model.protocol, model.queue.depth, model.duration_limits.clone()),
             firmware: Firmware::new(),
             buffer: Buffer::new(index, &model),
             mechanics: Mechanics::new(Arc::clone(&model), index, other, seed),

@@ -4,12 +4,13 @@ use super::disconnect::DisconnectParams;
 use super::faults::FaultParams;
 use super::geometry::{Geometry, GeometryError, GeometryParams};
 use super::mechanism::{Mechanism, SettleParams};
-use super::protocol::{ExchangeParams, Protocol};
+use super::protocol::{DurationLimits, ExchangeParams, Protocol};
 use super::queue::{DEPTH_MAX, Order, QueueParams};
 use super::scatter::{Scatter, ScatterError, ScatterParams};
 use super::seek::{SeekCurve, SeekError, SeekParams};
 use crate::command::Access;
 use crate::storage::link::params::BusParams;
+use alloc::sync::Arc;
 use core::fmt;
 use drivelab_units::{Bytes, Rate, Rpm, Sectors, Span};
 
@@ -118,6 +119,8 @@ pub struct DriveParams {
     pub queue: QueueParams,
     /// The protocol in force: the one that the drive and its controller share.
     pub protocol: Protocol,
+    /// The duration limits that its hosts have set; no command has limits when `None`.
+    pub duration_limits: Option<Arc<DurationLimits>>,
     /// What the exchanges of a protocol cost on the link.
     pub exchange: ExchangeParams,
     /// How the drive disconnects from its bus and reselects, whatever the protocol.
@@ -144,6 +147,7 @@ impl DriveParams {
             link: LinkParams { rate: None, write_rate: None, write_data: WriteData::WhilePositioning },
             queue: QueueParams::NONE,
             protocol: Protocol::None,
+            duration_limits: None,
             exchange: ExchangeParams::default(),
             disconnect: DisconnectParams::default(),
             cache: None,
@@ -250,6 +254,8 @@ pub struct DriveModel {
     pub queue: QueueParams,
     /// The protocol in force: the one that the drive and its controller share.
     pub protocol: Protocol,
+    /// The duration limits that its hosts have set; no command has limits when `None`.
+    pub duration_limits: Option<Arc<DurationLimits>>,
     /// What the exchanges of a protocol cost on the link.
     pub exchange: ExchangeParams,
     /// The costs of disconnections and reselections.
@@ -322,6 +328,7 @@ impl DriveModel {
             link: params.link,
             queue: params.queue.clone(),
             protocol: params.protocol,
+            duration_limits: params.duration_limits.clone(),
             exchange: params.exchange,
             disconnect: params.disconnect,
             faults: params.faults.clone(),

@@ -65,10 +65,16 @@ impl Drive {
         let waiting = self.mechanics.slots.candidates();
         let examines = waiting > 1 && self.mechanics.slots.planned().is_none();
         let from = if examines { left.max(now + self.model.queue.examination_time(waiting)) } else { left };
-        let view = self.mechanics.view(from);
         let pressed = self.tasks.is_pressed();
+        if pressed {
+            self.tasks.pass_limits(from);
+        }
+        let view = self.mechanics.view(from);
         let chosen = if pressed { self.pressing(&view) } else { choose(&self.mechanics.slots, &view) };
         let Some(slot) = chosen else { return false };
+        if pressed && self.mechanics.slots.planned().is_none() {
+            self.note_choice(slot);
+        }
         if !pressed
             && let Some(nearest) = self.mechanics.next_on_the_way(&self.buffer, now)
             && nearest != slot
@@ -109,23 +115,42 @@ impl Drive {
         self.mechanics.free_since.max(self.firmware.picked_up_at())
     }
 
-    /// The next command when the policy alone does not decide: the last HEAD OF QUEUE command; else high
-    /// priority, unless another is overdue; else the policy's choice; but a command goes before these if they
-    /// could make it miss its deadline.
+    /// The next command when the policy alone does not decide: the last HEAD OF QUEUE command; else one that was
+    /// chosen ahead, which nothing displaces; else what [`Self::preferred`] says.
     #[cold]
     fn pressing(&self, view: &View<'_>) -> Option<SlotIndex> {
         if let Some(slot) = self.tasks.first_in_line() {
             return Some(slot);
         }
-        let overdue = self.mechanics.is_overdue(Instant::from_ns(view.now));
+        let planned = self.mechanics.slots.planned();
+        planned
+            .filter(|_| !self.mechanics.is_overdue(Instant::from_ns(view.now)))
+            .or_else(|| self.preferred(view))
+    }
+
+    /// Of the commands in the queue the next one: high priority, unless another is overdue; else the policy's
+    /// choice; but a command goes before these if they could make it miss its deadline.
+    fn preferred(&self, view: &View<'_>) -> Option<SlotIndex> {
         let slots = &self.mechanics.slots;
+        let now = Instant::from_ns(view.now);
+        let overdue = self.mechanics.is_overdue(now);
         // Of a stream of them the first.
         let is_high = |slot: SlotIndex| self.tasks[slot].command.priority == Priority::High;
         let is_next = |slot: SlotIndex| !slots.before(slot).is_some_and(is_high);
-        let high = self.tasks.ahead.high().filter(|&slot| !overdue && is_next(slot));
+        let lag = view.params.priority_lag.into();
+        let counts = |slot| slots.started_since(slot) >= lag;
+        let high = self.tasks.ahead.high().filter(|&slot| !overdue && counts(slot) && is_next(slot));
         let next = least(high, slots, view).or_else(|| choose(slots, view))?;
-        let endangered = self.tasks.ahead.endangered(|| self.free_after(next, Instant::from_ns(view.now)));
+        let spaced = self.tasks.ahead.is_spaced(slots.services(), view.params.guideline_spacing);
+        let endangered = self.tasks.ahead.endangered(now, counts, spaced, || self.free_after(next, now));
         Some(endangered.unwrap_or(next))
+    }
+
+    /// The next service is that of this command.
+    fn note_choice(&mut self, slot: SlotIndex) {
+        if let Priority::Limited(_) = self.tasks[slot].command.priority {
+            self.tasks.ahead.chose_limited(self.mechanics.slots.services());
+        }
     }
 
     /// When mechanism and link are free again if the arm starts for this command now.
@@ -196,6 +221,10 @@ impl Drive {
         flight.breakdown.link = lead;
         flight.start(&course, service);
         (flight.begun, flight.link.data_from) = (begun, data_from);
+        if let Some(until) = self.tasks.active_until(slot, now) {
+            let serial = self.tasks[slot].serial;
+            self.schedule(context, until, DriveEvent::Deadline(slot, serial));
+        }
         if access == Access::Write {
             self.buffer.forget(first, end);
         }
@@ -245,8 +274,15 @@ impl Drive {
     /// Chooses now, from the present queue, what goes next once the command in service has ended.
     #[inline(never)]
     fn plan_ahead(&mut self, ended: Instant) {
-        let slots = &self.mechanics.slots;
-        let next = choose(slots, &self.mechanics.view(ended));
+        let pressed = self.tasks.is_pressed();
+        if pressed {
+            self.tasks.pass_limits(ended);
+        }
+        let view = self.mechanics.view(ended);
+        let next = if pressed { self.preferred(&view) } else { choose(&self.mechanics.slots, &view) };
+        if let Some(slot) = next.filter(|_| pressed) {
+            self.note_choice(slot);
+        }
         self.mechanics.slots.plan(next);
     }
 

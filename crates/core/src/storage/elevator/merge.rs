@@ -38,6 +38,7 @@ impl MergeKey {
                 Priority::Normal => (0, 0),
                 Priority::Isochronous(within) => (1, within.as_ns()),
                 Priority::High => (2, 0),
+                Priority::Limited(index) => (3, index.into()),
             },
         }
     }

@@ -15,7 +15,8 @@ use drivelab_core::storage::drive::params::{
     DriveModel, DriveParams, FirmwareParams, LinkParams, Overhead, WriteData,
 };
 use drivelab_core::storage::drive::protocol::{
-    ExchangeParams, Naca, NcqParams, Protocol, QueueErrors, Reordering, ScsiParams, TaskSets, UntaggedAs,
+    Descriptor, DurationLimits, Exceeded, ExchangeParams, Naca, NcqParams, Protocol, QueueErrors, Reordering,
+    ScsiParams, TaskSets, TimeLimit, UntaggedAs,
 };
 use drivelab_core::storage::drive::queue::orders::Unit;
 use drivelab_core::storage::drive::queue::{ChoiceTime, JoinsUntil, Order, PositionKnowledge, QueueParams};
@@ -368,8 +369,12 @@ fn markings(target: &TargetParams) -> BoxedStrategy<Marking> {
             2 => Just(Priority::Normal),
             1 => Just(Priority::High),
             1 => (1u64..100_000).prop_map(|within| Priority::Isochronous(us(within))),
+            1 => (1u8..8).prop_map(Priority::Limited),
         ]
         .boxed(),
+        Protocol::ScsiTcq(_) => {
+            prop_oneof![3 => Just(Priority::Normal), 1 => (1u8..8).prop_map(Priority::Limited)].boxed()
+        }
         _ => Just(Priority::Normal).boxed(),
     };
     (prop::sample::select(attributes), priority, any::<[bool; 3]>())
@@ -477,17 +482,42 @@ fn scatters() -> impl Strategy<Value = ScatterParams> {
     })
 }
 
+/// Limits of up to 100 ms, with any policy.
+fn duration_limits() -> impl Strategy<Value = DurationLimits> {
+    let policies = [
+        Exceeded::CompleteEarliest,
+        Exceeded::NextLimit,
+        Exceeded::NoLimit,
+        Exceeded::Unavailable,
+        Exceeded::Abort,
+    ];
+    let limit = move || {
+        let limit = (1u64..100_000, prop::sample::select(policies.to_vec()));
+        option::of(limit.prop_map(|(within, then)| TimeLimit { within: us(within), then }))
+    };
+    let descriptor = move || {
+        (limit(), limit(), limit()).prop_map(|(inactive, active, guideline)| Descriptor {
+            inactive,
+            active,
+            guideline,
+        })
+    };
+    (prop::array::uniform7(descriptor()), prop::array::uniform7(descriptor()))
+        .prop_map(|(reads, writes)| DurationLimits { reads, writes })
+}
+
 pub fn drives() -> BoxedStrategy<DriveParams> {
     let rpm = prop::sample::select(vec![5_400_000u64, 7_200_000, 10_000_000, 15_000_000]);
     let mechanics = (rpm, geometries(), (seeks(), option::weighted(0.3, scatters())), settles());
     let bus = (links(), protocols(), exchanges(), option::weighted(0.3, faults()));
-    (mechanics, firmwares(), bus, queues(), option::of(caches()))
+    let queue = (queues(), option::weighted(0.4, duration_limits()));
+    (mechanics, firmwares(), bus, queue, option::of(caches()))
         .prop_map(
             |(
                 (rpm, geometry, (seek, scatter), settle),
                 mut firmware,
                 (link, protocol, exchange, faults),
-                mut queue,
+                (mut queue, limits),
                 cache,
             )| {
                 queue.depth = queue.depth.min(protocol.depth_max());
@@ -507,6 +537,7 @@ pub fn drives() -> BoxedStrategy<DriveParams> {
                     link,
                     queue,
                     protocol,
+                    duration_limits: limits.map(Arc::new),
                     exchange,
                     disconnect: DisconnectParams::default(),
                     cache,
@@ -582,6 +613,7 @@ fn jobs(capacity: u64) -> impl Strategy<Value = JobParams> {
                 process: 0,
                 synchronous: true,
                 marking: Marking::default(),
+                priorities: Vec::new(),
                 reads,
                 flushes: match (arrivals, writes_per_flush) {
                     (Arrivals::Closed { .. }, Some(writes)) => Flushes::After(writes),

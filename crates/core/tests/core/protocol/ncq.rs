@@ -10,7 +10,7 @@ use drivelab_core::storage::drive::mechanism::SettleParams;
 use drivelab_core::storage::drive::params::{DriveParams, FirmwareParams, LinkParams, Overhead};
 use drivelab_core::storage::drive::protocol::{NcqParams, Protocol};
 use drivelab_core::storage::drive::queue::{ChoiceTime, Order};
-use drivelab_core::trace::Served;
+use drivelab_core::trace::{CommandTrace, Served};
 use drivelab_core::{Access, Attribute, Outcome, Priority};
 use drivelab_units::{Bytes, Instant, Rate, Sectors, Span};
 use proptest::prelude::*;
@@ -46,7 +46,15 @@ proptest! {
         let high = || run.traces.values().filter(|trace| trace.command.priority == Priority::High);
         for normal in run.traces.values().filter(|trace| trace.served == Served::Chosen) {
             if normal.command.priority == Priority::Normal {
-                let waits = high().find(|high| high.accepted < normal.chosen && normal.rank < high.rank);
+                // A drive that chooses one ahead has chosen it when the arm turned to the command before.
+                let before = || {
+                    let by_arm = |trace: &&CommandTrace| matches!(trace.served, Served::Chosen | Served::Joined);
+                    let earlier = run.traces.values().filter(by_arm).filter(|trace| trace.rank < normal.rank);
+                    earlier.max_by_key(|trace| trace.rank).map(|trace| trace.chosen)
+                };
+                let ahead = params.queue.chooses == ChoiceTime::OneAhead;
+                let chosen = if ahead { before().unwrap_or(normal.chosen) } else { normal.chosen };
+                let waits = high().find(|high| high.accepted < chosen && normal.rank < high.rank);
                 prop_assert!(waits.is_none(), "{normal:?} before {waits:?}");
             }
         }

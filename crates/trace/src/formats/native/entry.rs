@@ -36,7 +36,8 @@ mod mask {
     pub const FUA: u64 = 1 << 9;
     pub const DIRECT: u64 = 1 << 10;
     pub const NOT_SYNCHRONOUS: u64 = 1 << 11;
-    pub const ALL: u64 = (1 << 12) - 1;
+    pub const LIMIT: u64 = 1 << 12;
+    pub const ALL: u64 = (1 << 13) - 1;
 }
 
 /// The previous values that entries of a block are relative to.
@@ -139,10 +140,11 @@ impl Before {
 fn put_attributes(out: &mut Vec<u8>, of: &Attributes) {
     let attribute = of.attribute as u64;
     let priority = match of.priority {
-        Priority::Normal => None,
+        Priority::Normal | Priority::Limited(_) => None,
         Priority::High => Some(0),
         Priority::Isochronous(span) => Some(span.as_ns().saturating_add(1)),
     };
+    let limit = if let Priority::Limited(index) = of.priority { Some(index.into()) } else { None };
     let values = [
         (mask::ID, of.id),
         (mask::COOKIE, of.cookie),
@@ -160,7 +162,9 @@ fn put_attributes(out: &mut Vec<u8>, of: &Attributes) {
     let valued = values.iter().chain(&later).filter(|(_, value)| *value != 0).map(|(bit, _)| bit);
     let flagged = flags.iter().filter(|(_, is_set)| *is_set).map(|(bit, _)| bit);
     let mask = valued.chain(flagged).fold(0, |mask, bit| mask | bit);
-    put(out, mask | if priority.is_some() { mask::PRIORITY } else { 0 });
+    let urgent =
+        if priority.is_some() { mask::PRIORITY } else { 0 } | if limit.is_some() { mask::LIMIT } else { 0 };
+    put(out, mask | urgent);
     let put_all = |out: &mut Vec<u8>, values: &[(u64, u64)]| {
         values.iter().filter(|(_, value)| *value != 0).for_each(|(_, value)| put(out, *value));
     };
@@ -169,6 +173,9 @@ fn put_attributes(out: &mut Vec<u8>, of: &Attributes) {
         put(out, priority);
     }
     put_all(out, &later);
+    if let Some(limit) = limit {
+        put(out, limit);
+    }
 }
 
 fn take_attributes(from: &mut Cursor<'_>) -> Result<Attributes, Fault> {
@@ -202,6 +209,9 @@ fn take_attributes(from: &mut Cursor<'_>) -> Result<Attributes, Fault> {
             _ => return Err(Fault::Layout("a task attribute of no known kind")),
         };
     }
+    if has(mask::PRIORITY) && has(mask::LIMIT) {
+        return Err(Fault::Layout("a priority beside a duration limit"));
+    }
     if has(mask::PRIORITY) {
         found.priority = match from.number()? {
             0 => Priority::High,
@@ -213,6 +223,9 @@ fn take_attributes(from: &mut Cursor<'_>) -> Result<Attributes, Fault> {
     }
     if has(mask::PROCESS) {
         found.process = from.small()?;
+    }
+    if has(mask::LIMIT) {
+        found.priority = Priority::Limited(from.small()?);
     }
     found.force_unit_access = has(mask::FUA);
     found.direct = has(mask::DIRECT);

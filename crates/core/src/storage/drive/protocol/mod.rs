@@ -7,6 +7,7 @@
 //! queues, is one more variant with its own file.
 pub(crate) mod ata_tcq;
 pub(crate) mod conflicts;
+pub(crate) mod duration;
 pub(crate) mod names;
 pub(crate) mod ncq;
 pub(crate) mod none;
@@ -15,6 +16,7 @@ pub(crate) mod task_set;
 
 use crate::command::{Access, Attribute, Command, Outcome, Priority};
 use drivelab_units::Span;
+pub use duration::{DESCRIPTORS, Descriptor, DurationLimits, Exceeded, TimeLimit};
 pub use ncq::NcqParams;
 pub use scsi_tcq::{Naca, QueueErrors, Reordering, ScsiParams, TaskSets, UntaggedAs};
 
@@ -79,9 +81,19 @@ impl Protocol {
             Protocol::AtaTcq => ata_tcq::allows(command.attribute),
             Protocol::Ncq(_) => ncq::allows(command.attribute),
         };
-        let priority = command.priority == Priority::Normal || matches!(self, Protocol::Ncq(_));
+        let priority = match command.priority {
+            Priority::Normal => true,
+            Priority::High | Priority::Isochronous(_) => matches!(self, Protocol::Ncq(_)),
+            Priority::Limited(_) => self.has_duration_limits(),
+        };
         let tag = self == Protocol::None || tag < self.tags();
         (!(allowed && priority && tag)).then_some(Outcome::Invalid)
+    }
+
+    /// Whether commands may have duration limits.
+    #[inline]
+    pub fn has_duration_limits(self) -> bool {
+        matches!(self, Protocol::ScsiTcq(_) | Protocol::Ncq(_))
     }
 
     /// Whether a command must run alone in the drive: one without a tag, where tags are the rule (ATA); FLUSH

@@ -192,6 +192,11 @@ pub struct QueueParams {
     /// A command that has been passed by this many services since it arrived goes before any younger one; no
     /// bound when `None`.
     pub pass_limit: Option<u32>,
+    /// Commands that are started after the arrival of one with a priority or a deadline before these count: what the
+    /// firmware had chosen before.
+    pub priority_lag: u32,
+    /// Other commands that are served between two that go first for the sake of guidelines that are not exceeded.
+    pub guideline_spacing: u32,
     /// How many completions it holds back and reports together: once that many are done, or when nothing is
     /// left to do. Each is reported separately when `None`.
     pub coalesces: Option<u16>,
@@ -216,6 +221,8 @@ impl QueueParams {
         joins_writes: JoinsUntil::Never,
         age_limit: None,
         pass_limit: None,
+        priority_lag: 0,
+        guideline_spacing: 0,
         coalesces: None,
     };
 

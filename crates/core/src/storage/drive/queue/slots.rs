@@ -175,6 +175,11 @@ impl Slots {
         self.filed[slot as usize].arrived_at_service
     }
 
+    /// Commands that the mechanism has started since this one arrived.
+    pub fn started_since(&self, slot: SlotIndex) -> u64 {
+        self.services - self.arrived_at_service(slot)
+    }
+
     /// Files an arrival of the sectors `first .. end`. The slot must be free; the fields that the table sets are
     /// set here.
     // Inlined, so that the entry is built in place.

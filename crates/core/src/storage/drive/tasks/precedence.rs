@@ -1,13 +1,15 @@
 //! What goes before the policy's choice: HEAD OF QUEUE commands, commands that were to be next when they were
 //! interrupted, high priority, and deadlines.
 //!
-//! A command with a deadline (isochronous priority) waits like the others until one more access before it
-//! could make it miss: then it goes first. The time of that access is known; for the command itself, and all
-//! others with deadlines before it, the worst case is assumed: a full stroke, a whole revolution, the
-//! transfer, and the completion.
-//! Source: Western Digital Ultrastar HC580 specification 12.20 (isochronous priority, ICC).
+//! A command with a deadline (isochronous priority, or a duration limit) waits like the others until one more
+//! access before it could make it miss: then it goes first. The time of that access is known; for the command
+//! itself, and all others with deadlines before it, the worst case is assumed: a full stroke, a whole revolution,
+//! the transfer, and the completion. A deadline that has passed stays the first, except where the policy of its
+//! limit says otherwise.
+//! Source: Western Digital Ultrastar HC580 specification 12.20 (isochronous priority, ICC); SPC-6, 7.5.9 (limits).
+use super::super::protocol::{DurationLimits, Exceeded, TimeLimit};
 use super::super::queue::SlotIndex;
-use crate::command::{Attribute, Command, Priority};
+use crate::command::{Access, Attribute, Command, Priority};
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 use drivelab_units::{Instant, Span};
@@ -19,6 +21,34 @@ struct CommandDeadline {
     slot: SlotIndex,
     /// The longest time from its choice until it is reported to the host.
     longest: Span,
+    /// The guideline that the deadline comes from, where it comes from one.
+    guideline: Option<Guideline>,
+}
+
+/// The guideline in force for a command.
+#[derive(Clone, Copy)]
+struct Guideline {
+    accepted: Instant,
+    access: Access,
+    /// Index of the descriptor.
+    index: u8,
+    limit: TimeLimit,
+}
+
+impl CommandDeadline {
+    /// Where its deadline has passed by `now`, the policy applies. Returns whether it still has a deadline.
+    fn keeps_deadline(&mut self, now: Instant, limits: &DurationLimits) -> bool {
+        while let Some(Guideline { accepted, access, index, limit }) = self.guideline {
+            if now < deadline(accepted, limit.within) || limit.then == Exceeded::CompleteEarliest {
+                return true;
+            }
+            let next = if limit.then == Exceeded::NextLimit { limits.next(access, index) } else { None };
+            let Some((index, limit)) = next else { return false };
+            self.due = deadline(accepted, limit.within);
+            self.guideline = Some(Guideline { accepted, access, index, limit });
+        }
+        true
+    }
 }
 
 /// The deadline of a command accepted at this instant; saturates at the largest instant.
@@ -42,13 +72,15 @@ pub struct Precedence {
     /// Waiting commands of high priority.
     high: Vec<SlotIndex>,
     deadlines: Vec<CommandDeadline>,
+    /// The number of the service for which a command with limits was chosen last.
+    limited_at: Option<u64>,
 }
 
 impl Precedence {
     /// Whether the policy alone decides.
     #[inline]
     pub fn is_empty(&self) -> bool {
-        let Precedence { urgent, interrupted, high, deadlines } = self;
+        let Precedence { urgent, interrupted, high, deadlines, limited_at: _ } = self;
         urgent.is_empty() && interrupted.is_empty() && high.is_empty() && deadlines.is_empty()
     }
 
@@ -79,12 +111,43 @@ impl Precedence {
         self.high.iter().copied()
     }
 
-    /// The command with the first deadline, if the drive would be free too late for it. `free` gives when
-    /// mechanism and link are free again after the access that would go first.
-    pub fn endangered(&self, free: impl FnOnce() -> Instant) -> Option<SlotIndex> {
-        let first = self.deadlines.iter().min_by_key(|deadline| (deadline.due, deadline.slot))?;
-        let all = self.deadlines.iter().fold(Span::ZERO, |sum, deadline| sum + deadline.longest);
-        (free() + all > first.due).then_some(first.slot)
+    /// Where limits have been exceeded by `now`, their policies apply.
+    pub fn pass_limits(&mut self, now: Instant, limits: &DurationLimits) {
+        self.deadlines.retain_mut(|command| command.keeps_deadline(now, limits));
+    }
+
+    /// Of the commands with deadlines that count, the one with the first, if the drive would be free too late for it
+    /// or for one after it. `free` gives when mechanism and link are free again after the access that would go first.
+    /// Unless `spaced`, a guideline that is not exceeded does not count.
+    pub fn endangered(
+        &self,
+        now: Instant,
+        counts: impl Fn(SlotIndex) -> bool,
+        spaced: bool,
+        free: impl FnOnce() -> Instant,
+    ) -> Option<SlotIndex> {
+        let place = |command: &CommandDeadline| (command.due, command.slot);
+        let presses = |command: &&CommandDeadline| {
+            counts(command.slot) && (spaced || command.guideline.is_none() || command.due <= now)
+        };
+        let pressing = || self.deadlines.iter().filter(presses);
+        let first = pressing().min_by_key(|command| place(command))?;
+        let free = free();
+        let misses = |last: &CommandDeadline| {
+            let before = pressing().filter(|command| place(command) <= place(last));
+            free + before.fold(Span::ZERO, |sum, command| sum + command.longest) > last.due
+        };
+        pressing().any(misses).then_some(first.slot)
+    }
+
+    /// Whether at least so many other commands go between the last one with limits and the service with this number.
+    pub fn is_spaced(&self, ordinal: u64, spacing: u32) -> bool {
+        self.limited_at.is_none_or(|at| ordinal > at + u64::from(spacing))
+    }
+
+    /// A command with limits was chosen for the service with this number.
+    pub fn chose_limited(&mut self, ordinal: u64) {
+        self.limited_at = Some(ordinal);
     }
 
     /// Adds a HEAD OF QUEUE command that waits for the mechanism.
@@ -103,21 +166,44 @@ impl Precedence {
     pub fn add(
         &mut self,
         slot: SlotIndex,
-        priority: Priority,
+        command: &Command,
         accepted: Instant,
+        limits: Option<&DurationLimits>,
         longest: impl FnOnce() -> Span,
     ) {
-        match priority {
+        match command.priority {
             Priority::Normal => {}
             Priority::High => self.high.push(slot),
             Priority::Isochronous(within) => {
-                self.deadlines.push(CommandDeadline {
-                    due: deadline(accepted, within),
-                    slot,
-                    longest: longest(),
-                });
+                let due = deadline(accepted, within);
+                self.deadlines.push(CommandDeadline { due, slot, longest: longest(), guideline: None });
+            }
+            Priority::Limited(index) => {
+                if let Some(limits) = limits {
+                    self.add_limited(slot, command.access, index, accepted, limits, longest());
+                }
             }
         }
+    }
+
+    /// A command with duration limits: it must be done within its guideline, and begin within its inactive time.
+    #[cold]
+    fn add_limited(
+        &mut self,
+        slot: SlotIndex,
+        access: Access,
+        index: u8,
+        accepted: Instant,
+        limits: &DurationLimits,
+        longest: Span,
+    ) {
+        let limit = limits.of(access, index);
+        let begun = limit.inactive.map(|limit| deadline(deadline(accepted, limit.within), longest));
+        let done = limit.guideline.map(|limit| deadline(accepted, limit.within));
+        let Some(due) = begun.into_iter().chain(done).min() else { return };
+        let from_guideline = limit.guideline.filter(|_| begun.is_none_or(|begun| done <= Some(begun)));
+        let guideline = from_guideline.map(|limit| Guideline { accepted, access, index, limit });
+        self.deadlines.push(CommandDeadline { due, slot, longest, guideline });
     }
 
     /// A waiting command leaves. Returns whether it waited in the policy's queue, and not ahead of it.
@@ -133,7 +219,9 @@ impl Precedence {
         match command.priority {
             Priority::Normal => {}
             Priority::High => self.high.retain(|&other| other != slot),
-            Priority::Isochronous(_) => self.deadlines.retain(|deadline| deadline.slot != slot),
+            Priority::Isochronous(_) | Priority::Limited(_) => {
+                self.deadlines.retain(|deadline| deadline.slot != slot);
+            }
         }
         true
     }

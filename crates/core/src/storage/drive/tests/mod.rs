@@ -51,6 +51,7 @@ fn params(depth: u32) -> DriveParams {
             ..QueueParams::NONE
         },
         protocol: Protocol::ScsiTcq(ScsiParams::USUAL),
+        duration_limits: None,
         exchange: ExchangeParams::default(),
         disconnect: DisconnectParams::default(),
         cache: None,

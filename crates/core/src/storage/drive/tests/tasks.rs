@@ -48,7 +48,7 @@ impl Rig {
     fn new(apart: bool) -> Self {
         let task_sets = if apart { TaskSets::Each } else { TaskSets::One };
         let protocol = Protocol::ScsiTcq(ScsiParams { task_sets, ..ScsiParams::USUAL });
-        Rig { tasks: Tasks::new(protocol, DEPTH), known: Vec::new(), begun: Vec::new() }
+        Rig { tasks: Tasks::new(protocol, DEPTH, None), known: Vec::new(), begun: Vec::new() }
     }
 
     fn enable(&mut self, slot: SlotIndex) {
@@ -149,7 +149,7 @@ fn read(id: u64) -> Command {
 
 #[test]
 fn head_of_queue_goes_before_the_interrupted_and_the_last_of_them_first() {
-    let mut tasks = Tasks::new(Protocol::ScsiTcq(ScsiParams::USUAL), DEPTH);
+    let mut tasks = Tasks::new(Protocol::ScsiTcq(ScsiParams::USUAL), DEPTH, None);
     let head = |id| Command { attribute: Attribute::HeadOfQueue, ..read(id) };
     let [first, second, third] = [read(0), head(1), head(2)].map(|command| take(&mut tasks, &command));
     assert_eq!(tasks.place_waiting(first), WaitsIn::InQueue);
@@ -169,27 +169,35 @@ fn head_of_queue_goes_before_the_interrupted_and_the_last_of_them_first() {
 
 #[test]
 fn a_deadline_counts_with_all_others_before_it() {
-    let mut tasks = Tasks::new(Protocol::Ncq(NcqParams { rdnc: true, ..NcqParams::USUAL }), DEPTH);
+    let mut tasks = Tasks::new(Protocol::Ncq(NcqParams { rdnc: true, ..NcqParams::USUAL }), DEPTH, None);
     let ms = Span::from_ms;
     for (id, within) in [(0, 50), (1, 30), (2, 40)] {
         let slot = take(&mut tasks, &Command { priority: Priority::Isochronous(ms(within)), ..read(id) });
         assert_eq!(tasks.place_waiting(slot), WaitsIn::InQueue);
         tasks.add_ahead(slot, |_| ms(6));
-        assert_eq!(tasks.aborts_at(slot), Some(Instant::ZERO + ms(within)));
+        assert_eq!(tasks.may_end_at(slot), [Some(Instant::ZERO + ms(within)), None]);
     }
-    // Three of 6 ms each: the first, due at 30 ms, is safe while the drive is free again at 12 ms.
-    assert_eq!(tasks.ahead.endangered(|| Instant::ZERO + ms(12)), None);
-    assert_eq!(tasks.ahead.endangered(|| Instant::ZERO + ms(12) + Span::from_ns(1)), Some(1));
+    // Of 6 ms each: the first, due at 30 ms, is safe while the drive is free again at 24 ms; then all others are.
+    let endangered =
+        |tasks: &Tasks, free| tasks.ahead.endangered(Instant::ZERO, |_| true, true, || Instant::ZERO + free);
+    assert_eq!(endangered(&tasks, ms(24)), None);
+    assert_eq!(endangered(&tasks, ms(24) + Span::from_ns(1)), Some(1));
     assert!(tasks.leave_queue(1));
-    assert_eq!(tasks.ahead.endangered(|| Instant::ZERO + ms(28)), None);
-    assert_eq!(tasks.ahead.endangered(|| Instant::ZERO + ms(29)), Some(2));
+    assert_eq!(endangered(&tasks, ms(34)), None);
+    assert_eq!(endangered(&tasks, ms(35)), Some(2));
+    // A later one, due at 41 ms, has to be put by for the first to be late for it.
+    let slot = take(&mut tasks, &Command { priority: Priority::Isochronous(ms(41)), ..read(3) });
+    assert_eq!(tasks.place_waiting(slot), WaitsIn::InQueue);
+    tasks.add_ahead(slot, |_| ms(6));
+    assert_eq!(endangered(&tasks, ms(29)), None);
+    assert_eq!(endangered(&tasks, ms(30)), Some(2));
 }
 
 #[test]
 fn an_allegiance_keeps_out_the_commands_of_its_own_set_oldest_first() {
     let naca = crate::storage::drive::protocol::Naca::ALL;
     let scsi = ScsiParams { task_sets: TaskSets::Each, naca, ..ScsiParams::USUAL };
-    let mut tasks = Tasks::new(Protocol::ScsiTcq(scsi), DEPTH);
+    let mut tasks = Tasks::new(Protocol::ScsiTcq(scsi), DEPTH, None);
     let by = |id, initiator| Command { initiator, ..read(id) };
     let slots = [by(0, 1), by(1, 0), by(2, 1), by(3, 1)].map(|command| take(&mut tasks, &command));
     for slot in slots {
@@ -208,7 +216,7 @@ fn an_allegiance_keeps_out_the_commands_of_its_own_set_oldest_first() {
 
 #[test]
 fn the_log_shuts_the_queue_and_attention_is_owed_once() {
-    let mut ncq = Tasks::new(Protocol::Ncq(NcqParams::USUAL), DEPTH);
+    let mut ncq = Tasks::new(Protocol::Ncq(NcqParams::USUAL), DEPTH, None);
     assert_eq!(ncq.queue_fails(7), Clears::All);
     assert_eq!(ncq.refusal(&read(1), Name::own(&read(1))), Some(Refusal::Only(Outcome::Aborted)));
     assert_eq!((ncq.read_log(), ncq.read_log()), (Some(7), None));
@@ -216,7 +224,7 @@ fn the_log_shuts_the_queue_and_attention_is_owed_once() {
 
     let scsi = ScsiParams { on_error: QueueErrors::ClearAll, ..ScsiParams::USUAL };
     for (task_aborted, owed) in [(false, Some(Refusal::Only(Outcome::UnitAttention))), (true, None)] {
-        let mut tasks = Tasks::new(Protocol::ScsiTcq(ScsiParams { task_aborted, ..scsi }), DEPTH);
+        let mut tasks = Tasks::new(Protocol::ScsiTcq(ScsiParams { task_aborted, ..scsi }), DEPTH, None);
         tasks.set_unit_attention([2, 2].into_iter());
         let command = Command { initiator: 2, ..read(1) };
         assert_eq!(tasks.refusal(&command, Name::own(&command)), owed);
