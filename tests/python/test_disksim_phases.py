@@ -226,3 +226,23 @@ def test_data_for_the_hp_c3323a_come_more_slowly_than_described(writes):
     assert share[0] - misfit > 10
     assert data == pytest.approx(0.24, abs=0.021)
     assert found.best(dry, overheads, [described])[0] - misfit > 50
+
+
+def test_writes_of_the_dec_rz26_take_longer_after_seeks_of_a_middle_length_alone(reference, tmp_path):
+    path = tmp_path / "x.toml"
+    path.write_text(disksim.import_drive(reference("disksim/dec_rz26.parv")).text(), encoding="utf-8")
+    drive_key = Override("target.drive", f'"{path}"', "a test")
+    laid = plan(Source("", "a test"), [drive_key, Override("workload.bs", "512B", "a test")])
+    trace = reference("disksim/dec_rz26.trace")
+    columns = _core.replay(laid, str(trace))
+    late = (np.array(columns["measured_ns"]) - np.array(columns["simulated_ns"])) / 1e6
+    rows = [line.split() for line in trace.read_text().splitlines()]
+    write = np.array([row[0] == "W" for row in rows])
+    first, count = (np.array([int(row[place]) for row in rows]) for place in (2, 3))
+    begin, end = (np.array(_core.places(laid, blocks.tolist())) for blocks in (first, first + count - 1))
+    cylinders = np.concatenate(([0], np.abs(begin[1:, 0] - end[:-1, 0])))
+    middle = (cylinders > 100) & (cylinders <= 800)
+    assert 3 < late[write & middle].mean() < 4
+    for others in (write & ~middle, ~write & middle):
+        assert others.sum() > 1_000
+        assert abs(late[others].mean()) < 0.5
