@@ -163,11 +163,15 @@ def test_a_parameter_changes_its_key_and_no_other(keys, disk, name, expected):
 
 
 @pytest.mark.parametrize("mark", ["0", "0.25", "1"])
-def test_a_write_to_the_media_waits_for_half_of_its_data_whatever_the_mark(keys, mark):
-    found = keys(Files(disk={"Fast write level": "0", "Low (write) water mark": mark}))
-    start = found["cache"]["write_from"]
-    assert (start["value"], start["mark"]) == ("50%", "inferred")
-    assert "two drives" in start["source"]
+def test_a_write_to_the_media_waits_for_its_first_sectors_whatever_the_mark(keys, mark):
+    disk = {"Fast write level": "0", "Low (write) water mark": mark}
+    assert not {"write_from", "write_first"} & keys(Files(disk=disk))["cache"].keys()
+    found = keys(Files(disk=disk | {"Use separate write segment": "1"}))["cache"]
+    assert "write_from" not in found
+    assert (found["write_first"]["value"], found["write_first"]["mark"]) == ("10 sectors", "inferred")
+    fast = keys(Files(disk={"Use separate write segment": "1", "Low (write) water mark": mark}))["cache"]
+    assert "write_first" not in fast
+    assert fast["write_from"] == f"{100 * float(mark):g}%"
 
 
 def test_without_fast_writes_there_is_no_write_cache(keys):

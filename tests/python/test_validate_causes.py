@@ -5,15 +5,14 @@ The drives are imported as they are described. Nothing here changes a drive file
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
 import numpy as np
 import pytest
-from scipy.special import ndtr
 
-from drivelab import _core, disksim, validate
+from drivelab import _core, disksim
 from drivelab.scenarios.scenario import Override, Source, plan
 from drivelab.validating.validation_groups import kinds
 
@@ -185,87 +184,3 @@ def test_the_barracuda_begins_later_with_a_near_read_than_with_a_far_one(replaye
     after_write = described.groups["near_reads"] & described.groups["after_write"]
     assert described.error(after_write) < -0.1
     assert abs(late.error(after_write)) < 0.05
-
-
-@pytest.mark.parametrize(("name", "mark", "failing"), [("hp_c3323a", "100%", 2), ("dec_rz26", "0%", 1)])
-def test_sequential_writes_begin_with_about_half_of_their_data(reference, tmp_path, name, mark, failing):
-    path = tmp_path / "x.toml"
-    path.write_text(disksim.import_drive(reference(f"disksim/{name}.parv")).text(), encoding="utf-8")
-    trace = reference(f"disksim/{name}.trace")
-    half = validate(path, trace)
-    # The water mark of the description, taken for what every write waits for, makes groups fail.
-    by_mark = validate(path, trace, **{"target.drive.cache.write_from": mark})
-    assert (half.verdicts()["fail"], by_mark.verdicts()["fail"]) == (0, failing)
-    before, after = (found.groups["sequential_writes"].interval for found in (by_mark, half))
-    assert abs(before.error) > 0.07 > 2 * abs(after.error)
-    # All of the data or as few as can be: one is too slow for long writes, the other too fast.
-    ends = [
-        validate(path, trace, **{"target.drive.cache.write_from": share})
-        .groups["sequential_writes"]
-        .interval.error
-        for share in ("0%", "100%")
-    ]
-    assert ends[0] < -0.04 < 0.04 < ends[1]
-
-
-@dataclass
-class Starts:
-    """Sequential writes behind a write on the same track: how long after its command each one's media begin."""
-
-    turn: float
-    sector: np.ndarray
-    """Milliseconds under the head."""
-    count: np.ndarray
-    wait: np.ndarray
-
-    def misfit(self, least: np.ndarray, width: float) -> float:
-        """Less the log likelihood: where the data are there after `least`, the wait is uniform over the turn behind."""
-        inside = ndtr((self.wait - least) / width) - ndtr((self.wait - least - self.turn) / width)
-        return float(-np.log(0.98 * np.clip(inside, 0, 1) / self.turn + 0.02 / (3 * self.turn)).sum())
-
-    def best(
-        self, least: Callable[[float, float], np.ndarray], second: np.ndarray
-    ) -> tuple[float, float, float]:
-        """The least misfit over an overhead and a second number, and both."""
-        tried = (
-            (a, b, w) for a in np.arange(1.4, 4, 0.1) for b in second for w in (0.05, 0.1, 0.2, 0.4, 0.8)
-        )
-        return min((self.misfit(least(a, b), w), float(a), float(b)) for a, b, w in tried)
-
-
-def starts(reference, tmp_path, name: str, rpm: float, completion: float) -> Starts:
-    path = tmp_path / "x.toml"
-    path.write_text(disksim.import_drive(reference(f"disksim/{name}.parv")).text(), encoding="utf-8")
-    laid = plan(
-        Source("", "a test"),
-        [Override("target.drive", f'"{path}"', "a test"), Override("workload.bs", "512B", "a test")],
-    )
-    rows = [line.split() for line in reference(f"disksim/{name}.trace").read_text().splitlines()]
-    write = np.array([row[0] == "W" for row in rows])
-    first, count = (np.array([int(row[place]) for row in rows]) for place in (2, 3))
-    time = np.array([float(row[4]) / 1e3 for row in rows])
-    begin, end = (np.array(_core.places(laid, blocks.tolist())) for blocks in (first, first + count - 1))
-    before = np.roll(end, 1, axis=0)
-    track = (begin[:, :2] == end[:, :2]).all(axis=1) & (begin[:, :2] == before[:, :2]).all(axis=1)
-    chosen = write & np.roll(write, 1) & track & (np.roll(first + count, 1) == first) & (count > 1)
-    turn = 60_000 / rpm
-    under_head = ((end[:, 3] - begin[:, 3]) % 1)[chosen] * turn
-    sector = under_head / (count[chosen] - 1)
-    wait = time[chosen] - completion - under_head - sector
-    soon = wait < 2.2 * turn
-    return Starts(turn, sector[soon], count[chosen][soon], wait[soon])
-
-
-def test_what_a_write_waits_for_is_what_keeps_the_media_from_running_dry(reference, tmp_path):
-    hp = starts(reference, tmp_path, "hp_c3323a", 5396, 0)
-    assert len(hp.wait) > 500
-    described = 0.1455
-    share = hp.best(lambda a, s: a + s * described * hp.count, np.arange(0, 1.3, 0.1))
-    # Data at `b` ms a sector, and the media begin as late as they run dry at no sector: one number as well, and the
-    # zones, of 0.093 to 0.154 ms a sector under the head, come out of it.
-    dry = hp.best(lambda a, b: a + np.maximum(b - hp.sector, 0) * hp.count, np.arange(0.14, 0.32, 0.01))
-    assert share[0] - dry[0] > 10
-    assert dry[2] == pytest.approx(0.24, abs=0.021)
-    # The description's own 0.1455 ms a sector does not do: a start by it would be far too early.
-    with_described = hp.best(lambda a, b: a + np.maximum(b - hp.sector, 0) * hp.count, np.array([described]))
-    assert with_described[0] - dry[0] > 50

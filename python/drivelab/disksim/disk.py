@@ -17,12 +17,12 @@ SECTOR_BYTES = 512
 _READ_AHEAD = {0: "none", 1: "track", 2: "cylinder", 3: "limit", 4: "next-track"}
 _BY_NEXT_TRACK = 4
 _NO_TIME = "1000GB/s"
-_HALF = {
-    "value": "50%",
+_FIRST = {
+    "value": "10 sectors",
     "mark": "inferred",
-    "source": "measured writes of two drives without a write cache; no description has it",
+    "source": "DiskSim's number for a write in two connections; measured writes of two drives show 7 and 20",
 }
-"""What a write to the media waits for: in DiskSim its water mark counts for writes beyond a segment alone."""
+"""What a write to the media waits for on a drive with a segment for writes alone; elsewhere for one sector."""
 
 # With one request outstanding at a time these have no effect, or only change what is printed.
 _WITHOUT_EFFECT = (
@@ -203,7 +203,6 @@ def _cache(parameters: Parameters, *, fast: bool) -> dict[str, Any] | None:
     read_ahead_keys = _read_ahead(parameters, read_ahead, segment)
     send_from = _send_from(parameters)
     mark = _mark(parameters, "Low (write) water mark")
-    write_from = mark if fast else _HALF
     keeps_passing = parameters.flag("Read any free blocks")
     hits_while_busy = parameters.flag("Allow sneaky full read hits")
     while_busy = parameters.flag("Allow write prebuffering")
@@ -217,7 +216,9 @@ def _cache(parameters: Parameters, *, fast: bool) -> dict[str, Any] | None:
         "segmentation": "fixed",
         "separate_writes": separate,
         "send_from": send_from,
-        "write_from": write_from,
+        # Without a write cache the mark is left out: in DiskSim it counts for writes beyond a segment alone.
+        **({"write_from": mark} if fast else {}),
+        **({"write_first": _FIRST} if separate and not fast else {}),
         "keeps_passing": keeps_passing,
         **({} if hits_while_busy or not fast else {"hits_while_busy": False}),
         **read_ahead_keys,

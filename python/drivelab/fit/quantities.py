@@ -14,9 +14,10 @@ _FORM = re.compile(r"\s*([-+]?[0-9.]+(?:[eE][-+]?[0-9]+)?)\s*([A-Za-z%/]*)\s*")
 
 
 def time_ms(text: object) -> float:
-    """A time of a drive file, such as "8.5ms", in milliseconds. Raises InputError."""
+    """A time of a drive file, such as "8.5ms" or, of a write settle, "-0.5ms", in milliseconds. Raises InputError."""
+    size = str(text).removeprefix("-")
     try:
-        return _core.span_ns(str(text)) / 1e6
+        return _core.span_ns(size) / (1e6 if size == str(text) else -1e6)
     except ValueError as error:
         raise InputError(f"{text!r} is no time; write it as 8.5ms") from error
 

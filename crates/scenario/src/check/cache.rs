@@ -61,6 +61,7 @@ pub fn cache(above: &Overrides<'_>, raw: &DriveRaw, afresh: Span, log: &mut Log)
         keeps_written: layers.keeps_written(taken, log),
         send_from: layers.value(|raw| &raw.send_from).unwrap_or(Share::NONE),
         write_from: layers.value(|raw| &raw.write_from).unwrap_or(Share::NONE),
+        write_first: layers.value(|raw| &raw.write_first).map_or(Sectors::ZERO, |first| first.0),
         keeps_passing: layers.value(|raw| &raw.keeps_passing).unwrap_or(false),
         hits_while_busy: layers.value(|raw| &raw.hits_while_busy).unwrap_or(true),
         read_ahead: layers.read_ahead(&memory, afresh, log),

@@ -59,6 +59,9 @@ section! {
         send_from: Share = "0%",
         /// The share of a write's data (of a segment at most) that must be in the buffer before the media write begins.
         write_from: Share = "0%",
+        /// The first data of a write that must be in the buffer before the media write begins; all of a smaller write.
+        /// Until its last data have come, they stay ahead of the head by that much.
+        write_first: Extent = "0B",
         /// Whether a read caches the blocks of its track that pass the head before its first block: with
         /// `settle.read_on_arrival` also those behind it.
         keeps_passing: bool = "false",

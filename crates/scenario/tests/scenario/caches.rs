@@ -70,7 +70,7 @@ fn what_is_left_out_of_a_cache() {
 fn every_key_of_a_cache_arrives() {
     let keys = "write_cache = true\n[target.cache]\nsize = \"8MiB\"\nsegments = 16\nsegmentation = \"adaptive\"\n\
                 write_segments = 4\nwrite_limit = \"1MiB\"\nkeeps_written = false\n\
-                send_from = \"25%\"\nwrite_from = \"50%\"\nkeeps_passing = true\nread_ahead = \"cylinder\"\nread_ahead_limit = \"600KiB\"\n\
+                send_from = \"25%\"\nwrite_from = \"50%\"\nwrite_first = \"5KiB\"\nkeeps_passing = true\nread_ahead = \"cylinder\"\nread_ahead_limit = \"600KiB\"\n\
                 read_ahead_least = \"8KiB\"\nread_ahead_when_queued = true\nread_ahead_when_sequential = true\n\
                 read_ahead_on_hit = true\ncovers_within = \"1ms\"\nends_sector = true\ndestage_idle = \"5ms\"\n\
                 destage_age = \"2s\"\ndestage_from = \"25%\"\ndestage_run = \"64KiB\"\n\
@@ -82,6 +82,7 @@ fn every_key_of_a_cache_arrives() {
     let apart = cache(ANY, &apart).unwrap();
     assert!(apart.separate_writes && apart.keeps_written);
     assert_eq!((all.send_from.bits(), all.write_from.bits(), all.keeps_passing), (1 << 30, 1 << 31, true));
+    assert_eq!(all.write_first, kib(5));
     let ahead = all.read_ahead;
     assert_eq!((ahead.reach, ahead.limit, ahead.least), (Reach::Cylinder, kib(600), kib(8)));
     assert!(ahead.when_queued && ahead.when_sequential && ahead.on_hit && ahead.ends_sector);

@@ -464,6 +464,7 @@ pub fn caches() -> BoxedStrategy<CacheParams> {
                     keeps_written,
                     send_from,
                     write_from: send_from,
+                    write_first: Sectors::new(size % 17),
                     keeps_passing,
                     hits_while_busy: !keeps_passing,
                     read_ahead,

@@ -94,6 +94,8 @@ pub struct CacheParams {
     pub send_from: Share,
     /// A write goes to the media once this share of its data (of a segment at most) is in the buffer.
     pub write_from: Share,
+    /// And not before its first sectors are there, so many or all.
+    pub write_first: Sectors,
     /// Whether a read keeps the sectors that pass the head on its track before its first sector.
     pub keeps_passing: bool,
     /// Whether a hit is answered while the arm destages.
@@ -116,6 +118,7 @@ impl CacheParams {
             keeps_written: true,
             send_from: Share::NONE,
             write_from: Share::NONE,
+            write_first: Sectors::ZERO,
             keeps_passing: false,
             hits_while_busy: true,
             read_ahead: ReadAheadParams {

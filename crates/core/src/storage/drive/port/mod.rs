@@ -159,9 +159,10 @@ impl Port {
     #[inline]
     pub fn turns_lost(&self, data: &Carried, count: Sectors, started: Instant, passage: &Passage) -> Span {
         let flow = (data.ended - data.begun).as_ns();
-        let ahead = flow.saturating_sub(passage.transfer.as_ns());
-        let sectors = self.sectors_before_media(count);
-        let ahead = ahead.max(self.sector.as_ns() * sectors);
+        // Each sector is there before it passes the head, with the lead behind it until the last has come.
+        let lead = self.sectors_before_media(count);
+        let beneath = share_of(passage.transfer.as_ns(), count.get() - lead, count.get());
+        let ahead = flow.saturating_sub(beneath).max(self.sector.as_ns() * lead);
         let begun = started + passage.seek + passage.rotation;
         let short = (data.begun + Span::from_ns(ahead)).since(begun).as_ns();
         if short == 0 {
@@ -171,17 +172,18 @@ impl Port {
         Span::from_ns(short.div_ceil(period) * period)
     }
 
-    /// How many of a write's sectors must have arrived before the first can be written.
+    /// How many of a write's sectors must have arrived before the first can be written: the lead of the data.
     #[inline]
     fn sectors_before_media(&self, count: Sectors) -> u64 {
         let least = self.model.disconnect.sectors_before_media(count.get());
         let Some(cache) = &self.model.cache else { return least };
-        let share = cache.write_from.bits();
-        if share == 0 {
+        let (first, share) = (cache.write_first.get(), cache.write_from.bits());
+        if first == 0 && share == 0 {
             return least;
         }
         let at_once = count.get().min(cache.segment().get());
-        least.max(((u128::from(at_once) * u128::from(share)) >> 32) as u64)
+        let share = ((u128::from(at_once) * u128::from(share)) >> 32) as u64;
+        least.max(share).max(first.min(at_once))
     }
 
     /// A write's data are on the media at `done`: returns when the drive can report that.
@@ -192,6 +194,12 @@ impl Port {
         }
         done.max(flight.link.data_until + release) + end
     }
+}
+
+/// This part of a time.
+#[inline]
+fn share_of(time: u64, part: u64, whole: u64) -> u64 {
+    (u128::from(time) * u128::from(part) / u128::from(whole)) as u64
 }
 
 /// Completion reports.

@@ -23,21 +23,29 @@ fn passage(seek: u64, rotation: u64, transfer: u64) -> Passage {
 }
 
 proptest! {
-    /// Whole turns, no more and no fewer than until the data are ahead of the head all the way.
+    /// Whole turns, no more and no fewer than until each sector is there before it passes the head, with its lead.
     #[test]
     fn media_wait_the_fewest_turns_for_late_data(
-        begun in 0u64..40_000_000, flow in 0u64..20_000_000,
+        begun in 0u64..40_000_000, sector_us in 1u64..2_500, first in 0u64..12,
         started in 0u64..10_000_000, rotation in 0u64..TURN, transfer in 1u64..10_000_000,
     ) {
+        let rate = Rate::from_bytes_per_s(512_000_000 / sector_us);
+        let link = LinkParams { rate, write_rate: None, write_data: WriteData::WhilePositioning };
+        let cache = CacheParams { write_first: Sectors::new(first), ..CacheParams::reading_on(Sectors::new(100)) };
+        let flow = link.time_of(Access::Write, Sectors::new(8)).as_ns();
         let (at, passage) = (Instant::from_ns, passage(1_000_000, rotation, transfer));
         let data = Carried { begun: at(begun), ended: at(begun + flow) };
-        let lost = port(&params(1)).turns_lost(&data, Sectors::new(8), at(started), &passage).as_ns();
+        let port = port(&DriveParams { link, cache: Some(cache), ..params(1) });
+        let lost = port.turns_lost(&data, Sectors::new(8), at(started), &passage).as_ns();
         prop_assert_eq!(lost % TURN, 0);
-        // The data flow at an even pace and so does the media: the data must be ahead as both begin and as both end.
         let head = |lost: u64| started + 1_000_000 + rotation + lost;
-        let in_time = |lost| begun <= head(lost) && begun + flow <= head(lost) + transfer;
-        prop_assert!(in_time(lost));
-        prop_assert!(lost == 0 || !in_time(lost - TURN));
+        let lead = first.clamp(1, 8);
+        let in_time = |head: u64| {
+            (0..8).all(|sector| 8 * begun + flow * (sector + lead).min(8) <= 8 * head + transfer * sector)
+        };
+        prop_assert!(in_time(head(lost)));
+        // A nanosecond for each rounded time.
+        prop_assert!(lost == 0 || !in_time(head(lost - TURN) - 9));
     }
 
     #[test]
