@@ -5,11 +5,14 @@ use drivelab_core::storage::drive::params::{DriveModel, DriveParams};
 use drivelab_core::storage::drive::protocol::{
     Descriptor, DurationLimits, Exceeded, NcqParams, Protocol, ScsiParams, TimeLimit,
 };
-use drivelab_core::storage::drive::queue::{ChoiceTime, Order, QueueParams};
+use drivelab_core::storage::drive::queue::{AgeWeight, ChoiceTime, Order, QueueParams};
 use drivelab_core::storage::{TargetInput, TargetParams};
 use drivelab_core::{Command, Outcome, Priority};
 use drivelab_units::{Instant, Span};
 use std::sync::Arc;
+
+/// Late enough for a command to count as older than it is.
+const START: Instant = Instant::from_ns(1_000_000_000);
 
 fn limit(within: Span, then: Exceeded) -> Option<TimeLimit> {
     Some(TimeLimit { within, then })
@@ -42,19 +45,19 @@ fn play(params: &DriveParams, commands: &[Command]) -> Vec<(u64, Outcome, Span)>
     let model = Arc::new(DriveModel::new(params).expect("sound"));
     let mut target = sorted::Target::new(&TargetParams::Wire(model), 1);
     for command in commands {
-        target.handle(Instant::ZERO, TargetInput::Submit(*command));
+        target.handle(START, TargetInput::Submit(*command));
     }
     let mut ended = Vec::new();
     loop {
         while let Some(done) = target.poll_output() {
-            ended.push((done.id, done.outcome, done.completed - Instant::ZERO));
+            ended.push((done.id, done.outcome, done.completed - START));
         }
         let Some(due) = next_due(&target) else { return ended };
         target.handle(due, TargetInput::Tick);
     }
 }
 
-fn order(params: &DriveParams, commands: &[Command]) -> Vec<u64> {
+fn order_of(params: &DriveParams, commands: &[Command]) -> Vec<u64> {
     play(params, commands).into_iter().map(|(id, ..)| id).collect()
 }
 
@@ -65,16 +68,18 @@ fn last_of_eight(priority: Priority) -> Vec<Command> {
 
 #[test]
 fn a_guideline_moves_a_command_forward_only_as_far_as_it_must() {
-    // In order of arrival the last of eight takes about 8 x 5 ms.
+    let drive = |within| limited(&[guideline(within, Exceeded::CompleteEarliest)], in_order());
     let place = |within| {
-        let drive = limited(&[guideline(within, Exceeded::CompleteEarliest)], in_order());
-        order(&drive, &last_of_eight(Priority::Limited(1))).iter().position(|id| *id == 7).unwrap()
+        order_of(&drive(within), &last_of_eight(Priority::Limited(1))).iter().position(|id| *id == 7).unwrap()
     };
-    let places: Vec<usize> = [20, 25, 30, 40, 400].map(|within| place(ms(within))).to_vec();
-    assert!(places.is_sorted(), "{places:?}");
-    // At once behind what the drive found alone, and where plain order would have it.
-    assert_eq!((places[0], places[4]), (1, 7));
-    assert!(places[2] > 1 && places[2] < 7, "{places:?}");
+    // At once behind what the drive found alone; as in plain order where that is early enough.
+    assert_eq!((place(us(1)), place(ms(400))), (1, 7));
+    // The next but one would end after it: it goes before that one.
+    let plain = play(&drive(ms(400)), &last_of_eight(Priority::Normal));
+    for (before, (_, _, ends)) in plain.into_iter().enumerate().take(7).skip(1) {
+        assert_eq!(place(ends), before + 1);
+        assert_eq!(place(ends - Span::from_ns(1)), before);
+    }
 }
 
 #[test]
@@ -123,7 +128,7 @@ fn a_guideline_that_was_exceeded_may_give_way() {
     let exceeded = us(10);
     let place = |descriptors: &[Descriptor]| {
         let drive = limited(descriptors, in_order());
-        order(&drive, &last_of_eight(Priority::Limited(1))).iter().position(|id| *id == 7).unwrap()
+        order_of(&drive, &last_of_eight(Priority::Limited(1))).iter().position(|id| *id == 7).unwrap()
     };
     assert_eq!(place(&[guideline(exceeded, Exceeded::CompleteEarliest)]), 1);
     assert_eq!(place(&[guideline(exceeded, Exceeded::NoLimit)]), 7);
@@ -162,34 +167,26 @@ fn every_pending_limit_is_met_where_the_worst_case_fits() {
     assert!(place(9) < place(6) && place(6) < place(8) && place(8) < place(7), "{ended:?}");
 }
 
+/// With an order of ages a guideline stands in place of the drive's own: 20 ms for each that waits.
 #[test]
-fn a_lag_lets_what_was_chosen_before_go_first() {
-    for lag in 0..4 {
-        let drive = limited(&[], QueueParams { priority_lag: lag, ..in_order() });
-        // The first found the drive idle: it began before the others arrived.
-        let mut commands = last_of_eight(Priority::High);
-        let place = order(&drive, &commands).iter().position(|id| *id == 7).unwrap();
-        assert_eq!(place, 1 + lag as usize);
-        commands.truncate(2);
-        assert_eq!(order(&drive, &commands), [0, 1]);
-    }
-}
-
-#[test]
-fn guidelines_that_are_kept_leave_room_for_others() {
-    let served = |spacing, within| {
-        let queue = QueueParams { guideline_spacing: spacing, ..in_order() };
+fn a_guideline_makes_a_command_older_or_younger_in_the_order() {
+    let place = |within| {
+        let order = Order::AgedSptf(AgeWeight::of(1_000_000_000));
+        let queue = QueueParams { own_guideline: ms(20), ..queue(16, order) };
         let drive = limited(&[guideline(within, Exceeded::CompleteEarliest)], queue);
-        let limited = |id| matches!(id, 5..=7);
-        let commands: Vec<Command> = (0..8)
-            .map(|id| read(id, if limited(id) { Priority::Limited(1) } else { Priority::Normal }))
-            .collect();
-        order(&drive, &commands)
+        let commands =
+            (0..8).map(|id| read(id, if id == 4 { Priority::Limited(1) } else { Priority::Normal }));
+        let served = order_of(&drive, &commands.collect::<Vec<_>>());
+        served.iter().position(|id| *id == 4).unwrap()
     };
-    assert_eq!(served(0, ms(30)), [0, 5, 6, 7, 1, 2, 3, 4]);
-    assert_eq!(served(1, ms(30)), [0, 5, 1, 6, 2, 7, 3, 4]);
-    // Once exceeded, they go without spacing.
-    assert_eq!(served(2, us(1)), [0, 5, 6, 7, 1, 2, 3, 4]);
+    // All came at once and have the same age: the nearest goes first, unless a guideline decides.
+    let without = place(ms(80));
+    assert!(place(ms(79)) == 1 && place(ms(10)) == 1, "older than all others");
+    assert_eq!(place(ms(5_000)), 7, "younger than all others, and not late");
+    assert!(
+        (1..7).contains(&without),
+        "the one in service and three others make it a guideline of 80 ms: {without}"
+    );
 }
 
 #[test]

@@ -70,10 +70,8 @@ pub fn queue(
         joins_writes: given(above.joins_writes.as_ref().or(below.joins_writes.as_ref()))
             .unwrap_or(JoinsUntil::Never),
         age_limit: given(above.age_limit.as_ref().or(below.age_limit.as_ref())),
-        priority_lag: given(above.priority_lag.as_ref().or(below.priority_lag.as_ref()))
-            .map_or(0, |lag| lag.0 as u32),
-        guideline_spacing: given(above.guideline_spacing.as_ref().or(below.guideline_spacing.as_ref()))
-            .map_or(0, |spacing| spacing.0 as u32),
+        own_guideline: given(above.own_guideline.as_ref().or(below.own_guideline.as_ref()))
+            .unwrap_or(Span::ZERO),
         pass_limit: given(above.pass_limit.as_ref().or(below.pass_limit.as_ref()))
             .map(|count| count.0 as u32),
         coalesces: given(above.coalesces.as_ref().or(below.coalesces.as_ref()))

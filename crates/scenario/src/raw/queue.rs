@@ -93,9 +93,6 @@ section! {
         /// The limit by count: a command is served before any younger one once this many others have been started since
         /// its arrival, older ones included: below the depth in use this is fcfs.
         pass_limit: Count<1, 1000000> = "none",
-        /// How many commands the drive still starts after the arrival of one with a priority or a limit before it goes by
-        /// that: those that the firmware had chosen before (ncq, duration limits).
-        priority_lag: Count<0, 31> = "0",
         /// With `aged-sptf`: credit per unit of waiting time.
         age_weight: Decimal<0, 1000> = "0.006",
         /// With `share-aged-sptf`: credit per unit of waiting time, divided by the number of waiting commands.
@@ -116,9 +113,10 @@ section! {
         /// With `scsi-tcq` and `ata-tcq`: the time to regain the bus before the data: reselection, or the
         /// round trip of SERVICE.
         service_time: Span = "0s",
-        /// How many other commands the drive serves between two that go first for the sake of a guideline (of
-        /// `duration_limits`) that is not exceeded yet.
-        guideline_spacing: Count<0, 31> = "0",
+        /// For each command that waits, the time within which the drive means to serve one that has no guideline
+        /// (`duration_limits`). To an order that weighs age, a command with a guideline is as much older as that is
+        /// shorter, and as much younger as it is longer.
+        own_guideline: Span = "0s: guidelines change no age",
         /// The duration limits that its hosts have set.
         duration_limits: DurationLimitsRaw = "none",
         /// Options of `scsi-tcq`.

@@ -334,7 +334,7 @@ fn priorities_and_limits_that_cannot_be() {
                 "priority = \"limit-1\"",
             ),
         ),
-        ("too many limits", job(limits(&format!("[{}]", vec!["{}"; 8].join(", "))), "")),
+        ("too many limits", job(limits(&format!("[{}]", ["{}"; 8].join(", "))), "")),
         ("a limit of no time", job(limits("[{ guideline = \"0ms\" }]"), "")),
         ("a policy of no limit", job(limits("[{ active_policy = \"abort\" }]"), "")),
         (

@@ -166,7 +166,8 @@ impl Drive {
             }
             WaitsIn::InQueue => {
                 let flight = &self.tasks[slot];
-                self.mechanics.file(slot, flight, landing, self.port.lead(&flight.command));
+                let guideline = self.tasks.guideline(&flight.command);
+                self.mechanics.file(slot, flight, landing, self.port.lead(&flight.command), guideline);
                 let (mechanics, port) = (&self.mechanics, &self.port);
                 self.tasks
                     .add_ahead(slot, |flight| mechanics.longest(flight) + port.longest(&flight.command));

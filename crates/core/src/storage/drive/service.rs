@@ -72,9 +72,6 @@ impl Drive {
         let view = self.mechanics.view(from);
         let chosen = if pressed { self.pressing(&view) } else { choose(&self.mechanics.slots, &view) };
         let Some(slot) = chosen else { return false };
-        if pressed && self.mechanics.slots.planned().is_none() {
-            self.note_choice(slot);
-        }
         if !pressed
             && let Some(nearest) = self.mechanics.next_on_the_way(&self.buffer, now)
             && nearest != slot
@@ -137,20 +134,10 @@ impl Drive {
         // Of a stream of them the first.
         let is_high = |slot: SlotIndex| self.tasks[slot].command.priority == Priority::High;
         let is_next = |slot: SlotIndex| !slots.before(slot).is_some_and(is_high);
-        let lag = view.params.priority_lag.into();
-        let counts = |slot| slots.started_since(slot) >= lag;
-        let high = self.tasks.ahead.high().filter(|&slot| !overdue && counts(slot) && is_next(slot));
+        let high = self.tasks.ahead.high().filter(|&slot| !overdue && is_next(slot));
         let next = least(high, slots, view).or_else(|| choose(slots, view))?;
-        let spaced = self.tasks.ahead.is_spaced(slots.services(), view.params.guideline_spacing);
-        let endangered = self.tasks.ahead.endangered(now, counts, spaced, || self.free_after(next, now));
+        let endangered = self.tasks.ahead.endangered(|| self.free_after(next, now));
         Some(endangered.unwrap_or(next))
-    }
-
-    /// The next service is that of this command.
-    fn note_choice(&mut self, slot: SlotIndex) {
-        if let Priority::Limited(_) = self.tasks[slot].command.priority {
-            self.tasks.ahead.chose_limited(self.mechanics.slots.services());
-        }
     }
 
     /// When mechanism and link are free again if the arm starts for this command now.
@@ -280,9 +267,6 @@ impl Drive {
         }
         let view = self.mechanics.view(ended);
         let next = if pressed { self.preferred(&view) } else { choose(&self.mechanics.slots, &view) };
-        if let Some(slot) = next.filter(|_| pressed) {
-            self.note_choice(slot);
-        }
         self.mechanics.slots.plan(next);
     }
 

@@ -152,13 +152,31 @@ impl Mechanics {
         self.model.mechanism.landing(first, count, access, &self.spindle)
     }
 
-    /// Files a command in the queue; its data need `lead` before the arm may start.
+    /// When a command counts as having arrived that has this guideline: earlier or later than it has, by how much
+    /// shorter or longer the guideline is than what the drive itself means to keep to.
+    pub fn counts_from(&self, arrived: Instant, guideline: Option<Span>) -> Instant {
+        let own = self.model.queue.own_guideline;
+        let Some(guideline) = guideline.filter(|_| !own.is_zero()) else { return arrived };
+        let own = own.as_ns().saturating_mul(self.slots.len() as u64 + 1);
+        let later = arrived.as_ns().saturating_add(guideline.as_ns());
+        Instant::from_ns(later.saturating_sub(own))
+    }
+
+    /// Files a command in the queue, which has this guideline; its data need `lead` before the arm may start.
     // Takes the landing just computed by its caller: to read back what was written in parts a moment ago is
     // slow.
     #[inline(always)]
-    pub fn file(&mut self, slot: SlotIndex, flight: &InFlight, landing: Landing, lead: Span) {
+    pub fn file(
+        &mut self,
+        slot: SlotIndex,
+        flight: &InFlight,
+        landing: Landing,
+        lead: Span,
+        guideline: Option<Span>,
+    ) {
         let &InFlight { ref command, arrived, ready, media: AtMedia { sought, .. }, .. } = flight;
         let Landing { cylinder, head, start, longest_wait, .. } = landing;
+        let arrived = self.counts_from(arrived, guideline);
         let (arrived, ready, lead) = (arrived.as_ns(), ready.as_ns(), lead.as_ns());
         let (sequence, write) = (0, command.access == Access::Write);
         let entry = Entry { sequence, arrived, ready, lead, cylinder, head, start, longest_wait, write };

@@ -34,7 +34,7 @@ pub fn least<C: Cost>(
     }
     let oldest = slots.oldest_of(Kind::Main)?;
     let entry = slots.entry(oldest);
-    let (mut best, age) = (Best::NONE, view.now - entry.arrived);
+    let (mut best, age) = (Best::NONE, entry.age(view.now));
     best.offer(oldest, entry, cost.of(entry, view));
     // The oldest entry's possible gain on its cost, compared with what its age takes off: about this share of
     // all ages has a chance to win.
@@ -61,7 +61,7 @@ fn least_of_few<C: Cost>(
     let (mut best, mut next) = (Best::NONE, slots.oldest_of(Kind::Main));
     while let Some(slot) = next {
         let entry = slots.entry(slot);
-        let age = view.now - entry.arrived;
+        let age = entry.age(view.now);
         if bound(0, age) > best.cost && slots.is_by_arrival() {
             break;
         }
@@ -87,7 +87,7 @@ fn least_by_angle<C: Cost>(
     let mut aged = slots.oldest_of(Kind::Main);
     loop {
         let Some(oldest) = aged else { return best.found() };
-        if bound(walk.bound(), view.now - slots.entry(oldest).arrived) > best.cost {
+        if bound(walk.bound(), slots.entry(oldest).age(view.now)) > best.cost {
             return best.found();
         }
         if walk.is_over() {
@@ -116,7 +116,7 @@ fn least_by_age<C: Cost>(
     let mut next = slots.younger(oldest);
     while let Some(slot) = next {
         let entry = slots.entry(slot);
-        if bound(0, view.now - entry.arrived) > best.cost {
+        if bound(0, entry.age(view.now)) > best.cost {
             break;
         }
         best.offer(slot, entry, cost.of(entry, view));
@@ -146,7 +146,7 @@ fn least_of_many<C: Cost>(
             aged = slots.younger(slot);
         }
         let Some(oldest) = aged else { return best.found() };
-        let age = view.now - slots.entry(oldest).arrived;
+        let age = slots.entry(oldest).age(view.now);
         let search = Search::new(cost, slots, Kind::Main, view, |seek| bound(seek, age));
         let Some(examined) = search.step(&mut sides, &mut best) else { return best.found() };
         seen = 1 + examined;

@@ -41,8 +41,10 @@ pub fn is_overdue(slots: &Slots, params: &QueueParams, now: u64) -> bool {
     }
     let Some(oldest) = slots.oldest() else { return false };
     let entry = slots.entry(oldest);
-    params.age_limit.is_some_and(|limit| now - entry.arrived >= limit.as_ns())
-        || params.pass_limit.is_some_and(|limit| slots.started_since(oldest) >= limit.into())
+    params.age_limit.is_some_and(|limit| entry.age(now) >= limit.as_ns())
+        || params
+            .pass_limit
+            .is_some_and(|limit| slots.services() - slots.arrived_at_service(oldest) >= limit.into())
 }
 
 /// The policy's own search over all entries.

@@ -192,11 +192,10 @@ pub struct QueueParams {
     /// A command that has been passed by this many services since it arrived goes before any younger one; no
     /// bound when `None`.
     pub pass_limit: Option<u32>,
-    /// Commands that are started after the arrival of one with a priority or a deadline before these count: what the
-    /// firmware had chosen before.
-    pub priority_lag: u32,
-    /// Other commands that are served between two that go first for the sake of guidelines that are not exceeded.
-    pub guideline_spacing: u32,
+    /// For each command that waits, the time within which the drive means to serve one that has no guideline: to an
+    /// order that weighs age, a command with a guideline is as much older as that is shorter. Guidelines change no age
+    /// when zero.
+    pub own_guideline: Span,
     /// How many completions it holds back and reports together: once that many are done, or when nothing is
     /// left to do. Each is reported separately when `None`.
     pub coalesces: Option<u16>,
@@ -221,8 +220,7 @@ impl QueueParams {
         joins_writes: JoinsUntil::Never,
         age_limit: None,
         pass_limit: None,
-        priority_lag: 0,
-        guideline_spacing: 0,
+        own_guideline: Span::ZERO,
         coalesces: None,
     };
 

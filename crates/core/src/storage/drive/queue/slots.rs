@@ -22,7 +22,8 @@ pub(super) const NONE: SlotIndex = SlotIndex::MAX;
 pub struct Entry {
     /// The order of arrival, for ties; set by the table.
     pub sequence: u64,
-    /// When it arrived, in nanoseconds. A command that has waited elsewhere may be filed after younger ones.
+    /// When it arrived, in nanoseconds, as its age counts: earlier, or even later than now, where a guideline says so
+    /// ([`Self::age`]). A command that has waited elsewhere may be filed after younger ones.
     pub arrived: u64,
     /// When the firmware has finished its pickup, in nanoseconds.
     pub ready: u64,
@@ -70,6 +71,12 @@ const UNFILED: Filed =
     Filed { first: Lba::ZERO, arrived_at_service: 0, older: NONE, younger: NONE, is_late: false };
 
 impl Entry {
+    /// How long it has waited, in nanoseconds, as the queue weighs it; zero for one that counts as younger than new.
+    #[inline(always)]
+    pub fn age(&self, now: u64) -> u64 {
+        now.saturating_sub(self.arrived)
+    }
+
     /// The entry of a free slot.
     const NONE: Entry = Entry {
         sequence: 0,
@@ -173,11 +180,6 @@ impl Slots {
     #[inline]
     pub fn arrived_at_service(&self, slot: SlotIndex) -> u64 {
         self.filed[slot as usize].arrived_at_service
-    }
-
-    /// Commands that the mechanism has started since this one arrived.
-    pub fn started_since(&self, slot: SlotIndex) -> u64 {
-        self.services - self.arrived_at_service(slot)
     }
 
     /// Files an arrival of the sectors `first .. end`. The slot must be free; the fields that the table sets are

@@ -263,6 +263,14 @@ impl Tasks {
         inactive.or(active).or(guideline).map(|limit| limit.then)
     }
 
+    /// The guideline that a command has, where it has one.
+    #[inline]
+    pub fn guideline(&self, command: &Command) -> Option<Span> {
+        let Priority::Limited(index) = command.priority else { return None };
+        let limit = self.limits.as_ref()?.of(command.access, index);
+        limit.guideline.map(|guideline| guideline.within)
+    }
+
     /// Where limits have been exceeded by `now`, their policies apply.
     pub fn pass_limits(&mut self, now: Instant) {
         if let Some(limits) = &self.limits {

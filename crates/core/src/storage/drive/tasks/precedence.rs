@@ -4,8 +4,9 @@
 //! A command with a deadline (isochronous priority, or a duration limit) waits like the others until one more
 //! access before it could make it miss: then it goes first. The time of that access is known; for the command
 //! itself, and all others with deadlines before it, the worst case is assumed: a full stroke, a whole revolution,
-//! the transfer, and the completion. A deadline that has passed stays the first, except where the policy of its
-//! limit says otherwise.
+//! the transfer, and the completion. Nothing is put by for a guideline that ends no command: such a command goes
+//! first once another access before it would let the guideline pass. A deadline that has passed stays the first,
+//! except where the policy of its limit says otherwise.
 //! Source: Western Digital Ultrastar HC580 specification 12.20 (isochronous priority, ICC); SPC-6, 7.5.9 (limits).
 use super::super::protocol::{DurationLimits, Exceeded, TimeLimit};
 use super::super::queue::SlotIndex;
@@ -19,7 +20,7 @@ use drivelab_units::{Instant, Span};
 struct CommandDeadline {
     due: Instant,
     slot: SlotIndex,
-    /// The longest time from its choice until it is reported to the host.
+    /// The longest time from its choice until it is reported to the host, as far as that is put by.
     longest: Span,
     /// The guideline that the deadline comes from, where it comes from one.
     guideline: Option<Guideline>,
@@ -72,15 +73,13 @@ pub struct Precedence {
     /// Waiting commands of high priority.
     high: Vec<SlotIndex>,
     deadlines: Vec<CommandDeadline>,
-    /// The number of the service for which a command with limits was chosen last.
-    limited_at: Option<u64>,
 }
 
 impl Precedence {
     /// Whether the policy alone decides.
     #[inline]
     pub fn is_empty(&self) -> bool {
-        let Precedence { urgent, interrupted, high, deadlines, limited_at: _ } = self;
+        let Precedence { urgent, interrupted, high, deadlines } = self;
         urgent.is_empty() && interrupted.is_empty() && high.is_empty() && deadlines.is_empty()
     }
 
@@ -116,38 +115,17 @@ impl Precedence {
         self.deadlines.retain_mut(|command| command.keeps_deadline(now, limits));
     }
 
-    /// Of the commands with deadlines that count, the one with the first, if the drive would be free too late for it
-    /// or for one after it. `free` gives when mechanism and link are free again after the access that would go first.
-    /// Unless `spaced`, a guideline that is not exceeded does not count.
-    pub fn endangered(
-        &self,
-        now: Instant,
-        counts: impl Fn(SlotIndex) -> bool,
-        spaced: bool,
-        free: impl FnOnce() -> Instant,
-    ) -> Option<SlotIndex> {
+    /// The command with the first deadline, if the drive would be free too late for it or for one after it. `free`
+    /// gives when mechanism and link are free again after the access that would go first.
+    pub fn endangered(&self, free: impl FnOnce() -> Instant) -> Option<SlotIndex> {
         let place = |command: &CommandDeadline| (command.due, command.slot);
-        let presses = |command: &&CommandDeadline| {
-            counts(command.slot) && (spaced || command.guideline.is_none() || command.due <= now)
-        };
-        let pressing = || self.deadlines.iter().filter(presses);
-        let first = pressing().min_by_key(|command| place(command))?;
+        let first = self.deadlines.iter().min_by_key(|command| place(command))?;
         let free = free();
         let misses = |last: &CommandDeadline| {
-            let before = pressing().filter(|command| place(command) <= place(last));
+            let before = self.deadlines.iter().filter(|command| place(command) <= place(last));
             free + before.fold(Span::ZERO, |sum, command| sum + command.longest) > last.due
         };
-        pressing().any(misses).then_some(first.slot)
-    }
-
-    /// Whether at least so many other commands go between the last one with limits and the service with this number.
-    pub fn is_spaced(&self, ordinal: u64, spacing: u32) -> bool {
-        self.limited_at.is_none_or(|at| ordinal > at + u64::from(spacing))
-    }
-
-    /// A command with limits was chosen for the service with this number.
-    pub fn chose_limited(&mut self, ordinal: u64) {
-        self.limited_at = Some(ordinal);
+        self.deadlines.iter().any(misses).then_some(first.slot)
     }
 
     /// Adds a HEAD OF QUEUE command that waits for the mechanism.
@@ -203,6 +181,8 @@ impl Precedence {
         let Some(due) = begun.into_iter().chain(done).min() else { return };
         let from_guideline = limit.guideline.filter(|_| begun.is_none_or(|begun| done <= Some(begun)));
         let guideline = from_guideline.map(|limit| Guideline { accepted, access, index, limit });
+        let is_soft = from_guideline.is_some_and(|limit| !limit.then.ends());
+        let longest = if is_soft { Span::ZERO } else { longest };
         self.deadlines.push(CommandDeadline { due, slot, longest, guideline });
     }
 

@@ -178,8 +178,7 @@ fn a_deadline_counts_with_all_others_before_it() {
         assert_eq!(tasks.may_end_at(slot), [Some(Instant::ZERO + ms(within)), None]);
     }
     // Of 6 ms each: the first, due at 30 ms, is safe while the drive is free again at 24 ms; then all others are.
-    let endangered =
-        |tasks: &Tasks, free| tasks.ahead.endangered(Instant::ZERO, |_| true, true, || Instant::ZERO + free);
+    let endangered = |tasks: &Tasks, free| tasks.ahead.endangered(|| Instant::ZERO + free);
     assert_eq!(endangered(&tasks, ms(24)), None);
     assert_eq!(endangered(&tasks, ms(24) + Span::from_ns(1)), Some(1));
     assert!(tasks.leave_queue(1));

@@ -41,7 +41,7 @@ struct AgedSptf(AgeWeight);
 impl Cost for AgedSptf {
     #[inline(always)]
     fn of(&self, entry: &Entry, view: &View<'_>) -> i64 {
-        view.positioning(entry) as i64 - self.0.credit(view.now - entry.arrived) as i64
+        view.positioning(entry) as i64 - self.0.credit(entry.age(view.now)) as i64
     }
 }
 
@@ -51,7 +51,7 @@ struct Plain(AgeWeight);
 impl Cost for Plain {
     #[inline(always)]
     fn of(&self, entry: &Entry, view: &View<'_>) -> i64 {
-        view.plain_positioning(entry) as i64 - self.0.credit(view.now - entry.arrived) as i64
+        view.plain_positioning(entry) as i64 - self.0.credit(entry.age(view.now)) as i64
     }
 }
 

@@ -29,7 +29,7 @@ pub fn cost(entry: &Entry, view: &View<'_>) -> i64 {
 
 fn is_overdue(entry: &Entry, view: &View<'_>) -> bool {
     let Order::ReadFirstSptf(deadline) = view.params.order else { unreachable!("asked by this order alone") };
-    entry.write && view.now - entry.arrived >= deadline.as_ns()
+    entry.write && entry.age(view.now) >= deadline.as_ns()
 }
 
 pub fn pick(slots: &Slots, view: &View<'_>) -> Option<SlotIndex> {

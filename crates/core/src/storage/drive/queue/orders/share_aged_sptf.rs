@@ -41,7 +41,7 @@ struct ShareAgedSptf(u64);
 impl Cost for ShareAgedSptf {
     #[inline(always)]
     fn of(&self, entry: &Entry, view: &View<'_>) -> i64 {
-        view.positioning(entry) as i64 - credit(view.now - entry.arrived, self.0)
+        view.positioning(entry) as i64 - credit(entry.age(view.now), self.0)
     }
 }
 
@@ -51,7 +51,7 @@ struct Plain(u64);
 impl Cost for Plain {
     #[inline(always)]
     fn of(&self, entry: &Entry, view: &View<'_>) -> i64 {
-        view.plain_positioning(entry) as i64 - credit(view.now - entry.arrived, self.0)
+        view.plain_positioning(entry) as i64 - credit(entry.age(view.now), self.0)
     }
 }
 

@@ -34,13 +34,13 @@ struct WeightedSptf(AgeFull);
 impl Cost for WeightedSptf {
     #[inline(always)]
     fn of(&self, entry: &Entry, view: &View<'_>) -> i64 {
-        self.0.scale(view.positioning(entry), view.now - entry.arrived) as i64
+        self.0.scale(view.positioning(entry), entry.age(view.now)) as i64
     }
 }
 
 pub fn pick(slots: &Slots, view: &View<'_>) -> Option<SlotIndex> {
     let (full, oldest) = (full(view), slots.oldest_of(Kind::Main)?);
-    if full.is_reached(view.now - slots.entry(oldest).arrived) {
+    if full.is_reached(slots.entry(oldest).age(view.now)) {
         return Some(oldest);
     }
     aged::least(&WeightedSptf(full), slots, view, |seek, age| full.scale(seek, age) as i64)
