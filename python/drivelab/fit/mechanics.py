@@ -18,8 +18,9 @@ from scipy.special import ndtr
 
 from drivelab.fit.chain import HOST_MS, HOST_USUAL, LEAST_JITTER, RPM_DOUBT, SURE, Timed, off_whole_turns
 from drivelab.fit.draft import Draft
+from drivelab.fit.fitted import Parameter
 from drivelab.fit.inputs import Flags, Numbers
-from drivelab.fit.parameters import KNOTS, Parameter, hats, lee, number_of, overhead, seek_points
+from drivelab.fit.parameters import KNOTS, hats, lee, number_of, overhead, seek_points
 from drivelab.fit.sampling import ensemble
 
 _OUTLIERS = 0.01

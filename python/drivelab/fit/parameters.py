@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,6 +10,7 @@ import numpy as np
 from drivelab import _core
 from drivelab.errors import InputError
 from drivelab.fit.draft import Draft
+from drivelab.fit.fitted import Parameter
 from drivelab.fit.inputs import Numbers
 from drivelab.fit.quantities import rate_bytes, spindle_rpm, time_ms, time_text
 
@@ -19,49 +19,6 @@ KNOTS = (0.0, 0.12, 0.35, 0.65, 1.0)
 
 _TABLE_POINTS = 48
 _CYLINDERS: dict[str, int] = {}
-
-
-@dataclass(frozen=True)
-class Parameter:
-    """A fitted number; times in milliseconds, spindle speeds in rpm, rates in MB/s, others without unit."""
-
-    key: str
-    start: float
-    spread: float
-    """The standard deviation of the prior around the start value."""
-    low: float
-    high: float
-    unit: str = "ms"
-
-
-ONE_OF_MANY = "one of the values that explain the measurement"
-"""The note of an undecided parameter that is not the start's value."""
-
-
-@dataclass(frozen=True)
-class Fitted:
-    """The result for a parameter."""
-
-    key: str
-    value: float
-    low: float
-    high: float
-    mark: str
-    """`fitted`, `undecided` (the data do not determine it: the start's value remains, or has the note) or `known`."""
-    unit: str = "ms"
-    note: str = ""
-
-    def to_dict(self) -> dict[str, Any]:
-        """The entry in `drivelab fit --json`."""
-        found = {
-            "key": self.key,
-            "value": self.value,
-            "low": self.low,
-            "high": self.high,
-            "mark": self.mark,
-            "unit": self.unit,
-        }
-        return found | ({"note": self.note} if self.note else {})
 
 
 def number_of(draft: Draft, key: str, default: float = 0.0) -> float:
@@ -119,7 +76,7 @@ def text_of(key: str, number: float) -> Any:  # noqa: ANN401 - as the file has i
         return f"{number:.4f}rpm"
     if key.startswith("link."):
         return f"{round(number * 1e6)}B/s"
-    if key in {"queue.age_weight", "queue.age_share"}:
+    if key in {"queue.age_weight", "queue.age_share", "queue.seek_margin"}:
         return round(number, 6)
     return time_text(number)
 

@@ -18,11 +18,10 @@ import numpy as np
 from drivelab import _core
 from drivelab.fit.chain import SURE, Timed, timed
 from drivelab.fit.draft import Draft
+from drivelab.fit.fitted import AT_BOUND, FITTED, UNDECIDED, Fitted, Parameter, judged
 from drivelab.fit.inputs import Flags, Numbers, Requests, Surface, Sweep
 from drivelab.fit.mechanics import FORM, Model, chain_parameters, decided
 from drivelab.fit.parameters import (
-    Fitted,
-    Parameter,
     average_seek,
     laid_over,
     number_of,
@@ -37,11 +36,12 @@ from drivelab.fit.tracing import Tell, fit_trace
 from drivelab.fit.zones import fit_surface
 from drivelab.host.files import write_text
 
-STATE_VERSION = 1
+STATE_VERSION = 2
 _LEAST_HITS = 10
 _DRAWN = 200
 _BENDS_WORTH = 12.0
 _RATE_DOUBT = 0.001
+_SAME = 1e-6
 _ANGLES = "angles: the start's layout is the drive's, and tells the platter's angle of each request"
 _NO_ANGLES = (
     "angles: the start's layout does not give the platter's angle of a request; skews and the order of tracks "
@@ -79,8 +79,15 @@ class Found:
     guard_and_scatter: dict[str, float | None] = field(default_factory=dict)
 
     def add(self, fitted: Sequence[Fitted]) -> None:
-        """Record fitted parameters; later stages replace those of earlier ones with the same key."""
-        self.fitted |= {one.key: one for one in fitted}
+        """Record fitted parameters; what a later stage moved replaces what an earlier one found."""
+        for one in fitted:
+            whole, _, part = one.key.rpartition(".")
+            before = self.fitted.get(whole if part in {"after_read", "after_write"} else one.key)
+            if before is not None and one.mark == UNDECIDED and abs(one.value - before.value) < _SAME:
+                continue
+            if before is not None:
+                del self.fitted[before.key]
+            self.fitted[one.key] = one
 
     def to_state(self) -> dict[str, Any]:
         """The state for the file next to the output."""
@@ -121,6 +128,7 @@ def run(measured: Measured, start: Draft, workers: int, state: Path | None, tell
             write_text(
                 state, json.dumps({"version": STATE_VERSION, "key": key, "done": done, **found.to_state()})
             )
+    found.notes += [f"{one.key} is {one.note}" for one in found.fitted.values() if one.mark == AT_BOUND]
     return found
 
 
@@ -270,29 +278,46 @@ def _decide(found: Found, data: Timed, model: Model) -> None:
         and low[place] <= before[one.key].start <= high[place]
     ]
     if held:
-        rest = tuple(one for one in model.parameters if one.key not in held)
-        fixed = _laid(
-            found.draft, {one.key: before[one.key].start for one in model.parameters if one.key in held}
-        )
-        narrow = Model(timed_again(data, found.draft, fixed), fixed, rest)
-        values, _ = narrow.best(
-            [float(centre[place]) for place, one in enumerate(model.parameters) if one.key not in held]
-        )
-        values = np.median(narrow.sample(values), axis=0)
-        point = dict(zip((one.key for one in rest), values.tolist(), strict=True))
-        found.draft = fixed
-    else:
+        point = _held_again(found, data, model, centre, {key: before[key].start for key in held})
+        if not all(
+            low[at] <= point[one.key] <= high[at]
+            for at, one in enumerate(model.parameters)
+            if not one.key.startswith(("seek.bend.", _OF_CHAIN))
+        ):
+            # What returned to the start pushes another number out of its interval: then nothing returns.
+            held = []
+    if not held:
         # The most probable value of a scarcely determined width is at its bound: the median is used instead.
         middle = np.median(draws, axis=0)
         point = dict(zip((one.key for one in model.parameters), middle.tolist(), strict=True))
     found.draft = _laid(found.draft, point)
     for place, one in enumerate(model.parameters):
         if not one.key.startswith(("seek.bend.", _OF_CHAIN)) and not (bends and one.key in FORM):
-            mark = "undecided" if one.key in held else "fitted"
-            value = before[one.key].start if one.key in held else point[one.key]
-            found.add([Fitted(one.key, value, float(low[place]), float(high[place]), mark, one.unit)])
+            ends = float(low[place]), float(high[place])
+            sure = decided(one, *ends) or not ends[0] <= before[one.key].start <= ends[1]
+            found.add(
+                [
+                    Fitted(one.key, point[one.key], *ends, UNDECIDED, one.unit)
+                    if one.key in held
+                    else judged(one, point[one.key], *ends, sure=sure)
+                ]
+            )
     if bends or found.draft.get("seek.table") is not None:
         found.add(_curve(found.draft, model, draws, data.cylinders))
+
+
+def _held_again(
+    found: Found, data: Timed, model: Model, centre: Numbers, held: Mapping[str, float]
+) -> dict[str, float]:
+    """All numbers where those of `held` are given: the others are fitted again to them."""
+    rest = tuple(one for one in model.parameters if one.key not in held)
+    fixed = _laid(found.draft, held)
+    narrow = Model(timed_again(data, found.draft, fixed), fixed, rest)
+    values, _ = narrow.best(
+        [float(centre[place]) for place, one in enumerate(model.parameters) if one.key not in held]
+    )
+    values = np.median(narrow.sample(values), axis=0)
+    return {**held, **dict(zip((one.key for one in rest), values.tolist(), strict=True))}
 
 
 def timed_again(data: Timed, before: Draft, after: Draft) -> Timed:
@@ -315,10 +340,20 @@ def _curve(draft: Draft, model: Model, draws: Numbers, cylinders: int) -> list[F
     for row in some:
         point = dict(zip((one.key for one in model.parameters), row.tolist(), strict=True))
         seeks.append(_three(*seek_points(_laid(model.draft, point), cylinders), cylinders))
-    low, high = np.quantile(np.array(seeks), [0.05, 0.95], axis=0)
+    now = _three(at, time, cylinders)
+    # The three times of the median curve need not be the medians of the three times.
+    low, high = np.quantile(np.array([*seeks, now]), [0.05, 0.95], axis=0)
     return [
-        Fitted(key, value, float(low[place]), float(high[place]), "fitted", "ms", "of seek.table")
-        for place, (key, value) in enumerate(zip(FORM, _three(at, time, cylinders), strict=True))
+        Fitted(
+            key,
+            value,
+            min(float(low[place]), value),
+            max(float(high[place]), value),
+            FITTED,
+            "ms",
+            "of seek.table",
+        )
+        for place, (key, value) in enumerate(zip(FORM, now, strict=True))
     ]
 
 
@@ -345,7 +380,10 @@ def _hits(found: Found, replays: Replays, data: Timed, known: Sequence[str]) -> 
             max(start + float(x), 0.0) for x in (np.median(off), *np.quantile(medians, [0.05, 0.95]))
         )
         found.draft = laid_over(found.draft, {key: value})
-        found.add([Fitted(key, value, low, high, "fitted")])
+        # The median of all need not lie among those of the draws, and none is below zero.
+        low, high = min(low, value), max(high, value)
+        one = Parameter(key, start, high - low, 0.0, max(start, value) + 3)
+        found.add([judged(one, value, low, high, sure=True)])
 
 
 def _trace(found: Found, measured: Measured, workers: int, tell: Tell) -> None:
@@ -354,6 +392,11 @@ def _trace(found: Found, measured: Measured, workers: int, tell: Tell) -> None:
             before = found.draft
             found.draft, point, rules = fit_trace(replays, before, measured.known, workers, tell)
             found.rules |= rules
+            if found.draft.get("seek.table") is not None and before.get("seek.table") != found.draft.get(
+                "seek.table"
+            ):
+                # The trace has bent the curve whose three times the chain had told.
+                found.fitted = {key: one for key, one in found.fitted.items() if key not in FORM}
             tell("intervals", 0.98)
             found.add(trace_intervals(replays, before.having(rules), point, measured.known))
 

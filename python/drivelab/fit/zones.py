@@ -13,8 +13,8 @@ from scipy import optimize
 
 from drivelab.errors import InputError
 from drivelab.fit.draft import Draft
+from drivelab.fit.fitted import Fitted, Parameter, judged
 from drivelab.fit.inputs import Numbers, Surface
-from drivelab.fit.parameters import Fitted
 from drivelab.fit.quantities import rate_bytes, share
 
 _NORMAL = 1.645
@@ -23,6 +23,8 @@ _ALIKE = 0.003
 _ORDERS = {"F": "cylinder", "A": "alternating"}
 _NUMBER = re.compile(r"\d+(\.\d+)?")
 _SHARE = re.compile(r"(?P<top>\d+(\.\d+)?)(/(?P<bottom>[1-9]\d*))?(?P<more>[+-]\d*\.?\d+)?")
+_BOUNDS = ([0.2, 0.1], [5.0, 1.0])
+"""Of the outer rate as a multiple of the start's, and of the inner rate as a share of the outer one."""
 _SIMPLEX = np.array([[0, 0], [0.01, 0], [0, 0.03]])
 
 
@@ -61,7 +63,7 @@ def fit_surface(
         )
 
     found = optimize.least_squares(
-        off, [1.0, inner], bounds=([0.2, 0.1], [5.0, 1.2]), loss="soft_l1", f_scale=0.02, diff_step=0.02
+        off, [1.0, min(inner, 0.999)], bounds=_BOUNDS, loss="soft_l1", f_scale=0.02, diff_step=0.02
     )
     # The final fit uses the steps, starting from the line's values.
     stepped = optimize.minimize(
@@ -73,6 +75,7 @@ def fit_surface(
         ),
         found.x,
         method="Nelder-Mead",
+        bounds=list(zip(*_BOUNDS, strict=True)),
         options={"xatol": 1e-5, "fatol": 1e-9, "initial_simplex": found.x * (1 + _SIMPLEX)},
     )
     found.x = stepped.x
@@ -82,14 +85,20 @@ def fit_surface(
     # A rate over a short range includes data that a buffer held before, everywhere alike.
     half = _NORMAL * np.sqrt(np.diag(covariance) + np.array([_ALIKE, 0.0]) ** 2)
     outer_mb = outer * float(found.x[0]) / 1e6
-    parts: list[tuple[str, float, float, str]] = [
-        ("geometry.outer_rate", outer_mb, outer / 1e6 * float(half[0]), "MB/s"),
-        ("geometry.inner_to_outer", float(found.x[1]), float(half[1]), ""),
+    low, high = _BOUNDS
+    start = outer / 1e6
+    parts = [
+        (
+            Parameter("geometry.outer_rate", start, start, low[0] * start, high[0] * start, "MB/s"),
+            outer_mb,
+            half[0] * start,
+        ),
+        (Parameter("geometry.inner_to_outer", inner, 1.0, low[1], high[1], ""), float(found.x[1]), half[1]),
     ]
     fitted = [
-        Fitted(key, value, value - wide, value + wide, "fitted", unit)
-        for key, value, wide, unit in parts
-        if key not in known
+        judged(one, value, max(value - float(wide), one.low), min(value + float(wide), one.high), sure=True)
+        for one, value, wide in parts
+        if one.key not in known
     ]
     texts = {
         "geometry.outer_rate": f"{outer_mb:.4f}MB/s",
