@@ -10,12 +10,12 @@ import pytest
 from fit_files import RATES, SHEET, TRUTH, write_chain, write_drive, write_sweep
 
 from drivelab.errors import RunError
-from drivelab.fit import stages
+from drivelab.fit import chain_stage, stages
 from drivelab.fit.draft import start_of
 from drivelab.fit.fitted import AT_BOUND, FITTED, ONE_OF_MANY, UNDECIDED, Fitted, Parameter, judged
 from drivelab.fit.inputs import Surface, read_chain
 from drivelab.fit.policy_numbers import SHARE, TIME, best_numbers, parameters_of
-from drivelab.fit.stages import Found, Measured
+from drivelab.fit.results import Found, Measured
 from drivelab.fit.sweep_files import read_sweeps
 from drivelab.fit.sweeping import Sweeps
 from drivelab.fit.zones import fit_surface
@@ -129,7 +129,7 @@ def test_a_number_that_another_pushed_out_of_its_interval_lets_nothing_return_to
     write_drive(tmp_path, "sheet.toml", SHEET)
     write_chain(tmp_path, "chain.csv", reads=60, writes=0)
     monkeypatch.setattr(
-        stages,
+        chain_stage,
         "_held_again",
         lambda _found, _data, model, _centre, held: {one.key: 1e9 for one in model.parameters} | held,
     )

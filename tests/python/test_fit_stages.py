@@ -16,7 +16,6 @@ from hypothesis import strategies as st
 from samples import sample
 
 from drivelab.errors import InputError
-from drivelab.fit import stages
 from drivelab.fit.chain import _on_one_track, timed
 from drivelab.fit.draft import start_of
 from drivelab.fit.fitted import ONE_OF_MANY, Fitted, Parameter
@@ -37,8 +36,8 @@ from drivelab.fit.policy import scaled
 from drivelab.fit.policy_numbers import best_numbers
 from drivelab.fit.quantities import data_bytes, rate_bytes, share, spindle_rpm, time_ms, time_text
 from drivelab.fit.replaying import TRACE_BLOCK, Replays, held_out
+from drivelab.fit.results import Found, joined
 from drivelab.fit.sampling import ensemble
-from drivelab.fit.stages import Found
 from drivelab.fit.sweep_files import read_sweeps
 from drivelab.fit.sweeping import Sweeps, _whitened
 from drivelab.fit.trace_intervals import _minimum, _one
@@ -189,7 +188,7 @@ def test_a_draft_keeps_one_form_of_the_seek_curve_and_both_parts_of_an_overhead(
 def chain_of(folder, drive):
     write_chain(folder, "chain.csv", reads=300, writes=100)
     chain = read_chain(folder / "chain.csv")
-    replays = Replays(stages.joined([chain]), held_out(chain, 0))
+    replays = Replays(joined([chain]), held_out(chain, 0))
     return replays, start_of(str(folder / drive))
 
 

@@ -13,7 +13,7 @@ from drivelab import _core
 from drivelab.fit.draft import SEEK_FORMS, Draft
 from drivelab.fit.fitted import AT_BOUND, FITTED, ONE_OF_MANY, UNDECIDED, Fitted
 from drivelab.fit.replaying import Group, Replays, held_out, scored
-from drivelab.fit.stages import Found, Measured, held_out_of, joined
+from drivelab.fit.results import Found, Measured, held_out_of, joined
 from drivelab.report import toml_text
 from drivelab.report.pictures import drawn
 from drivelab.report.table import Cell, Table
