@@ -87,7 +87,7 @@ def test_an_interval_without_its_value_writes_no_file(tmp_path, run, monkeypatch
     monkeypatch.setattr(
         stages,
         "fit_surface",
-        lambda draft, *_: (draft, [Fitted("geometry.outer_rate", 80.0, 90.0, 100.0, FITTED)], []),
+        lambda draft, *_: (draft, [Fitted("geometry.outer_rate", 80.0, 90.0, 100.0, FITTED)], [], []),
     )
     write_drive(tmp_path, "rates.toml", RATES)
     (tmp_path / "surface.csv").write_text("byte_offset,mb_per_s\n0,80\n1000000000,70\n2000000000,60\n")
@@ -119,7 +119,7 @@ def test_rates_within_bounds_have_no_bound():
     draft = start_of("hgst-c15k600")
     capacity = draft.plan().capacity_bytes(0)
     offset = np.linspace(0, 0.95, 20) * capacity
-    _, fitted, _ = fit_surface(draft, Surface("made up", offset, np.linspace(200e6, 100e6, 20)), ())
+    _, fitted, _, _ = fit_surface(draft, Surface("made up", offset, np.linspace(200e6, 100e6, 20)), ())
     assert {one.mark for one in fitted} == {FITTED}
 
 

@@ -23,13 +23,9 @@ from drivelab.fit.inputs import Requests, Surface, read_chain, read_surface, rea
 from drivelab.fit.mechanics import Model, chain_parameters
 from drivelab.fit.output import drive_file
 from drivelab.fit.parameters import (
-    KNOTS,
-    average_seek,
     bent,
     cylinders_of,
-    hats,
     laid_over,
-    lee,
     seek_points,
 )
 from drivelab.fit.policy import scaled
@@ -38,6 +34,7 @@ from drivelab.fit.quantities import data_bytes, rate_bytes, share, spindle_rpm, 
 from drivelab.fit.replaying import TRACE_BLOCK, Replays, held_out
 from drivelab.fit.results import Found, joined
 from drivelab.fit.sampling import ensemble
+from drivelab.fit.seek_curve import KNOTS, average_seek, hats, lee
 from drivelab.fit.sweep_files import read_sweeps
 from drivelab.fit.sweeping import Sweeps, _whitened
 from drivelab.fit.trace_intervals import _minimum, _one
@@ -323,7 +320,7 @@ def test_a_surface_gives_its_rates_back(outer, inner):
     zones = int(draft.get("geometry.zone_count", 16))
     offset = (np.arange(20) + 0.5) / 20 * capacity
     rates = rate_at(offset, 1e6 * outer, inner, zones, capacity)
-    _, fitted, rows = fit_surface(draft, Surface("made up", offset, rates), ())
+    _, fitted, rows, _ = fit_surface(draft, Surface("made up", offset, rates), ())
     told = {one.key: one for one in fitted}
     assert told["geometry.outer_rate"].value == pytest.approx(outer, rel=0.015)
     assert told["geometry.inner_to_outer"].value == pytest.approx(inner, rel=0.02)

@@ -14,14 +14,18 @@ from drivelab.fit.draft import Draft
 from drivelab.fit.fitted import FITTED, UNDECIDED, Fitted, Parameter, judged
 from drivelab.fit.inputs import Numbers
 from drivelab.fit.mechanics import FORM, Model, chain_parameters, decided
-from drivelab.fit.parameters import average_seek, laid_over, number_of, overhead, seek_points
+from drivelab.fit.parameters import laid_over, number_of, overhead, seek_points
 from drivelab.fit.replaying import Replays
 from drivelab.fit.results import Found, Measured, held_out_of, joined
+from drivelab.fit.seek_curve import average_seek
+from drivelab.fit.seek_form import may_change_form, with_other_form
 from drivelab.fit.tracing import Tell
 
 _LEAST_HITS = 10
 _DRAWN = 200
 _BENDS_WORTH = 12.0
+_FORM_WORTH = 4.0
+"""So much larger is the log posterior of a form that the chain decides."""
 _RATE_DOUBT = 0.001
 _ANGLES = "angles: the start's layout is the drive's, and tells the platter's angle of each request"
 _NO_ANGLES = (
@@ -42,8 +46,9 @@ def fit_chain(found: Found, measured: Measured, _workers: int, tell: Tell) -> No
             # A layout from a data sheet depends on period and settle times: the second round has the right one.
             tell("period and phase, overheads, seek curve", 0.05 + 0.3 * turn)
             data = timed(replays, found.draft)
-            model, centre = _best(found.draft, believed, data, measured.known, bends=turn > 0)
-            found.draft = _with_numbers(found.draft, model.parameters, centre)
+            model, centre, form = _best(found.draft, believed, data, measured.known, last=turn > 0)
+            found.draft = _with_numbers(model.draft, model.parameters, centre)
+        found.form_is(form, "the chain", believed, measured.known)
         tell("intervals", 0.6)
         data = timed(replays, found.draft)
         _decide(found, data, model)
@@ -68,23 +73,43 @@ def _writes(found: Found, replays: Replays, known: Sequence[str]) -> None:
 
 
 def _best(
-    draft: Draft, believed: Draft, data: Timed, known: Sequence[str], *, bends: bool
-) -> tuple[Model, Numbers]:
-    """The model without or, if allowed, with a bent curve, whichever explains the chain better for its number of
-    parameters.
+    draft: Draft, believed: Draft, data: Timed, known: Sequence[str], *, last: bool
+) -> tuple[Model, Numbers, str | None]:
+    """The model that explains the chain best; the last time also with the other form of the curve, or a bent one, which
+    counts if it is worth more than its parameters; then also the form that the chain decides, None if it decides none.
     """
-    options = list[tuple[Model, Numbers, float]]()
-    for bent in (False, True)[: 1 + bends]:
-        wanted = tuple(one for one in chain_parameters(believed, data, bends=bent) if one.key not in known)
-        if options and len(wanted) == len(options[0][0].parameters):
-            break
-        model = Model(data, draft, wanted)
-        centre, value = model.best()
-        options.append((model, centre, value))
-    model, centre, value = options[0]
-    if len(options) > 1 and options[1][2] - value > _BENDS_WORTH:
-        model, centre, _ = options[1]
-    return model, centre
+    wanted = tuple(one for one in chain_parameters(believed, data, bends=False) if one.key not in known)
+    model = Model(data, draft, wanted)
+    centre, value = model.best()
+    if not last:
+        return model, centre, None
+    decided_form = None
+    if (other := _with_other_form(draft, wanted, centre, known)) is not None:
+        tried = Model(data, other, wanted)
+        near = zip((one.key for one in wanted), centre, strict=True)
+        begin = [number_of(other, key) if key in FORM else float(x) for key, x in near]
+        at, found = tried.best(begin)
+        if abs(found - value) > _FORM_WORTH:
+            better = other if found > value else draft
+            decided_form = str(better.get("seek.form"))
+            model, centre, value = (tried, at, found) if found > value else (model, centre, value)
+    wanted = tuple(one for one in chain_parameters(believed, data, bends=True) if one.key not in known)
+    if len(wanted) > len(model.parameters):
+        bent = Model(data, model.draft, wanted)
+        at, found = bent.best()
+        if found - value > _BENDS_WORTH:
+            return bent, at, decided_form
+    return model, centre, decided_form
+
+
+def _with_other_form(
+    draft: Draft, wanted: Sequence[Parameter], centre: Numbers, known: Sequence[str]
+) -> Draft | None:
+    """The drive with the other form through three times near these; None where the form is no question."""
+    if not may_change_form(draft, known) or not all(key in {one.key for one in wanted} for key in FORM):
+        return None
+    at = dict(zip((one.key for one in wanted), centre.tolist(), strict=True))
+    return with_other_form(draft, *(at[key] for key in FORM))
 
 
 def _with_numbers(draft: Draft, parameters: Sequence[Parameter], centre: Numbers) -> Draft:
@@ -146,7 +171,7 @@ def _decide(found: Found, data: Timed, model: Model) -> None:
             held = []
     if not held:
         # The most probable value of a scarcely determined width is at its bound: the median is used instead.
-        middle = np.median(draws, axis=0)
+        middle = _middle(model, draws)
         point = dict(zip((one.key for one in model.parameters), middle.tolist(), strict=True))
     found.draft = _laid(found.draft, point)
     for place, one in enumerate(model.parameters):
@@ -174,8 +199,17 @@ def _held_again(
     values, _ = narrow.best(
         [float(centre[place]) for place, one in enumerate(model.parameters) if one.key not in held]
     )
-    values = np.median(narrow.sample(values), axis=0)
+    values = _middle(narrow, narrow.sample(values))
     return {**held, **dict(zip((one.key for one in rest), values.tolist(), strict=True))}
+
+
+def _middle(model: Model, draws: Numbers) -> Numbers:
+    """The median of each number; where no curve runs through the three times then, the draw that is nearest to it."""
+    middle = np.median(draws, axis=0)
+    if np.isfinite(model.prior(middle[None])[0]):
+        return middle
+    spread = np.array([one.spread for one in model.parameters])
+    return np.asarray(draws[int(np.argmin((((draws - middle) / spread) ** 2).sum(axis=1)))])
 
 
 def timed_again(data: Timed, before: Draft, after: Draft) -> Timed:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from drivelab import _core
+from drivelab.fit.contradictions import Contradiction
 from drivelab.fit.draft import SEEK_FORMS, Draft
 from drivelab.fit.fitted import AT_BOUND, FITTED, ONE_OF_MANY, UNDECIDED, Fitted
 from drivelab.fit.replaying import Group, Replays, held_out, scored
@@ -55,6 +56,11 @@ class Report:
         """All parameters, sorted by key."""
         return sorted(self.found.fitted.values(), key=lambda one: one.key)
 
+    @property
+    def contradictions(self) -> list[Contradiction]:
+        """Measurements that contradict each other beyond their errors, and which of them the file follows."""
+        return [Contradiction(**one) for one in self.found.contradictions]
+
     def to_dict(self) -> dict[str, Any]:
         """What `drivelab fit --json` prints."""
         first = self.scored[0].held_out if self.scored else {"demerit_ms": None, "mean_error": None}
@@ -79,6 +85,7 @@ class Report:
             "sweep": found.sweep,
             "policies": found.candidates,
             "guard_and_scatter": found.guard_and_scatter or None,
+            "contradictions": found.contradictions,
             "surface": found.surface,
             "notes": found.notes,
         }
@@ -89,7 +96,7 @@ class Report:
         return {"version": _core.VERSION, "model_version": _core.MODEL_VERSION, "seed": plan.seed}
 
     def tables(self) -> list[Table]:
-        """Tables of parameters, groups, the sweep, and the rules that explain it equally well."""
+        """Tables of parameters, groups, the sweep, the rules that explain it equally well, and contradictions."""
         tables = [_parameters(self.parameters())]
         if self.scored:
             tables.append(_groups(self.scored))
@@ -97,6 +104,8 @@ class Report:
             tables.append(_sweep(self.found.sweep))
         if self.found.candidates:
             tables.append(_policies(self.found.candidates))
+        if self.contradictions:
+            tables.append(_contradictions(self.contradictions))
         return tables
 
     def chart(self, path: str | Path | None = None) -> altair.TopLevelMixin:
@@ -199,7 +208,7 @@ def _fact(draft: Draft, found: Found, key: str, value: object, given: Mapping[st
     if before.get("mark"):
         fact["mark"] = before["mark"]
     doubt = [before["source"]] if before.get("source") else [_LEFT]
-    fact["source"] = "; ".join([*doubt, *([_NOT_DECIDED] if of else [])])
+    fact["source"] = "; ".join([*doubt, *([_NOT_DECIDED] if of or key in found.undecided else [])])
     return fact
 
 
@@ -291,6 +300,25 @@ def _policies(found: Sequence[Mapping[str, Any]]) -> Table:
         if row["as_good"]
     ]
     return Table(columns, rows, left=frozenset({0, 1, 2, 4}))
+
+
+def _contradictions(found: Sequence[Contradiction]) -> Table:
+    columns = ["contradiction", "unit", "figure", "error", "by", "figure", "error", "by", "the file follows"]
+    rows = [
+        [
+            Cell(one.what),
+            Cell(one.unit),
+            Cell(f"{one.value:.4g}"),
+            Cell(f"{one.error:.2g}"),
+            Cell(one.source),
+            Cell(f"{one.other_value:.4g}"),
+            Cell(f"{one.other_error:.2g}"),
+            Cell(one.other_source),
+            Cell(one.follows),
+        ]
+        for one in found
+    ]
+    return Table(columns, rows, left=frozenset({0, 1, 4, 7, 8}))
 
 
 def _percent(share: float | None) -> str:

@@ -57,12 +57,12 @@ class Policy:
 
     draft: Draft
     fitted: list[Fitted]
-    rows: list[dict[str, Any]]
-    """Each depth as measured and as simulated."""
     candidates: list[dict[str, Any]]
     guard_and_scatter: dict[str, float | None] = field(default_factory=dict)
     by_class: str | None = None
     """The class whose firmware explains the sweeps without changes."""
+    form: str | None = None
+    """The form of the seek curve that the sweeps decide."""
 
 
 def scaled(draft: Draft, factor: float) -> Draft:
@@ -111,16 +111,25 @@ def _first_depth(sweep: Sweep) -> Sweep:
 
 
 def fit_policy(
-    sweeps: Sweeps, start: Draft, known: Sequence[str], tell: Tell, doubts: Mapping[str, float] | None = None
+    sweeps: Sweeps,
+    start: Draft,
+    known: Sequence[str],
+    tell: Tell,
+    doubts: Mapping[str, float] | None = None,
+    other: Draft | None = None,
 ) -> Policy:
     """The firmware that predicts the depths best that it was not fitted to; `doubts` are standard deviations of the
-    mechanics.
+    mechanics, and `other` is the drive with the other form of the seek curve, where the sweep may decide that.
     """
     start = _with_queue(sweeps, start, known)
     found = _candidates(sweeps, start, known, tell)
     best = min(found, key=lambda one: one.held_out.loss)
     # No number of a class is fitted: it stays if no order is better beyond the errors.
     best = next((one for one in found if one.by_class and _is_as_good(one, best)), best)
+    form = None
+    if other is not None:
+        best, form = _with_form(sweeps, best, other, known)
+        found = [*found, best]
     tell("intervals", 0.9)
     draft = laid_over(best.draft, best.point)
     fitted, correlation = _intervals(sweeps, best, known, doubts or {})
@@ -139,7 +148,23 @@ def fit_policy(
         for one in (best, *others)
     ]
     by_class = best.order if best.by_class else None
-    return Policy(draft, fitted, rows_of(sweeps, draft), ranking, traded, by_class)
+    return Policy(draft, fitted, ranking, traded, by_class, form)
+
+
+def _with_form(
+    sweeps: Sweeps, best: Candidate, other: Draft, known: Sequence[str]
+) -> tuple[Candidate, str | None]:
+    """The same rules on the other form of the seek curve if they predict better beyond the errors, and the form that is
+    decided.
+    """
+    draft = other.having({key: best.draft.get(key) for key in best.draft.keys_of("queue.")})
+    if best.by_class:
+        tried = unfitted(sweeps, draft, best.order, None, by_class=True)
+    else:
+        tried = best_numbers(sweeps, draft, best.order, known, best.guard, best.point)
+    if not _is_as_good(best, tried):
+        return tried, str(other.get("seek.form"))
+    return best, None if _is_as_good(tried, best) else str(best.draft.get("seek.form"))
 
 
 def _candidates(sweeps: Sweeps, start: Draft, known: Sequence[str], tell: Tell) -> list[Candidate]:

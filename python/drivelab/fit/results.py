@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from drivelab.fit.contradictions import Contradiction
 from drivelab.fit.draft import Draft
 from drivelab.fit.fitted import UNDECIDED, Fitted
 from drivelab.fit.inputs import Flags, Requests, Surface, Sweep
@@ -40,6 +41,10 @@ class Found:
     surface: list[dict[str, Any]] = field(default_factory=list)
     candidates: list[dict[str, Any]] = field(default_factory=list)
     guard_and_scatter: dict[str, float | None] = field(default_factory=dict)
+    contradictions: list[dict[str, Any]] = field(default_factory=list)
+    """Of `Contradiction.to_dict`."""
+    undecided: list[str] = field(default_factory=list)
+    """Rules that stay the start's, because the data do not decide them."""
 
     def add(self, fitted: Sequence[Fitted]) -> None:
         """Record fitted parameters; what a later stage moved replaces what an earlier one found."""
@@ -51,6 +56,23 @@ class Found:
             if before is not None:
                 del self.fitted[before.key]
             self.fitted[one.key] = one
+
+    def tell(self, contradictions: Sequence[Contradiction]) -> None:
+        """Record what contradicts each other, with a note of it."""
+        self.contradictions += [one.to_dict() for one in contradictions]
+        self.notes += [one.note() for one in contradictions]
+
+    def form_is(self, form: str | None, by: str, start: Draft, known: Sequence[str]) -> None:
+        """Record the form of the seek curve that the measurement decides; None if it decides none."""
+        if self.draft.get("seek.single") is None or {"seek.form", "seek.longer_settle"} & set(known):
+            return
+        was = start.get("seek.form")
+        if form is None:
+            self.undecided.append("seek.form")
+            self.notes.append(f"seek curve: {by} does not decide its form, which stays the start's, {was}")
+            return
+        self.rules["seek.form"] = form
+        self.notes.append(f"seek curve: {by} decides its form, {form}")
 
     def to_state(self) -> dict[str, Any]:
         """The state for the file next to the output."""
@@ -68,7 +90,16 @@ class Found:
             setattr(self, name, state[name])
 
 
-_PLAIN = ("rules", "notes", "sweep", "surface", "candidates", "guard_and_scatter")
+_PLAIN = (
+    "rules",
+    "notes",
+    "sweep",
+    "surface",
+    "candidates",
+    "guard_and_scatter",
+    "undecided",
+    "contradictions",
+)
 
 
 def joined(chains: Sequence[Requests]) -> Requests:

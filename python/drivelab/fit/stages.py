@@ -8,16 +8,21 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from drivelab import _core
 from drivelab.fit.chain_stage import fit_chain
+from drivelab.fit.contradictions import of_means, of_sweeps, of_time_and_sweep
 from drivelab.fit.draft import Draft
 from drivelab.fit.fitted import AT_BOUND
 from drivelab.fit.mechanics import FORM
-from drivelab.fit.policy import fit_policy, seek_scale
+from drivelab.fit.parameters import number_of
+from drivelab.fit.policy import fit_policy, rows_of, seek_scale
 from drivelab.fit.replaying import Replays, held_out
 from drivelab.fit.results import Found, Measured
+from drivelab.fit.seek_form import may_change_form, with_other_form
 from drivelab.fit.sweeping import Sweeps
 from drivelab.fit.trace_intervals import trace_intervals
 from drivelab.fit.tracing import Tell, fit_trace
@@ -89,10 +94,29 @@ def _resume(found: Found, state: Path | None, key: str) -> list[str]:
 
 def _surface(found: Found, measured: Measured, _workers: int, _tell: Tell) -> None:
     assert measured.surface is not None  # noqa: S101 - the stage is left out else
-    found.draft, fitted, found.surface = fit_surface(found.draft, measured.surface, measured.known)
+    found.draft, fitted, found.surface, told = fit_surface(found.draft, measured.surface, measured.known)
     found.add(fitted)
-    if not fitted:
+    found.tell(told)
+    if not found.surface:
         found.notes.append("rates: the start has zones of its own, which stay; --surface is not used")
+
+
+def _chain(found: Found, measured: Measured, workers: int, tell: Tell) -> None:
+    """All chains together, or the first alone where another one contradicts it."""
+    before = found.to_state()
+    fit_chain(found, measured, workers, tell)
+    if len(measured.chains) == 1:
+        return
+    first, *others = measured.chains
+    alone = Found(found.draft)
+    alone.from_state(before)
+    if all(of_means([first], one, found.draft, measured.hold_out) is None for one in measured.chains):
+        return
+    fit_chain(alone, replace(measured, chains=(first,)), workers, tell)
+    told = [of_means([first], one, alone.draft, measured.hold_out) for one in others]
+    if any(told):
+        found.from_state(alone.to_state())
+        found.tell([one for one in told if one is not None])
 
 
 def _trace(found: Found, measured: Measured, workers: int, tell: Tell) -> None:
@@ -108,29 +132,42 @@ def _trace(found: Found, measured: Measured, workers: int, tell: Tell) -> None:
                 found.fitted = {key: one for key, one in found.fitted.items() if key not in FORM}
             tell("intervals", 0.98)
             found.add(trace_intervals(replays, before.having(rules), point, measured.known))
+    told = [of_means(measured.traces, one, found.draft, measured.hold_out) for one in measured.chains]
+    found.tell([one for one in told if one is not None])
 
 
 def _sweep(found: Found, measured: Measured, workers: int, tell: Tell) -> None:
-    sweeps = Sweeps(measured.sweeps, workers)
-    if not measured.chains and not measured.traces:
-        scaled = seek_scale(sweeps, found.draft)
-        if scaled is not None:
-            found.draft, factor = scaled
-            found.notes.append(
-                f"a sweep alone tells the sum of overhead and seek: all seeks are {factor:.3f} times the start's; "
-                "how seek and overhead share it, the data do not decide"
-            )
+    kept, told = of_sweeps(measured.sweeps)
+    found.tell(told)
+    if lists := [*measured.chains, *measured.traces]:
+        kept, told = of_time_and_sweep(kept, found.draft, lists, workers)
+        found.tell(told)
+    sweeps = Sweeps(kept, workers)
+    start, factors, other = found.draft, dict[object, float](), None
+    if not measured.chains and not measured.traces and (scaled := seek_scale(sweeps, found.draft)):
+        found.draft, factors[start.get("seek.form")] = scaled
+        other = _other_scaled(sweeps, start, measured.known, factors)
     doubts = {
         key: (found.fitted[key].high - found.fitted[key].low) / _NORMAL_90
         for key in _DOUBTED
         if key in found.fitted and isinstance(found.draft.get(key), str)
     }
-    policy = fit_policy(sweeps, found.draft, measured.known, tell, doubts)
+    policy = fit_policy(sweeps, found.draft, measured.known, tell, doubts, other)
     before = found.draft.get("queue.order"), found.draft.get("queue.chooses")
-    found.draft, found.sweep, found.candidates = policy.draft, policy.rows, policy.candidates
+    found.draft, found.candidates = policy.draft, policy.candidates
+    # As they were measured, also those that another measurement contradicts.
+    found.sweep = rows_of(Sweeps(measured.sweeps, workers), policy.draft)
     for key, was in zip(("queue.order", "queue.chooses"), before, strict=True):
         if (now := policy.draft.get(key)) != was and now is not None:
             found.rules[key] = now
+    if factors:
+        found.notes.append(
+            f"a sweep alone tells the sum of overhead and seek: all seeks are "
+            f"{factors[policy.draft.get('seek.form')]:.3f} times the start's; "
+            "how seek and overhead share it, the data do not decide"
+        )
+    if other is not None:
+        found.form_is(policy.form, "the sweep", start, measured.known)
     found.guard_and_scatter = policy.guard_and_scatter
     if policy.by_class is not None:
         found.notes.append(
@@ -139,4 +176,18 @@ def _sweep(found: Found, measured: Measured, workers: int, tell: Tell) -> None:
     found.add(policy.fitted)
 
 
-_STAGES = {"surface": _surface, "chain": fit_chain, "trace": _trace, "sweep": _sweep}
+def _other_scaled(
+    sweeps: Sweeps, start: Draft, known: Sequence[str], factors: dict[object, float]
+) -> Draft | None:
+    """The start with the other form of the seek curve, whose seeks meet the smallest depth too."""
+    if not may_change_form(start, known):
+        return None
+    other = with_other_form(start, *(number_of(start, key) for key in FORM))
+    scaled = None if other is None else seek_scale(sweeps, other)
+    if scaled is None:
+        return None
+    factors[scaled[0].get("seek.form")] = scaled[1]
+    return scaled[0]
+
+
+_STAGES = {"surface": _surface, "chain": _chain, "trace": _trace, "sweep": _sweep}

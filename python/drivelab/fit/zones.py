@@ -12,6 +12,7 @@ import numpy as np
 from scipy import optimize
 
 from drivelab.errors import InputError
+from drivelab.fit.contradictions import Contradiction
 from drivelab.fit.draft import Draft
 from drivelab.fit.fitted import Fitted, Parameter, judged
 from drivelab.fit.inputs import Numbers, Surface
@@ -19,6 +20,7 @@ from drivelab.fit.quantities import rate_bytes, share
 
 _NORMAL = 1.645
 _LINE = 400
+_BEYOND = 3.0
 _ALIKE = 0.003
 _ORDERS = {"F": "cylinder", "A": "alternating"}
 _NUMBER = re.compile(r"\d+(\.\d+)?")
@@ -47,13 +49,13 @@ def even_rate_at(offset: Numbers, outer: float, inner: float, zones: int, capaci
 
 def fit_surface(
     draft: Draft, surface: Surface, known: Sequence[str]
-) -> tuple[Draft, list[Fitted], list[dict[str, Any]]]:
+) -> tuple[Draft, list[Fitted], list[dict[str, Any]], list[Contradiction]]:
     """Fit the outer rate and the inner one's share of it; a drive with zones of its own keeps them, and is only
     compared.
     """
     capacity = draft.plan().capacity_bytes(0)
     if draft.get("geometry.outer_rate") is None:
-        return draft, [], []
+        return draft, [], [], []
     outer, inner = rate_bytes(draft.get("geometry.outer_rate")), share(draft.get("geometry.inner_to_outer"))
     zones = int(draft.get("geometry.zone_count", 16))
 
@@ -100,6 +102,11 @@ def fit_surface(
         for one, value, wide in parts
         if one.key not in known
     ]
+    told = [
+        _against_known(one, value, float(wide) / _NORMAL, surface)
+        for one, value, wide in parts
+        if one.key in known and abs(value - one.start) > _BEYOND * float(wide) / _NORMAL
+    ]
     texts = {
         "geometry.outer_rate": f"{outer_mb:.4f}MB/s",
         "geometry.inner_to_outer": f"{100 * found.x[1]:.3f}%",
@@ -110,7 +117,23 @@ def fit_surface(
         {"byte_offset": int(offset), "mb_per_s": rate / 1e6, "fitted_mb_per_s": model / 1e6}
         for offset, rate, model in zip(surface.offset, surface.rate, fitted_rates, strict=True)
     ]
-    return draft, fitted, rows
+    return draft, fitted, rows, told
+
+
+def _against_known(one: Parameter, value: float, error: float, surface: Surface) -> Contradiction:
+    return Contradiction(
+        one.key,
+        one.unit or "of the outer rate",
+        one.start,
+        0.0,
+        "--known or --geometry",
+        value,
+        error,
+        f"the surface {surface.name}",
+        "--known or --geometry",
+        "what is given is not changed",
+        f"leave {one.key} out of it to follow the surface",
+    )
 
 
 def of_geometry(row: Mapping[str, str]) -> tuple[dict[str, Any], list[str]]:
